@@ -40,20 +40,6 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t own) {
     return before;
 }
 
-// The last of the runs from `low` on that begins at or before a byte.
-__device__ __forceinline__ uint32_t run_at(const uint32_t* heads, uint32_t low, uint32_t runs, uint32_t byte) {
-    uint32_t high = runs;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (heads[middle] <= byte) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 }  // namespace
 
 // A CTA for each tile.
@@ -97,7 +83,7 @@ extern "C" __global__ void __launch_bounds__(32) cut_slices(const EncodeArgs v) 
         count += __popc(__ballot_sync(ALL_LANES, here));
         if (cut) {
             byte = __shfl_sync(ALL_LANES, start, whole) + v.slice_bytes;
-            run = run_at(v.heads, __shfl_sync(ALL_LANES, start_run, whole), runs, byte);
+            run = last_up_to(v.heads, __shfl_sync(ALL_LANES, start_run, whole), runs, byte);
         } else {
             byte = __shfl_sync(ALL_LANES, end, 31);
             run = __shfl_sync(ALL_LANES, end_run, 31);

@@ -49,15 +49,7 @@ extern "C" __global__ void sampled_ranks(const __grid_constant__ SampledPairsArg
     if (t >= a.items) return;
     const SampleView& sample = a.sample;
     const uint32_t index = a.values[t];
-    uint32_t low = 0, high = sample.size;
-    while (high - low > 1) {
-        const uint32_t middle = (low + high) / 2;
-        if (sample.starts[middle] <= index) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    const uint32_t position = (index - sample.starts[low]) * sample.period + sample.elements[low];
+    const uint32_t column = last_up_to(sample.starts, 0, sample.size, index);
+    const uint32_t position = (index - sample.starts[column]) * sample.period + sample.elements[column];
     a.pairs[t] = item_pair(position, a.first + t);
 }

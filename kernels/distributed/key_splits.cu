@@ -10,14 +10,6 @@ extern "C" __global__ void count_less(const uint64_t* keys, const uint32_t* rang
     const uint32_t i = global_thread();
     if (i >= items) return;
     const uint32_t start = ranges[2 * (i / per_range)];
-    uint32_t low = start, high = ranges[2 * (i / per_range) + 1];
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (keys[middle] < candidates[i]) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    counts[i] = low - start;
+    const auto is_less = [&](uint32_t k) { return keys[k] < candidates[i]; };
+    counts[i] = partition_point(start, ranges[2 * (i / per_range) + 1], is_less) - start;
 }

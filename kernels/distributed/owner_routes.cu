@@ -67,13 +67,6 @@ extern "C" __global__ void fill_slots(RouteView route) {
     if (goes) route.positions[slot] = static_cast<uint32_t>(target - owner * route.part_size);
 }
 
-// answers[i] = the rank at positions[i].
-extern "C" __global__ void answer(const uint64_t* ranks, const uint32_t* positions, uint32_t items,
-                                  uint64_t* answers) {
-    const uint32_t i = global_thread();
-    if (i < items) answers[i] = ranks[positions[i]];
-}
-
 // keys[i] = what was answered to suffix i; 0 for the empty suffix, which nobody keeps.
 extern "C" __global__ void take_answers(const uint64_t* answers, const uint32_t* slots, uint32_t items,
                                         uint64_t* keys) {

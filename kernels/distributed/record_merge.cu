@@ -103,14 +103,6 @@ struct SHARED RecordCountArgs {
 extern "C" __global__ void count_less_records(const __grid_constant__ RecordCountArgs a) {
     const uint32_t t = global_thread();
     if (t >= a.items) return;
-    uint32_t low = 0, high = a.len;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (record_less(a.records, a.list[middle], a.others, t)) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    a.counts[t] = low;
+    const auto is_less = [&](uint32_t k) { return record_less(a.records, a.list[k], a.others, t); };
+    a.counts[t] = partition_point(0, a.len, is_less);
 }

@@ -13,12 +13,6 @@ struct SHARED RowsView {
     uint64_t rate_mask;
 };
 
-// rows[t] = t.
-extern "C" __global__ void first_rows(uint32_t n, uint32_t* rows) {
-    const uint32_t t = global_thread();
-    if (t < n) rows[t] = t;
-}
-
 // Puts what the mask leaves of the numbers of the groups above keys of so many bits.
 extern "C" __global__ void compose_keys(uint64_t* keys, const uint32_t* groups, uint32_t items, uint32_t bits,
                                         uint32_t mask) {

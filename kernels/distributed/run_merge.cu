@@ -2,14 +2,10 @@
 
 #include "primitives/merge_path.cuh"
 
-struct SmallerKey {
-    __device__ bool operator()(uint64_t a, uint64_t b) const { return a < b; }
-};
-
 // First level: the tiles. The first run has a_len of the `items` keys.
 extern "C" __global__ void split_runs(const uint64_t* keys, uint32_t a_len, uint32_t items, uint32_t tiles,
                                       uint32_t* splits) {
-    split_tiles(keys, a_len, keys + a_len, items - a_len, tiles, splits, SmallerKey());
+    split_tiles(keys, a_len, keys + a_len, items - a_len, tiles, splits, Smaller());
 }
 
 // Second level: each CTA merges one tile, each of its threads TILE_ITEMS items.
@@ -25,7 +21,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
         tile[i] = i < a_count ? keys[a_begin + i] : keys[b_begin + (i - a_count)];
     }
     __syncthreads();
-    merge_tile(static_cast<uint64_t*>(tile), a_count, count - a_count, from, SmallerKey());
+    merge_tile(static_cast<uint64_t*>(tile), a_count, count - a_count, from, Smaller());
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += TILE_THREADS) {
         const uint32_t source = from[i];

@@ -6,7 +6,7 @@
 
 #include <cub/block/block_merge_sort.cuh>
 
-#include "runtime/common.cuh"
+#include "primitives/merge_path.cuh"
 
 __device__ uint32_t bin_of(uint32_t size) {
     if (size <= 32) return size <= 2 ? 0 : 32 - __clz(size - 1) - 1;
@@ -85,10 +85,6 @@ SORT_SMALL(4)
 SORT_SMALL(8)
 SORT_SMALL(16)
 SORT_SMALL(32)
-
-struct Smaller {
-    __device__ bool operator()(uint32_t a, uint32_t b) const { return a < b; }
-};
 
 // One segment of up to THREADS_PER_CTA * ITEMS items, by one CTA.
 template <int THREADS_PER_CTA, int ITEMS>

@@ -27,16 +27,6 @@ int sort_pairs(void* temp, size_t* temp_bytes, Key* keys, Key* other_keys, Value
     return error;
 }
 
-template <class Key>
-int sort_keys(void* temp, size_t* temp_bytes, Key* keys, Key* other_keys, uint32_t num_items, int begin_bit,
-              int end_bit, int* selector, cudaStream_t stream) {
-    cub::DoubleBuffer<Key> d_keys(keys, other_keys);
-    const cudaError_t error =
-        cub::DeviceRadixSort::SortKeys(temp, *temp_bytes, d_keys, num_items, begin_bit, end_bit, stream);
-    *selector = d_keys.selector;
-    return error;
-}
-
 }  // namespace
 
 extern "C" {
@@ -62,14 +52,13 @@ int bwz_cub_sort_pairs_u64_u64(void* temp, size_t* temp_bytes, uint64_t* keys, u
                       selector, stream);
 }
 
-int bwz_cub_sort_keys_u32(void* temp, size_t* temp_bytes, uint32_t* keys, uint32_t* other_keys, uint32_t num_items,
-                          int begin_bit, int end_bit, int* selector, cudaStream_t stream) {
-    return sort_keys(temp, temp_bytes, keys, other_keys, num_items, begin_bit, end_bit, selector, stream);
-}
-
 int bwz_cub_sort_keys_u64(void* temp, size_t* temp_bytes, uint64_t* keys, uint64_t* other_keys, uint32_t num_items,
                           int begin_bit, int end_bit, int* selector, cudaStream_t stream) {
-    return sort_keys(temp, temp_bytes, keys, other_keys, num_items, begin_bit, end_bit, selector, stream);
+    cub::DoubleBuffer<uint64_t> d_keys(keys, other_keys);
+    const cudaError_t error =
+        cub::DeviceRadixSort::SortKeys(temp, *temp_bytes, d_keys, num_items, begin_bit, end_bit, stream);
+    *selector = d_keys.selector;
+    return error;
 }
 
 // `out` may be `in` in all scans.

@@ -7,6 +7,14 @@
 
 #include "runtime/common.cuh"
 
+// The order of numbers.
+struct Smaller {
+    template <class T>
+    __device__ bool operator()(T a, T b) const {
+        return a < b;
+    }
+};
+
 // How many of the first `diagonal` items of the merge come from A. `less(b, a)` compares an item of
 // B with one of A.
 template <class A, class B, class Less>

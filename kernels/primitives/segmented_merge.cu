@@ -31,20 +31,6 @@ __device__ uint32_t level(Span span) {
 
 __device__ bool moves(Span span, uint32_t pass) { return span.begin < span.end && level(span) >= pass; }
 
-// The last segment that starts at or before an item.
-__device__ uint32_t segment_of(const uint32_t* starts, uint32_t segments, uint32_t item) {
-    uint32_t low = 0, high = segments;
-    while (high - low > 1) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (starts[middle] <= item) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 // [in]  shortest, longest  lengths of the segments that are to be sorted
 // [out] first   for each tile, the segment that its first item is in
 // [out] spans   for each tile and behind the last, the segment that spans its lower border
@@ -56,7 +42,7 @@ extern "C" __global__ void segment_spans(const uint32_t* starts, uint32_t segmen
     if (k > tiles) return;
     Span span = {0, 0};
     if (k < tiles) {
-        const uint32_t s = segment_of(starts, segments, k * TILE);
+        const uint32_t s = last_up_to(starts, 0, segments, k * TILE);
         const uint32_t begin = starts[s], end = starts[s + 1];
         first[k] = s;
         if (begin < k * TILE && end - begin >= shortest && end - begin <= longest) span = {begin, end};
@@ -131,8 +117,9 @@ struct TileSort {
     }
 };
 
-__device__ void sort_tile(const uint32_t* starts, uint32_t segments, const uint32_t* first, uint32_t m,
-                          uint32_t shortest, uint32_t longest, uint32_t* keys, uint32_t* values) {
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    sort_tiles(const uint32_t* starts, uint32_t segments, const uint32_t* first, uint32_t m, uint32_t shortest,
+               uint32_t longest, uint32_t* keys, uint32_t* values) {
     __shared__ TileSort::Storage storage;
     const uint32_t begin = blockIdx.x * TILE;
     TileSort tile = {storage, begin, min(m - begin, TILE)};
@@ -141,18 +128,6 @@ __device__ void sort_tile(const uint32_t* starts, uint32_t segments, const uint3
     tile.number(starts, segments, first[blockIdx.x], tags);
     tile.run(keys, values, tags);
 }
-
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    sort_tiles(const uint32_t* starts, uint32_t segments, const uint32_t* first, uint32_t m, uint32_t shortest,
-                   uint32_t longest, uint32_t* keys, uint32_t* values) {
-    sort_tile(starts, segments, first, m, shortest, longest, keys, values);
-}
-
-struct KeyLess {
-        __device__ bool operator()(uint32_t a, uint32_t b) const {
-        return a < b;
-    }
-};
 
 // The merge, in one pass, of the part of a segment that lies in one pair of runs.
 struct Pair {
@@ -174,17 +149,13 @@ struct Pair {
 
 // splits[k] = items of the left run before the lower border of tile k, where that lies inside a
 // pair.
-__device__ void partition(const Span* spans, uint32_t tiles, uint32_t pass, const uint32_t* keys, uint32_t* splits) {
+extern "C" __global__ void partition_segments(const Span* spans, uint32_t tiles, uint32_t pass, const uint32_t* keys,
+                                              uint32_t* splits) {
     const uint32_t k = global_thread();
     if (k >= tiles || !moves(spans[k], pass)) return;
     const Pair pair(spans[k], k, pass);
     splits[k] = merge_split(keys + pair.begin, pair.left(), keys + pair.border, pair.right(), k * TILE - pair.begin,
-                            KeyLess());
-}
-
-extern "C" __global__ void partition_segments(const Span* spans, uint32_t tiles, uint32_t pass,
-                                                  const uint32_t* keys, uint32_t* splits) {
-    partition(spans, tiles, pass, keys, splits);
+                            Smaller());
 }
 
 struct Lists {
@@ -204,7 +175,7 @@ __device__ void merge_range(const Lists& lists, const Pair& pair, uint32_t begin
         keys[i] = lists.keys[i < a_count ? a + i : b + (i - a_count)];
     }
     __syncthreads();
-    merge_tile(keys, a_count, count - a_count, from, KeyLess());
+    merge_tile(keys, a_count, count - a_count, from, Smaller());
     __syncthreads();
     for (uint32_t i = threadIdx.x; i < count; i += TILE_THREADS) {
         const uint32_t source = from[i];
@@ -215,8 +186,12 @@ __device__ void merge_range(const Lists& lists, const Pair& pair, uint32_t begin
 }
 
 // One tile of one pass. At most two segments in it span a border of tiles: its first and its last.
-__device__ void merge_segments(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass,
-                               const Lists& lists, uint32_t* keys, uint16_t* from) {
+extern "C" __global__ void __launch_bounds__(TILE_THREADS)
+    merge_segments(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass, const uint32_t* keys,
+                   const uint32_t* values, uint32_t* out_keys, uint32_t* out_values) {
+    __shared__ uint32_t tile_keys[TILE];
+    __shared__ uint16_t from[TILE];
+    const Lists lists = {keys, values, out_keys, out_values};
     const uint32_t tile = blockIdx.x, begin = tile * TILE, end = min(m - begin, TILE) + begin;
     const Span low = spans[tile], high = spans[tile + 1];
     // The split at the end of the tile, unless the pair or the segment ends first.
@@ -227,27 +202,18 @@ __device__ void merge_segments(const Span* spans, const uint32_t* splits, uint32
         const uint32_t stop = min(end, low.end);
         const uint32_t a_begin = starts ? 0 : splits[tile];
         const uint32_t a_end = stop == pair.end || pair_ends ? pair.left() : splits[tile + 1];
-        merge_range(lists, pair, begin, stop, a_begin, a_end, keys, from);
+        merge_range(lists, pair, begin, stop, a_begin, a_end, tile_keys, from);
     }
     if (high.begin >= begin && moves(high, pass)) {
         const Pair pair(high, tile, pass);
         const uint32_t a_end = pair_ends ? pair.left() : splits[tile + 1];
-        merge_range(lists, pair, high.begin, end, 0, a_end, keys, from);
+        merge_range(lists, pair, high.begin, end, 0, a_end, tile_keys, from);
     }
 }
 
-extern "C" __global__ void __launch_bounds__(TILE_THREADS)
-    merge_segments(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass, const uint32_t* keys,
-                       const uint32_t* values, uint32_t* out_keys, uint32_t* out_values) {
-    __shared__ uint32_t tile[TILE];
-    __shared__ uint16_t from[TILE];
-    const Lists lists = {keys, values, out_keys, out_values};
-    merge_segments(spans, splits, m, pass, lists, tile, from);
-}
-
 // Copies what ended in the second buffer back to the first.
-__device__ void copy_back(const Span* spans, uint32_t m, uint32_t* keys, uint32_t* values, const uint32_t* other_keys,
-                       const uint32_t* other_values) {
+extern "C" __global__ void copy_back_segments(const Span* spans, uint32_t m, uint32_t* keys, uint32_t* values,
+                                              const uint32_t* other_keys, const uint32_t* other_values) {
     const uint32_t tile = blockIdx.x, begin = tile * TILE, end = min(m - begin, TILE) + begin;
     const Span low = spans[tile], high = spans[tile + 1];
     const bool low_moves = moves(low, 0) && level(low) % 2 == 0;
@@ -259,9 +225,3 @@ __device__ void copy_back(const Span* spans, uint32_t m, uint32_t* keys, uint32_
         }
     }
 }
-
-extern "C" __global__ void copy_back_segments(const Span* spans, uint32_t m, uint32_t* keys, uint32_t* values,
-                                               const uint32_t* other_keys, const uint32_t* other_values) {
-    copy_back(spans, m, keys, values, other_keys, other_values);
-}
-

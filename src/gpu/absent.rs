@@ -23,7 +23,7 @@ pub use text_parts::{PartRows, PartText, TextParts};
 
 use crate::coder::{CodedBwt, SliceLimits};
 use crate::error::Result;
-use absent_network::absent;
+use absent_network::{absent, uncallable};
 use interface::SortedBlockView;
 use std::convert::Infallible;
 use std::ops::Range;
@@ -95,46 +95,22 @@ impl GpuSorter {
         absent("sorter")
     }
 
-    pub fn reserve(&mut self, _n: u32, _sample_rate: u32) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub fn reserve_output(&mut self, _n: u32) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub fn sort(&mut self, _block: &[u8], _sample_rate: u32) -> Result<SortedBlock> {
-        match self.0 {}
-    }
-
-    pub fn input(&mut self, _len: usize) -> Result<&mut [u8]> {
-        match self.0 {}
-    }
-
-    pub fn sort_input(&mut self, _sample_rate: u32) -> Result<SortedBlockView<'_>> {
-        match self.0 {}
-    }
-
-    pub fn sort_and_encode(
-        &mut self,
-        _sample_rate: u32,
-        _encoder: &mut BwtEncoder,
-        _limits: SliceLimits,
-    ) -> Result<(EncodedSlices, &[u32])> {
-        match self.0 {}
-    }
-
-    pub fn suffix_array(&mut self, _block: &[u8]) -> Result<Vec<u32>> {
-        match self.0 {}
-    }
-
-    pub fn report(&self) -> &Report {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn fail_after(&self, _launches: u32) {
-        match self.0 {}
+    uncallable! { self:
+        pub fn reserve(&mut self, _n: u32, _sample_rate: u32) -> Result<()>;
+        pub fn reserve_output(&mut self, _n: u32) -> Result<()>;
+        pub fn sort(&mut self, _block: &[u8], _sample_rate: u32) -> Result<SortedBlock>;
+        pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
+        pub fn sort_input(&mut self, _sample_rate: u32) -> Result<SortedBlockView<'_>>;
+        pub fn sort_and_encode(
+            &mut self,
+            _sample_rate: u32,
+            _encoder: &mut BwtEncoder,
+            _limits: SliceLimits,
+        ) -> Result<(EncodedSlices, &[u32])>;
+        pub fn suffix_array(&mut self, _block: &[u8]) -> Result<Vec<u32>>;
+        pub fn report(&self) -> &Report;
+        #[cfg(test)]
+        pub fn fail_after(&self, _launches: u32);
     }
 }
 
@@ -148,35 +124,20 @@ impl GpuInverse {
         absent("inverse")
     }
 
-    pub fn reserve(&mut self, _n: u32, _samples: u32) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub fn input(&mut self, _len: usize) -> Result<&mut [u8]> {
-        match self.0 {}
-    }
-
-    pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u32]) -> Result<&[u8]> {
-        match self.0 {}
-    }
-
-    pub fn invert_coded(
-        &mut self,
-        _decoder: &mut BwtDecoder,
-        _coded: &CodedBwt,
-        _sample_rate: u32,
-        _samples: &[u32],
-    ) -> Result<Option<(Instant, &[u8])>> {
-        match self.0 {}
-    }
-
-    pub fn memory(&self) -> usize {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn fail_after(&self, _launches: u32) {
-        match self.0 {}
+    uncallable! { self:
+        pub fn reserve(&mut self, _n: u32, _samples: u32) -> Result<()>;
+        pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
+        pub fn invert_input(&mut self, _sample_rate: u32, _samples: &[u32]) -> Result<&[u8]>;
+        pub fn invert_coded(
+            &mut self,
+            _decoder: &mut BwtDecoder,
+            _coded: &CodedBwt,
+            _sample_rate: u32,
+            _samples: &[u32],
+        ) -> Result<Option<(Instant, &[u8])>>;
+        pub fn memory(&self) -> usize;
+        #[cfg(test)]
+        pub fn fail_after(&self, _launches: u32);
     }
 }
 
@@ -190,12 +151,9 @@ impl BwtEncoder {
         absent("coder")
     }
 
-    pub fn reserve(&mut self, _n: u32, _limits: SliceLimits) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub fn take(&mut self, _encoded: EncodedSlices) -> Result<CodedBwt> {
-        match self.0 {}
+    uncallable! { self:
+        pub fn reserve(&mut self, _n: u32, _limits: SliceLimits) -> Result<()>;
+        pub fn take(&mut self, _encoded: EncodedSlices) -> Result<CodedBwt>;
     }
 }
 
@@ -207,17 +165,11 @@ impl BwtDecoder {
         absent("decoder")
     }
 
-    pub fn reserve(&mut self, _n: u32) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub fn decode<S: AsRef<[u8]>>(&mut self, _coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn fail_after(&self, _launches: u32) {
-        match self.0 {}
+    uncallable! { self:
+        pub fn reserve(&mut self, _n: u32) -> Result<()>;
+        pub fn decode[S: AsRef<[u8]>](&mut self, _coded: &CodedBwt<S>) -> Result<Option<&[u8]>>;
+        #[cfg(test)]
+        pub fn fail_after(&self, _launches: u32);
     }
 }
 
@@ -232,55 +184,34 @@ impl Searcher {
         absent("searcher")
     }
 
-    pub(crate) fn search<P: AsRef<[u8]> + Sync>(
-        &mut self,
-        _arrays: &IndexArrays,
-        _patterns: &[P],
-        _intervals: &mut [Range<u32>],
-    ) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub(crate) fn count<P: AsRef<[u8]> + Sync>(
-        &mut self,
-        _arrays: &IndexArrays,
-        _patterns: &[P],
-        _counts: &mut [u64],
-    ) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub(crate) fn positions(
-        &mut self,
-        _arrays: &IndexArrays,
-        _samples: &SampleArrays,
-        _rows: &[u32],
-    ) -> Result<Option<Vec<u32>>> {
-        match self.0 {}
-    }
-
-    pub(crate) fn can_hold(&self, _arrays: &IndexArrays) -> Result<bool> {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn kept(&self) -> usize {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn is_mostly_free(&self) -> bool {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn make_scarce(&self) {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn fail_after(&self, _launches: u32) {
-        match self.0 {}
+    uncallable! { self:
+        pub(crate) fn search[P: AsRef<[u8]> + Sync](
+            &mut self,
+            _arrays: &IndexArrays,
+            _patterns: &[P],
+            _intervals: &mut [Range<u32>],
+        ) -> Result<()>;
+        pub(crate) fn count[P: AsRef<[u8]> + Sync](
+            &mut self,
+            _arrays: &IndexArrays,
+            _patterns: &[P],
+            _counts: &mut [u64],
+        ) -> Result<()>;
+        pub(crate) fn positions(
+            &mut self,
+            _arrays: &IndexArrays,
+            _samples: &SampleArrays,
+            _rows: &[u32],
+        ) -> Result<Option<Vec<u32>>>;
+        pub(crate) fn can_hold(&self, _arrays: &IndexArrays) -> Result<bool>;
+        #[cfg(test)]
+        pub fn kept(&self) -> usize;
+        #[cfg(test)]
+        pub fn is_mostly_free(&self) -> bool;
+        #[cfg(test)]
+        pub fn make_scarce(&self);
+        #[cfg(test)]
+        pub fn fail_after(&self, _launches: u32);
     }
 }
 
@@ -296,29 +227,17 @@ impl GpuLcpSorter {
         absent("sorter")
     }
 
-    pub fn input(&mut self, _len: usize) -> Result<&mut [u8]> {
-        match self.0 {}
-    }
-
-    pub fn sort_input(
-        &mut self,
-        _least: u8,
-        _receive: impl FnMut(LcpChunk) -> Result<()> + Send,
-    ) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub fn select_rows(&mut self, _least: u8, _wanted: LcpRows) -> Result<LcpView<'_>> {
-        match self.0 {}
-    }
-
-    pub fn report(&self) -> &LcpReport {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn fail_after(&self, _launches: u32) {
-        match self.0 {}
+    uncallable! { self:
+        pub fn input(&mut self, _len: usize) -> Result<&mut [u8]>;
+        pub fn sort_input(
+            &mut self,
+            _least: u8,
+            _receive: impl FnMut(LcpChunk) -> Result<()> + Send,
+        ) -> Result<()>;
+        pub fn select_rows(&mut self, _least: u8, _wanted: LcpRows) -> Result<LcpView<'_>>;
+        pub fn report(&self) -> &LcpReport;
+        #[cfg(test)]
+        pub fn fail_after(&self, _launches: u32);
     }
 }
 
@@ -333,22 +252,19 @@ impl ExtensionQueries {
         absent("queries")
     }
 
-    pub fn least(
-        &mut self,
-        _arrays: &MinimaArrays,
-        _ranges: &[(u32, u32)],
-        _found: &mut [u32],
-    ) -> Result<()> {
-        match self.0 {}
-    }
-
-    pub fn longest(
-        &mut self,
-        _arrays: &MinimaArrays,
-        _pairs: &[(u32, u32)],
-        _found: &mut [u32],
-    ) -> Result<()> {
-        match self.0 {}
+    uncallable! { self:
+        pub fn least(
+            &mut self,
+            _arrays: &MinimaArrays,
+            _ranges: &[(u32, u32)],
+            _found: &mut [u32],
+        ) -> Result<()>;
+        pub fn longest(
+            &mut self,
+            _arrays: &MinimaArrays,
+            _pairs: &[(u32, u32)],
+            _found: &mut [u32],
+        ) -> Result<()>;
     }
 }
 

@@ -12,6 +12,20 @@ pub fn absent<T>(what: &str) -> Result<T> {
     Err(Error::Device(format!("this build of bwz has no CUDA {what}").into()))
 }
 
+/// Functions that nobody can call: there is none of what they are of.
+macro_rules! uncallable {
+    ($self:ident: $(
+        $(#[$meta:meta])*
+        $vis:vis fn $name:ident $([$($generics:tt)*])? ($($arguments:tt)*) $(-> $output:ty)?;
+    )*) => {
+        $($(#[$meta])*
+        $vis fn $name $(<$($generics)*>)? ($($arguments)*) $(-> $output)? {
+            match $self.0 {}
+        })*
+    };
+}
+pub(super) use uncallable;
+
 /// Sorts texts on several GPUs: not in this build.
 #[derive(Debug)]
 pub struct JointSorter(Infallible);
@@ -38,31 +52,16 @@ impl JointSorter {
         absent("sorter")
     }
 
-    pub fn by_doubling(self) -> Self {
-        match self.0 {}
-    }
-
-    #[must_use]
-    pub fn by_nccl(self) -> Self {
-        match self.0 {}
-    }
-
-    #[must_use]
-    pub fn by_sampling(self) -> Self {
-        match self.0 {}
-    }
-
-    pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText> {
-        match self.0 {}
-    }
-
-    pub fn report(&self) -> &JointReport {
-        match self.0 {}
-    }
-
-    #[cfg(test)]
-    pub fn fail_after(&mut self, _gpu: usize, _launches: u32) {
-        match self.0 {}
+    uncallable! { self:
+        pub fn by_doubling(self) -> Self;
+        #[must_use]
+        pub fn by_nccl(self) -> Self;
+        #[must_use]
+        pub fn by_sampling(self) -> Self;
+        pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText>;
+        pub fn report(&self) -> &JointReport;
+        #[cfg(test)]
+        pub fn fail_after(&mut self, _gpu: usize, _launches: u32);
     }
 }
 
@@ -79,9 +78,9 @@ impl NcclId {
         absent("network of GPUs")
     }
 
-    /// As with CUDA.
-    pub fn to_bytes(self) -> [u8; 128] {
-        match self.0 {}
+    uncallable! { self:
+        /// As with CUDA.
+        pub fn to_bytes(self) -> [u8; 128];
     }
 }
 
@@ -95,15 +94,15 @@ impl RankSorter {
         absent("sorter")
     }
 
-    pub fn sort<T>(
-        &mut self,
-        _network: NcclId,
-        _part: (TextParts, usize),
-        _text: (PartText, u32),
-        _peers: &Peers,
-        _settle: impl FnOnce(PartRows) -> Result<T>,
-    ) -> Result<T> {
-        match self.0 {}
+    uncallable! { self:
+        pub fn sort[T](
+            &mut self,
+            _network: NcclId,
+            _part: (TextParts, usize),
+            _text: (PartText, u32),
+            _peers: &Peers,
+            _settle: impl FnOnce(PartRows) -> Result<T>,
+        ) -> Result<T>;
     }
 }
 
@@ -115,19 +114,10 @@ impl<'p> NcclProcessor<'p> {
         match id.0 {}
     }
 
-    pub fn number(&self) -> usize {
-        match self.0 {}
-    }
-
-    pub fn count(&self) -> usize {
-        match self.0 {}
-    }
-
-    pub fn transferred(&self) -> Transferred {
-        match self.0 {}
-    }
-
-    pub fn all_to_all(&mut self, _messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>> {
-        match self.0 {}
+    uncallable! { self:
+        pub fn number(&self) -> usize;
+        pub fn count(&self) -> usize;
+        pub fn transferred(&self) -> Transferred;
+        pub fn all_to_all(&mut self, _messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>>;
     }
 }

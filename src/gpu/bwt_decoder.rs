@@ -9,7 +9,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::slice_decode::{self, DecodeArrays};
 use crate::gpu::runtime::kernel_structs::CodedSlice;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
 /// Decodes BWTs on one GPU, on a stream of its own. Its memory grows with the largest block and is
 /// kept. Several of them work side by side.
@@ -110,7 +110,8 @@ impl BwtDecoder {
             coded: last.coded_start + last.coded_size,
             n: last.raw_start + last.raw_size,
         };
-        self.stage(shape, coded, &slices, bytes).inspect_err(|_| drop(self.gpu.wait()))?;
+        let staged = self.stage(shape, coded, &slices, bytes);
+        self.gpu.ended(staged)?;
         self.shape = shape;
         Ok(())
     }
@@ -160,11 +161,6 @@ impl BwtDecoder {
         Ok(self.bytes.first(n as usize))
     }
 
-    /// Bytes of device memory in use.
-    pub fn memory(&self) -> usize {
-        self.memory.len() + self.bwt.len()
-    }
-
     /// Makes the launch after the next `launches` fail.
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {
@@ -198,8 +194,7 @@ impl BwtDecoder {
 
     fn run(&mut self, bwt: Array<u8>) -> Result<()> {
         let done = self.queue(bwt).and_then(|()| self.gpu.wait());
-        // Nothing of it may still be at work when the next begins. What that says adds nothing.
-        done.inspect_err(|_| drop(self.gpu.wait()))
+        self.gpu.ended(done)
     }
 
     fn queue(&mut self, bwt: Array<u8>) -> Result<()> {
@@ -242,9 +237,7 @@ fn allocate<'m>(
     shape: DecodeShape,
 ) -> Result<DecodeArrays<'m>> {
     let (slices, coded) = (shape.slices as usize, shape.coded as usize);
-    let mut measure = ArenaAllocator::measuring();
-    DecodeArrays::allocate(&mut measure, slices, coded);
-    Ok(DecodeArrays::allocate(&mut memory.allocator(gpu, measure.used())?, slices, coded))
+    memory.fit(gpu, |arena| Ok(DecodeArrays::allocate(arena, slices, coded)))
 }
 
 #[cfg(test)]

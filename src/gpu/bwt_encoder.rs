@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::encode_arrays::{EncodeArrays, EncodeShape, Encoding};
 use crate::gpu::coder::{run_slices, slice_contexts, slice_encode};
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
 /// Codes BWTs on one GPU, on a stream of its own. Its memory grows with the largest block and is
 /// kept. Several of them work side by side.
@@ -139,10 +139,8 @@ impl BwtEncoder {
             return Err(Error::Usage("no BWT was loaded".into()));
         }
         let shape = EncodeShape::new(self.bytes.1 as u32, limits);
-        self.run(shape).inspect_err(|_| {
-            // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = self.gpu.wait();
-        })
+        let encoded = self.run(shape);
+        self.gpu.ended(encoded)
     }
 
     /// The coded slices, one behind the other.
@@ -243,9 +241,7 @@ fn allocate<'m>(
     memory: &'m mut GrowingArena,
     shape: EncodeShape,
 ) -> Result<EncodeArrays<'m>> {
-    let mut measure = ArenaAllocator::measuring();
-    EncodeArrays::allocate(gpu, &mut measure, shape)?;
-    EncodeArrays::allocate(gpu, &mut memory.allocator(gpu, measure.used())?, shape)
+    memory.fit(gpu, |arena| EncodeArrays::allocate(gpu, arena, shape))
 }
 
 #[cfg(test)]

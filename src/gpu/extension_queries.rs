@@ -7,7 +7,7 @@
 use crate::error::Result;
 use crate::gpu::interface::MinimaArrays;
 use crate::gpu::lcp::DeviceMinima;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
 /// Queries in a batch at most: 12 MiB.
 const BATCH: usize = 1 << 20;
@@ -22,12 +22,8 @@ pub struct ExtensionQueries {
     memory: GrowingArena,
 }
 
-/// What is asked of a pair of numbers.
-#[derive(Clone, Copy, Debug)]
-enum Question {
-    Least,
-    Longest,
-}
+/// What is asked of pairs of numbers: a function that queues it, given these and room for answers.
+type Question = fn(&DeviceMinima, &Gpu, Array<u32>, Array<u32>) -> Result<()>;
 
 impl ExtensionQueries {
     /// On GPU `number`.
@@ -61,7 +57,7 @@ impl ExtensionQueries {
     ) -> Result<()> {
         let n = arrays.values.len();
         assert!(ranges.iter().all(|&(from, to)| from >= to || to as usize <= n), "beyond {n}");
-        self.answer(arrays, ranges, found, Question::Least)
+        self.answer(arrays, ranges, found, DeviceMinima::least)
     }
 
     /// How far the suffixes at each two positions agree, of which `arrays` has the rows.
@@ -79,7 +75,7 @@ impl ExtensionQueries {
     ) -> Result<()> {
         let n = arrays.rows.len();
         assert!(pairs.iter().all(|&(a, b)| (a.max(b) as usize) < n), "beyond {n}");
-        self.answer(arrays, pairs, found, Question::Longest)
+        self.answer(arrays, pairs, found, DeviceMinima::longest)
     }
 
     /// Makes the launch after the next `launches` fail.
@@ -99,11 +95,7 @@ impl ExtensionQueries {
         self.load(arrays)?;
         let mut batches = pairs.chunks(BATCH).zip(found.chunks_mut(BATCH));
         let done = batches.try_for_each(|(pairs, found)| self.batch(pairs, found, question));
-        if done.is_err() {
-            // Nothing may still be at work when the next begins. What that says adds nothing.
-            let _ = self.gpu.wait();
-        }
-        done
+        self.gpu.ended(done)
     }
 
     fn load(&mut self, arrays: &MinimaArrays) -> Result<()> {
@@ -123,26 +115,16 @@ impl ExtensionQueries {
             two.copy_from_slice(&[a, b]);
         }
         self.output.reserve(gpu, count)?;
-        let mut measure = ArenaAllocator::measuring();
-        allocate(&mut measure, count);
-        let mut arena = self.memory.allocator(gpu, measure.used())?;
-        let (queries, answers) = allocate(&mut arena, count);
+        let (queries, answers): (Array<u32>, Array<u32>) =
+            self.memory.fit(gpu, |arena| Ok((arena.array(2 * count), arena.array(count))))?;
         self.input.upload(gpu, queries)?;
         let (_, minima) = self.minima.as_ref().expect("they were loaded");
-        match question {
-            Question::Least => minima.least(gpu, queries, answers)?,
-            Question::Longest => minima.longest(gpu, queries, answers)?,
-        }
+        question(minima, gpu, queries, answers)?;
         self.output.download(gpu, answers, 0..count as u32)?;
         gpu.wait()?;
         found.copy_from_slice(self.output.first(count));
         Ok(())
     }
-}
-
-/// Queries, and their answers.
-fn allocate<'m>(arena: &mut ArenaAllocator<'m>, count: usize) -> (Array<'m, u32>, Array<'m, u32>) {
-    (arena.array(2 * count), arena.array(count))
 }
 
 #[cfg(test)]

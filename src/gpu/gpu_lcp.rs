@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::lcp::{LcpSteps, SelectedRows, TextOnGpu};
 use crate::gpu::runtime::tuning::TEXT_PADDING;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer, measure};
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
@@ -149,11 +149,7 @@ impl GpuLcpSorter {
 
     fn run(&mut self, least: u8, wanted: Wanted) -> Result<()> {
         let done = self.sort_and_compare(least, wanted);
-        if done.is_err() {
-            // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = (self.gpu.wait(), self.copies.wait());
-        }
-        done?;
+        self.copies.ended(self.gpu.ended(done))?;
         let ms = |from: usize| self.gpu.check(self.marks[from].elapsed_ms(&self.marks[from + 1]));
         let (sorting, lcp) = (ms(0)?, ms(1)?);
         self.report = LcpReport { sorting, lcp, memory: self.memory.len() + self.extra.len() };
@@ -166,11 +162,8 @@ impl GpuLcpSorter {
         let n = n.ok_or(Error::Usage("a text holds 1 to 2^31 - 1 bytes".into()))?;
         let gpu = &self.gpu;
         let scratch = scratch_size(gpu, self.algorithm, n)?;
-        let mut measure = ArenaAllocator::measuring();
-        TextArrays::allocate(&mut measure, n, scratch);
-        let mut arena = self.memory.allocator(gpu, measure.used())?;
         let TextArrays { text, sa, samples, rows, scratch } =
-            TextArrays::allocate(&mut arena, n, scratch);
+            self.memory.fit(gpu, |arena| Ok(TextArrays::allocate(arena, n, scratch)))?;
 
         gpu.zero(text.part(n..n + TEXT_PADDING))?;
         self.text.0.upload(gpu, text.first(n))?;
@@ -288,10 +281,8 @@ fn all_rows(
 
 /// Bytes that sorting takes, or what follows it.
 fn scratch_size(gpu: &Gpu, algorithm: Algorithm, n: u32) -> Result<usize> {
-    let (mut sorting, mut steps) = (ArenaAllocator::measuring(), ArenaAllocator::measuring());
-    AlgorithmBuffers::allocate(algorithm, gpu, &mut sorting, n)?;
-    LcpSteps::allocate(gpu, &mut steps, n)?;
-    Ok(sorting.used().max(steps.used()))
+    let sorting = measure(|arena| AlgorithmBuffers::allocate(algorithm, gpu, arena, n))?;
+    Ok(sorting.max(measure(|arena| LcpSteps::allocate(gpu, arena, n))?))
 }
 
 #[cfg(test)]

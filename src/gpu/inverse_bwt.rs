@@ -6,7 +6,7 @@ use super::bwt_decoder::BwtDecoder;
 use crate::coder::CodedBwt;
 use crate::error::{Error, Flaw, Result};
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
-use crate::gpu::runtime::{ArenaAllocator, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Gpu, GrowingArena, PinnedBuffer};
 use std::time::Instant;
 
 /// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block
@@ -52,8 +52,9 @@ impl GpuInverse {
     pub fn reserve(&mut self, n: u32, samples: u32) -> Result<()> {
         self.input(n as usize)?;
         self.samples.reserve(&self.gpu, samples as usize)?;
-        allocate(&self.gpu, &mut self.memory, InverseShape { n, primary: 1, samples, log_rate: 0 })
-            .map(drop)
+        let shape = InverseShape { n, primary: 1, samples, log_rate: 0 };
+        self.memory.fit(&self.gpu, |arena| InverseArrays::allocate(&self.gpu, arena, shape))?;
+        Ok(())
     }
 
     /// Room for a transform of `len` bytes in pinned memory, which [`GpuInverse::invert_input`]
@@ -97,9 +98,10 @@ impl GpuInverse {
         let len = coded.raw_sizes.iter().map(|&size| size as usize).sum();
         let shape = shape(len, sample_rate, samples)?;
         self.input(len)?;
-        let arrays = allocate(&self.gpu, &mut self.memory, shape)?;
+        let gpu = &self.gpu;
+        let arrays = self.memory.fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
         // The decoder's stream may use this memory when it is there on this one.
-        self.gpu.wait()?;
+        gpu.wait()?;
         if !decoder.decode_to(coded, &mut self.bytes.0, arrays.bytes.first(shape.n))? {
             return Ok(None);
         }
@@ -121,17 +123,15 @@ impl GpuInverse {
 
     /// Restores the text of a transform and copies it back.
     fn finish(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<()> {
-        let contradictory = self.run(shape, samples, from).inspect_err(|_| {
-            // Nothing of it may still be at work when the next begins. What that says adds nothing.
-            let _ = (self.gpu.wait(), self.copies.wait());
-        })?;
+        let contradictory = self.run(shape, samples, from);
+        let contradictory = self.copies.ended(self.gpu.ended(contradictory))?;
         if contradictory { Err(Flaw::WRONG_SAMPLES.into()) } else { Ok(()) }
     }
 
     /// Copies, restores and copies back; gives whether there was a contradiction.
     fn run(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<bool> {
         let (gpu, copies) = (&self.gpu, &self.copies);
-        let arrays = allocate(gpu, &mut self.memory, shape)?;
+        let arrays = self.memory.fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
         self.samples.reserve(gpu, samples.len())?.copy_from_slice(samples);
         self.samples.upload(gpu, arrays.samples)?;
         let mut inverse = InverseSteps::start(gpu, arrays, shape)?;
@@ -170,17 +170,6 @@ fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<InverseShape> 
     }
     let count = samples.len() as u32;
     Ok(InverseShape { n, primary: samples[0], samples: count, log_rate: sample_rate.ilog2() })
-}
-
-/// Allocates all that a transform takes from memory that is made large enough.
-fn allocate<'m>(
-    gpu: &Gpu,
-    memory: &'m mut GrowingArena,
-    shape: InverseShape,
-) -> Result<InverseArrays<'m>> {
-    let mut measure = ArenaAllocator::measuring();
-    InverseArrays::allocate(gpu, &mut measure, shape)?;
-    InverseArrays::allocate(gpu, &mut memory.allocator(gpu, measure.used())?, shape)
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::distributed::DeviceExchange;
 use super::interface::Transferred;
 use super::peers::Peers;
-use super::runtime::{Arena, Array, Communicator, Gpu, GrowingArena, NcclId};
+use super::runtime::{Array, Communicator, Gpu, GrowingArena, NcclId};
 use crate::error::{Error, Result};
 use cudarc::driver::ValidAsZeroBits;
 use std::time::{Duration, Instant};
@@ -93,9 +93,8 @@ impl<'p> NcclProcessor<'p> {
             return Err(Error::Device("2^32 words and more are too many for a superstep".into()));
         }
         let arrays = [words.len(), received as usize];
-        let size = arrays.map(|len| (8 * len).next_multiple_of(Arena::ALIGNMENT)).iter().sum();
-        let mut arena = self.memory.allocator(&self.gpu, size)?;
-        let [from, to] = arrays.map(|len| arena.array(len));
+        let [from, to] =
+            self.memory.fit(&self.gpu, |arena| Ok(arrays.map(|len| arena.array(len))))?;
         self.gpu.write(words, from)?;
         let start = Instant::now();
         let [from_parts, to_parts] = [(from, lens), (to, received_lens)].map(|(array, lens)| {

@@ -8,7 +8,7 @@ use crate::gpu::distributed::{
 use crate::gpu::interface::{JointReport, MOST_SORTED};
 use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer, measure};
 use crate::gpu::text_parts::{KEY_BYTES, PartRows, PartText, TextParts};
 use std::ops::Range;
 use std::time::Instant;
@@ -150,7 +150,7 @@ impl PartSorter {
         exchange: &mut PeerExchange,
     ) -> Result<PartResult> {
         let done = self.sort_range_part(task, text, exchange);
-        self.settle(done)
+        self.gpu.ended(done)
     }
 
     /// Gives the memory for ranges free.
@@ -211,7 +211,7 @@ impl PartSorter {
             let what = format!("{n} bytes are too many for GPUs that get {size} each");
             return Err(Error::Device(what.into()));
         }
-        let needed = measure(&self.gpu, task, number)?;
+        let needed = measure(|arena| allocate(&self.gpu, arena, task, number))?;
         if self.memory.grow(&self.gpu, needed).is_err() {
             let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
             return Err(Error::Device(format!(
@@ -230,16 +230,7 @@ impl PartSorter {
         exchange: &mut impl DeviceExchange,
     ) -> Result<PartResult> {
         let done = self.sort_part(task, text, exchange);
-        self.settle(done)
-    }
-
-    fn settle<T>(&self, done: Result<T>) -> Result<T> {
-        if done.is_err() {
-            // Nothing of it may still be at work when the next sort begins. What that says adds
-            // nothing.
-            let _ = self.gpu.wait();
-        }
-        done
+        self.gpu.ended(done)
     }
 
     fn sort_part(
@@ -253,9 +244,7 @@ impl PartSorter {
         let own = (range.end - range.start) as usize;
         self.reserve(task, number)?;
         let (gpu, available) = (&self.gpu, text.bytes);
-        let mut arena = self.memory.allocator(gpu, measure(gpu, task, number)?)?;
-        let arrays = PartArrays::allocate(&mut arena, task, number);
-        let buffers = PartAlgorithm::allocate(gpu, &mut arena, task, number)?;
+        let (arrays, buffers) = self.memory.fit(gpu, |arena| allocate(gpu, arena, task, number))?;
         self.bytes.reserve(gpu, available.len())?.copy_from_slice(available);
         let copied = available.len() as u32;
         gpu.zero(arrays.text.rest(copied))?;
@@ -296,10 +285,13 @@ fn read_samples(gpu: &Gpu, arrays: PartArrays, first_row: u64) -> Result<Vec<(u6
     Ok(positions.into_iter().zip(rows.into_iter().map(row)).collect())
 }
 
-/// Bytes of device memory that a GPU takes.
-fn measure(gpu: &Gpu, task: JointTask, number: usize) -> Result<usize> {
-    let mut measure = ArenaAllocator::measuring();
-    PartArrays::allocate(&mut measure, task, number);
-    PartAlgorithm::allocate(gpu, &mut measure, task, number)?;
-    Ok(measure.used())
+/// Allocates all that a GPU takes.
+fn allocate<'m>(
+    gpu: &Gpu,
+    arena: &mut ArenaAllocator<'m>,
+    task: JointTask,
+    number: usize,
+) -> Result<(PartArrays<'m>, PartAlgorithm<'m>)> {
+    let arrays = PartArrays::allocate(arena, task, number);
+    Ok((arrays, PartAlgorithm::allocate(gpu, arena, task, number)?))
 }

@@ -11,7 +11,7 @@
 
 use crate::error::Result;
 use crate::gpu::interface::{IndexArrays, SampleArrays};
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::search::{
     self, BATCH_BYTES, BATCH_ITEMS, CHUNK, DeviceIndex, NO_POS, batch, fill_starts, pack,
 };
@@ -242,9 +242,24 @@ impl Searcher {
         index: DeviceIndex,
         next: impl Fn(usize) -> Range<usize>,
         queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
-        take: impl FnMut(&BatchStream),
+        mut take: impl FnMut(&BatchStream),
     ) -> Result<()> {
-        let done = turns(&mut self.streams, &index, next, queue, take);
+        let mut turns = || -> Result<()> {
+            let (mut turn, mut items) = (0, next(0));
+            while !items.is_empty() {
+                let stream = &mut self.streams[turn % STREAMS];
+                stream.finish(&mut take)?;
+                let end = items.end;
+                stream.items = items;
+                queue(stream, &index)?;
+                items = next(end);
+                turn += 1;
+            }
+            // The oldest comes first.
+            (turn..turn + STREAMS)
+                .try_for_each(|turn| self.streams[turn % STREAMS].finish(&mut take))
+        };
+        let done = turns();
         if done.is_err() {
             // Nothing may still be at work when the next search begins. What that says adds
             // nothing.
@@ -256,27 +271,6 @@ impl Searcher {
         self.indexes.push(index);
         done
     }
-}
-
-fn turns(
-    streams: &mut [BatchStream],
-    index: &DeviceIndex,
-    next: impl Fn(usize) -> Range<usize>,
-    queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
-    mut take: impl FnMut(&BatchStream),
-) -> Result<()> {
-    let (mut turn, mut items) = (0, next(0));
-    while !items.is_empty() {
-        let stream = &mut streams[turn % STREAMS];
-        stream.finish(&mut take)?;
-        let end = items.end;
-        stream.items = items;
-        queue(stream, index)?;
-        items = next(end);
-        turn += 1;
-    }
-    // The oldest comes first.
-    (turn..turn + STREAMS).try_for_each(|turn| streams[turn % STREAMS].finish(&mut take))
 }
 
 impl BatchStream {
@@ -304,10 +298,12 @@ impl BatchStream {
         pack(patterns, longest, starts, &mut self.text.reserve(gpu, room)?[..size]);
         self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
 
-        let mut measure = ArenaAllocator::measuring();
-        allocate(&mut measure, room);
-        let mut arena = self.memory.allocator(gpu, measure.used())?;
-        let (text, starts, rows) = allocate(&mut arena, room);
+        // The text, where its patterns start, and both ends of their intervals.
+        let (text, starts, rows): (Array<u8>, Array<u32>, Array<u32>) =
+            self.memory.fit(gpu, |arena| {
+                let (items, ends) = (BATCH_ITEMS + 1, 2 * BATCH_ITEMS);
+                Ok((arena.array(room), arena.array(items), arena.array(ends)))
+            })?;
         let (starts, rows) = (starts.first(count as u32 + 1), rows.first(2 * count as u32));
         if size > 0 {
             gpu.zero(text.part(size as u32 / 8 * 8..size.next_multiple_of(8) as u32))?;
@@ -323,20 +319,10 @@ impl BatchStream {
         let (gpu, count) = (&self.gpu, rows.len());
         self.input.reserve(gpu, BATCH_ITEMS + 1)?[..count].copy_from_slice(rows);
         self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
-        let mut measure = ArenaAllocator::measuring();
-        measure.double_buffer::<u32>(BATCH_ITEMS);
-        let two = self.memory.allocator(gpu, measure.used())?.double_buffer(BATCH_ITEMS);
+        let two = self.memory.fit(gpu, |arena| Ok(arena.double_buffer(BATCH_ITEMS)))?;
         let two = two.first_items(count as u32);
         self.input.upload(gpu, two.current)?;
         search::positions(gpu, index, two.current, two.alternate)?;
         self.output.download(gpu, two.alternate, 0..count as u32)
     }
-}
-
-/// The text of a batch, where its patterns start, and both ends of their intervals.
-fn allocate<'m>(
-    arena: &mut ArenaAllocator<'m>,
-    room: usize,
-) -> (Array<'m, u8>, Array<'m, u32>, Array<'m, u32>) {
-    (arena.array(room), arena.array(BATCH_ITEMS + 1), arena.array(2 * BATCH_ITEMS))
 }

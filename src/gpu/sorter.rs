@@ -8,7 +8,7 @@ use crate::coder::SliceLimits;
 use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer, measure};
 use crate::gpu::sort::ExtraArenas;
 use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
@@ -53,6 +53,17 @@ impl<'m> SorterArrays<'m> {
             rows: arena.array(items + 1),
         }
     }
+
+    /// Queues a copy of the samples to the host, and waits for the primary index alone.
+    fn copy_samples(&self, gpu: &Gpu, samples: &mut PinnedBuffer<u32>) -> Result<u32> {
+        samples.reserve(gpu, self.samples.len() as usize)?;
+        let primary = gpu.primary()?;
+        if !(1..=self.sa.len()).contains(&primary) {
+            return Err(Error::Device("a GPU gave a primary index that is no row".into()));
+        }
+        samples.download(gpu, self.samples, 0..self.samples.len())?;
+        Ok(primary)
+    }
 }
 
 impl GpuSorter {
@@ -89,7 +100,8 @@ impl GpuSorter {
     /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not. All
     /// of the GPU's is taken at once and first, or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
-        let needed = measure(&self.gpu, self.algorithm, n, sample_rate)?;
+        let (gpu, algorithm) = (&self.gpu, self.algorithm);
+        let needed = measure(|arena| allocate(gpu, algorithm, arena, n, sample_rate))?;
         if self.memory.grow(&self.gpu, needed).is_err() {
             let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
             return Err(Error::Device(format!(
@@ -138,15 +150,10 @@ impl GpuSorter {
     /// As [`GpuSorter::sort`].
     pub fn sort_input(&mut self, sample_rate: u32) -> Result<SortedBlockView<'_>> {
         self.run(sample_rate, false, |gpu, (block, bytes, samples), arrays| {
-            samples.reserve(gpu, arrays.samples.len() as usize)?;
             let room = bytes.reserve(gpu, block.len())?;
             room[0] = block[block.len() - 1];
             // The row of the whole text is left out.
-            let (n, primary) = (arrays.sa.len(), gpu.primary()?);
-            if !(1..=n).contains(&primary) {
-                return Err(Error::Device("a GPU gave a primary index that is no row".into()));
-            }
-            samples.download(gpu, arrays.samples, 0..arrays.samples.len())?;
+            let (n, primary) = (arrays.sa.len(), arrays.copy_samples(gpu, samples)?);
             bytes.download(gpu, arrays.rows.part(1..primary), 1..primary)?;
             bytes.download(gpu, arrays.rows.part(primary + 1..n + 1), primary..n)?;
             gpu.wait()
@@ -172,12 +179,7 @@ impl GpuSorter {
             return Err(Error::Usage("a GPU codes blocks of up to 2^31 - 1 bytes".into()));
         }
         self.run(sample_rate, false, |gpu, (block, _, samples), arrays| {
-            samples.reserve(gpu, arrays.samples.len() as usize)?;
-            let (n, primary) = (arrays.sa.len(), gpu.primary()?);
-            if !(1..=n).contains(&primary) {
-                return Err(Error::Device("a GPU gave a primary index that is no row".into()));
-            }
-            samples.download(gpu, arrays.samples, 0..arrays.samples.len())?;
+            let primary = arrays.copy_samples(gpu, samples)?;
             gpu.wait()?;
             encoder.load_rows(arrays.rows, primary, block[block.len() - 1], limits)
         })?;
@@ -230,8 +232,9 @@ impl GpuSorter {
         let (gpu, stream, began) = (&self.gpu, self.gpu.stream(), Instant::now());
         let mut rounds = Vec::new();
         let work = || {
-            let (arrays, buffers) =
-                allocate(gpu, self.algorithm, &mut self.memory, n, sample_rate)?;
+            let (arrays, buffers) = self
+                .memory
+                .fit(gpu, |arena| allocate(gpu, self.algorithm, arena, n, sample_rate))?;
             let SorterArrays { text, sa, samples, rows } = arrays;
             gpu.zero(text.rest(n))?;
             self.block.0.upload(gpu, text.first(n))?;
@@ -244,13 +247,7 @@ impl GpuSorter {
             let block = self.block.0.first(self.block.1);
             finish(gpu, (block, &mut self.bytes, &mut self.samples), arrays)
         };
-        let done = work();
-        if done.is_err() {
-            // Nothing of it may still be at work when the next sort begins. What that says adds
-            // nothing.
-            let _ = gpu.wait();
-        }
-        let done = done?;
+        let done = gpu.ended(work())?;
         let milliseconds = gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))?;
         let memory = self.memory.len() + self.extra.len();
         let times = Some([began, self.passed(0)?, self.passed(1)?, Instant::now()]);
@@ -266,25 +263,16 @@ impl GpuSorter {
     }
 }
 
-/// Bytes of device memory that every sort of n suffixes takes.
-fn measure(gpu: &Gpu, algorithm: Algorithm, n: u32, sample_rate: u32) -> Result<usize> {
-    let mut measure = ArenaAllocator::measuring();
-    SorterArrays::allocate(&mut measure, n, sample_rate);
-    AlgorithmBuffers::allocate(algorithm, gpu, &mut measure, n)?;
-    Ok(measure.used())
-}
-
-/// Allocates all that a sort of n suffixes takes from memory that is made large enough.
+/// Allocates all that every sort of n suffixes takes.
 fn allocate<'m>(
     gpu: &Gpu,
     algorithm: Algorithm,
-    memory: &'m mut GrowingArena,
+    arena: &mut ArenaAllocator<'m>,
     n: u32,
     sample_rate: u32,
 ) -> Result<(SorterArrays<'m>, AlgorithmBuffers<'m>)> {
-    let mut arena = memory.allocator(gpu, measure(gpu, algorithm, n, sample_rate)?)?;
-    let arrays = SorterArrays::allocate(&mut arena, n, sample_rate);
-    Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, &mut arena, n)?))
+    let arrays = SorterArrays::allocate(arena, n, sample_rate);
+    Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, arena, n)?))
 }
 
 /// A copy, or an error where the host has no memory for it.

@@ -2,10 +2,10 @@
 //! between their suffixes.
 
 use super::arrays::LcpArrays;
-use super::limits::no_memory;
+use super::limits::{check_memory, no_memory};
 use super::range_minima::RangeMinima;
 use crate::allocation;
-use crate::error::{Bound, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{ExtensionQueries, MinimaArrays};
 use crate::options::Options;
 
@@ -30,11 +30,8 @@ impl Extensions {
     pub fn new(arrays: LcpArrays, options: &Options) -> Result<Self> {
         let LcpArrays { suffixes, lcp } = arrays;
         let needed = 8 * suffixes.len() as u64 + RangeMinima::size(lcp.len());
-        let allowed = options.memory_limit();
-        if needed > allowed {
-            let what = format!("the extensions of {} positions", suffixes.len()).into();
-            return Err(Error::Limit { what, needed, allowed, by: Bound::Memory });
-        }
+        let what = format!("the extensions of {} positions", suffixes.len());
+        check_memory(needed, options, what)?;
         let mut rows: Vec<u32> = allocation::zeroed(suffixes.len()).ok_or_else(no_memory)?;
         for (row, &pos) in (0..).zip(&suffixes) {
             rows[pos as usize] = row;

@@ -145,7 +145,8 @@ impl LcpSorter {
 
     fn check(&self, size: usize) -> Result<()> {
         check_length(size)?;
-        check_memory("the suffixes of", size as u64, ON_CPU * size as u64, &self.options)
+        let what = format!("the suffixes of {size} bytes of text");
+        check_memory(ON_CPU * size as u64, &self.options, what)
     }
 
     /// All rows, in the memory of `used` where a GPU does it.

@@ -18,14 +18,13 @@ pub(super) fn check_length(size: usize) -> Result<()> {
     Err(Error::Usage(what.into()))
 }
 
-/// Checks that `needed` bytes of memory are allowed for work on `size` bytes of text.
-pub(crate) fn check_memory(what: &str, size: u64, needed: u64, options: &Options) -> Result<()> {
+/// Checks that `needed` bytes of memory are allowed for something.
+pub(crate) fn check_memory(needed: u64, options: &Options, what: String) -> Result<()> {
     let allowed = options.memory_limit();
     if needed <= allowed {
         return Ok(());
     }
-    let what = format!("{what} {size} bytes of text").into();
-    Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
+    Err(Error::Limit { what: what.into(), needed, allowed, by: Bound::Memory })
 }
 
 pub(super) fn no_memory() -> Error {

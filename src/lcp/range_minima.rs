@@ -3,10 +3,10 @@
 //! revisited*, 2000, without their tables inside blocks: 64 values are four cache lines, which a
 //! processor compares faster than it finds a table).
 
-use super::limits::no_memory;
+use super::limits::{check_memory, no_memory};
 use super::query_gpu::QueryGpu;
 use crate::allocation;
-use crate::error::{Bound, Error, Result};
+use crate::error::{Error, Result};
 use crate::gpu::{self, ExtensionQueries, MinimaArrays};
 use crate::options::Options;
 use std::ops::Range;
@@ -42,11 +42,8 @@ impl RangeMinima {
     /// build has no CUDA for.
     pub fn new(values: Vec<u32>, options: &Options) -> Result<Self> {
         let blocks = values.len().div_ceil(BLOCK);
-        let (needed, allowed) = (Self::size(values.len()), options.memory_limit());
-        if needed > allowed {
-            let what = format!("a table of the minima of {} values", values.len()).into();
-            return Err(Error::Limit { what, needed, allowed, by: Bound::Memory });
-        }
+        let what = format!("a table of the minima of {} values", values.len());
+        check_memory(Self::size(values.len()), options, what)?;
         let mut level = allocation::with_capacity(blocks).ok_or_else(no_memory)?;
         level.extend(values.chunks(BLOCK).map(least_of));
         let mut levels = vec![level];

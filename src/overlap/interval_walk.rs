@@ -69,10 +69,10 @@ impl IntervalWalk<'_> {
             false => pool.install(|| stretches.into_par_iter().map(walked).collect()),
         };
         let found = found?;
-        let mut pairs = allocation::with_capacity(found.iter().map(Vec::len).sum());
-        let pairs_of_all = pairs.as_mut().ok_or_else(no_memory)?;
-        found.into_iter().for_each(|some| pairs_of_all.extend(some));
-        pairs.ok_or_else(no_memory)
+        let pairs = allocation::with_capacity(found.iter().map(Vec::len).sum());
+        let mut pairs = pairs.ok_or_else(no_memory)?;
+        found.into_iter().for_each(|some| pairs.extend(some));
+        Ok(pairs)
     }
 
     /// The pairs in the rows from `from` on, for each of which `next` has an entry.

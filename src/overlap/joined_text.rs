@@ -94,7 +94,7 @@ impl<'s> JoinedText<'s> {
             );
             return Err(Error::Usage(what.into()));
         }
-        check_memory("sequences of", size, SORTING * size, options)?;
+        check_memory(SORTING * size, options, format!("sequences of {size} bytes of text"))?;
         let no_memory = || Error::out_of_memory("for the sequences");
         let count = first.len() + times as usize * second.len();
         let all = allocation::with_capacity(count).ok_or_else(no_memory)?;

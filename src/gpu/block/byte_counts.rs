@@ -4,7 +4,7 @@
 use super::is_padded;
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{BYTE_COUNT_WORDS, THREADS};
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// Bytes that a CTA counts at least, and CTAs of a multiprocessor that count at most.
 const COUNTED: u32 = 16384;
@@ -59,11 +59,10 @@ pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Re
     gpu.zero(counts)?;
     gpu.reset_counts();
     let ctas = n.div_ceil(COUNTED).min(COUNTING * gpu.processors());
-    let [n, table_size, log_every] = [n, table_size, log_every].map(Into::into);
-    let arguments = [text.into(), n, counts.into(), table_size, log_every, gpu.host_flags().into()];
+    let arguments = arguments![text, n, counts, table_size, log_every, gpu.host_flags()];
     // SAFETY: `text` has n items and its padding, and `counts` two tables of so many words behind
     // the others.
-    unsafe { gpu.launch("byte_counts/count_bytes", ctas, THREADS, &arguments)? };
+    unsafe { gpu.launch("byte_counts/count_bytes", ctas, THREADS, arguments)? };
     let (short, long) = gpu.wait_for_counts()?;
     Ok(ByteCounts { bytes: gpu.byte_counts(), repeats: RepeatEstimate { short, long } })
 }

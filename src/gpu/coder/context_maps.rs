@@ -12,23 +12,15 @@ pub struct ContextMaps(Arena);
 impl ContextMaps {
     /// Copies them to the device.
     pub fn new(gpu: &Gpu) -> Result<Self> {
-        let ContextArrays {
-            roots,
-            run_context,
-            rank_context,
-            all_rank_context,
-            run_leaf,
-            own_rank,
-            rank_leaf,
-        } = ContextArrays::new();
+        let of_cpu = ContextArrays::new();
         let maps = kernel_structs::ContextMaps {
-            roots,
-            run_context,
-            rank_context,
-            all_rank_context,
-            run_leaf,
-            own_rank,
-            rank_leaf,
+            roots: of_cpu.roots,
+            run_context: of_cpu.run_context,
+            rank_context: of_cpu.rank_context,
+            all_rank_context: of_cpu.all_rank_context,
+            run_leaf: of_cpu.run_leaf,
+            own_rank: of_cpu.own_rank,
+            rank_leaf: of_cpu.rank_leaf,
         };
         let mut memory = Arena::new(gpu, size_of::<kernel_structs::ContextMaps>())?;
         let array: Array<kernel_structs::ContextMaps> = memory.allocator().array(1);

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::gpu::primitives::cub::bit_width;
 use crate::gpu::runtime::kernel_structs::{SampleView, SampledPairsArgs};
 use crate::gpu::runtime::tuning::THREADS;
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 use crate::sampling::SampledPositions;
 use std::ops::Range;
@@ -55,9 +55,8 @@ pub fn distribute<E: DeviceExchange>(
 #[allow(unsafe_code)]
 fn store_pairs(gpu: &Gpu, pairs: Array<u64>, first: u32, items: Array<u32>) -> Result<()> {
     let len = pairs.len();
-    let arguments = [pairs.into(), len.into(), first.into(), items.into()];
     // SAFETY: `items` has the items of this GPU, which those of the pairs are.
-    unsafe { gpu.each("item_pairs/store_pairs", len, &arguments) }
+    unsafe { gpu.each("item_pairs/store_pairs", len, arguments![pairs, len, first, items]) }
 }
 
 /// Adds the items behind a GPU's part, which later ones keep, and zeros behind the last of all.

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::{JoinArgs, UnsortedGroupsView};
 use crate::gpu::runtime::tuning::THREADS;
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 use crate::gpu::sort::UnsortedGroups;
 
 /// A list of minimizers on another GPU, which this one can read, with the groups of the list that
@@ -49,22 +49,15 @@ pub fn join_lists(
     for &PeerList { items, groups, first_row, view } in lists {
         assert!(to.suffixes.len() >= item + items && heads.len() >= group + groups);
         let to = to.view();
-        let (ranks, row) = (ranks.address(), first_row);
+        let (ranks, row, ctas) = (ranks.address(), first_row, items.div_ceil(THREADS));
         let arguments = JoinArgs { from: view, to, ranks, items, row, item, group };
         // SAFETY: the other GPU has so many items in this list, and waits until all have joined
         // theirs; there is room for them here.
-        unsafe {
-            gpu.launch_struct(
-                "joined_lists/join_list",
-                items.div_ceil(THREADS),
-                THREADS,
-                &arguments,
-            )?;
-        }
+        unsafe { gpu.launch_struct("joined_lists/join_list", ctas, THREADS, &arguments)? };
         let own = heads.part(group..group + groups);
-        let arguments = [view.group_heads.into(), groups.into(), first_row.into(), own.into()];
+        let arguments = arguments![view.group_heads, groups, first_row, own];
         // SAFETY: as above, of its groups.
-        unsafe { gpu.each("joined_lists/join_heads", groups, &arguments)? };
+        unsafe { gpu.each("joined_lists/join_heads", groups, arguments)? };
         (item, group) = (item + items, group + groups);
     }
     Ok(())

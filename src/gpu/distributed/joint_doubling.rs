@@ -30,9 +30,10 @@ use super::open_groups::{ListShape, exchanged, open_borders, open_ranges};
 use super::owner_routes::{HeadRanks, OwnerRoutes, RouteBuffers};
 use super::part_keys::{PartBytes, part_keys};
 use super::row_groups::{
-    ListEnds, RowList, compose_keys, first_rows, list_ends, mark_heads, mark_unresolved, part_list,
+    ListEnds, RowList, compose_keys, list_ends, mark_heads, mark_unresolved, part_list,
 };
 use super::run_merge::merge_runs;
+use super::string_names::count_from;
 use crate::error::Result;
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::primitives::cub::Cub;
@@ -118,13 +119,17 @@ impl<'m> JointDoubling<'m> {
         let (number, gpus) = (exchange.number(), exchange.count());
         let shape = |gpu| {
             let len = self.parts.part_len(gpu);
-            ListShape::of_one_group(len, gpu > 0 && len > 0)
+            let is_open = gpu > 0 && len > 0;
+            ListShape { len, groups: 1, front: len, back: 0, is_open }
         };
         let mut lists: Vec<ListShape> = (0..gpus).map(shape).collect();
         self.first_keys(gpu, exchange, part)?;
         match self.exchange_groups(gpu, exchange, &lists, u64::BITS)? {
             Some(runs) => self.merge(gpu, runs)?,
-            None => self.sort(gpu, lists[number].len as u32, u64::BITS)?,
+            None => {
+                let len = lists[number].len as u32;
+                self.sort_range(gpu, 0..len, len, u64::BITS)?;
+            }
         }
         let mut least = self.split(gpu, exchange, &mut lists, u64::BITS, out, left)?;
         // What groups agree in beside their first keys.
@@ -159,7 +164,7 @@ impl<'m> JointDoubling<'m> {
         gpu.upload_words(&code.table, self.code_table)?;
         let (keys, suffixes) = (self.keys.current.first(own), self.suffixes.current.first(own));
         part_keys(gpu, part, self.code_table, keys, suffixes)?;
-        first_rows(gpu, self.rows.current.first(own))
+        count_from(gpu, 0, self.rows.current.first(own))
     }
 
     /// The keys of the list: the rank of the suffix as far behind each as its group agrees.
@@ -194,9 +199,9 @@ impl<'m> JointDoubling<'m> {
         for range in open_ranges(lists, number).into_iter().flatten() {
             self.sort_range(gpu, range, len, bits)?;
         }
-        let cuts: Vec<_> = borders.iter().map(|border| border.cut(lists, number)).collect();
+        let cuts = borders.iter().map(|border| border.cut(lists, number)).collect();
         let keys = self.keys.current.first(len);
-        let before = self.splits.find(gpu, exchange, keys, bits, &cuts)?;
+        let before = self.splits.find(gpu, exchange, &[keys], bits, cuts)?;
         let (sent, received) = exchanged(lists, &borders, &before, number);
         let DoubleBuffer { current, alternate } = self.keys;
         exchange.all_to_all(gpu, &current.parts(&sent), &alternate.parts(&received))?;
@@ -221,16 +226,11 @@ impl<'m> JointDoubling<'m> {
         Ok(())
     }
 
-    /// Sorts a list of so many suffixes by keys of so many bits.
-    fn sort(&mut self, gpu: &Gpu, len: u32, bits: u32) -> Result<()> {
-        self.sort_range(gpu, 0..len, len, bits)
-    }
-
-    /// Sorts a range of it.
+    /// Sorts a range of a list of so many suffixes by keys of so many bits.
     fn sort_range(&mut self, gpu: &Gpu, range: Range<u32>, len: u32, bits: u32) -> Result<()> {
         let mut keys = self.keys.part(range.clone());
         let mut suffixes = self.suffixes.part(range.clone());
-        self.cub.sort_wide_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
+        self.cub.sort_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
         if range.is_empty()
             || keys.current.address() == self.keys.part(range.clone()).current.address()
         {

@@ -4,7 +4,7 @@
 use crate::error::{Error, Result};
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, RANGE_BITS, THREADS};
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 use std::ops::Range;
 
 /// CTAs of a multiprocessor that count keys at most.
@@ -69,12 +69,11 @@ pub fn count_keys(
     let tiles = u64::from(n.div_ceil(KEY_TILE));
     let [first, end] = [number, number + 1].map(|q| (tiles * q as u64 / gpus as u64) as u32);
     gpu.zero(counts)?;
-    let arguments = [bytes.into(), n.into(), code_table.into(), first.into(), end.into()];
-    let arguments = [&arguments[..], &[counts.into()]].concat();
+    let arguments = arguments![bytes, n, code_table, first, end, counts];
     let ctas = (end - first).min(COUNTING * gpu.processors());
     // SAFETY: the text has n bytes and its padding, and there is a count for each value of the
     // bits.
-    unsafe { gpu.launch("key_ranges/count_keys", ctas, THREADS, &arguments)? };
+    unsafe { gpu.launch("key_ranges/count_keys", ctas, THREADS, arguments)? };
     Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
 }
 
@@ -95,12 +94,12 @@ pub fn range_keys(
     let CodedText { bytes, n, code_table } = text;
     assert!(is_padded(bytes, n) && keys.len() == suffixes.len() && cursor.len() == 1);
     gpu.zero(cursor)?;
-    let [low, high] = [bits.start.into(), bits.end.into()];
-    let arguments = [bytes.into(), n.into(), code_table.into(), low, high, cursor.into()];
-    let arguments = [&arguments[..], &[keys.len().into(), keys.into(), suffixes.into()]].concat();
+    let Range { start: low, end: high } = bits;
+    let room = keys.len();
+    let arguments = arguments![bytes, n, code_table, low, high, cursor, room, keys, suffixes];
     // SAFETY: the text has n bytes and its padding; what the arrays have no room for is left out.
     unsafe {
-        gpu.launch("key_ranges/range_keys", n.div_ceil(KEY_TILE), THREADS, &arguments)?;
+        gpu.launch("key_ranges/range_keys", n.div_ceil(KEY_TILE), THREADS, arguments)?;
     }
     match gpu.read(cursor)?[0] == keys.len() {
         true => Ok(()),

@@ -10,7 +10,7 @@
 use super::device_exchange::DeviceExchange;
 use crate::error::Result;
 use crate::gpu::runtime::tuning::MOST_PROCESSORS;
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, arguments};
 use std::ops::Range;
 
 /// Bits of a splitter that a round finds, and the candidates for them.
@@ -45,22 +45,10 @@ impl<'m> KeySplits<'m> {
         }
     }
 
-    /// For each cut, how many keys of each GPU lie before it. Keys have so many bits, and each
-    /// range of `keys` is sorted.
+    /// For each cut, how many keys of each GPU lie before it. Keys are rows of words, of so many
+    /// bits each, that lie in columns: where rows are equal in one word, they are cut by the next
+    /// one. Each range of them is sorted.
     pub fn find<E: DeviceExchange>(
-        &self,
-        gpu: &Gpu,
-        exchange: &mut E,
-        keys: Array<u64>,
-        bits: u32,
-        cuts: &[Cut],
-    ) -> Result<Vec<Vec<u64>>> {
-        self.find_rows(gpu, exchange, &[keys], bits, cuts.to_vec())
-    }
-
-    /// The same of rows of several words, of so many bits each, that lie in columns: where rows
-    /// are equal in one word, they are cut by the next one.
-    pub fn find_rows<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
         exchange: &mut E,
@@ -151,12 +139,11 @@ impl<'m> KeySplits<'m> {
         let items = candidates.len() as u32;
         gpu.write(&candidates, self.candidates)?;
         let counts = self.counts.first(items);
-        let [ranges, candidates] = [self.ranges.into(), self.candidates.into()];
-        let arguments =
-            [keys.into(), ranges, candidates, per_range.into(), items.into(), counts.into()];
+        let KeySplits { ranges, candidates, .. } = *self;
+        let arguments = arguments![keys, ranges, candidates, per_range, items, counts];
         // SAFETY: there are two items of `ranges`, which are parts of `keys`, for as many
         // candidates, and `counts` has one for each.
-        unsafe { gpu.each("key_splits/count_less", items, &arguments)? };
+        unsafe { gpu.each("key_splits/count_less", items, arguments)? };
         Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
     }
 }

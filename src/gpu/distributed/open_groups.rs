@@ -24,11 +24,6 @@ pub struct ListShape {
 }
 
 impl ListShape {
-    /// A list of one group.
-    pub fn of_one_group(len: u64, is_open: bool) -> Self {
-        ListShape { len, groups: 1, front: len, back: 0, is_open }
-    }
-
     /// Whether it is a part of one group that begins before it.
     fn is_inner(&self) -> bool {
         self.is_open && self.groups == 1

@@ -4,10 +4,11 @@
 //! Suffixes are taken in batches, so that the buffers have room even where all GPUs ask one.
 
 use super::device_exchange::DeviceExchange;
+use super::string_names::take_items;
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::RouteView;
 use crate::gpu::runtime::tuning::{MOST_PROCESSORS, THREADS};
-use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 use std::ops::Range;
 
@@ -121,16 +122,13 @@ impl<'m> OwnerRoutes<'m> {
             let (asked, items) = (lens.incoming(buffers.incoming_positions), suffixes.len());
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &asked)?;
             let incoming: u32 = lens.received.iter().sum();
-            let [ranks, positions] = [self.ranks.into(), buffers.incoming_positions.into()];
-            let arguments = [ranks, positions, incoming.into(), buffers.incoming_words.into()];
-            // SAFETY: both buffers have so many items, and the positions are of this part.
-            unsafe { gpu.each("owner_routes/answer", incoming, &arguments)? };
+            let positions = buffers.incoming_positions.first(incoming);
+            take_items(gpu, self.ranks, positions, buffers.incoming_words)?;
             let answers = lens.incoming(buffers.incoming_words);
             exchange.all_to_all(gpu, &answers, &buffers.words.parts(&lens.sent))?;
-            let [words, slots] = [buffers.words.into(), buffers.slots.into()];
-            let arguments = [words, slots, items.into(), keys.into()];
+            let arguments = arguments![buffers.words, buffers.slots, items, keys];
             // SAFETY: `keys` and the slots have so many items, and the words one for each slot.
-            unsafe { gpu.each("owner_routes/take_answers", items, &arguments)? };
+            unsafe { gpu.each("owner_routes/take_answers", items, arguments)? };
         }
         Ok(())
     }
@@ -153,22 +151,20 @@ impl<'m> OwnerRoutes<'m> {
             let (suffixes, heads) = (suffixes.part(batch.clone()), ranks.heads.part(batch));
             let target = Target::Own { heads, kept: ranks.kept };
             let lens = self.route(gpu, exchange, suffixes, target, buffers)?;
-            let [heads, slots, words] = [heads.into(), buffers.slots.into(), buffers.words.into()];
-            let (items, first) = (suffixes.len(), ranks.first_row.into());
-            let open = [open_row.into(), open_rank.into()];
-            let arguments = [heads, slots, items.into(), first, open[0], open[1], words];
+            let (items, first, slots) = (suffixes.len(), ranks.first_row, buffers.slots);
+            let arguments =
+                arguments![heads, slots, items, first, open_row, open_rank, buffers.words];
             // SAFETY: heads and slots have so many items, and the words one for each slot.
-            unsafe { gpu.each("owner_routes/place_ranks", items, &arguments)? };
+            unsafe { gpu.each("owner_routes/place_ranks", items, arguments)? };
             let (positions, ranks) =
                 (lens.incoming(buffers.incoming_positions), lens.incoming(buffers.incoming_words));
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &positions)?;
             exchange.all_to_all(gpu, &buffers.words.parts(&lens.sent), &ranks)?;
             let incoming: u32 = lens.received.iter().sum();
-            let [positions, words] =
-                [buffers.incoming_positions.into(), buffers.incoming_words.into()];
-            let arguments = [positions, words, incoming.into(), self.ranks.into()];
+            let (positions, words) = (buffers.incoming_positions, buffers.incoming_words);
+            let arguments = arguments![positions, words, incoming, self.ranks];
             // SAFETY: both buffers have so many items, and the positions are of this part.
-            unsafe { gpu.each("owner_routes/store_ranks", incoming, &arguments)? };
+            unsafe { gpu.each("owner_routes/store_ranks", incoming, arguments)? };
         }
         Ok(())
     }

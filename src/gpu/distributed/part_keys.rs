@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::gpu::block::is_padded;
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// A part of a text in device memory.
 #[derive(Clone, Copy, Debug)]
@@ -30,16 +30,9 @@ pub fn part_keys(
     let n = keys.len();
     assert!(n <= part.available && is_padded(part.bytes, part.available));
     assert!(suffixes.len() == n && code_table.len() == 256);
-    let arguments = [
-        part.bytes.into(),
-        n.into(),
-        part.available.into(),
-        part.first.into(),
-        u32::from(part.before).into(),
-        code_table.into(),
-        keys.into(),
-        suffixes.into(),
-    ];
+    let PartBytes { bytes, available, first, before } = part;
+    let before = u32::from(before);
+    let arguments = arguments![bytes, n, available, first, before, code_table, keys, suffixes];
     // SAFETY: `keys` and `suffixes` have n items, and the bytes their padding.
-    unsafe { gpu.each("part_keys/part_keys", n, &arguments) }
+    unsafe { gpu.each("part_keys/part_keys", n, arguments) }
 }

@@ -25,7 +25,7 @@ use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
-use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, GrowingArena};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena};
 use crate::gpu::sort::{
     AlphabeticCode, DefaultSort, ExtraArenas, ListRefinement, MinimizerDoubling, SortState,
     Unresolved, UnsortedGroups, choose_minimizers, rank_resolved, select_minimizers,
@@ -108,10 +108,8 @@ pub fn sort_range<'m>(
     let (code, text, ranges) = part(gpu, exchange, task, counts)?;
     let own = ranges[exchange.number()].clone();
     let suffixes = own.rows.end - own.rows.start;
-    let mut measure = ArenaAllocator::measuring();
-    RangeArrays::allocate(gpu, &mut measure, task, suffixes)?;
-    let mut arena = rows.allocator(gpu, measure.used())?;
-    let (arrays, mut sort) = RangeArrays::allocate(gpu, &mut arena, task, suffixes)?;
+    let (arrays, mut sort) =
+        rows.fit(gpu, |arena| RangeArrays::allocate(gpu, arena, task, suffixes))?;
     gpu.zero(arrays.samples)?;
     let RangeArrays { sa, rows, samples, cursor } = arrays;
     let RangeTask { text: bytes, n, log_rate, whole_sa } = task;
@@ -150,9 +148,8 @@ fn part<'m>(
     memory: &'m mut GrowingArena,
 ) -> Result<(AlphabeticCode, CodedText<'m>, Vec<KeyRange>)> {
     let words = [BYTE_COUNT_WORDS as usize, FIRST_BITS, 256];
-    let size: usize = words.iter().map(|len| 4 * len + Arena::ALIGNMENT).sum();
-    let mut arena = memory.allocator(gpu, size)?;
-    let [counts, key_counts, code_table] = words.map(|len| arena.array(len));
+    let [counts, key_counts, code_table] =
+        memory.fit(gpu, |arena| Ok(words.map(|len| arena.array(len))))?;
     let code = AlphabeticCode::new(&count_bytes(gpu, task.text, task.n, counts)?.bytes);
     gpu.upload_words(&code.table, code_table)?;
     let text = CodedText { bytes: task.text, n: task.n, code_table };
@@ -234,10 +231,7 @@ impl<'m> RankWork<'_, 'm> {
         memory: &'m mut GrowingArena,
     ) -> Result<PeerList> {
         let gpu = self.gpu;
-        let mut measure = ArenaAllocator::measuring();
-        UnsortedGroups::allocate(&mut measure, most);
-        let mut arena = memory.allocator(gpu, measure.used())?;
-        let to = UnsortedGroups::allocate(&mut arena, most);
+        let to = memory.fit(gpu, |arena| Ok(UnsortedGroups::allocate(arena, most)))?;
         select_minimizers(gpu, state, state.dense, list, unresolved.items, to)?;
         let Unresolved { items, groups } = unresolved.wait_for_selected(gpu, most)?;
         let view = UnsortedGroups { group_heads: list.group_heads, ..to }.view();

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::kernel_structs::{RecordCountArgs, RecordMergeArgs, RecordsView};
 use crate::gpu::runtime::tuning::{THREADS, TILE, TILE_THREADS};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use std::ops::Range;
 
 /// Suffixes with what they are compared by, in columns.
@@ -93,12 +93,10 @@ impl<'m> Records<'m> {
         assert!(ranks.size() >= 4 * (items as usize + period as usize));
         assert!(self.ranks.len() == size * items && self.names.len() == items);
         count_from(gpu, first, self.positions)?;
-        let [size, period] = [size.into(), period.into()];
-        let arguments = [ranks.into(), elements.into(), size, period, first.into(), items.into()];
-        let arguments = [&arguments[..], &[self.ranks.into()]].concat();
+        let arguments = arguments![ranks, elements, size, period, first, items, self.ranks];
         // SAFETY: there are ranks for a period behind the last record, and so many columns of them
         // as there are elements.
-        unsafe { gpu.each("record_merge/rank_columns", items, &arguments) }
+        unsafe { gpu.each("record_merge/rank_columns", items, arguments) }
     }
 
     /// Lists them by their residues, and those of each residue in order, for names and ranks of so
@@ -121,19 +119,17 @@ impl<'m> Records<'m> {
         // Suffixes of one residue come to any one element after the same distance.
         let column = gpu.read(self.meetings.first(1))?[0] & 0xffff;
         let ranks = self.columns()[2 + column as usize];
-        let keys_to = keys.current.into();
-        let arguments = [self.names.into(), ranks.into(), items.into(), rank_bits.into(), keys_to];
+        let arguments = arguments![self.names, ranks, items, rank_bits, keys.current];
         // SAFETY: all have so many items.
-        unsafe { gpu.each("record_merge/record_keys", items, &arguments)? };
+        unsafe { gpu.each("record_merge/record_keys", items, arguments)? };
         cub.sort_pairs(gpu, &mut keys, list, 0..name_bits + rank_bits)?;
         let mut residues = DoubleBuffer {
             current: keys.current.cast::<u32>().first(items),
             alternate: keys.alternate.cast::<u32>().first(items),
         };
-        let (positions, to) = (self.positions.into(), residues.current.into());
-        let arguments = [positions, list.current.into(), period.into(), items.into(), to];
+        let arguments = arguments![self.positions, list.current, period, items, residues.current];
         // SAFETY: all have so many items, and the list is of all records.
-        unsafe { gpu.each("record_merge/record_residues", items, &arguments)? };
+        unsafe { gpu.each("record_merge/record_residues", items, arguments)? };
         cub.sort_pairs(gpu, &mut residues, list, 0..bit_width(period - 1))
     }
 

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::{ListView, RowsView};
 use crate::gpu::runtime::tuning::THREADS;
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// What other GPUs have to know of a list that was sorted.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,14 +32,6 @@ pub struct RowList<'m> {
     pub rows: Array<'m, u32>,
 }
 
-/// Row t for each item t.
-#[allow(unsafe_code)]
-pub fn first_rows(gpu: &Gpu, rows: Array<u32>) -> Result<()> {
-    let n = rows.len();
-    // SAFETY: there are n rows.
-    unsafe { gpu.each("row_groups/first_rows", n, &[n.into(), rows.into()]) }
-}
-
 /// Puts the last bits of the numbers of groups above keys of so many bits.
 #[allow(unsafe_code)]
 pub fn compose_keys(
@@ -51,9 +43,9 @@ pub fn compose_keys(
     let items = keys.len();
     assert!(groups.len() == items && bits < u64::BITS && bits + group_bits <= u64::BITS);
     let mask = 1_u64.checked_shl(group_bits).unwrap_or(0).wrapping_sub(1) as u32;
-    let arguments = [keys.into(), groups.into(), items.into(), bits.into(), mask.into()];
+    let arguments = arguments![keys, groups, items, bits, mask];
     // SAFETY: both arrays have so many items.
-    unsafe { gpu.each("row_groups/compose_keys", items, &arguments) }
+    unsafe { gpu.each("row_groups/compose_keys", items, arguments) }
 }
 
 /// The row of each item that begins a group, 0 for the others; and in `kept`, which has a bit for
@@ -72,11 +64,9 @@ pub fn mark_heads(
     assert_eq!([rows.len(), heads.len()], [items; 2]);
     gpu.zero(kept)?;
     let (bits, first_stays) = old.unwrap_or((u64::BITS, false));
-    let old = [bits.into(), u32::from(first_stays).into()];
-    let arguments =
-        [keys.into(), rows.into(), items.into(), old[0], old[1], heads.into(), kept.into()];
+    let arguments = arguments![keys, rows, items, bits, u32::from(first_stays), heads, kept];
     // SAFETY: the arrays have so many items, and `kept` a bit for each row.
-    unsafe { gpu.each("row_groups/mark_heads", items, &arguments) }
+    unsafe { gpu.each("row_groups/mark_heads", items, arguments) }
 }
 
 /// The ends of a list, whose heads are known. `ends` has four words.
@@ -93,9 +83,9 @@ pub fn list_ends(
     if items == 0 {
         return Ok(ListEnds::default());
     }
-    let arguments = [keys.into(), rows.into(), heads.into(), items.into(), ends.into()];
+    let arguments = arguments![keys, rows, heads, items, ends];
     // SAFETY: the arrays have so many items, one at least, and `ends` four.
-    unsafe { gpu.launch("row_groups/list_ends", 1, 1, &arguments)? };
+    unsafe { gpu.launch("row_groups/list_ends", 1, 1, arguments)? };
     let ends = gpu.read(ends)?;
     let [first_key, last_key, last_head, first_row] = [ends[0], ends[1], ends[2], ends[3]];
     Ok(ListEnds { first_key, last_key, last_head, first_row })
@@ -113,10 +103,10 @@ pub fn mark_unresolved(
 ) -> Result<()> {
     let items = heads.len();
     assert_eq!([rows.len(), marks.len()], [items; 2]);
-    let open = [u32::from(open_front).into(), u32::from(open_back).into()];
-    let arguments = [heads.into(), rows.into(), items.into(), open[0], open[1], marks.into()];
+    let (front, back) = (u32::from(open_front), u32::from(open_back));
+    let arguments = arguments![heads, rows, items, front, back, marks];
     // SAFETY: the arrays have so many items.
-    unsafe { gpu.each("row_groups/mark_unresolved", items, &arguments) }
+    unsafe { gpu.each("row_groups/mark_unresolved", items, arguments) }
 }
 
 /// Parts a list by the sums of its marks: resolved suffixes go to their rows, the others, in so

@@ -4,7 +4,7 @@
 
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
-use crate::gpu::runtime::{Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, arguments};
 
 /// Items of workspace for merges of so many items.
 pub fn splits_for(items: usize) -> usize {
@@ -49,14 +49,14 @@ fn merge_two(
     assert!(lens == [items; 3] && a_len <= items);
     assert!(splits.len() as usize >= splits_for(items as usize));
     let tiles = items.div_ceil(TILE);
-    let (k, s) = (keys.current.into(), suffixes.current.into());
-    let arguments = [k, a_len.into(), items.into(), tiles.into(), splits.into()];
+    let (k, s) = (keys.current, suffixes.current);
+    let arguments = arguments![k, a_len, items, tiles, splits];
     // SAFETY: there are so many keys, and an item of `splits` for each tile and one more.
-    unsafe { gpu.each("run_merge/split_runs", tiles + 1, &arguments)? };
-    let [to_keys, to_suffixes] = [keys.alternate.into(), suffixes.alternate.into()];
-    let arguments = [k, s, a_len.into(), items.into(), splits.into(), to_keys, to_suffixes];
+    unsafe { gpu.each("run_merge/split_runs", tiles + 1, arguments)? };
+    let [to_keys, to_suffixes] = [keys.alternate, suffixes.alternate];
+    let arguments = arguments![k, s, a_len, items, splits, to_keys, to_suffixes];
     // SAFETY: all four arrays have so many items.
-    unsafe { gpu.launch("run_merge/merge_runs", tiles, TILE_THREADS, &arguments) }
+    unsafe { gpu.launch("run_merge/merge_runs", tiles, TILE_THREADS, arguments) }
 }
 
 #[cfg(test)]

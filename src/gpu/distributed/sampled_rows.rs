@@ -9,7 +9,7 @@ use super::row_groups::{RowList, part_list};
 use super::string_names::count_from;
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::RowsView;
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 
 /// Items of the buffers at least, so that batches of positions have some room too.
@@ -83,9 +83,9 @@ fn position_words(
     let len = positions.len();
     assert_eq!(suffixes.len(), len);
     let bytes = bytes.map_or(0, Array::address);
-    let arguments = [positions.into(), bytes.into(), len.into(), suffixes.into()];
+    let arguments = arguments![positions, bytes, len, suffixes];
     // SAFETY: both have so many items, and each position is one of the bytes.
-    unsafe { gpu.each("sampled_rows/position_words", len, &arguments) }
+    unsafe { gpu.each("sampled_rows/position_words", len, arguments) }
 }
 
 /// The byte before each position of a part.
@@ -94,9 +94,9 @@ fn bytes_before(gpu: &Gpu, part: PartBytes, befores: Array<u64>) -> Result<()> {
     let len = befores.len();
     assert!(len <= part.available);
     let before = u32::from(part.before);
-    let arguments = [part.bytes.into(), before.into(), len.into(), befores.into()];
+    let arguments = arguments![part.bytes, before, len, befores];
     // SAFETY: there are so many bytes and items.
-    unsafe { gpu.each("sampled_rows/bytes_before", len, &arguments) }
+    unsafe { gpu.each("sampled_rows/bytes_before", len, arguments) }
 }
 
 /// Puts the bytes before suffixes into their words.
@@ -105,7 +105,5 @@ fn add_before(gpu: &Gpu, suffixes: Array<u64>, befores: Array<u64>) -> Result<()
     let len = suffixes.len();
     assert_eq!(befores.len(), len);
     // SAFETY: both have so many items.
-    unsafe {
-        gpu.each("sampled_rows/add_before", len, &[suffixes.into(), befores.into(), len.into()])
-    }
+    unsafe { gpu.each("sampled_rows/add_before", len, arguments![suffixes, befores, len]) }
 }

@@ -10,7 +10,7 @@ use super::device_exchange::DeviceExchange;
 use super::joint_work::{JointWork, exchanged_at};
 use super::key_splits::Cut;
 use crate::error::Result;
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 
 /// How strings of symbols lie in words.
@@ -125,7 +125,7 @@ impl<'m> StringArrays<'m> {
         let (mut keys, mut order) = (self.keys.first_items(len), self.order.first_items(len));
         count_from(work.gpu, 0, order.current)?;
         for &column in columns.iter().rev() {
-            take_words(work.gpu, column, order.current, keys.current)?;
+            take_items(work.gpu, column, order.current, keys.current)?;
             work.cub.sort_pairs(work.gpu, &mut keys, &mut order, 0..bits)?;
         }
         Ok(SortedStrings { columns, positions, order: order.current })
@@ -142,14 +142,14 @@ impl<'m> StringArrays<'m> {
         let (gpu, len) = (work.gpu, strings.order.len());
         let in_order = self.keys.current.first(len);
         for &column in &strings.columns {
-            take_words(gpu, column, strings.order, in_order)?;
+            take_items(gpu, column, strings.order, in_order)?;
             gpu.copy(in_order, column)?;
         }
         take_items(gpu, strings.positions, strings.order, self.positions.alternate)?;
         let borders = (1..parts.gpus()).map(|gpu| parts.range(gpu).start);
         let borders = borders.filter(|&border| border < parts.len());
         let cuts = borders.map(|wanted| Cut { range: 0..len, wanted }).collect();
-        let before = work.splits.find_rows(gpu, work.exchange, &strings.columns, bits, cuts)?;
+        let before = work.splits.find(gpu, work.exchange, &strings.columns, bits, cuts)?;
         let (sent, received) = exchanged_at(parts, &before, work.number());
         for (from, to) in strings.columns.iter().zip(&self.received) {
             work.exchange.all_to_all(gpu, &from.parts(&sent), &to.parts(&received))?;
@@ -221,9 +221,9 @@ pub fn byte_symbols(
 ) -> Result<()> {
     assert!(bytes.size() >= available as usize && table.len() == 256);
     let items = symbols.len();
-    let arguments = [bytes.into(), available.into(), table.into(), items.into(), symbols.into()];
+    let arguments = arguments![bytes, available, table, items, symbols];
     // SAFETY: so many bytes and symbols are there, and an item of the table for each byte.
-    unsafe { gpu.each("string_names/byte_symbols", items, &arguments) }
+    unsafe { gpu.each("string_names/byte_symbols", items, arguments) }
 }
 
 /// One word of each string.
@@ -236,10 +236,10 @@ fn string_word(
 ) -> Result<()> {
     let items = words.len();
     assert!(symbols.size() >= 4 * (items as usize + shape.len() as usize));
-    let shape = [shape.per_word.into(), shape.bits.into()];
-    let arguments = [symbols.into(), from.into(), shape[0], shape[1], items.into(), words.into()];
+    let StringShape { per_word, bits, .. } = shape;
+    let arguments = arguments![symbols, from, per_word, bits, items, words];
     // SAFETY: there are so many words, and symbols for a whole string behind the last one.
-    unsafe { gpu.each("string_names/string_words", items, &arguments) }
+    unsafe { gpu.each("string_names/string_words", items, arguments) }
 }
 
 /// Item t is `first` + t.
@@ -247,27 +247,17 @@ fn string_word(
 pub fn count_from(gpu: &Gpu, first: u32, items: Array<u32>) -> Result<()> {
     let len = items.len();
     // SAFETY: there are so many items.
-    unsafe { gpu.each("string_names/count_from", len, &[first.into(), len.into(), items.into()]) }
+    unsafe { gpu.each("string_names/count_from", len, arguments![first, len, items]) }
 }
 
-/// The words of `from` in this order.
+/// The items of `from`, words of 64 bits or 32, in this order.
 #[allow(unsafe_code)]
-fn take_words(gpu: &Gpu, from: Array<u64>, order: Array<u32>, to: Array<u64>) -> Result<()> {
-    let len = order.len();
-    assert!(to.len() >= len);
-    let arguments = [from.into(), order.into(), len.into(), to.into()];
+pub fn take_items<T>(gpu: &Gpu, from: Array<T>, order: Array<u32>, to: Array<T>) -> Result<()> {
+    let (len, is_wide) = (order.len(), size_of::<T>() == size_of::<u64>());
+    assert!(to.len() >= len && (is_wide || size_of::<T>() == size_of::<u32>()));
+    let kernel = if is_wide { "string_names/take_words" } else { "string_names/take_items" };
     // SAFETY: there is room for so many, and the order is one of items of `from`.
-    unsafe { gpu.each("string_names/take_words", len, &arguments) }
-}
-
-/// The same of words of 32 bits.
-#[allow(unsafe_code)]
-pub fn take_items(gpu: &Gpu, from: Array<u32>, order: Array<u32>, to: Array<u32>) -> Result<()> {
-    let len = order.len();
-    assert!(to.len() >= len);
-    let arguments = [from.into(), order.into(), len.into(), to.into()];
-    // SAFETY: there is room for so many, and the order is one of items of `from`.
-    unsafe { gpu.each("string_names/take_items", len, &arguments) }
+    unsafe { gpu.each(kernel, len, arguments![from, order, len, to]) }
 }
 
 /// Marks the rows that differ from those before in this word.
@@ -275,9 +265,8 @@ pub fn take_items(gpu: &Gpu, from: Array<u32>, order: Array<u32>, to: Array<u32>
 fn mark_changes(gpu: &Gpu, words: Array<u64>, order: Array<u32>, heads: Array<u32>) -> Result<()> {
     let len = order.len();
     assert!([words.len(), heads.len()] == [len; 2]);
-    let arguments = [words.into(), order.into(), len.into(), heads.into()];
     // SAFETY: all three have so many items, and the order is one of them.
-    unsafe { gpu.each("string_names/mark_changes", len, &arguments) }
+    unsafe { gpu.each("string_names/mark_changes", len, arguments![words, order, len, heads]) }
 }
 
 /// The pairs of all rows, given the first row here and the name of those without a head here; and
@@ -291,11 +280,9 @@ fn name_rows(
     (pairs, repeated): (Array<u64>, Array<u32>),
 ) -> Result<()> {
     let len = heads.len();
-    let SortedStrings { positions, order, .. } = strings;
+    let &SortedStrings { positions, order, .. } = strings;
     assert!([positions.len(), order.len()] == [len; 2] && pairs.len() >= len);
-    let [positions, order] = [(*positions).into(), (*order).into()];
-    let arguments = [heads.into(), positions, order, len.into(), first_row.into()];
-    let arguments = [&arguments[..], &[open_name.into(), pairs.into(), repeated.into()]].concat();
+    let arguments = arguments![heads, positions, order, len, first_row, open_name, pairs, repeated];
     // SAFETY: all have so many items, and the order is one of them.
-    unsafe { gpu.each("string_names/name_rows", len, &arguments) }
+    unsafe { gpu.each("string_names/name_rows", len, arguments) }
 }

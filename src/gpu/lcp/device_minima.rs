@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::{LevelArgs, MinimaQueries, MinimaView};
 use crate::gpu::runtime::tuning::{MINIMA_BLOCK, THREADS};
-use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
+use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, measure};
 
 /// Threads that find the least of a range together.
 const TOGETHER: u32 = 16;
@@ -43,9 +43,8 @@ impl DeviceMinima {
     pub fn new(gpu: &Gpu, values: &[u32], rows: &[u32]) -> Result<Self> {
         assert!(!values.is_empty() && (rows.is_empty() || rows.len() == values.len()));
         let (n, places) = (values.len() as u32, rows.len() as u32);
-        let mut measure = ArenaAllocator::measuring();
-        DeviceMinimaArrays::allocate(&mut measure, n, places);
-        let mut memory = Arena::new(gpu, measure.used())?;
+        let size = measure(|arena| Ok(DeviceMinimaArrays::allocate(arena, n, places)))?;
+        let mut memory = Arena::new(gpu, size)?;
         let arrays = DeviceMinimaArrays::allocate(&mut memory.allocator(), n, places);
         gpu.write(values, arrays.values)?;
         if places > 0 {

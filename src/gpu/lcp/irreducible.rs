@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::{IrreducibleArgs, LongList, RowsArgs, WindowArgs};
 use crate::gpu::runtime::tuning::{LCP_LONG, LCP_ROW_ITEMS, LCP_ROWS, LCP_TILE, THREADS};
-use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, arguments};
 
 /// CTAs of a multiprocessor that compare long prefixes.
 const CTAS: u32 = 8;
@@ -111,9 +111,9 @@ pub fn begin_heads(
     // SAFETY: as above.
     unsafe { gpu.launch_struct("irreducible/compare_listed", ctas, THREADS, &args)? };
     gpu.reset_counts();
-    let arguments = [lists.counts.into(), gpu.host_flags().into()];
+    let arguments = arguments![lists.counts, gpu.host_flags()];
     // SAFETY: there are so many counts.
-    unsafe { gpu.launch("irreducible/publish_long", 1, 1, &arguments)? };
+    unsafe { gpu.launch("irreducible/publish_long", 1, 1, arguments)? };
     Ok(args)
 }
 

@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_PACKED, LCP_SPLIT, THREADS};
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// CTAs of a multiprocessor that write an LCP array and look for the longest.
 const CTAS: u32 = 8;
@@ -34,12 +34,11 @@ pub fn end_at_breaks(
 ) -> Result<()> {
     let n = ends.len();
     assert!(text.len() >= n && marks.len() == n);
-    let arguments = [text.into(), n.into(), u32::from(least).into(), marks.into()];
     // SAFETY: all three have n items.
-    unsafe { gpu.each("lcp_rows/mark_breaks", n, &arguments)? };
+    unsafe { gpu.each("lcp_rows/mark_breaks", n, arguments![text, n, u32::from(least), marks])? };
     cub.inclusive_max(gpu, marks)?;
     // SAFETY: as above.
-    unsafe { gpu.each("lcp_rows/end_at_breaks", n, &[marks.into(), n.into(), ends.into()]) }
+    unsafe { gpu.each("lcp_rows/end_at_breaks", n, arguments![marks, n, ends]) }
 }
 
 /// Where suffixes end to agree with those before them, or what rows are known to have in common.
@@ -73,11 +72,11 @@ pub fn lcp_of_rows(
     assert!(lcp.len() == n && longest.len() == 1);
     gpu.zero(longest)?;
     let ctas = n.div_ceil(THREADS).min(CTAS * gpu.processors());
-    let (ends, known) = (common.ends.into(), common.known(n).into());
-    let arguments = [sa.into(), ends, known, n.into(), border.into(), lcp.into(), longest.into()];
+    let (ends, known) = (common.ends, common.known(n));
+    let arguments = arguments![sa, ends, known, n, border, lcp, longest];
     // SAFETY: the arrays have n items, those of `sa` below n, and `longest` one; nothing may be
     // known.
-    unsafe { gpu.launch("lcp_rows/lcp_of_rows", ctas, THREADS, &arguments) }
+    unsafe { gpu.launch("lcp_rows/lcp_of_rows", ctas, THREADS, arguments) }
 }
 
 /// Packs positions into 3 bytes each, four into three words.
@@ -86,9 +85,7 @@ pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()>
     let n = sa.len();
     assert!(n <= LCP_PACKED && words.len() == 3 * n.div_ceil(4));
     // SAFETY: `sa` has n items, and `words` three for each four of them.
-    unsafe {
-        gpu.each("lcp_rows/pack_suffixes", n.div_ceil(4), &[sa.into(), n.into(), words.into()])
-    }
+    unsafe { gpu.each("lcp_rows/pack_suffixes", n.div_ceil(4), arguments![sa, n, words]) }
 }
 
 /// Writes the LCP array as it goes to the host.
@@ -98,19 +95,11 @@ pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, common: CommonEnds, split: SplitLcp)
     assert!(bytes.len() == n && long.len() == n);
     assert!(starts.len() == n.div_ceil(LCP_SPLIT) && counts.len() == n.div_ceil(LCP_CHUNK));
     gpu.zero(counts)?;
-    let arguments = [
-        sa.into(),
-        common.ends.into(),
-        common.known(n).into(),
-        n.into(),
-        bytes.into(),
-        long.into(),
-        starts.into(),
-        counts.into(),
-    ];
+    let (ends, known) = (common.ends, common.known(n));
+    let arguments = arguments![sa, ends, known, n, bytes, long, starts, counts];
     // SAFETY: the arrays have n items, those of `sa` below n, and one for each tile and each chunk;
     // nothing may be known.
-    unsafe { gpu.launch("lcp_rows/split_lcp", starts.len(), THREADS, &arguments) }
+    unsafe { gpu.launch("lcp_rows/split_lcp", starts.len(), THREADS, arguments) }
 }
 
 /// Flags the rows that agree with a neighbour for at least `least` bytes, or as many as `longest`
@@ -125,7 +114,6 @@ pub fn mark_rows(
 ) -> Result<()> {
     let n = lcp.len();
     assert!(flags.len() == n && longest.len() == 1);
-    let arguments = [lcp.into(), n.into(), least.into(), longest.into(), flags.into()];
     // SAFETY: both arrays have n items, and `longest` one.
-    unsafe { gpu.each("lcp_rows/mark_rows", n, &arguments) }
+    unsafe { gpu.each("lcp_rows/mark_rows", n, arguments![lcp, n, least, longest, flags]) }
 }

@@ -8,7 +8,7 @@ use crate::gpu::runtime::kernel_structs::{
     AlphabetView, CoverChangesView, CoverGroupsArgs, CoverListView,
 };
 use crate::gpu::runtime::tuning::{HALO, REFINE_THREADS, REFINE_TILE, TEXT_PADDING};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, at_most};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments, at_most};
 
 /// Items of a tile.
 const SPLIT_TILE: u32 = REFINE_TILE - 2 * HALO;
@@ -131,12 +131,11 @@ impl<'m> TextCover<'m> {
         let (count, Alphabet { symbols, bits, .. }) = (self.order.len(), self.alphabet);
         assert!(keys.current.len() == count && suffixes.current.len() == count);
         assert!(self.text.len() >= self.n + TEXT_PADDING && self.numbers.len() == 256);
-        let [text, numbers] = [self.text.into(), self.numbers.into()];
-        let [n, symbols_each, bits_each, items] = [self.n, symbols, bits, count].map(Into::into);
-        let [to_keys, to_suffixes] = [keys.current.into(), suffixes.current.into()];
-        let arguments = [text, n, numbers, symbols_each, bits_each, items, to_keys, to_suffixes];
+        let TextCover { text, n, numbers, .. } = *self;
+        let arguments =
+            arguments![text, n, numbers, symbols, bits, count, keys.current, suffixes.current];
         // SAFETY: `keys` and `suffixes` have so many items, and the text its padding.
-        unsafe { gpu.each("cover_groups/cover_runs", count.div_ceil(2), &arguments)? };
+        unsafe { gpu.each("cover_groups/cover_runs", count.div_ceil(2), arguments)? };
         cub.sort_pairs(gpu, keys, suffixes, 0..symbols * bits)
     }
 
@@ -158,13 +157,11 @@ impl<'m> TextCover<'m> {
         let two = group_bits + 2 * rank_bits <= u64::BITS;
         assert!(keys.current.len() == m && suffixes.current.len() == m && list.groups.len() >= m);
         assert!(depth.is_multiple_of(3));
-        let [listed, groups, ranks] = [suffixes.current, list.groups, self.ranks].map(Into::into);
-        let [m_each, n, depth_each, width, second] =
-            [m, self.n, depth, rank_bits, two.into()].map(Into::into);
-        let to = keys.current.into();
-        let arguments = [listed, groups, m_each, ranks, n, depth_each, width, second, to];
+        let (TextCover { ranks, n, .. }, CoverList { groups, .. }) = (*self, list);
+        let (listed, second, to) = (suffixes.current, u32::from(two), keys.current);
+        let arguments = arguments![listed, groups, m, ranks, n, depth, rank_bits, second, to];
         // SAFETY: `suffixes`, `groups` and `keys` have m items, `ranks` one for each cover index.
-        unsafe { gpu.each("cover_groups/large_keys", m, &arguments)? };
+        unsafe { gpu.each("cover_groups/large_keys", m, arguments)? };
         let known = if two { 3 } else { 2 };
         cub.sort_pairs(gpu, keys, suffixes, 0..group_bits + (known - 1) * rank_bits)?;
         Ok(depth.saturating_mul(known))
@@ -265,9 +262,8 @@ impl<'m> TextCover<'m> {
             cub.sort_pairs(gpu, &mut suffixes, &mut ranks, bits - REGIONS..bits)?;
             assert_eq!(suffixes.current.address(), first.address(), "one pass, to the other half");
         }
-        let arguments =
-            [suffixes.current.into(), ranks.current.into(), m.into(), self.ranks.into()];
+        let arguments = arguments![suffixes.current, ranks.current, m, self.ranks];
         // SAFETY: both arrays have m items, `ranks` one for each cover index.
-        unsafe { gpu.each("cover_groups/write_ranks", m, &arguments) }
+        unsafe { gpu.each("cover_groups/write_ranks", m, arguments) }
     }
 }

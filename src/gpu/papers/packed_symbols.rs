@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// Gives item t the suffix at n - 1 - t and its first bytes as a key. `text` has n bytes and the
 /// padding, zeroed.
@@ -11,11 +11,5 @@ pub fn pack_symbols(gpu: &Gpu, text: Array<u8>, keys: Array<u64>, pos: Array<u32
     let n = pos.len();
     assert!(keys.len() == n && text.len() >= n + TEXT_PADDING);
     // SAFETY: `keys` and `pos` have n items, and `text` can be read 16 bytes past n.
-    unsafe {
-        gpu.each(
-            "packed_symbols/pack_symbols",
-            n,
-            &[text.into(), n.into(), keys.into(), pos.into()],
-        )
-    }
+    unsafe { gpu.each("packed_symbols/pack_symbols", n, arguments![text, n, keys, pos]) }
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
 /// The suffixes that are still in groups of more than one.
 #[derive(Clone, Copy, Debug)]
@@ -48,12 +48,8 @@ impl<'m> RankedList<'m> {
         let (keys, rows) = (keys.first(n), self.rows.current.first(n));
         // SAFETY: all arrays have n items.
         unsafe {
-            gpu.each(
-                "rank_groups/first_heads",
-                n,
-                &[keys.into(), pos.into(), n.into(), head_rows.into()],
-            )?;
-            gpu.each("rank_groups/first_rows", n, &[n.into(), rows.into()])
+            gpu.each("rank_groups/first_heads", n, arguments![keys, pos, n, head_rows])?;
+            gpu.each("rank_groups/first_rows", n, arguments![n, rows])
         }
     }
 
@@ -66,8 +62,7 @@ impl<'m> RankedList<'m> {
         let head_rows = self.ranks.alternate.first(m);
         // SAFETY: all arrays have m items.
         unsafe {
-            let arguments = [keys.into(), ranks.into(), rows.into(), m.into(), head_rows.into()];
-            gpu.each("rank_groups/list_heads", m, &arguments)?;
+            gpu.each("rank_groups/list_heads", m, arguments![keys, ranks, rows, m, head_rows])?;
         }
         self.ranks.swap();
         Ok(())
@@ -81,30 +76,22 @@ impl<'m> RankedList<'m> {
         let (pos, rows) = (self.pos.current.first(m), self.rows.current.first(m));
         let (ranks, marks) = (self.ranks.current.first(m), self.marks.first(m));
         cub.inclusive_max(gpu, ranks)?;
-        let now = [pos.into(), rows.into(), ranks.into()];
-        let [p, r, k] = now;
         // SAFETY: the list's arrays have m items, `isa` has one for each position and `sa` one for
         // each row.
         unsafe {
-            gpu.each(
-                "rank_groups/resolve",
-                m,
-                &[p, r, k, m.into(), isa.into(), sa.into(), marks.into()],
-            )?;
+            gpu.each("rank_groups/resolve", m, arguments![pos, rows, ranks, m, isa, sa, marks])?;
         }
         cub.inclusive_sum_u64(gpu, marks)?;
         let totals = gpu.read(marks.part(m - 1..m))?[0];
         (self.len, self.groups) = ((totals >> 32) as u32, totals as u32);
         let [to_pos, to_rows, to_ranks] =
-            [self.pos.alternate.into(), self.rows.alternate.into(), self.ranks.alternate.into()];
+            [self.pos, self.rows, self.ranks].map(|two| two.alternate);
         // SAFETY: as above; the new arrays are as long as the old ones, and `starts` has room for
         // half as many groups as there are items and one more.
         unsafe {
-            gpu.each(
-                "rank_groups/compact",
-                m,
-                &[p, r, k, marks.into(), m.into(), to_pos, to_rows, to_ranks, self.starts.into()],
-            )?;
+            let arguments =
+                arguments![pos, rows, ranks, marks, m, to_pos, to_rows, to_ranks, self.starts];
+            gpu.each("rank_groups/compact", m, arguments)?;
         }
         self.pos.swap();
         self.rows.swap();
@@ -124,7 +111,6 @@ pub fn rank_keys(
 ) -> Result<()> {
     assert_eq!(pos.len(), keys.len());
     let (m, n) = (pos.len(), isa.len());
-    let arguments = [pos.into(), m.into(), isa.into(), n.into(), depth.into(), keys.into()];
     // SAFETY: `pos` and `keys` have m items, `isa` has n.
-    unsafe { gpu.each("rank_groups/rank_keys", m, &arguments) }
+    unsafe { gpu.each("rank_groups/rank_keys", m, arguments![pos, m, isa, n, depth, keys]) }
 }

@@ -15,7 +15,7 @@ use super::skew_steps::{
 use crate::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::cub::{Cub, bit_width};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, measure};
 
 /// What one level keeps while the levels below it work.
 #[derive(Clone, Copy)]
@@ -74,11 +74,9 @@ impl<'m> Skew<'m> {
         while levels.is_empty() || at > 3 {
             let count = cover_len(at) as usize;
             levels.push(SkewLevel { names: arena.array(count), order: arena.array(count) });
-            let (mut sorting, mut merging) =
-                (ArenaAllocator::measuring(), ArenaAllocator::measuring());
-            Triples::allocate(&mut sorting, at);
-            Mod0Workspace::allocate(&mut merging, at);
-            shared = shared.max(sorting.used()).max(merging.used());
+            let sorting = measure(|arena| Ok(Triples::allocate(arena, at)))?;
+            let merging = measure(|arena| Ok(Mod0Workspace::allocate(arena, at)))?;
+            shared = shared.max(sorting).max(merging);
             at = cover_len(at);
         }
         // The level below the last has the same buffers: three symbols or less.

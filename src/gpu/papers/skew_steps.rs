@@ -4,7 +4,7 @@
 use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
-use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, KernelArgument};
+use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, arguments};
 
 /// What is sorted: bytes, or the names of triples.
 #[derive(Clone, Copy, Debug)]
@@ -44,13 +44,12 @@ pub fn splits_for(items: u32) -> usize {
 }
 
 impl<'m> SkewText<'m> {
-    /// The address and the length, as kernels take them.
-    fn arguments(&self) -> [KernelArgument; 2] {
-        let address = match self.symbols {
-            SkewSymbols::Bytes(bytes) => bytes.into(),
-            SkewSymbols::Names(names) => names.into(),
-        };
-        [address, self.n.into()]
+    /// The address, as kernels take it.
+    fn address(&self) -> u64 {
+        match self.symbols {
+            SkewSymbols::Bytes(bytes) => bytes.address(),
+            SkewSymbols::Names(names) => names.address(),
+        }
     }
 
     fn pick(&self, for_bytes: &'static str, for_names: &'static str) -> &'static str {
@@ -70,30 +69,27 @@ impl<'m> SkewText<'m> {
         keys: DoubleBuffer<'m, u64>,
         order: &mut DoubleBuffer<'m, u32>,
     ) -> Result<DoubleBuffer<'m, u32>> {
-        let (count, mod1_len) = (order.current.len(), mod1_len(self.n).into());
-        let [text, n] = self.arguments();
-        let first_slots = order.current.into();
+        let (count, mod1_len) = (order.current.len(), mod1_len(self.n));
+        let (text, n, bits, first_slots) = (self.address(), self.n, self.bits, order.current);
         let mut short =
             DoubleBuffer { current: keys.current.cast(), alternate: keys.alternate.cast() }
                 .first_items(count);
         if let SkewSymbols::Bytes(_) = self.symbols {
-            let arguments = [text, n, mod1_len, count.into(), short.current.into(), first_slots];
+            let arguments = arguments![text, n, mod1_len, count, short.current, first_slots];
             // SAFETY: `keys` and `order` have so many items, the text has n.
-            unsafe { gpu.each("skew_steps/byte_triples", count, &arguments)? };
+            unsafe { gpu.each("skew_steps/byte_triples", count, arguments)? };
             cub.sort_pairs(gpu, &mut short, order, 0..TRIPLE_BITS)?;
             return Ok(short);
         }
         let mut long = keys;
-        let bits = self.bits.into();
-        let arguments = [text, n, mod1_len, count.into(), bits, long.current.into(), first_slots];
+        let arguments = arguments![text, n, mod1_len, count, bits, long.current, first_slots];
         // SAFETY: as above.
-        unsafe { gpu.each("skew_steps/name_pairs", count, &arguments)? };
-        cub.sort_pairs(gpu, &mut long, order, 0..2 * self.bits)?;
-        let arguments =
-            [text, n, mod1_len, order.current.into(), count.into(), short.current.into()];
+        unsafe { gpu.each("skew_steps/name_pairs", count, arguments)? };
+        cub.sort_pairs(gpu, &mut long, order, 0..2 * bits)?;
+        let arguments = arguments![text, n, mod1_len, order.current, count, short.current];
         // SAFETY: as above.
-        unsafe { gpu.each("skew_steps/name_firsts", count, &arguments)? };
-        cub.sort_pairs(gpu, &mut short, order, 0..self.bits)?;
+        unsafe { gpu.each("skew_steps/name_firsts", count, arguments)? };
+        cub.sort_pairs(gpu, &mut short, order, 0..bits)?;
         Ok(short)
     }
 
@@ -109,21 +105,17 @@ impl<'m> SkewText<'m> {
         total: Array<u32>,
     ) -> Result<u32> {
         let count = order.len();
-        let [text, n] = self.arguments();
-        let (heads, sum) = (heads.first(count).into(), total.into());
+        let heads = heads.first(count);
         gpu.zero(total)?;
         // SAFETY: `keys`, `order` and `heads` have so many items, `total` one.
         unsafe {
             if let SkewSymbols::Bytes(_) = self.symbols {
-                gpu.each(
-                    "skew_steps/byte_triple_heads",
-                    count,
-                    &[keys.into(), count.into(), heads, sum],
-                )?;
+                let arguments = arguments![keys, count, heads, total];
+                gpu.each("skew_steps/byte_triple_heads", count, arguments)?;
             } else {
-                let mod1_len = mod1_len(self.n).into();
-                let arguments = [text, n, mod1_len, order.into(), count.into(), heads, sum];
-                gpu.each("skew_steps/name_triple_heads", count, &arguments)?;
+                let (text, n, mod1_len) = (self.address(), self.n, mod1_len(self.n));
+                let arguments = arguments![text, n, mod1_len, order, count, heads, total];
+                gpu.each("skew_steps/name_triple_heads", count, arguments)?;
             }
         }
         Ok(gpu.read(total)?[0])
@@ -142,18 +134,17 @@ impl<'m> SkewText<'m> {
         let (mod1_len, count) = (mod1_len(self.n), order.len());
         let (flags, mut mod0, mut keys) = (work.flags.first(count), work.mod0, work.keys);
         assert!(mod0.current.len() == mod1_len && keys.current.len() == mod1_len);
-        let [text, n] = self.arguments();
         // SAFETY: `order` and `flags` have so many items.
         unsafe {
-            let arguments = [order.into(), count.into(), mod1_len.into(), flags.into()];
-            gpu.each("skew_steps/flag_mod1", count, &arguments)?;
+            gpu.each("skew_steps/flag_mod1", count, arguments![order, count, mod1_len, flags])?;
         }
         cub.select(gpu, order, flags, mod0.current, work.total)?;
         let kernel = self.pick("skew_steps/byte_mod0_keys", "skew_steps/name_mod0_keys");
         // SAFETY: `mod0` and `keys` have an item for each cover index of the first kind.
         unsafe {
-            let arguments = [text, n, mod0.current.into(), mod1_len.into(), keys.current.into()];
-            gpu.each(kernel, mod1_len, &arguments)?;
+            let arguments =
+                arguments![self.address(), self.n, mod0.current, mod1_len, keys.current];
+            gpu.each(kernel, mod1_len, arguments)?;
         }
         cub.sort_pairs(gpu, &mut keys, &mut mod0, 0..self.bits)?;
         Ok(mod0.current)
@@ -173,31 +164,29 @@ impl<'m> SkewText<'m> {
     ) -> Result<()> {
         // The cover index behind the end, if there is one, is the first in order.
         let order = order.part(u32::from(self.n % 3 == 1)..order.len());
-        let (count, mod1_len) = (order.len(), KernelArgument::from(mod1_len(self.n)));
+        let (count, mod1_len) = (order.len(), mod1_len(self.n));
         let cover = work.positions.first(count);
         assert_eq!(count + mod0.len(), self.n);
         assert_eq!(sa.len(), self.n);
         // SAFETY: `order` and `cover` have so many items.
         unsafe {
-            let arguments = [order.into(), count.into(), mod1_len, cover.into()];
-            gpu.each("skew_steps/cover_positions", count, &arguments)?;
+            let arguments = arguments![order, count, mod1_len, cover];
+            gpu.each("skew_steps/cover_positions", count, arguments)?;
         }
-        let [text, n] = self.arguments();
-        let (tiles, splits) = (self.n.div_ceil(TILE), work.splits.into());
-        let (a, b, b_len) = (cover.into(), mod0.into(), mod0.len().into());
-        let ranks = ranks.into();
+        let (text, n, splits) = (self.address(), self.n, work.splits);
+        let (tiles, b_len) = (n.div_ceil(TILE), mod0.len());
         // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each cover
         // index, and `splits` one for each tile and one more.
         unsafe {
             let kernel =
                 self.pick("skew_steps/byte_suffix_partition", "skew_steps/name_suffix_partition");
             let arguments =
-                [text, n, ranks, mod1_len, a, count.into(), b, b_len, tiles.into(), splits];
-            gpu.each(kernel, tiles + 1, &arguments)?;
+                arguments![text, n, ranks, mod1_len, cover, count, mod0, b_len, tiles, splits];
+            gpu.each(kernel, tiles + 1, arguments)?;
             let kernel = self.pick("skew_steps/byte_suffix_merge", "skew_steps/name_suffix_merge");
             let arguments =
-                [text, n, ranks, mod1_len, a, count.into(), b, b_len, splits, sa.into()];
-            gpu.launch(kernel, tiles, TILE_THREADS, &arguments)
+                arguments![text, n, ranks, mod1_len, cover, count, mod0, b_len, splits, sa];
+            gpu.launch(kernel, tiles, TILE_THREADS, arguments)
         }
     }
 }
@@ -223,9 +212,9 @@ pub fn scatter(
 ) -> Result<()> {
     let count = cover_indices.len();
     assert!(values.len() == count && names.len() >= count);
-    let arguments = [cover_indices.into(), values.into(), count.into(), names.into()];
+    let arguments = arguments![cover_indices, values, count, names];
     // SAFETY: the arrays have so many items; cover indices are numbers below that.
-    unsafe { gpu.each("skew_steps/scatter", count, &arguments) }
+    unsafe { gpu.each("skew_steps/scatter", count, arguments) }
 }
 
 /// `ranks[cover_indices[t]] = t + 1`.
@@ -234,11 +223,5 @@ pub fn scatter_order(gpu: &Gpu, cover_indices: Array<u32>, ranks: Array<u32>) ->
     let count = cover_indices.len();
     assert!(ranks.len() >= count);
     // SAFETY: as above.
-    unsafe {
-        gpu.each(
-            "skew_steps/scatter_order",
-            count,
-            &[cover_indices.into(), count.into(), ranks.into()],
-        )
-    }
+    unsafe { gpu.each("skew_steps/scatter_order", count, arguments![cover_indices, count, ranks]) }
 }

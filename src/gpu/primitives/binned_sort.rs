@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::gpu::runtime::tuning::{
     LARGE, MEDIUM_HIGH, MEDIUM_LOW_THREADS, SIZE_BINS, SMALL_BINS, THREADS, TILE_THREADS,
 };
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
 /// Kernels of the small bins, from 2 items on, each bin of twice as many.
 const SMALL: [&str; SMALL_BINS as usize] = [
@@ -69,19 +69,19 @@ impl<'m> BinnedSort<'m> {
         assert!(segments.starts.len() > segments.count && self.lists.len() >= segments.count);
         let ends = self.list_bins(gpu, segments)?;
         let list = |bin: usize| self.lists.part(ends[bin]..ends[bin + 1]);
-        let (starts, k, v) = (segments.starts.into(), keys.current.into(), values.current.into());
+        let (starts, k, v) = (segments.starts, keys.current, values.current);
         for (bin, kernel) in SMALL.into_iter().enumerate() {
             let (list, ctas) = (list(bin), (list(bin).len() << (bin + 1)).div_ceil(THREADS));
             // SAFETY: the list names segments, whose items keys and values have.
             unsafe {
-                gpu.launch(kernel, ctas, THREADS, &[starts, list.into(), list.len().into(), k, v])?;
+                gpu.launch(kernel, ctas, THREADS, arguments![starts, list, list.len(), k, v])?;
             }
         }
         for (bin, (kernel, threads)) in (SMALL.len()..).zip(MEDIUM) {
             // SAFETY: as above.
             unsafe {
                 let list = list(bin);
-                gpu.launch(kernel, list.len(), threads, &[starts, list.into(), k, v])?;
+                gpu.launch(kernel, list.len(), threads, arguments![starts, list, k, v])?;
             }
         }
         let bin = SMALL.len() + MEDIUM.len();
@@ -97,20 +97,20 @@ impl<'m> BinnedSort<'m> {
     fn list_bins(&self, gpu: &Gpu, segments: Segments) -> Result<Vec<u32>> {
         let (counts, cursors) =
             (self.counts.first(SIZE_BINS), self.counts.part(SIZE_BINS..2 * SIZE_BINS));
-        let (starts, count) = (segments.starts.into(), segments.count.into());
+        let Segments { starts, count } = segments;
         gpu.zero(counts)?;
         // SAFETY: `starts` has count + 1 items and `counts` one for each bin.
         unsafe {
-            gpu.each("binned_sort/count_bins", segments.count, &[starts, count, counts.into()])?;
+            gpu.each("binned_sort/count_bins", count, arguments![starts, count, counts])?;
         }
         let mut ends = vec![0];
         for size in gpu.read(counts)? {
             ends.push(ends[ends.len() - 1] + size);
         }
         gpu.write(&ends[..SIZE_BINS as usize], cursors)?;
-        let arguments = [starts, count, cursors.into(), self.lists.into()];
+        let arguments = arguments![starts, count, cursors, self.lists];
         // SAFETY: as above, and `lists` has an item for each segment.
-        unsafe { gpu.each("binned_sort/fill_bins", segments.count, &arguments)? };
+        unsafe { gpu.each("binned_sort/fill_bins", count, arguments)? };
         Ok(ends)
     }
 

@@ -4,8 +4,6 @@
 //! driver's caller. Its temporary storage is allocated with the other arrays, for the largest
 //! number of items.
 
-#![allow(dead_code, reason = "a toolbox: not every algorithm uses every tool")]
-
 use crate::error::{Error, Result};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ffi::{c_int, c_void};
@@ -32,8 +30,6 @@ mod c {
             begin_bit: c_int, end_bit: c_int, selector: *mut c_int);
         bwz_cub_sort_pairs_u64_u64(keys: u64, other_keys: u64, values: u64, other_values: u64, num_items: u32,
             begin_bit: c_int, end_bit: c_int, selector: *mut c_int);
-        bwz_cub_sort_keys_u32(keys: u64, other_keys: u64, num_items: u32, begin_bit: c_int, end_bit: c_int,
-            selector: *mut c_int);
         bwz_cub_sort_keys_u64(keys: u64, other_keys: u64, num_items: u32, begin_bit: c_int, end_bit: c_int,
             selector: *mut c_int);
         bwz_cub_exclusive_sum_u32(input: u64, output: u64, num_items: u32);
@@ -44,18 +40,10 @@ mod c {
     }
 }
 
-/// Keys that are sorted: integers of 32 or 64 bits.
-pub trait Key: Copy {
-    const BITS: u32;
-}
-
-impl Key for u32 {
-    const BITS: u32 = 32;
-}
-
-impl Key for u64 {
-    const BITS: u32 = 64;
-}
+/// What is sorted: integers of 32 or 64 bits.
+pub trait Word: Copy {}
+impl Word for u32 {}
+impl Word for u64 {}
 
 /// Bits of the numbers up to `largest`: as many as a sort of such keys takes.
 pub fn bit_width(largest: u32) -> u32 {
@@ -70,26 +58,21 @@ pub struct Cub<'m> {
 
 impl<'m> Cub<'m> {
     /// Allocates storage that is enough for every function here over up to `items` items, but for
-    /// [`Cub::sort_wide_pairs`].
+    /// [`Cub::sort_pairs`] of values of 64 bits.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         Ok(Cub { temp: arena.array(Self::storage(gpu, items)? + SPARE) })
     }
 
-    /// The same with [`Cub::sort_wide_pairs`].
+    /// The same with values of 64 bits.
     pub fn allocate_wide(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
-        let none = Array::<u8>::none();
-        let pairs = DoubleBuffer { current: none.of(items), alternate: none.of(items) };
-        let wide = Cub { temp: none }.wide_pairs(gpu, pairs, pairs, 0..64)?.0;
+        let pairs = DoubleBuffer::<u64>::nowhere(items);
+        let wide = Cub { temp: Array::none() }.pairs(gpu, pairs, pairs, 0..64)?.0;
         Ok(Cub { temp: arena.array(wide.max(Self::storage(gpu, items)?) + SPARE) })
     }
 
     fn storage(gpu: &Gpu, items: u32) -> Result<usize> {
-        gpu.raw_stream()?;
-        let none = Array::<u8>::none();
-        let nowhere = Cub { temp: none };
-        let (k32, k64) =
-            (DoubleBuffer { current: none.of(items), alternate: none.of(items) }, none);
-        let k64 = DoubleBuffer { current: k64.of::<u64>(items), alternate: k64.of(items) };
+        let nowhere = Cub { temp: Array::none() };
+        let (k32, k64) = (DoubleBuffer::<u32>::nowhere(items), DoubleBuffer::<u64>::nowhere(items));
         let sizes = [
             nowhere.pairs(gpu, k32, k32, 0..32)?.0,
             nowhere.pairs(gpu, k64, k32, 0..64)?.0,
@@ -128,11 +111,11 @@ impl<'m> Cub<'m> {
     }
 
     #[allow(unsafe_code)]
-    fn pairs<K: Key>(
+    fn pairs<K: Word, V: Word>(
         &self,
         gpu: &Gpu,
         keys: DoubleBuffer<K>,
-        values: DoubleBuffer<u32>,
+        values: DoubleBuffer<V>,
         bits: Range<u32>,
     ) -> Result<(usize, bool)> {
         let n = keys.current.len();
@@ -144,8 +127,12 @@ impl<'m> Cub<'m> {
             values.alternate.address(),
         ];
         let mut selector = 0;
-        let sort =
-            if K::BITS == 32 { c::bwz_cub_sort_pairs_u32 } else { c::bwz_cub_sort_pairs_u64 };
+        let sort = match (size_of::<K>(), size_of::<V>()) {
+            (4, 4) => c::bwz_cub_sort_pairs_u32,
+            (8, 4) => c::bwz_cub_sort_pairs_u64,
+            (8, 8) => c::bwz_cub_sort_pairs_u64_u64,
+            sizes => panic!("no sort of keys and values of {sizes:?} bytes"),
+        };
         let used = self.call(gpu, |temp, bytes, stream| {
             // SAFETY: the four arrays have n items each (`sort_pairs`), of the function's types.
             unsafe { sort(temp, bytes, k, l, v, w, n, begin, end, &raw mut selector, stream) }
@@ -154,56 +141,27 @@ impl<'m> Cub<'m> {
     }
 
     #[allow(unsafe_code)]
-    fn wide_pairs(
-        &self,
-        gpu: &Gpu,
-        keys: DoubleBuffer<u64>,
-        values: DoubleBuffer<u64>,
-        bits: Range<u32>,
-    ) -> Result<(usize, bool)> {
+    fn keys(&self, gpu: &Gpu, keys: DoubleBuffer<u64>, bits: Range<u32>) -> Result<(usize, bool)> {
         let n = keys.current.len();
         let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
         let (k, l) = (keys.current.address(), keys.alternate.address());
-        let (v, w) = (values.current.address(), values.alternate.address());
         let mut selector = 0;
         let used = self.call(gpu, |temp, bytes, stream| {
             let selector = &raw mut selector;
-            // SAFETY: the four arrays have n items of 64 bits each (`sort_wide_pairs`).
-            unsafe {
-                c::bwz_cub_sort_pairs_u64_u64(
-                    temp, bytes, k, l, v, w, n, begin, end, selector, stream,
-                )
-            }
-        })?;
-        Ok((used, selector == 1))
-    }
-
-    #[allow(unsafe_code)]
-    fn keys<K: Key>(
-        &self,
-        gpu: &Gpu,
-        keys: DoubleBuffer<K>,
-        bits: Range<u32>,
-    ) -> Result<(usize, bool)> {
-        let n = keys.current.len();
-        let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
-        let (k, l) = (keys.current.address(), keys.alternate.address());
-        let mut selector = 0;
-        let sort = if K::BITS == 32 { c::bwz_cub_sort_keys_u32 } else { c::bwz_cub_sort_keys_u64 };
-        let used = self.call(gpu, |temp, bytes, stream| {
             // SAFETY: the two arrays have n items each, of the function's type.
-            unsafe { sort(temp, bytes, k, l, n, begin, end, &raw mut selector, stream) }
+            unsafe { c::bwz_cub_sort_keys_u64(temp, bytes, k, l, n, begin, end, selector, stream) }
         })?;
         Ok((used, selector == 1))
     }
 
     /// Sorts values by the given bits of their keys, stably. What is sorted is in the first arrays
-    /// then.
-    pub fn sort_pairs<'a, K: Key>(
+    /// then. Keys have 32 bits or 64, and values 32; by storage of [`Cub::allocate_wide`] both may
+    /// have 64.
+    pub fn sort_pairs<'a, K: Word, V: Word>(
         &self,
         gpu: &Gpu,
         keys: &mut DoubleBuffer<'a, K>,
-        values: &mut DoubleBuffer<'a, u32>,
+        values: &mut DoubleBuffer<'a, V>,
         bits: Range<u32>,
     ) -> Result<()> {
         let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
@@ -215,28 +173,11 @@ impl<'m> Cub<'m> {
         Ok(())
     }
 
-    /// The same with values of 64 bits, by storage of [`Cub::allocate_wide`].
-    pub fn sort_wide_pairs(
+    /// Sorts keys by the given bits. What is sorted is in the first array then.
+    pub fn sort_keys(
         &self,
         gpu: &Gpu,
         keys: &mut DoubleBuffer<u64>,
-        values: &mut DoubleBuffer<u64>,
-        bits: Range<u32>,
-    ) -> Result<()> {
-        let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
-        assert_eq!(lens, [keys.current.len(); 3]);
-        if keys.current.len() > 0 && self.wide_pairs(gpu, *keys, *values, bits)?.1 {
-            keys.swap();
-            values.swap();
-        }
-        Ok(())
-    }
-
-    /// Sorts keys by the given bits. What is sorted is in the first array then.
-    pub fn sort_keys<K: Key>(
-        &self,
-        gpu: &Gpu,
-        keys: &mut DoubleBuffer<K>,
         bits: Range<u32>,
     ) -> Result<()> {
         assert_eq!(keys.current.len(), keys.alternate.len());

@@ -3,7 +3,7 @@
 
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, KernelArgument};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
 /// Segments behind each other in a list: `starts[s]` is the first item of segment s, and the item
 /// after the last start is the number of all items.
@@ -62,21 +62,19 @@ impl<'m> SegmentedMerge<'m> {
         }
         let tiles = m.div_ceil(TILE);
         let SegmentLengths { shortest, longest } = lengths;
-        let [starts, count, first] =
-            [segments.starts.into(), segments.count.into(), self.current.into()];
-        let [m, shortest, longest] = [m, shortest, longest].map(KernelArgument::from);
+        let (Segments { starts, count }, first) = (segments, self.current);
         gpu.zero(self.levels)?;
         // SAFETY: `starts` has count + 1 items, the arrays of self one for each tile and one more.
         unsafe {
-            let (spans, levels) = (self.spans.into(), self.levels.into());
-            let arguments = [starts, count, m, shortest, longest, first, spans, levels];
-            gpu.each("segmented_merge/segment_spans", tiles + 1, &arguments)?;
+            let arguments =
+                arguments![starts, count, m, shortest, longest, first, self.spans, self.levels];
+            gpu.each("segmented_merge/segment_spans", tiles + 1, arguments)?;
         }
         // SAFETY: keys and values have m items.
         unsafe {
-            let (keys, values) = (keys.current.into(), values.current.into());
-            let arguments = [starts, count, first, m, shortest, longest, keys, values];
-            gpu.launch("segmented_merge/sort_tiles", tiles, TILE_THREADS, &arguments)?;
+            let (k, v) = (keys.current, values.current);
+            let arguments = arguments![starts, count, first, m, shortest, longest, k, v];
+            gpu.launch("segmented_merge/sort_tiles", tiles, TILE_THREADS, arguments)?;
         }
         let levels = gpu.read(self.levels)?[0];
         self.merge(gpu, levels, keys, values)
@@ -93,21 +91,17 @@ impl<'m> SegmentedMerge<'m> {
     ) -> Result<()> {
         let (m, tiles) = (keys.current.len(), keys.current.len().div_ceil(TILE));
         let (mut from, mut payload) = (keys, values);
-        let [spans, splits] = [self.spans.into(), self.splits.into()];
+        let SegmentedMerge { spans, splits, .. } = *self;
         for pass in 0..levels {
             // SAFETY: `spans` and `splits` have an item for each tile and one more, keys and values
             // m items.
             unsafe {
-                let arguments = [spans, tiles.into(), pass.into(), from.current.into(), splits];
-                gpu.each("segmented_merge/partition_segments", tiles, &arguments)?;
-                let [k, v, l, w] = [
-                    from.current.into(),
-                    payload.current.into(),
-                    from.alternate.into(),
-                    payload.alternate.into(),
-                ];
-                let arguments = [spans, splits, m.into(), pass.into(), k, v, l, w];
-                gpu.launch("segmented_merge/merge_segments", tiles, TILE_THREADS, &arguments)?;
+                let arguments = arguments![spans, tiles, pass, from.current, splits];
+                gpu.each("segmented_merge/partition_segments", tiles, arguments)?;
+                let [k, l, v, w] =
+                    [from.current, from.alternate, payload.current, payload.alternate];
+                let arguments = arguments![spans, splits, m, pass, k, v, l, w];
+                gpu.launch("segmented_merge/merge_segments", tiles, TILE_THREADS, arguments)?;
             }
             from.swap();
             payload.swap();
@@ -115,20 +109,11 @@ impl<'m> SegmentedMerge<'m> {
         if levels == 0 {
             return Ok(());
         }
-        let [k, v, l, w] = [
-            keys.current.into(),
-            values.current.into(),
-            keys.alternate.into(),
-            values.alternate.into(),
-        ];
+        let [k, l, v, w] = [keys.current, keys.alternate, values.current, values.alternate];
         // SAFETY: as above.
         unsafe {
-            gpu.launch(
-                "segmented_merge/copy_back_segments",
-                tiles,
-                TILE_THREADS,
-                &[spans, m.into(), k, v, l, w],
-            )
+            let arguments = arguments![spans, m, k, v, l, w];
+            gpu.launch("segmented_merge/copy_back_segments", tiles, TILE_THREADS, arguments)
         }
     }
 }

@@ -51,6 +51,16 @@ impl GrowingArena {
         self.grow(gpu, bytes).map(Arena::allocator)
     }
 
+    /// Allocates arrays from memory that is made large enough for them.
+    pub fn fit<'m, T>(
+        &'m mut self,
+        gpu: &Gpu,
+        allocate: impl Fn(&mut ArenaAllocator<'m>) -> Result<T>,
+    ) -> Result<T> {
+        let bytes = measure(&allocate)?;
+        allocate(&mut self.allocator(gpu, bytes)?)
+    }
+
     /// Grows it to at least `bytes` bytes. Where that fails it has none.
     pub fn grow(&mut self, gpu: &Gpu, bytes: usize) -> Result<&mut Arena> {
         let memory = match self.0.take() {
@@ -68,6 +78,15 @@ impl GrowingArena {
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, Arena::len)
     }
+}
+
+/// Bytes that arrays take.
+pub fn measure<'m, T>(
+    allocate: impl FnOnce(&mut ArenaAllocator<'m>) -> Result<T>,
+) -> Result<usize> {
+    let mut arena: ArenaAllocator<'m> = ArenaAllocator::measuring();
+    allocate(&mut arena)?;
+    Ok(arena.used())
 }
 
 /// Hands out the parts of an [`Arena`], one behind the other.

@@ -87,11 +87,6 @@ impl<'m, T> Array<'m, T> {
         Array::at(0, 0)
     }
 
-    /// The same address with another type and length, for such calls too.
-    pub fn of<U>(self, len: u32) -> Array<'m, U> {
-        Array::at(self.address, len as usize)
-    }
-
     /// The same memory as items of another type. Both must be plain integers.
     pub fn cast<U: ValidAsZeroBits>(self) -> Array<'m, U> {
         assert!(self.address.is_multiple_of(align_of::<U>() as u64), "badly aligned");
@@ -108,6 +103,12 @@ pub struct DoubleBuffer<'m, T> {
 }
 
 impl<'m, T> DoubleBuffer<'m, T> {
+    /// So many items without memory, for calls that only ask how much they need.
+    pub fn nowhere(len: u32) -> Self {
+        let items = Array::at(0, len as usize);
+        DoubleBuffer { current: items, alternate: items }
+    }
+
     /// The two halves of one array.
     pub fn halves(array: Array<'m, T>) -> Self {
         let half = array.len / 2;

@@ -40,6 +40,14 @@ impl From<u32> for KernelArgument {
     }
 }
 
+/// The arguments of a kernel: arrays, addresses and numbers.
+macro_rules! arguments {
+    ($($argument:expr),* $(,)?) => {
+        &[$($crate::gpu::runtime::KernelArgument::from($argument)),*]
+    };
+}
+pub(crate) use arguments;
+
 /// A stream of work on a device.
 #[derive(Debug)]
 pub struct Gpu {
@@ -100,6 +108,12 @@ impl Gpu {
         }
         self.check(self.stream.synchronize())?;
         self.check(self.device.context.check_err())
+    }
+
+    /// What was done, when nothing of it that failed may still be at work beside the next.
+    pub fn ended<T>(&self, done: Result<T>) -> Result<T> {
+        // What the wait says adds nothing.
+        done.inspect_err(|_| drop(self.wait()))
     }
 
     /// Lets the work queued from now on begin when all that `other` has queued by now is done.

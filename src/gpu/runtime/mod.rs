@@ -31,10 +31,11 @@ mod pinned_buffer;
 mod transfers;
 pub mod tuning;
 
-pub use arena::{Arena, ArenaAllocator, GrowingArena};
+pub use arena::{Arena, ArenaAllocator, GrowingArena, measure};
 pub use array::{Array, DoubleBuffer};
 pub use counted::{at_most, log_round};
 pub use cuda_device::{BUILT, devices, has_driver};
+pub(crate) use gpu_stream::arguments;
 pub use gpu_stream::{Gpu, KernelArgument};
 pub use nccl::{Communicator, NcclId};
 pub use pause::Pause;

@@ -195,13 +195,8 @@ impl<'p> Communicator<'p> {
 
     /// Sends `sent[q]` to each GPU q, and receives `received[q]` from it, in one group. It is done
     /// when [`Communicator::wait_for`] says so.
-    pub fn all_to_all<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
-        self.queue(gpu, sent, received)?;
-        self.wait(|| Ok(true))
-    }
-
     #[allow(unsafe_code)]
-    fn queue<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
+    pub fn all_to_all<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
         let (nccl, stream) = (self.nccl, gpu.raw_stream()?);
         // SAFETY: it only opens the group.
         nccl.check(unsafe { (nccl.group_start)() })?;
@@ -226,7 +221,8 @@ impl<'p> Communicator<'p> {
         let queued = (0..).zip(sent.iter().zip(received)).try_for_each(exchange);
         // SAFETY: it closes the group that was opened above.
         let ended = nccl.check(unsafe { (nccl.group_end)() });
-        queued.and(ended)
+        queued.and(ended)?;
+        self.wait(|| Ok(true))
     }
 
     /// Waits until all that was queued for a GPU is done.

@@ -5,7 +5,7 @@ use super::unsorted_groups::SortState;
 use crate::error::Result;
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, THREADS};
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// Item p is the suffix at p; its key is the first 56 bits of its code and the byte before
 /// it.
@@ -18,7 +18,7 @@ pub fn code_keys(
 ) -> Result<()> {
     let (n, text) = (state.n, state.block.text);
     assert!(keys.len() >= n && suffixes.len() >= n && is_padded(text, n));
-    let arguments = [text.into(), n.into(), state.code_table.into(), keys.into(), suffixes.into()];
+    let arguments = arguments![text, n, state.code_table, keys, suffixes];
     // SAFETY: `keys` and `suffixes` have n items, and `text` its padding.
-    unsafe { gpu.launch("code_keys/code_keys", n.div_ceil(KEY_TILE), THREADS, &arguments) }
+    unsafe { gpu.launch("code_keys/code_keys", n.div_ceil(KEY_TILE), THREADS, arguments) }
 }

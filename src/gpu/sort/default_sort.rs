@@ -32,7 +32,7 @@ use crate::gpu::block::byte_counts::{RepeatEstimate, count_bytes, words_with_tab
 use crate::gpu::interface::MOST_BYTES;
 use crate::gpu::papers::SkewPd;
 use crate::gpu::primitives::cub::{Cub, bit_width};
-use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena};
+use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena, measure};
 
 /// Bits of a first key that hold the byte before the suffix.
 const BYTE: u32 = 8;
@@ -144,11 +144,9 @@ impl<'m> DefaultSort<'m> {
         let n = block.sa.len();
         let counts = count_bytes(gpu, block.text, n, self.counts)?;
         if n <= MOST_BYTES && suits_skew_pd(counts.repeats) {
-            let mut measure = ArenaAllocator::measuring();
-            SkewPd::allocate(gpu, &mut measure, n)?;
-            if extra.grow(gpu, measure.used()) {
-                let mut arena = extra.lists.allocator(gpu, measure.used())?;
-                return SkewPd::allocate(gpu, &mut arena, n)?.sort(gpu, block, &counts, rounds);
+            let allocate = |arena: &mut ArenaAllocator<'m>| SkewPd::allocate(gpu, arena, n);
+            if extra.grow(gpu, measure(allocate)?) {
+                return extra.lists.fit(gpu, allocate)?.sort(gpu, block, &counts, rounds);
             }
         }
         let code = AlphabeticCode::new(&counts.bytes);
@@ -302,10 +300,8 @@ pub fn choose_minimizers<'m>(
     ranks: &'m mut GrowingArena,
 ) -> Result<u32> {
     let (symbols, window) = spacing(code, state.n);
-    let mut measure = ArenaAllocator::measuring();
-    Minimizers::allocate(&mut measure, state.n, 0);
-    let mut arena = ranks.allocator(gpu, measure.used())?;
-    state.dense = Minimizers::allocate(&mut arena, state.n, symbols + window);
+    let (n, span) = (state.n, symbols + window);
+    state.dense = ranks.fit(gpu, |arena| Ok(Minimizers::allocate(arena, n, span)))?;
     mark_minimizers(gpu, state, symbols, window)?;
     Ok(window)
 }

@@ -237,12 +237,10 @@ impl<'m> MinimizerDoubling<'m> {
             return Ok(false);
         }
         let Some(reserve) = reserve.take() else { return Ok(false) };
-        let allocate = |arena: &mut ArenaAllocator<'m>| {
-            (Minimizers::allocate(arena, state.n, span), UnsortedGroups::allocate(arena, m / 2))
-        };
-        let mut measure = ArenaAllocator::measuring();
-        allocate(&mut measure);
-        let (sparse, other) = allocate(&mut reserve.allocator(gpu, measure.used())?);
+        let (sparse, other) = reserve.fit(gpu, |arena| {
+            let sparse = Minimizers::allocate(arena, state.n, span);
+            Ok((sparse, UnsortedGroups::allocate(arena, m / 2)))
+        })?;
         state.sparse = Minimizers { floor, ..sparse };
         mark_sparse(gpu, state, window)?;
         copy_ranks(gpu, state)?;

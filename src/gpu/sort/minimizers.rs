@@ -8,7 +8,7 @@ use crate::gpu::runtime::tuning::{
     DENSE_KEYS, FINISH_KEYS, KEY_TILE, LIST_ITEMS, MARK_TILE, MINIMIZER_KEYS, MOST_WINDOW,
     SPARSE_KEYS, TEXT_KEYS, THREADS,
 };
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// Marks the dense minimizers: where the hash of `symbols` symbols is the least of those at the
 /// next `window` positions. Publishes how many there are.
@@ -19,14 +19,12 @@ pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) 
     assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words > n / 32);
     assert!(is_padded(state.block.text, n));
     state.clear_status(gpu, 0)?;
-    let [text, counts] = [state.block.text.into(), state.status.into()];
-    let [n, symbols, window] = [n.into(), symbols.into(), window.into()];
-    let arguments =
-        [text, n, symbols, window, bitmap.into(), words.into(), counts, gpu.host_flags().into()];
+    let (text, counts) = (state.block.text, state.status);
+    let arguments = arguments![text, n, symbols, window, bitmap, words, counts, gpu.host_flags()];
     let ctas = words.div_ceil(KEY_TILE / 32);
     // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of
     // `status` two counts.
-    unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, &arguments) }
+    unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, arguments) }
 }
 
 /// Gives the minimizers that are resolved their SA indices as ranks: `sa` has those from `first`
@@ -35,10 +33,9 @@ pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) 
 pub fn rank_resolved(gpu: &Gpu, state: &SortState, sa: Array<u32>, first: u32) -> Result<()> {
     let dense = state.dense;
     assert!(dense.ranks.len() >= state.n);
-    let [items, first] = [sa.len().into(), first.into()];
-    let arguments = [sa.into(), items, first, dense.bitmap.into(), dense.ranks.into()];
+    let arguments = arguments![sa, sa.len(), first, dense.bitmap, dense.ranks];
     // SAFETY: `sa` has so many items, and the ranks one for each position.
-    unsafe { gpu.each("minimizers/rank_resolved", sa.len(), &arguments) }
+    unsafe { gpu.each("minimizers/rank_resolved", sa.len(), arguments) }
 }
 
 /// Gives the minimizers of a list of minimizers the SA indices and depths of their groups.
@@ -46,9 +43,9 @@ pub fn rank_resolved(gpu: &Gpu, state: &SortState, sa: Array<u32>, first: u32) -
 pub fn rank_unresolved(gpu: &Gpu, list: UnsortedGroups, m: u32, ranks: Array<u64>) -> Result<()> {
     let UnsortedGroups { suffixes, groups, group_heads, .. } = list;
     assert!(suffixes.len() >= m && groups.len() >= m);
-    let arguments = [suffixes.into(), groups.into(), group_heads.into(), m.into(), ranks.into()];
+    let arguments = arguments![suffixes, groups, group_heads, m, ranks];
     // SAFETY: the list has m items, and the ranks one for each position.
-    unsafe { gpu.each("minimizers/rank_unresolved", m, &arguments) }
+    unsafe { gpu.each("minimizers/rank_unresolved", m, arguments) }
 }
 
 /// Gives the minimizers that a refining of minimizers resolved their SA indices as ranks.
@@ -61,9 +58,8 @@ pub fn rank_local(
     ranks: Array<u64>,
 ) -> Result<()> {
     assert!(resolved.len() >= m && sa_indices.len() >= m);
-    let arguments = [resolved.into(), sa_indices.into(), m.into(), ranks.into()];
     // SAFETY: `resolved` and `sa_indices` have m items, and the ranks one for each position.
-    unsafe { gpu.each("minimizers/rank_local", m, &arguments) }
+    unsafe { gpu.each("minimizers/rank_local", m, arguments![resolved, sa_indices, m, ranks]) }
 }
 
 /// Copies the minimizers of a level that a list has to another list, which goes on using the groups

@@ -4,7 +4,7 @@ use super::unsorted_groups::{SortState, UnsortedGroups};
 use crate::error::Result;
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, MOST_SPARSE_WINDOW, THREADS};
-use crate::gpu::runtime::{Array, Gpu};
+use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// CTAs of a multiprocessor that survey a list.
 const SURVEYING: u32 = 2;
@@ -17,17 +17,10 @@ pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
     let words = sparse.len();
     assert!(window <= MOST_SPARSE_WINDOW && words > n / 32 && dense.len() >= words);
     assert!(is_padded(state.block.text, n));
-    let [text, n, window] = [state.block.text.into(), n.into(), window.into()];
-    let arguments = [text, n, dense.into(), window, sparse.into(), words.into()];
+    let arguments = arguments![state.block.text, n, dense, window, sparse, words];
+    let ctas = words.div_ceil(KEY_TILE / 32);
     // SAFETY: the text has n items and its padding, the bitmaps so many words.
-    unsafe {
-        gpu.launch(
-            "sparse_minimizers/mark_sparse",
-            words.div_ceil(KEY_TILE / 32),
-            THREADS,
-            &arguments,
-        )
-    }
+    unsafe { gpu.launch("sparse_minimizers/mark_sparse", ctas, THREADS, arguments) }
 }
 
 /// Gives sparse minimizers the ranks that they have as dense ones.
@@ -36,9 +29,9 @@ pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
     let (n, bitmap) = (state.n, state.sparse.bitmap);
     let [from, to] = [state.dense.ranks, state.sparse.ranks];
     assert!(from.len() >= n && to.len() >= n);
-    let arguments = [bitmap.into(), bitmap.len().into(), from.into(), to.into()];
+    let arguments = arguments![bitmap, bitmap.len(), from, to];
     // SAFETY: there is a rank for each position.
-    unsafe { gpu.each("sparse_minimizers/copy_ranks", bitmap.len(), &arguments) }
+    unsafe { gpu.each("sparse_minimizers/copy_ranks", bitmap.len(), arguments) }
 }
 
 /// How many of a list are in groups of less than `deep` known symbols, and the least number of
@@ -55,10 +48,9 @@ pub fn survey(
     let result = result.first(2);
     gpu.zero(result)?;
     let ctas = (SURVEYING * gpu.processors()).min(m.div_ceil(THREADS));
-    let arguments =
-        [list.groups.into(), list.group_heads.into(), m.into(), deep.into(), result.into()];
+    let arguments = arguments![list.groups, list.group_heads, m, deep, result];
     // SAFETY: the list has m items, and the result two.
-    unsafe { gpu.launch("sparse_minimizers/survey", ctas, THREADS, &arguments)? };
+    unsafe { gpu.launch("sparse_minimizers/survey", ctas, THREADS, arguments)? };
     let found = gpu.read(result)?;
     Ok((found[0], !found[1]))
 }
