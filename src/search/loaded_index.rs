@@ -96,8 +96,11 @@ impl LoadedIndex {
         lease: &mut GpuLease,
     ) -> Vec<Range<u64>> {
         match self {
-            LoadedIndex::Narrow(index) => wide(narrow_intervals(index, patterns, lease)),
-            LoadedIndex::Wide(index) => wide_intervals(index, patterns),
+            LoadedIndex::Narrow(index) => {
+                let intervals = intervals_on_gpu(index, patterns, lease);
+                wide(intervals.unwrap_or_else(|| intervals_on_cpu(index, patterns)))
+            }
+            LoadedIndex::Wide(index) => intervals_on_cpu(index, patterns),
         }
     }
 
@@ -138,18 +141,6 @@ impl LoadedIndex {
     }
 }
 
-fn narrow_intervals<P: AsRef<[u8]> + Sync>(
-    index: &FmIndex,
-    patterns: &[P],
-    lease: &mut GpuLease,
-) -> Vec<Range<u32>> {
-    intervals_on_gpu(index, patterns, lease).unwrap_or_else(|| {
-        let mut intervals = vec![0..0; patterns.len()];
-        index.search(patterns, &mut intervals);
-        intervals
-    })
-}
-
 /// The interval of each pattern from a GPU, if there is one, the index fits it, and all of them are
 /// rows: others would be looked up.
 fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
@@ -167,8 +158,12 @@ fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
     intervals.par_iter().all(are_rows).then_some(intervals)
 }
 
-fn wide_intervals<P: AsRef<[u8]> + Sync>(index: &FmIndex<u64>, patterns: &[P]) -> Vec<Range<u64>> {
-    let mut intervals = vec![0..0; patterns.len()];
+/// The interval of each pattern from the CPU.
+fn intervals_on_cpu<R: Row, P: AsRef<[u8]> + Sync>(
+    index: &FmIndex<R>,
+    patterns: &[P],
+) -> Vec<Range<R>> {
+    let mut intervals = vec![R::default()..R::default(); patterns.len()];
     index.search(patterns, &mut intervals);
     intervals
 }
