@@ -92,7 +92,7 @@ fn search_files(
     });
     let finished = printer.finish().map_err(|e| fail(e.into()));
     match exit.max(finished.err().unwrap_or_default()) {
-        Exit::Fine => Ok(printer.printed().found_any),
+        Exit::Fine => Ok(printer.printed.found_any),
         exit => Err(exit),
     }
 }
@@ -127,7 +127,7 @@ impl FileCounts<'_> {
             Ok(())
         };
         self.search(&mut archive, print)?;
-        let &Printed { found, patterns, .. } = printer.printed();
+        let Printed { found, patterns, .. } = printer.printed;
         if !self.args.fasta.is_empty() && !by_sequence && found * FEW <= patterns {
             talk.warn(name, format_args!(
                 "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \
@@ -205,7 +205,7 @@ impl FileCounts<'_> {
         searcher: &mut Searcher<'_>,
         batch: &PatternBatch,
     ) -> Result<BatchFound> {
-        let patterns = batch.bytes(self.patterns.threads());
+        let patterns = batch.bytes(self.patterns.parsers);
         Ok(match self.wanted {
             None => BatchFound::Counts(searcher.count(&patterns)?),
             Some(wanted) => BatchFound::Matches(searcher.locate(&patterns, wanted.limit)?),
@@ -224,7 +224,7 @@ fn counted<'s>(
     batch: &'s PatternBatch,
     mut counts: &'s [u64],
 ) -> impl Iterator<Item = impl Iterator<Item = (NamedPattern<'s>, Hits)> + Send> {
-    batch.parts().iter().map(move |part| {
+    batch.parts.iter().map(move |part| {
         let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
         part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }))
     })
@@ -243,7 +243,7 @@ fn print_located(
         offsets: Some(positions),
         ..Hits::default()
     });
-    let patterns = batch.parts().iter().flat_map(|part| part.iter());
+    let patterns = batch.parts.iter().flat_map(|part| part.iter());
     let mut found = patterns.zip(hits).peekable();
     while found.peek().is_some() {
         let mut some = take_reads(&mut found, at_a_time);
