@@ -70,6 +70,14 @@ const THREADS_BESIDES: u64 = 3;
 /// for one.
 const THREADS_SHARE: u64 = 8;
 
+/// Checks that the memory that `what` needs is allowed.
+pub(crate) fn check(needed: u64, allowed: u64, what: impl FnOnce() -> String) -> Result<()> {
+    if needed <= allowed {
+        return Ok(());
+    }
+    Err(Shortage { needed, allowed, by: Bound::Memory }.error(what()))
+}
+
 /// The threads that compute, and the bytes that they may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {

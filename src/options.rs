@@ -293,12 +293,8 @@ impl Options {
     pub(crate) fn check_records(&self, count: usize) -> Result<()> {
         // A record, and its name in the list and in the table of names, as long as most are.
         const RECORD: u64 = 256;
-        let (needed, allowed) = (count as u64 * RECORD, self.memory_limit());
-        if needed > allowed {
-            let what = format!("a list of {count} records").into();
-            return Err(Error::Limit { what, needed, allowed, by: Bound::Memory });
-        }
-        Ok(())
+        let what = || format!("a list of {count} records");
+        memory::check(count as u64 * RECORD, self.memory_limit(), what)
     }
 
     /// Checks that `what` may add `size` bytes to an output of `before`.
