@@ -166,7 +166,7 @@ impl<'a> SearchedBlock<'a> {
     }
 
     fn on_disk(block: DiskBlock<'a>, job: BlockJob) -> Self {
-        let spent = job.spent + block.cost().on_disk(job.work);
+        let spent = job.spent + block.cost.on_disk(job.work);
         SearchedBlock::OnDisk(Box::new(block), spent)
     }
 
@@ -291,7 +291,7 @@ impl<'a> SearchedBlock<'a> {
     ) -> Result<Self> {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
-                let cost = *block.cost();
+                let cost = block.cost;
                 let (queries, rounds) =
                     (rows.saturating_mul(cost.steps_to_sample), 2 * cost.steps_to_sample);
                 let work = SearchWork { queries, rounds, ..SearchWork::default() };
