@@ -67,7 +67,7 @@ pub fn decompress<R: Read + Send, W: Write>(
     let spare = Spare::default();
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        options.listener().time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
+        options.listener.time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
         number += 1;
         spare.keep_bytes(raw);
         Ok(())
@@ -80,7 +80,7 @@ pub fn decompress<R: Read + Send, W: Write>(
         let place = frames.place();
         let (planned, pipeline) = start_above(block_size, place, &mut pool, &spare, options)?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
-        pipeline.run(blocks, &mut write, || options.listener().failed())?;
+        pipeline.run(blocks, &mut write, || options.listener.failed())?;
     }
     output.flush()?;
     Ok(Summary { raw_size, coded_size: frames.offset() })
@@ -116,7 +116,7 @@ fn start_above(
         Some(pool) => pool,
         none => none.insert(Arc::new(threads::pool(options)?)),
     };
-    let left = options.announced_size().saturating_sub(offset);
+    let left = options.input_size.saturating_sub(offset);
     let options = options.clone().input_size(left);
     let rounded = block_size.max(1 << 20).next_power_of_two();
     let roomy = rounded.min(MAX_BLOCK_SIZE);

@@ -219,8 +219,9 @@ pub fn find_sequences(
 }
 
 /// Has blocks of any size be done as those are whose positions do not fit 32 bits.
-pub fn wide(options: Options) -> Options {
-    options.with_narrow(NarrowLimits::LOWEST)
+pub fn wide(mut options: Options) -> Options {
+    options.narrow = NarrowLimits::LOWEST;
+    options
 }
 
 /// Restores the block of a transform, however small it is, as one whose rows have 40 bits.

@@ -88,9 +88,9 @@ pub(crate) struct Allowance {
     beside: usize,
     pub memory: u64,
     /// The blocks whose positions are held in 32 bits.
-    narrow: NarrowLimits,
+    pub narrow: NarrowLimits,
     /// Whether blocks are restored before they are written.
-    checks: bool,
+    pub checks: bool,
     /// The limit of the system that `memory` follows from, where it is tighter than the caller's,
     /// and what all threads take.
     space: Option<(Space, u64)>,
@@ -117,16 +117,6 @@ impl Allowance {
     /// limit what their threads take.
     pub fn beside(self, blocks: usize) -> Self {
         Allowance { beside: if self.space.is_some() { 0 } else { blocks }, ..self }
-    }
-
-    /// With these as the largest blocks whose positions are held in 32 bits.
-    pub fn with_narrow(self, narrow: NarrowLimits) -> Self {
-        Allowance { narrow, ..self }
-    }
-
-    /// For blocks that are restored before they are written, or are not.
-    pub fn with_checks(self, checks: bool) -> Self {
-        Allowance { checks, ..self }
     }
 
     /// What a block needs that is coded so, and indexed at this sample rate.

@@ -90,7 +90,7 @@ impl<'a> FileBlock<'a> {
 
     /// Whether its positions have 64 bits.
     pub fn is_wide(&self) -> bool {
-        self.header.raw_size > self.options.narrow().others as u64
+        self.header.raw_size > self.options.narrow.others as u64
     }
 
     /// Checks that so much memory is allowed for the index of a block. A small file may claim a
@@ -126,7 +126,7 @@ impl<'a> FileBlock<'a> {
 
     /// What inverts the transform of the block.
     pub fn inverse(&self) -> CpuInverse {
-        CpuInverse::new(self.options.narrow())
+        CpuInverse::new(self.options.narrow)
     }
 
     /// Reads the whole block and restores its raw bytes, which are checked.

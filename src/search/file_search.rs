@@ -42,7 +42,7 @@ impl FileSearch<'_> {
             words.retain(|word| !word.is_empty());
         }
         let mut found = BatchMatches::default();
-        if !words.is_empty() || self.options.verifies() {
+        if !words.is_empty() || self.options.verify {
             let file = Mutex::new(&mut *self.input);
             let input = SharedInput::new(&file);
             let batch = Batch { patterns: &words, limit, options: self.options };

@@ -62,8 +62,8 @@ impl Session {
     /// for.
     pub fn new(options: &Options, share: u64) -> Result<Self> {
         // Blocks take turns on a GPU, so that one is enough.
-        let opener = Opener::new(options.chosen_device(), 1, 1, gpu::Searcher::new)?;
-        let (count, listener) = (options.thread_count(), options.listener().of_first_warning());
+        let opener = Opener::new(options.device, 1, 1, gpu::Searcher::new)?;
+        let (count, listener) = (options.thread_count(), options.listener.of_first_warning());
         let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(threads::pool(options)?);
@@ -71,7 +71,7 @@ impl Session {
             threads,
             decoders,
             gpus,
-            listener: options.listener().of_first_warning(),
+            listener: options.listener.of_first_warning(),
             indexes: BTreeMap::new(),
             spent: BTreeMap::new(),
             saved_by_text: BTreeMap::new(),

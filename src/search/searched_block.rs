@@ -68,7 +68,7 @@ fn has_searched_transform(block: &FileBlock) -> bool {
 fn is_believed(block: &FileBlock) -> bool {
     matches!(block.header.kind, BlockKind::Bwt(Shape { indexed: true, .. }))
         && has_searched_transform(block)
-        && !block.options.verifies()
+        && !block.options.verify
 }
 
 /// The block as it stands in the file, if its index is believed, and that pays, with so much room
@@ -195,8 +195,7 @@ impl<'a> SearchedBlock<'a> {
 
     fn of_decoded(block: &FileBlock, decoded: Decoded) -> Result<Self> {
         let raw_size = block.header.raw_size;
-        let index =
-            |bwt| LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
+        let index = |bwt| LoadedIndex::new(bwt, block.options.narrow).map_err(|e| block.locate(e));
         if is_believed(block) {
             let bwt = decoded.into_bwt().expect("an indexed block has a transform");
             return index(bwt).map(SearchedBlock::InMemory);
@@ -233,7 +232,7 @@ impl<'a> SearchedBlock<'a> {
                 return Ok((self, found));
             }
             SearchedBlock::Plain(raw) => {
-                let narrow = file_block.options.narrow();
+                let narrow = file_block.options.narrow;
                 let sorter = CpuSorter::with(narrow);
                 let bwt = sorter.sort_on(1, raw, bwt::sample_rate(raw.len()))?;
                 let index = LoadedIndex::new(bwt, narrow)?;
