@@ -5,7 +5,7 @@ use crate::device_pool::Lease;
 use crate::error::Result;
 use crate::fm_index::{FmIndex, Row, rows_of};
 use crate::gpu::Searcher;
-use crate::positions::{ByWidth, NarrowLimits};
+use crate::positions::{ByWidth, NarrowLimits, by_width};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -31,15 +31,6 @@ fn on_gpu<T>(
 pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
 
 /// Does the same with either.
-macro_rules! with_index {
-    ($loaded:expr, $index:ident => $work:expr) => {
-        match $loaded {
-            LoadedIndex::Narrow($index) => $work,
-            LoadedIndex::Wide($index) => $work,
-        }
-    };
-}
-
 impl LoadedIndex {
     /// The index of a transform.
     pub fn new(bwt: Bwt, narrow: NarrowLimits) -> Result<Self> {
@@ -51,17 +42,17 @@ impl LoadedIndex {
 
     /// Length of the block.
     pub fn len(&self) -> usize {
-        with_index!(self, index => index.len())
+        by_width!(self, index => index.len())
     }
 
     /// Bytes of memory.
     pub fn size(&self) -> usize {
-        with_index!(self, index => index.size())
+        by_width!(self, index => index.size())
     }
 
     /// The mean number of steps from a row to a sampled one.
     pub fn steps_to_sample(&self) -> u64 {
-        with_index!(self, index => index.steps_to_sample())
+        by_width!(self, index => index.steps_to_sample())
     }
 
     /// The same with denser samples.
@@ -76,17 +67,17 @@ impl LoadedIndex {
 
     /// Adds the text and denser samples.
     pub fn add_text(&mut self, rate: u32) -> Result<()> {
-        with_index!(self, index => index.add_text(rate))
+        by_width!(self, index => index.add_text(rate))
     }
 
     /// Bytes of memory with those, or `None` where it has them.
     pub fn size_with_text(&self, rate: u32) -> Option<usize> {
-        with_index!(self, index => (!index.has_text()).then(|| index.size_with_text(rate)))
+        by_width!(self, index => (!index.has_text()).then(|| index.size_with_text(rate)))
     }
 
     /// Bytes of the block.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
-        with_index!(self, index => index.extract(range))
+        by_width!(self, index => index.extract(range))
     }
 
     /// The interval of each pattern. A GPU searches blocks of up to 4 GiB.
