@@ -8,7 +8,7 @@ use crate::decompress;
 use crate::error::{Error, Result};
 use crate::events::Step;
 use crate::options::Options;
-use crate::raw::Raw;
+use crate::raw::{Raw, Spare};
 use crate::search::{
     FileSearch, Layouts, Matches, PatternStream, Place, ReadCost, RecordInfo, Searcher, Session,
 };
@@ -117,7 +117,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         }
         let input = &mut self.input;
         let coded = wanted.iter().zip(first as u64..);
-        let listener = self.options.listener();
+        let listener = &self.options.listener;
         let coded = coded
             .map(|(info, n)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
         let size = |block: &BlockInfo| block.raw.end - block.raw.start;
@@ -125,7 +125,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
         let (mut next, mut pos) = (first as u64, wanted[0].raw.start);
         let pool = Arc::new(threads::pool(&self.options)?);
-        let started = decompress::start(size(largest), &pool, &self.options);
+        let started = decompress::start(size(largest), &pool, &Spare::default(), &self.options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
         let write = |raw: Raw| {
             let end = pos + raw.len() as u64;

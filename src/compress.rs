@@ -56,7 +56,7 @@ pub fn compress<R: Read + Send, W: Write>(
 ) -> Result<Summary> {
     let cut = BlockCut::new(options);
     let mut blocks =
-        RawBlocks::new(input, first_block_size(options), cut, options.listener().clone());
+        RawBlocks::new(input, first_block_size(options), cut, options.listener.clone());
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
@@ -76,7 +76,7 @@ pub fn compress<R: Read + Send, W: Write>(
     let mut writer = FrameWriter::start(output, block_size)?;
     let blocks = iter::once(Ok(first)).chain(blocks);
     let sink = |block| write(&mut writer, block, options);
-    pipeline.run(blocks, sink, || options.listener().failed())?;
+    pipeline.run(blocks, sink, || options.listener.failed())?;
     Ok(summary(writer.finish()?).1)
 }
 
@@ -86,12 +86,12 @@ fn write<W: Write>(
     block: CodedBlock,
     options: &Options,
 ) -> Result<()> {
-    options.listener().time(block.number, Step::Write, || writer.block(&block))
+    options.listener.time(block.number, Step::Write, || writer.block(&block))
 }
 
 /// The largest block that the memory allows.
 fn largest(options: &Options) -> u64 {
-    Plan::largest_block(options.allowance(), options.chosen_effort().into(), options.index_rate())
+    Plan::largest_block(options.allowance(), options.effort.into(), options.index)
 }
 
 /// How much to take for the first block: where blocks are larger than the memory allows, one byte
@@ -113,7 +113,7 @@ fn plan(
 ) -> Result<(Plan, BlockEncoder)> {
     // A first block that is too large was not read to its end: the error is that of a full one.
     let block_size = if first > largest(options) { options.block_size() } else { first };
-    let (coding, index) = (options.chosen_effort().into(), options.index_rate());
+    let (coding, index) = (options.effort.into(), options.index);
     let allowed = options.allowance().beside(sorters::blocks_on_gpus(block_size, options));
     let plan = Plan::new(block_size, allowed, coding, index)?;
     let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;

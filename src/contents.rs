@@ -4,12 +4,13 @@
 //! Finding out costs one small read per frame at its end (Footer, Seek_Table) and one at its start;
 //! FORMAT.md chapters 5 to 7.
 
-use crate::error::{Bound, Error, Flaw, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::frame::{
     BlockHeader, BlockKind, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, MAGIC, NO_FOOTER,
     NOT_BWZ, SEQUENCES, SeekTable, SequencesTable, find_table, other_version, read_at,
     read_payload,
 };
+use crate::memory;
 use crate::options::MAX_SAMPLE_RATE;
 use crc32fast::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -135,13 +136,9 @@ impl TableRoom {
     fn check(self, count: u64) -> Result<()> {
         // The table as it is read and as it is kept, with a table of sequences.
         const BLOCK: u64 = 256;
-        let (count, allowed) = (self.blocks.saturating_add(count), self.memory);
-        let needed = count.saturating_mul(BLOCK);
-        if needed <= allowed {
-            return Ok(());
-        }
-        let what = format!("a seek table of {count} blocks").into();
-        Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
+        let count = self.blocks.saturating_add(count);
+        let what = || format!("a seek table of {count} blocks");
+        memory::check(count.saturating_mul(BLOCK), self.memory, what)
     }
 }
 

@@ -67,7 +67,7 @@ pub fn decompress<R: Read + Send, W: Write>(
     let spare = Spare::default();
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        options.listener().time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
+        options.listener.time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
         number += 1;
         spare.keep_bytes(raw);
         Ok(())
@@ -77,15 +77,10 @@ pub fn decompress<R: Read + Send, W: Write>(
     }
     let mut pool = None;
     while let Some(block_size) = frames.next_block_size()? {
-        let pool = match &mut pool {
-            Some(pool) => pool,
-            none => none.insert(Arc::new(threads::pool(options)?)),
-        };
-        let (number, offset) = frames.place();
-        let started = start_above(block_size, pool, &spare, &behind(offset, options));
-        let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
+        let place = frames.place();
+        let (planned, pipeline) = start_above(block_size, place, &mut pool, &spare, options)?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
-        pipeline.run(blocks, &mut write, || options.listener().failed())?;
+        pipeline.run(blocks, &mut write, || options.listener.failed())?;
     }
     output.flush()?;
     Ok(Summary { raw_size, coded_size: frames.offset() })
@@ -104,30 +99,33 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
     frames.next_block(size).map(|block| decoder.restore(block?)).transpose()
 }
 
-/// The options for what an input has behind an offset.
-fn behind(offset: u64, options: &Options) -> Options {
-    options.clone().input_size(options.announced_size().saturating_sub(offset))
-}
-
 /// From a coded block to its raw bytes.
 type Restoring = Pipeline<CodedBlock, Raw, Error>;
 
 /// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows:
 /// frames whose blocks grow little by little shall not start them anew each time. Gives the size
-/// that they are for.
+/// that they are for. The next block's number and offset say how much of the input is left.
 fn start_above(
     block_size: u64,
-    pool: &Arc<ThreadPool>,
+    (number, offset): (u64, u64),
+    pool: &mut Option<Arc<ThreadPool>>,
     spare: &Spare,
     options: &Options,
 ) -> Result<(u64, Restoring)> {
+    let pool = match pool {
+        Some(pool) => pool,
+        none => none.insert(Arc::new(threads::pool(options)?)),
+    };
+    let left = options.input_size.saturating_sub(offset);
+    let options = options.clone().input_size(left);
     let rounded = block_size.max(1 << 20).next_power_of_two();
     let roomy = rounded.min(MAX_BLOCK_SIZE);
-    let start = |size| start_with(size, pool, spare, options);
-    match start(roomy) {
-        Err(Error::Limit { .. }) => Ok((block_size, start(block_size)?)),
-        started => Ok((roomy, started?)),
-    }
+    let start = |size| start(size, pool, spare, &options).map(|pipeline| (size, pipeline));
+    let started = match start(roomy) {
+        Err(Error::Limit { .. }) => start(block_size),
+        started => started,
+    };
+    started.map_err(|e| e.at(number, offset))
 }
 
 /// What the workers of the last stage share. When the last of them has ended, blocks are still
@@ -140,17 +138,9 @@ impl Drop for RestoringStage {
     }
 }
 
-/// Starts the stages for blocks of up to `block_size` bytes.
+/// Starts the stages for blocks of up to `block_size` bytes. Those that were written may leave
+/// their memory in `spare` for the next.
 pub(crate) fn start(
-    block_size: u64,
-    pool: &Arc<ThreadPool>,
-    options: &Options,
-) -> Result<Restoring> {
-    start_with(block_size, pool, &Spare::default(), options)
-}
-
-/// The same where blocks that were written leave their memory in `spare` for the next.
-fn start_with(
     block_size: u64,
     pool: &Arc<ThreadPool>,
     spare: &Spare,
@@ -188,17 +178,12 @@ pub struct Decoder<R> {
     options: Options,
     pool: Option<Arc<ThreadPool>>,
     frames: FrameReader<R>,
-    running: Option<Running>,
+    /// A pipeline, and the block size that its memory was planned for.
+    running: Option<(u64, Restoring)>,
     raw: Raw,
     spare: Spare,
     given: usize,
     failed: bool,
-}
-
-/// A pipeline, and the block size that its memory was planned for.
-struct Running {
-    planned: u64,
-    pipeline: Restoring,
 }
 
 impl<R> fmt::Debug for Decoder<R> {
@@ -229,18 +214,11 @@ impl<R: Read> Decoder<R> {
                 let Some(block_size) = self.frames.next_block_size()? else {
                     return Ok(None);
                 };
-                let pool = match self.pool.take() {
-                    Some(pool) => pool,
-                    None => Arc::new(threads::pool(&self.options)?),
-                };
-                let (number, offset) = self.frames.place();
-                let options = behind(offset, &self.options);
-                let started = start_above(block_size, &pool, &self.spare, &options);
-                let (planned, pipeline) = started.map_err(|e| e.at(number, offset))?;
-                self.pool = Some(pool);
-                self.running = Some(Running { planned, pipeline });
+                let (place, pool) = (self.frames.place(), &mut self.pool);
+                let started = start_above(block_size, place, pool, &self.spare, &self.options);
+                self.running = Some(started?);
             }
-            let Running { planned, pipeline } = self.running.as_mut().expect("just started");
+            let (planned, pipeline) = self.running.as_mut().expect("just started");
             while !pipeline.is_full()
                 && let Some(block) = self.frames.next_block(*planned)
             {

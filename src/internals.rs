@@ -155,11 +155,8 @@ pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
 /// A block of slices of up to `bytes` bytes, with an index or without.
 pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> Result<BlockBytes> {
     let limits = SliceLimits { runs: usize::MAX, bytes };
-    code(Filtered::unchanged(raw.to_vec()), raw, BlockForm { coding, limits, indexed })
-}
-
-fn code(filtered: Filtered, raw: &[u8], form: BlockForm) -> Result<BlockBytes> {
-    let bwt = Sorter::Cpu.sort(&filtered.text, 8)?;
+    let form = BlockForm { coding, limits, indexed };
+    let (filtered, bwt) = (Filtered::unchanged(raw.to_vec()), Sorter::Cpu.sort(raw, 8)?);
     let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
     let place = BlockPlace { number: 0, offset: 0, alone: true };
     let block = FilteredBlock { filtered, sequences: None, place, raw_size, checksum };
@@ -222,8 +219,9 @@ pub fn find_sequences(
 }
 
 /// Has blocks of any size be done as those are whose positions do not fit 32 bits.
-pub fn wide(options: Options) -> Options {
-    options.with_narrow(NarrowLimits::LOWEST)
+pub fn wide(mut options: Options) -> Options {
+    options.narrow = NarrowLimits::LOWEST;
+    options
 }
 
 /// Restores the block of a transform, however small it is, as one whose rows have 40 bits.

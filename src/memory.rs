@@ -73,6 +73,14 @@ const THREADS_BESIDES: u64 = 3;
 /// for one.
 const THREADS_SHARE: u64 = 8;
 
+/// Checks that the memory that `what` needs is allowed.
+pub(crate) fn check(needed: u64, allowed: u64, what: impl FnOnce() -> String) -> Result<()> {
+    if needed <= allowed {
+        return Ok(());
+    }
+    Err(Shortage { needed, allowed, by: Bound::Memory }.error(what()))
+}
+
 /// The threads that compute, and the bytes that they may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Allowance {
@@ -83,9 +91,9 @@ pub(crate) struct Allowance {
     beside: usize,
     pub memory: u64,
     /// The blocks whose positions are held in 32 bits.
-    narrow: NarrowLimits,
+    pub narrow: NarrowLimits,
     /// Whether blocks are restored before they are written.
-    checks: bool,
+    pub checks: bool,
     /// The limit of the system that `memory` follows from, where it is tighter than the caller's,
     /// and what all threads take.
     space: Option<(Space, u64)>,
@@ -112,16 +120,6 @@ impl Allowance {
     /// limit what their threads take.
     pub fn beside(self, blocks: usize) -> Self {
         Allowance { beside: if self.space.is_some() { 0 } else { blocks }, ..self }
-    }
-
-    /// With these as the largest blocks whose positions are held in 32 bits.
-    pub fn with_narrow(self, narrow: NarrowLimits) -> Self {
-        Allowance { narrow, ..self }
-    }
-
-    /// For blocks that are restored before they are written, or are not.
-    pub fn with_checks(self, checks: bool) -> Self {
-        Allowance { checks, ..self }
     }
 
     /// What a block needs that is coded so, and indexed at this sample rate.

@@ -41,7 +41,8 @@ pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 #[derive(Clone, Debug)]
 pub struct Options {
     block_size: u64,
-    separator: Option<u8>,
+    /// What blocks end behind, if anything.
+    pub(crate) separator: Option<u8>,
     threads: usize,
     memory: u64,
     /// Memory was asked for, so that blocks above those of the levels may take it.
@@ -49,17 +50,22 @@ pub struct Options {
     output_limit: u64,
     space: Option<Space>,
     thread_space: u64,
-    device: Device,
-    ranks: Option<Ranks>,
-    listener: Listener,
-    index: Option<u32>,
+    pub(crate) device: Device,
+    /// The ranks that help, if there are any.
+    pub(crate) ranks: Option<Ranks>,
+    pub(crate) listener: Listener,
+    pub(crate) index: Option<u32>,
     index_of_bytes: bool,
-    match_case: bool,
-    max_mismatches: u8,
-    effort: Effort,
-    verify: bool,
-    input_size: u64,
-    narrow: NarrowLimits,
+    /// Whether a search by sequence tells small letters from capital ones.
+    pub(crate) match_case: bool,
+    /// How many bytes of a match may differ from its pattern.
+    pub(crate) max_mismatches: u8,
+    pub(crate) effort: Effort,
+    pub(crate) verify: bool,
+    /// 0 where it is not known.
+    pub(crate) input_size: u64,
+    /// Which blocks have their positions in 32 bits; others only in tests.
+    pub(crate) narrow: NarrowLimits,
 }
 
 impl Default for Options {
@@ -255,9 +261,10 @@ impl Options {
 
     /// The threads and the memory to use.
     pub(crate) fn allowance(&self) -> Allowance {
-        Allowance::new(self.threads, self.memory, self.space, self.thread_space)
-            .with_narrow(self.narrow)
-            .with_checks(self.verify)
+        let (space, thread_space) = (self.space, self.thread_space);
+        let mut allowed = Allowance::new(self.threads, self.memory, space, thread_space);
+        (allowed.narrow, allowed.checks) = (self.narrow, self.verify);
+        allowed
     }
 
     pub(crate) fn thread_count(&self) -> usize {
@@ -293,12 +300,8 @@ impl Options {
     pub(crate) fn check_records(&self, count: usize) -> Result<()> {
         // A record, and its name in the list and in the table of names, as long as most are.
         const RECORD: u64 = 256;
-        let (needed, allowed) = (count as u64 * RECORD, self.memory_limit());
-        if needed > allowed {
-            let what = format!("a list of {count} records").into();
-            return Err(Error::Limit { what, needed, allowed, by: Bound::Memory });
-        }
-        Ok(())
+        let what = || format!("a list of {count} records");
+        memory::check(count as u64 * RECORD, self.memory_limit(), what)
     }
 
     /// Checks that `what` may add `size` bytes to an output of `before`.
@@ -315,49 +318,9 @@ impl Options {
         Err(Error::OutputLimit { what: what().into(), needed, allowed })
     }
 
-    pub(crate) fn listener(&self) -> &Listener {
-        &self.listener
-    }
-
-    pub(crate) fn index_rate(&self) -> Option<u32> {
-        self.index
-    }
-
     /// Whether an index is one of sequences where there are any.
     pub(crate) fn looks_for_sequences(&self) -> bool {
         self.index.is_some() && !self.index_of_bytes
-    }
-
-    pub(crate) fn verifies(&self) -> bool {
-        self.verify
-    }
-
-    /// 0 where it is not known.
-    pub(crate) fn announced_size(&self) -> u64 {
-        self.input_size
-    }
-
-    pub(crate) fn chosen_effort(&self) -> Effort {
-        self.effort
-    }
-
-    pub(crate) fn narrow(&self) -> NarrowLimits {
-        self.narrow
-    }
-
-    /// Sets which blocks have their positions in 32 bits, for tests.
-    pub(crate) fn with_narrow(mut self, narrow: NarrowLimits) -> Self {
-        self.narrow = narrow;
-        self
-    }
-
-    pub(crate) fn chosen_device(&self) -> Device {
-        self.device
-    }
-
-    /// The ranks that help, if there are any.
-    pub(crate) fn helping_ranks(&self) -> Option<&Ranks> {
-        self.ranks.as_ref()
     }
 }
 

@@ -132,7 +132,7 @@ where
     /// waiting for its source: `failed` is called at once, and may end that.
     pub fn run(
         mut self,
-        items: impl Iterator<Item = Result<A, E>> + Send,
+        mut items: impl Iterator<Item = Result<A, E>> + Send,
         mut sink: impl FnMut(C) -> Result<(), E>,
         failed: impl FnOnce(),
     ) -> Result<(), E>
@@ -142,13 +142,7 @@ where
         thread::scope(|scope| {
             let (to_here, items_in) = bounded(0);
             let reader = thread::Builder::new().name("bwz-reader".into());
-            let read = move || {
-                for item in items {
-                    if to_here.send(item).is_err() {
-                        return;
-                    }
-                }
-            };
+            let read = move || _ = items.try_for_each(|item| to_here.send(item));
             reader.spawn_scoped(scope, read).map_err(no_thread)?;
             let end = self.pass(&items_in, &mut sink);
             if end.is_err() {

@@ -114,6 +114,17 @@ pub(crate) enum ByWidth<N, W> {
     Wide(W),
 }
 
+/// Does the same with either.
+macro_rules! by_width {
+    ($by_width:expr, $one:pat => $work:expr) => {
+        match $by_width {
+            $crate::positions::ByWidth::Narrow($one) => $work,
+            $crate::positions::ByWidth::Wide($one) => $work,
+        }
+    };
+}
+pub(crate) use by_width;
+
 /// The largest blocks whose rows and positions are held in 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NarrowLimits {

@@ -22,7 +22,7 @@ pub(crate) const SMALL: u64 = 64 << 10;
 /// Whether the options leave a block of `len` bytes that comes alone to the calling thread. A GPU
 /// that is asked for gets it.
 pub(crate) fn calling_does(len: u64, options: &Options) -> bool {
-    len <= SMALL && !matches!(options.chosen_device(), Device::Cuda(_))
+    len <= SMALL && !matches!(options.device, Device::Cuda(_))
 }
 
 /// Who computes.

@@ -75,9 +75,9 @@ impl BlockDecoder {
             plan,
             last_run: Mutex::new(None),
             spare,
-            input_size: options.announced_size(),
+            input_size: options.input_size,
             came: Default::default(),
-            listener: options.listener().clone(),
+            listener: options.listener.clone(),
         };
         Ok((plan, decoder))
     }

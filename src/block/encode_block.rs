@@ -111,9 +111,9 @@ impl BlockEncoder {
         spare: Spare,
         options: &Options,
     ) -> Result<Self> {
-        let sample_rate = sample_rate(block_size as usize, options.index_rate());
-        let indexed = options.index_rate().is_some();
-        let form = BlockForm::new(options.block_size(), options.chosen_effort(), indexed);
+        let sample_rate = sample_rate(block_size as usize, options.index);
+        let indexed = options.index.is_some();
+        let form = BlockForm::new(options.block_size(), options.effort, indexed);
         let on_gpu = (form.coding == Coding::StaticRans && !indexed).then_some(form.limits);
         let sorters =
             BlockSorter::new(plan.workers, block_size, sample_rate, on_gpu, &pool, options)?;
@@ -122,11 +122,11 @@ impl BlockEncoder {
             pool,
             form,
             one_by_one: plan.depth == 1,
-            index: options.index_rate(),
-            verify: options.verifies().then_some(*plan),
+            index: options.index,
+            verify: options.verify.then_some(*plan),
             last_run: Mutex::new(None),
             spare,
-            listener: options.listener().clone(),
+            listener: options.listener.clone(),
         })
     }
 

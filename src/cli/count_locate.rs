@@ -1,7 +1,6 @@
 //! `bwz count` and `bwz locate`: where patterns occur in compressed files. Codes as grep's: 0
 //! found, 1 not found, 2 trouble.
 
-use super::args::Talk;
 use super::console::{self, Activity};
 use super::event_lines::EventLines;
 use super::exit::Exit;
@@ -14,7 +13,7 @@ use super::pattern_batch::{NamedPattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
-use bwz::{Archive, Error, Matches, Options, ReadCost, Result, Searcher};
+use bwz::{Archive, Error, Matches, Options, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::iter::{self, Peekable};
@@ -59,74 +58,51 @@ struct MatchLimits {
 }
 
 struct FileCounts<'a> {
-    patterns: &'a Patterns,
+    args: &'a SearchArgs,
+    patterns: Patterns,
     wanted: Option<MatchLimits>,
     form: LineForm,
-    /// Patterns are sequences.
-    reads: bool,
-    mismatches: u8,
-    talk: Talk,
     event_lines: EventLines,
     options: Options,
 }
 
 fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: LineForm) -> Exit {
-    let (patterns, files) = match patterns::gather(args, args.revcomp || form == LineForm::Sam) {
-        Ok(gathered) => gathered,
-        Err(e) => return trouble(console::fail(&e)),
-    };
+    Exit::of_search(search_files(args, wanted, form))
+}
+
+/// Says whether anything was found.
+fn search_files(
+    args: &SearchArgs,
+    wanted: Option<MatchLimits>,
+    form: LineForm,
+) -> Result<bool, Exit> {
+    let fail = |e: Error| console::fail(&e);
+    let gathered = patterns::gather(args, args.revcomp || form == LineForm::Sam);
+    let (patterns, files) = gathered.map_err(fail)?;
     if form == LineForm::Sam && files.len() > 1 {
-        return trouble(console::fail(&Error::Usage(
-            "--sam takes one file: it has one header".into(),
-        )));
+        return Err(fail(Error::Usage("--sam takes one file: it has one header".into())));
     }
     let options = args.resources.options().verify(args.verify).match_case(args.case);
-    let options = match options.max_mismatches(args.max_mismatches) {
-        Ok(options) => options,
-        Err(e) => return trouble(console::fail(&e)),
-    };
+    let options = options.max_mismatches(args.max_mismatches).map_err(fail)?;
     let event_lines = EventLines::default();
-    let reads = !args.fasta.is_empty();
-    let search = FileCounts {
-        patterns: &patterns,
-        wanted,
-        form,
-        reads,
-        mismatches: args.max_mismatches,
-        talk: args.talk,
-        event_lines,
-        options,
-    };
-    let mut printer = match Printer::new(args, form) {
-        Ok(printer) => printer,
-        Err(e) => return trouble(console::fail(&e.into())),
-    };
+    let search = FileCounts { args, patterns, wanted, form, event_lines, options };
+    let mut printer = Printer::new(args, form).map_err(|e| fail(e.into()))?;
     let exit = files::each(&files, None, args.talk, Activity::Reading, |name| {
         search.file(name, &mut printer)
     });
-    let exit = match printer.finish() {
-        Ok(()) => exit,
-        Err(e) => exit.max(console::fail(&e.into())),
-    };
-    match exit {
-        Exit::Fine if printer.printed().found_any => Exit::Fine,
-        Exit::Fine => Exit::Trouble,
-        exit => trouble(exit),
+    let finished = printer.finish().map_err(|e| fail(e.into()));
+    match exit.max(finished.err().unwrap_or_default()) {
+        Exit::Fine => Ok(printer.printed.found_any),
+        exit => Err(exit),
     }
-}
-
-/// Code 1 means that nothing was found, so that all trouble is at least 2.
-pub fn trouble(exit: Exit) -> Exit {
-    exit.max(Exit::Damaged)
 }
 
 impl FileCounts<'_> {
     fn file(&self, name: &Name, printer: &mut Printer) -> Result<()> {
-        let started = Instant::now();
+        let (talk, started) = (self.args.talk, Instant::now());
         let mut archive = self.open(name)?;
         if archive.frames().iter().any(|frame| frame.blocks > 0 && frame.index.is_none()) {
-            self.talk
-                .warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
+            talk.warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
         }
         let by_sequence = archive.has_sequences();
         if !by_sequence && matches!(self.form, LineForm::Bed | LineForm::Sam) {
@@ -151,9 +127,9 @@ impl FileCounts<'_> {
             Ok(())
         };
         self.search(&mut archive, print)?;
-        let &Printed { found, patterns, .. } = printer.printed();
-        if self.reads && !by_sequence && found * FEW <= patterns {
-            self.talk.warn(name, format_args!(
+        let Printed { found, patterns, .. } = printer.printed;
+        if !self.args.fasta.is_empty() && !by_sequence && found * FEW <= patterns {
+            talk.warn(name, format_args!(
                 "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \
                  in the next line or is of the other case; bwz --index of FASTA or FASTQ makes an index of sequences"
             ));
@@ -162,7 +138,8 @@ impl FileCounts<'_> {
         if let Some(Surroundings { archive, .. }) = surroundings {
             cost += archive.search_cost();
         }
-        self.report(name, cost, started);
+        let (work, seconds) = (read_cost(cost), started.elapsed().as_secs_f64());
+        talk.report(name, format_args!("{work}, {seconds:.3} s"));
         Ok(())
     }
 
@@ -173,12 +150,12 @@ impl FileCounts<'_> {
             return Ok(None);
         }
         // By itself, since the first one is at work.
-        let reference = self.form == LineForm::Sam && self.mismatches > 0;
+        let reference = self.form == LineForm::Sam && self.args.max_mismatches > 0;
         Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence, reference }))
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
-        let options = self.event_lines.add_to(&self.options, name, self.talk, None);
+        let options = self.event_lines.add_to(&self.options, name, self.args.talk, None);
         Archive::open(input::open_seekable(name)?, &options)
     }
 
@@ -228,16 +205,11 @@ impl FileCounts<'_> {
         searcher: &mut Searcher<'_>,
         batch: &PatternBatch,
     ) -> Result<BatchFound> {
-        let patterns = batch.bytes(self.patterns.threads());
+        let patterns = batch.bytes(self.patterns.parsers);
         Ok(match self.wanted {
             None => BatchFound::Counts(searcher.count(&patterns)?),
             Some(wanted) => BatchFound::Matches(searcher.locate(&patterns, wanted.limit)?),
         })
-    }
-
-    fn report(&self, name: &Name, cost: ReadCost, started: Instant) {
-        let (work, seconds) = (read_cost(cost), started.elapsed().as_secs_f64());
-        self.talk.report(name, format_args!("{work}, {seconds:.3} s"));
     }
 }
 
@@ -252,7 +224,7 @@ fn counted<'s>(
     batch: &'s PatternBatch,
     mut counts: &'s [u64],
 ) -> impl Iterator<Item = impl Iterator<Item = (NamedPattern<'s>, Hits)> + Send> {
-    batch.parts().iter().map(move |part| {
+    batch.parts.iter().map(move |part| {
         let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
         part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }))
     })
@@ -271,7 +243,7 @@ fn print_located(
         offsets: Some(positions),
         ..Hits::default()
     });
-    let patterns = batch.parts().iter().flat_map(|part| part.iter());
+    let patterns = batch.parts.iter().flat_map(|part| part.iter());
     let mut found = patterns.zip(hits).peekable();
     while found.peek().is_some() {
         let mut some = take_reads(&mut found, at_a_time);

@@ -7,7 +7,7 @@
 use super::args::Talk;
 use super::input_name::Name;
 use super::stoppable_input::Stop;
-use super::timeline::Timeline;
+use super::timeline::{Timeline, words};
 use bwz::{Device, Event, Options, Result, Step};
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
@@ -92,22 +92,8 @@ fn line(block: u64, started: Instant, steps: &Steps) -> String {
 }
 
 fn verb(step: Step) -> String {
-    match step {
-        Step::Read => "read".into(),
-        Step::Filter => "filtered".into(),
-        Step::CopyIn => "copied in".into(),
-        Step::Sort(gpu @ Device::Cuda(_)) => format!("sorted on {gpu}"),
-        Step::Sort(_) => "sorted".into(),
-        Step::CopyOut => "copied out".into(),
-        Step::Code(gpu @ Device::Cuda(_)) => format!("coded on {gpu}"),
-        Step::Code(_) => "coded".into(),
-        Step::Decode(gpu @ Device::Cuda(_)) => format!("decoded on {gpu}"),
-        Step::Decode(_) => "decoded".into(),
-        Step::Invert(gpu @ Device::Cuda(_)) => format!("restored on {gpu}"),
-        Step::Invert(_) => "restored".into(),
-        Step::Unfilter => "unfiltered".into(),
-        Step::Check => "checked".into(),
-        Step::Write => "written".into(),
-        _ => "worked on".into(),
+    match words(step) {
+        (_, verb, gpu @ Device::Cuda(_)) => format!("{verb} on {gpu}"),
+        (_, verb, _) => verb.into(),
     }
 }

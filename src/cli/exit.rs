@@ -19,6 +19,18 @@ pub enum Exit {
     Bug = 3,
 }
 
+impl Exit {
+    /// How a search ends that found something or did not: code 1 means that nothing was found, so
+    /// that all trouble is at least 2.
+    pub fn of_search(found: Result<bool, Exit>) -> Exit {
+        match found {
+            Ok(true) => Exit::Fine,
+            Ok(false) => Exit::Trouble,
+            Err(exit) => exit.max(Exit::Damaged),
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
         ExitCode::from(exit as u8)

@@ -31,9 +31,6 @@ pub fn run(args: &ExtractArgs) -> Exit {
         let mut archive = Archive::open(file, &options)?;
         if args.range.is_empty() {
             write_regions(args, name, &mut archive, &mut output)?;
-            output.finish(None, false)?;
-            args.talk.report(name, read_cost(archive.search_cost()));
-            return Ok(());
         }
         let raw_size = archive.raw_size();
         let ranges: Vec<_> = args.range.iter().map(|span| span.within(raw_size)).collect();

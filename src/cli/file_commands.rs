@@ -22,36 +22,32 @@ use std::time::{Duration, Instant};
 
 /// Does what the arguments ask for with each file.
 pub fn run(args: &FileArgs) -> Exit {
-    let resources = || args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
-    let blocks = || -> Result<Options> {
-        let options = args.block_size.add_to(resources().verify(args.verify))?;
-        Ok(args.split_at.into_iter().fold(options, Options::split_at))
-    };
-    let options = || args.index.add_to(blocks()?);
+    work_on_all(args).unwrap_or_else(|exit| exit)
+}
+
+fn work_on_all(args: &FileArgs) -> Result<Exit, Exit> {
+    let fail = |e: Error| console::fail(&e);
+    let options = options(args).map_err(fail)?;
     let wanted: files::Wanted = &|path| wanted(args, path);
     let walk = args.recursive.then_some(wanted);
-    match check(args).and_then(|()| options()) {
-        Err(e) => console::fail(&e),
-        Ok(options) if args.mode.mode() == Mode::List => list_command::run(args, walk, &options),
-        Ok(options) => {
-            let options = match process_ranks::join(args, options) {
-                Ok(options) => options,
-                Err(exit) => return exit,
-            };
-            let event_lines = match EventLines::with(args.trace.as_deref(), args.force) {
-                Ok(event_lines) => event_lines,
-                Err(e) => return console::fail(&e),
-            };
-            let job = FileJob { args, mode: args.mode.mode(), options, event_lines };
-            let task = match job.mode {
-                Mode::Compress => Activity::Compressing,
-                _ => Activity::Reading,
-            };
-            let worst = files::each(&args.files, walk, args.talk, task, |name| job.one(name));
-            let ended = job.event_lines.end(args.talk);
-            ended.map_or_else(|e| worst.max(console::fail(&e)), |()| worst)
-        }
-    }
+    let (mode, task) = match args.mode.mode() {
+        Mode::List => return Ok(list_command::run(args, walk, &options)),
+        Mode::Compress => (Mode::Compress, Activity::Compressing),
+        mode => (mode, Activity::Reading),
+    };
+    let options = process_ranks::join(args, options)?;
+    let event_lines = EventLines::with(args.trace.as_deref(), args.force).map_err(fail)?;
+    let job = FileJob { args, mode, options, event_lines };
+    let worst = files::each(&args.files, walk, args.talk, task, |name| job.one(name));
+    let ended = job.event_lines.end(args.talk).map_err(fail);
+    Ok(worst.max(ended.err().unwrap_or_default()))
+}
+
+fn options(args: &FileArgs) -> Result<Options> {
+    check(args)?;
+    let options = args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
+    let options = args.block_size.add_to(options.verify(args.verify))?;
+    args.index.add_to(args.split_at.into_iter().fold(options, Options::split_at))
 }
 
 /// What clap cannot know: which arguments make no sense together.

@@ -24,7 +24,7 @@ pub struct Printer {
     threads: usize,
     /// Memory of text that was written, for that which comes next.
     texts: Mutex<Vec<Vec<u8>>>,
-    printed: Printed,
+    pub printed: Printed,
 }
 
 /// What was printed so far.
@@ -49,10 +49,6 @@ impl Printer {
             texts: Mutex::default(),
             printed: Printed::default(),
         })
-    }
-
-    pub fn printed(&self) -> &Printed {
-        &self.printed
     }
 
     /// Starts a file, with these records where it is searched by sequence.

@@ -105,7 +105,7 @@ fn run() -> Exit {
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
             Some(word) if ["count", "locate", "repeats"].iter().any(|name| word == *name) => {
-                count_locate::trouble(usage::usage(&e))
+                Exit::of_search(Err(usage::usage(&e)))
             }
             Some(_) => usage::usage(&e),
             None => usage::usage_of_files(&e),

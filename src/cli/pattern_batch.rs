@@ -27,7 +27,8 @@ impl NamedPattern<'_> {
 /// Patterns that are searched together.
 #[derive(Debug, Default)]
 pub struct PatternBatch {
-    parts: Vec<Arc<PatternPart>>,
+    /// Both strands of a pattern are in the same.
+    pub parts: Vec<Arc<PatternPart>>,
 }
 
 impl PatternBatch {
@@ -42,24 +43,6 @@ impl PatternBatch {
     /// Bytes of memory.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.size()).sum()
-    }
-
-    pub fn push(&mut self, part: Arc<PatternPart>) {
-        self.parts.push(part);
-    }
-
-    /// Its parts; both strands of a pattern are in the same.
-    pub fn parts(&self) -> &[Arc<PatternPart>] {
-        &self.parts
-    }
-
-    pub fn into_parts(self) -> Vec<Arc<PatternPart>> {
-        self.parts
-    }
-
-    /// Leaves the memory of its parts to those that come next.
-    pub fn recycle(self, spare: &SpareParts) {
-        self.parts.into_iter().filter_map(Arc::into_inner).for_each(|part| spare.put(part));
     }
 
     /// The bytes of each pattern, found by up to so many threads.
@@ -159,7 +142,8 @@ impl SpareParts {
         self.parts().pop()
     }
 
-    fn put(&self, mut part: PatternPart) {
+    /// Takes the memory of a part.
+    pub fn put(&self, mut part: PatternPart) {
         part.places.clear();
         let places = part.places.capacity() * size_of::<PatternSpan>();
         if part.bytes.capacity() + places <= Self::LARGEST {

@@ -40,16 +40,14 @@ impl<'a> PatternChunks<'a> {
     pub fn sequences(mut input: impl Read + Send + 'a, size: usize) -> Result<Self> {
         let mut first = Vec::new();
         input.by_ref().take(GZIP.len() as u64).read_to_end(&mut first)?;
-        if first != GZIP {
-            let format = Format::of_sequences(first.first().copied())?;
-            return Ok(PatternChunks { rest: first, ..Self::new(Box::new(input), format, size) });
+        let mut input: Box<dyn Read + Send + 'a> = Box::new(input);
+        if first == GZIP {
+            let file = Cursor::new(mem::take(&mut first)).chain(input);
+            input = Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file)));
+            input.by_ref().take(1).read_to_end(&mut first)?;
         }
-        let compressed = BufReader::with_capacity(BUFFER, Cursor::new(first).chain(input));
-        let mut input = MultiGzDecoder::new(compressed);
-        let mut first = Vec::new();
-        input.by_ref().take(1).read_to_end(&mut first)?;
         let format = Format::of_sequences(first.first().copied())?;
-        Ok(PatternChunks { rest: first, ..Self::new(Box::new(input), format, size) })
+        Ok(PatternChunks { rest: first, ..Self::new(input, format, size) })
     }
 
     fn new(input: Box<dyn Read + Send + 'a>, format: Format, size: usize) -> Self {

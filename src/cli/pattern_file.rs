@@ -1,7 +1,7 @@
 //! A file of patterns that several threads read and parse: they take turns at having a chunk read,
 //! in pieces side by side, which each parses by itself.
 
-use super::input::{InputSource, OpenInput};
+use super::input::OpenInput;
 use super::input_name::Name;
 use super::pattern_batch::{PatternBatch, SpareParts};
 use super::pattern_chunks::PatternChunks;
@@ -65,28 +65,21 @@ impl ReadPlan<'_> {
 }
 
 impl<'s> PatternFile<'s> {
-    /// Opens a file of lines, or standard input.
-    pub fn lines(path: &'s Path, syntax: PatternSyntax, plan: ReadPlan<'s>) -> Result<Self> {
-        let chunks = |source, chunk| Ok(PatternChunks::lines(source, chunk));
-        Self::open(path, syntax, plan, chunks)
-    }
-
-    /// Opens a file of sequences.
-    pub fn sequences(path: &'s Path, syntax: PatternSyntax, plan: ReadPlan<'s>) -> Result<Self> {
-        let chunks = |source, chunk| PatternChunks::sequences(source, chunk);
-        Self::open(path, syntax, plan, chunks)
-    }
-
-    fn open(
+    /// Opens a file of lines or of sequences, or standard input.
+    pub fn open(
         path: &'s Path,
+        are_sequences: bool,
         syntax: PatternSyntax,
         plan: ReadPlan<'s>,
-        chunks: impl FnOnce(InputSource, usize) -> Result<PatternChunks<'s>>,
     ) -> Result<Self> {
         let input = OpenInput::open(&Name::from(path), true);
         let chunks = input.and_then(|mut input| {
             input.source.read_beside(READ_BESIDE * plan.readers());
-            chunks(input.source, plan.chunk(input.about.size()))
+            let chunk = plan.chunk(input.about.size());
+            match are_sequences {
+                true => PatternChunks::sequences(input.source, chunk),
+                false => Ok(PatternChunks::lines(input.source, chunk)),
+            }
         });
         let chunks = chunks.map_err(|e| failed(path, e))?;
         let syntax = PatternSyntax { format: chunks.format, ..syntax };
@@ -100,7 +93,7 @@ impl<'s> PatternFile<'s> {
         let threads = self.threads.min((enough / PER_THREAD) as usize);
         for parsed in self.parse(enough.saturating_sub(batch.size()), threads) {
             let ParsedChunk { part, lines, flaw } = parsed.map_err(|e| failed(self.path, e))?;
-            batch.push(Arc::new(part));
+            batch.parts.push(Arc::new(part));
             self.lines += lines;
             if let Some(flaw) = flaw {
                 return Err(failed(self.path, format_args!("line {}: {flaw}", self.lines)));

@@ -21,10 +21,11 @@ const PARSERS: usize = 8;
 /// file, so that there may be more of them than memory holds.
 pub struct Patterns {
     sources: Vec<PatternSource>,
-    hex: bool,
-    both_strands: bool,
-    /// Threads that parse, beside a few that read.
-    parsers: usize,
+    /// That of lines; files of sequences say their format.
+    syntax: PatternSyntax,
+    /// Threads that parse, beside a few that read, and for what is done to a batch beside the
+    /// search.
+    pub parsers: usize,
     spare: SpareParts,
 }
 
@@ -45,14 +46,14 @@ pub fn gather(args: &SearchArgs, both_strands: bool) -> Result<(Patterns, Vec<Pa
     // The other threads have the search to do meanwhile.
     let parsers = (args.resources.thread_count() / 2).clamp(1, PARSERS);
     let (sources, spare) = (Vec::new(), SpareParts::default());
-    let mut patterns = Patterns { sources, hex: args.hex, both_strands, parsers, spare };
+    let syntax = PatternSyntax { format: Format::Lines, hex: args.hex, both_strands };
+    let mut patterns = Patterns { sources, syntax, parsers, spare };
     let mut words = PatternPart::default();
     for word in first.iter().chain(&args.patterns) {
         let from = words.bytes.len();
         words.bytes.extend_from_slice(word.as_bytes());
         let name = from..words.bytes.len();
-        let added = patterns.syntax(Format::Lines).add_given(&mut words, name);
-        added.map_err(|flaw| Error::Usage(flaw.into()))?;
+        syntax.add_given(&mut words, name).map_err(|flaw| Error::Usage(flaw.into()))?;
     }
     patterns.sources.push(PatternSource::Held(vec![Arc::new(words)]));
     let lines = args.lines.iter().cloned().map(PatternSource::Lines);
@@ -75,14 +76,10 @@ impl Patterns {
         self.sources.iter().map(size).sum()
     }
 
-    /// Threads for what is done to a batch beside the search.
-    pub fn threads(&self) -> usize {
-        self.parsers
-    }
-
     /// Takes the memory of a batch back that is no longer needed.
     pub fn recycle(&self, batch: PatternBatch) {
-        batch.recycle(&self.spare);
+        let parts = batch.parts.into_iter().filter_map(Arc::into_inner);
+        parts.for_each(|part| self.spare.put(part));
     }
 
     /// All patterns in order, each followed by its reverse complement where that is wanted, in
@@ -133,14 +130,10 @@ impl Patterns {
                 let mut batch = PatternBatch::default();
                 let mut reader = Reader::open(&source, self, u64::MAX)?;
                 while reader.read(&mut batch, u64::MAX)? {}
-                Ok(PatternSource::Held(batch.into_parts()))
+                Ok(PatternSource::Held(batch.parts))
             }
             _ => Ok(source),
         }
-    }
-
-    fn syntax(&self, format: Format) -> PatternSyntax {
-        PatternSyntax { format, hex: self.hex, both_strands: self.both_strands }
     }
 }
 
@@ -153,15 +146,13 @@ enum Reader<'s> {
 impl<'s> Reader<'s> {
     /// Opens a source for batches of a size.
     fn open(source: &'s PatternSource, patterns: &'s Patterns, size: u64) -> Result<Self> {
-        let syntax = patterns.syntax(Format::Lines);
+        let (path, are_sequences) = match source {
+            PatternSource::Held(parts) => return Ok(Reader::Held(parts.iter())),
+            PatternSource::Lines(path) => (path, false),
+            PatternSource::Sequences(path) => (path, true),
+        };
         let plan = ReadPlan { size, spare: &patterns.spare, threads: patterns.parsers };
-        Ok(match source {
-            PatternSource::Held(parts) => Reader::Held(parts.iter()),
-            PatternSource::Lines(path) => Reader::File(PatternFile::lines(path, syntax, plan)?),
-            PatternSource::Sequences(path) => {
-                Reader::File(PatternFile::sequences(path, syntax, plan)?)
-            }
-        })
+        PatternFile::open(path, are_sequences, patterns.syntax, plan).map(Reader::File)
     }
 
     /// Adds patterns until the batch has enough bytes; says whether there may be more.
@@ -171,7 +162,7 @@ impl<'s> Reader<'s> {
                 while batch.size() < enough
                     && let Some(part) = parts.next()
                 {
-                    batch.push(Arc::clone(part));
+                    batch.parts.push(Arc::clone(part));
                 }
                 Ok(!parts.as_slice().is_empty())
             }
@@ -191,14 +182,16 @@ mod tests {
         std::fs::write(file.path(), lines.join("\n")).unwrap();
         for parsers in [1, 4] {
             let (sources, spare) = (Vec::new(), SpareParts::default());
-            let mut patterns = Patterns { sources, hex: false, both_strands: true, parsers, spare };
+            let format = Format::Lines;
+            let syntax = PatternSyntax { format, hex: false, both_strands: true };
+            let mut patterns = Patterns { sources, syntax, parsers, spare };
             let source = PatternSource::Lines(file.path().to_owned());
             patterns.sources = vec![source];
             let batches: Vec<_> = patterns.batches(20_000).map(Result::unwrap).collect();
             assert!(batches.len() > 5, "{}", batches.len());
             let all: Vec<_> = batches
                 .iter()
-                .flat_map(|batch| batch.parts())
+                .flat_map(|batch| &batch.parts)
                 .flat_map(|part| part.iter())
                 .collect();
             assert_eq!(all.len(), 10_000);

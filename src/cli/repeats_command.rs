@@ -2,7 +2,6 @@
 //! grep's: 0 found, 1 not found, 2 trouble.
 
 use super::console::{self, Activity};
-use super::count_locate::trouble;
 use super::descriptors;
 use super::event_lines::EventLines;
 use super::exit::Exit;
@@ -28,11 +27,7 @@ const BUFFER: usize = 1 << 20;
 
 /// Searches all files together, and prints or writes what comes of it.
 pub fn run(args: &RepeatsArgs) -> Exit {
-    match Collection::open(args).and_then(|collection| collection.search(args)) {
-        Ok(true) => Exit::Fine,
-        Ok(false) => Exit::Trouble,
-        Err(exit) => trouble(exit),
-    }
+    Exit::of_search(Collection::open(args).and_then(|collection| collection.search(args)))
 }
 
 /// The files, which are open, and how they are decoded.
@@ -43,16 +38,13 @@ struct Collection {
     options: Options,
 }
 
-/// What has been said already.
-type Said<T> = std::result::Result<T, Exit>;
-
 /// Says what is wrong with a file.
-fn of<T>(name: &Name, done: Result<T>) -> Said<T> {
+fn of<T>(name: &Name, done: Result<T>) -> Result<T, Exit> {
     done.map_err(|e| console::fail_with(&e, name, Activity::Reading))
 }
 
 impl Collection {
-    fn open(args: &RepeatsArgs) -> Said<Self> {
+    fn open(args: &RepeatsArgs) -> Result<Self, Exit> {
         descriptors::allow_many();
         let names: Vec<Name> =
             args.across.iter().chain(&args.files).map(|path| Name::from(path.as_path())).collect();
@@ -70,7 +62,7 @@ impl Collection {
     }
 
     /// Says whether anything is repeated.
-    fn search(mut self, args: &RepeatsArgs) -> Said<bool> {
+    fn search(mut self, args: &RepeatsArgs) -> Result<bool, Exit> {
         let outputs = match &args.output {
             Some(dir) => Some(self.outputs(dir, args).map_err(|e| console::fail(&e))?),
             None => None,
@@ -127,7 +119,7 @@ impl Collection {
         args: &RepeatsArgs,
         outputs: Vec<Option<PathBuf>>,
         found: &mut Repeats,
-    ) -> Said<()> {
+    ) -> Result<(), Exit> {
         for (n, output) in outputs.into_iter().enumerate() {
             let Some(output) = output else { continue };
             of(&self.names[n], self.write_one(args, n, output, &mut found.files[n]))?;

@@ -31,7 +31,7 @@ pub struct Resources {
     /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256
     /// MiB
     #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
-    pub memory: size::MemoryLimit,
+    pub memory: u64,
     /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda for all
     /// GPUs, or some of them as in cuda:1 or cuda:0,2-3
     #[arg(long, default_value_t)]
@@ -55,8 +55,8 @@ impl Resources {
         let options = Options::new().threads(self.threads.into()).device(self.device);
         let options = options.thread_space(THREAD_SPACE);
         match self.memory {
-            size::MemoryLimit::Default => options,
-            size::MemoryLimit::Bytes(bytes) => options.memory(bytes),
+            0 => options,
+            bytes => options.memory(bytes),
         }
     }
 }

@@ -3,22 +3,9 @@
 use bwz::{MAX_BLOCK_SIZE, ReadCost};
 use std::ops::Range;
 
-/// A limit of memory, or whatever the library takes by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum MemoryLimit {
-    Default,
-    Bytes(u64),
-}
-
-/// Reads `-M`.
-pub fn memory(text: &str) -> Result<MemoryLimit, String> {
-    if text == "default" {
-        return Ok(MemoryLimit::Default);
-    }
-    Ok(match bytes(text)? {
-        0 => MemoryLimit::Default,
-        bytes => MemoryLimit::Bytes(bytes),
-    })
+/// Reads `-M`; 0 is whatever the library takes by itself.
+pub fn memory(text: &str) -> Result<u64, String> {
+    if text == "default" { Ok(0) } else { bytes(text) }
 }
 
 /// Reads `--block`.
@@ -137,9 +124,9 @@ mod tests {
 
     #[test]
     fn zero_memory_is_the_default() {
-        assert_eq!(memory("0"), Ok(MemoryLimit::Default));
-        assert_eq!(memory("default"), Ok(MemoryLimit::Default));
-        assert_eq!(memory("2M"), Ok(MemoryLimit::Bytes(2 << 20)));
+        assert_eq!(memory("0"), Ok(0));
+        assert_eq!(memory("default"), Ok(0));
+        assert_eq!(memory("2M"), Ok(2 << 20));
         assert!(memory("much").is_err());
     }
 

@@ -95,7 +95,7 @@ impl Timeline {
             let (process, thread) = lanes.of(gpu, step);
             let (from, took) = (since(step.from), step.to.saturating_duration_since(step.from));
             events.push(json!({
-                "name": name(step.step), "ph": "X", "pid": process, "tid": thread,
+                "name": words(step.step).0, "ph": "X", "pid": process, "tid": thread,
                 "ts": micros(from), "dur": micros(took),
                 "args": { "file": &*step.file, "block": step.block },
             }));
@@ -175,29 +175,28 @@ impl Lanes {
 
 /// The GPU that works in a step.
 fn gpu_of(step: Step) -> Option<u32> {
-    match step {
-        Step::Sort(Device::Cuda(gpu))
-        | Step::Code(Device::Cuda(gpu))
-        | Step::Decode(Device::Cuda(gpu))
-        | Step::Invert(Device::Cuda(gpu)) => Some(gpu.first()),
+    match words(step).2 {
+        Device::Cuda(gpu) => Some(gpu.first()),
         _ => None,
     }
 }
 
-fn name(step: Step) -> &'static str {
+/// What a step is called in a trace, what is said of a block when it is done, and the device that
+/// it names, else the CPU.
+pub fn words(step: Step) -> (&'static str, &'static str, Device) {
     match step {
-        Step::Read => "read",
-        Step::Filter => "filter",
-        Step::CopyIn => "copy in",
-        Step::Sort(_) => "sort",
-        Step::CopyOut => "copy out",
-        Step::Code(_) => "code",
-        Step::Decode(_) => "decode",
-        Step::Invert(_) => "invert",
-        Step::Unfilter => "unfilter",
-        Step::Check => "check",
-        Step::Write => "write",
-        _ => "work",
+        Step::Read => ("read", "read", Device::Cpu),
+        Step::Filter => ("filter", "filtered", Device::Cpu),
+        Step::CopyIn => ("copy in", "copied in", Device::Cpu),
+        Step::Sort(device) => ("sort", "sorted", device),
+        Step::CopyOut => ("copy out", "copied out", Device::Cpu),
+        Step::Code(device) => ("code", "coded", device),
+        Step::Decode(device) => ("decode", "decoded", device),
+        Step::Invert(device) => ("invert", "restored", device),
+        Step::Unfilter => ("unfilter", "unfiltered", Device::Cpu),
+        Step::Check => ("check", "checked", Device::Cpu),
+        Step::Write => ("write", "written", Device::Cpu),
+        _ => ("work", "worked on", Device::Cpu),
     }
 }
 

@@ -133,7 +133,7 @@ impl<R: Read> FrameReader<R> {
         let payload = self.take_payload(header.coded_size)?;
         self.blocks += 1;
         self.raw_size += size;
-        self.options.listener().done(number, [(Step::Read, from, Instant::now())]);
+        self.options.listener.done(number, [(Step::Read, from, Instant::now())]);
         Ok(CodedBlock { header, payload, sequences: None, number, offset })
     }
 

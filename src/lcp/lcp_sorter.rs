@@ -58,8 +58,8 @@ impl LcpSorter {
     /// for, [`Error::Io`](crate::Error::Io) where no threads can be started.
     pub fn new(options: &Options) -> Result<Self> {
         let open = |number| GpuLcpSorter::new(number, Algorithm::Default);
-        let opener = Opener::new(options.chosen_device(), 1, 1, open)?;
-        let (threads, listener) = (options.thread_count(), options.listener().clone());
+        let opener = Opener::new(options.device, 1, 1, open)?;
+        let (threads, listener) = (options.thread_count(), options.listener.clone());
         let gpus = DevicePool::new(opener, Rates::LCP, threads, listener);
         Ok(LcpSorter { gpus, pool: threads::pool(options)?, options: options.clone() })
     }

@@ -28,8 +28,8 @@ impl QueryGpu {
     /// for.
     pub fn new(options: &Options) -> Result<Self> {
         static IDS: AtomicU64 = AtomicU64::new(0);
-        let opener = Opener::new(options.chosen_device(), 1, 1, ExtensionQueries::new)?;
-        let (threads, listener) = (options.thread_count(), options.listener().clone());
+        let opener = Opener::new(options.device, 1, 1, ExtensionQueries::new)?;
+        let (threads, listener) = (options.thread_count(), options.listener.clone());
         let gpus = Arc::new(DevicePool::new(opener, Rates::EXTENSIONS, threads, listener));
         Ok(QueryGpu { gpus, id: IDS.fetch_add(1, Ordering::Relaxed) })
     }

@@ -62,11 +62,6 @@ impl Options {
     pub fn block_size(&self) -> u64 {
         self.block_size
     }
-
-    /// What blocks end behind, if anything.
-    pub(crate) fn separator(&self) -> Option<u8> {
-        self.separator
-    }
 }
 
 #[cfg(test)]

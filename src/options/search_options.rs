@@ -50,14 +50,4 @@ impl Options {
         self.max_mismatches = max;
         Ok(self)
     }
-
-    /// How many bytes of a match may differ from its pattern.
-    pub(crate) fn allowed_mismatches(&self) -> u8 {
-        self.max_mismatches
-    }
-
-    /// Whether a search by sequence tells small letters from capital ones.
-    pub(crate) fn matches_case(&self) -> bool {
-        self.match_case
-    }
 }

@@ -27,7 +27,7 @@ impl BlockCut {
         BlockCut {
             undecided: options.looks_for_sequences(),
             kind: None,
-            separator: options.separator(),
+            separator: options.separator,
         }
     }
 

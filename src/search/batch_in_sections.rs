@@ -45,7 +45,7 @@ fn by_sequence(
 ) -> Result<BatchMatches> {
     let folded = FoldedPatterns::new(batch.patterns)?;
     let patterns = folded.patterns(batch.patterns);
-    let matches_case = batch.options.matches_case();
+    let matches_case = batch.options.match_case;
     let limit = if matches_case { Some(usize::MAX) } else { batch.limit };
     let all = Batch { patterns: &patterns, limit, ..*batch };
     let mut found = BatchMatches::default();
@@ -74,7 +74,7 @@ fn search(batch: &Batch, section: &Section, session: &mut Session) -> Result<Bat
 }
 
 fn search_some(batch: &Batch, section: &Section, session: &mut Session) -> Result<BatchMatches> {
-    match batch.options.allowed_mismatches() {
+    match batch.options.max_mismatches {
         0 => batch.run_section(&section.blocks, session),
         _ => mismatches::search(batch, section, session),
     }
@@ -91,8 +91,8 @@ const FEW: usize = 16;
 /// is a single pattern. They are counted first, which costs little beside locating them.
 fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Range<usize>>> {
     let (options, patterns) = (batch.options, batch.patterns);
-    let has_halves = options.allowed_mismatches() > 0;
-    if patterns.len() <= FEW || !(has_halves || options.matches_case() && section.by_sequence) {
+    let has_halves = options.max_mismatches > 0;
+    if patterns.len() <= FEW || !(has_halves || options.match_case && section.by_sequence) {
         return Ok(iter::once(0..patterns.len()).collect());
     }
     let halves = if has_halves { mismatches::halves(patterns)? } else { Vec::new() };

@@ -4,7 +4,7 @@
 use crate::error::Flaw;
 use crate::fm_index::Row;
 use crate::frame::BlockIndex;
-use crate::positions::ByWidth;
+use crate::positions::{ByWidth, by_width};
 
 /// Occurrences of each byte above each slice, and behind the last one, in all.
 pub type CountsAbove = ByWidth<Vec<[u32; 256]>, Vec<[u64; 256]>>;
@@ -21,10 +21,7 @@ impl CountsAbove {
 
     /// Occurrences of `c` above slice `k`.
     pub fn get(&self, k: usize, c: u8) -> u64 {
-        match self {
-            CountsAbove::Narrow(above) => above[k][usize::from(c)].into(),
-            CountsAbove::Wide(above) => above[k][usize::from(c)],
-        }
+        by_width!(self, above => above[k][usize::from(c)].get() as u64)
     }
 
     /// Occurrences of each byte above slice `k`.

@@ -72,8 +72,9 @@ impl DiskBlock<'_> {
                 let (&c, left) = search.left.split_last().expect("some is left");
                 let rows = self.rows_of(c);
                 if !rows.is_empty() {
-                    queries.push(self.query(search.interval.start, c, 2 * n));
-                    queries.push(self.query(search.interval.end, c, 2 * n + 1));
+                    let Range { start, end } = search.interval;
+                    queries.push(self.query(self.stored(start), Some(c), 2 * n));
+                    queries.push(self.query(self.stored(end), Some(c), 2 * n + 1));
                 }
                 (search.left, search.interval) = (left, rows.start..rows.start);
             }
@@ -111,7 +112,8 @@ impl DiskBlock<'_> {
                 let sound = positions.iter().all(|&pos| pos <= self.text_size() as u64);
                 return if sound { Ok(()) } else { Err(self.flaw(Flaw::WRONG_SAMPLES)) };
             }
-            queries.extend(walks.iter().enumerate().map(|(n, walk)| self.lf_query(walk.row, n)));
+            let query = |(n, walk): (usize, &Walk)| self.query(self.with_byte(walk.row), None, n);
+            queries.extend(walks.iter().enumerate().map(query));
             self.answer(&mut queries)?;
             for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
                 let walk = &mut walks[number as usize];
@@ -122,18 +124,11 @@ impl DiskBlock<'_> {
         Err(self.flaw(Flaw::WRONG_SAMPLES))
     }
 
-    /// Asks how often `c` stands above a row.
-    fn query(&self, row: u64, c: u8, number: usize) -> RankQuery {
-        let (slice, offset) = self.split(self.stored(row));
+    /// Asks how often a symbol, or else the byte that stands there, is in the BWT before `at`.
+    fn query(&self, at: usize, symbol: Option<u8>, number: usize) -> RankQuery {
+        let (slice, offset) = self.split(at);
         let (slice, offset, number) = (slice as u32, offset as u32, number as u32);
-        RankQuery { slice, offset, symbol: Some(c), number, rank: 0 }
-    }
-
-    /// Asks which byte stands at a row, and how often above it.
-    fn lf_query(&self, row: u64, number: usize) -> RankQuery {
-        let (slice, offset) = self.split(self.with_byte(row));
-        let (slice, offset, number) = (slice as u32, offset as u32, number as u32);
-        RankQuery { slice, offset, symbol: None, number, rank: 0 }
+        RankQuery { slice, offset, symbol, number, rank: 0 }
     }
 
     /// Answers what is asked, in another order.

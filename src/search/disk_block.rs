@@ -27,7 +27,7 @@ pub(crate) struct DiskBlock<'a> {
     tables: DiskTables,
     starts: Box<[u64; 257]>,
     symbols: BlockSymbols,
-    cost: BlockCost,
+    pub cost: BlockCost,
     /// Read when they are first wanted.
     samples: OnceLock<DiskSamples>,
     cache: Mutex<SliceCache>,
@@ -96,11 +96,6 @@ impl<'a> DiskBlock<'a> {
     /// Bytes of the text, of which the first may be all that is searched.
     pub fn text_size(&self) -> usize {
         self.tables.text_size as usize
-    }
-
-    /// What decoding the block or its slices costs.
-    pub fn cost(&self) -> &BlockCost {
-        &self.cost
     }
 
     /// The error for a flaw of the block.

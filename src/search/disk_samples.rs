@@ -3,7 +3,7 @@
 use crate::error::Flaw;
 use crate::fm_index::{Row, SampledPositions, SampledRows};
 use crate::frame::packed_array;
-use crate::positions::ByWidth;
+use crate::positions::{ByWidth, by_width};
 
 /// The rows of a block's samples, and their positions.
 type Samples<R> = (SampledRows<R>, SampledPositions<R>);
@@ -34,29 +34,23 @@ impl DiskSamples {
 
     /// The distance between sampled positions.
     pub fn rate(&self) -> u32 {
-        match self {
-            DiskSamples::Narrow((rows, _)) => rows.rate(),
-            DiskSamples::Wide((rows, _)) => rows.rate(),
-        }
+        by_width!(self, (rows, _) => rows.rate())
     }
 
     /// The row of the nearest sample at or behind a pos, or of the end of the block, and its pos.
     pub fn behind(&self, pos: usize) -> (u64, usize) {
-        match self {
-            DiskSamples::Narrow((rows, _)) => {
-                let (row, pos) = rows.behind(pos);
-                (row.into(), pos)
-            }
-            DiskSamples::Wide((rows, _)) => rows.behind(pos),
-        }
+        let (row, pos) = by_width!(self, (rows, _) => {
+            let (row, pos) = rows.behind(pos);
+            (row.get(), pos)
+        });
+        (row as u64, pos)
     }
 
     /// The pos of a row, if it is a sampled one.
     pub fn pos(&self, row: u64) -> Option<u64> {
-        match self {
-            DiskSamples::Narrow((_, positions)) => positions.pos(row as u32).map(u64::from),
-            DiskSamples::Wide((_, positions)) => positions.pos(row),
-        }
+        let row = row as usize;
+        let pos = by_width!(self, (_, positions) => positions.pos(Row::new(row)).map(Row::get));
+        pos.map(|pos| pos as u64)
     }
 }
 

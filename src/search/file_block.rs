@@ -5,8 +5,9 @@ use super::shared_input::SharedInput;
 use crate::block::{self, Decoded};
 use crate::bwt::CpuInverse;
 use crate::contents::{self, BlockInfo};
-use crate::error::{Bound, Error, Flaw, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
+use crate::memory;
 use crate::options::Options;
 use crate::sorters::SliceGpus;
 use std::io::SeekFrom;
@@ -89,7 +90,7 @@ impl<'a> FileBlock<'a> {
 
     /// Whether its positions have 64 bits.
     pub fn is_wide(&self) -> bool {
-        self.header.raw_size > self.options.narrow().others as u64
+        self.header.raw_size > self.options.narrow.others as u64
     }
 
     /// Checks that so much memory is allowed for the index of a block. A small file may claim a
@@ -98,8 +99,8 @@ impl<'a> FileBlock<'a> {
     /// # Errors
     /// [`Error::Limit`].
     pub fn check_index_memory(&self, needed: u64) -> Result<()> {
-        let size = self.header.raw_size;
-        self.check_memory(needed, || format!("the index of a block of {size} bytes"))
+        let what = || format!("the index of a block of {} bytes", self.header.raw_size);
+        memory::check(needed, self.options.memory_limit(), what)
     }
 
     /// Checks that so many positions in the block may be held in memory.
@@ -108,17 +109,9 @@ impl<'a> FileBlock<'a> {
     /// [`Error::Limit`].
     pub fn check_positions(&self, count: u64) -> Result<()> {
         let number = self.number;
-        self.check_memory(count.saturating_mul(PER_POSITION), || {
+        memory::check(count.saturating_mul(PER_POSITION), self.options.memory_limit(), || {
             format!("locating {count} occurrences in block {number} (ask for fewer, or allow more)")
         })
-    }
-
-    fn check_memory(&self, needed: u64, what: impl FnOnce() -> String) -> Result<()> {
-        let allowed = self.options.memory_limit();
-        if needed <= allowed {
-            return Ok(());
-        }
-        Err(Error::Limit { what: what().into(), needed, allowed, by: Bound::Memory })
     }
 
     /// Says of an error which block it is in.
@@ -133,7 +126,7 @@ impl<'a> FileBlock<'a> {
 
     /// What inverts the transform of the block.
     pub fn inverse(&self) -> CpuInverse {
-        CpuInverse::new(self.options.narrow())
+        CpuInverse::new(self.options.narrow)
     }
 
     /// Reads the whole block and restores its raw bytes, which are checked.

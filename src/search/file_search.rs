@@ -42,7 +42,7 @@ impl FileSearch<'_> {
             words.retain(|word| !word.is_empty());
         }
         let mut found = BatchMatches::default();
-        if !words.is_empty() || self.options.verifies() {
+        if !words.is_empty() || self.options.verify {
             let file = Mutex::new(&mut *self.input);
             let input = SharedInput::new(&file);
             let batch = Batch { patterns: &words, limit, options: self.options };
@@ -118,11 +118,8 @@ impl FileSearch<'_> {
 /// The positions of the empty pattern. A few bytes of a file can claim any size.
 fn everywhere(raw_size: u64, limit: usize) -> Result<Vec<u64>> {
     let most = limit.min(usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1));
+    let no_room = || Error::out_of_memory("for so many positions; ask for fewer of them");
     let mut positions = allocation::with_capacity(most).ok_or_else(no_room)?;
     positions.extend((0..=raw_size).take(most));
     Ok(positions)
-}
-
-fn no_room() -> Error {
-    Error::out_of_memory("for so many positions; ask for fewer of them")
 }

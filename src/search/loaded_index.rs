@@ -5,7 +5,7 @@ use crate::device_pool::Lease;
 use crate::error::Result;
 use crate::fm_index::{FmIndex, Row, rows_of};
 use crate::gpu::Searcher;
-use crate::positions::{ByWidth, NarrowLimits};
+use crate::positions::{ByWidth, NarrowLimits, by_width};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -31,15 +31,6 @@ fn on_gpu<T>(
 pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
 
 /// Does the same with either.
-macro_rules! with_index {
-    ($loaded:expr, $index:ident => $work:expr) => {
-        match $loaded {
-            LoadedIndex::Narrow($index) => $work,
-            LoadedIndex::Wide($index) => $work,
-        }
-    };
-}
-
 impl LoadedIndex {
     /// The index of a transform.
     pub fn new(bwt: Bwt, narrow: NarrowLimits) -> Result<Self> {
@@ -51,17 +42,17 @@ impl LoadedIndex {
 
     /// Length of the block.
     pub fn len(&self) -> usize {
-        with_index!(self, index => index.len())
+        by_width!(self, index => index.len())
     }
 
     /// Bytes of memory.
     pub fn size(&self) -> usize {
-        with_index!(self, index => index.size())
+        by_width!(self, index => index.size())
     }
 
     /// The mean number of steps from a row to a sampled one.
     pub fn steps_to_sample(&self) -> u64 {
-        with_index!(self, index => index.steps_to_sample())
+        by_width!(self, index => index.steps_to_sample())
     }
 
     /// The same with denser samples.
@@ -76,17 +67,17 @@ impl LoadedIndex {
 
     /// Adds the text and denser samples.
     pub fn add_text(&mut self, rate: u32) -> Result<()> {
-        with_index!(self, index => index.add_text(rate))
+        by_width!(self, index => index.add_text(rate))
     }
 
     /// Bytes of memory with those, or `None` where it has them.
     pub fn size_with_text(&self, rate: u32) -> Option<usize> {
-        with_index!(self, index => (!index.has_text()).then(|| index.size_with_text(rate)))
+        by_width!(self, index => (!index.has_text()).then(|| index.size_with_text(rate)))
     }
 
     /// Bytes of the block.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
-        with_index!(self, index => index.extract(range))
+        by_width!(self, index => index.extract(range))
     }
 
     /// The interval of each pattern. A GPU searches blocks of up to 4 GiB.
@@ -96,8 +87,11 @@ impl LoadedIndex {
         lease: &mut GpuLease,
     ) -> Vec<Range<u64>> {
         match self {
-            LoadedIndex::Narrow(index) => wide(narrow_intervals(index, patterns, lease)),
-            LoadedIndex::Wide(index) => wide_intervals(index, patterns),
+            LoadedIndex::Narrow(index) => {
+                let intervals = intervals_on_gpu(index, patterns, lease);
+                wide(intervals.unwrap_or_else(|| intervals_on_cpu(index, patterns)))
+            }
+            LoadedIndex::Wide(index) => intervals_on_cpu(index, patterns),
         }
     }
 
@@ -138,18 +132,6 @@ impl LoadedIndex {
     }
 }
 
-fn narrow_intervals<P: AsRef<[u8]> + Sync>(
-    index: &FmIndex,
-    patterns: &[P],
-    lease: &mut GpuLease,
-) -> Vec<Range<u32>> {
-    intervals_on_gpu(index, patterns, lease).unwrap_or_else(|| {
-        let mut intervals = vec![0..0; patterns.len()];
-        index.search(patterns, &mut intervals);
-        intervals
-    })
-}
-
 /// The interval of each pattern from a GPU, if there is one, the index fits it, and all of them are
 /// rows: others would be looked up.
 fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
@@ -167,8 +149,12 @@ fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
     intervals.par_iter().all(are_rows).then_some(intervals)
 }
 
-fn wide_intervals<P: AsRef<[u8]> + Sync>(index: &FmIndex<u64>, patterns: &[P]) -> Vec<Range<u64>> {
-    let mut intervals = vec![0..0; patterns.len()];
+/// The interval of each pattern from the CPU.
+fn intervals_on_cpu<R: Row, P: AsRef<[u8]> + Sync>(
+    index: &FmIndex<R>,
+    patterns: &[P],
+) -> Vec<Range<R>> {
+    let mut intervals = vec![R::default()..R::default(); patterns.len()];
     index.search(patterns, &mut intervals);
     intervals
 }

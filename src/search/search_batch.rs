@@ -7,7 +7,7 @@ use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex};
 use super::search_cost::{self, SearchWork};
 use super::search_results::BatchMatches;
-use super::searched_block::{BlockJob, DENSE, Found, SearchedBlock, room_for_slices};
+use super::searched_block::{BlockJob, DENSE, SearchedBlock, room_for_slices};
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::events::Listener;
@@ -62,8 +62,8 @@ impl Session {
     /// for.
     pub fn new(options: &Options, share: u64) -> Result<Self> {
         // Blocks take turns on a GPU, so that one is enough.
-        let opener = Opener::new(options.chosen_device(), 1, 1, gpu::Searcher::new)?;
-        let (count, listener) = (options.thread_count(), options.listener().of_first_warning());
+        let opener = Opener::new(options.device, 1, 1, gpu::Searcher::new)?;
+        let (count, listener) = (options.thread_count(), options.listener.of_first_warning());
         let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(threads::pool(options)?);
@@ -71,7 +71,7 @@ impl Session {
             threads,
             decoders,
             gpus,
-            listener: options.listener().of_first_warning(),
+            listener: options.listener.of_first_warning(),
             indexes: BTreeMap::new(),
             spent: BTreeMap::new(),
             saved_by_text: BTreeMap::new(),
@@ -340,7 +340,7 @@ impl Batch<'_> {
     }
 
     /// Adds what one block came to.
-    fn gather(&self, found: &mut BatchMatches, block: Found, start: u64) {
+    fn gather(&self, found: &mut BatchMatches, block: BatchMatches, start: u64) {
         let counts = found.counts.par_iter_mut().zip(block.counts);
         counts.for_each(|(count, more)| *count += more);
         for (positions, found) in found.positions.iter_mut().zip(block.positions) {
@@ -353,7 +353,7 @@ impl Batch<'_> {
 /// A block after its search, and what was found in it.
 struct Searched<'a> {
     block: SearchedBlock<'a>,
-    found: Found,
+    found: BatchMatches,
     edges: Edges,
     /// Steps that its text would have saved.
     saved_by_text: u64,

@@ -30,12 +30,12 @@ pub struct Matches {
     pub positions: Vec<u64>,
 }
 
-/// What a batch of patterns came to.
+/// What a batch of patterns came to, in a block or in all.
 #[derive(Debug, Default)]
 pub(crate) struct BatchMatches {
     /// Of each pattern, how often it occurs.
     pub counts: Vec<u64>,
-    /// Of each pattern, its positions; nothing if only counts were asked for.
+    /// Of each pattern, positions, as many as were asked for; nothing if only counts were.
     pub positions: Vec<Vec<u64>>,
 }
 

@@ -11,6 +11,7 @@ use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
 use super::loaded_index::{GpuLease, LoadedIndex, located};
 use super::search_cost::{BlockCost, SearchWork};
+use super::search_results::BatchMatches;
 use crate::block::{self, Decoded};
 use crate::bwt::{self, Bwt, CpuSorter};
 use crate::error::{Error, Flaw, Result};
@@ -33,16 +34,6 @@ pub const DENSE: u32 = 8;
 
 /// Patterns from which sorting plain bytes is faster than looking for each in it.
 pub const MANY: usize = 200;
-
-/// The matches of patterns in one block.
-#[derive(Debug, Default)]
-pub struct Found {
-    /// Of each pattern, how often it occurs.
-    pub counts: Vec<u64>,
-    /// Of each pattern, positions in the block, as many as were asked for; nothing if only counts
-    /// were.
-    pub positions: Vec<Vec<u64>>,
-}
 
 /// A block that is ready for search.
 pub(crate) enum SearchedBlock<'a> {
@@ -77,7 +68,7 @@ fn has_searched_transform(block: &FileBlock) -> bool {
 fn is_believed(block: &FileBlock) -> bool {
     matches!(block.header.kind, BlockKind::Bwt(Shape { indexed: true, .. }))
         && has_searched_transform(block)
-        && !block.options.verifies()
+        && !block.options.verify
 }
 
 /// The block as it stands in the file, if its index is believed, and that pays, with so much room
@@ -175,7 +166,7 @@ impl<'a> SearchedBlock<'a> {
     }
 
     fn on_disk(block: DiskBlock<'a>, job: BlockJob) -> Self {
-        let spent = job.spent + block.cost().on_disk(job.work);
+        let spent = job.spent + block.cost.on_disk(job.work);
         SearchedBlock::OnDisk(Box::new(block), spent)
     }
 
@@ -204,8 +195,7 @@ impl<'a> SearchedBlock<'a> {
 
     fn of_decoded(block: &FileBlock, decoded: Decoded) -> Result<Self> {
         let raw_size = block.header.raw_size;
-        let index =
-            |bwt| LoadedIndex::new(bwt, block.options.narrow()).map_err(|e| block.locate(e));
+        let index = |bwt| LoadedIndex::new(bwt, block.options.narrow).map_err(|e| block.locate(e));
         if is_believed(block) {
             let bwt = decoded.into_bwt().expect("an indexed block has a transform");
             return index(bwt).map(SearchedBlock::InMemory);
@@ -235,14 +225,14 @@ impl<'a> SearchedBlock<'a> {
         limits: Option<&[usize]>,
         lease: &mut GpuLease,
         side_by_side: u64,
-    ) -> Result<(Self, Found)> {
+    ) -> Result<(Self, BatchMatches)> {
         let intervals = match &self {
             SearchedBlock::Plain(raw) if patterns.len() < MANY || raw.is_empty() => {
                 let found = scan(raw, patterns, limits);
                 return Ok((self, found));
             }
             SearchedBlock::Plain(raw) => {
-                let narrow = file_block.options.narrow();
+                let narrow = file_block.options.narrow;
                 let sorter = CpuSorter::with(narrow);
                 let bwt = sorter.sort_on(1, raw, bwt::sample_rate(raw.len()))?;
                 let index = LoadedIndex::new(bwt, narrow)?;
@@ -251,18 +241,18 @@ impl<'a> SearchedBlock<'a> {
             }
             SearchedBlock::InMemory(index) if limits.is_none() => {
                 let counts = index.count(patterns, lease).map_err(|e| file_block.locate(e))?;
-                return Ok((self, Found { counts, positions: Vec::new() }));
+                return Ok((self, BatchMatches { counts, positions: Vec::new() }));
             }
             SearchedBlock::InMemory(index) => index.search(patterns, lease),
             SearchedBlock::OnDisk(block, _) => block.intervals(patterns)?,
         };
         let counts = intervals.par_iter().map(|of: &Range<u64>| of.end - of.start).collect();
         let Some(limits) = limits else {
-            return Ok((self, Found { counts, positions: Vec::new() }));
+            return Ok((self, BatchMatches { counts, positions: Vec::new() }));
         };
         let (block, positions) =
             self.locate((file_block, side_by_side), &intervals, limits, lease)?;
-        Ok((block, Found { counts, positions }))
+        Ok((block, BatchMatches { counts, positions }))
     }
 
     /// The positions of the first rows of each interval.
@@ -300,7 +290,7 @@ impl<'a> SearchedBlock<'a> {
     ) -> Result<Self> {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
-                let cost = *block.cost();
+                let cost = block.cost;
                 let (queries, rounds) =
                     (rows.saturating_mul(cost.steps_to_sample), 2 * cost.steps_to_sample);
                 let work = SearchWork { queries, rounds, ..SearchWork::default() };
@@ -342,7 +332,11 @@ impl<'a> SearchedBlock<'a> {
 }
 
 /// Looks for each pattern in plain bytes.
-fn scan<P: AsRef<[u8]> + Sync>(raw: &[u8], patterns: &[P], limits: Option<&[usize]>) -> Found {
+fn scan<P: AsRef<[u8]> + Sync>(
+    raw: &[u8],
+    patterns: &[P],
+    limits: Option<&[usize]>,
+) -> BatchMatches {
     let find = |n: usize| {
         let limit = limits.map_or(0, |limits| limits[n]);
         let (mut count, mut positions) = (0, Vec::new());
@@ -355,7 +349,7 @@ fn scan<P: AsRef<[u8]> + Sync>(raw: &[u8], patterns: &[P], limits: Option<&[usiz
         (count, positions)
     };
     let (counts, positions) = (0..patterns.len()).into_par_iter().map(find).unzip();
-    Found { counts, positions }
+    BatchMatches { counts, positions }
 }
 
 /// All places at which `pattern` stands in `raw`, overlaps included.

@@ -49,7 +49,7 @@ impl SliceGpus {
     /// asked for.
     pub fn new(options: &Options, listener: Listener) -> Result<Self> {
         let threads = options.thread_count();
-        let opener = Opener::new(options.chosen_device(), threads, LEASES, gpu_decode)?;
+        let opener = Opener::new(options.device, threads, LEASES, gpu_decode)?;
         let gpus = DevicePool::new(opener, Rates::DECODE, threads, listener);
         Ok(SliceGpus { gpus, portion: PORTION })
     }

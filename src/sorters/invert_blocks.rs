@@ -81,9 +81,9 @@ impl BlockInverter {
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
         let make = move |number| gpu_invert(number, most);
-        let opener = Opener::new(options.chosen_device(), workers, LEASES, make)?;
-        let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.listener().clone());
-        Ok(BlockInverter::with(gpus, options.narrow()))
+        let opener = Opener::new(options.device, workers, LEASES, make)?;
+        let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.listener.clone());
+        Ok(BlockInverter::with(gpus, options.narrow))
     }
 
     fn with(gpus: DevicePool<GpuInvert>, narrow: NarrowLimits) -> Self {

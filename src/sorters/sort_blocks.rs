@@ -27,7 +27,7 @@ fn leases(block_size: u64) -> usize {
 
 /// How many blocks may be on a GPU, or wait for one that is opened, while threads filter others.
 pub(crate) fn blocks_on_gpus(block_size: u64, options: &Options) -> usize {
-    let may_be = match options.chosen_device() {
+    let may_be = match options.device {
         Device::Cpu => false,
         Device::Auto => gpu::has_driver(),
         Device::Cuda(_) => gpu::is_built(),
@@ -61,13 +61,13 @@ impl BlockSorter {
         let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
         let threads = options.thread_count();
         let make = move |number| gpu_sort(number, most, (sample_rate, coded), threads);
-        let opener = Opener::new(options.chosen_device(), workers, leases(block_size), make)?;
+        let opener = Opener::new(options.device, workers, leases(block_size), make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
-        let gpus = DevicePool::of(opener, rates, pool, options.listener().clone());
-        gpus.announce(options.announced_size());
-        let ranks = options.helping_ranks().cloned();
-        let together = JointGpus::new(options.chosen_device(), ranks, coded.is_some());
-        Ok(BlockSorter { gpus, together, cpu: CpuSorter::with(options.narrow()) })
+        let gpus = DevicePool::of(opener, rates, pool, options.listener.clone());
+        gpus.announce(options.input_size);
+        let ranks = options.ranks.clone();
+        let together = JointGpus::new(options.device, ranks, coded.is_some());
+        Ok(BlockSorter { gpus, together, cpu: CpuSorter::with(options.narrow) })
     }
 
     #[cfg(test)]
