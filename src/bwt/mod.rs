@@ -67,6 +67,7 @@ mod byte_sums;
 pub(crate) mod cache_lines;
 mod chosen_spans;
 pub(crate) mod content_defined;
+pub(crate) mod equal_bytes;
 mod fenwick;
 mod inverse;
 pub(crate) mod long_runs;
