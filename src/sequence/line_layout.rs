@@ -109,7 +109,8 @@ impl Layout {
         let mut from = RangeDecoder::new(coded);
         let ends = BitTree::<1>::new().code(0, &mut from) == 1;
         let mut most = most_entries(raw_size);
-        let (units, totals) = Units::decode(&mut from, &mut most, raw_size)?;
+        let units = Units::decode(&mut from, &mut most, raw_size)?;
+        let totals = units.totals();
         let others = totals.heads + totals.qualities;
         let mut cover = |limit| Cover::decode(&mut from, &mut most, limit);
         let crlf = cover(totals.lines)?;
@@ -205,11 +206,6 @@ impl Layout {
     /// Whether the last line has an end.
     pub fn ends_line(&self) -> bool {
         self.ends
-    }
-
-    /// Residues of all records.
-    pub fn residues(&self) -> usize {
-        self.totals.residues
     }
 
     /// Records that begin in the block.

@@ -7,6 +7,7 @@ use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
 use crate::leb128;
+use std::array::from_fn;
 
 /// Units between two landmarks.
 const STEP: usize = 32;
@@ -153,8 +154,7 @@ impl LengthModel {
 
 impl UnitModels {
     fn new() -> Self {
-        let lengths = || [LengthModel::new(), LengthModel::new(), LengthModel::new()];
-        let of_lead = [lengths(), lengths(), lengths(), lengths()];
+        let of_lead = from_fn(|_| from_fn(|_| LengthModel::new()));
         UnitModels { lead: BitTree::new(), times: NumberModel::new(), of_lead }
     }
 
@@ -217,12 +217,8 @@ impl Units {
     }
 
     /// Decodes at most `most` units of at most `limit` bytes and a line end, and takes them off
-    /// `most`; gives their totals too.
-    pub fn decode(
-        from: &mut RangeDecoder,
-        most: &mut usize,
-        limit: usize,
-    ) -> Result<(Self, Totals), Flaw> {
+    /// `most`.
+    pub fn decode(from: &mut RangeDecoder, most: &mut usize, limit: usize) -> Result<Self, Flaw> {
         let count = NumberModel::new().code(0, from);
         *most = most.checked_sub(count).ok_or(MISFIT)?;
         let (mut units, mut models) = (Units::default(), UnitModels::new());
@@ -239,8 +235,7 @@ impl Units {
             }
             units.push(&unit, times);
         }
-        let totals = units.totals;
-        Ok((units, totals))
+        Ok(units)
     }
 
     pub fn encode(&self, out: &mut RangeEncoder) {
