@@ -110,7 +110,7 @@ impl Layout {
         let ends = BitTree::<1>::new().code(0, &mut from) == 1;
         let mut most = most_entries(raw_size);
         let units = Units::decode(&mut from, &mut most, raw_size)?;
-        let totals = units.totals();
+        let totals = units.totals;
         let others = totals.heads + totals.qualities;
         let mut cover = |limit| Cover::decode(&mut from, &mut most, limit);
         let crlf = cover(totals.lines)?;
@@ -123,7 +123,7 @@ impl Layout {
     }
 
     pub(super) fn new(ends: bool, units: Units, covers: [Cover; 3], raw_size: usize) -> Self {
-        let (totals, [crlf, small, escaped]) = (units.totals(), covers);
+        let (totals, [crlf, small, escaped]) = (units.totals, covers);
         Layout { ends, crlf, small, escaped, units, totals, raw_size }
     }
 
@@ -166,7 +166,7 @@ impl Layout {
     /// takes.
     pub fn is_small(&self) -> bool {
         let covers = [&self.crlf, &self.small, &self.escaped];
-        let entries = self.units.count() + covers.iter().map(|cover| cover.count()).sum::<usize>();
+        let entries = self.units.count + covers.iter().map(|cover| cover.count).sum::<usize>();
         entries <= most_entries(self.raw_size) && self.has_small_numbers()
     }
 
@@ -190,7 +190,7 @@ impl Layout {
     /// Bytes of the text.
     pub fn text_size(&self) -> usize {
         let Totals { heads, qualities, .. } = self.totals;
-        self.totals.sequence() + heads + qualities + self.escaped.total()
+        self.totals.sequence() + heads + qualities + self.escaped.total
     }
 
     /// What the block adds to the stream that it is of.

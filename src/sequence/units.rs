@@ -189,11 +189,11 @@ const LEADS: [Lead; 4] = [Lead::None, Lead::Other, Lead::Record, Lead::Read];
 /// All units of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Units {
-    count: usize,
+    pub count: usize,
     /// Of each 4 * Lead_Size + Lead, Residues, Width where there is one, and Times, as varints.
     bytes: Vec<u8>,
     landmarks: Vec<BeforeUnit>,
-    totals: Totals,
+    pub totals: Totals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,14 +265,6 @@ impl Units {
         leb128::write(times, &mut self.bytes);
         self.count += 1;
         self.totals = self.totals.and(&unit.totals(), times);
-    }
-
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    pub fn totals(&self) -> Totals {
-        self.totals
     }
 
     /// All units in order.
