@@ -298,7 +298,7 @@ fn invert(
     Ok(Inverted { origin, text, index, side })
 }
 
-/// Undoes the filters, for those who are no thread of the `pool`. The raw bytes are not checked yet.
+/// Undoes the filters; for those who are no thread of the `pool`. The bytes are not checked yet.
 fn unfilter(inverted: Inverted, pool: &Threads) -> Result<(Origin, Vec<u8>)> {
     let Inverted { origin, text, index, side } = inverted;
     let header = &origin.header;

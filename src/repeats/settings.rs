@@ -89,7 +89,8 @@ impl Search {
         self
     }
 
-    /// Has [`FileRepeats::later_copies`](super::FileRepeats::later_copies) be found too, for an eighth of a byte of memory a unit.
+    /// Has [`FileRepeats::later_copies`](super::FileRepeats::later_copies) be found too, for an
+    /// eighth of a byte of memory a unit.
     #[must_use]
     pub fn later_copies(mut self, are_wanted: bool) -> Self {
         self.keeps_originals = are_wanted;
