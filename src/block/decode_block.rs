@@ -279,12 +279,6 @@ impl Inverted {
     }
 }
 
-/// A block between the filters and the checks of its raw bytes.
-struct Unfiltered {
-    origin: Origin,
-    raw: Vec<u8>,
-}
-
 /// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU.
 pub fn finish(decoded: Decoded, inverse: &CpuInverse) -> Result<Vec<u8>> {
     check(unfilter(invert(decoded, |bwt| inverse.invert(bwt))?, &Threads::Calling)?)
@@ -304,8 +298,8 @@ fn invert(
     Ok(Inverted { origin, text, index, side })
 }
 
-/// Undoes the filters; for those who are no thread of the `pool`.
-fn unfilter(inverted: Inverted, pool: &Threads) -> Result<Unfiltered> {
+/// Undoes the filters; for those who are no thread of the `pool`. The bytes are not checked yet.
+fn unfilter(inverted: Inverted, pool: &Threads) -> Result<(Origin, Vec<u8>)> {
     let Inverted { origin, text, index, side } = inverted;
     let header = &origin.header;
     let sound = index.as_ref().map_or(Ok(()), |index| {
@@ -322,11 +316,11 @@ fn unfilter(inverted: Inverted, pool: &Threads) -> Result<Unfiltered> {
         }
         _ => text,
     };
-    Ok(Unfiltered { origin, raw })
+    Ok((origin, raw))
 }
 
 /// Checks the raw bytes.
-fn check(Unfiltered { origin, raw }: Unfiltered) -> Result<Vec<u8>> {
+fn check((origin, raw): (Origin, Vec<u8>)) -> Result<Vec<u8>> {
     if !frame::raw_checksum_holds(origin.header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }

@@ -64,15 +64,6 @@ pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
     line.iter().rev().fold(0, |mask, &b| mask << 1 | u64::from(b == c))
 }
 
-/// Whether this processor has AVX2, and what else is compiled for with it where lines are compared.
-#[cfg(target_arch = "x86_64")]
-pub fn has_avx2() -> bool {
-    is_x86_feature_detected!("popcnt")
-        && is_x86_feature_detected!("avx2")
-        && is_x86_feature_detected!("bmi1")
-        && is_x86_feature_detected!("bmi2")
-}
-
 /// Asks for the cache line that holds `items[index]`; an index out of range asks for nothing that
 /// harms.
 #[inline(always)]

@@ -55,6 +55,7 @@
 //! | `merge` | a block that is alone or above 2 GiB in parts, side by side; others as one | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
 //! | `chosen_spans`, `content_defined` | positions that repeats share: do they repeat? | < 1.1 |
+//! | `equal_bytes` | how far two texts are equal | |
 //! | `fenwick` | a set of numbers that counts them | |
 //! | `byte_sums` | has a text the bytes of another? | |
 //! | `cache_lines`, `table_pool` | tables that are read at random | |
@@ -67,6 +68,7 @@ mod byte_sums;
 pub(crate) mod cache_lines;
 mod chosen_spans;
 pub(crate) mod content_defined;
+pub(crate) mod equal_bytes;
 mod fenwick;
 mod inverse;
 pub(crate) mod long_runs;

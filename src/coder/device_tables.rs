@@ -9,7 +9,7 @@ use super::frequency_table::FrequencyTable;
 use super::models::{EXTRA_TABLES, Models, SymbolCounts};
 use super::run_context::{
     ALL_BY_MTF_RANK, LAST_RANK_BIT, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH,
-    QUANTISED_RUN_LENGTHS, SCALED_ROOTS,
+    QUANTISED_RUN_LENGTHS, ROUNDED_ROOTS,
 };
 use crate::error::Flaw;
 
@@ -45,7 +45,7 @@ impl ContextArrays {
             |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
         ContextArrays {
             roots: std::array::from_fn(|number| {
-                u32::from(SCALED_ROOTS[number]) | MTF_RANKS[number] >> LAST_RANK_BIT << 24
+                (ROUNDED_ROOTS[number] - 2) | MTF_RANKS[number] >> LAST_RANK_BIT << 24
             }),
             run_context: quantised(&OWN_BY_RUN_LENGTH, 128),
             rank_context: quantised(&OWN_BY_MTF_RANK, 8),
@@ -121,8 +121,8 @@ mod tests {
 
     #[test]
     fn averages_stay_within_the_quantisers() {
-        let most = SCALED_ROOTS[255];
-        assert!((3 * most + most + 2) >> 2 <= most && usize::from(most) < AVERAGES);
+        let most = ROUNDED_ROOTS[255] - 2;
+        assert!((3 * most + most + 2) >> 2 <= most && (most as usize) < AVERAGES);
     }
 
     #[test]

@@ -155,29 +155,17 @@ impl ListHead for HeadSse2 {
 
 /// Where 16 bytes from 16 - `at` on are set before `at`.
 #[cfg(target_arch = "x86_64")]
-static BEFORE: [u8; 32] = {
-    let mut bytes = [0; 32];
-    let mut at = 0;
-    while at < 16 {
-        bytes[at] = 255;
-        at += 1;
-    }
-    bytes
-};
+static BEFORE: [[u8; 16]; 2] = [[255; 16], [0; 16]];
 
 /// Where 16 bytes from 16 - `at` on are set at `at`.
 #[cfg(target_arch = "x86_64")]
-static HERE: [u8; 32] = {
-    let mut bytes = [0; 32];
-    bytes[16] = 255;
-    bytes
-};
+static HERE: [[u8; 16]; 2] = [[0; 16], 255_u128.to_le_bytes()];
 
 /// Sixteen of 32 bytes, from `from` on, which is at most 16.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-fn window(bytes: &[u8; 32], from: usize) -> __m128i {
-    HeadSse2::of(*bytes[from..].first_chunk().expect("sixteen of 32 bytes")).0
+fn window(bytes: &[[u8; 16]; 2], from: usize) -> __m128i {
+    HeadSse2::of(*bytes.as_flattened()[from..].first_chunk().expect("sixteen of 32 bytes")).0
 }
 
 /// The shuffles that take the first byte out and put it in at 0 to 15.
@@ -192,13 +180,7 @@ static PUT_BACK: Shuffles = {
     while at < 16 {
         let mut to = 0;
         while to < 16 {
-            all[at][to] = if to < at {
-                to as u8 + 1
-            } else if to == at {
-                0
-            } else {
-                to as u8
-            };
+            all[at][to] = if to == at { 0 } else { to as u8 + (to < at) as u8 };
             to += 1;
         }
         at += 1;

@@ -94,6 +94,8 @@ mod table_cost;
 use crate::error::Flaw;
 pub(crate) use bit_models::{BitTree, NumberModel};
 pub(crate) use rle::{run_before, run_end};
+#[cfg(target_arch = "x86_64")]
+pub(crate) use simd_dispatch::has_avx2;
 pub use slice_cuts::SliceLimits;
 pub use slices::{CodedBwt, SliceDecoder, decode_slices, encode_slices};
 pub(crate) use slices::{decode_slices_with, encode_slices_with};

@@ -307,14 +307,13 @@ fn cut(kind: usize, tree: &ContextTree, leaves: &[Counts]) -> Vec<NodeChoice> {
     let mut costs = vec![0; tree.nodes.len()];
     // Children stand behind their parent.
     for (at, node) in tree.nodes.iter().enumerate().rev() {
-        let Some(right) = node.right() else {
-            counts[at] = leaves[node.leaves.start];
-            (costs[at], nodes[at].sent) = cheapest(&counts[at], default_table(kind, tree, at));
-            continue;
+        counts[at] = match node.right() {
+            Some(right) => std::array::from_fn(|n| counts[at + 1][n] + counts[right][n]),
+            None => leaves[node.leaves.start],
         };
-        counts[at] = std::array::from_fn(|symbol| counts[at + 1][symbol] + counts[right][symbol]);
-        let children = costs[at + 1] + costs[right];
         (costs[at], nodes[at].sent) = cheapest(&counts[at], default_table(kind, tree, at));
+        let Some(right) = node.right() else { continue };
+        let children = costs[at + 1] + costs[right];
         if children < costs[at] {
             (costs[at], nodes[at]) = (children, NodeChoice { split: true, sent: None });
         }

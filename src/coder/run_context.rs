@@ -18,23 +18,13 @@ use super::context_tree::{OwnContexts, RANK_CONTEXTS};
 pub const QUANTISED_RUN_LENGTHS: usize = 11;
 pub const QUANTISED_MTF_RANKS: usize = 16;
 
-/// What averages are taken of: 40 times the square root of a number plus one, less 40.
-pub static SCALED_ROOTS: [u16; 256] = {
+/// What averages are taken of: 40 times the square root of a number plus one, less 40; and 2 more,
+/// so that averages are rounded. Run lengths are less one.
+pub static ROUNDED_ROOTS: [u32; 256] = {
     let mut roots = [0; 256];
     let mut number = 0;
     while number < 256 {
-        roots[number] = (1600 * (number as u32 + 1)).isqrt() as u16 - 40;
-        number += 1;
-    }
-    roots
-};
-
-/// Of a run length, less one: its scaled root, and 2 more, so that averages are rounded.
-static ROUNDED_ROOTS: [u32; 256] = {
-    let mut roots = [0; 256];
-    let mut number = 0;
-    while number < 256 {
-        roots[number] = SCALED_ROOTS[number] as u32 + 2;
+        roots[number] = (1600 * (number as u32 + 1)).isqrt() - 40 + 2;
         number += 1;
     }
     roots

@@ -27,10 +27,12 @@ macro_rules! widest {
 }
 pub(super) use widest;
 
-/// Whether this processor has AVX2, and what else is compiled for with it.
+/// Whether this processor has AVX2, and what else is compiled for with it, here and where others
+/// dispatch.
 #[cfg(target_arch = "x86_64")]
 pub fn has_avx2() -> bool {
-    is_x86_feature_detected!("avx2")
+    is_x86_feature_detected!("popcnt")
+        && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")
         && is_x86_feature_detected!("bmi2")
         && is_x86_feature_detected!("lzcnt")

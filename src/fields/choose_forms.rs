@@ -49,7 +49,7 @@ impl<'b, 'w> Forms<'b, 'w> {
         let sample = Sample::new(self.keys.own(), count);
         let distances = depth.min(MOST_DISTANCE);
         let (form, cost) = sample.best_form(distances, &mut self.keys);
-        let candidate = Candidate::of_many(writer, column, sample.own(), cost);
+        let candidate = Candidate::of_many(writer, column, &sample.own, cost);
         let form = match form {
             Form::Joined { distance: distance @ 1.., raised }
                 if !are_as_long(writer, column, distance) =>
@@ -60,13 +60,13 @@ impl<'b, 'w> Forms<'b, 'w> {
                 Form::Predicted { distance, raised: false }
             }
             Form::Text => {
-                let form = choose_lists::choose(sample.own(), distances, &self.keys)?;
+                let form = choose_lists::choose(&sample.own, distances, &self.keys)?;
                 let are_lists = |_: &Form| writer.own(column).all(lists::may_be);
                 form.filter(are_lists).unwrap_or(Form::Text)
             }
             form => form,
         };
-        self.own = sample.into_hashes();
+        self.own = sample.hashes;
         Ok((form, candidate))
     }
 }

@@ -57,7 +57,7 @@ impl Candidate {
             return None;
         }
         let (shape, ..) = gaining(own.iter().copied(), Cost::MAX)?;
-        let cost = Sample::new(own, shape.count()).as_text();
+        let cost = Sample::new(own, shape.count).as_text();
         Self::of(shape, cost)
     }
 
@@ -80,11 +80,11 @@ impl Candidate {
 
     fn of(shape: Shape, cost: Cost) -> Option<Self> {
         let (layout, packed) = shape.layout()?;
-        let of_value = packed / shape.count() as Cost;
+        let of_value = packed / shape.count as Cost;
         let in_row = LEAST_OF_ROW.div_ceil(of_value.max(LEAST_OF_VALUE)) as usize;
         let gains = packed + packed / LEAST_GAIN < cost && of_value >= LEAST_OF_VALUE;
         let gain = cost.saturating_sub(packed);
-        (gains && in_row <= shape.count()).then_some(Candidate { shape, layout, gain, in_row })
+        (gains && in_row <= shape.count).then_some(Candidate { shape, layout, gain, in_row })
     }
 }
 

@@ -51,8 +51,7 @@ impl<'a, 's> PackedColumns<'a, 's> {
 
     /// A new layout, or one by its number.
     fn layout(&mut self) -> Result<Rc<Digits>, Flaw> {
-        let (&number, rest) = self.side.split_first().ok_or(CUT)?;
-        *self.side = rest;
+        let number = *self.side.split_off_first().ok_or(CUT)?;
         if let Some(known) = usize::from(number).checked_sub(1) {
             return self.layouts.get(known).cloned().ok_or(NO_LAYOUT);
         }

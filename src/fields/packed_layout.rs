@@ -72,11 +72,7 @@ impl Symbols {
 impl Layout {
     /// Takes a layout off the front of `side`.
     pub fn read(side: &mut &[u8]) -> Result<Self, Flaw> {
-        let mut byte = || -> Result<u8, Flaw> {
-            let (&byte, rest) = side.split_first().ok_or(CUT)?;
-            *side = rest;
-            Ok(byte)
-        };
+        let mut byte = || side.split_off_first().copied().ok_or(CUT);
         let runs = byte()?;
         if runs == 0 {
             let sizes = byte()?;

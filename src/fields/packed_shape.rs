@@ -16,7 +16,8 @@ const WORDS: Cost = 128;
 /// The values of a column so far.
 #[derive(Debug)]
 pub(super) struct Shape {
-    count: usize,
+    /// Values that it is of.
+    pub count: usize,
     /// The bytes at each place, a bit each, where all values have one length.
     places: Option<Vec<u128>>,
     /// The least and the most, where all are integers.
@@ -48,11 +49,6 @@ impl Shape {
         }
         self.count += 1;
         self.places.is_some() || self.integers.is_some()
-    }
-
-    /// Values that it is of.
-    pub fn count(&self) -> usize {
-        self.count
     }
 
     /// The layout that takes the least, and what the values take in it.

@@ -162,8 +162,7 @@ impl<'s> Unpacker<'s> {
                 return Err(CUT);
             }
         }
-        let (bytes, rest) = side.split_at(bits.div_ceil(8));
-        *side = rest;
+        let bytes = side.split_off(..bits.div_ceil(8)).ok_or(CUT)?;
         Ok(Unpacker { words, bytes, read: 0, word: 0, digits: 0 })
     }
 

@@ -162,9 +162,7 @@ fn joined<'t>(
         }
         _ => leb128::read(bytes)?,
     };
-    let (values, rest) = bytes.split_at_checked(size).ok_or(ENDS)?;
-    *bytes = rest;
-    Ok((values, lengths))
+    Ok((bytes.split_off(..size).ok_or(ENDS)?, lengths))
 }
 
 /// Takes the length of a joined value off the front of `lengths`, by that of the one before.

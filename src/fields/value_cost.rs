@@ -46,8 +46,8 @@ const MOST_BYTES_JOINED: usize = 64;
 
 /// Some values of a column.
 pub(super) struct Sample<'b> {
-    own: Vec<&'b [u8]>,
-    hashes: Vec<u32>,
+    pub own: Vec<&'b [u8]>,
+    pub hashes: Vec<u32>,
     /// Each value's number among the different ones, and what each of these takes to spell.
     numbers: Vec<u32>,
     spelt: Vec<Cost>,
@@ -75,16 +75,6 @@ impl<'b> Sample<'b> {
         let spelt = different.iter().map(|value| of_byte * (value.len() as u64 + 1)).collect();
         let is_small = count >= own.len() * SMALL;
         Sample { numbers, spelt, of_byte, own, hashes, is_small }
-    }
-
-    /// The hashes of the values.
-    pub fn into_hashes(self) -> Vec<u32> {
-        self.hashes
-    }
-
-    /// The values.
-    pub fn own(&self) -> &[&'b [u8]] {
-        &self.own
     }
 
     /// The form that takes the least and what it takes, where `keys` are those of this sample that

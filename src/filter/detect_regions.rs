@@ -13,8 +13,8 @@ use super::delta::Records;
 use super::likeness::{MAX_STRIDE, all_likeness, count};
 use super::order1;
 use super::regions::{FilterRegion, RegionKind};
-use crate::bwt::Sorter;
-use crate::coder::{self, Coding, Effort, SliceLimits};
+use crate::coder;
+use crate::fields;
 use crate::threads::Threads;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -257,12 +257,12 @@ fn best(region: &[u8], stride: usize) -> Option<Records> {
     let alone =
         [Records { width: widths[0], ..untouched }, Records { transposed: true, ..untouched }];
     let alone: Vec<Records> = alone.into_iter().filter(is_likely).collect();
-    let mut tried = Trial::all(first_sample, alone.iter().copied());
+    let mut tried = sizes(first_sample, alone.iter().copied());
     if tried.is_empty() {
         return None;
     }
     let plain_size = coded_size(first_sample, None);
-    if tried.iter().all(|trial| trial.size >= plain_size) {
+    if tried.iter().all(|&(size, _)| size >= plain_size) {
         return None;
     }
     let combined = widths.iter().enumerate().flat_map(|(n, &width)| {
@@ -272,33 +272,26 @@ fn best(region: &[u8], stride: usize) -> Option<Records> {
     });
     let sample = middle(region, part(region));
     let plain_size = if sample.len() > first_sample.len() {
-        tried = Trial::all(sample, alone.into_iter());
+        tried = sizes(sample, alone.into_iter());
         coded_size(sample, None)
     } else {
         plain_size
     };
-    tried.extend(Trial::all(sample, combined.filter(is_likely)));
-    let mut found = tried.into_iter().min_by_key(|trial| trial.size)?;
-    if let Some(row) = row(sample, &found.records) {
-        let records = Records { row, ..found.records };
-        let size = coded_size(sample, Some(records));
-        if size < found.size {
-            found = Trial { records, size };
+    tried.extend(sizes(sample, combined.filter(is_likely)));
+    let (mut size, mut records) = tried.into_iter().min_by_key(|&(size, _)| size)?;
+    if let Some(row) = row(sample, &records) {
+        let with_row = Records { row, ..records };
+        let size_with_row = coded_size(sample, Some(with_row));
+        if size_with_row < size {
+            (size, records) = (size_with_row, with_row);
         }
     }
-    saves(found.size, plain_size).then_some(found.records)
+    saves(size, plain_size).then_some(records)
 }
 
-/// A way to treat records, and the coded size of a sample in it.
-struct Trial {
-    records: Records,
-    size: usize,
-}
-
-impl Trial {
-    fn all(sample: &[u8], ways: impl Iterator<Item = Records>) -> Vec<Self> {
-        ways.map(|records| Trial { records, size: coded_size(sample, Some(records)) }).collect()
-    }
+/// The coded sizes of a sample in some ways to treat records.
+fn sizes(sample: &[u8], ways: impl Iterator<Item = Records>) -> Vec<(usize, Records)> {
+    ways.map(|records| (coded_size(sample, Some(records)), records)).collect()
 }
 
 /// The bytes of a region that are sorted to try a filter.
@@ -345,10 +338,8 @@ fn cost(sample: &[u8], records: Option<Records>) -> i64 {
 
 /// The coded size of `sample` with this filter.
 fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
-    let Some(sample) = filtered(sample, records) else { return usize::MAX };
-    let Ok(bwt) = Sorter::Cpu.sort(&sample, 1 << 15) else { return usize::MAX };
-    let limits = SliceLimits::new(bwt.bytes.len(), Effort::Default);
-    coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans).size()
+    let sample = filtered(sample, records);
+    sample.and_then(|sample| fields::coded_size(&sample).ok()).unwrap_or(usize::MAX)
 }
 
 /// `sample` with this filter, if there is memory for it.

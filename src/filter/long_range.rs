@@ -17,12 +17,12 @@
 //! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 ns a byte,
 //! a fifth of it in the last step; a byte of memory per byte at most.
 
-use super::equal_bytes::{common, common_end};
 use super::last_seen::{Before, KEY, KINDS, LastSeen, Positions};
 use super::matches::CodedMatch;
 #[cfg(test)]
 use crate::bwt::content_defined;
 use crate::bwt::content_defined::{CommonPositions, STRETCH};
+use crate::bwt::equal_bytes::{common_prefix, common_suffix};
 use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
 use std::ops::Range;
@@ -130,12 +130,12 @@ impl<'a> MatchSearch<'a> {
 
     /// The match that covers `at` and repeats the bytes around `last`.
     fn match_around(&self, last: usize, at: usize) -> Option<LongMatch> {
-        let length = common(self.text, last, at);
+        let length = common_prefix(&self.text[last..], &self.text[at..]);
         if length < KEY {
             return None;
         }
         let least = self.start.max(self.seen.saturating_sub(OVERLAP));
-        let behind = common_end(&self.text[least..at], &self.text[..last]);
+        let behind = common_suffix(&self.text[least..at], &self.text[..last]);
         (behind + length >= LEAST).then_some(LongMatch {
             from: at - behind,
             end: at + length,

@@ -66,8 +66,7 @@ fn write(matches: &[CodedMatch], side: &mut Vec<u8>) {
 pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<Vec<u8>, Flaw> {
     const MISFIT: Flaw = Flaw("the matches and literals of a block do not add up to it");
     let (size, count, coded_size) = (leb128::read(side)?, leb128::read(side)?, leb128::read(side)?);
-    let (coded, rest) = side.split_at_checked(coded_size).ok_or(leb128::CUT)?;
-    *side = rest;
+    let coded = side.split_off(..coded_size).ok_or(leb128::CUT)?;
     if size > limit {
         return Err(MISFIT);
     }
@@ -76,9 +75,7 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
     let mut literals = literals;
     for _ in 0..count {
         let found = models.code(CodedMatch::default(), &mut from);
-        let (new, rest) = literals.split_at_checked(found.literals).ok_or(MISFIT)?;
-        literals = rest;
-        text.extend_from_slice(new);
+        text.extend_from_slice(literals.split_off(..found.literals).ok_or(MISFIT)?);
         if !(1..=text.len()).contains(&found.distance)
             || found.length > size.saturating_sub(text.len())
         {

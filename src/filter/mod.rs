@@ -60,7 +60,6 @@
 mod bcj;
 mod delta;
 mod detect_regions;
-mod equal_bytes;
 mod fields_or_repeats;
 mod key_table;
 mod last_seen;

@@ -119,9 +119,7 @@ impl RegionKind {
 
     /// Takes a kind off the front of `bytes`.
     pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
-        let (&tag, rest) = bytes.split_first().ok_or(leb128::CUT)?;
-        *bytes = rest;
-        match tag {
+        match *bytes.split_off_first().ok_or(leb128::CUT)? {
             0 => Ok(RegionKind::Plain),
             1 => Records::read(bytes).map(RegionKind::Records),
             2 => Ok(RegionKind::X86),
@@ -132,18 +130,14 @@ impl RegionKind {
 
     /// Appends the kind.
     fn write(&self, out: &mut Vec<u8>) {
-        out.push(self.tag());
-        if let RegionKind::Records(records) = self {
-            records.write(out);
-        }
-    }
-
-    fn tag(&self) -> u8 {
         match self {
-            RegionKind::Plain => 0,
-            RegionKind::Records(_) => 1,
-            RegionKind::X86 => 2,
-            RegionKind::Arm64 => 3,
+            RegionKind::Plain => out.push(0),
+            RegionKind::Records(records) => {
+                out.push(1);
+                records.write(out);
+            }
+            RegionKind::X86 => out.push(2),
+            RegionKind::Arm64 => out.push(3),
         }
     }
 }

@@ -9,8 +9,6 @@ use super::FmIndex;
 use super::kmer_table::KmerTable;
 use super::layout::with_layout;
 use super::rank::Rank;
-#[cfg(target_arch = "x86_64")]
-use crate::bwt::cache_lines;
 use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -84,7 +82,7 @@ impl<R: Row> FmIndex<R> {
         over: impl FnMut(&PatternSearch<'p, R>),
     ) {
         #[cfg(target_arch = "x86_64")]
-        if cache_lines::has_avx2() {
+        if crate::coder::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.search_chunk_v3(kmers, rule, patterns, over) };
         }

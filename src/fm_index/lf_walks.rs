@@ -8,8 +8,6 @@
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
-#[cfg(target_arch = "x86_64")]
-use crate::bwt::cache_lines;
 use crate::error::{Error, Flaw, Result};
 use crate::positions::Row;
 use rayon::prelude::*;
@@ -99,7 +97,7 @@ impl<R: Row> FmIndex<R> {
     #[allow(unsafe_code)]
     fn walk(&self, rows: &[R], arrive: impl FnMut(usize, R, u32, u8) -> bool) {
         #[cfg(target_arch = "x86_64")]
-        if cache_lines::has_avx2() {
+        if crate::coder::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.walk_v3(rows, arrive) };
         }

@@ -1,6 +1,8 @@
 //! Block_Header and the block as it stands in the file, FORMAT.md chapter 4.
 
-use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
+use super::fields::{
+    checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
+};
 use crate::allocation;
 use crate::coder::Coding;
 use crate::error::{Error, Flaw};
@@ -90,7 +92,7 @@ pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::R
 }
 
 /// Reads until all of `bytes` has come or the input ends; gives how many came.
-fn fill(input: &mut (impl Read + ?Sized), bytes: &mut [u8]) -> io::Result<usize> {
+pub(super) fn fill(input: &mut (impl Read + ?Sized), bytes: &mut [u8]) -> io::Result<usize> {
     let mut came = 0;
     while came < bytes.len() {
         match input.read(&mut bytes[came..]) {
@@ -137,23 +139,19 @@ impl BlockHeader {
         bytes[22..26].copy_from_slice(&self.raw_checksum.to_le_bytes());
         bytes[26..34].copy_from_slice(&self.raw_offset.to_le_bytes());
         bytes[34..38].copy_from_slice(&self.payload_checksum.to_le_bytes());
-        let checksum = crc32fast::hash(&bytes[..38]);
-        bytes[38..].copy_from_slice(&checksum.to_le_bytes());
+        put_checksum(&mut bytes, 38);
         bytes
     }
 
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..8] == SYNC_MARKER, "no block stands where one must")?;
-        ensure(
-            checksum_holds(u32_at(bytes, 38), &bytes[..38]),
-            "the block header is damaged: its checksum is wrong",
-        )?;
+        ensure_checksum(bytes, 38, "the block header is damaged: its checksum is wrong")?;
         let header = BlockHeader {
             kind: BlockKind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
             raw_size: uint_at::<5>(bytes, 12),
             coded_size: uint_at::<5>(bytes, 17),
             raw_checksum: u32_at(bytes, 22),
-            raw_offset: u64_at(bytes, 26),
+            raw_offset: uint_at::<8>(bytes, 26),
             payload_checksum: u32_at(bytes, 34),
         };
         header.check_sizes()?;

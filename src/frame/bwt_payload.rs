@@ -59,10 +59,9 @@ impl<'a> FilterFields<'a> {
 
     fn read(payload: &mut &'a [u8], raw_size: u64, sample_rate_log: u8) -> Result<Self, Flaw> {
         const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
-        let (sizes, rest) = payload.split_at_checked(Self::SIZES).ok_or(SIDE)?;
+        let sizes = payload.split_off(..Self::SIZES).ok_or(SIDE)?;
         let (text_size, side_size) = Self::sizes(sizes);
-        let (side, rest) = rest.split_at_checked(side_size as usize).ok_or(SIDE)?;
-        *payload = rest;
+        let side = payload.split_off(..side_size as usize).ok_or(SIDE)?;
         let fits = (1..=raw_size).contains(&text_size)
             && sample_rate_log <= largest_sample_rate_log(text_size);
         ensure(fits, "the size of what the filters left does not fit the block")?;

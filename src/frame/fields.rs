@@ -5,13 +5,9 @@ use crc32fast::Hasher;
 use rayon::prelude::*;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// The little-endian integers of a structure, field by field.
+/// A little-endian integer of 4 bytes.
 pub(super) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"))
-}
-
-pub(super) fn u64_at(bytes: &[u8], at: usize) -> u64 {
-    u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
 /// A little-endian integer of `SIZE` bytes, 1 to 8.
@@ -42,6 +38,17 @@ pub(crate) fn read_at<const N: usize>(
 /// Fails with `flaw` unless `holds`.
 pub(super) fn ensure(holds: bool, flaw: &'static str) -> Result<(), Flaw> {
     if holds { Ok(()) } else { Err(Flaw(flaw)) }
+}
+
+/// Puts the checksum of the bytes before `at` there.
+pub(super) fn put_checksum(bytes: &mut [u8], at: usize) {
+    let checksum = crc32fast::hash(&bytes[..at]);
+    bytes[at..at + 4].copy_from_slice(&checksum.to_le_bytes());
+}
+
+/// Fails with `flaw` unless the checksum at `at` is that of the bytes before it.
+pub(super) fn ensure_checksum(bytes: &[u8], at: usize, flaw: &'static str) -> Result<(), Flaw> {
+    ensure(checksum_holds(u32_at(bytes, at), &bytes[..at]), flaw)
 }
 
 /// The CRC-32 of a block's raw bytes: of a very large one by all threads of the current rayon pool.

@@ -1,6 +1,6 @@
 //! Footer, FORMAT.md chapter 6: the last 32 bytes of a frame.
 
-use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
+use super::fields::{ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at};
 use crate::error::Flaw;
 
 const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
@@ -28,20 +28,16 @@ impl Footer {
         put_uint::<7>(&mut bytes, 8, self.frame_size);
         put_uint::<5>(&mut bytes, 15, self.seek_table_size);
         bytes[20..24].copy_from_slice(&self.stream_checksum.to_le_bytes());
-        let checksum = crc32fast::hash(&bytes[..24]);
-        bytes[24..28].copy_from_slice(&checksum.to_le_bytes());
+        put_checksum(&mut bytes, 24);
         bytes[28..].copy_from_slice(&FOOTER_MAGIC);
         bytes
     }
 
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[28..] == FOOTER_MAGIC, NO_FOOTER.0)?;
-        ensure(
-            checksum_holds(u32_at(bytes, 24), &bytes[..24]),
-            "the footer is damaged: its checksum is wrong",
-        )?;
+        ensure_checksum(bytes, 24, "the footer is damaged: its checksum is wrong")?;
         Ok(Footer {
-            total_raw_size: u64_at(bytes, 0),
+            total_raw_size: uint_at::<8>(bytes, 0),
             frame_size: uint_at::<7>(bytes, 8),
             seek_table_size: uint_at::<5>(bytes, 15),
             stream_checksum: u32_at(bytes, 20),

@@ -1,6 +1,6 @@
 //! Frame_Header, FORMAT.md chapter 3.
 
-use super::fields::{checksum_holds, ensure, put_uint, u32_at, uint_at};
+use super::fields::{ensure, ensure_checksum, put_checksum, put_uint, uint_at};
 use crate::error::{Error, Flaw};
 
 /// The bytes that every compressed file begins with.
@@ -26,8 +26,7 @@ impl FrameHeader {
         bytes[..4].copy_from_slice(&MAGIC);
         bytes[4] = VERSION;
         put_uint::<5>(&mut bytes, 7, self.block_size);
-        let checksum = crc32fast::hash(&bytes[..12]);
-        bytes[12..].copy_from_slice(&checksum.to_le_bytes());
+        put_checksum(&mut bytes, 12);
         bytes
     }
 
@@ -39,10 +38,7 @@ impl FrameHeader {
 
     fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..4] == MAGIC, NOT_BWZ)?;
-        ensure(
-            checksum_holds(u32_at(bytes, 12), &bytes[..12]),
-            "the frame header is damaged: its checksum is wrong",
-        )?;
+        ensure_checksum(bytes, 12, "the frame header is damaged: its checksum is wrong")?;
         ensure(bytes[5..7] == [0; 2], "a reserved bit of the frame header is set")?;
         Ok(FrameHeader { block_size: uint_at::<5>(bytes, 7) })
     }

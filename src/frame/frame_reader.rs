@@ -4,7 +4,7 @@
 //! looked at. Memory grows with the bytes that are really there, never with a size that a header
 //! merely claims.
 
-use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, read_payload};
+use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, fill, read_payload};
 use super::fields::ensure;
 use super::footer::Footer;
 use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ, other_version};
@@ -199,14 +199,9 @@ impl<R: Read> FrameReader<R> {
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
-        let mut filled = 0;
-        while filled < N {
-            match self.input.read(&mut bytes[filled..]) {
-                Ok(0) => return Err(CUT_OFF.at(None, self.offset + filled as u64)),
-                Ok(n) => filled += n,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
-                Err(e) => return Err(e.into()),
-            }
+        let came = fill(&mut self.input, &mut bytes)?;
+        if came < N {
+            return Err(CUT_OFF.at(None, self.offset + came as u64));
         }
         self.offset += N as u64;
         Ok(bytes)

@@ -31,12 +31,11 @@ pub(crate) fn read<T: From<u32> + TryFrom<u64>>(
     bytes: &mut &[u8],
     count: usize,
 ) -> Result<Vec<T>, Flaw> {
-    let (&width, rest) = bytes.split_first().ok_or(CUT)?;
+    let width = *bytes.split_off_first().ok_or(CUT)?;
     check_width(width)?;
     let used = count.checked_mul(usize::from(width)).ok_or(CUT)?;
     let width = usize::from(width);
-    let (packed, rest) = rest.split_at_checked(used.div_ceil(8)).ok_or(CUT)?;
-    *bytes = rest;
+    let packed = bytes.split_off(..used.div_ceil(8)).ok_or(CUT)?;
     let (values, padding) = packed.view_bits::<Lsb0>().split_at(used);
     ensure(padding.not_any(), "a table of the block has bits set after its last value")?;
     let slots = values.chunks_exact(width);

@@ -1,6 +1,8 @@
 //! Seek_Table, FORMAT.md chapter 5: where every block starts, raw and coded.
 
-use super::fields::{checksum_holds, ensure, put_uint, u32_at, u64_at, uint_at};
+use super::fields::{
+    checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
+};
 use super::table_form::{from_form, to_form};
 use crate::error::Flaw;
 
@@ -26,7 +28,7 @@ impl Entry {
     }
 
     fn from_bytes(bytes: &[u8]) -> Self {
-        Entry { raw_offset: u64_at(bytes, 0), frame_offset: u64_at(bytes, 8) }
+        Entry { raw_offset: uint_at::<8>(bytes, 0), frame_offset: uint_at::<8>(bytes, 8) }
     }
 }
 
@@ -55,17 +57,13 @@ impl SeekTable {
         put_uint::<5>(&mut header, 10, entries.len() as u64);
         put_uint::<5>(&mut header, 15, coded.len() as u64);
         header[20..24].copy_from_slice(&crc32fast::hash(&coded).to_le_bytes());
-        let checksum = crc32fast::hash(&header[..24]);
-        header[24..].copy_from_slice(&checksum.to_le_bytes());
+        put_checksum(&mut header, 24);
         [&header[..], &coded, tables].concat()
     }
 
     pub fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..8] == SEEK_MARKER, "no seek table stands where one must")?;
-        ensure(
-            checksum_holds(u32_at(bytes, 24), &bytes[..24]),
-            "the seek table is damaged: its header's checksum is wrong",
-        )?;
+        ensure_checksum(bytes, 24, "the seek table is damaged: its header's checksum is wrong")?;
         ensure(bytes[8] <= 1, "the seek table is of an unknown form")?;
         ensure(bytes[9] <= 1, "a reserved bit of the seek table is set")?;
         Ok(SeekTable {

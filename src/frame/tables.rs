@@ -140,9 +140,7 @@ fn fixed<const N: usize>(input: &mut (impl Read + ?Sized)) -> io::Result<[u8; N]
 /// Takes tables off the front of `bytes`, Tables_Size included, and checks them.
 pub(crate) fn take<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Flaw> {
     let size = check(&mut &**bytes).map_err(|_| LONG_TABLES)??;
-    let (tables, rest) = bytes.split_at(size as usize);
-    *bytes = rest;
-    Ok(tables)
+    bytes.split_off(..size as usize).ok_or(LONG_TABLES)
 }
 
 /// Some tables, each a type and a content, as they stand in a file.

@@ -54,96 +54,23 @@ mod window_minimizers;
 
 pub use collection::Input;
 pub use repeated_ranges::{FileRepeats, MostFrequent, Repeats};
-pub use settings::Unit;
+pub use settings::{Search, Unit};
 pub use whole_lines::whole_lines;
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::options::Options;
 use crate::threads;
 use parts::PartSearch;
-use settings::Settings;
 use std::borrow::Cow;
-use std::fmt;
 use std::io::{Read, Seek};
 use std::ops::Range;
-use std::sync::Arc;
-
-/// The largest length of a window, in units.
-const MOST_LENGTH: u64 = 1 << 30;
-
-/// A search for what is repeated.
-#[derive(Clone)]
-pub struct Search(Settings);
-
-impl fmt::Debug for Search {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Settings { len, unit, is_across, .. } = &self.0;
-        let mut shown = f.debug_struct("Search");
-        shown.field("len", len).field("unit", unit).field("is_across", is_across);
-        shown.finish_non_exhaustive()
-    }
-}
 
 impl Search {
-    /// A search for windows of so many bytes, or other units.
-    ///
-    /// # Errors
-    /// [`Error::Usage`] where it is not one of 1 to 2^30.
-    pub fn new(min_length: u64) -> Result<Self> {
-        if !(1..=MOST_LENGTH).contains(&min_length) {
-            let what = format!("a length of {min_length} is not one of 1 to {MOST_LENGTH}");
-            return Err(Error::Usage(what.into()));
-        }
-        Ok(Search(Settings {
-            len: min_length as usize,
-            unit: Unit::Byte,
-            is_across: false,
-            keeps_originals: false,
-            progress: Arc::new(|_, _| ()),
-            part_size: None,
-        }))
-    }
-
-    /// Sets what the texts are made of, and lengths count.
-    #[must_use]
-    pub fn unit(mut self, unit: Unit) -> Self {
-        self.0.unit = unit;
-        self
-    }
-
-    /// Has only those copies count whose original is in the first text; copies in that one do not.
-    #[must_use]
-    pub fn across(mut self, is_across: bool) -> Self {
-        self.0.is_across = is_across;
-        self
-    }
-
-    /// Has [`FileRepeats::later_copies`] be found too, for an eighth of a byte of memory a unit.
-    #[must_use]
-    pub fn later_copies(mut self, are_wanted: bool) -> Self {
-        self.0.keeps_originals = are_wanted;
-        self
-    }
-
-    /// Sets a function that is called with the bytes that are done and the bytes to do; texts that
-    /// do not fit memory are gone through several times, and counted so.
-    #[must_use]
-    pub fn on_progress(mut self, tell: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
-        self.0.progress = Arc::new(tell);
-        self
-    }
-
-    #[cfg(test)]
-    fn in_parts(mut self, bytes: u64) -> Self {
-        self.0.part_size = Some(bytes);
-        self
-    }
-
     /// Searches texts in memory, in their order.
     ///
     /// # Errors
-    /// [`Error::Limit`] where the memory is too small even for short parts, [`Error::Io`] where
-    /// the system has none.
+    /// [`Error::Limit`](crate::Error::Limit) where the memory is too small even for short parts,
+    /// [`Error::Io`](crate::Error::Io) where the system has none.
     pub fn find(&self, texts: &[&[u8]], options: &Options) -> Result<Repeats> {
         let sizes = texts.iter().map(|text| text.len() as u64).collect();
         let load = |text: usize, range: Range<u64>, _| {
@@ -178,7 +105,7 @@ impl Search {
         options: &Options,
     ) -> Result<Repeats> {
         let pool = threads::pool(options)?;
-        let mut search = PartSearch::new(&self.0, sizes, load, options)?;
+        let mut search = PartSearch::new(self, sizes, load, options)?;
         pool.install(|| search.run())
     }
 }

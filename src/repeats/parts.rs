@@ -9,7 +9,7 @@
 use super::equal_windows::{Frequent, Marks};
 use super::repeated_ranges::{FileRepeats, MostFrequent, Repeats};
 use super::search_texts::{TextSearch, expected_memory};
-use super::settings::Settings;
+use super::settings::Search;
 use super::texts::Texts;
 use super::window_marks::{WindowMarks, subtract};
 use super::window_minimizers::MOST_UNITS;
@@ -40,7 +40,7 @@ type PieceList = Vec<Piece>;
 
 /// A search of texts that `load` gives ranges of, within so much memory besides.
 pub(super) struct PartSearch<'s, L> {
-    search: &'s Settings,
+    search: &'s Search,
     sizes: Vec<u64>,
     load: L,
     /// Bytes for everything but what is kept of all texts.
@@ -57,12 +57,6 @@ struct Loaded<'a> {
     bytes: u64,
 }
 
-/// What the search of two parts gives besides copies.
-struct PairFound {
-    marks: Marks,
-    frequent: Option<Frequent>,
-}
-
 impl<'s, 'a, L> PartSearch<'s, L>
 where
     L: FnMut(usize, Range<u64>, u64) -> Result<Cow<'a, [u8]>>,
@@ -71,7 +65,7 @@ where
     ///
     /// # Errors
     /// [`Error::Limit`] where there is no memory for two parts of a MiB, or of a few windows.
-    pub fn new(search: &'s Settings, sizes: Vec<u64>, load: L, options: &Options) -> Result<Self> {
+    pub fn new(search: &'s Search, sizes: Vec<u64>, load: L, options: &Options) -> Result<Self> {
         let (all, width) = (sizes.iter().sum(), search.unit.size() as u64);
         let originals = if search.keeps_originals { all / width / 8 } else { 0 };
         let fixed = BASE + THREAD * options.thread_count() as u64 + originals;
@@ -103,13 +97,13 @@ where
             let loaded = self.load(&self.targets[target].clone(), 0)?;
             let copies = WindowMarks::new(self.units(&self.targets[target]))?;
             for &(source, _) in pairs {
-                let found = self.pair(source, target, &loaded, &copies, &progress)?;
-                frequent = found.frequent.map(|window| self.place(source, window));
+                let (found, window) = self.pair(source, target, &loaded, &copies, &progress)?;
+                frequent = window.map(|window| self.place(source, window));
                 if self.search.keeps_originals {
                     if originals[source].is_empty() {
                         originals[source] = WindowMarks::new(self.units(&self.sources[source]))?;
                     }
-                    originals[source].add_from(0, &found.marks.originals);
+                    originals[source].add_from(0, &found);
                 }
             }
             self.add_ranges(&self.targets[target], &copies, |file, range| {
@@ -133,7 +127,8 @@ where
             .collect()
     }
 
-    /// Searches two parts, of which one is loaded, or this one alone.
+    /// Searches two parts, of which one is loaded, or this one alone. Gives the originals and the
+    /// most frequent window.
     fn pair(
         &mut self,
         source: usize,
@@ -141,7 +136,7 @@ where
         loaded: &Loaded,
         copies: &WindowMarks,
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<PairFound> {
+    ) -> Result<(WindowMarks, Option<Frequent>)> {
         let is_other = self.search.is_across || source != target;
         let other = match is_other {
             true => Some(self.load(&self.sources[source].clone(), loaded.bytes)?),
@@ -163,7 +158,7 @@ where
         let search = TextSearch { texts: &texts, len: self.search.len, memory, progress };
         let frequent = search.run(&marks)?;
         copies.add_from(target_start, &marks.copies);
-        Ok(PairFound { marks, frequent })
+        Ok((marks.originals, frequent))
     }
 
     /// Reads a part, beside so many bytes of another.
@@ -290,13 +285,13 @@ fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
 }
 
 /// The memory for texts of so many bytes and their search.
-fn needed(search: &Settings, bytes: u64) -> u64 {
+fn needed(search: &Search, bytes: u64) -> u64 {
     let units = bytes / search.unit.size() as u64;
     bytes + units / 4 + expected_memory(units, search.len)
 }
 
 /// The bytes of parts of which two fit.
-fn largest_part(search: &Settings, memory: u64, fixed: u64) -> Result<u64> {
+fn largest_part(search: &Search, memory: u64, fixed: u64) -> Result<u64> {
     const UNIT: u64 = 1 << 30;
     // Both parts, the marks of the second one once more, and units behind the last window.
     let each = 2 * needed(search, UNIT) + UNIT / search.unit.size() as u64 / 8;

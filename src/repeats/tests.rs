@@ -2,14 +2,16 @@
 
 use super::*;
 use crate::cases;
+use crate::error::Error;
 use proptest::prelude::*;
 use std::collections::HashMap;
 use std::io::Cursor;
 use std::slice;
+use std::sync::Arc;
 
 /// What the definition says.
 fn by_definition(texts: &[&[u8]], search: &Search) -> Repeats {
-    let (width, len) = (search.0.unit.size(), search.0.len);
+    let (width, len) = (search.unit.size(), search.len);
     let mut windows: HashMap<&[u8], Vec<(usize, usize)>> = HashMap::new();
     for (file, text) in texts.iter().enumerate() {
         for start in (0..text.len()).step_by(width) {
@@ -21,8 +23,8 @@ fn by_definition(texts: &[&[u8]], search: &Search) -> Repeats {
     let mut copied: Vec<Vec<bool>> = texts.iter().map(|text| vec![false; text.len()]).collect();
     let (mut original, mut best) = (copied.clone(), None);
     for found in windows.into_values() {
-        let is_target = |at: &&(usize, usize)| !search.0.is_across || at.0 > 0;
-        let (first, copies) = match search.0.is_across {
+        let is_target = |at: &&(usize, usize)| !search.is_across || at.0 > 0;
+        let (first, copies) = match search.is_across {
             true if found[0].0 > 0 => continue,
             true => (found[0], found.iter().filter(is_target).collect::<Vec<_>>()),
             false => (found[0], found[1..].iter().collect()),
@@ -194,7 +196,7 @@ fn compressed_files_are_searched_as_what_is_in_them() {
         let mut inputs = inputs.collect::<Result<Vec<_>>>().unwrap();
         let found = search.find_in(&mut inputs, &options).unwrap();
         assert_eq!(found.files, expected.files);
-        assert!(search.0.part_size.is_none() || found.parts == 7);
+        assert!(search.part_size.is_none() || found.parts == 7);
     }
 }
 

@@ -3,6 +3,7 @@
 //! A position counts units (bytes or tokens) from the start of the first text. No window and no
 //! extension goes from one text into the next.
 
+use crate::bwt::equal_bytes::{common_prefix, common_suffix};
 use std::ops::Range;
 
 /// One text among those that are searched together, or a part of one.
@@ -98,33 +99,6 @@ pub(super) struct Spot<'a> {
 pub(super) fn unit<const WIDTH: usize>(text: &[u8], number: usize) -> u64 {
     let bytes = &text[number * WIDTH..][..WIDTH];
     bytes.iter().rev().fold(0, |unit, &byte| unit << 8 | u64::from(byte))
-}
-
-/// Of two slices of one length.
-fn common_prefix(a: &[u8], b: &[u8]) -> usize {
-    let words = a.as_chunks::<8>().0.iter().zip(b.as_chunks::<8>().0);
-    for (n, (a, b)) in words.enumerate() {
-        let different = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if different != 0 {
-            return 8 * n + different.trailing_zeros() as usize / 8;
-        }
-    }
-    let whole = a.len() / 8 * 8;
-    whole + a[whole..].iter().zip(&b[whole..]).take_while(|(a, b)| a == b).count()
-}
-
-/// Of two slices of one length.
-fn common_suffix(a: &[u8], b: &[u8]) -> usize {
-    let words = a.as_rchunks::<8>().1.iter().rev().zip(b.as_rchunks::<8>().1.iter().rev());
-    for (n, (a, b)) in words.enumerate() {
-        let different = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
-        if different != 0 {
-            return 8 * n + different.leading_zeros() as usize / 8;
-        }
-    }
-    let left = a.len() % 8;
-    let rest = a[..left].iter().rev().zip(b[..left].iter().rev());
-    a.len() - left + rest.take_while(|(a, b)| a == b).count()
 }
 
 #[cfg(test)]

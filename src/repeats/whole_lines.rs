@@ -1,7 +1,7 @@
 //! Ranges cut at the ends of lines.
 
 use crate::error::Result;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 
 /// Of `ranges`, which are in ascending order, the whole lines; `text` gives the text they are of.
@@ -17,49 +17,22 @@ use std::ops::Range;
 ///
 /// # Errors
 /// What a read gives.
-pub fn whole_lines(mut text: impl Read, ranges: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
-    let (mut lines, mut ranges) = (LineBounds::default(), ranges.iter().peekable());
-    let (mut buffer, mut at) = (vec![0; 1 << 16], 0);
+pub fn whole_lines(text: impl Read, ranges: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
+    let mut text = BufReader::with_capacity(1 << 16, text);
+    let (mut whole, mut start): (Vec<Range<u64>>, _) = (Vec::new(), 0);
+    let mut ranges = ranges.iter().peekable();
     loop {
-        let read = match text.read(&mut buffer) {
-            Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
-            read => read?,
-        };
-        if read == 0 {
-            lines.line(at, &mut ranges);
-            return Ok(lines.whole);
+        let end = start + text.skip_until(b'\n')? as u64;
+        if end == start {
+            return Ok(whole);
         }
-        for feed in memchr::memchr_iter(b'\n', &buffer[..read]) {
-            lines.line(at + feed as u64 + 1, &mut ranges);
-        }
-        at += read as u64;
-    }
-}
-
-#[derive(Default)]
-struct LineBounds {
-    whole: Vec<Range<u64>>,
-    /// Where the next line begins.
-    start: u64,
-}
-
-impl LineBounds {
-    /// Takes the line that ends at `end`.
-    fn line<'a>(
-        &mut self,
-        end: u64,
-        ranges: &mut std::iter::Peekable<impl Iterator<Item = &'a Range<u64>>>,
-    ) {
-        let start = std::mem::replace(&mut self.start, end);
         while ranges.next_if(|range| range.end <= start).is_some() {}
-        if start == end
-            || !ranges.peek().is_some_and(|range| range.start <= start && end <= range.end)
-        {
-            return;
+        if ranges.peek().is_some_and(|range| range.start <= start && end <= range.end) {
+            match whole.last_mut() {
+                Some(last) if last.end == start => last.end = end,
+                _ => whole.push(start..end),
+            }
         }
-        match self.whole.last_mut() {
-            Some(last) if last.end == start => last.end = end,
-            _ => self.whole.push(start..end),
-        }
+        start = end;
     }
 }

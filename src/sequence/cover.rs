@@ -19,11 +19,12 @@ const MISFIT: Flaw = Flaw("a stretch in the layout of sequences ends too late");
 /// Some stretches of `0..end`, none of them empty, as pairs of varints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cover {
-    count: usize,
+    pub count: usize,
     bytes: Vec<u8>,
     landmarks: Vec<BeforeStretch>,
     end: usize,
-    total: usize,
+    /// How much is covered.
+    pub total: usize,
 }
 
 /// What comes before a stretch.
@@ -94,15 +95,6 @@ impl Cover {
         self.count += 1;
         self.total += stretch.len();
         self.end = stretch.end;
-    }
-
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    /// How much is covered.
-    pub fn total(&self) -> usize {
-        self.total
     }
 
     /// All stretches.
@@ -225,7 +217,7 @@ mod tests {
             let next = cover.stretches_behind(at).next().map(|stretch| stretch.start.max(at));
             assert_eq!(next, (at..bits.len()).find(|&n| bits[n]), "behind {at}");
         }
-        assert_eq!(cover.total(), cover.covered_before(bits.len()));
+        assert_eq!(cover.total, cover.covered_before(bits.len()));
         let last = bits.iter().rposition(|&bit| bit).unwrap();
         assert!(decoded(cover.count, last).is_err());
         assert!(decoded(cover.count - 1, bits.len()).is_err());

@@ -109,7 +109,8 @@ impl Layout {
         let mut from = RangeDecoder::new(coded);
         let ends = BitTree::<1>::new().code(0, &mut from) == 1;
         let mut most = most_entries(raw_size);
-        let (units, totals) = Units::decode(&mut from, &mut most, raw_size)?;
+        let units = Units::decode(&mut from, &mut most, raw_size)?;
+        let totals = units.totals;
         let others = totals.heads + totals.qualities;
         let mut cover = |limit| Cover::decode(&mut from, &mut most, limit);
         let crlf = cover(totals.lines)?;
@@ -122,7 +123,7 @@ impl Layout {
     }
 
     pub(super) fn new(ends: bool, units: Units, covers: [Cover; 3], raw_size: usize) -> Self {
-        let (totals, [crlf, small, escaped]) = (units.totals(), covers);
+        let (totals, [crlf, small, escaped]) = (units.totals, covers);
         Layout { ends, crlf, small, escaped, units, totals, raw_size }
     }
 
@@ -165,7 +166,7 @@ impl Layout {
     /// takes.
     pub fn is_small(&self) -> bool {
         let covers = [&self.crlf, &self.small, &self.escaped];
-        let entries = self.units.count() + covers.iter().map(|cover| cover.count()).sum::<usize>();
+        let entries = self.units.count + covers.iter().map(|cover| cover.count).sum::<usize>();
         entries <= most_entries(self.raw_size) && self.has_small_numbers()
     }
 
@@ -189,7 +190,7 @@ impl Layout {
     /// Bytes of the text.
     pub fn text_size(&self) -> usize {
         let Totals { heads, qualities, .. } = self.totals;
-        self.totals.sequence() + heads + qualities + self.escaped.total()
+        self.totals.sequence() + heads + qualities + self.escaped.total
     }
 
     /// What the block adds to the stream that it is of.
@@ -205,11 +206,6 @@ impl Layout {
     /// Whether the last line has an end.
     pub fn ends_line(&self) -> bool {
         self.ends
-    }
-
-    /// Residues of all records.
-    pub fn residues(&self) -> usize {
-        self.totals.residues
     }
 
     /// Records that begin in the block.

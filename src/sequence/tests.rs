@@ -124,7 +124,7 @@ fn agree(block: &[u8], text: &[u8], layout: &Layout) {
     assert_eq!(layout.position(Base { record, offset }), None);
     assert_eq!(layout.raw_offset(searched.len()), None);
     let found = (0..block.len()).filter_map(|raw| layout.text_position(raw)).count();
-    assert_eq!(found, layout.residues());
+    assert_eq!(found, layout.totals.residues);
     (0..=layout.records()).for_each(|number| record_agrees(block, text, layout, number));
     assert_eq!(layout.record(layout.records() + 1), None);
 }
@@ -183,7 +183,7 @@ fn every_oddity_comes_back_and_every_map_agrees() {
 fn the_text_is_residues_then_all_else() {
     let (text, layout) = split(b"gt\n>a b\nACgt\nAC\n;c\n>d\n\nT", Kind::Fasta).unwrap();
     assert_eq!(text, b"GT\nACGTAC\nT\xBE\xE1\xA0\xE2\xBB\xE3\xBE\xE4");
-    assert_eq!((layout.records(), layout.residues(), layout.sequence_size()), (2, 9, 11));
+    assert_eq!((layout.records(), layout.totals.residues, layout.sequence_size()), (2, 9, 11));
     let (text, _) = split(b"@a\nAC\n+\n~\"\n@b\nG\n+x\n#\n", Kind::Fastq).unwrap();
     assert_eq!(text, b"\nAC\nG\xC0\xE1\xAB\xC0\xE2\xAB\xF8\xFE\xA2\xA3");
 }

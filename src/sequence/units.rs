@@ -7,6 +7,7 @@ use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
 use crate::leb128;
+use std::array::from_fn;
 
 /// Units between two landmarks.
 const STEP: usize = 32;
@@ -153,8 +154,7 @@ impl LengthModel {
 
 impl UnitModels {
     fn new() -> Self {
-        let lengths = || [LengthModel::new(), LengthModel::new(), LengthModel::new()];
-        let of_lead = [lengths(), lengths(), lengths(), lengths()];
+        let of_lead = from_fn(|_| from_fn(|_| LengthModel::new()));
         UnitModels { lead: BitTree::new(), times: NumberModel::new(), of_lead }
     }
 
@@ -189,11 +189,11 @@ const LEADS: [Lead; 4] = [Lead::None, Lead::Other, Lead::Record, Lead::Read];
 /// All units of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Units {
-    count: usize,
+    pub count: usize,
     /// Of each 4 * Lead_Size + Lead, Residues, Width where there is one, and Times, as varints.
     bytes: Vec<u8>,
     landmarks: Vec<BeforeUnit>,
-    totals: Totals,
+    pub totals: Totals,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,12 +217,8 @@ impl Units {
     }
 
     /// Decodes at most `most` units of at most `limit` bytes and a line end, and takes them off
-    /// `most`; gives their totals too.
-    pub fn decode(
-        from: &mut RangeDecoder,
-        most: &mut usize,
-        limit: usize,
-    ) -> Result<(Self, Totals), Flaw> {
+    /// `most`.
+    pub fn decode(from: &mut RangeDecoder, most: &mut usize, limit: usize) -> Result<Self, Flaw> {
         let count = NumberModel::new().code(0, from);
         *most = most.checked_sub(count).ok_or(MISFIT)?;
         let (mut units, mut models) = (Units::default(), UnitModels::new());
@@ -239,8 +235,7 @@ impl Units {
             }
             units.push(&unit, times);
         }
-        let totals = units.totals;
-        Ok((units, totals))
+        Ok(units)
     }
 
     pub fn encode(&self, out: &mut RangeEncoder) {
@@ -270,14 +265,6 @@ impl Units {
         leb128::write(times, &mut self.bytes);
         self.count += 1;
         self.totals = self.totals.and(&unit.totals(), times);
-    }
-
-    pub fn count(&self) -> usize {
-        self.count
-    }
-
-    pub fn totals(&self) -> Totals {
-        self.totals
     }
 
     /// All units in order.

@@ -7,6 +7,7 @@
 //! matches are short in most data; where there is a copy of the text around the cut, other cuts are
 //! tried.
 
+use super::super::equal_bytes::common_prefix;
 use super::super::sort_limits::MergeLimits;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -76,12 +77,6 @@ fn longest_match_from(block: &[u8], at: usize, starts: Range<usize>, most: usize
             return Some(longest);
         }
     }
-}
-
-fn common_prefix(x: &[u8], y: &[u8]) -> usize {
-    let (words_x, words_y) = (x.as_chunks::<WORD>().0, y.as_chunks::<WORD>().0);
-    let whole = WORD * words_x.iter().zip(words_y).take_while(|(x, y)| x == y).count();
-    whole + x[whole..].iter().zip(&y[whole..]).take_while(|(x, y)| x == y).count()
 }
 
 fn word_at(block: &[u8], pos: usize) -> u64 {

@@ -10,8 +10,6 @@
 //! its right neighbour and goes on from where that one ends.
 
 use super::super::Bwt;
-#[cfg(target_arch = "x86_64")]
-use super::super::cache_lines;
 use super::super::sort_limits::MergeLimits;
 use super::interleave::InterleaveLog;
 use super::lf_counts::LfCounts;
@@ -152,7 +150,7 @@ impl<R: Row> BackwardSearch<'_, R> {
     #[allow(unsafe_code)]
     fn steps(&self, lanes: &mut [LaneEnd<R>], count: usize, visit: impl FnMut(R)) {
         #[cfg(target_arch = "x86_64")]
-        if cache_lines::has_avx2() {
+        if crate::coder::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.steps_v3(lanes, count, visit) };
         }

@@ -1,4 +1,4 @@
-//! How far two places of a text are equal, for those who look for repeats.
+//! How far two texts are equal, for those who look for repeats.
 //!
 //! 32 bytes at a time, then 8, whose first difference a word tells. A memory access and few
 //! instructions where little is equal, as at most places.
@@ -6,25 +6,26 @@
 /// Bytes that are compared at once.
 const PIECE: usize = 32;
 
-/// The number of equal bytes at `a` and `b`, where `a < b`.
-pub(super) fn common(text: &[u8], a: usize, b: usize) -> usize {
-    let (one, two) = (&text[a..][..text.len() - b], &text[b..]);
-    let pieces = one.as_chunks::<PIECE>().0.iter().zip(two.as_chunks::<PIECE>().0);
-    let equal = PIECE * pieces.take_while(|(one, two)| one == two).count();
-    let (one, two) = (&one[equal..], &two[equal..]);
-    for (n, (one, two)) in one.as_chunks().0.iter().zip(two.as_chunks().0).enumerate() {
-        let other = u64::from_le_bytes(*one) ^ u64::from_le_bytes(*two);
+/// The number of equal bytes at the begins of both.
+pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+    let least = a.len().min(b.len());
+    let (a, b) = (&a[..least], &b[..least]);
+    let pieces = a.as_chunks::<PIECE>().0.iter().zip(b.as_chunks::<PIECE>().0);
+    let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();
+    let (a, b) = (&a[equal..], &b[equal..]);
+    for (n, (a, b)) in a.as_chunks().0.iter().zip(b.as_chunks().0).enumerate() {
+        let other = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
         if other != 0 {
             return equal + 8 * n + other.trailing_zeros() as usize / 8;
         }
     }
-    let words = one.len() / 8 * 8;
-    let rest = one[words..].iter().zip(&two[words..]);
-    equal + words + rest.take_while(|(one, two)| one == two).count()
+    let words = a.len() / 8 * 8;
+    let rest = a[words..].iter().zip(&b[words..]);
+    equal + words + rest.take_while(|(a, b)| a == b).count()
 }
 
 /// The number of equal bytes at the ends of both.
-pub(super) fn common_end(a: &[u8], b: &[u8]) -> usize {
+pub fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let (a, b) = (&a[a.len() - least..], &b[b.len() - least..]);
     let pieces = a.as_rchunks::<PIECE>().1.iter().rev().zip(b.as_rchunks::<PIECE>().1.iter().rev());
@@ -44,8 +45,8 @@ pub(super) fn common_end(a: &[u8], b: &[u8]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::super::cases;
     use super::*;
+    use crate::cases;
 
     #[test]
     fn equal_bytes_are_counted_from_both_ends() {
@@ -54,10 +55,10 @@ mod tests {
             let (mut changed, mut changed_end) = (text.clone(), text.clone());
             changed[100 + equal] ^= 1;
             changed_end[100 - equal - 1] ^= 1;
-            let both = [&changed[100..], &text[100..]].concat();
-            assert_eq!(common(&both, 0, 100), equal);
-            assert_eq!(common_end(&changed_end[..100], &text[..100]), equal);
-            assert_eq!(common_end(&text[100 - equal..100], &text[..100]), equal, "all of one");
+            assert_eq!(common_prefix(&changed[100..], &text[100..]), equal);
+            assert_eq!(common_prefix(&text[100..100 + equal], &text[100..]), equal, "all of one");
+            assert_eq!(common_suffix(&changed_end[..100], &text[..100]), equal);
+            assert_eq!(common_suffix(&text[100 - equal..100], &text[..100]), equal, "all of one");
         }
     }
 }
