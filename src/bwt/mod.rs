@@ -1,7 +1,7 @@
 //! The Burrows-Wheeler transform: a block's text <-> [`Bwt`].
 //!
-//! This is the middle of the flow: block -> `Bwt` -> coded block, and back. A block in this room
-//! is what filters have made of one, its text. [`Sorter`] makes a `Bwt` from it, [`invert`] makes it
+//! This is the middle of the flow: block -> `Bwt` -> coded block, and back. A block in this room is
+//! what filters have made of one, its text. [`Sorter`] makes a `Bwt` from it, [`invert`] makes it
 //! again, and the coder squeezes [`Bwt::bytes`], in which equal bytes have come together. Search
 //! stops at the `Bwt`, which is all that an FM-index needs.
 //!

@@ -1,5 +1,5 @@
 //! The classes of contexts: two trees of questions, for run lengths and for MTF ranks, that are
-//! part of the format. FORMAT.md chapter 14.
+//! part of the format. FORMAT.md section 14.4.
 //!
 //! A leaf of a tree is a set of contexts in which numbers are distributed alike, whatever the data.
 //! Each block has a table for each *class*: a leaf, or an inner node below which it does not tell

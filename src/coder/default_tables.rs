@@ -1,5 +1,5 @@
 //! The tables that a block need not send: how run lengths and MTF ranks are distributed by the
-//! quantised average of their symbol.
+//! quantised average of their symbol. FORMAT.md section 14.8.
 //!
 //! Given that average the distribution hardly depends on the data: text, markup, tables and code
 //! agree within a few percent. A short block does with these tables alone, and the differences from

@@ -1,4 +1,4 @@
-//! Numbers as an exp-Golomb bucket and extra bits.
+//! Numbers as an exp-Golomb bucket and extra bits. FORMAT.md section 14.7.
 //!
 //! Run lengths and MTF ranks are small in most cases and now and then huge. The model codes the
 //! bucket, a symbol of 16 that it learns well; the extra bits are few, and a simpler model does for

@@ -1,4 +1,4 @@
-//! A table of static rANS: which of the 2^15 slots each of 16 symbols owns. FORMAT.md chapter 14.
+//! A table of static rANS: which of the 2^15 slots each of 16 symbols owns. FORMAT.md section 14.2.
 //!
 //! A weight is written as a floating-point number of one byte, its [`Code`]: its four highest bits
 //! and an exponent, so that it is within a sixteenth of what it was. Every symbol owns at least one

@@ -1,5 +1,5 @@
 //! The models of static rANS: the bytes of a block, and a frequency table for each class of
-//! contexts, found ahead and sent with the block. FORMAT.md chapter 14.
+//! contexts, found ahead and sent with the block. FORMAT.md section 14.5.
 //!
 //! The encoder chooses the classes from the counts of all leaves (see `context_tree`), from the
 //! leaves up: two classes are one where their tables cost more than they save. All arithmetic is of

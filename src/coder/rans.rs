@@ -1,4 +1,5 @@
 //! The entropy coder of static rANS (range asymmetric numeral systems), two streams interleaved.
+//! FORMAT.md section 14.1.
 //!
 //! A symbol that owns `freq` of 2^15 slots from `start` on costs 15 - log2(freq) bits. Run lengths
 //! have one 32-bit state and MTF ranks another, so that the processor overlaps their

@@ -1,5 +1,5 @@
 //! The contexts of run lengths and MTF ranks: what is known before these are coded. FORMAT.md
-//! chapter 14.
+//! section 14.3.
 //!
 //! Two things predict a run. First, how long its byte's runs have been of late and which MTF
 //! ranks the byte got, both as moving averages per byte, and the last such rank; second, for

@@ -1,4 +1,4 @@
-//! Static rANS: run lengths and MTF ranks by tables that are counted ahead. FORMAT.md chapter 14.
+//! Static rANS: run lengths and MTF ranks by tables that are counted ahead. FORMAT.md section 14.6.
 //!
 //! A slice is coded as its runs: for each the length, and the MTF rank of its byte after it. The
 //! context of each (see `run_context`) picks one of the block's tables (see `models`). A rANS state

@@ -18,7 +18,6 @@
 //! | `detect_regions`, `likeness`, `order1` | where the regions are, by samples |
 //! | `match_finder`, `key_table` | the matches of a text that repeats itself as a whole |
 //! | `long_range`, `last_seen` | those of any other |
-//! | `equal_bytes` | how far two places are equal |
 //! | `fields_or_repeats` | which of two filters suits lines that repeat each other |
 //!
 //! Filters are tried in the order of the first table, but FASTQ's sequences after fields. All are

@@ -1,6 +1,6 @@
 //! Block_Header and the block as it stands in the file, FORMAT.md chapter 4.
 
-use super::fields::{
+use super::field_bytes::{
     checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
 };
 use crate::allocation;

@@ -3,7 +3,7 @@
 //! Without it, whoever wants one slice would have to read and decode all that stand before it:
 //! for its place, its checksum, and the counts of symbols above it.
 
-use super::fields::{checksum_holds, ensure, put_uint, u32_at, uint_at};
+use super::field_bytes::{checksum_holds, ensure, put_uint, u32_at, uint_at};
 use super::slice_sizes::SliceSizes;
 use super::table_form::{from_form, to_form};
 use crate::bwt;

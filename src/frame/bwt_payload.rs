@@ -3,7 +3,7 @@
 
 use super::block_header::{BlockKind, CodedBlock, Shape, largest_sample_rate_log};
 use super::block_index::{Around, BlockIndex, TextSizes};
-use super::fields::{ensure, put_uint, uint_at};
+use super::field_bytes::{ensure, put_uint, uint_at};
 use super::slice_sizes::SliceSizes;
 use super::{packed_array, tables};
 use crate::allocation;

@@ -1,6 +1,6 @@
 //! Frame_Header, FORMAT.md chapter 3.
 
-use super::fields::{ensure, ensure_checksum, put_checksum, put_uint, uint_at};
+use super::field_bytes::{ensure, ensure_checksum, put_checksum, put_uint, uint_at};
 use crate::error::{Error, Flaw};
 
 /// The bytes that every compressed file begins with.

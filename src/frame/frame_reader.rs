@@ -5,7 +5,7 @@
 //! merely claims.
 
 use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, fill, read_payload};
-use super::fields::ensure;
+use super::field_bytes::ensure;
 use super::footer::Footer;
 use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ, other_version};
 use super::seek_table::{Entry, SEEK_MARKER, SeekTable};

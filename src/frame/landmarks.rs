@@ -5,7 +5,7 @@
 //! table may be longer than that.
 
 use super::block_header::{BlockHeader, SYNC_MARKER};
-use super::fields::{read_at, uint_at};
+use super::field_bytes::{read_at, uint_at};
 use super::footer::Footer;
 use super::seek_table::{SEEK_MARKER, SeekTable};
 use super::tables::TABLES_SIZE;

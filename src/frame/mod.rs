@@ -9,7 +9,7 @@
 mod block_header;
 mod block_index;
 mod bwt_payload;
-mod fields;
+mod field_bytes;
 mod footer;
 mod frame_header;
 mod frame_reader;
@@ -26,7 +26,7 @@ mod tables;
 pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
 pub(crate) use block_index::{Around, BlockIndex, BlockIndexHeader, EDGE, SliceFacts, TextSizes};
 pub(crate) use bwt_payload::{BwtPayload, FilterFields};
-pub(crate) use fields::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
+pub(crate) use field_bytes::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
 pub(crate) use footer::{Footer, NO_FOOTER};
 pub use frame_header::MAGIC;
 pub(crate) use frame_header::{FrameHeader, NOT_BWZ, other_version};

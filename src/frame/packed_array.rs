@@ -3,7 +3,7 @@
 //! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller
 //! than this.
 
-use super::fields::ensure;
+use super::field_bytes::ensure;
 use crate::error::Flaw;
 use bitvec::field::BitField;
 use bitvec::order::Lsb0;

@@ -1,6 +1,6 @@
 //! Seek_Table, FORMAT.md chapter 5: where every block starts, raw and coded.
 
-use super::fields::{
+use super::field_bytes::{
     checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
 };
 use super::table_form::{from_form, to_form};

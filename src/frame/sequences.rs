@@ -1,7 +1,7 @@
 //! The table Sequences of a frame, FORMAT.md section 5.1: which records and residues its blocks
 //! hold, so that a search by sequence knows those of a block without the blocks before it.
 
-use super::fields::ensure;
+use super::field_bytes::ensure;
 use super::table_form::{from_form, to_form};
 use crate::error::Flaw;
 use crate::leb128;

@@ -1,6 +1,6 @@
 //! The sizes of a block's slices and models: Slice_Count to Coded_Sizes of FORMAT.md section 4.1.
 
-use super::fields::ensure;
+use super::field_bytes::ensure;
 use super::packed_array;
 use crate::coder::Coding;
 use crate::error::Flaw;

@@ -1,7 +1,7 @@
 //! Form, FORMAT.md chapters 5 and 10: a table stands as it is, or as one zstd frame where that is
 //! smaller.
 
-use super::fields::ensure;
+use super::field_bytes::ensure;
 use crate::error::Flaw;
 use std::borrow::Cow;
 

@@ -4,7 +4,7 @@
 //! A reader passes those that it does not know and may pass, and refuses a file with others as one
 //! of a later version. Tables that are passed are read in small pieces: they take no memory.
 
-use super::fields::{ensure, put_uint, u32_at, uint_at};
+use super::field_bytes::{ensure, put_uint, u32_at, uint_at};
 use crate::error::Flaw;
 use crc32fast::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,6 +1,7 @@
 //! How long a text may be, and what memory it may take.
 
-use crate::error::{Bound, Error, Result};
+use crate::error::{Error, Result};
+use crate::memory;
 use crate::options::Options;
 
 /// The longest text, in bytes.
@@ -20,11 +21,7 @@ pub(super) fn check_length(size: usize) -> Result<()> {
 
 /// Checks that `needed` bytes of memory are allowed for something.
 pub(crate) fn check_memory(needed: u64, options: &Options, what: String) -> Result<()> {
-    let allowed = options.memory_limit();
-    if needed <= allowed {
-        return Ok(());
-    }
-    Err(Error::Limit { what: what.into(), needed, allowed, by: Bound::Memory })
+    memory::check(needed, options.memory_limit(), || what)
 }
 
 pub(super) fn no_memory() -> Error {
