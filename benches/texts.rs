@@ -1,10 +1,10 @@
 //! Texts that are measured with, of any size, on standard output; the same arguments give the same
 //! bytes.
 //!
-//!     cargo bench --bench texts -- SIZE plain|repeats|young     # like a genome (common/genome.rs)
-//!     cargo bench --bench texts -- SIZE twice                   # random bases, the same again
-//!     cargo bench --bench texts -- SIZE changed FILE            # FILE, 1 in 50 changed in each copy
-//!     cargo bench --bench texts -- SIZE SHAPE                   # 'all equal', 'ab repeated', Fibonacci, random
+//!     cargo bench --bench texts -- SIZE plain|repeats|young   # like a genome (common/genome.rs)
+//!     cargo bench --bench texts -- SIZE twice                 # random bases, the same again
+//!     cargo bench --bench texts -- SIZE changed FILE          # copies of FILE, 1 in 50 changed
+//!     cargo bench --bench texts -- SIZE SHAPE                 # a shape, such as 'ab repeated'
 //!
 //! Shapes are those of `shapes` in `tests/common/cases.rs`; to make one makes all, which takes some
 //! 30 times SIZE of memory.

@@ -58,8 +58,9 @@ impl Genome {
     }
 }
 
-/// A text, and copies of it up to `size` bytes, in each of which one base in 50 is changed.
+/// A text of bases, and copies of it up to `size`, in each of which one in 50 is changed.
 pub fn changed_copies(mut text: Vec<u8>, size: usize) -> Vec<u8> {
+    assert!(!text.is_empty(), "there is nothing to copy");
     let (len, mut random) = (text.len(), Random(0x9E37_79B9_7F4A_7C15));
     while text.len() < size {
         // A fourth of the new ones are the old ones.

@@ -5,9 +5,9 @@
 //! [`BlockDecoder::finish`], on the CPU or a GPU; [`BlockDecoder::restore`] is both in one. For a
 //! block alone, or its transform, there are [`decode`], [`finish`] and [`restore`] on the CPU.
 //!
-//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`],
-//! [`Unfiltered`], raw bytes. The memory moves from one to the next: the text takes the place of
-//! the transform.
+//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`], raw bytes
+//! with what checks them, raw bytes. The memory moves from one to the next: the text takes the
+//! place of the transform.
 
 use super::decoded::{Content, Decoded, Origin, decode, decode_with};
 use super::gpu_input;

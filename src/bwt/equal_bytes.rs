@@ -6,7 +6,7 @@
 /// Bytes that are compared at once.
 const PIECE: usize = 32;
 
-/// The number of equal bytes at the begins of both.
+/// The number of equal bytes at the beginnings of both.
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let (a, b) = (&a[..least], &b[..least]);

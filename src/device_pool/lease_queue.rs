@@ -101,7 +101,7 @@ impl<G> LeaseQueue<G> {
     /// No more GPUs are opened or leased, and none comes back. Gives those that are free.
     pub fn end(&self) -> Vec<G> {
         let mut state = self.state();
-        state.ended = true;
+        (state.ended, state.can_open) = (true, false);
         state.workload.leases -= state.free.len();
         self.changed.notify_all();
         mem::take(&mut state.free)

@@ -1,19 +1,19 @@
 //! A value predicted by another of its line: by what stood here when that one was the same. Where
 //! that one is new, it is itself the prediction, and for numbers the last number is.
 //!
-//! The table has no keys: values of the same hash share an entry, on both sides.
+//! The array has no keys: values of the same hash share an entry, on both sides.
 
 use crate::allocation;
 use crate::error::Flaw;
 use std::ops::Range;
 
-/// Entries of a table at most, as a power of two.
+/// Entries of an array at most, as a power of two.
 const MOST_BITS: u32 = 16;
 
-/// Entries of all tables of a block at most, 8 bytes each.
+/// Entries of all arrays of a block at most, 8 bytes each.
 const MOST_ENTRIES: usize = 1 << 22;
 
-/// The entries of the tables that a block may still have.
+/// The entries of the arrays that a block may still have.
 pub(super) struct Room(usize);
 
 impl Room {
@@ -21,7 +21,7 @@ impl Room {
         Room(MOST_ENTRIES)
     }
 
-    /// Whether there is room for the table of one more column of `count` values, and takes it.
+    /// Whether there is room for the array of one more column of `count` values, and takes it.
     pub fn take(&mut self, count: usize) -> bool {
         let left = self.0.checked_sub(1 << bits(count));
         self.0 = left.unwrap_or(self.0);
@@ -29,7 +29,7 @@ impl Room {
     }
 }
 
-/// The entries of the table of a column of `count` values, as a power of two.
+/// The entries of the array of a column of `count` values, as a power of two.
 fn bits(count: usize) -> u32 {
     count.next_power_of_two().ilog2().clamp(1, MOST_BITS)
 }

@@ -30,7 +30,6 @@ fn on_gpu<T>(
 /// An [`FmIndex`] of either kind.
 pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
 
-/// Does the same with either.
 impl LoadedIndex {
     /// The index of a transform.
     pub fn new(bwt: Bwt, narrow: NarrowLimits) -> Result<Self> {

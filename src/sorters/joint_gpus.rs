@@ -91,12 +91,16 @@ impl JointGpus {
         len > chosen.holds || is_alone && are_many && !one_codes
     }
 
-    /// Sorts a block with samples at a rate.
+    /// Sorts a block with samples at a rate; `None` where they take no more blocks since it was
+    /// asked whether they do.
     ///
     /// # Errors
     /// [`Error::Device`] where a GPU is not there or fails: they take no more blocks.
-    pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<(Bwt, Vec<Timed>)> {
+    pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
         let mut open = self.sort.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.failed.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
         // One that panics is not used again.
         let sort = open.take().map_or_else(|| self.open(), Ok);
         let sorted = sort.and_then(|mut sort| {
@@ -109,7 +113,7 @@ impl JointGpus {
         if matches!(sorted, Err(Error::Device(_))) {
             self.failed.store(true, Ordering::Relaxed);
         }
-        sorted
+        sorted.map(Some)
     }
 
     /// A GPU was wrong: they take no more blocks, and their memory is free again.

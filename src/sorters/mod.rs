@@ -21,10 +21,11 @@
 //!
 //! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so; but
 //!   with `auto` nothing does where the driver names no GPU at all. Where a further lease of a GPU
-//!   finds no memory, or its coder, there is one less, and nothing is said.
-//! - A GPU fails while it sorts, codes, decodes or inverts, its rounds do not end, or what it
-//!   counts cannot be (of one that sorts without others: more suffixes than there are, no primary
-//!   row, slices that do not fit): the CPU does the block again, and that lease, one of a GPU's
+//!   finds no memory there is one less, and where its coder finds none the CPU codes: nothing is
+//!   said of either.
+//! - A GPU that works without others fails while it sorts, codes, decodes or inverts, its rounds do
+//!   not end, or what it counts cannot be (more suffixes than there are, no primary row, slices
+//!   that do not fit): the CPU does the block again, and that lease, one of a GPU's
 //!   several, is not given again. A warning.
 //! - One of several that sort a block together fails: one GPU sorts it, or the CPU, and they sort
 //!   no more together. A warning.

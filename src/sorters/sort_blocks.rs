@@ -100,8 +100,8 @@ impl BlockSorter {
 
     /// A GPU was wrong, which may not be found the next time: says so, and uses none any more.
     pub fn give_up(&self, failure: &str) {
-        self.together.give_up();
         self.gpus.give_up(failure);
+        self.together.give_up();
     }
 
     /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
@@ -118,10 +118,11 @@ impl BlockSorter {
     ) -> Result<(Sorted, Vec<Timed>)> {
         if self.together.take(block.len() as u64, is_alone) {
             match self.together.sort(block, sample_rate) {
-                Ok((sorted, steps)) if pool.install(|| restores(&sorted, block))? => {
+                Ok(Some((sorted, steps))) if pool.install(|| restores(&sorted, block))? => {
                     return Ok((Sorted::Bwt(sorted), steps));
                 }
-                Ok(_) => self.give_up(WRONG),
+                Ok(Some(_)) => self.give_up(WRONG),
+                Ok(None) => (),
                 Err(Error::Device(failure)) => self.gpus.warn_of_several(&failure),
                 Err(other) => return Err(other),
             }

@@ -2,6 +2,7 @@
 
 use super::coded_transform::{GpuSort, GpuSorted};
 use super::invert_blocks::GpuInvert;
+use super::joint_gpus::JointGpus;
 use super::*;
 use crate::bwt::{self, Bwt, Sorter};
 use crate::coder::{self, Coding, Effort, SliceLimits};
@@ -115,10 +116,13 @@ fn a_transform_of_other_bytes_is_not_believed() {
             on_cpu(b"bandana", rate)
         })
     };
-    let (sorters, pool) = (chosen(listener, vec![wrong(), wrong()]), pool());
+    let (mut sorters, pool) = (chosen(listener, vec![wrong(), wrong()]), pool());
+    sorters.together = JointGpus::of(2, Box::new(|_, _| panic!("several are asked")), 6, false);
+    assert!(sorters.together.take(7, false));
     for _ in 0..3 {
         assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().0, expected);
     }
+    assert!(!sorters.together.take(7, false) && !sorters.gpus.may_lease());
     assert_eq!(asked.load(Ordering::Relaxed), 1, "a GPU is asked after one was wrong");
     let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
     assert_eq!(*warnings.lock().unwrap(), [warning]);

@@ -30,7 +30,9 @@ fn a_wrong_transform_is_found_and_made_again_if_asked_for() {
     let text = cases::text(50_000);
     for verify in [false, true] {
         let (listener, warnings) = Listener::of_warnings();
-        let block = wrong_encoder(verify, listener).encode(raw_block(&text)).unwrap();
+        let encoder = wrong_encoder(verify, listener);
+        let block = encoder.encode(raw_block(&text)).unwrap();
+        assert_eq!(encoder.sorters.gpus.may_lease(), !verify, "a GPU that was wrong is used");
         let plan = Options::new().plan_to_decode(1 << 20).unwrap();
         let restored = crate::block::restore(block, &plan);
         assert_eq!(restored.is_ok_and(|restored| restored == text), verify);
