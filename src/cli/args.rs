@@ -173,8 +173,8 @@ pub struct FileArgs {
 /// Whether a compressed file carries an index.
 #[derive(Args, Debug)]
 pub struct IndexArgs {
-    /// Add an index, by which count, locate and extract work without decompressing the file; takes
-    /// 1 to 3 % of the raw size
+    /// Add an index, by which count, locate and extract work without decompressing the file, which
+    /// grows by 1 to 6 % of the raw size
     #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     index: Option<IndexOf>,
     /// With --index: keep every N-th position, a power of two from 8 to 16384; 0 keeps none, for

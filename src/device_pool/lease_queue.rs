@@ -175,12 +175,10 @@ impl<G> LeaseQueue<G> {
         self.warn_once(format!("{failure}; {verb} on one GPU or the CPU"));
     }
 
-    /// Says which GPUs could not be opened.
-    pub fn warn_of_unopened(&self, failures: &str) {
-        let state = self.state();
-        let (verb, left) = (state.workload.rates.verb, state.workload.leases > 0);
-        drop(state);
-        match left {
+    /// Says which GPUs could not be opened, where others could or none.
+    pub fn warn_of_unopened(&self, failures: &str, others: bool) {
+        let verb = self.state().workload.rates.verb;
+        match others {
             true => self.warn_once(format!("{failures}; {verb} on the other GPUs")),
             false => self.warn(failures),
         }

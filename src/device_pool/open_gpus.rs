@@ -94,7 +94,7 @@ fn open<G: Send>(
         opening.into_iter().filter_map(ended).collect::<Vec<_>>()
     }));
     if !failures.is_empty() {
-        queue.warn_of_unopened(&failures.join(", "));
+        queue.warn_of_unopened(&failures.join(", "), opened.is_some());
     }
 }
 
