@@ -58,9 +58,11 @@ impl Genome {
     }
 }
 
-/// A text of bases, and copies of it up to `size`, in each of which one in 50 is changed.
+/// A text of bases, as capitals, and copies of it up to `size`, in each of which one in 50 is
+/// changed.
 pub fn changed_copies(mut text: Vec<u8>, size: usize) -> Vec<u8> {
     assert!(!text.is_empty(), "there is nothing to copy");
+    text.make_ascii_uppercase();
     let (len, mut random) = (text.len(), Random(0x9E37_79B9_7F4A_7C15));
     while text.len() < size {
         // A fourth of the new ones are the old ones.

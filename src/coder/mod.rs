@@ -32,8 +32,10 @@
 //! | `slice_cuts`, `slices` | a BWT -> slices -> coded slices, side by side, and back |
 //! | `rle`, `run_borders` | bytes <-> runs |
 //! | `mtf`, `list_head` | runs <-> MTF ranks, by the list of the bytes of a slice |
-//! | `exp_golomb`, `run_context`, `context_tree` | buckets and extra bits; contexts and their classes |
-//! | `static_rans`, `slice_symbols`, `static_encoder` | a slice in static rANS: back, and there in two passes |
+//! | `exp_golomb` | lengths and ranks <-> buckets and extra bits |
+//! | `run_context`, `context_tree` | contexts, and their classes |
+//! | `slice_symbols`, `static_encoder` | a slice into static rANS, in two passes |
+//! | `static_rans` | and back |
 //! | `models`, `default_tables`, `table_cost`, `frequency_table` | its tables, as they are sent |
 //! | `rans`, `slot_search` | its entropy coder |
 //! | `device_tables` | its tables, as a GPU takes them |

@@ -17,12 +17,16 @@
 //! |---|---|
 //! | `choose_tokens`, `tokens` | is a block one of fields, and what are its slots? |
 //! | `line_parts`, `parsed_lines` | raw block -> text and parameters, in parts side by side |
-//! | `templates`, `merged_templates`, `alike_templates` | the templates, and words of them that become slots |
+//! | `templates` | the templates, and the columns of their slots |
+//! | `merged_templates`, `alike_templates` | words of templates that become slots |
 //! | `column_values`, `write_columns` | the values of a column, and how they are written |
-//! | `column_form`, `choose_forms`, `choose_lists`, `choose_packed` | the forms, and which one a column has |
+//! | `column_form` | the forms of columns |
+//! | `choose_forms`, `choose_lists`, `choose_packed` | which one a column has |
 //! | `numbers`, `lists`, `predictions` | forms: differences, items, what another value tells |
-//! | `packed_columns`, `packed_words`, `packed_layout`, `packed_shape` | columns beside the text, as digits of large numbers |
-//! | `coded_size`, `value_cost`, `symbol_cost`, `difference_bits`, `key_hashes` | what a choice costs, by samples |
+//! | `packed_columns`, `packed_words` | columns beside the text, as digits of large numbers |
+//! | `packed_layout`, `packed_shape` | what such values look like |
+//! | `coded_size`, `value_cost`, `symbol_cost` | what a choice costs, by samples |
+//! | `difference_bits`, `key_hashes` | which ways to predict are worth that |
 //! | `rejoin`, `block_writer`, `short_moves` | text and parameters -> raw block |
 //!
 //! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a

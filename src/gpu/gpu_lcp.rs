@@ -99,10 +99,10 @@ impl GpuLcpSorter {
         })
     }
 
-    /// Room for a text of `len` bytes in pinned memory.
+    /// Room for a text of `len` bytes in memory that is pinned if it can be.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is not so much memory that can be pinned.
+    /// [`Error::Io`] where the host does not have it.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.text.1 = 0;
         let room = self.text.0.reserve(&self.gpu, len)?;

@@ -132,11 +132,12 @@ impl GpuSorter {
         Ok(SortedBlock { bytes: copied(bytes)?, samples: copied(samples)? })
     }
 
-    /// Room for a block of `len` bytes in pinned memory, which [`GpuSorter::sort_input`] sorts.
+    /// Room for a block of `len` bytes in memory that is pinned if it can be, which
+    /// [`GpuSorter::sort_input`] sorts.
     /// Filling it at once saves the copy that [`GpuSorter::sort`] makes.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is not so much memory that can be pinned.
+    /// [`Error::Io`] where the host does not have it.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.block.1 = 0;
         let room = self.block.0.reserve(&self.gpu, len)?;

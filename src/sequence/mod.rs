@@ -20,7 +20,8 @@
 //! | `detect` | is a block one of sequences, and where may it be cut? |
 //! | `lines`, `units` | its lines, and the records that they are of |
 //! | `split_records`, `join_lines` | raw block -> text and layout, and back |
-//! | `line_layout`, `cover` | the layout; ascending stretches in it, such as those of small letters |
+//! | `line_layout` | the layout |
+//! | `cover` | ascending stretches in it, such as those of small letters |
 //! | `others` | bytes that are no residues, above 127 |
 
 mod cover;

@@ -23,7 +23,7 @@ const PLACES: usize = 8;
 ///
 /// | | the filter | the other bytes |
 /// |---|---|---|
-/// | 0 | undone alone: the data are parameters and text | 1, 2: where the text begins; 3: flags; 4, 5: size of the block |
+/// | 0 | undone alone; the data: parameters and text | 1, 2: text from here; 3: flags; 4, 5: size |
 /// | 1 | what suits the data | 1: what each copy of them adds to its bytes |
 /// | 2 | sequences | 5: odd for FASTQ |
 /// | 3 | regions, from 128 on fields | 1 to 6: a region; 5: the delimiter of fields |
