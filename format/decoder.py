@@ -138,8 +138,8 @@ def decode_frame(reader, header, give_out):
 def read_frame_header(header):
     """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
-        what = "this is of %s of the format, and only draft 16 is known" % version_name(header[4])
-        require(header[4] == 128 + 16, "R02", what)
+        what = "this is of %s of the format, and only draft 17 is known" % version_name(header[4])
+        require(header[4] == 128 + 17, "R02", what)
     require(len(header) == 16, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
     require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")

@@ -94,12 +94,12 @@ fn another_version_is_named_and_not_called_damaged() {
     let mut frozen = empty.clone();
     frozen[4] = 2;
     for (file, name) in [
-        (&DRAFT_8[..], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 16"),
-        (&DRAFT_8[..100], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 16"),
-        (&DRAFT_8[..5], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 16"),
+        (&DRAFT_8[..], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 17"),
+        (&DRAFT_8[..100], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 17"),
+        (&DRAFT_8[..5], "draft 8 of the bwz format, or an earlier one; this bwz reads draft 17"),
         (&empty[..14], "the file ends in the middle"),
-        (&later[..50], "draft 31 of the bwz format; this bwz reads draft 16"),
-        (&frozen[..20], "version 2 of the bwz format; this bwz reads draft 16"),
+        (&later[..50], "draft 31 of the bwz format; this bwz reads draft 17"),
+        (&frozen[..20], "version 2 of the bwz format; this bwz reads draft 17"),
     ] {
         let said = said(file, &options(1));
         assert_eq!(said.len(), 5);
@@ -161,7 +161,7 @@ fn larger_than_any() -> File {
     };
     let size: u64 = 1 << 31;
     let five = |number: u64| number.to_le_bytes()[..5].to_vec();
-    let frame_header = sealed(&[b"\xF7bwz\x90\0\0", &five(size)]);
+    let frame_header = sealed(&[b"\xF7bwz\x91\0\0", &five(size)]);
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 0, 0, 0, 0];
     let block = sealed(&[&marker, &five(size), &five(size), &[7; 4], &[0; 8], &[7; 4]]);
     let entries = [0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0];

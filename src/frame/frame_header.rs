@@ -7,7 +7,7 @@ use crate::error::{Error, Flaw};
 pub const MAGIC: [u8; 4] = *b"\xF7bwz";
 
 /// Until the format is frozen, the draft in the low bits of Version.
-const DRAFT: u8 = 16;
+const DRAFT: u8 = 17;
 const IS_DRAFT: u8 = 0x80;
 const VERSION: u8 = IS_DRAFT | DRAFT;
 
@@ -70,7 +70,7 @@ mod tests {
         #[rustfmt::skip]
         assert_eq!(bytes[..12], [
             0xF7, b'b', b'w', b'z', // Magic
-            0x90, // Version: draft 16
+            0x91, // Version: draft 17
             0, // Flags
             0, // Reserved
             0, 0, 0, 2, 0, // Block_Size = 32 MiB

@@ -226,7 +226,7 @@ fn a_file_of_another_draft_is_named_and_not_code_2() {
         let said = stderr(dir.bwz(arguments).assert().code(code).stdout(""));
         has_all(
             &said,
-            &["x.bwz: ", "draft 8 of the bwz format, or an earlier one", "reads draft 16"],
+            &["x.bwz: ", "draft 8 of the bwz format, or an earlier one", "reads draft 17"],
         );
         assert!(
             !said.contains("damaged") && !said.contains("recover x.bwz"),
