@@ -1,0 +1,140 @@
+//! Files damaged by someone who knows the format (`common/mutation`): nothing panics, hangs, takes
+//! much memory or is wrong. (`damage.rs` has what chance does to files.)
+//!
+//! Each case is a sound file (`sources`) with changes and, mostly, right checksums, in half of them
+//! those of the raw bytes too (`vouch`). It goes through every door of the library, and through the
+//! command. What the library accepts `decoder.py` must decode to the same bytes, and of what it
+//! rejects a sample must be rejected there too.
+//!
+//! A short run is part of the tests. A long one, best in release: `BWZ_DAMAGED=100000 cargo test
+//! --release --test alone damaged -- --nocapture`, with a twentieth of it through the command.
+//! `BWZ_DAMAGED_SEED=7000` starts from another seed. A failure names its seed; `BWZ_DAMAGED=1
+//! BWZ_DAMAGED_SEED=` that seed repeats it, and writes the file to the folder of temporary files.
+
+#[cfg(all(feature = "cli", unix))]
+mod command;
+mod library;
+mod reference;
+mod sources;
+mod tally;
+mod vouch;
+mod watch;
+
+use crate::common::mutation::random::Random;
+use crate::common::mutation::{mutate, parts, repair};
+use crate::common::say::say;
+use crate::watched_memory::measured;
+#[cfg(all(feature = "cli", unix))]
+use command::Shell;
+use sources::Sources;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use tally::{Case, Tally};
+use watch::Watchdog;
+
+/// Damaged files through the library in a short run.
+const SHORT: u64 = 3_000;
+
+/// Damaged files through the command in a short run.
+#[cfg(all(feature = "cli", unix))]
+const SHORT_COMMANDS: u64 = 60;
+
+/// No case takes more memory than what it was allowed, 64 MiB, and what it gives out, several
+/// times.
+const MOST_MEMORY: usize = 256 << 20;
+
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|value| value.parse().expect(name))
+}
+
+/// The seeds of this run, of a short one so many.
+fn seeds(short: u64, share: u64) -> std::ops::Range<u64> {
+    let first = number("BWZ_DAMAGED_SEED").unwrap_or(0);
+    first..first + number("BWZ_DAMAGED").map_or(short, |count| count.div_ceil(share))
+}
+
+/// The damaged file of a seed, and the name of its source.
+fn damaged(sources: &Sources, seed: u64) -> (&str, Vec<u8>) {
+    let random = &mut Random::new(!seed);
+    let source = sources.pick(random);
+    let mut file = mutate(&source.file, seed);
+    if random.one_in(2) {
+        file = vouch::vouch(&file);
+    }
+    if number("BWZ_DAMAGED") == Some(1) {
+        let path = std::env::temp_dir().join(format!("damaged-{seed}.bwz"));
+        std::fs::write(&path, &file).unwrap();
+        say(format_args!("{}, made from {}", path.display(), source.name));
+    }
+    (&source.name, file)
+}
+
+#[test]
+fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
+    let _alone = crate::alone();
+    let (sources, watchdog) = (Sources::new(), Watchdog::start());
+    let mut tally = Tally::start();
+    for seed in seeds(SHORT, 1) {
+        watchdog.begin(seed);
+        let case = || {
+            let (name, file) = damaged(&sources, seed);
+            let (output, end) = library::visit(&file, &mut Random::new(seed));
+            Case { seed, source: name.to_owned(), file, output, end }
+        };
+        let (case, time, memory) = measured(|| catch_unwind(AssertUnwindSafe(case)));
+        watchdog.rest();
+        tally.measured(seed, time, memory);
+        match case {
+            Ok(case) => tally.done(case),
+            Err(panic) => tally.complain(seed, &*panic),
+        }
+    }
+    tally.end(MOST_MEMORY);
+}
+
+#[test]
+#[cfg(all(feature = "cli", unix))]
+fn a_damaged_file_is_rejected_by_the_command_or_means_the_same() {
+    let _alone = crate::alone();
+    let (sources, mut shell) = (Sources::new(), Shell::new());
+    let mut tally = Tally::start();
+    for seed in seeds(SHORT_COMMANDS, 20) {
+        let case = || {
+            let (name, file) = damaged(&sources, seed);
+            let (output, end) = shell.visit(&file, &mut Random::new(seed));
+            Case { seed, source: name.to_owned(), file, output, end }
+        };
+        let case = catch_unwind(AssertUnwindSafe(case));
+        tally.measured(seed, shell.slowest, shell.largest);
+        match case {
+            Ok(case) => tally.done(case),
+            Err(panic) => tally.complain(seed, &*panic),
+        }
+    }
+    tally.end(command::MOST_MEMORY);
+}
+
+#[test]
+fn a_sound_file_is_repaired_to_itself() {
+    for (name, file) in sources::examples() {
+        let mut parts = parts::parse(&file, true);
+        let known = |part: &parts::Part| part.kind != parts::Kind::Unknown;
+        assert!(parts.iter().all(known), "{name}");
+        repair::pack(&mut parts);
+        repair::sizes(&mut parts);
+        repair::sign(&mut parts, repair::Care::All, &mut Random::new(0));
+        assert!(parts::join(&parts) == file, "{name}");
+        assert!(vouch::vouch(&file) == file, "{name}");
+    }
+}
+
+#[test]
+fn mutations_follow_from_the_seed_and_take_any_bytes() {
+    let files = sources::examples();
+    for seed in 0..2_000 {
+        let file = &files[seed as usize % files.len()].1;
+        let mutant = mutate(file, seed);
+        assert!(mutant != *file && mutant == mutate(file, seed), "seed {seed}");
+        mutate(&mutate(&mutant, seed), seed);
+        mutate(&Random::new(seed).bytes(seed as usize % 300), seed);
+    }
+}

@@ -1,0 +1,152 @@
+//! What came of the damaged files: counts, and what must not be.
+
+use super::reference::{Reference, Verdict};
+use crate::common::say::{say, skip};
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+/// Of the rejected files one of so many is shown to `decoder.py`.
+const SAMPLE: u64 = 25;
+
+/// Of the accepted files with more bytes than this one of `SAMPLE`, since it is slow.
+const SLOW: usize = 100_000;
+
+/// A damaged file and what came of it.
+pub struct Case {
+    pub seed: u64,
+    /// The name of the file that it was made from.
+    pub source: String,
+    pub file: Vec<u8>,
+    /// The bytes that were given out; of a rejected file those before the damage.
+    pub output: Vec<u8>,
+    pub end: End,
+}
+
+pub enum End {
+    Accepted,
+    /// For this reason.
+    Rejected(String),
+    /// It asks for more memory than is allowed, or says that it is of another version.
+    Refused,
+}
+
+#[derive(Default)]
+struct Answers {
+    complaints: Vec<String>,
+    decoded: u64,
+    rejected: u64,
+    too_long: u64,
+}
+
+pub struct Tally {
+    cases: Option<SyncSender<Case>>,
+    judge: Option<JoinHandle<Answers>>,
+    complaints: Vec<String>,
+    /// How many files were accepted, or why they were rejected.
+    ends: BTreeMap<String, u64>,
+    time: Duration,
+    /// The most of all, and its seed.
+    slowest: (Duration, u64),
+    largest: (usize, u64),
+}
+
+impl Tally {
+    pub fn start() -> Self {
+        let (cases, given) = sync_channel::<Case>(64);
+        let judge = Reference::start().map(|mut reference| {
+            thread::spawn(move || {
+                let mut answers = Answers::default();
+                given.iter().for_each(|case| answers.add(&mut reference, &case));
+                answers
+            })
+        });
+        if judge.is_none() {
+            skip("no python3, so decoder.py was not run");
+        }
+        Tally {
+            cases: judge.is_some().then_some(cases),
+            judge,
+            complaints: Vec::new(),
+            ends: BTreeMap::new(),
+            time: Duration::ZERO,
+            slowest: Default::default(),
+            largest: Default::default(),
+        }
+    }
+
+    /// Adds what a case took: time, and bytes of memory.
+    pub fn measured(&mut self, seed: u64, time: Duration, memory: usize) {
+        self.time += time;
+        self.slowest = self.slowest.max((time, seed));
+        self.largest = self.largest.max((memory, seed));
+    }
+
+    pub fn complain(&mut self, seed: u64, panic: &(dyn Any + Send)) {
+        let text = panic.downcast_ref::<String>().map(String::as_str);
+        let what = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        self.complaints.push(format!("seed {seed}: {what}"));
+    }
+
+    /// Counts a case, and has `decoder.py` judge it if it was accepted, or belongs to the sample.
+    pub fn done(&mut self, case: Case) {
+        let sampled = case.seed.is_multiple_of(SAMPLE);
+        let (end, asked) = match &case.end {
+            End::Accepted => ("accepted", sampled || case.output.len() <= SLOW),
+            End::Rejected(why) => (why.as_str(), sampled),
+            End::Refused => {
+                ("asks for more memory than is allowed, or is of another version", false)
+            }
+        };
+        // Another number is no other reason.
+        let end = end.replace(|c: char| c.is_ascii_digit(), "");
+        *self.ends.entry(end).or_default() += 1;
+        if let Some(cases) = self.cases.as_ref().filter(|_| asked) {
+            cases.send(case).expect("decoder.py judges until the end");
+        }
+    }
+
+    /// Says what came of all, and fails where something must not be.
+    pub fn end(mut self, most_memory: usize) {
+        drop(self.cases.take());
+        let answers = self.judge.take().map(|judge| judge.join().unwrap()).unwrap_or_default();
+        self.complaints.extend(answers.complaints);
+        for (end, count) in &self.ends {
+            say(format_args!("{count:8}  {end}"));
+        }
+        let Answers { decoded, rejected, too_long, .. } = answers;
+        let ((slow, slowest), (memory, largest)) = (self.slowest, self.largest);
+        say(format_args!(
+            "decoder.py: {decoded} decoded alike, {rejected} rejected, {too_long} took too long"
+        ));
+        say(format_args!(
+            "{:.1?} in all, at most {slow:.1?} (seed {slowest}) and {} KiB (seed {largest})",
+            self.time,
+            memory >> 10
+        ));
+        assert!(self.complaints.is_empty(), "{}", self.complaints.join("\n"));
+        assert!(memory <= most_memory, "seed {largest} takes {memory} bytes of memory");
+    }
+}
+
+impl Answers {
+    fn add(&mut self, reference: &mut Reference, case: &Case) {
+        let (verdict, output) = reference.judge(&case.file);
+        let (ours, same) = (&case.output, output == case.output);
+        let one_of_both = output.starts_with(ours) || ours.starts_with(&output);
+        let complaint = match (&case.end, verdict) {
+            (End::Accepted, Verdict::Decoded) if same => return self.decoded += 1,
+            (End::Rejected(_), Verdict::Rejected(_)) if one_of_both => return self.rejected += 1,
+            (_, Verdict::TooLong) => return self.too_long += 1,
+            // It takes compressed tables as they are where it cannot look into them.
+            (End::Rejected(_), Verdict::Decoded) if !reference.knows_zstd => return,
+            (End::Accepted, Verdict::Rejected(why)) => format!("decoder.py rejects it: {why}"),
+            (End::Rejected(why), Verdict::Decoded) => format!("decoder.py accepts it: {why}"),
+            (_, Verdict::Failed(how)) => format!("decoder.py fails: {how}"),
+            _ => "decoder.py gives other bytes".to_owned(),
+        };
+        self.complaints.push(format!("seed {}, from {}: {complaint}", case.seed, case.source));
+    }
+}

@@ -1,0 +1,32 @@
+//! The command as its users meet it: real processes, files, pipes, terminals and signals. One
+//! module per theme; what fits none of them goes to `files`.
+//!
+//! A test that cannot run here prints `skipped:` and why.
+
+#![cfg(all(feature = "cli", unix))]
+
+#[path = "../common/cases.rs"]
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+mod cases;
+mod damage;
+mod descriptors;
+mod devices;
+#[path = "../common/draft_8.rs"]
+mod draft_8;
+mod files;
+mod habits;
+mod limits;
+mod looking;
+mod overlaps;
+mod pipes;
+mod refusals;
+mod repeats;
+mod safety;
+#[path = "../common/say.rs"]
+mod say;
+mod search;
+mod sequences;
+mod sparse;
+mod stalled;
+mod support;
+mod temporaries;

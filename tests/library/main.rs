@@ -1,0 +1,24 @@
+//! The library as its callers use it, through its public doors and over whole files.
+//!
+//! One program holds these tests, since to link one takes far less time than to link many.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod bombs;
+mod damage;
+mod devices;
+mod foreign;
+mod golden;
+mod holes;
+mod lcp_devices;
+mod recover;
+mod rejects;
+mod roundtrip;
+mod search;
+mod sequence_search;
+mod sequences;
+mod small;
+mod split_at;
+mod verify;
+mod wide;

@@ -1,0 +1,203 @@
+//! Recovery of files that claim what is not so: the time stays linear, and nothing is lost without
+//! a word.
+
+use crate::common::{cases, compressed, options};
+use bwz::{Lost, Recovery};
+use std::io::{Cursor, Read, Seek, SeekFrom};
+use std::ops::Range;
+
+/// A file that counts the bytes read from it, and the reads.
+struct Counted {
+    file: Cursor<Vec<u8>>,
+    bytes: u64,
+    calls: u64,
+}
+
+impl Read for Counted {
+    fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+        let read = self.file.read(out)?;
+        self.bytes += read as u64;
+        self.calls += 1;
+        Ok(read)
+    }
+}
+
+impl Seek for Counted {
+    fn seek(&mut self, to: SeekFrom) -> std::io::Result<u64> {
+        self.file.seek(to)
+    }
+}
+
+const MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
+const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
+
+/// `bytes` with their checksum behind them.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let checksum = crc32fast::hash(&bytes);
+    bytes.extend(checksum.to_le_bytes());
+    bytes
+}
+
+/// The header of a stored block.
+fn header(size: u32, raw_checksum: u32, raw_offset: u64, payload_checksum: u32) -> Vec<u8> {
+    let mut bytes = [&MARKER[..], &[0; 4]].concat();
+    for size in [size; 2] {
+        bytes.extend(size.to_le_bytes());
+        bytes.push(0);
+    }
+    bytes.extend(raw_checksum.to_le_bytes());
+    bytes.extend(raw_offset.to_le_bytes());
+    bytes.extend(payload_checksum.to_le_bytes());
+    sealed(bytes)
+}
+
+/// The header of a seek table whose entries take `size` bytes.
+fn seek_table(size: u32) -> Vec<u8> {
+    let mut bytes = [&SEEK_MARKER[..], &[0; 2]].concat();
+    for number in [size / 16, size] {
+        bytes.extend(number.to_le_bytes());
+        bytes.push(0);
+    }
+    bytes.extend([0; 4]);
+    sealed(bytes)
+}
+
+fn footer(raw_size: u64, frame_size: u64, checksum: u32) -> Vec<u8> {
+    let mut bytes = raw_size.to_le_bytes().to_vec();
+    bytes.extend(&frame_size.to_le_bytes()[..7]);
+    bytes.extend([28, 0, 0, 0, 0]);
+    bytes.extend(checksum.to_le_bytes());
+    [&sealed(bytes)[..], b"zwb\xF7"].concat()
+}
+
+/// A stored block whose payload is undamaged and whose raw checksum is wrong, inside of another
+/// one, and so on.
+fn nested(depth: usize, innermost: Vec<u8>) -> Vec<u8> {
+    // Back to front, so that making them is not quadratic but for their checksums.
+    let mut reversed: Vec<u8> = innermost.into_iter().rev().collect();
+    for _ in 0..depth {
+        let payload: Vec<u8> = reversed.iter().rev().copied().collect();
+        let outer = header(payload.len() as u32, 0, 0, crc32fast::hash(&payload));
+        reversed.extend(outer.into_iter().rev());
+    }
+    reversed.reverse();
+    reversed
+}
+
+fn hostile_files() -> Vec<(&'static str, Vec<u8>)> {
+    let frame = compressed(b"", 1);
+    vec![
+        ("long payloads", header(200_001, 0, 0, 0).repeat(20_000)),
+        ("one end", {
+            let starts = (1..10_000_u32).rev();
+            starts.flat_map(|n| header(42 * n + 1, 0, 0, 0)).chain([0; 100]).collect()
+        }),
+        ("nested blocks", [nested(2_000, vec![1; 100]), vec![0; 50]].concat()),
+        ("blocks of one byte", {
+            let block = [header(1, crc32fast::hash(b"x"), 0, crc32fast::hash(b"x")), b"x".to_vec()];
+            block.concat().repeat(10_000)
+        }),
+        ("seek tables that claim much", {
+            [seek_table(300_000).repeat(20_000), header(1, 0, 0, 0), vec![0]].concat()
+        }),
+        ("footers that claim much", {
+            let end = [seek_table(0), footer(u64::MAX, u64::MAX, 0)].concat();
+            end.repeat(10_000)
+        }),
+        ("empty frames", frame.repeat(10_000)),
+        ("empty frames and garbage", [frame.repeat(10_000), vec![0; 1]].concat()),
+    ]
+}
+
+#[test]
+fn time_is_linear_whatever_the_file_claims() {
+    for (name, file) in hostile_files() {
+        let size = file.len() as u64;
+        let mut input = Counted { file: Cursor::new(file), bytes: 0, calls: 0 };
+        let end = bwz::recover(&mut input, std::io::sink(), &options(1));
+        let recovery = end.unwrap_or_else(|e| panic!("{name}: {e}"));
+        assert!(input.bytes < 24 * size, "{name}: {} bytes of {size}", input.bytes);
+        assert!(input.calls < size / 4, "{name}: {} reads for {size} bytes", input.calls);
+        let most = 2 * (recovery.blocks as usize + 1);
+        assert!(recovery.lost.len() <= most, "{name}: {} lost parts", recovery.lost.len());
+    }
+}
+
+fn recover(file: Vec<u8>) -> (Vec<u8>, Recovery) {
+    let mut saved = Vec::new();
+    let recovery = bwz::recover(Cursor::new(file), &mut saved, &options(1)).unwrap();
+    (saved, recovery)
+}
+
+/// Whether nothing is known to be lost, and this frame alone is not what its footer tells.
+fn contradicts(recovery: &Recovery, frame: Range<u64>) -> bool {
+    recovery.lost.is_empty() && recovery.contradicted == [frame] && !recovery.is_complete()
+}
+
+/// The file with other bytes at `at`, and the checksum behind `checked` made right again.
+fn resealed(mut file: Vec<u8>, at: usize, bytes: &[u8], checked: Range<usize>) -> Vec<u8> {
+    file[at..at + bytes.len()].copy_from_slice(bytes);
+    let checksum = crc32fast::hash(&file[checked.clone()]).to_le_bytes();
+    file[checked.end..checked.end + 4].copy_from_slice(&checksum);
+    file
+}
+
+/// Of one block of one byte, whose header says that it has none, and a footer that agrees.
+#[test]
+fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
+    let file = compressed(b"!", 1);
+    let footer = file.len() - 32;
+    let file = resealed(file, 16 + 12, &[0; 4], 16..16 + 38);
+    let file = resealed(file, footer, &[0; 8], footer..footer + 24);
+    let (saved, recovery) = recover(file);
+    assert!(saved.is_empty() && contradicts(&recovery, 0..0), "{recovery:?}");
+}
+
+/// Of three blocks the last has a header that no decoder takes, and a footer that does not count it
+/// in.
+#[test]
+fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
+    let raw = cases::random(3_000, 256);
+    let (file, third) = (compressed(&raw, 1_000), 16 + 2 * 1_042);
+    let footer = file.len() - 32;
+    let file = resealed(file, third + 9, &[0x80], third..third + 38);
+    let file = resealed(file, footer, &2_000_u64.to_le_bytes(), footer..footer + 24);
+    let (saved, recovery) = recover(file);
+    assert!(saved == raw[..2_000] && contradicts(&recovery, 0..2_000), "{recovery:?}");
+}
+
+/// A frame whose tables are sound, and tell of two blocks where the checksum is that of three.
+#[test]
+fn sound_tables_of_fewer_blocks_are_contradicted_by_the_checksum() {
+    let raw = cases::random(3_000, 256);
+    let mut shorter = compressed(&raw[..2_000], 1_000);
+    let whole = compressed(&raw, 1_000);
+    let (footer, of_whole) = (shorter.len() - 32, whole.len() - 32);
+    shorter = resealed(shorter, footer + 20, &whole[of_whole + 20..][..4], footer..footer + 24);
+    let file = [compressed(b"before", 9), shorter, compressed(b"behind", 9)].concat();
+    let (saved, recovery) = recover(file);
+    assert!(saved == [b"before", &raw[..2_000], b"behind"].concat());
+    assert!(contradicts(&recovery, 6..2_006), "{recovery:?}");
+}
+
+#[test]
+fn a_block_that_the_total_does_not_count_in_is_saved_and_said() {
+    let raw = cases::random(2_000, 256);
+    let file = compressed(&raw, 1_000);
+    let footer = file.len() - 32;
+    let file = resealed(file, footer, &1_000_u64.to_le_bytes(), footer..footer + 24);
+    let (saved, recovery) = recover([&file[..], &compressed(b"!", 1)].concat());
+    assert!(saved == [&raw[..], b"!"].concat());
+    assert!(contradicts(&recovery, 0..2_000), "{recovery:?}");
+}
+
+#[test]
+fn losses_that_touch_are_one() {
+    let raw = cases::random(9_000, 256);
+    let mut file = compressed(&raw, 1_000);
+    for block in [2, 3, 4, 7] {
+        file[16 + block * 1_042 + 100] ^= 1;
+    }
+    let lost = |start, end| Lost { start, end: Some(end) };
+    assert_eq!(recover(file).1.lost, [lost(2_000, 5_000), lost(7_000, 8_000)]);
+}
