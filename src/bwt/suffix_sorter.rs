@@ -24,7 +24,7 @@
 //!   blocks, 4 of these, counts too unless `sort_on` calls [`CpuSorter::free`] before;
 //! - tests that lower the limits and compare with `naive` and
 //!   [`CpuSorter::sort_on_one_thread`], which is libsais alone; one with USUAL. A text made to be
-//!   slow for it stands in `tests/hostile.rs`, with `Options::index` where filters would take it
+//!   slow for it stands in `tests/alone/hostile.rs`, with `Options::index` if filters would take it
 //!   apart first;
 //! - a door in `internals` and an arm in `tests/common/targets/inverse.rs`, which says what the
 //!   bytes of an input are. The second one chooses the way, modulo their number: seeds in

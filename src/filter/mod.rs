@@ -37,21 +37,22 @@
 //! is undone and compared ([`comes_back`]). Then follow, in this order:
 //!
 //! - `format/FORMAT.md` chapters 3, 4, 12, 16 and the versions, an example among those that
-//!   `tests/golden/examples.rs` counts, the draft in `frame::frame_header`, and `format/decoder.py`
-//!   (the draft, `FILTERS` and the flags of block headers, `undo_filters`, `undo_regions`);
-//!   `tests/{bombs,foreign,rejects}.rs` and `tests/cli/refusals.rs` name the draft too, and
-//!   `tests/rejects.rs` the draft and the flag that come next, `tests/rejects/parts.rs` the kind of
-//!   region; in FORMAT.md the draft is also in the file of section 7.4, with its checksum;
+//!   `tests/library/golden/examples.rs` counts, the draft in `frame::frame_header`, and
+//!   `format/decoder.py` (the draft, `FILTERS` and the flags of block headers, `undo_filters`,
+//!   `undo_regions`); `tests/library/{bombs,foreign,rejects}.rs` and `tests/cli/refusals.rs` name
+//!   the draft too, and `tests/library/rejects.rs` the draft and the flag that come next,
+//!   `tests/library/rejects/parts.rs` the kind of region; in FORMAT.md the draft is also in the
+//!   file of section 7.4, with its checksum;
 //! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which many tests try, at the
-//!   same place a name in `FILTERED` of `tests/golden.rs`, which writes its file where
-//!   `BWZ_BLESS=1` is set, and `tests/damaged/sources.rs`;
-//! - what a decoder rejects, in `tests/rejects/parts.rs`, and its parameters in `side_fields` of
-//!   `tests/common/mutation/parts.rs`;
+//!   same place a name in `FILTERED` of `tests/library/golden.rs`, which writes its file where
+//!   `BWZ_BLESS=1` is set, and `tests/alone/damaged/sources.rs`;
+//! - what a decoder rejects, in `tests/library/rejects/parts.rs`, and its parameters in
+//!   `side_fields` of `tests/common/mutation/parts.rs`;
 //! - `tests/common/targets/filters.rs`, which gives a region its tag and 5 bytes of parameters, and
 //!   any other filter by a door in `internals`; seeds in `fuzz/seeds/filters`: seven bytes of
 //!   choices, which that file explains, and data;
-//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test golden --test rejects
-//!   --test crashes`, of which the first may still meet old files: the next run has to pass;
+//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test library --test tidy --
+//!   golden rejects crashes`, of which the first may still meet old files: the next run has to pass;
 //! - what it gains and costs, by `cargo bench --bench filter` and the sizes of files that have no
 //!   such data, in a note in `benches/results`. `cargo test --test tidy` has the rules of the
 //!   house.
