@@ -1,0 +1,29 @@
+# Recipes for daily work. `just` lists them; https://just.systems
+
+[private]
+default:
+    @just --list
+
+# Format, lints, rules of the house and unit tests: what to run before each commit
+quick:
+    cargo fmt --check
+    cargo clippy --locked --all-targets -- -D warnings
+    cargo test --locked --test tidy
+    cargo test --locked --lib --bins
+
+# All tests
+test:
+    cargo test --locked
+
+# Sizes and speeds of files beside those of other compressors: just bench FILE...
+bench +files:
+    cargo bench --bench peers -- -n 3 -T 2 {{files}}
+
+# One fuzz target from its seeds: just fuzz parsers 600
+fuzz target seconds="60":
+    ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8 cargo +nightly fuzz run --no-trace-compares {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} -- \
+        -max_total_time={{seconds}} -timeout=20 -detect_leaks=0 -rss_limit_mb=2048 -max_len=4096
+
+# The library's tests on this machine's GPUs; they fail if there is none
+gpu:
+    BWZ_REQUIRE_GPU=1 cargo test --locked --features cuda --lib --test library
