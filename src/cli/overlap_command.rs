@@ -23,9 +23,6 @@ const USUAL_LENGTH: u32 = 20;
 /// Bytes that are parsed at once; a longer record is one chunk.
 const CHUNK: usize = 1 << 20;
 
-/// What may be at the start of FASTA, FASTQ and gzip.
-const STARTS: &[u8] = b">@\x1f";
-
 /// Prints what is asked for.
 pub fn run(args: &OverlapArgs) -> Exit {
     if args.min.is_none() && args.files.len() != 2 {
@@ -68,11 +65,7 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
         true => Box::new(Decoder::new(source, &options)),
         false => Box::new(source),
     };
-    let mut text = BufReader::new(text);
-    if text.fill_buf()?.first().is_some_and(|first| !STARTS.contains(first)) {
-        let what = "is neither FASTA nor FASTQ, which begin with > and @";
-        return Err(Error::Usage(what.into()));
-    }
+    let text = BufReader::new(text);
     let chunks = PatternChunks::sequences(text, CHUNK)?;
     let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: false };
     let mut line = 0;

@@ -13,6 +13,8 @@ pub struct NamedPattern<'b> {
     pub bytes: &'b [u8],
     /// What results call it: itself, as it was given, or its sequence's name.
     pub name: &'b [u8],
+    /// The qualities of a FASTQ record, one for each of its bases, in the order of the file.
+    pub qualities: Option<&'b [u8]>,
     /// Whether it is the reverse complement of what was given.
     pub reverse: bool,
 }
@@ -74,6 +76,8 @@ pub struct PatternPart {
 struct PatternSpan {
     name: Range<usize>,
     pattern: Range<usize>,
+    /// Where as many qualities begin.
+    qualities: Option<usize>,
     reverse: bool,
 }
 
@@ -94,14 +98,21 @@ impl PatternPart {
     }
 
     /// Makes a pattern of bytes that are there already.
-    pub fn add(&mut self, name: Range<usize>, pattern: Range<usize>) {
-        self.places.push(PatternSpan { name, pattern, reverse: false });
+    pub fn add(
+        &mut self,
+        name: Range<usize>,
+        pattern: Range<usize>,
+        qualities: Option<Range<usize>>,
+    ) {
+        let qualities = qualities.map(|qualities| qualities.start);
+        self.places.push(PatternSpan { name, pattern, qualities, reverse: false });
     }
 
     /// Adds the reverse complement of the last pattern, unless it is the same.
     pub fn add_reverse(&mut self) {
-        let Some(PatternSpan { name, pattern, .. }) = self.places.last() else { return };
-        let (name, from) = (name.clone(), self.bytes.len());
+        let Some(PatternSpan { name, pattern, qualities, .. }) = self.places.last() else { return };
+        let (name, qualities) = (name.clone(), *qualities);
+        let from = self.bytes.len();
         self.bytes.resize(from + pattern.len(), 0);
         let (before, strand) = self.bytes.split_at_mut(from);
         let given = &before[pattern.clone()];
@@ -115,14 +126,16 @@ impl PatternPart {
         if strand == given {
             self.bytes.truncate(from);
         } else {
-            self.places.push(PatternSpan { name, pattern: from..self.bytes.len(), reverse: true });
+            let pattern = from..self.bytes.len();
+            self.places.push(PatternSpan { name, pattern, qualities, reverse: true });
         }
     }
 
     pub fn iter(&self) -> impl Iterator<Item = NamedPattern<'_>> {
-        self.places.iter().map(|PatternSpan { name, pattern, reverse }| NamedPattern {
+        self.places.iter().map(|PatternSpan { name, pattern, qualities, reverse }| NamedPattern {
             bytes: &self.bytes[pattern.clone()],
             name: &self.bytes[name.clone()],
+            qualities: qualities.map(|from| &self.bytes[from..from + pattern.len()]),
             reverse: *reverse,
         })
     }
@@ -216,7 +229,7 @@ mod tests {
     fn strands_are_complements() {
         let strands = |bases: &[u8]| {
             let mut part = PatternPart::new(bases.to_vec());
-            part.add(0..bases.len(), 0..bases.len());
+            part.add(0..bases.len(), 0..bases.len(), None);
             part.add_reverse();
             part.iter().map(|p| (p.bytes.to_vec(), p.reverse)).collect::<Vec<_>>()
         };

@@ -2,7 +2,7 @@
 //! which the patterns stay.
 
 use super::pattern_batch::{PatternPart, SpareParts};
-use super::pattern_syntax::{Format, PatternChunk};
+use super::pattern_syntax::Format;
 use bwz::Result;
 use flate2::bufread::MultiGzDecoder;
 use std::io::{self, BufReader, Cursor, ErrorKind, Read};
@@ -10,6 +10,11 @@ use std::mem;
 
 const BUFFER: usize = 256 << 10;
 const GZIP: &[u8] = b"\x1f\x8b";
+
+/// Bytes that are read at a time until the first record is met, and those that may stand in front
+/// of it.
+const PIECE: u64 = 1 << 10;
+const MOST_IN_FRONT: usize = 1 << 20;
 
 /// A file of patterns that is being read.
 pub struct PatternChunks<'a> {
@@ -44,10 +49,21 @@ impl<'a> PatternChunks<'a> {
         if first == GZIP {
             let file = Cursor::new(mem::take(&mut first)).chain(input);
             input = Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, file)));
-            input.by_ref().take(1).read_to_end(&mut first)?;
         }
-        let format = Format::of_sequences(first.first().copied())?;
-        Ok(PatternChunks { rest: first, ..Self::new(input, format, size) })
+        loop {
+            if let Some(format) = Format::of_sequences(&first)? {
+                return Ok(PatternChunks { rest: first, ..Self::new(input, format, size) });
+            }
+            let piece = if first.is_empty() { 1 } else { PIECE };
+            let read = input.by_ref().take(piece).read_to_end(&mut first)?;
+            if read == 0 || first.len() > MOST_IN_FRONT {
+                let what = match first.is_empty() {
+                    true => "is empty: there are no sequences",
+                    false => "has no record of FASTA or FASTQ behind its blank lines and comments",
+                };
+                return Err(bwz::Error::Usage(what.into()));
+            }
+        }
     }
 
     fn new(input: Box<dyn Read + Send + 'a>, format: Format, size: usize) -> Self {
@@ -96,11 +112,11 @@ impl<'a> PatternChunks<'a> {
 }
 
 impl Iterator for PatternChunks<'_> {
-    type Item = io::Result<PatternChunk>;
+    type Item = io::Result<PatternPart>;
 
     /// The next chunk. What could not be read is an error behind the patterns before it, and the
     /// end.
-    fn next(&mut self) -> Option<io::Result<PatternChunk>> {
+    fn next(&mut self) -> Option<io::Result<PatternPart>> {
         if self.is_over {
             return self.failed.take().map(Err);
         }
@@ -116,13 +132,13 @@ impl Iterator for PatternChunks<'_> {
             len += self.fill(&mut bytes[len..wanted]);
             if self.is_over && self.failed.is_none() {
                 bytes.truncate(len);
-                return Some(Ok(PatternChunk { part, is_last: true }));
+                return Some(Ok(part));
             }
             let whole = self.format.whole(&bytes[..len]);
             if whole > 0 || self.is_over {
                 self.rest = bytes[whole..len].to_vec();
                 bytes.truncate(whole);
-                return Some(Ok(PatternChunk { part, is_last: false }));
+                return Some(Ok(part));
             }
         }
     }
@@ -175,33 +191,60 @@ mod tests {
 
     #[test]
     fn records_are_read_whatever_their_lines() {
-        let wanted = records(&[("a", "ACGT"), ("b", ""), ("", "NN")]);
+        let wanted = records(&[("a", "ACGT"), ("b", ""), ("", "NN"), ("z", "")]);
         for file in [
-            ">a x y\nAC\nGT\n>b\n> z\nNN\n",
-            ">a\tx\r\nAC\r\n\r\nGT\r\n>b\r\n>\r\nNN",
-            ">a\nACGT\n>b\n\n>\nN\nN\n\n",
+            ">a x y\nAC\nGT\n>b\n> \nNN\n> z",
+            ">a\tx\r\nAC\r\n\r\nGT\r\n>b\r\n>\r\nNN\r\n>z",
+            ">a\nACGT\n>b\n\n>\nN\nN\n\n>\tz x\n",
+            "\u{feff}>  a\nAC GT \n;comment\n>b\n\t\n>\n\rN\x0bN\n\n\u{feff}>z\n",
+            "\n \n#head\n;comment\n>a\n A\nC\nG\nT\n>b\n>\nNN\n>z\n;",
         ] {
             assert_eq!(read(file.as_bytes()), (wanted.clone(), None), "{file:?}");
         }
-        let wanted = records(&[("a", "ACGT"), ("b", ""), ("c", "@")]);
+        let wanted = records(&[("a", "ACGT"), ("b", ""), ("c", ">")]);
         for file in [
-            "@a x\nACGT\n+\n@+@+\n@b\n\n+b\n\n@c\n@\n+\n>\n\n",
-            "@a\r\nACGT\r\n+a\r\nIIII\r\n@b\n\n+\n\n@c\n@\n+\n+",
-            "@a\nACGT\n+\n@a@a\n\r\n\n\n@b\r\n\r\n+\r\n\r\n\r\n@c\n@\n+\n@\r\n",
+            "@a x\nACGT\n+\n@+@+\n@b\n\n+b\n\n@c\n>\n+\n>\n\n",
+            "@a\r\nACGT\r\n+a\r\nIIII\r\n@b\n\n+\n\n@c\n>\n+\n+",
+            "@a\nACGT\n+\n@a@a\n\r\n\n\n@b\r\n\r\n+\r\n\r\n\r\n@c\n>\n+\n@\r\n",
+            "\u{feff}@ a\nAC\nGT\n+\n@\n@+\n@\n@b\n+\n@c\n >\n+\n@",
+            "#x\n@a\nA\nC\nG T\n\n+\n@a@\n@ \n\n@b\n+\n#x\n@c\n>\n+\n>\n",
         ] {
             assert_eq!(read(file.as_bytes()), (wanted.clone(), None), "{file:?}");
         }
     }
 
     #[test]
+    fn qualities_are_those_of_their_record() {
+        let file = b"@a\nAC\nG\n+\n@1\n+\n@b\n\n+\n\n@c\nT \n+\n ~\n";
+        for size in 1..file.len() {
+            let chunks = PatternChunks::sequences(&file[..], size).unwrap();
+            let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: true };
+            let mut found = Vec::new();
+            for chunk in chunks {
+                let parsed = syntax.parse(chunk.unwrap());
+                let all = parsed.part.iter();
+                found.extend(all.map(|p| (p.bytes.to_vec(), p.qualities.unwrap().to_vec())));
+            }
+            let wanted: [(&[u8], &[u8]); 5] =
+                [(b"ACG", b"@1+"), (b"CGT", b"@1+"), (b"", b""), (b"T", b"~"), (b"A", b"~")];
+            assert!(found.iter().map(|(bases, qualities)| (&bases[..], &qualities[..])).eq(wanted));
+        }
+    }
+
+    #[test]
     fn flaws_come_behind_what_is_whole() {
-        for (file, said) in [(&b""[..], "is empty"), (b"x\n", "neither FASTA nor FASTQ")] {
+        let no_record = b"\n;comment\n";
+        for (file, said) in [
+            (&b""[..], "is empty"),
+            (b"x\n", "neither FASTA nor FASTQ"),
+            (no_record, "behind its blank lines"),
+        ] {
             let error = PatternChunks::sequences(file, 9).err().unwrap().to_string();
             assert!(error.contains(said), "{error}");
         }
         for (file, whole, line, said) in [
-            (">a\nAC\n>b", 1, 3, "the file ends"),
-            ("@a\nAC\n+\nII\n@b\nAC\nII\n", 1, 7, "a line that begins with +"),
+            ("@a\nAC\n+\nII\n@b\nAC\n@c\n", 1, 7, "a line that begins with +"),
+            ("@a\nAC\n+\nII\n@b\nAC\n+\nIII\n", 1, 8, "2 bases, but 3 qual"),
             ("@a\nAC\n+\nII\n@b\nAC\n+\nI\n", 1, 8, "the sequence has 2 bases, but 1 qual"),
             ("@a\nAC\n+\nII\nACGT\n", 1, 5, "a record begins with @"),
             ("@a\nAC\n+\nII\n@b\nAC\n", 1, 6, "the file ends"),
@@ -239,7 +282,7 @@ mod tests {
             let (mut bytes, mut failed) = (Vec::new(), false);
             for chunk in PatternChunks::sequences(cut, size).unwrap() {
                 match chunk {
-                    Ok(chunk) => bytes.extend(chunk.part.bytes),
+                    Ok(chunk) => bytes.extend(chunk.bytes),
                     Err(_) => failed = true,
                 }
             }

@@ -116,7 +116,7 @@ impl<'s> PatternFile<'s> {
             to.fetch_add(more, Ordering::Relaxed);
         };
         let chunks = chunks.inspect(|chunk| {
-            add(&read, chunk.as_ref().map_or(0, |chunk| chunk.part.size()));
+            add(&read, chunk.as_ref().map_or(0, |chunk| chunk.size()));
         });
         let parsed = side_by_side(threads, chunks, |chunk| {
             let parsed = syntax.parse(chunk?);

@@ -1,8 +1,10 @@
 //! How patterns stand in files: lines, FASTA, FASTQ. A pattern costs a search for its line ends;
 //! it stays where it stood, but for lines of a sequence, which are joined.
 //!
-//! FASTA is `>name ...` and any number of lines; FASTQ is four lines a record, of which the second
-//! and the fourth are of the same length. Lines of both end with LF or CRLF.
+//! A record of FASTA is a line `>name ...` and any number of lines of its sequence. One of FASTQ is
+//! `@name ...`, lines of bases, a line that begins with `+`, and lines of as many qualities. Blanks
+//! in lines of a sequence are no part of it, and every other byte is. Comments begin with `;`. A
+//! UTF-8 byte order mark may stand in front of a header. FORMAT.md section 12.8 reads archives so.
 
 use super::pattern_batch::PatternPart;
 use bwz::{Error, Result};
@@ -26,14 +28,6 @@ pub enum Format {
     Fastq,
 }
 
-/// Some patterns as they stand in a file.
-pub struct PatternChunk {
-    /// Its bytes, without patterns.
-    pub part: PatternPart,
-    /// The file ends with it.
-    pub is_last: bool,
-}
-
 /// The patterns of a chunk.
 #[derive(Debug)]
 pub struct ParsedChunk {
@@ -45,19 +39,26 @@ pub struct ParsedChunk {
 }
 
 impl Format {
-    /// The format of a file of sequences, by its first byte.
+    /// The format of a file of sequences by the first line in `beginning` that is neither blank
+    /// nor a comment, or `None` if there is no such line so far.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is no such file.
-    pub fn of_sequences(first: Option<u8>) -> Result<Self> {
-        match first {
-            Some(b'>') => Ok(Format::Fasta),
-            Some(b'@') => Ok(Format::Fastq),
-            Some(_) => Err(Error::Usage(
-                "is neither FASTA nor FASTQ, which begin with > and @; -f takes plain lines".into(),
-            )),
-            None => Err(Error::Usage("is empty: there are no sequences".into())),
+    /// [`Error::Usage`] if that line begins no record.
+    pub fn of_sequences(beginning: &[u8]) -> Result<Option<Self>> {
+        for line in beginning.split(|&byte| byte == b'\n') {
+            let line = without_mark(line);
+            match line.first() {
+                Some(b'>') => return Ok(Some(Format::Fasta)),
+                Some(b'@') => return Ok(Some(Format::Fastq)),
+                Some(b'#' | b';') => {}
+                _ if BYTE_ORDER_MARK.starts_with(line) || line.iter().all(is_blank) => {}
+                _ => {
+                    let what = "is neither FASTA nor FASTQ, which begin with > and @";
+                    return Err(Error::Usage(what.into()));
+                }
+            }
         }
+        Ok(None)
     }
 
     /// Where the last pattern ends that is known to be whole, in bytes that start with one and may
@@ -65,31 +66,69 @@ impl Format {
     pub fn whole(self, bytes: &[u8]) -> usize {
         match self {
             Format::Lines => memrchr(b'\n', bytes).map_or(0, |at| at + 1),
-            Format::Fasta => memmem::rfind(bytes, b"\n>").map_or(0, |at| at + 1),
+            Format::Fasta => whole_fasta(bytes),
             Format::Fastq => whole_fastq(bytes),
         }
     }
 }
 
+/// UTF-8 byte order mark, which some editors put at the beginning of a file.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// A line behind its byte order mark, if it has one.
+fn without_mark(line: &[u8]) -> &[u8] {
+    line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
+}
+
+/// Whether a byte is layout within a sequence: a blank, a tab, VT, FF, or a CR.
+fn is_blank(byte: &u8) -> bool {
+    matches!(byte, b' ' | b'\t'..=b'\r')
+}
+
+/// Bytes of a line that are no blanks.
+fn symbols(line: &[u8]) -> usize {
+    line.iter().filter(|byte| !is_blank(byte)).count()
+}
+
+fn whole_fasta(bytes: &[u8]) -> usize {
+    let plain = memmem::rfind(bytes, b"\n>").map_or(0, |at| at + 1);
+    let marked = memmem::rfind(&bytes[plain..], b"\n\xEF\xBB\xBF>");
+    marked.map_or(plain, |at| plain + at + 1)
+}
+
 /// Qualities may begin like a record, so that records are counted from the first one.
 fn whole_fastq(bytes: &[u8]) -> usize {
-    let (mut end, mut start, mut lines) = (0, 0, 0);
+    #[derive(Clone, Copy)]
+    enum Expected {
+        Header,
+        Bases(usize),
+        Qualities(usize),
+    }
+    let (mut end, mut start, mut expected) = (0, 0, Expected::Header);
     for at in memchr_iter(b'\n', bytes) {
-        // Blank lines may stand before a record.
-        lines += u32::from(lines > 0 || !matches!(bytes[start..at], [] | [b'\r']));
+        let line = &bytes[start..at];
         start = at + 1;
-        if lines == 4 {
-            (end, lines) = (start, 0);
+        expected = match (expected, without_mark(line).first()) {
+            (Expected::Header, Some(b'@')) => Expected::Bases(0),
+            (Expected::Header, _) => Expected::Header,
+            (Expected::Bases(bases), Some(b'+')) => Expected::Qualities(bases),
+            (Expected::Bases(bases), _) => Expected::Bases(bases + symbols(line)),
+            (Expected::Qualities(left), _) => {
+                Expected::Qualities(left.saturating_sub(symbols(line)))
+            }
+        };
+        if let Expected::Qualities(0) = expected {
+            (end, expected) = (start, Expected::Header);
         }
     }
     end
 }
 
 impl PatternSyntax {
-    /// Makes patterns of the bytes of a chunk, in their place.
-    pub fn parse(self, PatternChunk { part, is_last }: PatternChunk) -> ParsedChunk {
+    /// Makes patterns of the bytes of a chunk, which has none yet, in their place.
+    pub fn parse(self, part: PatternPart) -> ParsedChunk {
         let lines = LineReader { at: 0, end: part.bytes.len(), count: 0 };
-        let mut parser = Parser { syntax: self, part, lines, is_last };
+        let mut parser = Parser { syntax: self, part, lines };
         let outcome = match self.format {
             Format::Lines => parser.lines(),
             Format::Fasta => parser.fasta(),
@@ -101,12 +140,18 @@ impl PatternSyntax {
     /// Makes a pattern of bytes of the part, which name it too.
     pub fn add_given(self, part: &mut PatternPart, name: Range<usize>) -> Result<(), String> {
         let pattern = if self.hex { decode_hex(&mut part.bytes, &name)? } else { name.clone() };
-        self.add(part, name, pattern);
+        self.add(part, name, pattern, None);
         Ok(())
     }
 
-    fn add(self, part: &mut PatternPart, name: Range<usize>, pattern: Range<usize>) {
-        part.add(name, pattern);
+    fn add(
+        self,
+        part: &mut PatternPart,
+        name: Range<usize>,
+        pattern: Range<usize>,
+        qualities: Option<Range<usize>>,
+    ) {
+        part.add(name, pattern, qualities);
         if self.both_strands {
             part.add_reverse();
         }
@@ -118,7 +163,6 @@ struct Parser {
     syntax: PatternSyntax,
     part: PatternPart,
     lines: LineReader,
-    is_last: bool,
 }
 
 /// Why a file is refused, of which line by line all before was read.
@@ -133,54 +177,105 @@ impl Parser {
     }
 
     fn fasta(&mut self) -> Parsed<()> {
-        while let Some(header) = self.lines.next(&self.part.bytes) {
-            if self.lines.is_over() && self.is_last {
-                return ended();
-            }
+        while let Some(line) = self.lines.next(&self.part.bytes) {
+            // Only comments and blank lines stand in front of the first header.
+            let Some(header) = self.header(line, b'>') else { continue };
             let (from, mut end) = (self.lines.at, self.lines.at);
-            while !self.lines.is_over() && self.part.bytes[self.lines.at] != b'>' {
+            while !self.begins_fasta() {
                 let Some(line) = self.lines.next(&self.part.bytes) else { break };
-                if line.start != end {
-                    self.part.bytes.copy_within(line.clone(), end);
+                if self.part.bytes.get(line.start) != Some(&b';') {
+                    end = self.append(line, end);
                 }
-                end += line.len();
             }
-            self.add(header, from..end);
+            self.add(header, from..end, None);
         }
         Ok(())
+    }
+
+    fn begins_fasta(&self) -> bool {
+        let rest = &self.part.bytes[self.lines.at..self.lines.end];
+        without_mark(rest).first() == Some(&b'>')
     }
 
     fn fastq(&mut self) -> Parsed<()> {
-        while let Some(header) = self.lines.next(&self.part.bytes) {
-            match self.part.bytes[header.clone()].first() {
-                Some(b'@') => self.fastq_record(header)?,
-                Some(_) => return Err("a record begins with @".into()),
-                None => {}
+        while let Some(line) = self.lines.next(&self.part.bytes) {
+            if let Some(header) = self.header(line.clone(), b'@') {
+                self.fastq_record(header)?;
+            } else if !self.is_between_records(line) {
+                return Err("a record begins with @".into());
             }
         }
         Ok(())
     }
 
+    fn is_between_records(&self, line: Range<usize>) -> bool {
+        let line = &self.part.bytes[line];
+        matches!(line.first(), Some(b'#' | b';')) || line.iter().all(is_blank)
+    }
+
     fn fastq_record(&mut self, header: Range<usize>) -> Parsed<()> {
-        let Some(sequence) = self.lines.next(&self.part.bytes) else { return ended() };
-        let Some(separator) = self.lines.next(&self.part.bytes) else { return ended() };
-        if self.part.bytes[separator].first() != Some(&b'+') {
-            return Err("a line that begins with + follows the sequence, which is one line".into());
+        let (from, mut end) = (self.lines.at, self.lines.at);
+        loop {
+            let Some(line) = self.lines.next(&self.part.bytes) else { return ended() };
+            match self.part.bytes[line.clone()].first() {
+                Some(b'+') => break,
+                Some(b'@') => return Err("a line that begins with + follows the bases".into()),
+                _ => end = self.append(line, end),
+            }
         }
-        let qualities = self.lines.next(&self.part.bytes).unwrap_or(0..0);
-        if qualities.len() != sequence.len() {
-            let (bases, qualities) = (sequence.len(), qualities.len());
+        let bases = from..end;
+        let (from, mut end) = (self.lines.at, self.lines.at);
+        while end - from < bases.len() {
+            let Some(line) = self.lines.next(&self.part.bytes) else { break };
+            end = self.append(line, end);
+        }
+        if end - from != bases.len() {
+            let (bases, qualities) = (bases.len(), end - from);
             return Err(format!("the sequence has {bases} bases, but {qualities} qualities"));
         }
-        self.add(header, sequence);
+        self.add(header, bases, Some(from..end));
         Ok(())
     }
 
-    /// Of the header only the name is kept, without its mark.
-    fn add(&mut self, Range { start, end }: Range<usize>, sequence: Range<usize>) {
-        let header = &self.part.bytes[start + 1..end];
-        let name = header.iter().position(u8::is_ascii_whitespace).unwrap_or(header.len());
-        self.syntax.add(&mut self.part, start + 1..start + 1 + name, sequence);
+    /// The header that a line is behind its mark, if it begins a record.
+    fn header(&self, line: Range<usize>, mark: u8) -> Option<Range<usize>> {
+        let bytes = without_mark(&self.part.bytes[line.clone()]);
+        (bytes.first() == Some(&mark)).then(|| line.end - bytes.len() + 1..line.end)
+    }
+
+    /// Moves a line without its blanks to `end`, and gives the end behind it.
+    fn append(&mut self, line: Range<usize>, end: usize) -> usize {
+        let bytes = &mut self.part.bytes;
+        if !bytes[line.clone()].iter().fold(false, |any, byte| any | is_blank(byte)) {
+            let len = line.len();
+            if line.start != end {
+                bytes.copy_within(line, end);
+            }
+            return end + len;
+        }
+        let mut end = end;
+        for at in line {
+            if !is_blank(&bytes[at]) {
+                bytes[end] = bytes[at];
+                end += 1;
+            }
+        }
+        end
+    }
+
+    /// Of the header only the name is kept: the first word.
+    fn add(
+        &mut self,
+        header: Range<usize>,
+        sequence: Range<usize>,
+        qualities: Option<Range<usize>>,
+    ) {
+        let bytes = &self.part.bytes[header.clone()];
+        let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
+        let word = &bytes[start..];
+        let len = word.iter().position(is_blank).unwrap_or(word.len());
+        let name = header.start + start..header.start + start + len;
+        self.syntax.add(&mut self.part, name, sequence, qualities);
     }
 }
 
@@ -196,10 +291,6 @@ struct LineReader {
 }
 
 impl LineReader {
-    fn is_over(&self) -> bool {
-        self.at == self.end
-    }
-
     /// The next line without its LF, which the last one may lack.
     fn whole(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
         let (start, left) = (self.at, &bytes[self.at..self.end]);
@@ -254,14 +345,14 @@ mod tests {
         assert_eq!(Format::Lines.whole(b"a\n\nb"), 3);
         assert_eq!(Format::Fasta.whole(b">a\nAC\n>b\nA>\n"), 6);
         assert_eq!(Format::Fasta.whole(b">a\nAC\n"), 0);
-        let fastq = b"\n\r\n@a\n@C\n+\n@+\n\n@b\n\n+\n\n@c\nA\n+\n";
+        assert_eq!(Format::Fasta.whole(b">a\nAC\n\xEF\xBB\xBF>b\nA>\n"), 6);
+        let fastq = b"\n\r\n@a\nC\n+\n@\n\n@b\n\n+\n\n@c\nA G\nT\n+\nII\n@\n@d\n";
         for end in 0..=fastq.len() {
-            let whole = if end < 14 {
-                0
-            } else if end < 22 {
-                14
-            } else {
-                22
+            let whole = match end {
+                0..12 => 0,
+                12..19 => 12,
+                19..36 => 19,
+                _ => 36,
             };
             assert_eq!(Format::Fastq.whole(&fastq[..end]), whole, "{end}");
         }
