@@ -103,8 +103,18 @@ def decode_file(reader, give_out):
     while header:
         decode_frame(reader, header, give_out)
         header = reader.up_to(16)
+        if header[:1] == b"\0":
+            pass_padding(reader, header)
+            return
         is_magic = MAGIC.startswith(header[:4])
         require(is_magic, "R24", "bytes after the last Footer that are not a frame")
+
+
+def pass_padding(reader, part):
+    """Section 7.1: zeros up to the end of the file, which begin with `part`."""
+    while part:
+        require(not any(part), "R24", "padding with bytes that are not zero")
+        part = reader.up_to(1 << 16)
 
 
 def decode_frame(reader, header, give_out):

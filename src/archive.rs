@@ -70,7 +70,7 @@ impl<R> Archive<R> {
         self.contents.raw_size()
     }
 
-    /// Bytes of the file.
+    /// Bytes of the file, without the padding that may stand behind its last frame.
     pub fn coded_size(&self) -> u64 {
         self.frames().last().map_or(0, |frame| frame.coded.end)
     }

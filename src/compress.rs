@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub struct Summary {
     /// Bytes of the raw stream.
     pub raw_size: u64,
-    /// Bytes of the compressed file.
+    /// Bytes of the compressed file, without the padding that may stand behind its last frame.
     pub coded_size: u64,
 }
 
@@ -290,7 +290,7 @@ impl<W: Write> Write for Encoder<W> {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.state {
             EncoderState::Fresh(output) => output.flush(),
-            EncoderState::Running { writer, .. } => writer.output().flush(),
+            EncoderState::Running { writer, .. } => writer.flush(),
             EncoderState::Failed => Err(failed_before().into()),
         }
     }

@@ -75,9 +75,13 @@ impl Contents {
     /// bytes hold them.
     pub fn read(input: &mut dyn ReadSeek, memory: u64) -> Result<Self> {
         let (mut frames, mut blocks) = (Vec::new(), 0);
-        let mut end = input.seek(SeekFrom::End(0))?;
-        if end == 0 {
+        let size = input.seek(SeekFrom::End(0))?;
+        if size == 0 {
             return Err(Flaw("not a bwz file: it is empty").at(None, 0));
+        }
+        let mut end = without_padding(input, size)?;
+        if end == 0 {
+            return Err(Flaw(NOT_BWZ).at(None, 0));
         }
         while end > 0 {
             let frame = read_frame(input, end, TableRoom { memory, blocks })?;
@@ -121,6 +125,30 @@ impl Contents {
             format!("range {start}..{end} is not within the {size} bytes of the file").into(),
         ))
     }
+}
+
+/// Where the frames of a file of `size` bytes end: behind its last byte that is not zero, since a
+/// frame ends in one and zeros behind the last frame are padding.
+///
+/// Each step is 16 times as long as the one before, up to 1 MiB: a file without padding costs a
+/// read of one byte, and long padding few reads.
+pub(crate) fn without_padding(input: &mut (impl Read + Seek + ?Sized), size: u64) -> io::Result<u64> {
+    const LARGEST_STEP: u64 = 1 << 20;
+    let mut buffer = Vec::new();
+    let mut end = size;
+    let mut step = 1;
+    while end > 0 {
+        let start = end.saturating_sub(step);
+        buffer.resize((end - start) as usize, 0);
+        input.seek(SeekFrom::Start(start))?;
+        input.read_exact(&mut buffer)?;
+        if let Some(last) = buffer.iter().rposition(|&byte| byte != 0) {
+            return Ok(start + last as u64 + 1);
+        }
+        end = start;
+        step = (step * 16).min(LARGEST_STEP);
+    }
+    Ok(0)
 }
 
 /// The memory that tables may take, and blocks whose tables are in it already.

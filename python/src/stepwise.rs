@@ -35,8 +35,10 @@ struct State {
     over: bool,
     /// The work waits for input.
     hungry: bool,
-    /// The last bytes that it took.
+    /// The last bytes that it took, without zeros at their end: these may be padding.
     last: VecDeque<u8>,
+    /// As many zeros came behind them, or as many as matter.
+    zeros: usize,
     /// Blocks that it has begun and not given out.
     owed: u64,
     output: VecDeque<u8>,
@@ -56,7 +58,20 @@ impl State {
         (self.abandoned, self.over) = (true, true);
     }
 
-    /// What was taken so far ends where a frame does.
+    /// Notes what was taken.
+    fn note(&mut self, taken: &[u8]) {
+        let Some(end) = taken.iter().rposition(|&byte| byte != 0).map(|last| last + 1) else {
+            self.zeros = FOOTER.min(self.zeros + taken.len());
+            return;
+        };
+        self.last.extend(std::iter::repeat_n(0, self.zeros));
+        self.last.extend(&taken[end.saturating_sub(FOOTER)..end]);
+        let old = self.last.len().saturating_sub(FOOTER);
+        self.last.drain(..old);
+        self.zeros = FOOTER.min(taken.len() - end);
+    }
+
+    /// What was taken so far ends where a frame does, or in padding behind one.
     fn is_at_end(&self) -> bool {
         let last: Vec<u8> = self.last.iter().copied().collect();
         self.is_idle() && is_footer(&last)
@@ -200,10 +215,7 @@ impl Read for Exchange {
             }
             state.hungry = false;
             let count = state.input.read(out)?;
-            let last = count.saturating_sub(FOOTER);
-            state.last.extend(&out[last..count]);
-            let old = state.last.len().saturating_sub(FOOTER);
-            state.last.drain(..old);
+            state.note(&out[..count]);
             Ok(count)
         });
         read.unwrap_or(Ok(0))

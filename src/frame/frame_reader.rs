@@ -146,6 +146,10 @@ impl<R: Read> FrameReader<R> {
         if bytes.is_empty() && self.frames > 0 {
             return Ok(false);
         }
+        if bytes.first() == Some(&0) && self.frames > 0 {
+            self.pass_padding(&bytes)?;
+            return Ok(false);
+        }
         let known = bytes.len().min(MAGIC.len());
         if bytes.is_empty() || bytes[..known] != MAGIC[..known] {
             let flaw = match (self.frames, bytes.len()) {
@@ -160,6 +164,27 @@ impl<R: Read> FrameReader<R> {
         let header = FrameHeader::at(bytes, start)?;
         self.frame = Some(OpenFrame::new(start, header.block_size));
         Ok(true)
+    }
+
+    /// Reads the padding that begins with `first`, up to the end of the file. It does not count as
+    /// read: the file ends where its last frame does.
+    fn pass_padding(&mut self, first: &[u8]) -> Result<()> {
+        let start = self.offset - first.len() as u64;
+        self.offset = start;
+        let mut checked = 0;
+        let mut buffer = vec![0; PADDING_BUFFER];
+        let mut bytes = first;
+        loop {
+            if let Some(other) = bytes.iter().position(|&byte| byte != 0) {
+                return Err(NOT_PADDING.at(None, start + checked + other as u64));
+            }
+            checked += bytes.len() as u64;
+            let came = fill(&mut self.input, &mut buffer)?;
+            if came == 0 {
+                return Ok(());
+            }
+            bytes = &buffer[..came];
+        }
     }
 
     /// Reads Seek_Table, whose marker stood at `start`, and Footer.
@@ -213,6 +238,13 @@ impl<R: Read> FrameReader<R> {
         if bytes.len() as u64 == size { Ok(bytes) } else { Err(CUT_OFF.at(None, self.offset)) }
     }
 }
+
+/// Bytes of padding that are read at a time.
+const PADDING_BUFFER: usize = 64 << 10;
+
+const NOT_PADDING: Flaw = Flaw(
+    "trailing garbage: zero bytes follow the last frame, which are padding up to the end of the file only, but here stands another byte",
+);
 
 pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
 

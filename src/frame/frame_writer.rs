@@ -9,14 +9,23 @@ use super::tables;
 use crate::error::{Error, Result};
 use crate::sequence::{Contribution, Kind};
 use crc32fast::Hasher;
-use std::io::Write;
+use std::io::{self, Write};
 
 /// What a writer keeps of them fits 4 GiB: 256 TiB of raw bytes at level 1.
 const MAX_BLOCKS: usize = 1 << 28;
 
-/// Writes Frame_Header at once, every block as it comes, Seek_Table and Footer at the end.
+/// Bytes that are written together: a multiple of the records of tapes that are usual.
+const GATHERED: usize = 60 << 10;
+
+/// Writes Frame_Header, every block as it comes, Seek_Table and Footer at the end, in pieces of
+/// [`GATHERED`] bytes and whole multiples of them, except for the last.
+///
+/// A tape drive, and `dd conv=sync` before it, takes each write for a record of its own and fills
+/// up short ones with zeros, which would then stand within the frame.
 pub(crate) struct FrameWriter<W> {
     output: W,
+    /// Bytes that are not written yet.
+    pending: Vec<u8>,
     entries: Vec<Entry>,
     raw_size: u64,
     coded_size: u64,
@@ -30,6 +39,7 @@ impl<W: Write> FrameWriter<W> {
     pub fn start(output: W, block_size: u64) -> Result<Self> {
         let mut writer = FrameWriter {
             output,
+            pending: Vec::new(),
             entries: Vec::new(),
             raw_size: 0,
             coded_size: 0,
@@ -77,18 +87,36 @@ impl<W: Write> FrameWriter<W> {
             stream_checksum: self.stream.clone().finalize(),
         };
         self.put(&footer.to_bytes())?;
+        self.write_pending()?;
         self.output.flush()?;
         Ok((self.output, self.raw_size, self.coded_size))
     }
 
-    /// The output, for flushing what stands in it so far.
-    pub fn output(&mut self) -> &mut W {
-        &mut self.output
+    /// Passes on what was put so far.
+    pub fn flush(&mut self) -> io::Result<()> {
+        self.write_pending()?;
+        self.output.flush()
     }
 
+    /// Writes what fills the buffer, and keeps the rest for later.
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        self.output.write_all(bytes)?;
         self.coded_size += bytes.len() as u64;
+        let room = GATHERED - self.pending.len();
+        let (first, rest) = bytes.split_at(bytes.len().min(room));
+        self.pending.extend_from_slice(first);
+        if self.pending.len() < GATHERED {
+            return Ok(());
+        }
+        self.write_pending()?;
+        let whole = rest.len() - rest.len() % GATHERED;
+        self.output.write_all(&rest[..whole])?;
+        self.pending.extend_from_slice(&rest[whole..]);
+        Ok(())
+    }
+
+    fn write_pending(&mut self) -> io::Result<()> {
+        self.output.write_all(&self.pending)?;
+        self.pending.clear();
         Ok(())
     }
 }

@@ -51,11 +51,14 @@ pub fn recover<R: Read + Seek, W: Write>(
     options: &Options,
 ) -> Result<Recovery> {
     let file_size = input.seek(SeekFrom::End(0))?;
-    let (sound_frames, scan_end) = sound_frames(&mut input, file_size, options)?;
+    let content_end = contents::without_padding(&mut input, file_size)?;
+    let (sound_frames, sound_start) = sound_frames(&mut input, content_end, options)?;
+    // Zeros may belong to a block where the end of the file is damaged.
+    let scan_end = if sound_frames.is_empty() { file_size } else { sound_start };
     let pool = threads::pool(options)?;
     let (account, checksums) = (Account::default(), RangeChecksums::default());
     let mut saver = Saver { input, output, pool, options, account, checksums };
-    saver.scan(scan_end)?;
+    saver.scan(scan_end, content_end)?;
     for (frame, blocks) in sound_frames {
         saver.frame(&frame, &blocks)?;
     }
@@ -103,8 +106,9 @@ struct Saver<'a, R, W> {
 }
 
 impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
-    /// Saves what is found up to `end`, where the tables are not to be trusted.
-    fn scan(&mut self, end: u64) -> Result<()> {
+    /// Saves what is found up to `end`, where the tables are not to be trusted. All that stands
+    /// behind `content_end` is zeros.
+    fn scan(&mut self, end: u64, content_end: u64) -> Result<()> {
         let mut scanner = Scanner::new(end);
         let mut from = 0;
         while let Some(landmark) = scanner.next(&mut self.input, from)? {
@@ -123,7 +127,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             }
             from = self.account.scanned_to;
         }
-        if end > 0 && (self.account.in_frame || self.account.frames_end < end) {
+        if end > 0 && (self.account.in_frame || self.account.frames_end < end.min(content_end)) {
             self.account.end_unknown();
         }
         self.account.frames_end = end;
