@@ -132,7 +132,10 @@ impl Contents {
 ///
 /// Each step is 16 times as long as the one before, up to 1 MiB: a file without padding costs a
 /// read of one byte, and long padding few reads.
-pub(crate) fn without_padding(input: &mut (impl Read + Seek + ?Sized), size: u64) -> io::Result<u64> {
+pub(crate) fn without_padding(
+    input: &mut (impl Read + Seek + ?Sized),
+    size: u64,
+) -> io::Result<u64> {
     const LARGEST_STEP: u64 = 1 << 20;
     let mut buffer = Vec::new();
     let mut end = size;

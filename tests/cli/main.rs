@@ -18,6 +18,7 @@ mod habits;
 mod limits;
 mod looking;
 mod overlaps;
+mod padding;
 mod pipes;
 mod refusals;
 mod repeats;

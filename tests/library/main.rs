@@ -12,6 +12,7 @@ mod foreign;
 mod golden;
 mod holes;
 mod lcp_devices;
+mod padding;
 mod recover;
 mod rejects;
 mod roundtrip;

@@ -122,6 +122,16 @@ fn rejects() -> Vec<Reject> {
         ("R27-head", put(24, &[0]), "does not match its ends"),
         ("R27-tail", put(24 + 128, &[0]), "does not match its ends"),
         ("R24-trailing-garbage", Patient([&t().0[..], b"more"].concat()), "trailing garbage"),
+        (
+            "R24-padding-with-another-byte",
+            Patient([&t().0[..], &[0, 0, 0, 1, 0]].concat()),
+            "here stands another byte",
+        ),
+        (
+            "R24-padding-between-frames",
+            Patient([&t().0[..], &[0; 20], &t().0].concat()),
+            "here stands another byte",
+        ),
     ];
     files
         .into_iter()
