@@ -3,6 +3,8 @@
 mod block_options;
 mod search_options;
 
+pub use search_options::Letters;
+
 use crate::coder::Effort;
 use crate::device::{Device, GpuSet};
 use crate::error::{Bound, Error, Result};
@@ -58,6 +60,8 @@ pub struct Options {
     index_of_bytes: bool,
     /// Whether a search by sequence tells small letters from capital ones.
     pub(crate) match_case: bool,
+    /// What letters of patterns stand for there.
+    pub(crate) letters: Letters,
     /// How many bytes of a match may differ from its pattern.
     pub(crate) max_mismatches: u8,
     pub(crate) effort: Effort,
@@ -96,6 +100,7 @@ impl Options {
             index: None,
             index_of_bytes: false,
             match_case: false,
+            letters: Letters::Nucleotides,
             max_mismatches: 0,
             effort: Effort::Default,
             verify: false,

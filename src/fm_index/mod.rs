@@ -65,6 +65,9 @@ use std::slice;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
+/// Steps that a thread makes for itself at least.
+const STEPS: usize = 1 << 10;
+
 /// A block that can be searched.
 ///
 /// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
@@ -191,6 +194,22 @@ impl<R: Row> FmIndex<R> {
         Ok(self.positions.get().expect("just set"))
     }
 
+    /// Whether the block has a byte.
+    pub(crate) fn has(&self, c: u8) -> bool {
+        self.starts[usize::from(c)] < self.starts[usize::from(c) + 1]
+    }
+
+    /// The intervals of cP from those of P, for each byte c and interval.
+    pub(crate) fn steps(&self, asked: &[(u8, Range<u64>)]) -> Vec<Range<u64>> {
+        let step = |(c, interval): &(u8, Range<u64>)| {
+            let interval = R::new(interval.start as usize)..R::new(interval.end as usize);
+            let Range { start, end } =
+                with_layout!(&self.layout, rank => self.step(rank, *c, interval));
+            start.into()..end.into()
+        };
+        asked.par_iter().with_min_len(STEPS).map(step).collect()
+    }
+
     /// Length of the block.
     #[allow(clippy::len_without_is_empty, reason = "a block is never empty")]
     pub fn len(&self) -> usize {
@@ -230,10 +249,7 @@ impl<R: Row> FmIndex<R> {
 }
 
 /// The first rows of an interval.
-pub(crate) fn rows_of<R: Row>(
-    interval: &Range<R>,
-    limit: usize,
-) -> impl Iterator<Item = R> + use<R> {
+fn rows_of<R: Row>(interval: &Range<R>, limit: usize) -> impl Iterator<Item = R> + use<R> {
     (interval.start.get()..interval.end.get()).take(limit).map(R::new)
 }
 

@@ -3,7 +3,47 @@
 use super::Options;
 use crate::error::{Error, Result};
 
+/// Which symbols of a text a letter of a pattern stands for, in a search by sequence. A search by
+/// bytes is always exact.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Letters {
+    /// T and U are one letter in patterns of nucleotides: A, C, G, T, U and the ambiguity codes of
+    /// IUPAC, which stand for themselves. In all other patterns each letter stands for itself.
+    #[default]
+    Nucleotides,
+    /// And each ambiguity code stands for its bases: R for A and G, N for A, C, G, T and U. It does
+    /// not stand for an ambiguity code of the text. Patterns have no other letters.
+    Iupac,
+    /// Each letter stands for itself alone.
+    Exact,
+}
+
 impl Options {
+    /// Sets which symbols a letter of a pattern stands for in a search by sequence.
+    ///
+    /// ```
+    /// use bwz::{Archive, DEFAULT_SAMPLE_RATE, Letters, Options};
+    /// use std::io::Cursor;
+    ///
+    /// let options = Options::new().index(DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b">rna\nACGUACGT\nACGRACGC\n"[..], &mut file, &options)?;
+    /// let counts = |letters| {
+    ///     let options = options.clone().letters(letters);
+    ///     Archive::open(Cursor::new(&file), &options)?.count(&["ACGT", "ACGR", "ACGY"])
+    /// };
+    /// assert_eq!(counts(Letters::Nucleotides)?, [2, 1, 0]);
+    /// assert_eq!(counts(Letters::Iupac)?, [2, 0, 3]);
+    /// assert_eq!(counts(Letters::Exact)?, [1, 1, 0]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    #[must_use]
+    pub fn letters(mut self, letters: Letters) -> Self {
+        self.letters = letters;
+        self
+    }
+
     /// Has a search by sequence find only what is of the same case; without this, `acgt` and `ACGT`
     /// are one. A search by bytes is always so. Counting takes as long as locating then.
     ///

@@ -1,6 +1,7 @@
 //! A batch of patterns in all sections of a file, each searched its own way.
 
 use super::folded_patterns::FoldedPatterns;
+use super::letter_classes::BatchLetters;
 use super::mismatches;
 use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
@@ -43,11 +44,12 @@ fn by_sequence(
     session: &mut Session,
     layouts: &mut Layouts,
 ) -> Result<BatchMatches> {
-    let folded = FoldedPatterns::new(batch.patterns)?;
+    let folded = FoldedPatterns::new(batch.patterns, batch.options.letters)?;
     let patterns = folded.patterns(batch.patterns);
+    let letters = BatchLetters::of(&patterns, batch.options.letters);
     let matches_case = batch.options.match_case;
     let limit = if matches_case { Some(usize::MAX) } else { batch.limit };
-    let all = Batch { patterns: &patterns, limit, ..*batch };
+    let all = Batch { patterns: &patterns, letters: letters.as_ref(), limit, ..*batch };
     let mut found = BatchMatches::default();
     for range in stretches(&all, section, session)? {
         let patterns = &patterns[range.clone()];
@@ -97,7 +99,7 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
     }
     let halves = if has_halves { mismatches::halves(patterns)? } else { Vec::new() };
     let parts = if has_halves { &halves } else { patterns };
-    let counting = Batch { patterns: parts, limit: None, options };
+    let counting = Batch { patterns: parts, limit: None, ..*batch };
     let counts = counting.run_section(&section.blocks, session)?.counts;
     let counts = counts.chunks(parts.len() / patterns.len()).map(|counts| counts.iter().sum());
     Ok(cut(counts, options.memory_limit() / CANDIDATES_SHARE / CANDIDATE))

@@ -10,11 +10,14 @@
 //! windows: few are looked for in each, many are searched in an index of all of them, which costs
 //! little beside the search of the blocks.
 
+use super::letter_classes::BatchLetters;
+use super::loaded_index::LoadedIndex;
 use super::search_results::Matches;
-use super::searched_block::{MANY, occurrences};
+use super::searched_block::{MANY, SearchedBlock};
+use super::text_scan::ScannedText;
 use crate::bwt::Sorter;
 use crate::error::Result;
-use crate::fm_index::FmIndex;
+use crate::positions::NarrowLimits;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -44,6 +47,8 @@ pub struct Edges {
 /// The search at the boundaries of blocks that come one after the other.
 pub struct Boundaries<'p> {
     patterns: &'p [&'p [u8]],
+    /// What their letters stand for, unless it is themselves.
+    letters: Option<&'p BatchLetters>,
     /// Positions wanted of each pattern.
     limit: usize,
     /// Of blocks whose boundaries have not been searched, and of the one before them.
@@ -54,9 +59,13 @@ pub struct Boundaries<'p> {
 
 impl<'p> Boundaries<'p> {
     /// Counts, and with a limit locates.
-    pub fn new(patterns: &'p [&'p [u8]], limit: Option<usize>) -> Self {
+    pub fn new(
+        patterns: &'p [&'p [u8]],
+        letters: Option<&'p BatchLetters>,
+        limit: Option<usize>,
+    ) -> Self {
         let (limit, found) = (limit.unwrap_or(0), HashMap::new());
-        Boundaries { patterns, limit, edges: Vec::new(), enough: ENOUGH, found }
+        Boundaries { patterns, letters, limit, edges: Vec::new(), enough: ENOUGH, found }
     }
 
     /// Adds the next block.
@@ -125,12 +134,16 @@ impl<'p> Boundaries<'p> {
 
     /// Looks for each pattern in each window.
     fn scan(&mut self, numbers: &[usize], windows: &Windows) {
+        let texts = ScannedText::new(&windows.bytes, self.letters);
         let find = |&n: &usize| {
             let pattern = self.patterns[n];
             let in_window = |window: &Window| -> Vec<u64> {
-                let around = window.around(pattern.len());
-                let pos = |at| window.pos_of(around.start + at);
-                occurrences(pattern, &windows.bytes[around.clone()]).map(pos).collect()
+                let (around, mut all) = (window.around(pattern.len()), Vec::new());
+                texts.find_in(around.clone(), pattern, |at| {
+                    all.push(window.pos_of(around.start + at));
+                    true
+                });
+                all
             };
             (n, windows.all.iter().flat_map(in_window).collect::<Vec<u64>>())
         };
@@ -141,27 +154,34 @@ impl<'p> Boundaries<'p> {
 
     /// Searches for the patterns in an index of the windows.
     fn search_index(&mut self, numbers: &[usize], windows: &Windows) -> Result<()> {
-        let index = FmIndex::new(Sorter::Cpu.sort(&windows.bytes, RATE)?)?;
+        let bwt = Sorter::Cpu.sort(&windows.bytes, RATE)?;
+        let index = SearchedBlock::InMemory(LoadedIndex::new(bwt, NarrowLimits::USUAL)?);
         // Nearly none is found, so that intervals are kept of those alone.
-        let mut found = Vec::new();
+        let (mut found, mut too_many) = (Vec::new(), Vec::new());
         for numbers in numbers.chunks(AT_A_TIME) {
             let patterns: Vec<&[u8]> = numbers.par_iter().map(|&n| self.patterns[n]).collect();
-            let mut intervals = vec![0..0; patterns.len()];
-            index.search(&patterns, &mut intervals);
-            let all = numbers.iter().copied().zip(intervals);
+            let intervals = index.rows_of(&patterns, self.letters, &mut None)?;
+            let all = intervals.all.into_iter().map(|(n, interval)| (numbers[n], interval));
             found.extend(all.filter(|(_, interval)| !interval.is_empty()));
+            too_many.extend(intervals.too_many.into_iter().map(|n| numbers[n]));
         }
+        // A pattern whose letters stand for classes may have several.
+        found.sort_by_key(|(n, _)| *n);
         let mut found = found.into_iter().peekable();
         while found.peek().is_some() {
-            let mut rows = Vec::new();
-            let mut some = Vec::new();
-            while rows.len() < ROWS
-                && let Some((n, interval)) = found.next()
+            let (mut rows, mut some): (Vec<u64>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+            let is_last = |some: &[(usize, usize)], n| some.last().is_some_and(|last| last.0 == n);
+            while let Some((n, interval)) =
+                found.next_if(|(n, _)| rows.len() < ROWS || is_last(&some, *n))
             {
-                some.push((n, interval.len()));
+                let count = (interval.end - interval.start) as usize;
+                match some.last_mut() {
+                    Some(last) if last.0 == n => last.1 += count,
+                    _ => some.push((n, count)),
+                }
                 rows.extend(interval);
             }
-            let mut places = index.positions(&rows)?.into_iter();
+            let mut places = index.positions(&rows, &mut None)?.into_iter();
             for (n, count) in some {
                 let len = self.patterns[n].len();
                 let places = places.by_ref().take(count);
@@ -169,6 +189,7 @@ impl<'p> Boundaries<'p> {
                 self.note(n, crossing.collect());
             }
         }
+        self.scan(&too_many, windows);
         Ok(())
     }
 
@@ -242,6 +263,7 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use super::super::text_scan::occurrences;
     use super::*;
     use crate::cases;
 
@@ -261,7 +283,8 @@ mod tests {
     /// What stands across the boundaries of blocks of `size` bytes, where so many are enough.
     fn search(text: &[u8], size: usize, patterns: &[&[u8]], enough: usize) -> Vec<Vec<u64>> {
         let longest = patterns.iter().map(|p| p.len()).max().unwrap();
-        let mut boundaries = Boundaries { enough, ..Boundaries::new(patterns, Some(usize::MAX)) };
+        let mut boundaries =
+            Boundaries { enough, ..Boundaries::new(patterns, None, Some(usize::MAX)) };
         for edges in cut(text, size, longest) {
             boundaries.add(edges).unwrap();
             let kept: usize = boundaries.edges.iter().map(|e| e.head.len() + e.tail.len()).sum();
@@ -310,7 +333,7 @@ mod tests {
                 }
             }
         }
-        let mut boundaries = Boundaries::new(&patterns, Some(2));
+        let mut boundaries = Boundaries::new(&patterns, None, Some(2));
         super::tests::cut(&text, 10, 37).into_iter().for_each(|e| boundaries.add(e).unwrap());
         for (n, Matches { count, positions }) in boundaries.finish().unwrap() {
             let all = plainly(&text, 10, patterns[n]);

@@ -5,6 +5,7 @@
 //! is decoded once, or taken from the cache, and answers all that is asked of it. Threads work on
 //! different slices. Walks along the LF mapping to a sampled row go the same way.
 
+use super::class_search::BackwardSteps;
 use super::disk_block::DiskBlock;
 use super::disk_samples::DiskSamples;
 use super::slice_cache::DecodedSlice;
@@ -25,6 +26,35 @@ pub struct RankQuery {
     number: u32,
     /// The answer: the symbol's occurrences in the block before the place.
     rank: u64,
+}
+
+impl BackwardSteps for DiskBlock<'_> {
+    fn rows(&self) -> Range<u64> {
+        0..self.text_size() as u64 + 1
+    }
+
+    fn has(&self, symbol: u8) -> bool {
+        !self.rows_of(symbol).is_empty()
+    }
+
+    fn steps(&self, asked: &[(u8, Range<u64>)]) -> Result<Vec<Range<u64>>> {
+        let start = |c: u8| self.rows_of(c).start;
+        let mut intervals: Vec<_> = asked.iter().map(|(c, _)| start(*c)..start(*c)).collect();
+        let mut queries = Vec::new();
+        for (n, (c, interval)) in asked.iter().enumerate() {
+            queries.push(self.query(self.stored(interval.start), Some(*c), 2 * n));
+            queries.push(self.query(self.stored(interval.end), Some(*c), 2 * n + 1));
+        }
+        self.answer(&mut queries)?;
+        for RankQuery { number, rank, .. } in queries {
+            let interval = &mut intervals[number as usize / 2];
+            match number % 2 {
+                0 => interval.start += rank,
+                _ => interval.end += rank,
+            }
+        }
+        Ok(intervals)
+    }
 }
 
 /// A search under way: the pattern's number, what is left of it, and the interval of what is not.

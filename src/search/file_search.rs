@@ -45,7 +45,7 @@ impl FileSearch<'_> {
         if !words.is_empty() || self.options.verify {
             let file = Mutex::new(&mut *self.input);
             let input = SharedInput::new(&file);
-            let batch = Batch { patterns: &words, limit, options: self.options };
+            let batch = Batch { patterns: &words, letters: None, limit, options: self.options };
             found = pool.install(|| {
                 batch_in_sections::run(&batch, &input, self.contents, session, self.layouts)
             })?;

@@ -1,21 +1,26 @@
-//! Patterns as a search by sequence takes them: residues in upper case.
+//! Patterns as a search by sequence takes them: residues in upper case, with T and U as one letter
+//! in those of nucleotides.
 
+use super::letter_classes::is_nucleotide;
 use crate::error::{Error, Result};
+use crate::options::Letters;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Upper case of patterns, in one stretch of memory; nothing where all are so already.
+/// Patterns in one stretch of memory; nothing where all are as they are searched already.
 pub(crate) struct FoldedPatterns(Vec<u8>);
 
 impl FoldedPatterns {
     /// # Errors
-    /// [`Error::Usage`] where a pattern has a byte that no sequence holds.
-    pub fn new(patterns: &[&[u8]]) -> Result<Self> {
-        // As nearly all are; this looks at many bytes at a time.
-        let is_upper = |pattern: &&[u8]| {
-            pattern.iter().fold(true, |upper, byte| upper & byte.is_ascii_uppercase())
+    /// [`Error::Usage`] where a pattern has a byte that no sequence holds, or one that IUPAC does
+    /// not know where letters are its.
+    pub fn new(patterns: &[&[u8]], letters: Letters) -> Result<Self> {
+        // As nearly all are.
+        let ready = if letters == Letters::Exact { &CAPITALS } else { &NUCLEOTIDES_WITHOUT_U };
+        let is_ready = |pattern: &&[u8]| {
+            pattern.iter().fold(true, |all, &byte| all & ready[usize::from(byte)])
         };
-        if patterns.par_iter().all(is_upper) {
+        if patterns.par_iter().all(is_ready) {
             return Ok(FoldedPatterns(Vec::new()));
         }
         let wrong = |pattern: &&&[u8]| !pattern.iter().all(|&byte| RESIDUES[usize::from(byte)]);
@@ -23,16 +28,25 @@ impl FoldedPatterns {
             let at = pattern.iter().position(|&byte| !is_residue(byte)).unwrap_or(0);
             return Err(refusal(pattern, at));
         }
-        let mut bytes = Vec::new();
-        if patterns.par_iter().any(|pattern| pattern.iter().any(u8::is_ascii_lowercase)) {
-            bytes.reserve_exact(patterns.iter().map(|pattern| pattern.len()).sum());
-            patterns.iter().for_each(|pattern| bytes.extend_from_slice(pattern));
-            bytes.make_ascii_uppercase();
+        let unknown =
+            |byte: &u8| letters == Letters::Iupac && !is_nucleotide(byte.to_ascii_uppercase());
+        if let Some(pattern) = patterns.par_iter().find_first(|p| p.iter().any(unknown)) {
+            let at = pattern.iter().position(|byte| unknown(byte)).unwrap_or(0);
+            return Err(no_iupac(pattern, at));
+        }
+        let mut bytes = Vec::with_capacity(patterns.iter().map(|pattern| pattern.len()).sum());
+        for pattern in patterns {
+            let from = bytes.len();
+            bytes.extend_from_slice(pattern);
+            bytes[from..].make_ascii_uppercase();
+            if letters != Letters::Exact {
+                write_letters(&mut bytes[from..]);
+            }
         }
         Ok(FoldedPatterns(bytes))
     }
 
-    /// The patterns that it was made of, in upper case.
+    /// The patterns that it was made of, as they are searched.
     pub fn patterns<'p>(&'p self, of: &'p [&'p [u8]]) -> Cow<'p, [&'p [u8]]> {
         let mut rest = &self.0[..];
         let mut take = |len| rest.split_off(..len).unwrap_or_default();
@@ -42,6 +56,40 @@ impl FoldedPatterns {
         }
     }
 }
+
+/// Writes T for both T and U in a pattern of nucleotides; in all others each stands for itself,
+/// which a small letter says.
+fn write_letters(pattern: &mut [u8]) {
+    let of_nucleotides = pattern.iter().all(|&letter| is_nucleotide(letter));
+    for letter in pattern {
+        match letter {
+            b'U' if of_nucleotides => *letter = b'T',
+            b'T' | b'U' if !of_nucleotides => letter.make_ascii_lowercase(),
+            _ => {}
+        }
+    }
+}
+
+static CAPITALS: [bool; 256] = {
+    let (mut capitals, mut byte) = ([false; 256], b'A');
+    while byte <= b'Z' {
+        capitals[byte as usize] = true;
+        byte += 1;
+    }
+    capitals
+};
+
+/// By byte, whether it is a letter of nucleotides that stands for what it stands for in all of
+/// them.
+static NUCLEOTIDES_WITHOUT_U: [bool; 256] = {
+    const LETTERS: &[u8] = b"ACGTRYSWKMBDHVN";
+    let (mut all, mut n) = ([false; 256], 0);
+    while n < LETTERS.len() {
+        all[LETTERS[n] as usize] = true;
+        n += 1;
+    }
+    all
+};
 
 /// By byte, whether sequences may hold it.
 const RESIDUES: [bool; 256] = {
@@ -59,15 +107,28 @@ const fn is_residue(byte: u8) -> bool {
 }
 
 fn refusal(pattern: &[u8], at: usize) -> Error {
-    const SHOWN: usize = 40;
-    let start =
-        String::from_utf8_lossy(&pattern[..pattern.len().min(SHOWN)]).escape_debug().to_string();
-    let byte = char::from(pattern[at]).escape_debug();
+    let (start, byte) = shown(pattern, at);
     let text = format!(
         "this file is searched by sequence, and no sequence holds the `{byte}` at byte {at} of the \
          pattern `{start}`; a file made with --index=bytes is searched by its bytes"
     );
     Error::Usage(text.into())
+}
+
+fn no_iupac(pattern: &[u8], at: usize) -> Error {
+    let (start, byte) = shown(pattern, at);
+    let text = format!(
+        "with --iupac a pattern has letters of nucleotides alone, ACGTU and RYSWKMBDHVN; `{byte}` \
+         at byte {at} of the pattern `{start}` is none"
+    );
+    Error::Usage(text.into())
+}
+
+/// The start of a pattern, and one of its bytes.
+fn shown(pattern: &[u8], at: usize) -> (String, String) {
+    const SHOWN: usize = 40;
+    let start = String::from_utf8_lossy(&pattern[..pattern.len().min(SHOWN)]);
+    (start.escape_debug().to_string(), char::from(pattern[at]).escape_debug().to_string())
 }
 
 #[cfg(test)]
@@ -76,13 +137,34 @@ mod tests {
 
     #[test]
     fn patterns_are_folded_or_refused() {
-        for patterns in [&[&b"acGT"[..], b"N*-.", b"t"], &[b"ACGT", b"N*-.", b"T"]] {
-            let folded = FoldedPatterns::new(patterns).unwrap();
-            assert_eq!(folded.patterns(patterns)[..], [&b"ACGT"[..], b"N*-.", b"T"]);
+        for patterns in [&[&b"acGT"[..], b"N*-.", b"g"], &[b"ACGT", b"N*-.", b"G"]] {
+            for letters in [Letters::Nucleotides, Letters::Exact] {
+                let folded = FoldedPatterns::new(patterns, letters).unwrap();
+                assert_eq!(folded.patterns(patterns)[..], [&b"ACGT"[..], b"N*-.", b"G"]);
+            }
         }
         for wrong in [&b"AC GT"[..], b">chr1", b"AC\n", b"4", b"\xC1"] {
-            let said = FoldedPatterns::new(&[b"AC", wrong]).err().unwrap().to_string();
+            let said = FoldedPatterns::new(&[b"AC", wrong], Letters::Nucleotides);
+            let said = said.err().unwrap().to_string();
             assert!(said.contains("--index=bytes"), "{said}");
+        }
+    }
+
+    #[test]
+    fn uracil_is_thymine_in_nucleotides_alone() {
+        let patterns = [&b"ACGU"[..], b"MTUK", b"MTUL", b"u-t", b"UL"];
+        for (letters, wanted) in [
+            (Letters::Nucleotides, [&b"ACGT"[..], b"MTTK", b"MtuL", b"u-t", b"uL"]),
+            (Letters::Exact, [b"ACGU", b"MTUK", b"MTUL", b"U-T", b"UL"]),
+        ] {
+            let folded = FoldedPatterns::new(&patterns, letters).unwrap();
+            assert_eq!(folded.patterns(&patterns)[..], wanted);
+        }
+        let folded = FoldedPatterns::new(&patterns[..2], Letters::Iupac).unwrap();
+        assert_eq!(folded.patterns(&patterns[..2])[..], [&b"ACGT"[..], b"MTTK"]);
+        for wrong in [&b"ACE"[..], b"AC-", b"*", b"acgtl"] {
+            let said = FoldedPatterns::new(&[wrong], Letters::Iupac).err().unwrap().to_string();
+            assert!(said.contains("--iupac"), "{said}");
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The index of a block in memory, with positions in as many bits as the block needs.
 
+use super::class_search::BackwardSteps;
 use crate::bwt::Bwt;
 use crate::device_pool::Lease;
 use crate::error::Result;
-use crate::fm_index::{FmIndex, Row, rows_of};
+use crate::fm_index::{FmIndex, Row};
 use crate::gpu::Searcher;
 use crate::positions::{ByWidth, NarrowLimits, by_width};
 use rayon::prelude::*;
@@ -112,22 +113,31 @@ impl LoadedIndex {
         }
     }
 
-    /// The positions of the first rows of each interval, as many as its limit says.
-    pub fn locate(
-        &self,
-        intervals: &[Range<u64>],
-        limits: &[usize],
-        lease: &mut GpuLease,
-    ) -> Result<Vec<Vec<u64>>> {
+    /// The positions of some rows, in the same order.
+    pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
         match self {
-            LoadedIndex::Narrow(index) => located(intervals, limits, |rows: &[u32]| {
-                let on_gpu = on_gpu(lease, index, |gpu| index.positions_on(gpu, rows));
-                on_gpu.map_or_else(|| index.positions(rows), Ok)
-            }),
-            LoadedIndex::Wide(index) => {
-                located(intervals, limits, |rows: &[u64]| index.positions(rows))
+            LoadedIndex::Narrow(index) => {
+                let rows: Vec<u32> = rows.par_iter().map(|&row| row as u32).collect();
+                let on_gpu = on_gpu(lease, index, |gpu| index.positions_on(gpu, &rows));
+                let positions = on_gpu.map_or_else(|| index.positions(&rows), Ok)?;
+                Ok(positions.into_par_iter().map(u64::from).collect())
             }
+            LoadedIndex::Wide(index) => index.positions(rows),
         }
+    }
+}
+
+impl BackwardSteps for LoadedIndex {
+    fn rows(&self) -> Range<u64> {
+        0..self.len() as u64 + 1
+    }
+
+    fn has(&self, symbol: u8) -> bool {
+        by_width!(self, index => index.has(symbol))
+    }
+
+    fn steps(&self, asked: &[(u8, Range<u64>)]) -> Result<Vec<Range<u64>>> {
+        Ok(by_width!(self, index => index.steps(asked)))
     }
 }
 
@@ -160,18 +170,4 @@ fn intervals_on_cpu<R: Row, P: AsRef<[u8]> + Sync>(
 
 fn wide(intervals: Vec<Range<u32>>) -> Vec<Range<u64>> {
     intervals.into_par_iter().map(|Range { start, end }| start.into()..end.into()).collect()
-}
-
-/// The positions of the first rows of each interval, found for all at once.
-pub fn located<R: Row>(
-    intervals: &[Range<u64>],
-    limits: &[usize],
-    positions: impl FnOnce(&[R]) -> Result<Vec<R>>,
-) -> Result<Vec<Vec<u64>>> {
-    let wanted = intervals.iter().zip(limits);
-    let rows: Vec<R> =
-        wanted.flat_map(|(i, &limit)| rows_of(i, limit)).map(|row| R::new(row as usize)).collect();
-    let mut positions = positions(&rows)?.into_iter().map(Into::into);
-    let sizes = intervals.iter().zip(limits).map(|(i, &limit)| rows_of(i, limit).count());
-    Ok(sizes.map(|size| positions.by_ref().take(size).collect()).collect())
 }

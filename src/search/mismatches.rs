@@ -53,7 +53,10 @@ pub(crate) fn search(
             let skipped = (block.searched.start + range.start as u64 - candidate.start) as usize;
             let differs = |(&a, &b): (&u8, &u8)| match a {
                 RECORD if section.by_sequence => 2,
-                _ => usize::from(a != b),
+                _ => match batch.letters {
+                    Some(letters) => usize::from(!letters.classes.matches(b, a)),
+                    None => usize::from(a != b),
+                },
             };
             let bytes = text.get(range)?;
             candidate.differing +=
@@ -91,7 +94,7 @@ pub(crate) fn halves<'p>(patterns: &[&'p [u8]]) -> Result<Vec<&'p [u8]>> {
 /// Where a half of a pattern stands, each place once, in the order of patterns and positions.
 fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Candidate>> {
     let parts = halves(batch.patterns)?;
-    let exact = Batch { patterns: &parts, limit: Some(usize::MAX), options: batch.options };
+    let exact = Batch { patterns: &parts, limit: Some(usize::MAX), ..*batch };
     let found = exact.run_section(&section.blocks, session)?;
     let (first, end) = match (section.blocks.first(), section.blocks.last()) {
         (Some(first), Some(last)) => (first.searched.start, last.searched.end),

@@ -6,6 +6,8 @@
 //! | `file_search`, `search_results` | a batch or a range, and what it gives |
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
+//! | `find_in_block`, `text_scan` | patterns in it: by its index, or by looking through its text |
+//! | `letter_classes`, `class_search` | letters that stand for several symbols, and their search |
 //! | `loaded_index` | the index of a block in memory, of 32 bits or of 64 |
 //! | `disk_block`, `disk_tables` | a block that stays on disk, its slices one by one |
 //! | `counts_above`, `disk_samples` | what its index says of rows |
@@ -32,6 +34,7 @@
 
 mod batch_in_sections;
 mod boundary_matches;
+mod class_search;
 mod counts_above;
 mod disk_batch;
 mod disk_block;
@@ -39,7 +42,9 @@ mod disk_samples;
 mod disk_tables;
 mod file_block;
 mod file_search;
+mod find_in_block;
 mod folded_patterns;
+mod letter_classes;
 mod loaded_index;
 mod mismatches;
 mod pattern_stream;
@@ -54,6 +59,7 @@ mod sequence_block;
 mod sequence_text;
 mod shared_input;
 mod slice_cache;
+mod text_scan;
 
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;

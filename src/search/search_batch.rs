@@ -4,6 +4,8 @@
 use super::boundary_matches::{Boundaries, Edges};
 use super::disk_batch::TOGETHER;
 use super::file_block::FileBlock;
+use super::find_in_block::BlockSearch;
+use super::letter_classes::BatchLetters;
 use super::loaded_index::{GpuLease, LoadedIndex};
 use super::search_cost::{self, SearchWork};
 use super::search_results::BatchMatches;
@@ -155,6 +157,8 @@ impl Session {
 #[derive(Clone, Copy)]
 pub struct Batch<'p> {
     pub patterns: &'p [&'p [u8]],
+    /// What their letters stand for, unless it is themselves.
+    pub letters: Option<&'p BatchLetters>,
     pub limit: Option<usize>,
     pub options: &'p Options,
 }
@@ -174,13 +178,21 @@ impl Batch<'_> {
         session: &mut Session,
     ) -> Result<BatchMatches> {
         let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
-        let mut boundaries = Boundaries::new(self.patterns, self.limit);
+        let mut boundaries = Boundaries::new(self.patterns, self.letters, self.limit);
         let size = self.size();
         let reach = if file_blocks.len() > 1 { size.longest - 1 } else { 0 };
         for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
             let limits = self.limits(&found.positions);
             let opened = self.open(group, (size, reach), session)?;
-            let job = (limits.as_deref(), size.symbols, reach);
+            let held = found.positions.par_iter().map(|positions| positions.len() as u64).sum();
+            let search = BlockSearch {
+                patterns: self.patterns,
+                letters: self.letters,
+                limits: limits.as_deref(),
+                held,
+                side_by_side: group.len() as u64,
+            };
+            let job = (&search, size.symbols, reach);
             let searched = self.find(opened, group, job, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
                 let saved_by_text = searched.saved_by_text;
@@ -201,11 +213,14 @@ impl Batch<'_> {
         for (n, across) in boundaries.finish()? {
             found.counts[n] += across.count;
             if let Some(positions) = found.positions.get_mut(n) {
-                let more = self.limit.unwrap_or(0).saturating_sub(positions.len());
-                positions.extend(across.positions.into_iter().take(more));
+                positions.extend(across.positions);
             }
         }
-        found.positions.par_iter_mut().for_each(|positions| positions.sort_unstable());
+        // Those across boundaries stand between those in blocks.
+        found.positions.par_iter_mut().for_each(|positions| {
+            positions.sort_unstable();
+            positions.truncate(self.limit.unwrap_or(0));
+        });
         Ok(found)
     }
 
@@ -257,17 +272,16 @@ impl Batch<'_> {
         &self,
         opened: Vec<SearchedBlock<'a>>,
         group: &'a [FileBlock<'a>],
-        (limits, symbols, reach): (Option<&[usize]>, u64, usize),
+        (search, symbols, reach): (&BlockSearch, u64, usize),
         session: &Session,
     ) -> Result<Vec<Searched<'a>>> {
         let one = |block: SearchedBlock<'a>, file_block, lease: &mut GpuLease| {
-            let (block, found) =
-                block.find(file_block, self.patterns, limits, lease, group.len() as u64)?;
+            let (block, found) = block.find(file_block, search, lease)?;
             let len = file_block.searched_size();
             let edge = len.min(reach);
             let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
             let edges = Edges { head, tail, end: file_block.searched.end };
-            let by_cpu = limits.is_none() && lease.is_none();
+            let by_cpu = search.limits.is_none() && lease.is_none();
             let saved_by_text = if by_cpu { self.saved_by_text(&found.counts) } else { 0 };
             Ok(Searched { block, found, edges, saved_by_text })
         };

@@ -9,16 +9,14 @@
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
-use super::loaded_index::{GpuLease, LoadedIndex, located};
+use super::loaded_index::LoadedIndex;
 use super::search_cost::{BlockCost, SearchWork};
-use super::search_results::BatchMatches;
 use crate::block::{self, Decoded};
-use crate::bwt::{self, Bwt, CpuSorter};
+use crate::bwt::Bwt;
 use crate::error::{Error, Flaw, Result};
 use crate::events::Listener;
 use crate::filter;
 use crate::frame::{BlockKind, Shape};
-use memchr::memmem;
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -216,73 +214,9 @@ impl<'a> SearchedBlock<'a> {
         restored.and(index).map(SearchedBlock::InMemory)
     }
 
-    /// Counts each pattern, of which none is empty; with limits, also locates as many occurrences
-    /// of each as its limit says.
-    pub fn find<P: AsRef<[u8]> + Sync>(
-        self,
-        file_block: &'a FileBlock<'a>,
-        patterns: &[P],
-        limits: Option<&[usize]>,
-        lease: &mut GpuLease,
-        side_by_side: u64,
-    ) -> Result<(Self, BatchMatches)> {
-        let intervals = match &self {
-            SearchedBlock::Plain(raw) if patterns.len() < MANY || raw.is_empty() => {
-                let found = scan(raw, patterns, limits);
-                return Ok((self, found));
-            }
-            SearchedBlock::Plain(raw) => {
-                let narrow = file_block.options.narrow;
-                let sorter = CpuSorter::with(narrow);
-                let bwt = sorter.sort_on(1, raw, bwt::sample_rate(raw.len()))?;
-                let index = LoadedIndex::new(bwt, narrow)?;
-                let block = SearchedBlock::InMemory(index);
-                return block.find(file_block, patterns, limits, lease, side_by_side);
-            }
-            SearchedBlock::InMemory(index) if limits.is_none() => {
-                let counts = index.count(patterns, lease).map_err(|e| file_block.locate(e))?;
-                return Ok((self, BatchMatches { counts, positions: Vec::new() }));
-            }
-            SearchedBlock::InMemory(index) => index.search(patterns, lease),
-            SearchedBlock::OnDisk(block, _) => block.intervals(patterns)?,
-        };
-        let counts = intervals.par_iter().map(|of: &Range<u64>| of.end - of.start).collect();
-        let Some(limits) = limits else {
-            return Ok((self, BatchMatches { counts, positions: Vec::new() }));
-        };
-        let (block, positions) =
-            self.locate((file_block, side_by_side), &intervals, limits, lease)?;
-        Ok((block, BatchMatches { counts, positions }))
-    }
-
-    /// The positions of the first rows of each interval.
-    fn locate(
-        self,
-        (file_block, side_by_side): (&'a FileBlock<'a>, u64),
-        intervals: &[Range<u64>],
-        limits: &[usize],
-        lease: &mut GpuLease,
-    ) -> Result<(Self, Vec<Vec<u64>>)> {
-        let wanted = intervals.iter().zip(limits);
-        let rows = wanted.map(|(i, &limit)| (i.end - i.start).min(limit as u64)).sum();
-        file_block.check_positions(rows)?;
-        let block = self.ready_for(file_block, rows, side_by_side)?;
-        let positions = match &block {
-            SearchedBlock::OnDisk(block, _) => {
-                located(intervals, limits, |rows: &[u64]| block.positions(rows))?
-            }
-            SearchedBlock::InMemory(index) => {
-                let located = index.locate(intervals, limits, lease);
-                located.map_err(|e| file_block.locate(e))?
-            }
-            SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
-        };
-        Ok((block, positions))
-    }
-
     /// Decodes the block, or makes its samples denser, where locating so many rows pays for it, and
     /// there is room while so many blocks are searched.
-    fn ready_for(
+    pub(super) fn ready_for(
         self,
         file_block: &'a FileBlock<'a>,
         rows: u64,
@@ -321,6 +255,26 @@ impl<'a> SearchedBlock<'a> {
         }
     }
 
+    /// Whether restoring the block leaves room for so many at a time.
+    pub(super) fn may_be_restored(&self, file_block: &FileBlock, side_by_side: u64) -> bool {
+        match self {
+            SearchedBlock::InMemory(index) => {
+                let needed = restoring(index).saturating_mul(side_by_side);
+                needed <= file_block.options.memory_limit()
+            }
+            SearchedBlock::OnDisk(..) | SearchedBlock::Plain(_) => true,
+        }
+    }
+
+    /// The mean number of steps from a row to a sampled one.
+    pub(super) fn steps_to_sample(&self) -> u64 {
+        match self {
+            SearchedBlock::OnDisk(block, _) => block.cost.steps_to_sample,
+            SearchedBlock::InMemory(index) => index.steps_to_sample(),
+            SearchedBlock::Plain(_) => 0,
+        }
+    }
+
     /// Bytes of the searched text; the range is within it.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         match self {
@@ -329,36 +283,4 @@ impl<'a> SearchedBlock<'a> {
             SearchedBlock::Plain(raw) => Ok(raw[range].to_vec()),
         }
     }
-}
-
-/// Looks for each pattern in plain bytes.
-fn scan<P: AsRef<[u8]> + Sync>(
-    raw: &[u8],
-    patterns: &[P],
-    limits: Option<&[usize]>,
-) -> BatchMatches {
-    let find = |n: usize| {
-        let limit = limits.map_or(0, |limits| limits[n]);
-        let (mut count, mut positions) = (0, Vec::new());
-        for pos in occurrences(patterns[n].as_ref(), raw) {
-            count += 1;
-            if positions.len() < limit {
-                positions.push(pos as u64);
-            }
-        }
-        (count, positions)
-    };
-    let (counts, positions) = (0..patterns.len()).into_par_iter().map(find).unzip();
-    BatchMatches { counts, positions }
-}
-
-/// All places at which `pattern` stands in `raw`, overlaps included.
-pub fn occurrences<'t>(pattern: &'t [u8], raw: &'t [u8]) -> impl Iterator<Item = usize> + 't {
-    let finder = memmem::Finder::new(pattern);
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let at = from + finder.find(raw.get(from..)?)?;
-        from = at + 1;
-        Some(at)
-    })
 }

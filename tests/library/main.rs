@@ -17,6 +17,7 @@ mod recover;
 mod rejects;
 mod roundtrip;
 mod search;
+mod search_letters;
 mod sequence_search;
 mod sequences;
 mod small;

@@ -70,7 +70,30 @@ fn naive(truths: &[Truth], pattern: &[u8]) -> Vec<(u64, u64)> {
     found
 }
 
-fn reverse_complement(bases: &[u8]) -> Vec<u8> {
+/// Records of random letters in lines of some columns: in upper case, with the raw offset of each.
+pub fn genome_of(
+    sizes: &[usize],
+    columns: usize,
+    letters: &[u8],
+) -> (Vec<u8>, Vec<(Vec<u8>, Vec<u64>)>) {
+    let (mut raw, mut records) = (Vec::new(), Vec::new());
+    let mut random = cases::random(sizes.iter().sum(), letters.len() as u32).into_iter();
+    for (number, &size) in sizes.iter().enumerate() {
+        raw.extend(format!(">chr{number}\n").bytes());
+        let written: Vec<u8> =
+            random.by_ref().take(size).map(|n| letters[usize::from(n)]).collect();
+        let mut offsets = Vec::new();
+        for line in written.chunks(columns) {
+            offsets.extend((raw.len()..raw.len() + line.len()).map(|at| at as u64));
+            raw.extend_from_slice(line);
+            raw.push(b'\n');
+        }
+        records.push((written.to_ascii_uppercase(), offsets));
+    }
+    (raw, records)
+}
+
+pub fn reverse_complement(bases: &[u8]) -> Vec<u8> {
     let complement = |&base: &u8| match base {
         b'A' => b'T',
         b'C' => b'G',
@@ -109,7 +132,7 @@ fn reads(truths: &[Truth], count: usize) -> Vec<(Vec<u8>, (u64, u64))> {
     reads
 }
 
-fn open(file: &[u8], options: &Options) -> Archive<Cursor<Vec<u8>>> {
+pub fn open(file: &[u8], options: &Options) -> Archive<Cursor<Vec<u8>>> {
     Archive::open(Cursor::new(file.to_vec()), options).unwrap()
 }
 

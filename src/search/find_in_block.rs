@@ -1,0 +1,291 @@
+//! Patterns in a block that is open: how often each occurs, and the first positions of each.
+//!
+//! Rows of an interval stand in no order of positions, so that the first positions are those of
+//! all rows that come first. Where a pattern occurs far more often than it is to be located, its
+//! first positions are found in the text instead.
+
+use super::class_search::{self, BackwardSteps, ClassIntervals};
+use super::file_block::FileBlock;
+use super::letter_classes::{BatchLetters, TextLetters};
+use super::loaded_index::{GpuLease, LoadedIndex};
+use super::search_results::BatchMatches;
+use super::searched_block::{MANY, SearchedBlock};
+use super::text_scan::ScannedText;
+use crate::bwt::{self, CpuSorter};
+use crate::error::{Error, Result};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows that are located together: as many as take one part of so many of the memory, each with
+/// what stands beside it.
+const ROWS_SHARE: u64 = 16;
+const PER_ROW: u64 = 48;
+const ROWS: Range<u64> = 1 << 14..1 << 24;
+
+/// What is looked for in a block.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockSearch<'s> {
+    /// None of them is empty.
+    pub patterns: &'s [&'s [u8]],
+    /// What their letters stand for, unless it is themselves.
+    pub letters: Option<&'s BatchLetters>,
+    /// How many positions are wanted of each; counts alone without this.
+    pub limits: Option<&'s [usize]>,
+    /// Positions that were found before this block.
+    pub held: u64,
+    /// Blocks that are searched at a time.
+    pub side_by_side: u64,
+}
+
+impl<'a> SearchedBlock<'a> {
+    /// Counts each pattern, and with limits locates it.
+    pub fn find(
+        self,
+        file_block: &'a FileBlock<'a>,
+        search: &BlockSearch,
+        lease: &mut GpuLease,
+    ) -> Result<(Self, BatchMatches)> {
+        match self {
+            SearchedBlock::Plain(raw) if search.patterns.len() < MANY || raw.is_empty() => {
+                let text = ScannedText::new(&raw, search.letters);
+                let found = text.find_all(search.patterns, search.limits);
+                Ok((SearchedBlock::Plain(raw), found))
+            }
+            SearchedBlock::Plain(raw) => {
+                let narrow = file_block.options.narrow;
+                let sorter = CpuSorter::with(narrow);
+                let bwt = sorter.sort_on(1, &raw, bwt::sample_rate(raw.len()))?;
+                let block = SearchedBlock::InMemory(LoadedIndex::new(bwt, narrow)?);
+                block.find_by_index(file_block, search, lease)
+            }
+            block => block.find_by_index(file_block, search, lease),
+        }
+    }
+
+    fn find_by_index(
+        self,
+        file_block: &'a FileBlock<'a>,
+        search: &BlockSearch,
+        lease: &mut GpuLease,
+    ) -> Result<(Self, BatchMatches)> {
+        let in_text = search.letters.and_then(|letters| letters.in_text(|c| self.has(c)));
+        if in_text.is_none() && search.limits.is_none() {
+            let counts = self.counts(file_block, search.patterns, lease)?;
+            return Ok((self, BatchMatches { counts, positions: Vec::new() }));
+        }
+        let intervals = self.all_intervals(search.patterns, in_text.as_ref(), lease)?;
+        let mut counts = vec![0; search.patterns.len()];
+        for (n, interval) in &intervals.all {
+            counts[*n] += interval.end - interval.start;
+        }
+        let (block, mut found) = match search.limits {
+            None => (self, BatchMatches { counts, positions: Vec::new() }),
+            Some(limits) => {
+                let rows = FoundRows { intervals: intervals.all, counts };
+                self.locate(file_block, search, limits, rows, lease)?
+            }
+        };
+        if !intervals.too_many.is_empty() {
+            scan_for(file_block, search, &intervals.too_many, &mut found)?;
+        }
+        Ok((block, found))
+    }
+
+    /// The rows of patterns in a block that has an index.
+    pub fn rows_of(
+        &self,
+        patterns: &[&[u8]],
+        letters: Option<&BatchLetters>,
+        lease: &mut GpuLease,
+    ) -> Result<ClassIntervals> {
+        let in_text = letters.and_then(|letters| letters.in_text(|c| self.has(c)));
+        self.all_intervals(patterns, in_text.as_ref(), lease)
+    }
+
+    fn all_intervals(
+        &self,
+        patterns: &[&[u8]],
+        in_text: Option<&TextLetters>,
+        lease: &mut GpuLease,
+    ) -> Result<ClassIntervals> {
+        if let Some(in_text) = in_text {
+            return self.class_intervals(patterns, in_text, lease);
+        }
+        let all = self.intervals(patterns, lease)?;
+        let all = all.into_iter().enumerate().collect();
+        Ok(ClassIntervals { all, too_many: Vec::new() })
+    }
+
+    fn has(&self, symbol: u8) -> bool {
+        match self {
+            SearchedBlock::OnDisk(block, _) => block.has(symbol),
+            SearchedBlock::InMemory(index) => index.has(symbol),
+            SearchedBlock::Plain(raw) => raw.contains(&symbol),
+        }
+    }
+
+    fn counts(
+        &self,
+        file_block: &FileBlock,
+        patterns: &[&[u8]],
+        lease: &mut GpuLease,
+    ) -> Result<Vec<u64>> {
+        if let SearchedBlock::InMemory(index) = self {
+            return index.count(patterns, lease).map_err(|e| file_block.locate(e));
+        }
+        let intervals = self.intervals(patterns, lease)?;
+        Ok(intervals.par_iter().map(|of| of.end - of.start).collect())
+    }
+
+    /// The rows of each pattern as it stands.
+    fn intervals(&self, patterns: &[&[u8]], lease: &mut GpuLease) -> Result<Vec<Range<u64>>> {
+        match self {
+            SearchedBlock::OnDisk(block, _) => block.intervals(patterns),
+            SearchedBlock::InMemory(index) => Ok(index.search(patterns, lease)),
+            SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
+        }
+    }
+
+    /// The rows of patterns whose letters stand for classes. Those that do not branch are searched
+    /// as all others are.
+    fn class_intervals(
+        &self,
+        patterns: &[&[u8]],
+        in_text: &TextLetters,
+        lease: &mut GpuLease,
+    ) -> Result<ClassIntervals> {
+        let numbers = 0..patterns.len();
+        let (branching, plain): (Vec<usize>, Vec<usize>) =
+            numbers.partition(|&n| in_text.branches(patterns[n]));
+        let size = plain.iter().map(|&n| patterns[n].len()).sum();
+        let mut bytes = Vec::with_capacity(size);
+        plain.iter().for_each(|&n| bytes.extend(in_text.translated(patterns[n])));
+        let mut rest = &bytes[..];
+        let translated: Vec<&[u8]> = plain
+            .iter()
+            .map(|&n| rest.split_off(..patterns[n].len()).unwrap_or_default())
+            .collect();
+        let found = self.intervals(&translated, lease)?;
+        let mut all: Vec<_> = plain.into_iter().zip(found).collect();
+        let some: Vec<&[u8]> = branching.iter().map(|&n| patterns[n]).collect();
+        let found = match self {
+            SearchedBlock::OnDisk(block, _) => class_search::search(&**block, &some, in_text)?,
+            SearchedBlock::InMemory(index) => class_search::search(index, &some, in_text)?,
+            SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
+        };
+        all.extend(found.all.into_iter().map(|(n, interval)| (branching[n], interval)));
+        let too_many = found.too_many.into_iter().map(|n| branching[n]).collect();
+        Ok(ClassIntervals { all, too_many })
+    }
+
+    /// Locates the first occurrences of each pattern, as many as its limit says.
+    fn locate(
+        self,
+        file_block: &'a FileBlock<'a>,
+        search: &BlockSearch,
+        limits: &[usize],
+        rows: FoundRows,
+        lease: &mut GpuLease,
+    ) -> Result<(Self, BatchMatches)> {
+        let FoundRows { mut intervals, counts } = rows;
+        let wanted = counts.iter().zip(limits);
+        let kept: u64 = wanted.map(|(&count, &limit)| count.min(limit as u64)).sum();
+        file_block.check_positions(search.held + kept)?;
+        let mut positions = vec![Vec::new(); search.patterns.len()];
+        let (len, steps) = (file_block.searched_size() as u64, self.steps_to_sample());
+        let is_frequent = |n: usize| {
+            let is_cut = limits[n] > 0 && counts[n] > limits[n] as u64;
+            is_cut && counts[n].saturating_mul(steps) > len
+        };
+        let frequent: Vec<usize> = (0..counts.len()).filter(|&n| is_frequent(n)).collect();
+        let mut in_text = vec![false; counts.len()];
+        if !frequent.is_empty()
+            && self.may_be_restored(file_block, search.side_by_side)
+            && let Some(text) = restored(file_block)?
+        {
+            let text = ScannedText::new(&text, search.letters);
+            let first = |&n: &usize| text.first(search.patterns[n], limits[n]);
+            let found: Vec<_> = frequent.par_iter().map(first).collect();
+            for (n, first) in frequent.into_iter().zip(found) {
+                positions[n] = first;
+                in_text[n] = true;
+            }
+        }
+        intervals.retain(|(n, interval)| limits[*n] > 0 && !in_text[*n] && !interval.is_empty());
+        let walked = intervals.iter().map(|(_, interval)| interval.end - interval.start).sum();
+        let block = self.ready_for(file_block, walked, search.side_by_side)?;
+        let most = (file_block.options.memory_limit() / ROWS_SHARE / PER_ROW)
+            .clamp(ROWS.start, ROWS.end) as usize;
+        let all = intervals.into_iter().flat_map(|(n, interval)| interval.map(move |row| (n, row)));
+        let mut all = all.peekable();
+        while all.peek().is_some() {
+            let (numbers, rows): (Vec<usize>, Vec<u64>) = all.by_ref().take(most).unzip();
+            let found = block.positions(&rows, lease).map_err(|e| file_block.locate(e))?;
+            for (n, position) in numbers.into_iter().zip(found) {
+                add_first(&mut positions[n], position, limits[n]);
+            }
+        }
+        positions.par_iter_mut().zip(limits).for_each(|(positions, &limit)| {
+            positions.sort_unstable();
+            positions.truncate(limit);
+        });
+        Ok((block, BatchMatches { counts, positions }))
+    }
+
+    /// The positions of rows, in the same order.
+    pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
+        match self {
+            SearchedBlock::OnDisk(block, _) => block.positions(rows),
+            SearchedBlock::InMemory(index) => index.positions(rows, lease),
+            SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
+        }
+    }
+}
+
+/// Numbers of patterns with intervals of their rows, and how many rows each pattern has.
+struct FoundRows {
+    intervals: Vec<(usize, Range<u64>)>,
+    counts: Vec<u64>,
+}
+
+/// Adds a position to the first ones, of which not many more than `limit` are kept.
+fn add_first(first: &mut Vec<u64>, position: u64, limit: usize) {
+    const BESIDE: usize = 1 << 10;
+    first.push(position);
+    if first.len() >= limit.saturating_mul(2).saturating_add(BESIDE) {
+        first.select_nth_unstable(limit);
+        first.truncate(limit);
+    }
+}
+
+/// The text of a block, unless the memory does not do for it.
+fn restored(file_block: &FileBlock) -> Result<Option<Vec<u8>>> {
+    match file_block.restore() {
+        Ok(raw) => file_block.text_of(raw).map(Some),
+        Err(Error::Limit { .. }) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+/// Looks for some of the patterns in the text of the block.
+fn scan_for(
+    file_block: &FileBlock,
+    search: &BlockSearch,
+    numbers: &[usize],
+    found: &mut BatchMatches,
+) -> Result<()> {
+    let text = file_block.text_of(file_block.restore()?)?;
+    let text = ScannedText::new(&text, search.letters);
+    let patterns: Vec<&[u8]> = numbers.iter().map(|&n| search.patterns[n]).collect();
+    let limits = search.limits.map(|limits| numbers.iter().map(|&n| limits[n]).collect::<Vec<_>>());
+    let scanned = text.find_all(&patterns, limits.as_deref());
+    for (&n, count) in numbers.iter().zip(scanned.counts) {
+        found.counts[n] = count;
+    }
+    if limits.is_some() {
+        for (&n, positions) in numbers.iter().zip(scanned.positions) {
+            found.positions[n] = positions;
+        }
+    }
+    Ok(())
+}

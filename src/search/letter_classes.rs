@@ -1,0 +1,239 @@
+//! Letters of a pattern that stand for several symbols of a text: T and U are one letter in
+//! nucleotides, and an ambiguity code of IUPAC stands for its bases where that is asked for.
+//!
+//! A pattern is written in letters of which each has its class of symbols. A small letter stands
+//! for itself alone in capitals: that is how T and U are kept apart in a pattern of other residues,
+//! since neither folded patterns nor searched texts have small letters.
+
+use crate::options::Letters;
+
+/// Symbols that a letter stands for at most: N is all of A, C, G, T and U.
+const MOST: usize = 5;
+
+/// The bases, by the bits that stand for them in a mask.
+const BASES: [u8; MOST] = *b"ACGTU";
+
+/// The ambiguity codes, by the masks of their bases.
+const CODES: [(u8, u8); 11] = [
+    (b'R', 0b00101),
+    (b'Y', 0b11010),
+    (b'S', 0b00110),
+    (b'W', 0b11001),
+    (b'K', 0b11100),
+    (b'M', 0b00011),
+    (b'B', 0b11110),
+    (b'D', 0b11101),
+    (b'H', 0b11011),
+    (b'V', 0b00111),
+    (b'N', 0b11111),
+];
+
+/// T and U.
+const THYMINE: u8 = 0b01000;
+const URACIL: u8 = 0b10000;
+
+/// Symbols that a text has of a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SymbolSet {
+    symbols: [u8; MOST],
+    len: u8,
+}
+
+impl SymbolSet {
+    fn add(&mut self, symbol: u8) {
+        self.symbols[usize::from(self.len)] = symbol;
+        self.len += 1;
+    }
+
+    pub fn as_slice(&self) -> &[u8] {
+        &self.symbols[..usize::from(self.len)]
+    }
+}
+
+/// By letter, the mask of the bases that it stands for; 0 for a letter that stands for itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct LetterClasses([u8; 256]);
+
+static BASES_ALONE: LetterClasses = LetterClasses::new(false);
+static AMBIGUITY_CODES: LetterClasses = LetterClasses::new(true);
+
+impl LetterClasses {
+    /// The classes of letters, if any stands for more than itself.
+    pub fn of(letters: Letters) -> Option<&'static Self> {
+        match letters {
+            Letters::Nucleotides => Some(&BASES_ALONE),
+            Letters::Iupac => Some(&AMBIGUITY_CODES),
+            Letters::Exact => None,
+        }
+    }
+
+    const fn new(with_codes: bool) -> Self {
+        let (mut masks, mut n) = ([0; 256], 0);
+        while n < MOST {
+            masks[BASES[n] as usize] = 1 << n;
+            n += 1;
+        }
+        masks[b'T' as usize] = THYMINE | URACIL;
+        masks[b'U' as usize] = THYMINE | URACIL;
+        masks[b't' as usize] = THYMINE;
+        masks[b'u' as usize] = URACIL;
+        n = 0;
+        while with_codes && n < CODES.len() {
+            let (letter, mask) = CODES[n];
+            masks[letter as usize] = mask;
+            n += 1;
+        }
+        LetterClasses(masks)
+    }
+
+    /// Whether a letter of a pattern stands for a symbol of a text.
+    pub fn matches(&self, letter: u8, symbol: u8) -> bool {
+        match self.0[usize::from(letter)] {
+            0 => letter == symbol,
+            mask => mask & base_mask(symbol) != 0,
+        }
+    }
+
+    fn symbols(&self, letter: u8, has: &impl Fn(u8) -> bool) -> SymbolSet {
+        let (mask, mut all) = (self.0[usize::from(letter)], SymbolSet::default());
+        if mask == 0 {
+            if has(letter) {
+                all.add(letter);
+            }
+            return all;
+        }
+        for (n, &base) in BASES.iter().enumerate() {
+            if mask >> n & 1 == 1 && has(base) {
+                all.add(base);
+            }
+        }
+        all
+    }
+}
+
+/// The mask of a symbol that is a base, else 0.
+fn base_mask(symbol: u8) -> u8 {
+    const MASKS: [u8; 256] = {
+        let (mut masks, mut n) = ([0; 256], 0);
+        while n < MOST {
+            masks[BASES[n] as usize] = 1 << n;
+            n += 1;
+        }
+        masks
+    };
+    MASKS[usize::from(symbol)]
+}
+
+/// Whether a letter, in capitals, is a base or an ambiguity code of IUPAC.
+pub(crate) fn is_nucleotide(letter: u8) -> bool {
+    AMBIGUITY_CODES.0[usize::from(letter)] != 0 && letter.is_ascii_uppercase()
+}
+
+/// The letters of the patterns of a batch.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchLetters {
+    pub classes: &'static LetterClasses,
+    /// By letter, whether a pattern has it.
+    pub used: [bool; 256],
+}
+
+impl BatchLetters {
+    /// Those of some patterns, unless each letter stands for itself.
+    pub fn of(patterns: &[&[u8]], letters: Letters) -> Option<Self> {
+        let classes = LetterClasses::of(letters)?;
+        let mut used = [false; 256];
+        for pattern in patterns {
+            pattern.iter().for_each(|&letter| used[usize::from(letter)] = true);
+        }
+        Some(BatchLetters { classes, used })
+    }
+
+    /// The letters as a text takes them that has some symbols; `None` where each may be looked for
+    /// as it stands in the patterns.
+    pub fn in_text(&self, has: impl Fn(u8) -> bool) -> Option<TextLetters> {
+        let of = |letter: usize| self.classes.symbols(letter as u8, &has);
+        let stands_for_itself = |letter: usize| match *of(letter).as_slice() {
+            [] => !has(letter as u8),
+            [symbol] => usize::from(symbol) == letter,
+            _ => false,
+        };
+        let changes = (0..256).any(|letter| self.used[letter] && !stands_for_itself(letter));
+        changes.then(|| TextLetters(Box::new(std::array::from_fn(of))))
+    }
+}
+
+/// By letter of a pattern, the symbols of its class that a text has.
+pub(crate) struct TextLetters(Box<[SymbolSet; 256]>);
+
+/// What stands in a pattern for a letter of which the text has no symbol: texts have no small
+/// letters.
+const ABSENT: u8 = b'x';
+
+impl TextLetters {
+    pub fn symbols(&self, letter: u8) -> &[u8] {
+        self.0[usize::from(letter)].as_slice()
+    }
+
+    /// Whether a letter of the pattern stands for more than one symbol of the text.
+    pub fn branches(&self, pattern: &[u8]) -> bool {
+        pattern.iter().any(|&letter| self.symbols(letter).len() > 1)
+    }
+
+    /// The pattern in symbols of the text, if it does not branch.
+    pub fn translated(&self, pattern: &[u8]) -> impl Iterator<Item = u8> {
+        pattern.iter().map(|&letter| self.symbols(letter).first().copied().unwrap_or(ABSENT))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_those_of_iupac() {
+        let matched = |letters, letter| -> String {
+            let classes = LetterClasses::of(letters).unwrap();
+            (0..128).filter(|&c| classes.matches(letter, c)).map(char::from).collect()
+        };
+        for (letter, bases) in [
+            ("A", "A"),
+            ("C", "C"),
+            ("G", "G"),
+            ("T", "TU"),
+            ("U", "TU"),
+            ("t", "T"),
+            ("u", "U"),
+            ("R", "AG"),
+            ("Y", "CTU"),
+            ("S", "CG"),
+            ("W", "ATU"),
+            ("K", "GTU"),
+            ("M", "AC"),
+            ("B", "CGTU"),
+            ("D", "AGTU"),
+            ("H", "ACTU"),
+            ("V", "ACG"),
+            ("N", "ACGTU"),
+            ("-", "-"),
+        ] {
+            let letter = letter.as_bytes()[0];
+            assert_eq!(matched(Letters::Iupac, letter), bases);
+            let is_code = CODES.iter().any(|(code, _)| *code == letter);
+            let alone = char::from(letter).to_string();
+            let wanted = if is_code { &alone } else { bases };
+            assert_eq!(matched(Letters::Nucleotides, letter), wanted);
+        }
+        assert!(LetterClasses::of(Letters::Exact).is_none());
+    }
+
+    #[test]
+    fn a_text_without_uracil_takes_patterns_as_they_are() {
+        let letters = BatchLetters::of(&[b"ACGTN"], Letters::Nucleotides).unwrap();
+        let in_text = |text: &[u8]| letters.in_text(|c| text.contains(&c));
+        assert!(in_text(b"ACGTN").is_none() && in_text(b"AC").is_none());
+        let rna = in_text(b"ACGU").unwrap();
+        assert!(!rna.branches(b"ACGTN"));
+        assert!(rna.translated(b"ACGTN").eq(*b"ACGUx"));
+        assert!(in_text(b"ACGTU").unwrap().branches(b"AT"));
+    }
+}
