@@ -131,6 +131,7 @@ class Archive:
         device: str | None = None,
         limit_output: int | None = None,
         match_case: bool | None = None,
+        letters: str | None = None,
         mismatches: int | None = None,
         verify: bool | None = None,
     ) -> None:
@@ -141,6 +142,8 @@ class Archive:
             threads: As of :func:`bwz.compress`, like ``memory`` and ``device``.
             limit_output: Bytes that may come out of one call at most.
             match_case: In sequences, tell small letters from capital ones.
+            letters: In sequences, "nucleotides" has T and U be one letter, "iupac" has R, Y and so
+                on stand for their bases too, "exact" has each letter stand for itself.
             mismatches: Find what differs from a pattern in up to so many bytes, 0 or 1.
             verify: Check every block that is looked into as a whole.
         """
@@ -158,6 +161,7 @@ class Archive:
                 device=device,
                 limit_output=limit_output,
                 match_case=match_case,
+                letters=letters,
                 mismatches=mismatches,
                 verify=verify,
             )

@@ -1,7 +1,7 @@
 //! Keyword arguments as [`bwz::Options`].
 
 use crate::errors;
-use bwz::{Device, Effort, Options};
+use bwz::{Device, Effort, Letters, Options};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -44,6 +44,7 @@ fn set(
         "index" => options.index(number(value, "index")?),
         "index_of_bytes" => Ok(options.index_of_bytes(value.extract()?)),
         "match_case" => Ok(options.match_case(value.extract()?)),
+        "letters" => Ok(options.letters(letters(value.extract()?)?)),
         "mismatches" => options.max_mismatches(number(value, "mismatches")?),
         "verify" => Ok(options.verify(value.extract()?)),
         _ => return Err(PyTypeError::new_err(format!("{name} is no option of bwz"))),
@@ -67,6 +68,18 @@ fn byte(value: &Bound<'_, PyAny>) -> PyResult<u8> {
     match value.extract::<PyBackedBytes>().as_deref() {
         Ok(&[byte]) => Ok(byte),
         _ => Err(PyValueError::new_err(format!("split_at is one byte, as b'\\n', not {value:?}"))),
+    }
+}
+
+fn letters(name: &str) -> PyResult<Letters> {
+    match name {
+        "nucleotides" => Ok(Letters::Nucleotides),
+        "iupac" => Ok(Letters::Iupac),
+        "exact" => Ok(Letters::Exact),
+        _ => {
+            let said = format!("letters {name:?} is none of nucleotides, iupac and exact");
+            Err(PyValueError::new_err(said))
+        }
     }
 }
 

@@ -102,10 +102,16 @@ pub struct FileArgs {
     #[arg(short = 'c', long = "stdout", visible_alias = "to-stdout", conflicts_with = "output")]
     pub stdout: bool,
     /// Write to FILE (- is standard output)
-    #[arg(short, long, value_name = "FILE", conflicts_with = "recursive")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        conflicts_with = "recursive",
+        allow_hyphen_values = true
+    )]
     pub output: Option<PathBuf>,
     /// Use .SUF in the place of .bwz, in names to write and, beside .bwz, in names to read
-    #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix())]
+    #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix(), allow_hyphen_values = true)]
     pub suffix: Option<OsString>,
     /// Overwrite files, write compressed data to a terminal, take links and special files; with
     /// -dc, copy what is not compressed
@@ -144,14 +150,14 @@ pub struct FileArgs {
     pub verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
     /// step of each block was done, on which GPU and thread
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub trace: Option<PathBuf>,
     #[command(flatten)]
     pub block_size: BlockSize,
     /// End each block behind the last BYTE that it holds, or where it is full, so that no record is
     /// torn: \n, \t, \0, \x1e or a byte as it is. FASTA and FASTQ with --index are cut between
     /// records first
-    #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size")]
+    #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size", allow_hyphen_values = true)]
     pub split_at: Option<u8>,
     #[command(flatten)]
     pub effort: EffortArgs,
@@ -305,7 +311,7 @@ pub struct RecoverArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Where to write what is whole (- is standard output)
-    #[arg(short, long, value_name = "OUT")]
+    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true)]
     pub output: PathBuf,
     /// Overwrite OUT
     #[arg(short, long)]

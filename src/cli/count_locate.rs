@@ -1,6 +1,7 @@
 //! `bwz count` and `bwz locate`: where patterns occur in compressed files. Codes as grep's: 0
 //! found, 1 not found, 2 trouble.
 
+use super::ambiguity_codes::AmbiguityCodes;
 use super::console::{self, Activity};
 use super::event_lines::EventLines;
 use super::exit::Exit;
@@ -13,7 +14,7 @@ use super::pattern_batch::{NamedPattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
 use super::size::read_cost;
-use bwz::{Archive, Error, Matches, Options, Result, Searcher};
+use bwz::{Archive, Error, Letters, Matches, Options, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::iter::{self, Peekable};
@@ -84,6 +85,7 @@ fn search_files(
     }
     let options = args.resources.options().verify(args.verify).match_case(args.case);
     let options = options.max_mismatches(args.max_mismatches).map_err(fail)?;
+    let options = options.letters(letters(args));
     let event_lines = EventLines::default();
     let search = FileCounts { args, patterns, wanted, form, event_lines, options };
     let mut printer = Printer::new(args, form).map_err(|e| fail(e.into()))?;
@@ -94,6 +96,15 @@ fn search_files(
     match exit.max(finished.err().unwrap_or_default()) {
         Exit::Fine => Ok(printer.printed.found_any),
         exit => Err(exit),
+    }
+}
+
+/// What letters of patterns stand for.
+fn letters(args: &SearchArgs) -> Letters {
+    match args {
+        SearchArgs { iupac: true, .. } => Letters::Iupac,
+        SearchArgs { strict_letters: true, .. } => Letters::Exact,
+        _ => Letters::Nucleotides,
     }
 }
 
@@ -111,12 +122,23 @@ impl FileCounts<'_> {
                     .into(),
             ));
         }
+        if !by_sequence && self.args.iupac {
+            return Err(Error::Usage(
+                "has no index of sequences, which --iupac goes by; bwz --index of FASTA or FASTQ \
+                 makes one"
+                    .into(),
+            ));
+        }
+        let mut codes = by_sequence.then(|| AmbiguityCodes::taken_as_they_are(self.args));
         let mut surroundings = self.surroundings(name, by_sequence)?;
         printer.begin(match &mut surroundings {
             Some(Surroundings { archive, by_sequence: true, .. }) => archive.records()?.to_vec(),
             _ => Vec::new(),
         })?;
         let print = |(batch, found): (PatternBatch, BatchFound)| -> Result<()> {
+            if let Some(codes) = &mut codes {
+                codes.warn(&batch, name, talk);
+            }
             match found {
                 BatchFound::Counts(counts) => printer.print(name, counted(&batch, &counts))?,
                 BatchFound::Matches(matches) => {

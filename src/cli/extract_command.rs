@@ -8,7 +8,7 @@ use super::files;
 use super::input;
 use super::input_name::Name;
 use super::output::Output;
-use super::pattern_batch::complement;
+use super::pattern_batch::{is_rna, reverse_complement};
 use super::record_regions::{Region, read_bed};
 use super::search_args::ExtractArgs;
 use super::size::read_cost;
@@ -106,8 +106,8 @@ fn write_bases(
     let bases = archive.regions(&ranges.collect::<Vec<_>>())?;
     for ((_, region), mut bases) in regions.into_iter().zip(bases) {
         if region.reverse {
-            bases.reverse();
-            bases.iter_mut().for_each(|base| *base = complement(*base));
+            let of_rna = is_rna(&bases);
+            reverse_complement(&mut bases, of_rna);
         }
         out.write_all(&[b">", &region.title()[..], b"\n"].concat())?;
         for line in bases.chunks(COLUMNS) {

@@ -11,7 +11,7 @@
 //! | `process_ranks` | compress as one of several processes |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
-//! | `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
+//! | `ambiguity_codes`, `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
 //! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
@@ -25,6 +25,7 @@
 //! It is written for Unix: permissions, signals and file identity are used as that family has them.
 
 mod allocator;
+mod ambiguity_codes;
 mod args;
 mod bench;
 mod block_args;

@@ -119,11 +119,11 @@ impl PatternPart {
         match given.iter().fold(true, |plain, &base| plain & is_plain(base)) {
             true => write_reverse(given, strand),
             false => {
-                let pairs = strand.iter_mut().zip(given.iter().rev());
-                pairs.for_each(|(base, &of)| *base = complement(of));
+                strand.copy_from_slice(given);
+                reverse_complement(strand, is_rna(given));
             }
         }
-        if strand == given {
+        if is_same(strand, given) {
             self.bytes.truncate(from);
         } else {
             let pattern = from..self.bytes.len();
@@ -195,8 +195,36 @@ fn plain_complements(bases: u64) -> u64 {
     bases ^ (EACH * at) ^ ((bases >> 1 & EACH) * (at ^ cg))
 }
 
+/// Whether some bases are those of RNA: they have U and no T.
+pub fn is_rna(bases: &[u8]) -> bool {
+    let has = |base: u8| memchr::memchr2(base, base.to_ascii_lowercase(), bases).is_some();
+    has(b'U') && !has(b'T')
+}
+
+/// Makes bases their reverse complement, of RNA or of DNA.
+pub fn reverse_complement(bases: &mut [u8], of_rna: bool) {
+    bases.reverse();
+    for base in bases {
+        *base = match complement(*base) {
+            b'T' if of_rna => b'U',
+            b't' if of_rna => b'u',
+            base => base,
+        };
+    }
+}
+
+/// Whether a strand is the other one too; in bases that have both T and U these are one letter.
+fn is_same(strand: &[u8], other: &[u8]) -> bool {
+    let plain = |base: u8| match base {
+        b'U' => b'T',
+        b'u' => b't',
+        base => base,
+    };
+    strand == other || strand.iter().map(|&b| plain(b)).eq(other.iter().map(|&b| plain(b)))
+}
+
 /// The complement of a base, in the ambiguity codes of IUPAC too; whatever else is its own.
-pub fn complement(base: u8) -> u8 {
+fn complement(base: u8) -> u8 {
     const OF: [u8; 256] = complements();
     OF[usize::from(base)]
 }
@@ -235,7 +263,21 @@ mod tests {
         };
         assert_eq!(strands(b"ACGTTn"), [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]);
         assert_eq!(strands(b"ACGT"), [(b"ACGT".to_vec(), false)]);
+        assert_eq!(strands(b"ACGU"), [(b"ACGU".to_vec(), false)]);
+        assert_eq!(strands(b"TAUA").len(), 1);
         let reverse = |bases: &[u8]| strands(bases).pop().unwrap().0;
+        for (given, wanted) in [
+            ("GGGUGA", "UCACCC"),
+            ("aacu", "aguu"),
+            ("UUAA-", "-UUAA"),
+            ("AUT", "AAT"),
+            ("RYSWKMBDHVNU", "ANBDHVKMWSRY"),
+            ("UA", "UA"),
+            ("AAC", "GTT"),
+            ("GANU", "ANUC"),
+        ] {
+            assert_eq!(reverse(given.as_bytes()), wanted.as_bytes(), "{given}");
+        }
         assert_eq!(reverse(&b"AAcCgGtTa".repeat(9)), b"tAaCcGgTT".repeat(9));
         for base in (0..=255).filter(|&base| is_plain(base)) {
             let both = [plain_complements(base.into()) as u8, complement(base)];

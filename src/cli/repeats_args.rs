@@ -15,7 +15,7 @@ pub struct RepeatsArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub min_length: u64,
     /// Find what of the FILEs occurs in A, and nothing that only occurs in themselves
-    #[arg(long, value_name = "A", value_parser = path())]
+    #[arg(long, value_name = "A", value_parser = path(), allow_hyphen_values = true)]
     pub across: Option<PathBuf>,
     /// The files are little-endian tokens of this size: only those stretches count that begin at a
     /// multiple of it in both places
@@ -23,7 +23,7 @@ pub struct RepeatsArgs {
     pub tokens: Option<TokenType>,
     /// Print no ranges, but write each FILE without its later copies to a file of its name in DIR,
     /// without .bwz
-    #[arg(short, long, value_name = "DIR", value_parser = path())]
+    #[arg(short, long, value_name = "DIR", value_parser = path(), allow_hyphen_values = true)]
     pub output: Option<PathBuf>,
     /// With -o: cut out whole lines only
     #[arg(long, requires = "output")]

@@ -14,13 +14,13 @@ pub struct SearchArgs {
     #[arg(value_name = "PATTERN FILE", required = true)]
     pub words: Vec<OsString>,
     /// Search for PATTERN; may be given several times
-    #[arg(short = 'e', long = "pattern", value_name = "PATTERN")]
+    #[arg(short = 'e', long = "pattern", value_name = "PATTERN", allow_hyphen_values = true)]
     pub patterns: Vec<OsString>,
     /// Search for each line of FILE (- is standard input)
-    #[arg(short = 'f', long = "file", value_name = "FILE")]
+    #[arg(short = 'f', long = "file", value_name = "FILE", allow_hyphen_values = true)]
     pub lines: Vec<PathBuf>,
     /// Search for each sequence of a FASTA or FASTQ file, which may be compressed with gzip
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub fasta: Vec<PathBuf>,
     /// Patterns are hexadecimal: 0a0D for a line feed and a carriage return
     #[arg(long, conflicts_with = "fasta")]
@@ -34,6 +34,14 @@ pub struct SearchArgs {
     /// In files that are searched by sequence, tell small letters from capital ones
     #[arg(long)]
     pub case: bool,
+    /// In files that are searched by sequence, letters of patterns stand for bases as IUPAC says: R
+    /// for A and G, Y for C, T and U, N for all of them; not for such letters of the file
+    #[arg(long, conflicts_with_all = ["hex", "strict_letters"])]
+    pub iupac: bool,
+    /// In files that are searched by sequence, tell T from U, which are one letter in patterns of
+    /// nucleotides without this
+    #[arg(long)]
+    pub strict_letters: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
@@ -50,8 +58,7 @@ pub struct SearchArgs {
 pub struct LocateArgs {
     #[command(flatten)]
     pub search: SearchArgs,
-    /// Locate at most N occurrences of each pattern in each file; where there are more, not the
-    /// first ones
+    /// Locate the first N occurrences of each pattern in each file
     #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
     pub limit: usize,
     /// Print N bytes on either side of each match too
@@ -77,10 +84,10 @@ pub struct ExtractArgs {
     pub range: Vec<Span>,
     /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end;
     /// written as FASTA. NAME alone is all of it
-    #[arg(long, value_name = "REGION", conflicts_with = "range")]
+    #[arg(long, value_name = "REGION", conflicts_with = "range", allow_hyphen_values = true)]
     pub region: Vec<OsString>,
     /// The stretches of a BED file, from 0 and without the end; written as FASTA
-    #[arg(long, value_name = "FILE", conflicts_with = "range")]
+    #[arg(long, value_name = "FILE", conflicts_with = "range", allow_hyphen_values = true)]
     pub regions: Vec<PathBuf>,
     /// With --region and --regions: write the reverse complement
     #[arg(short = 'i', long, conflicts_with = "range")]

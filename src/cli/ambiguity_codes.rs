@@ -1,0 +1,66 @@
+//! Letters of patterns that may be meant to stand for several bases, of which a search without
+//! --iupac says once that it took them as they are.
+
+use super::args::Talk;
+use super::input_name::Name;
+use super::match_lines::push_escaped;
+use super::pattern_batch::PatternBatch;
+use super::search_args::SearchArgs;
+
+/// Letters of nucleotides: bases and N, which reads have where a base is not known, and codes.
+const BASES: &[u8] = b"ACGTUN";
+const CODES: &[u8] = b"RYSWKMBDHV";
+
+/// Bytes of a pattern that a warning shows.
+const SHOWN: usize = 40;
+
+/// Whether there is still something to warn of.
+pub struct AmbiguityCodes {
+    unheard: bool,
+}
+
+impl AmbiguityCodes {
+    /// For a search of a file by sequence.
+    pub fn taken_as_they_are(args: &SearchArgs) -> Self {
+        AmbiguityCodes { unheard: !args.iupac && !args.strict_letters && !args.talk.quiet }
+    }
+
+    /// Warns of the first pattern of nucleotides that has a code.
+    pub fn warn(&mut self, batch: &PatternBatch, name: &Name, talk: Talk) {
+        if !self.unheard {
+            return;
+        }
+        let mut patterns = batch.parts.iter().flat_map(|part| part.iter());
+        let Some(pattern) = patterns.find(|pattern| has_codes(pattern.bytes)) else { return };
+        self.unheard = false;
+        let mut shown = Vec::new();
+        push_escaped(&mut shown, &pattern.bytes[..pattern.bytes.len().min(SHOWN)]);
+        let shown = String::from_utf8_lossy(&shown);
+        talk.warn(name, format_args!(
+            "the pattern `{shown}` has letters that stand for several bases in IUPAC's code, and was \
+             searched as it stands; --iupac takes them so, --strict-letters leaves this out"
+        ));
+    }
+}
+
+/// Whether a pattern is one of nucleotides alone, with codes among them.
+fn has_codes(pattern: &[u8]) -> bool {
+    let is_one_of = |letters: &[u8], byte: &u8| letters.contains(&byte.to_ascii_uppercase());
+    pattern.iter().any(|byte| is_one_of(CODES, byte))
+        && pattern.iter().all(|byte| is_one_of(CODES, byte) || is_one_of(BASES, byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_are_those_of_nucleotides() {
+        for pattern in ["GAYTC", "ry", "ACGTNV", "KM", "uW", "S", "bACGT", "hN"] {
+            assert!(has_codes(pattern.as_bytes()), "{pattern}");
+        }
+        for pattern in ["ACGT", "acgun", "N", "", "MEK", "AC-R", "R*", "4R"] {
+            assert!(!has_codes(pattern.as_bytes()), "{pattern}");
+        }
+    }
+}
