@@ -7,6 +7,7 @@ use crate::contents::{self, BlockInfo, Contents, FrameInfo};
 use crate::decompress;
 use crate::error::{Error, Result};
 use crate::events::Step;
+use crate::frame::IndexedBlocks;
 use crate::options::Options;
 use crate::raw::{Raw, Spare};
 use crate::search::{
@@ -97,6 +98,27 @@ impl<R: Read + Seek + Send> Archive<R> {
             layouts: Layouts::default(),
             records: None,
         })
+    }
+
+    /// How the blocks are indexed: by their sequences, by their bytes, or not. This reads the header
+    /// of each block.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let indexed = bwz::Archive::open(Cursor::new(file), &options)?.info()?;
+    /// assert_eq!((indexed.bytes, indexed.sequences, indexed.all()), (1, 0, 1));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Format`] if a block's header is damaged.
+    pub fn info(&mut self) -> Result<IndexedBlocks> {
+        contents::indexed_blocks(&mut self.input, &self.contents.blocks)
     }
 
     /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.

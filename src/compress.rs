@@ -9,7 +9,7 @@ use crate::allocation;
 use crate::block::BlockEncoder;
 use crate::error::{Error, Flaw, Result};
 use crate::events::Step;
-use crate::frame::{CodedBlock, FrameWriter};
+use crate::frame::{CodedBlock, FrameWriter, IndexedBlocks};
 use crate::memory::Plan;
 use crate::options::Options;
 use crate::pipeline::Pipeline;
@@ -30,6 +30,8 @@ pub struct Summary {
     pub raw_size: u64,
     /// Bytes of the compressed file, without the padding that may stand behind its last frame.
     pub coded_size: u64,
+    /// How the blocks are indexed.
+    pub indexed: IndexedBlocks,
 }
 
 /// Compresses all of `input` into one frame.
@@ -100,8 +102,10 @@ fn first_block_size(options: &Options) -> u64 {
     options.block_size().min(largest(options) + 1)
 }
 
-fn summary<W>((output, raw_size, coded_size): (W, u64, u64)) -> (W, Summary) {
-    (output, Summary { raw_size, coded_size })
+fn summary<W>(
+    (output, raw_size, coded_size, indexed): (W, u64, u64, IndexedBlocks),
+) -> (W, Summary) {
+    (output, Summary { raw_size, coded_size, indexed })
 }
 
 /// Plans for blocks no larger than the first, and makes what encodes them.

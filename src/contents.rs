@@ -5,9 +5,10 @@
 //! FORMAT.md chapters 5 to 7.
 
 use crate::error::{Error, Flaw, Result};
+use crate::filter;
 use crate::frame::{
-    BlockHeader, BlockKind, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, MAGIC, NO_FOOTER,
-    NOT_BWZ, SEQUENCES, SeekTable, SequencesTable, find_table, other_version, read_at,
+    BlockHeader, BlockKind, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, IndexedBlocks, MAGIC,
+    NO_FOOTER, NOT_BWZ, SEQUENCES, SeekTable, SequencesTable, find_table, other_version, read_at,
     read_payload,
 };
 use crate::memory;
@@ -30,7 +31,8 @@ pub struct FrameInfo {
     pub blocks: u64,
     /// CRC-32 of its raw bytes.
     pub checksum: u32,
-    /// How it is indexed, as its first block that is not stored says.
+    /// How it is indexed, as its first block that is not stored says. How many blocks are, is told
+    /// by [`Archive::info`](crate::Archive::info).
     pub index: Option<IndexInfo>,
     /// Which records and residues its blocks hold, where it is searched by sequence.
     pub(crate) sequences: Option<SequencesTable>,
@@ -43,6 +45,8 @@ pub struct IndexInfo {
     /// The distance of the positions that are kept for [`Archive::locate`](crate::Archive::locate);
     /// `None` where the index is for counting alone.
     pub sample_rate: Option<u32>,
+    /// Whether it is one of sequences; else it is one of bytes.
+    pub of_sequences: bool,
 }
 
 /// A block of a file.
@@ -222,7 +226,8 @@ fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<Option<I
                 // Of a block that is larger than this can decode, it may be 2^33.
                 let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
                 let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
-                return Ok(shape.indexed.then_some(IndexInfo { sample_rate }));
+                let of_sequences = shape.filters & filter::SEQUENCES != 0;
+                return Ok(shape.indexed.then_some(IndexInfo { sample_rate, of_sequences }));
             }
             Ok(_) => {}
             Err(Error::Format { .. }) => return Ok(None),
@@ -348,6 +353,19 @@ pub(crate) fn read_block(
         return Err(CUT_OFF.at(Some(number), offset));
     }
     Ok(CodedBlock { header, payload, sequences: None, number, offset })
+}
+
+/// How the blocks are indexed, as their headers say.
+pub(crate) fn indexed_blocks(
+    input: &mut dyn ReadSeek,
+    blocks: &[BlockInfo],
+) -> Result<IndexedBlocks> {
+    let mut indexed = IndexedBlocks::default();
+    for (info, number) in blocks.iter().zip(0..) {
+        let header = read_block_header(input, info).map_err(|e| e.at(number, info.coded.start))?;
+        indexed.count(header.kind);
+    }
+    Ok(indexed)
 }
 
 /// Reads the header of the block that `info` describes and checks that it is that block's.

@@ -83,7 +83,7 @@ pub fn decompress<R: Read + Send, W: Write>(
         pipeline.run(blocks, &mut write, || options.listener.failed())?;
     }
     output.flush()?;
-    Ok(Summary { raw_size, coded_size: frames.offset() })
+    Ok(Summary { raw_size, coded_size: frames.offset(), indexed: frames.indexed() })
 }
 
 /// Restores the first block where it is small: most often no other follows, for which threads would

@@ -165,7 +165,7 @@ pub use decompress::{Decoder, decompress};
 pub use device::{Device, GpuSet};
 pub use error::{Bound, Error, Result};
 pub use events::{Event, Step};
-pub use frame::MAGIC;
+pub use frame::{IndexedBlocks, MAGIC};
 pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, Options};
 pub use process_ranks::{JoinedRank, OtherRank, Ranks};
 pub use recover::{Lost, Recovery, recover};

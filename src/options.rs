@@ -58,6 +58,7 @@ pub struct Options {
     pub(crate) listener: Listener,
     pub(crate) index: Option<u32>,
     index_of_bytes: bool,
+    pub(crate) require_sequences: bool,
     /// Whether a search by sequence tells small letters from capital ones.
     pub(crate) match_case: bool,
     /// What letters of patterns stand for there.
@@ -99,6 +100,7 @@ impl Options {
             listener: Listener::default(),
             index: None,
             index_of_bytes: false,
+            require_sequences: false,
             match_case: false,
             letters: Letters::Nucleotides,
             max_mismatches: 0,
@@ -227,6 +229,15 @@ impl Options {
     #[must_use]
     pub fn index_of_bytes(mut self, of_bytes: bool) -> Self {
         self.index_of_bytes = of_bytes;
+        self
+    }
+
+    /// Has an index of anything but sequences be an error: an input that is neither FASTA nor FASTQ
+    /// is refused. Without this it gets an index of its bytes, with a warning if it begins like
+    /// FASTA or FASTQ.
+    #[must_use]
+    pub fn require_sequences(mut self, required: bool) -> Self {
+        self.require_sequences = required;
         self
     }
 

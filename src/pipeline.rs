@@ -58,21 +58,42 @@ where
             abandoned,
             workers: Vec::new(),
         };
+        // Many workers of one stage leave none for the next one, and for the thread that reads.
+        let kept = KeptThreads::of(2);
         for work in iter::repeat_n(first, firsts) {
             let next = from_first.clone();
-            pipeline.spawn(to_first.clone(), move |Job { input, reply }| match work(input) {
-                Ok(input) => drop(next.send(Job { input, reply })),
-                Err(e) => drop(reply.send(Err(e))),
-            })?;
+            let started =
+                pipeline.spawn(to_first.clone(), move |Job { input, reply }| match work(input) {
+                    Ok(input) => drop(next.send(Job { input, reply })),
+                    Err(e) => drop(reply.send(Err(e))),
+                });
+            if !pipeline.goes_on(started, 0)? {
+                break;
+            }
         }
         // Should a thread below fail to start, those above must see their channel end.
         drop((to_first, from_first));
+        let in_first = pipeline.workers.len();
+        drop(kept);
+        let _kept = KeptThreads::of(1);
         for work in iter::repeat_n(second, seconds) {
-            pipeline.spawn(to_second.clone(), move |Job { input, reply }| {
+            let started = pipeline.spawn(to_second.clone(), move |Job { input, reply }| {
                 drop(reply.send(work(input)));
-            })?;
+            });
+            if !pipeline.goes_on(started, in_first)? {
+                break;
+            }
         }
         Ok(pipeline)
+    }
+
+    /// Whether a stage, before which there were so many workers, may start another one: where the
+    /// system gives no more threads, one worker does for a stage.
+    fn goes_on(&self, started: io::Result<()>, workers_before: usize) -> io::Result<bool> {
+        match started {
+            Err(_) if self.workers.len() > workers_before => Ok(false),
+            started => started.map(|()| true),
+        }
     }
 
     /// Starts a worker that takes `jobs` until there are no more or nobody wants them.
@@ -206,8 +227,43 @@ where
     }
 }
 
-fn no_thread(e: io::Error) -> io::Error {
-    io::Error::new(e.kind(), format!("cannot start a thread: {e}"))
+/// The error of a thread that cannot be started.
+pub(crate) fn no_thread(e: io::Error) -> io::Error {
+    let said = format!(
+        "cannot start a thread: the system gives this process no more of them (ulimit -u, or the \
+         pids.max of its cgroup), or no memory for one (ulimit -v); raise that limit, or use \
+         fewer threads (-T1): {e}"
+    );
+    io::Error::new(e.kind(), said)
+}
+
+/// Threads that wait until this is dropped, so that others will find room then.
+pub(crate) struct KeptThreads(Option<Sender<()>>, Vec<JoinHandle<()>>);
+
+impl KeptThreads {
+    /// Keeps so many threads, or as many as can be started.
+    pub fn of(count: usize) -> Self {
+        let (release, released) = bounded::<()>(0);
+        let mut kept = KeptThreads(Some(release), Vec::new());
+        for _ in 0..count {
+            let released = released.clone();
+            let thread = thread::Builder::new().name("bwz-kept".into());
+            match thread.spawn(move || _ = released.recv()) {
+                Ok(thread) => kept.1.push(thread),
+                Err(_) => break,
+            }
+        }
+        kept
+    }
+}
+
+impl Drop for KeptThreads {
+    fn drop(&mut self) {
+        self.0 = None;
+        for thread in self.1.drain(..) {
+            let _ = thread.join();
+        }
+    }
 }
 
 enum Awaited<I, R> {

@@ -1,8 +1,9 @@
 //! The threads that compute.
 
 use crate::device::Device;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::options::Options;
+use crate::pipeline::{KeptThreads, no_thread};
 use crate::tasks::{self, Task};
 use crossbeam_channel::Receiver;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -25,6 +26,9 @@ pub(crate) fn calling_does(len: u64, options: &Options) -> bool {
     len <= SMALL && !matches!(options.device, Device::Cuda(_))
 }
 
+/// Threads that the smallest pipeline has: one for each stage, and one that reads.
+const PIPELINE: usize = 3;
+
 /// Who computes.
 #[derive(Clone)]
 pub(crate) enum Threads {
@@ -34,12 +38,20 @@ pub(crate) enum Threads {
 
 /// A pool of as many threads as the options say. Nearly all computing that takes long is done in
 /// it, so that hardly more run at a time; large copies to and from GPUs are made beside it.
+///
+/// Where the system gives fewer threads, there are half as many, or half of these, and a few are
+/// left for a pipeline beside it.
 pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
-    ThreadPoolBuilder::new()
-        .num_threads(options.thread_count())
-        .thread_name(|n| format!("bwz-{n}"))
-        .build()
-        .map_err(|e| Error::Io(io::Error::other(format!("cannot start threads: {e}"))))
+    let _kept = KeptThreads::of(PIPELINE);
+    let mut count = options.thread_count();
+    loop {
+        let builder = ThreadPoolBuilder::new().num_threads(count);
+        match builder.thread_name(|n| format!("bwz-{n}")).build() {
+            Ok(pool) => return Ok(pool),
+            Err(_) if count > 1 => count = count.div_ceil(2).min(count - 1),
+            Err(e) => return Err(no_thread(io::Error::other(e)).into()),
+        }
+    }
 }
 
 impl Threads {

@@ -14,7 +14,7 @@ and ``device`` say what the work may take. No function holds the GIL while it wo
 ends each at once.
 """
 
-from ._archive import Archive, Block, Frame, Info, Matches, Record, Region
+from ._archive import Archive, Block, Frame, IndexedBlocks, Info, Matches, Record, Region
 from ._bwz import CUDA_BUILT, DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, __version__
 from ._errors import (
     BwzError,
@@ -42,6 +42,7 @@ __all__ = [
     "DeviceError",
     "FormatError",
     "Frame",
+    "IndexedBlocks",
     "Info",
     "LimitError",
     "Matches",

@@ -32,6 +32,8 @@ class Frame(NamedTuple):
     indexed: bool
     sample_rate: int | None
     """The distance of the positions that its index keeps; ``None`` where it only counts."""
+    index_of_sequences: bool
+    """Whether its index is one of sequences; else it is one of bytes, or there is none."""
 
 
 class Block(NamedTuple):
@@ -43,13 +45,23 @@ class Block(NamedTuple):
     coded_end: int
 
 
+class IndexedBlocks(NamedTuple):
+    """How many blocks are indexed by what."""
+
+    sequences: int
+    bytes: int
+    stored: int
+    """Stored as they are: they have no index and need none."""
+    none: int
+
+
 class Info(NamedTuple):
     """What is in a file."""
 
     raw_size: int
     """Bytes that it decompresses to."""
     coded_size: int
-    """Bytes of the file."""
+    """Bytes of the file, without padding behind its last frame."""
     blocks: int
     frames: list[Frame]
     indexed: bool
@@ -228,6 +240,10 @@ class Archive:
     def cost(self) -> Cost:
         """What the searches and ranges of this archive took so far."""
         return Cost(*self._open().cost())
+
+    def indexed_blocks(self) -> IndexedBlocks:
+        """How many blocks are indexed by what; reads the header of each."""
+        return IndexedBlocks(*self._open().indexed_blocks())
 
     def blocks(self) -> list[Block]:
         """The blocks of all frames, in order."""

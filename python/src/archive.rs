@@ -55,16 +55,18 @@ impl Handle {
 }
 
 /// Of a frame: where it stands in the file and in the raw stream, how many blocks it has of how
-/// many bytes at most, the CRC-32 of its raw bytes, whether it is indexed, and the distance of the
-/// positions that the index keeps.
-type Frame = (u64, u64, u64, u64, u64, u64, u32, bool, Option<u32>);
+/// many bytes at most, the CRC-32 of its raw bytes, whether it is indexed, the distance of the positions
+/// that the index keeps, and whether it is one of sequences.
+type Frame = (u64, u64, u64, u64, u64, u64, u32, bool, Option<u32>, bool);
 
 fn frame(frame: &FrameInfo) -> Frame {
     let (coded, raw) = (&frame.coded, &frame.raw);
     let rate = frame.index.and_then(|index| index.sample_rate);
     let (blocks, size) = (frame.blocks, frame.block_size);
     let indexed = frame.index.is_some();
-    (raw.start, raw.end, coded.start, coded.end, blocks, size, frame.checksum, indexed, rate)
+    let of_sequences = frame.index.is_some_and(|index| index.of_sequences);
+    let sum = frame.checksum;
+    (raw.start, raw.end, coded.start, coded.end, blocks, size, sum, indexed, rate, of_sequences)
 }
 
 /// Of a block: where it stands in the raw stream and in the file.
@@ -104,6 +106,14 @@ impl Archive {
 
     fn blocks(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64, u64, u64)>> {
         self.handle.work(py, |archive| Ok(archive.blocks().iter().map(block).collect()))
+    }
+
+    /// Numbers of blocks: indexed by sequences, by bytes, stored, and others.
+    fn indexed_blocks(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64)> {
+        self.handle.work(py, |archive| {
+            let indexed = archive.info()?;
+            Ok((indexed.sequences, indexed.bytes, indexed.stored, indexed.none))
+        })
     }
 
     fn has_sequences(&self, py: Python<'_>) -> PyResult<bool> {

@@ -42,6 +42,7 @@ fn set(
             false => Ok(options),
         },
         "index" => options.index(number(value, "index")?),
+        "require_sequences" => Ok(options.require_sequences(value.extract()?)),
         "index_of_bytes" => Ok(options.index_of_bytes(value.extract()?)),
         "match_case" => Ok(options.match_case(value.extract()?)),
         "letters" => Ok(options.letters(letters(value.extract()?)?)),

@@ -80,3 +80,32 @@ def test_documentation(name):
     module = importlib.import_module("bwz" + name)
     found = doctest.testmod(module)
     assert found.attempted > 0 and found.failed == 0
+
+
+def test_what_is_indexed_is_known():
+    genome = b">c\n" + b"ACGTTGCA" * 500 + b"\n"
+    cases = [
+        (genome, {"index": True}, (1, 0, 0, 0)),
+        (genome, {"index": True, "index_of_bytes": True}, (0, 1, 0, 0)),
+        (b"a line\n" * 500, {"index": True}, (0, 1, 0, 0)),
+        (b"a line\n" * 500, {}, (0, 0, 0, 1)),
+        (b"x", {"index": True}, (0, 0, 1, 0)),
+        (b"", {"index": True}, (0, 0, 0, 0)),
+    ]
+    for raw, options, expected in cases:
+        with bwz.Archive(io.BytesIO(bwz.compress(raw, **options))) as archive:
+            assert archive.indexed_blocks() == expected
+            assert archive.info.frames[0].index_of_sequences == (expected[0] > 0)
+
+
+def test_zeros_behind_the_last_frame_are_padding():
+    raw = b"some text\n" * 300
+    for zeros in (1, 31, 32, 33, 10240, 1_000_000):
+        file = bwz.compress(raw) + bytes(zeros)
+        assert bwz.decompress(file) == raw
+        assert bwz.open(io.BytesIO(file)).read() == raw
+        with bwz.Archive(io.BytesIO(file)) as archive:
+            assert archive.read_range(10, 20) == raw[10:20]
+        decompressor = bwz.Decompressor()
+        got = b"".join(decompressor.decompress(file[i : i + 7919]) for i in range(0, len(file), 7919))
+        assert decompressor.eof and got + decompressor.flush() == raw

@@ -43,7 +43,13 @@ pub struct Cli {
 const AFTER_HELP: &str = "\
 Names: called as bunwz it decompresses, called as bwzcat it decompresses to standard output.
 
-Environment: BWZ_OPT holds arguments that are put before the real ones, so that the real ones win; commands (cat, count, \
+Options: of one that is given several times, or with its opposite, the last counts; -o, --trace and files to read or write are \
+refused where one would be left out. Levels, --block, --fast and --best say how files are compressed, and go unheeded with -d, -t \
+and -l, as do -c and -f with -t and -l.
+
+Environment: BWZ_OPT holds options that are put before the real ones, so that the real ones win: -1 to -9, --block, --split-at, \
+--fast, --best, --index, --sample-rate, --verify, -T, -M, --device, --limit-output, --no-sparse, -k, -n, -v, -q and --no-progress, \
+each where it applies. Any other word in it is refused; commands (cat, count, \
 ...) do not use it. It is split at blanks; '...' keeps everything as it is, \"...\" everything but \\\" and \\\\, and \\ outside of \
 quotes keeps the next character. Nothing else is special. NO_COLOR turns colours off.
 
@@ -109,7 +115,7 @@ pub struct FileArgs {
         conflicts_with = "recursive",
         allow_hyphen_values = true
     )]
-    pub output: Option<PathBuf>,
+    pub output: Vec<PathBuf>,
     /// Use .SUF in the place of .bwz, in names to write and, beside .bwz, in names to read
     #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix(), allow_hyphen_values = true)]
     pub suffix: Option<OsString>,
@@ -120,8 +126,8 @@ pub struct FileArgs {
     /// Keep the input files (the default)
     #[arg(short, long, overrides_with = "remove")]
     pub keep: bool,
-    /// Remove each input file once its output is safely on disk (never where that is standard
-    /// output or a device)
+    /// Remove each input file once its output is safely on disk; where that is standard output or a
+    /// device the input is kept, with a warning
     #[arg(long = "rm", overrides_with = "keep")]
     pub remove: bool,
     /// Walk directories: compress what is not .bwz, or decompress, test or list what is
@@ -151,7 +157,11 @@ pub struct FileArgs {
     /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
     /// step of each block was done, on which GPU and thread
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
-    pub trace: Option<PathBuf>,
+    pub trace: Vec<PathBuf>,
+    /// Compress what is in inputs that gzip, bgzip or zstd made (by their first bytes; others are
+    /// taken as they are): x.fa.gz becomes x.fa.bwz
+    #[arg(long)]
+    pub decompress_input: bool,
     #[command(flatten)]
     pub block_size: BlockSize,
     /// End each block behind the last BYTE that it holds, or where it is full, so that no record is
@@ -182,11 +192,11 @@ pub struct IndexArgs {
     /// Add an index, by which count, locate and extract work without decompressing the file, which
     /// grows by 1 to 6 % of the raw size
     #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
-    index: Option<IndexOf>,
-    /// With --index: keep every N-th position, a power of two from 8 to 16384; 0 keeps none, for
-    /// count alone
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_SAMPLE_RATE, requires = "index")]
-    sample_rate: u32,
+    pub index: Option<IndexOf>,
+    /// With --index: keep every N-th position, a power of two from 8 to 16384 [default: 256]; 0
+    /// keeps none, for count alone
+    #[arg(long, value_name = "N")]
+    pub sample_rate: Option<u32>,
 }
 
 impl IndexArgs {
@@ -195,21 +205,25 @@ impl IndexArgs {
         match self.index {
             None => Ok(options),
             Some(of) => {
-                let options = options.index_of_bytes(matches!(of, IndexOf::Bytes));
-                options.index(self.sample_rate)
+                let options = options
+                    .index_of_bytes(of == IndexOf::Bytes)
+                    .require_sequences(of == IndexOf::Sequences);
+                options.index(self.sample_rate.unwrap_or(DEFAULT_SAMPLE_RATE))
             }
         }
     }
 }
 
 /// What an index is of.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum IndexOf {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IndexOf {
     /// Of the sequences of FASTA and FASTQ, found across line ends and in either case; of the bytes
     /// of anything else
     Auto,
     /// Of the bytes as they are
     Bytes,
+    /// Of the sequences of FASTA and FASTQ; anything else is an error
+    Sequences,
 }
 
 /// The last of these wins.
@@ -293,10 +307,10 @@ pub struct CatArgs {
     /// Files to read; - is standard input (without --range)
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
-    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Only the
-    /// blocks that hold them are read
+    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are
+    /// written one after the other. Only the blocks that hold them are read
     #[arg(short, long, value_parser = size::span)]
-    pub range: Option<Span>,
+    pub range: Vec<Span>,
     #[command(flatten)]
     pub limits: Limits,
     #[command(flatten)]
@@ -311,8 +325,8 @@ pub struct RecoverArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// Where to write what is whole (- is standard output)
-    #[arg(short, long, value_name = "OUT", allow_hyphen_values = true)]
-    pub output: PathBuf,
+    #[arg(short, long, value_name = "OUT", required = true, allow_hyphen_values = true)]
+    pub output: Vec<PathBuf>,
     /// Overwrite OUT
     #[arg(short, long)]
     pub force: bool,

@@ -5,7 +5,7 @@ use super::args::{BenchArgs, Talk};
 use super::console::{self, Activity, printable};
 use super::descriptors;
 use super::exit::Exit;
-use super::files;
+use super::files::{self, Directories};
 use super::input::OpenInput;
 use super::size::{human, ratio_text};
 use bwz::{Options, Result};
@@ -23,11 +23,17 @@ pub fn run(args: &BenchArgs) -> Exit {
     };
     if !args.files.is_empty() {
         let talk = Talk { verbose: 0, quiet: false, no_progress: true };
-        return files::each(&args.files, None, talk, Activity::Compressing, |name| {
-            let mut text = Vec::new();
-            OpenInput::open(name, true)?.source.read_to_end(&mut text)?;
-            bench.report(&name.to_string(), &text)
-        });
+        return files::each(
+            &args.files,
+            Directories::Refused,
+            talk,
+            Activity::Compressing,
+            |name| {
+                let mut text = Vec::new();
+                OpenInput::open(name, true)?.source.read_to_end(&mut text)?;
+                bench.report(&name.to_string(), &text)
+            },
+        );
     }
     match bench.report("(generated text)", &generated(GENERATED)) {
         Ok(()) => Exit::Fine,

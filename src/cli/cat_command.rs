@@ -4,35 +4,48 @@ use super::args::CatArgs;
 use super::console::Activity;
 use super::event_lines::EventLines;
 use super::exit::Exit;
-use super::files;
+use super::files::{self, Directories};
 use super::input::{self, OpenInput};
 use super::input_name::Name;
 use super::output::Output;
 use super::progress_bar::Progress;
-use super::size::{Span, count};
+use super::size::count;
 use super::stoppable_input::Stop;
-use bwz::{Archive, Options, Result};
+use bwz::{Archive, Options, ReadCost, Result};
+use std::io;
 
 /// Writes each file, or the range of each file.
 pub fn run(args: &CatArgs) -> Exit {
     let (options, event_lines) =
         (args.limits.add_to(args.resources.options()), EventLines::default());
-    files::each(&args.files, None, args.talk, Activity::Reading, |name| {
+    files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
         let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
-        match args.range {
-            Some(span) => range(name, span, args, &listening(None)),
-            None => whole(name, args, listening),
+        match args.range[..] {
+            [] => whole(name, args, listening),
+            _ => ranges(name, args, &listening(None)),
         }
     })
 }
 
-/// Decodes the blocks that hold the range, and no others.
-fn range(name: &Name, span: Span, args: &CatArgs, options: &Options) -> Result<()> {
+/// Decodes the blocks that hold the ranges, and no others; writes one range after the other.
+fn ranges(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
     let file = input::open_seekable(name)?;
     let mut output = Output::stdout(Some(&file.metadata()?))?;
     let progress = Progress::start(name, None, args.talk, !output.is_terminal());
     let mut archive = Archive::open(file, options)?;
-    let cost = archive.read_range(span.within(archive.raw_size()), &mut output)?;
+    let ranges: Vec<_> = args.range.iter().map(|span| span.within(archive.raw_size())).collect();
+    args.limits.check(&ranges)?;
+    let raw_size = archive.raw_size();
+    if let Some(beyond) =
+        ranges.iter().find(|range| range.start > range.end || range.end > raw_size)
+    {
+        // Says what is wrong with it, before anything of another is written.
+        archive.read_range(beyond.clone(), io::sink())?;
+    }
+    let mut cost = ReadCost::default();
+    for range in ranges {
+        cost += archive.read_range(range, &mut output)?;
+    }
     drop(progress);
     let (blocks, all) = (count(cost.blocks, "block"), archive.blocks().len());
     let read = count(cost.coded_bytes, "byte");

@@ -5,7 +5,7 @@ use super::ambiguity_codes::AmbiguityCodes;
 use super::console::{self, Activity};
 use super::event_lines::EventLines;
 use super::exit::Exit;
-use super::files;
+use super::files::{self, Directories};
 use super::input;
 use super::input_name::Name;
 use super::match_lines::{Hits, LineForm};
@@ -13,7 +13,8 @@ use super::match_printer::{Printed, Printer};
 use super::pattern_batch::{NamedPattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::search_args::{LocateArgs, SearchArgs};
-use super::size::read_cost;
+use super::shared_args::Talk;
+use super::size::{count as count_of, read_cost};
 use bwz::{Archive, Error, Letters, Matches, Options, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
@@ -87,11 +88,28 @@ fn search_files(
     let options = options.max_mismatches(args.max_mismatches).map_err(fail)?;
     let options = options.letters(letters(args));
     let event_lines = EventLines::default();
+    let is_quiet = args.talk.quiet;
+    // Whether anything is found takes no positions.
+    let wanted = wanted.filter(|_| !is_quiet);
     let search = FileCounts { args, patterns, wanted, form, event_lines, options };
     let mut printer = Printer::new(args, form).map_err(|e| fail(e.into()))?;
-    let exit = files::each(&files, None, args.talk, Activity::Reading, |name| {
+    let is_compressed: files::Wanted = &|path| files::has_suffix(path, None);
+    let directories =
+        if args.recursive { Directories::Walked(is_compressed) } else { Directories::Walkable };
+    let mut searched = 0;
+    let exit = files::each(&files, directories, args.talk, Activity::Reading, |name| {
+        searched += 1;
+        if is_quiet && printer.printed.found_any {
+            return Ok(());
+        }
         search.file(name, &mut printer)
     });
+    if is_quiet && printer.printed.found_any {
+        return Ok(true);
+    }
+    if searched == 0 && exit == Exit::Fine {
+        return Err(fail(Error::Usage("there is no .bwz file in these directories".into())));
+    }
     let finished = printer.finish().map_err(|e| fail(e.into()));
     match exit.max(finished.err().unwrap_or_default()) {
         Exit::Fine => Ok(printer.printed.found_any),
@@ -112,9 +130,7 @@ impl FileCounts<'_> {
     fn file(&self, name: &Name, printer: &mut Printer) -> Result<()> {
         let (talk, started) = (self.args.talk, Instant::now());
         let mut archive = self.open(name)?;
-        if archive.frames().iter().any(|frame| frame.blocks > 0 && frame.index.is_none()) {
-            talk.warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
-        }
+        warn_of_missing_index(name, &mut archive, talk)?;
         let by_sequence = archive.has_sequences();
         if !by_sequence && matches!(self.form, LineForm::Bed | LineForm::Sam) {
             return Err(Error::Usage(
@@ -214,7 +230,8 @@ impl FileCounts<'_> {
             let batch = batch?;
             any = true;
             let found = self.search_batch(searcher, &batch)?;
-            if searched.send((batch, found)).is_err() {
+            let enough = self.args.talk.quiet && found.is_any();
+            if searched.send((batch, found)).is_err() || enough {
                 return Ok(());
             }
         }
@@ -239,6 +256,36 @@ impl FileCounts<'_> {
 enum BatchFound {
     Counts(Vec<u64>),
     Matches(Vec<Matches>),
+}
+
+impl BatchFound {
+    /// Whether anything was found.
+    fn is_any(&self) -> bool {
+        match self {
+            BatchFound::Counts(counts) => counts.iter().any(|&count| count > 0),
+            BatchFound::Matches(matches) => matches.iter().any(|found| found.count > 0),
+        }
+    }
+}
+
+/// Says how many blocks have to be decoded because they have no index. Those that are stored as
+/// they are have none, and are searched as fast without.
+fn warn_of_missing_index(name: &Name, archive: &mut Archive<File>, talk: Talk) -> Result<()> {
+    if archive.frames().iter().all(|frame| frame.blocks == 0 || frame.index.is_some()) {
+        return Ok(());
+    }
+    let indexed = archive.info()?;
+    match (indexed.none, indexed.sequences + indexed.bytes) {
+        (0, _) => {}
+        (_, 0) => {
+            talk.warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
+        }
+        (none, _) => talk.warn(name, format_args!(
+            "{} of {} have no index: they are decoded to be searched (bwz --index makes one for all)",
+            none, count_of(indexed.all(), "block")
+        )),
+    }
+    Ok(())
 }
 
 /// What the parts of a batch were counted to.

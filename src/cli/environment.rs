@@ -1,33 +1,110 @@
 //! What the command line is before clap sees it: argv\[0\] names a mode, `BWZ_OPT` brings defaults.
 //!
-//! Both go in front of the real arguments, so that these win.
+//! Both go in front of the real arguments, so that these win. `BWZ_OPT` holds options that say how
+//! files are compressed and how much is said. What is done, with which files, and what becomes of
+//! them is said on the command line alone: a variable that was set long ago shall not turn one
+//! command into another.
 
-use super::args::is_command;
+use super::args::{Cli, is_command};
 use bwz::{Error, Result};
+use clap::CommandFactory;
+use clap::parser::ValueSource;
 use std::ffi::{OsStr, OsString};
+use std::iter;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
-/// The words to parse: the command's name, what that name stands for, `BWZ_OPT`, the arguments.
-pub fn words(argv: Vec<OsString>, bwz_opt: Option<OsString>) -> Result<Vec<OsString>> {
-    let mut argv = argv.into_iter();
-    let called = argv.next().unwrap_or_else(|| "bwz".into());
-    let arguments: Vec<_> = argv.collect();
-    let stands_for = meaning(&called);
-    let defaults = match bwz_opt {
-        Some(text)
-            if !stands_for.is_empty()
-                || !arguments.first().is_some_and(|word| is_command(word)) =>
-        {
-            split(&text)?
+/// The command line without `BWZ_OPT`.
+pub struct Words {
+    stands_for: &'static [&'static str],
+    arguments: Vec<OsString>,
+}
+
+impl Words {
+    pub fn new(argv: Vec<OsString>) -> Self {
+        let mut argv = argv.into_iter();
+        let called = argv.next().unwrap_or_else(|| "bwz".into());
+        Words { stands_for: meaning(&called), arguments: argv.collect() }
+    }
+
+    /// The words to parse: the command's name, what that name stands for, `defaults`, the
+    /// arguments.
+    pub fn with(&self, defaults: Vec<OsString>) -> Vec<OsString> {
+        let mut words = vec![OsString::from("bwz")];
+        words.extend(self.stands_for.iter().map(OsString::from));
+        words.extend(defaults);
+        words.extend(self.arguments.iter().cloned());
+        words
+    }
+}
+
+/// The options that `BWZ_OPT` may hold, by their ids.
+const DEFAULTS: [&str; 26] = [
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "8",
+    "9",
+    "block",
+    "split_at",
+    "fast",
+    "best",
+    "index",
+    "sample_rate",
+    "verify",
+    "limit_output",
+    "threads",
+    "memory",
+    "device",
+    "verbose",
+    "quiet",
+    "no_progress",
+    "no_sparse",
+    "keep",
+    "no_name",
+];
+
+/// The words of `BWZ_OPT`.
+///
+/// # Errors
+/// [`Error::Usage`] if it holds anything but options of [`DEFAULTS`].
+pub fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
+    let words = split(bwz_opt)?;
+    if let Some(command) = words.first().filter(|word| is_command(word)) {
+        return Err(refused(&command.to_string_lossy()));
+    }
+    let mut cli = Cli::command();
+    let line = iter::once(OsString::from("bwz")).chain(words.iter().cloned());
+    let matches = cli.try_get_matches_from_mut(line).map_err(|e| {
+        let rendered = e.render().to_string();
+        let complaint = rendered.lines().next().unwrap_or_default();
+        let complaint = complaint.strip_prefix("error: ").unwrap_or("it asks for help");
+        Error::Usage(format!("BWZ_OPT cannot be taken: {complaint}").into())
+    })?;
+    for argument in cli.get_arguments() {
+        let id = argument.get_id().as_str();
+        let known = matches.try_contains_id(id).is_ok();
+        if !known || matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
         }
-        _ => Vec::new(),
-    };
-    let mut words = vec![OsString::from("bwz")];
-    words.extend(stands_for.iter().map(OsString::from));
-    words.extend(defaults);
-    words.extend(arguments);
+        if !DEFAULTS.contains(&id) {
+            let shown = argument.get_long().map(|long| format!("--{long}"));
+            return Err(refused(&shown.unwrap_or_else(|| "the name of a file".into())));
+        }
+    }
     Ok(words)
+}
+
+fn refused(what: &str) -> Error {
+    let said = format!(
+        "BWZ_OPT holds {what}, which belongs on the command line: BWZ_OPT says how files are compressed and how much is \
+         said (-1 to -9, --index, -T, -M, -v and the like), not what is done with which files"
+    );
+    Error::Usage(said.into())
 }
 
 /// The arguments that the command's name stands for.
@@ -107,19 +184,62 @@ mod tests {
         }
     }
 
-    fn all_words(argv: &[&str], bwz_opt: &str) -> Vec<OsString> {
-        words(argv.iter().map(OsString::from).collect(), Some(bwz_opt.into())).unwrap()
-    }
-
     #[test]
     fn defaults_stand_between_name_and_arguments() {
-        assert_eq!(all_words(&["/bin/bunwz", "-1"], "-9"), ["bwz", "-d", "-9", "-1"]);
-        assert_eq!(all_words(&["bwzcat"], ""), ["bwz", "-d", "-c"]);
+        let words = |argv: &[&str], defaults: &[&str]| {
+            let words = Words::new(argv.iter().map(OsString::from).collect());
+            words.with(defaults.iter().map(OsString::from).collect())
+        };
+        assert_eq!(words(&["/bin/bunwz", "-1"], &["-9"]), ["bwz", "-d", "-9", "-1"]);
+        assert_eq!(words(&["bwzcat"], &[]), ["bwz", "-d", "-c"]);
+        assert_eq!(words(&["bwz", "cat", "x"], &[]), ["bwz", "cat", "x"]);
     }
 
     #[test]
-    fn commands_get_no_defaults() {
-        assert_eq!(all_words(&["bwz", "cat", "x"], "-9"), ["bwz", "cat", "x"]);
-        assert_eq!(all_words(&["bunwz", "cat"], "-9"), ["bwz", "-d", "-9", "cat"]);
+    fn every_default_is_an_option() {
+        let cli = Cli::command();
+        for id in DEFAULTS {
+            assert!(cli.get_arguments().any(|argument| argument.get_id() == id), "{id}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_turns_the_command_into_another_is_a_default() {
+        let taken =
+            ["", "-9", "-1 -T2 -M 1G", "--index=bytes --sample-rate=64", "-qv --no-progress"];
+        for text in taken {
+            assert_eq!(defaults(text.as_ref()).unwrap(), split(text.as_ref()).unwrap());
+        }
+        let refused = [
+            "cat",
+            "count a",
+            "-9 cat",
+            "x",
+            "-- -9",
+            "-d",
+            "-z",
+            "-t",
+            "-l",
+            "-c",
+            "-o x",
+            "-r",
+            "-f",
+            "--rm",
+            "--json",
+            "--records",
+            "--trace=x",
+            "-L",
+            "--ranks=a:1",
+            "-h",
+            "--version",
+            "-S .b",
+            "--no-such",
+            "-T",
+            "man",
+        ];
+        for text in refused {
+            let error = defaults(text.as_ref()).unwrap_err().to_string();
+            assert!(error.contains("BWZ_OPT"), "{text}: {error}");
+        }
     }
 }

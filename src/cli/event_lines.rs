@@ -6,6 +6,7 @@
 
 use super::args::Talk;
 use super::input_name::Name;
+use super::progress_bar::BlockSteps;
 use super::stoppable_input::Stop;
 use super::timeline::{Timeline, words};
 use bwz::{Device, Event, Options, Result, Step};
@@ -21,6 +22,7 @@ pub struct EventLines {
     /// Warnings, each of which is said once.
     said: Arc<Mutex<HashSet<String>>>,
     timeline: Arc<Timeline>,
+    steps: BlockSteps,
 }
 
 /// The steps of a block that were done so far.
@@ -30,7 +32,12 @@ impl EventLines {
     /// With `trace`, the file for the timeline, if any; `force` overwrites it.
     pub fn with(trace: Option<&Path>, force: bool) -> Result<Self> {
         let timeline = Arc::new(Timeline::start(trace, force)?);
-        Ok(EventLines { said: Arc::default(), timeline })
+        Ok(EventLines { said: Arc::default(), timeline, steps: BlockSteps::default() })
+    }
+
+    /// The same with a progress bar, which steps of blocks move.
+    pub fn moving(&self, steps: BlockSteps) -> Self {
+        EventLines { steps, ..self.clone() }
     }
 
     /// `options` for work on one file: their events are said as `talk` has it, and what fails does
@@ -48,6 +55,7 @@ impl EventLines {
         options.clone().on_event(move |event| match event {
             Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
             Event::Done { block, step, from, to } => {
+                lines.steps.count(block, step);
                 lines.timeline.add(&file, block, step, from, to);
                 if !talk.wants_blocks() {
                     return;

@@ -1,10 +1,9 @@
 //! `bwz extract`: ranges of files, and stretches of records, to standard output, by the index where
 //! there is one.
 
-use super::args::Limits;
 use super::console::Activity;
 use super::exit::Exit;
-use super::files;
+use super::files::{self, Directories};
 use super::input;
 use super::input_name::Name;
 use super::output::Output;
@@ -16,7 +15,6 @@ use bwz::{Archive, Error, ReadCost, Result};
 use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 
 /// Longer ranges are decoded block by block, and never held in memory as a whole.
@@ -25,7 +23,7 @@ const SHORT: u64 = 1 << 20;
 /// Writes the ranges of each file.
 pub fn run(args: &ExtractArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options()).verify(args.verify);
-    files::each(&args.files, None, args.talk, Activity::Reading, |name| {
+    files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
         let file = input::open_seekable(name)?;
         let mut output = Output::stdout(Some(&file.metadata()?))?;
         let mut archive = Archive::open(file, &options)?;
@@ -34,7 +32,7 @@ pub fn run(args: &ExtractArgs) -> Exit {
         }
         let raw_size = archive.raw_size();
         let ranges: Vec<_> = args.range.iter().map(|span| span.within(raw_size)).collect();
-        check(&ranges, &args.limits)?;
+        args.limits.check(&ranges)?;
         let mut cost = ReadCost::default();
         for range in ranges {
             if range.end.saturating_sub(range.start) > SHORT {
@@ -130,15 +128,4 @@ fn wanted_regions(args: &ExtractArgs, archive: &mut Archive<File>) -> Result<Vec
         regions.extend(read_bed(&text, path)?);
     }
     Ok(regions)
-}
-
-/// Refuses ranges that are too much together, before any of them is written.
-fn check(ranges: &[Range<u64>], limits: &Limits) -> Result<()> {
-    let sizes = ranges.iter().map(|range| range.end.saturating_sub(range.start));
-    let (needed, allowed) =
-        (sizes.fold(0, u64::saturating_add), limits.limit_output.unwrap_or(u64::MAX));
-    match needed <= allowed {
-        true => Ok(()),
-        false => Err(Error::OutputLimit { what: "what is asked for".into(), needed, allowed }),
-    }
 }

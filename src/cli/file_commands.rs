@@ -1,42 +1,50 @@
 //! `bwz FILE...`: compress, decompress, test. One file after the other, each from an open input to
 //! a finished output.
 
-use super::args::{FileArgs, Mode};
+use super::args::{FileArgs, IndexArgs, IndexOf, Mode};
 use super::console::Activity;
 use super::event_lines::EventLines;
 use super::exit::Exit;
-use super::files;
+use super::file_checks;
+use super::files::{self, Directories};
+use super::foreign_input::ForeignInput;
 use super::input::{self, InputSource, OpenInput};
 use super::input_name::Name;
+use super::io_errors::strip_number;
+use super::known_formats::{self, Format};
 use super::output::{self, Destination, Output, Rules};
 use super::process_ranks;
 use super::progress_bar::Progress;
-use super::size::{human, ratio_text};
+use super::size::{count, human, ratio_text};
 use super::{console, list_command};
-use bwz::{Error, MAGIC, Options, Result, Summary};
+use bwz::{Error, IndexedBlocks, MAGIC, Options, Result, Summary};
 use std::fs::{self, Metadata};
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Does what the arguments ask for with each file.
-pub fn run(args: &FileArgs) -> Exit {
-    work_on_all(args).unwrap_or_else(|exit| exit)
+///
+/// `asked` is what the command line says, without the defaults of `BWZ_OPT`.
+pub fn run(asked: &FileArgs, args: &FileArgs) -> Exit {
+    work_on_all(asked, args).unwrap_or_else(|exit| exit)
 }
 
-fn work_on_all(args: &FileArgs) -> Result<Exit, Exit> {
+fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     let fail = |e: Error| console::fail(&e);
+    file_checks::check(asked, args).map_err(fail)?;
     let options = options(args).map_err(fail)?;
     let wanted: files::Wanted = &|path| wanted(args, path);
-    let walk = args.recursive.then_some(wanted);
+    let walk = if args.recursive { Directories::Walked(wanted) } else { Directories::Walkable };
     let (mode, task) = match args.mode.mode() {
         Mode::List => return Ok(list_command::run(args, walk, &options)),
         Mode::Compress => (Mode::Compress, Activity::Compressing),
         mode => (mode, Activity::Reading),
     };
     let options = process_ranks::join(args, options)?;
-    let event_lines = EventLines::with(args.trace.as_deref(), args.force).map_err(fail)?;
+    let event_lines =
+        EventLines::with(args.trace.first().map(PathBuf::as_path), args.force).map_err(fail)?;
     let job = FileJob { args, mode, options, event_lines };
     let worst = files::each(&args.files, walk, args.talk, task, |name| job.one(name));
     let ended = job.event_lines.end(args.talk).map_err(fail);
@@ -44,28 +52,9 @@ fn work_on_all(args: &FileArgs) -> Result<Exit, Exit> {
 }
 
 fn options(args: &FileArgs) -> Result<Options> {
-    check(args)?;
     let options = args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
     let options = args.block_size.add_to(options.verify(args.verify))?;
     args.index.add_to(args.split_at.into_iter().fold(options, Options::split_at))
-}
-
-/// What clap cannot know: which arguments make no sense together.
-fn check(args: &FileArgs) -> Result<()> {
-    let usage = |what: &'static str| Err(Error::Usage(what.into()));
-    match (args.mode.mode(), &args.output) {
-        (Mode::Test | Mode::List, Some(_)) => usage("-t and -l write no file: leave out -o"),
-        (_, Some(_)) if args.files.len() > 1 => {
-            usage("-o takes one file; -c writes several behind each other")
-        }
-        (Mode::List, _) if args.trace.is_some() => usage("--trace goes with -z, -d and -t"),
-        (mode, _) if args.records && mode != Mode::List => usage("--records goes with -l"),
-        (mode, _) if args.json && mode != Mode::List => usage("--json goes with -l"),
-        (Mode::Compress | Mode::List, _) if args.limits.limit_output.is_some() => {
-            usage("--limit-output goes with -d and -t")
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Whether a file in a directory that is walked is taken: by its name it is compressed, or is not.
@@ -100,14 +89,25 @@ impl FileJob<'_> {
         }
         let started = Instant::now();
         let progress = Progress::start(name, about.size(), self.args.talk, !output.is_terminal());
-        let options = self.event_lines.add_to(&self.options, name, self.args.talk, stop);
+        let event_lines = self.event_lines.moving(progress.steps());
+        let options = event_lines.add_to(&self.options, name, self.args.talk, stop);
         let options = options.input_size(about.size().unwrap_or(0));
-        let summary = self.convert(progress.count(&mut source), &mut output, &options, passes)?;
+        let input = progress.count(&mut source);
+        let summary = match self.mode {
+            Mode::Compress => self.compress(name, input, &mut output, &options)?,
+            _ => self.restore(input, &mut output, &options, passes)?,
+        };
         drop(progress);
         let written = output.finish(about.attributes(), self.args.remove)?;
         check_unchanged(&source, about.regular())?;
-        if let (Name::File(input), Some(output), true) = (name, written, self.args.remove) {
-            remove(input, about.regular(), &output)?;
+        match (name, written) {
+            (Name::File(input), Some(output)) if self.args.remove => {
+                remove(input, about.regular(), &output)?;
+            }
+            _ if self.args.remove => {
+                self.args.talk.warn(name, "is kept: --rm removes a file whose output is a file");
+            }
+            _ => {}
         }
         let outcome = outcome(self.mode, &summary, started.elapsed());
         self.args.talk.report(name, outcome);
@@ -123,23 +123,65 @@ impl FileJob<'_> {
         OpenInput::open(name, force || makes_no_file)
     }
 
-    /// What is not compressed is copied if it `passes`.
-    fn convert(
+    /// Compresses an input, or what is in it where that is asked for.
+    fn compress(
+        &self,
+        name: &Name,
+        input: impl Read + Send,
+        output: &mut Output,
+        options: &Options,
+    ) -> Result<Summary> {
+        let FileArgs { index: IndexArgs { index, .. }, decompress_input, .. } = *self.args;
+        if index.is_none() && !decompress_input {
+            return bwz::compress(input, output, options);
+        }
+        let (format, input) = known_formats::peek(input)?;
+        let summary = match format {
+            Some(format) if decompress_input => {
+                compress_content(name, input, format, output, options)?
+            }
+            format => {
+                if let Some(format) = format {
+                    self.warn_of_index(name, format);
+                }
+                bwz::compress(input, output, options)?
+            }
+        };
+        let IndexedBlocks { bytes, .. } = summary.indexed;
+        if index == Some(IndexOf::Sequences) && bytes > 0 {
+            return Err(Error::Usage(
+                format!("{bytes} of its blocks are no sequences, which --index=sequences asks for")
+                    .into(),
+            ));
+        }
+        Ok(summary)
+    }
+
+    /// An index of compressed bytes finds nothing of what is meant.
+    fn warn_of_index(&self, name: &Name, format: Format) {
+        let (made_by, command) = (format.name(), format.command(name, "--index "));
+        self.args.talk.warn(name, format_args!(
+            "was compressed by {made_by}: the index is one of compressed bytes, in which nothing of the content is \
+             found; `{command}` indexes the content"
+        ));
+    }
+
+    /// Restores an input; what is not compressed is copied if it `passes`.
+    fn restore(
         &self,
         input: impl Read + Send,
         output: &mut Output,
         options: &Options,
         passes: bool,
     ) -> Result<Summary> {
-        match self.mode {
-            Mode::Compress => bwz::compress(input, output, options),
-            _ if passes => restore_or_copy(input, output, options, self.args.limits.limit_output),
-            _ => bwz::decompress(input, output, options),
+        if passes {
+            return restore_or_copy(input, output, options, self.args.limits.limit_output);
         }
+        bwz::decompress(input, output, options)
     }
 
     fn destination(&self, name: &Name) -> Result<Destination> {
-        match (self.mode, &self.args.output, name) {
+        match (self.mode, self.args.output.first(), name) {
             (Mode::Test, ..) => Ok(Destination::Nowhere),
             (_, Some(path), _) => Ok(Destination::chosen(path)),
             (_, None, Name::Stdin) => Ok(Destination::Stdout),
@@ -156,7 +198,9 @@ impl FileJob<'_> {
                 "is compressed already by its name; -f compresses it all the same".into(),
             ));
         }
-        Ok(Destination::Derived(files::compressed(path, suffix)))
+        let is_read = self.args.decompress_input && Format::of_file(path).is_some();
+        let named = if is_read { known_formats::name_inside(path) } else { path.to_owned() };
+        Ok(Destination::Derived(files::compressed(&named, suffix)))
     }
 
     fn decompressed_name(&self, path: &Path) -> Result<Destination> {
@@ -168,6 +212,30 @@ impl FileJob<'_> {
             )
         })
     }
+}
+
+/// Compresses what is in an input of another format.
+fn compress_content(
+    name: &Name,
+    input: impl Read + Send,
+    format: Format,
+    output: &mut Output,
+    options: &Options,
+) -> Result<Summary> {
+    if !format.is_read() {
+        let (made_by, command) = (format.name(), format.command(name, ""));
+        return Err(Error::Usage(
+            format!(
+                "was compressed by {made_by}, which --decompress-input does not read: `{command}`"
+            )
+            .into(),
+        ));
+    }
+    let content = ForeignInput::open(input, format)?;
+    let state = content.state();
+    // How much is in it is not known.
+    let options = options.clone().input_size(0);
+    bwz::compress(content, output, &options).map_err(|e| state.explain(e))
 }
 
 /// Says so of an input whose size or time is not what it was when it was opened.
@@ -212,10 +280,21 @@ fn restore_or_copy(
 /// changed meanwhile.
 fn remove(input: &Path, opened: Option<&Metadata>, output: &Path) -> Result<()> {
     output::sync_name(output)?;
-    let there = fs::metadata(input)?;
+    let output = output.display();
+    let kept = |e: io::Error| {
+        let why = strip_number(e.to_string());
+        let said = format!("cannot be removed: {why}; the output {output} is complete");
+        Error::Io(io::Error::new(e.kind(), said))
+    };
+    let there = fs::metadata(input).map_err(kept)?;
     match opened {
-        Some(opened) if input::is_unchanged(opened, &there) => Ok(fs::remove_file(input)?),
-        _ => Err(Error::Usage("has changed since it was opened; not removed".into())),
+        Some(opened) if input::is_unchanged(opened, &there) => fs::remove_file(input).map_err(kept),
+        _ => Err(Error::Usage(
+            format!(
+                "has changed since it was opened; not removed; the output {output} is complete"
+            )
+            .into(),
+        )),
     }
 }
 
@@ -230,5 +309,31 @@ fn outcome(mode: Mode, summary: &Summary, took: Duration) -> String {
     let (ratio, seconds) = (ratio_text(raw_size, coded_size), took.as_secs_f64());
     let speed = raw_size as f64 / 1e6 / seconds.max(1e-9);
     let sizes = format!("{} -> {}", human(from), human(to));
-    format!("{ok}{sizes}, ratio {ratio}, {seconds:.2} s, {speed:.1} MB/s")
+    let index = index_text(&summary.indexed);
+    format!("{ok}{sizes}, ratio {ratio}, {seconds:.2} s, {speed:.1} MB/s, {index}")
+}
+
+/// How many blocks are indexed by what, in words.
+pub fn index_text(indexed: &IndexedBlocks) -> String {
+    let of = |blocks: u64| {
+        let all = count(indexed.all(), "block");
+        if blocks == indexed.all() { format!("in {all}") } else { format!("in {blocks} of {all}") }
+    };
+    let mut parts = Vec::new();
+    if indexed.sequences > 0 {
+        parts.push(format!("index of sequences {}", of(indexed.sequences)));
+    }
+    if indexed.bytes > 0 {
+        parts.push(format!("index of bytes {}", of(indexed.bytes)));
+    }
+    if parts.is_empty() {
+        parts.push("no index".into());
+    }
+    if indexed.stored > 0 {
+        parts.push(format!(
+            "{} stored uncompressed, searched without an index",
+            count(indexed.stored, "block")
+        ));
+    }
+    parts.join(", ")
 }

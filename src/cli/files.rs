@@ -14,13 +14,24 @@ use walkdir::WalkDir;
 /// Which files in a directory are taken.
 pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
 
+/// What is done with directories.
+#[derive(Clone, Copy)]
+pub enum Directories<'a> {
+    /// The wanted files in them are worked on.
+    Walked(Wanted<'a>),
+    /// They are refused; `-r` would walk them.
+    Walkable,
+    /// They are refused.
+    Refused,
+}
+
 /// Works on every file meant by `names`, or on standard input where there are none.
 ///
-/// Directories are walked where `walk` says which files in them to take. An error with one file is
+/// An error with one file is
 /// reported and the others go on; the worst exit code counts.
 pub fn each(
     names: &[PathBuf],
-    walk: Option<Wanted>,
+    directories: Directories,
     talk: Talk,
     task: Activity,
     mut work: impl FnMut(&Name) -> Result<()>,
@@ -35,12 +46,16 @@ pub fn each(
         attempt((Name::Stdin, Ok(())));
     }
     for path in names {
-        match walk {
+        let refuse =
+            |what: &'static str| (Name::File(path.clone()), Err(Error::Usage(what.into())));
+        match directories {
             _ if path.as_os_str().is_empty() => {
                 attempt((Name::File("''".into()), Err(Error::Usage("the name is empty".into()))));
             }
-            Some(wanted) if path.is_dir() => tree(path, wanted, talk).for_each(&mut attempt),
-            _ => attempt((Name::from(path.as_path()), Ok(()))),
+            _ if !path.is_dir() => attempt((Name::from(path.as_path()), Ok(()))),
+            Directories::Walked(wanted) => tree(path, wanted, talk).for_each(&mut attempt),
+            Directories::Walkable => attempt(refuse("is a directory; -r walks it")),
+            Directories::Refused => attempt(refuse("is a directory; name the files in it")),
         }
     }
     worst

@@ -93,7 +93,7 @@ fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
     }
     let kind = fs::metadata(path)?.file_type();
     if kind.is_dir() {
-        return usage("is a directory; -r walks it");
+        return usage("is a directory");
     }
     if !kind.is_file() && !any_kind {
         return usage("is not a regular file; -f or -c reads it all the same");

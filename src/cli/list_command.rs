@@ -5,24 +5,26 @@ use super::args::FileArgs;
 use super::console::{self, Activity, printable};
 use super::descriptors;
 use super::exit::Exit;
-use super::files;
+use super::file_commands::index_text;
+use super::files::{self, Directories};
 use super::input;
 use super::input_name::Name;
 use super::size::{human, ratio, ratio_text};
-use bwz::{Archive, Error, FrameInfo, Options, RecordInfo, Result};
+use bwz::{Archive, Error, FrameInfo, IndexedBlocks, Options, RecordInfo, Result};
 use serde::Serialize;
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
 
 /// Lists each file.
-pub fn run(args: &FileArgs, walk: Option<files::Wanted>, options: &Options) -> Exit {
+pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
     if args.records {
-        return files::each(&args.files, walk, args.talk, Activity::Reading, |name| {
+        return files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
             print_records(name, options)
         });
     }
     let mut listings = Vec::new();
-    let exit = files::each(&args.files, walk, args.talk, Activity::Reading, |name| {
+    let exit = files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
         listings.push(Listing::of(name, options)?);
         Ok(())
     });
@@ -41,7 +43,8 @@ fn print_records(name: &Name, options: &Options) -> Result<()> {
     let mut archive = Archive::open(input::open_seekable(name)?, options)?;
     if !archive.has_sequences() {
         return Err(Error::Usage(
-            "has no index of sequences; bwz --index of FASTA or FASTQ makes one".into(),
+            "has no index of sequences; bwz --index makes one of FASTA and FASTQ, and says why where \
+             it makes none".into(),
         ));
     }
     let mut out = BufWriter::new(descriptors::stdout()?);
@@ -74,6 +77,7 @@ struct Listing {
     uncompressed_size: u64,
     ratio: Option<f64>,
     check: &'static str,
+    index: IndexedCounts,
     frames: Vec<ListedFrame>,
     blocks: Vec<Extent>,
 }
@@ -88,9 +92,41 @@ struct ListedFrame {
     index: Option<ListedIndex>,
 }
 
-/// `sample_rate` is null where the index is for counting alone.
+/// What the index of a file is of: `sequences`, `bytes`, `mixed` or `none`; and numbers of blocks.
+#[derive(Serialize)]
+struct IndexedCounts {
+    of: &'static str,
+    sequence_blocks: u64,
+    byte_blocks: u64,
+    stored_blocks: u64,
+    other_blocks: u64,
+    #[serde(skip)]
+    text: String,
+}
+
+impl From<&IndexedBlocks> for IndexedCounts {
+    fn from(indexed: &IndexedBlocks) -> Self {
+        let of = match (indexed.sequences, indexed.bytes, indexed.none) {
+            (0, 0, _) => "none",
+            (_, 0, 0) => "sequences",
+            (0, _, 0) => "bytes",
+            _ => "mixed",
+        };
+        IndexedCounts {
+            of,
+            sequence_blocks: indexed.sequences,
+            byte_blocks: indexed.bytes,
+            stored_blocks: indexed.stored,
+            other_blocks: indexed.none,
+            text: index_text(indexed),
+        }
+    }
+}
+
+/// `sample_rate` is null where the index is for counting alone; `of` is `sequences` or `bytes`.
 #[derive(Serialize)]
 struct ListedIndex {
+    of: &'static str,
     sample_rate: Option<u32>,
 }
 
@@ -105,7 +141,8 @@ struct Extent {
 
 impl Listing {
     fn of(name: &Name, options: &Options) -> Result<Self> {
-        let archive = Archive::open(input::open_seekable(name)?, options)?;
+        let mut archive = Archive::open(input::open_seekable(name)?, options)?;
+        let indexed = archive.info()?;
         let (raw, coded) = (archive.raw_size(), archive.coded_size());
         Ok(Listing {
             name: name.to_string(),
@@ -113,22 +150,27 @@ impl Listing {
             uncompressed_size: raw,
             ratio: ratio(raw, coded),
             check: "CRC32",
+            index: IndexedCounts::from(&indexed),
             frames: archive.frames().iter().map(ListedFrame::from).collect(),
             blocks: archive.blocks().iter().map(|b| Extent::new(&b.coded, &b.raw)).collect(),
         })
     }
 
-    /// The sample rate if all frames with blocks have the same, or what else there is to say in a
-    /// word.
+    /// What the index is of and its sample rate if all frames with blocks have the same, in a word.
     fn index(&self) -> String {
-        let mut words =
-            self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| match frame.index {
-                None => "no".to_owned(),
-                Some(ListedIndex { sample_rate: None }) => "count".into(),
-                Some(ListedIndex { sample_rate: Some(rate) }) => rate.to_string(),
-            });
-        let first = words.next().unwrap_or_else(|| "-".into());
-        if words.all(|word| word == first) { first } else { "mixed".into() }
+        let words = self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| {
+            let Some(ListedIndex { of, sample_rate }) = frame.index else { return "no".into() };
+            match sample_rate {
+                None => format!("{of}, count"),
+                Some(rate) => format!("{of}, {rate}"),
+            }
+        });
+        let words: BTreeSet<String> = words.collect();
+        match (words.first(), words.len()) {
+            (None, _) => "-".into(),
+            (Some(word), 1) => word.clone(),
+            _ => "mixed".into(),
+        }
     }
 }
 
@@ -139,7 +181,10 @@ impl From<&FrameInfo> for ListedFrame {
             block_size: info.block_size,
             blocks: info.blocks,
             crc32: format!("{:08x}", info.checksum),
-            index: info.index.map(|index| ListedIndex { sample_rate: index.sample_rate }),
+            index: info.index.map(|index| ListedIndex {
+                of: if index.of_sequences { "sequences" } else { "bytes" },
+                sample_rate: index.sample_rate,
+            }),
         }
     }
 }
@@ -163,7 +208,7 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
     if !listings.is_empty() {
         writeln!(
             out,
-            "Frames  Blocks   Compressed  Uncompressed    Ratio  Check  Index  Filename"
+            "Frames  Blocks   Compressed  Uncompressed    Ratio  Check           Index  Filename"
         )?;
     }
     for listing in listings {
@@ -188,7 +233,7 @@ fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
         listings.iter().map(|listing| listing.blocks.len()).sum(),
     );
     let (coded, raw) = (sum(|listing| listing.compressed_size), sum(|l| l.uncompressed_size));
-    writeln!(out, "{}", "-".repeat(86))?;
+    writeln!(out, "{}", "-".repeat(95))?;
     row(out, counts, coded, raw, "", &format!("{} files", listings.len()))
 }
 
@@ -203,17 +248,17 @@ fn row(
     let (ratio, coded, raw) = (ratio_text(raw, coded), human(coded), human(raw));
     writeln!(
         out,
-        "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  CRC32  {index:>5}  {name}"
+        "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  CRC32  {index:>14}  {name}"
     )
 }
 
 /// How a frame is indexed.
-fn index_text(index: Option<&ListedIndex>) -> String {
+fn frame_index(index: Option<&ListedIndex>) -> String {
     match index {
         None => "no index".into(),
-        Some(ListedIndex { sample_rate: None }) => "index for counting".into(),
-        Some(ListedIndex { sample_rate: Some(rate) }) => {
-            format!("index with every {rate}th position")
+        Some(ListedIndex { of, sample_rate: None }) => format!("index of {of} for counting"),
+        Some(ListedIndex { of, sample_rate: Some(rate) }) => {
+            format!("index of {of} with every {rate}th position")
         }
     }
 }
@@ -221,9 +266,10 @@ fn index_text(index: Option<&ListedIndex>) -> String {
 /// One line per block, in bytes, with the check of the frame it belongs to above.
 fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     let mut blocks = (0..).zip(&listing.blocks);
+    writeln!(out, "  {}", listing.index.text)?;
     for (frame, number) in listing.frames.iter().zip(0..) {
         let ListedFrame { block_size, crc32, index, .. } = frame;
-        let index = index_text(index.as_ref());
+        let index = frame_index(index.as_ref());
         writeln!(out, "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}")?;
         writeln!(out, "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio")?;
         for (number, block) in blocks.by_ref().take(frame.blocks as usize) {

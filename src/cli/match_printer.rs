@@ -43,7 +43,7 @@ impl Printer {
     pub fn new(args: &SearchArgs, form: LineForm) -> io::Result<Self> {
         let threads = (args.resources.thread_count() / 2).clamp(1, MOST_THREADS);
         Ok(Printer {
-            out: descriptors::stdout()?,
+            out: if args.talk.quiet { nowhere()? } else { descriptors::stdout()? },
             settings: LineSettings { form, strands: args.revcomp, records: Vec::new() },
             threads,
             texts: Mutex::default(),
@@ -100,6 +100,11 @@ impl Printer {
             _ => Ok(()),
         }
     }
+}
+
+/// Takes what is not to be seen.
+fn nowhere() -> io::Result<File> {
+    File::options().write(true).open("/dev/null")
 }
 
 impl Printed {

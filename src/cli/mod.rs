@@ -7,7 +7,7 @@
 //! | `files`, `input_name` | which files are meant and what their outputs are called |
 //! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
 //! | `descriptors` | standard input and output, which may be closed |
-//! | `file_commands` | compress, decompress, test |
+//! | `file_commands`, `file_checks`, `known_formats`, `foreign_input` | compress, decompress, test |
 //! | `process_ranks` | compress as one of several processes |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
@@ -40,12 +40,15 @@ mod environment;
 mod event_lines;
 mod exit;
 mod extract_command;
+mod file_checks;
 mod file_commands;
 mod files;
 mod foreign_flags;
+mod foreign_input;
 mod input;
 mod input_name;
 mod io_errors;
+mod known_formats;
 mod list_command;
 mod man_and_completions;
 mod match_lines;
@@ -80,8 +83,9 @@ mod timeline;
 mod usage;
 mod version;
 
-use args::{Cli, Command};
+use args::{Cli, Command, FileArgs};
 use clap::Parser;
+use environment::Words;
 use exit::Exit;
 use std::env;
 use std::process::ExitCode;
@@ -93,16 +97,14 @@ pub fn main() -> ExitCode {
 }
 
 fn run() -> Exit {
-    let words = match environment::words(env::args_os().collect(), env::var_os("BWZ_OPT")) {
-        Ok(words) => words,
-        Err(e) => return console::fail(&e),
-    };
+    let line = Words::new(env::args_os().collect());
     if let Err(e) = temporary_file::clean_up_on_signals() {
         return console::fail(&e.into());
     }
+    let words = line.with(Vec::new());
     let command = words.get(1).filter(|word| args::is_command(word)).cloned();
     match Cli::try_parse_from(words) {
-        Ok(cli) => dispatch(cli),
+        Ok(cli) => dispatch(cli, &line),
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
             Some(word) if ["count", "locate", "repeats"].iter().any(|name| word == *name) => {
@@ -114,10 +116,10 @@ fn run() -> Exit {
     }
 }
 
-fn dispatch(cli: Cli) -> Exit {
+fn dispatch(cli: Cli, line: &Words) -> Exit {
     match cli.command {
         None if cli.files.license => man_and_completions::license(),
-        None => file_commands::run(&cli.files),
+        None => with_defaults(&cli.files, line),
         Some(Command::Cat(args)) => cat_command::run(&args),
         Some(Command::Count(args)) => count_locate::count(&args),
         Some(Command::Locate(args)) => count_locate::locate(&args),
@@ -129,5 +131,20 @@ fn dispatch(cli: Cli) -> Exit {
         Some(Command::Devices) => devices_command::run(),
         Some(Command::Completions { shell }) => man_and_completions::completions(shell),
         Some(Command::Man) => man_and_completions::man(),
+    }
+}
+
+/// Works on files as the command line says, with the defaults of `BWZ_OPT`.
+fn with_defaults(asked: &FileArgs, line: &Words) -> Exit {
+    let Some(text) = env::var_os("BWZ_OPT") else {
+        return file_commands::run(asked, asked);
+    };
+    let defaults = match environment::defaults(&text) {
+        Ok(defaults) => defaults,
+        Err(e) => return console::fail(&e),
+    };
+    match Cli::try_parse_from(line.with(defaults)) {
+        Ok(cli) => file_commands::run(asked, &cli.files),
+        Err(e) => usage::usage_of_files(&e),
     }
 }

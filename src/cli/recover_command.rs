@@ -9,6 +9,7 @@ use super::input_name::Name;
 use super::output::{Destination, Output, Rules};
 use super::progress_bar::Progress;
 use super::size::{count, human};
+use super::usage::once;
 use bwz::{Error, Lost, Recovery, Result};
 use serde::Serialize;
 use std::io;
@@ -27,7 +28,8 @@ pub fn run(args: &RecoverArgs) -> Exit {
 }
 
 fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
-    let destination = Destination::chosen(&args.output);
+    let output = once("-o", &args.output)?.expect("clap requires it");
+    let destination = Destination::chosen(output);
     if args.json && matches!(destination, Destination::Stdout) {
         return Err(Error::Usage("--json writes to standard output: let -o name a file".into()));
     }

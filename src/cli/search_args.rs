@@ -48,6 +48,9 @@ pub struct SearchArgs {
     /// Decode and check each block as -t does, its index included, before anything is believed
     #[arg(long)]
     pub verify: bool,
+    /// Search the .bwz files of directories
+    #[arg(short, long)]
+    pub recursive: bool,
     #[command(flatten)]
     pub resources: Resources,
     #[command(flatten)]

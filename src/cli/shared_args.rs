@@ -2,9 +2,10 @@
 //! said.
 
 use super::size;
-use bwz::{Device, Options};
+use bwz::{Device, Error, Options, Result};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{ArgAction, Args};
+use std::ops::Range;
 use std::path::PathBuf;
 
 /// How much may come out.
@@ -19,6 +20,17 @@ impl Limits {
     /// The options with the limit that is asked for.
     pub fn add_to(&self, options: Options) -> Options {
         self.limit_output.into_iter().fold(options, Options::limit_output)
+    }
+
+    /// Checks that ranges together are within the limit.
+    pub fn check(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let sizes = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        let needed = sizes.fold(0, u64::saturating_add);
+        let allowed = self.limit_output.unwrap_or(u64::MAX);
+        if needed <= allowed {
+            return Ok(());
+        }
+        Err(Error::OutputLimit { what: "what is asked for".into(), needed, allowed })
     }
 }
 
@@ -68,7 +80,8 @@ pub struct Talk {
     /// and where
     #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
     pub verbose: u8,
-    /// Leave out warnings and the progress bar
+    /// Leave out warnings and the progress bar; count and locate print nothing at all then, and
+    /// end with the first file in which anything is found
     #[arg(short, long, overrides_with = "verbose")]
     pub quiet: bool,
     /// Show no progress bar

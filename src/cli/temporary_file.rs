@@ -224,12 +224,21 @@ pub fn clean_up_on_signals() -> io::Result<()> {
     let ignored = ignored_signals();
     let ends = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2].into_iter();
     let mut signals = Signals::new(ends.filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
-    thread::Builder::new().name("bwz-signals".into()).spawn(move || {
+    let watch = move || {
         if let Some(signal) = signals.forever().next() {
             end_by(signal);
         }
-    })?;
-    Ok(())
+    };
+    match thread::Builder::new().name("bwz-signals".into()).spawn(watch) {
+        Ok(_) => Ok(()),
+        Err(e) => {
+            let said = format!(
+                "cannot start a thread: the system gives this process no more of them (ulimit -u, or the pids.max of \
+                 its cgroup), or no memory for one (ulimit -v); raise that limit: {e}"
+            );
+            Err(io::Error::new(e.kind(), said))
+        }
+    }
 }
 
 fn end_by(signal: c_int) {

@@ -2,6 +2,7 @@
 
 use super::exit::Exit;
 use super::{console, descriptors, foreign_flags};
+use bwz::{Error, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// Prints help or version, as clap has them.
@@ -44,4 +45,16 @@ pub fn usage_of_files(error: &clap::Error) -> Exit {
         return Exit::Trouble;
     }
     usage(error)
+}
+
+/// The value of an option that takes one: a second one would take the place of the first in
+/// silence.
+pub fn once<'v, T>(flag: &str, values: &'v [T]) -> Result<Option<&'v T>> {
+    match values {
+        [] => Ok(None),
+        [value] => Ok(Some(value)),
+        _ => Err(Error::Usage(
+            format!("{flag} is given {} times; it takes one", values.len()).into(),
+        )),
+    }
 }

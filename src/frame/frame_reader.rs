@@ -8,6 +8,7 @@ use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, fill, read_paylo
 use super::field_bytes::ensure;
 use super::footer::Footer;
 use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ, other_version};
+use super::indexed_blocks::IndexedBlocks;
 use super::seek_table::{Entry, SEEK_MARKER, SeekTable};
 use super::tables;
 use crate::error::{Flaw, Result};
@@ -25,6 +26,8 @@ pub(crate) struct FrameReader<R> {
     offset: u64,
     blocks: u64,
     frames: u64,
+    /// How the blocks so far are indexed.
+    indexed: IndexedBlocks,
     /// Raw bytes of the blocks so far.
     raw_size: u64,
     frame: Option<OpenFrame>,
@@ -51,6 +54,7 @@ impl<R: Read> FrameReader<R> {
             offset: 0,
             blocks: 0,
             frames: 0,
+            indexed: IndexedBlocks::default(),
             raw_size: 0,
             frame: None,
             at_block: false,
@@ -61,6 +65,11 @@ impl<R: Read> FrameReader<R> {
     /// Bytes read so far.
     pub fn offset(&self) -> u64 {
         self.offset
+    }
+
+    /// How the blocks that were read are indexed.
+    pub fn indexed(&self) -> IndexedBlocks {
+        self.indexed
     }
 
     /// Which block of the file is the next one, and where its header starts, right after
@@ -132,6 +141,7 @@ impl<R: Read> FrameReader<R> {
         self.options.check_output(self.raw_size, size, what)?;
         let payload = self.take_payload(header.coded_size)?;
         self.blocks += 1;
+        self.indexed.count(header.kind);
         self.raw_size += size;
         self.options.listener.done(number, [(Step::Read, from, Instant::now())]);
         Ok(CodedBlock { header, payload, sequences: None, number, offset })

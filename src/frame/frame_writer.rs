@@ -3,6 +3,7 @@
 use super::block_header::{BlockHeader, CodedBlock};
 use super::footer::Footer;
 use super::frame_header::FrameHeader;
+use super::indexed_blocks::IndexedBlocks;
 use super::seek_table::{Entry, SeekTable};
 use super::sequences::{SEQUENCES, SequencesTable};
 use super::tables;
@@ -30,6 +31,8 @@ pub(crate) struct FrameWriter<W> {
     raw_size: u64,
     coded_size: u64,
     stream: Hasher,
+    /// How the blocks so far are indexed.
+    pub indexed: IndexedBlocks,
     /// What the blocks of a frame of sequences add to it.
     sequences: Option<(Kind, Vec<Contribution>)>,
 }
@@ -44,6 +47,7 @@ impl<W: Write> FrameWriter<W> {
             raw_size: 0,
             coded_size: 0,
             stream: Hasher::new(),
+            indexed: IndexedBlocks::default(),
             sequences: None,
         };
         writer.put(&FrameHeader { block_size }.to_bytes())?;
@@ -57,7 +61,8 @@ impl<W: Write> FrameWriter<W> {
             return Err(Error::Usage("more blocks than a frame holds: use a higher level".into()));
         }
         self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: self.coded_size });
-        let BlockHeader { raw_size, raw_checksum, .. } = block.header;
+        let BlockHeader { raw_size, raw_checksum, kind, .. } = block.header;
+        self.indexed.count(kind);
         self.stream.combine(&Hasher::new_with_initial_len(raw_checksum, raw_size));
         self.raw_size += raw_size;
         if let Some((kind, contribution)) = block.sequences {
@@ -67,8 +72,9 @@ impl<W: Write> FrameWriter<W> {
         self.put(&block.payload)
     }
 
-    /// Ends the frame; gives back the output and the frame's raw and coded size.
-    pub fn finish(mut self) -> Result<(W, u64, u64)> {
+    /// Ends the frame; gives back the output, the frame's raw and coded size, and how its blocks
+    /// are indexed.
+    pub fn finish(mut self) -> Result<(W, u64, u64, IndexedBlocks)> {
         let tables = self.sequences.take().map_or(Vec::new(), |(kind, blocks)| {
             let content = SequencesTable::of(kind, blocks).to_bytes();
             tables::to_bytes(&[(SEQUENCES, &content)])
@@ -77,7 +83,7 @@ impl<W: Write> FrameWriter<W> {
     }
 
     /// The same with tables of the frame, as they stand in a file.
-    pub fn finish_with(mut self, tables: &[u8]) -> Result<(W, u64, u64)> {
+    pub fn finish_with(mut self, tables: &[u8]) -> Result<(W, u64, u64, IndexedBlocks)> {
         let table = SeekTable::to_bytes(&self.entries, tables);
         self.put(&table)?;
         let footer = Footer {
@@ -89,7 +95,7 @@ impl<W: Write> FrameWriter<W> {
         self.put(&footer.to_bytes())?;
         self.write_pending()?;
         self.output.flush()?;
-        Ok((self.output, self.raw_size, self.coded_size))
+        Ok((self.output, self.raw_size, self.coded_size, self.indexed))
     }
 
     /// Passes on what was put so far.

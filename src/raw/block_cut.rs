@@ -4,7 +4,8 @@
 //! copy of the shorter part.
 
 use crate::allocation;
-use crate::error::{Flaw, Result};
+use crate::error::{Error, Flaw, Result};
+use crate::events::Listener;
 use crate::options::Options;
 use crate::sequence::{self, Kind};
 use std::mem;
@@ -19,6 +20,9 @@ pub(crate) struct BlockCut {
     /// The next block is the first of a stream that may be one of sequences.
     undecided: bool,
     pub kind: Option<Kind>,
+    /// Anything but sequences is an error.
+    requires_sequences: bool,
+    listener: Listener,
     separator: Option<u8>,
 }
 
@@ -27,6 +31,8 @@ impl BlockCut {
         BlockCut {
             undecided: options.looks_for_sequences(),
             kind: None,
+            requires_sequences: options.looks_for_sequences() && options.require_sequences,
+            listener: options.listener.clone(),
             separator: options.separator,
         }
     }
@@ -47,11 +53,32 @@ impl BlockCut {
     pub fn cut(&mut self, block: &mut Vec<u8>, is_last: bool) -> Result<Vec<u8>> {
         if mem::take(&mut self.undecided) {
             self.kind = sequence::decide(block);
+            if self.kind.is_none() {
+                self.tell_why(block)?;
+            }
         }
         match self.place(block).filter(|&at| !is_last && at < block.len()) {
             Some(at) => split_off(block, at).ok_or(Flaw::NO_MEMORY.into()),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Says why the stream that begins with `block` is none of sequences, if it begins like one.
+    fn tell_why(&self, block: &[u8]) -> Result<()> {
+        let why = sequence::why_unlike(block);
+        if self.requires_sequences {
+            let why = why.unwrap_or_else(|| "it does not begin as FASTA or FASTQ does".into());
+            return Err(Error::Usage(
+                format!("an index of sequences is asked for, but there are none: {why}").into(),
+            ));
+        }
+        if let Some(why) = why {
+            self.listener.warn(format!(
+                "{why}: the index is one of its bytes, by which nothing is found across the ends \
+                 of lines, or in the other case; --index=sequences refuses such a file"
+            ));
+        }
+        Ok(())
     }
 
     fn place(&self, block: &[u8]) -> Option<usize> {

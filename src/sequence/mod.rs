@@ -22,6 +22,7 @@
 //! | `split_records`, `join_lines` | raw block -> text and layout, and back |
 //! | `line_layout` | the layout |
 //! | `cover` | ascending stretches in it, such as those of small letters |
+//! | `unlike` | why a text that begins like FASTA or FASTQ is taken for neither |
 //! | `others` | bytes that are no residues, above 127 |
 
 mod cover;
@@ -34,9 +35,11 @@ mod split_records;
 #[cfg(test)]
 mod tests;
 mod units;
+mod unlike;
 
 pub use detect::{cut, decide, detect};
 pub use join_lines::join;
 pub use line_layout::{Base, Contribution, Layout, Record};
 pub use lines::Kind;
 pub use split_records::split;
+pub use unlike::why_unlike;

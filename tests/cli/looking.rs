@@ -25,7 +25,7 @@ fn verbose_has_a_line_per_block() {
     dir.write("twice.bwz", &[&file[..], &file].concat());
     let table = stdout(dir.bwz("-lv twice.bwz").assert().success());
     has_all(&table, &["Frame 0", "Frame 1", "1048576", "3000000", "5097152"]);
-    assert_eq!(table.lines().count(), 2 + 2 * (2 + 3), "{table}");
+    assert_eq!(table.lines().count(), 3 + 2 * (2 + 3), "{table}");
 }
 
 #[test]

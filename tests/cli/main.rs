@@ -5,6 +5,7 @@
 
 #![cfg(all(feature = "cli", unix))]
 
+mod asked;
 #[path = "../common/cases.rs"]
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
 mod cases;
@@ -15,6 +16,7 @@ mod devices;
 mod draft_8;
 mod files;
 mod habits;
+mod indexed;
 mod limits;
 mod looking;
 mod overlaps;

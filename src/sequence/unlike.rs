@@ -1,0 +1,142 @@
+//! Why a text that begins like FASTA or FASTQ is taken for neither.
+
+/// The part of a text that is looked at.
+const BEGINNING: usize = 1 << 20;
+
+/// Lines in which the `+` of the first record of FASTQ must stand, if it is one.
+const FIRST_RECORD: usize = 1_000;
+
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
+/// A line without its end, and its number from 1.
+type NumberedLine<'a> = (usize, &'a [u8]);
+
+/// Why a text is none of sequences, if it begins like one behind a byte order mark, blank lines and
+/// comments. A header of SAM is none of FASTQ.
+pub fn why_unlike(text: &[u8]) -> Option<String> {
+    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
+    let beginning = &text[..text.len().min(BEGINNING)];
+    let lines: Vec<NumberedLine> =
+        (1..).zip(beginning.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end)).collect();
+    let is_front = |line: &[u8]| line.is_empty() || line[0] == b'#' || line[0] == b';';
+    let first = lines.iter().position(|(_, line)| !is_front(line))?;
+    let records = &lines[first..];
+    match records[0].1[0] {
+        b'>' => Some(format!("it begins like FASTA, but {}", unlike_fasta(records))),
+        b'@' if is_like_fastq(records) => {
+            Some(format!("it begins like FASTQ, but {}", unlike_fastq(records)))
+        }
+        _ => None,
+    }
+}
+
+fn is_residue(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || matches!(byte, b'*' | b'-' | b'.')
+}
+
+fn unlike_fasta(lines: &[NumberedLine]) -> String {
+    let mut residues = 0;
+    for (number, line) in lines {
+        if line.first().is_none_or(|byte| b">;".contains(byte)) {
+            continue;
+        }
+        if let Some(at) = line.iter().position(|&byte| !is_residue(byte)) {
+            let byte = line[at].escape_ascii();
+            return format!(
+                "line {number} has `{byte}` at column {}, and less than nine tenths of its \
+                 sequences are residues",
+                at + 1
+            );
+        }
+        residues += line.len();
+    }
+    match residues {
+        0 => "no residues follow its headers".into(),
+        _ => "less than nine tenths of its sequences are residues".into(),
+    }
+}
+
+/// Whether a `+` follows lines of residues, as in a record. `@SQ` and the like begin SAM.
+fn is_like_fastq(lines: &[NumberedLine]) -> bool {
+    let head = lines[0].1;
+    if head.len() > 3 && head[1..3].iter().all(u8::is_ascii_uppercase) && head[3] == b'\t' {
+        return false;
+    }
+    lines.iter().take(FIRST_RECORD).skip(1).any(|(_, line)| line.first() == Some(&b'+'))
+}
+
+/// Goes from record to record, up to the first that is not whole.
+fn unlike_fastq(lines: &[NumberedLine]) -> String {
+    let mut lines = lines.iter().filter(|(_, line)| !line.is_empty()).peekable();
+    while let Some((number, head)) = lines.next() {
+        if head[0] != b'@' {
+            return format!("line {number} is not the `@` and name of a record");
+        }
+        let mut bases = 0;
+        while let Some((_, line)) = lines.next_if(|(_, line)| line[0] != b'+') {
+            bases += line.len();
+        }
+        let Some((plus, _)) = lines.next() else { break };
+        let mut qualities = 0;
+        while qualities < bases
+            && let Some((_, line)) = lines.next()
+        {
+            qualities += line.len();
+        }
+        if qualities > bases || qualities < bases && lines.peek().is_some() {
+            return format!(
+                "the record of line {number} has {bases} bases and, behind line {plus}, \
+                 {qualities} qualities"
+            );
+        }
+    }
+    "less than nine tenths of it are whole records".into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_that_is_wrong_is_named() {
+        let cases: [(&str, &[&str]); 12] = [
+            (">c\n12345\n", &["FASTA", "line 2 has `1` at column 1"]),
+            ("\n\n>c\nACGT\nAC?T?????\n", &["FASTA", "line 5 has `?` at column 3"]),
+            ("\u{FEFF}>c\nAC GT and so\n", &["FASTA", "line 2 has ` `"]),
+            ("; note\n# more\n>c\n%%\n", &["FASTA", "line 4 has `%`"]),
+            (">c\n>d\n", &["FASTA", "no residues"]),
+            (">c\n\u{e9}\u{e9}\u{e9}\n", &["FASTA", r"`\xc3`"]),
+            (
+                "@r\nACGT\n+\nIII\n@s\nA\n+\nI\n",
+                &["FASTQ", "line 1 has 4 bases", "line 3", "6 qual"],
+            ),
+            ("\u{FEFF}\n@r\nACGT\n+\nIIIIII\n", &["FASTQ", "line 2 has 4 bases", "6 qualities"]),
+            ("@r\nACGT\n+\nIIII\nmore\n@s\n", &["FASTQ", "line 5 is not the `@`"]),
+            ("@r\n\n+\n\n@s\nA\n+\nII\n", &["FASTQ", "line 5 has 1 bases"]),
+            ("@r\r\nACG\r\n+\r\nIIII\r\n", &["FASTQ", "line 1 has 3 bases"]),
+            ("@r\nACGT\n+\nIIII\n>x\nACGT\n", &["FASTQ", "line 5"]),
+        ];
+        for (text, parts) in cases {
+            let why = why_unlike(text.as_bytes()).unwrap_or_default();
+            assert!(parts.iter().all(|part| why.contains(part)), "{text:?}: {why}");
+        }
+    }
+
+    #[test]
+    fn other_texts_have_no_reason() {
+        let texts = [
+            "",
+            "\n",
+            "text",
+            "# only\n; comments\n",
+            "@HD\tVN:1.6\n@SQ\tSN:c\tLN:5\n",
+            "@startuml\nA -> B\n",
+            "a\n>b\n",
+            "\u{FEFF}",
+            "{\"a\": 1}\n",
+        ];
+        for text in texts {
+            assert_eq!(why_unlike(text.as_bytes()), None, "{text:?}");
+        }
+    }
+}
