@@ -90,7 +90,7 @@ fn inputs_are_kept_unless_told() {
     dir.bwz("-f -k --rm x").assert().success();
     assert_eq!(dir.names(), ["x.bwz"]);
     dir.bwz("-dc --rm x.bwz").assert().success();
-    dir.bwz("-t --rm x.bwz").assert().success();
+    dir.bwz("-t --rm x.bwz").assert().code(1);
     dir.bwz("-d --rm x.bwz -o /dev/null").assert().success();
     assert_eq!(dir.names(), ["x.bwz"]);
     dir.bwz("-d --rm x.bwz").assert().success();
