@@ -180,6 +180,7 @@ pub struct Encoder<W: Write> {
 }
 
 /// The frame's header holds the size of the first block, so it waits until that is known.
+#[allow(clippy::large_enum_variant, reason = "an encoder has one, which is hardly ever moved")]
 enum EncoderState<W: Write> {
     Fresh(W),
     Running {
