@@ -100,8 +100,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         })
     }
 
-    /// How the blocks are indexed: by their sequences, by their bytes, or not. This reads the header
-    /// of each block.
+    /// How the blocks are indexed: by their sequences, by their bytes, or not. This reads the
+    /// header of each block.
     ///
     /// ```
     /// use std::io::Cursor;

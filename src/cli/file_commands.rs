@@ -15,7 +15,7 @@ use super::known_formats::{self, Format};
 use super::output::{self, Destination, Output, Rules};
 use super::process_ranks;
 use super::progress_bar::Progress;
-use super::size::{count, human, ratio_text};
+use super::size::{human, index_text, ratio_text};
 use super::{console, list_command};
 use bwz::{Error, IndexedBlocks, MAGIC, Options, Result, Summary};
 use std::fs::{self, Metadata};
@@ -311,29 +311,4 @@ fn outcome(mode: Mode, summary: &Summary, took: Duration) -> String {
     let sizes = format!("{} -> {}", human(from), human(to));
     let index = index_text(&summary.indexed);
     format!("{ok}{sizes}, ratio {ratio}, {seconds:.2} s, {speed:.1} MB/s, {index}")
-}
-
-/// How many blocks are indexed by what, in words.
-pub fn index_text(indexed: &IndexedBlocks) -> String {
-    let of = |blocks: u64| {
-        let all = count(indexed.all(), "block");
-        if blocks == indexed.all() { format!("in {all}") } else { format!("in {blocks} of {all}") }
-    };
-    let mut parts = Vec::new();
-    if indexed.sequences > 0 {
-        parts.push(format!("index of sequences {}", of(indexed.sequences)));
-    }
-    if indexed.bytes > 0 {
-        parts.push(format!("index of bytes {}", of(indexed.bytes)));
-    }
-    if parts.is_empty() {
-        parts.push("no index".into());
-    }
-    if indexed.stored > 0 {
-        parts.push(format!(
-            "{} stored uncompressed, searched without an index",
-            count(indexed.stored, "block")
-        ));
-    }
-    parts.join(", ")
 }

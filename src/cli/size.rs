@@ -1,6 +1,6 @@
 //! Sizes and ranges: read from arguments, written for people.
 
-use bwz::{MAX_BLOCK_SIZE, ReadCost};
+use bwz::{IndexedBlocks, MAX_BLOCK_SIZE, ReadCost};
 use std::ops::Range;
 
 /// Reads `-M`; 0 is whatever the library takes by itself.
@@ -105,6 +105,31 @@ pub fn count(number: u64, noun: &str) -> String {
 pub fn read_cost(cost: ReadCost) -> String {
     let (bytes, slices) = (count(cost.coded_bytes, "byte"), count(cost.slices, "slice"));
     format!("{bytes} read, {slices} and {} decoded", count(cost.blocks, "block"))
+}
+
+/// How many blocks are indexed by what, in words.
+pub fn index_text(indexed: &IndexedBlocks) -> String {
+    let of = |blocks: u64| {
+        let all = count(indexed.all(), "block");
+        if blocks == indexed.all() { format!("in {all}") } else { format!("in {blocks} of {all}") }
+    };
+    let mut parts = Vec::new();
+    if indexed.sequences > 0 {
+        parts.push(format!("index of sequences {}", of(indexed.sequences)));
+    }
+    if indexed.bytes > 0 {
+        parts.push(format!("index of bytes {}", of(indexed.bytes)));
+    }
+    if parts.is_empty() {
+        parts.push("no index".into());
+    }
+    if indexed.stored > 0 {
+        parts.push(format!(
+            "{} stored uncompressed, searched without an index",
+            count(indexed.stored, "block")
+        ));
+    }
+    parts.join(", ")
 }
 
 #[cfg(test)]
