@@ -305,6 +305,12 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.frames().iter().any(|frame| frame.sequences.is_some())
     }
 
+    /// Whether there is nothing but sequences, so that no pattern is searched for byte by byte.
+    pub fn has_sequences_alone(&self) -> bool {
+        let is_sequence = |frame: &FrameInfo| frame.blocks == 0 || frame.sequences.is_some();
+        self.has_sequences() && self.frames().iter().all(is_sequence)
+    }
+
     /// The records of all frames that hold sequences, in order: what a `.fai` file says of them.
     ///
     /// ```
@@ -397,6 +403,70 @@ impl<R: Read + Seek + Send> Archive<R> {
         };
         let wanted = regions.iter().map(within).collect::<Result<Vec<_>>>()?;
         FileSearch { input, options, contents, cost, layouts }.bases(&wanted)
+    }
+
+    /// Qualities of records of FASTQ like [`Archive::regions`], by the same numbers.
+    ///
+    /// ```
+    /// # use std::io::Cursor;
+    /// # let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// # let mut file = Vec::new();
+    /// # bwz::compress(&b"@r\nACGTAC\n+\nIIII##\n@s\nGG\n+\nAB\n"[..], &mut file, &options)?;
+    /// # let mut reads = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// assert_eq!(reads.qualities(&[(1, 0..9), (0, 3..5)])?, [&b"AB"[..], b"I#"]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no record of a number, or it has no qualities; else as
+    /// [`Archive::extract`].
+    pub fn qualities(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+        let raw_size = self.raw_size();
+        let mut ranges = Vec::with_capacity(regions.len());
+        for (number, range) in regions {
+            let Some(record) = self.records()?.get(*number) else {
+                return Err(Error::Usage(format!("there is no record of number {number}").into()));
+            };
+            let Some(first) = record.quality_offset else {
+                let name = String::from_utf8_lossy(&record.name);
+                return Err(Error::Usage(format!("record `{name}` has no qualities").into()));
+            };
+            let end = range.end.min(record.length);
+            let start = range.start.min(end);
+            // Those in several lines are read as a whole, whatever the lines.
+            let raw = match record.length <= record.line_bases {
+                true => first + start..first + end,
+                false => first..first,
+            };
+            ranges.push((raw, start..end, record.length));
+        }
+        let tight: Vec<_> =
+            ranges.iter().map(|(raw, ..)| raw.start.min(raw_size)..raw.end.min(raw_size)).collect();
+        let mut all = self.extract_all(&tight)?;
+        for (qualities, (raw, wanted, length)) in all.iter_mut().zip(ranges) {
+            if raw.is_empty() && !wanted.is_empty() {
+                let lines = self.quality_lines(raw.start, length)?;
+                let within = wanted.start as usize..wanted.end as usize;
+                *qualities = lines.get(within).unwrap_or_default().to_vec();
+            }
+        }
+        Ok(all)
+    }
+
+    /// The qualities of a record from a raw offset on, without the ends of their lines.
+    fn quality_lines(&mut self, start: u64, length: u64) -> Result<Vec<u8>> {
+        let raw_size = self.raw_size();
+        let mut size = length + length / 32 + 2;
+        loop {
+            let end = start.saturating_add(size).min(raw_size);
+            let mut qualities = self.extract(start.min(end)..end)?;
+            qualities.retain(|byte| !byte.is_ascii_whitespace());
+            if qualities.len() as u64 >= length || end == raw_size {
+                qualities.truncate(length as usize);
+                return Ok(qualities);
+            }
+            size = size.saturating_mul(2);
+        }
     }
 
     /// Where the bytes at raw offsets stand: in which record, and which base of it they are.

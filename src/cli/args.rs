@@ -6,7 +6,7 @@ use super::byte_escape;
 use super::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use super::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use super::search_args::{ExtractArgs, LocateArgs, SearchArgs};
-use super::search_help::{COUNT_HELP, LOCATE_HELP, SEARCH_CHECKS};
+use super::search_help::{COUNT_HELP, EXTRACT_HELP, LOCATE_HELP};
 use super::shared_args::path;
 pub use super::shared_args::{Limits, Resources, Talk};
 use super::size::{self, Span};
@@ -73,7 +73,7 @@ pub enum Command {
     #[command(after_long_help = LOCATE_HELP)]
     Locate(LocateArgs),
     /// Write ranges of compressed files to standard output, by their index
-    #[command(after_long_help = SEARCH_CHECKS)]
+    #[command(after_long_help = EXTRACT_HELP)]
     Extract(ExtractArgs),
     /// Find what occurs before in the same files, compressed or not, and write them without it
     #[command(after_long_help = REPEATS_HELP)]

@@ -20,12 +20,16 @@ fn say(line: impl Display) {
 /// A text in which no character moves the cursor, changes colours, ends the line or turns the
 /// direction: a file's name may have such.
 pub fn printable(text: &str) -> String {
-    let shown = |c: char| match c {
-        '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => c.escape_default().to_string(),
-        c if c.is_control() => c.escape_default().to_string(),
-        c => c.to_string(),
+    let shown = |c: char| match is_control(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
     };
     text.chars().map(shown).collect()
+}
+
+/// Whether a terminal obeys a character, or turns its direction by it.
+pub fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Says that a word on the command line is no flag, and what helps.

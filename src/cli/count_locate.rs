@@ -12,6 +12,7 @@ use super::match_lines::{Hits, LineForm};
 use super::match_printer::{Printed, Printer};
 use super::pattern_batch::{NamedPattern, PatternBatch};
 use super::patterns::{self, Patterns};
+use super::sam_lines::SamSettings;
 use super::search_args::{LocateArgs, SearchArgs};
 use super::shared_args::Talk;
 use super::size::{count as count_of, read_cost};
@@ -21,6 +22,7 @@ use std::fs::File;
 use std::iter::{self, Peekable};
 use std::ops::Range;
 use std::panic::resume_unwind;
+use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
@@ -38,7 +40,9 @@ const FEW: u64 = 100;
 
 /// Prints how often each pattern occurs in each file.
 pub fn count(args: &SearchArgs) -> Exit {
-    run(args, None, if args.json { LineForm::Json } else { LineForm::Lines })
+    let form = if args.json { LineForm::Json } else { LineForm::Lines };
+    let sam = SamSettings::default();
+    Exit::of_search(search_files(args, SearchOutput { limits: None, form, pairs: None, sam }))
 }
 
 /// Prints where each pattern occurs in each file.
@@ -49,7 +53,19 @@ pub fn locate(args: &LocateArgs) -> Exit {
         _ if args.search.json => LineForm::Json,
         _ => LineForm::Lines,
     };
-    run(&args.search, Some(MatchLimits { limit: args.limit, context: args.context }), form)
+    let limits = Some(MatchLimits { limit: args.limit, context: args.context });
+    let pairs = args.reads1.clone().zip(args.reads2.clone()).map(|(first, second)| [first, second]);
+    let sam =
+        SamSettings { rename_duplicates: args.rename_duplicates, longest_pair: args.max_insert };
+    Exit::of_search(search_files(&args.search, SearchOutput { limits, form, pairs, sam }))
+}
+
+/// What is printed, and the files of paired reads whose hits are.
+struct SearchOutput {
+    limits: Option<MatchLimits>,
+    form: LineForm,
+    pairs: Option<[PathBuf; 2]>,
+    sam: SamSettings,
 }
 
 /// What locate prints of each pattern.
@@ -68,18 +84,11 @@ struct FileCounts<'a> {
     options: Options,
 }
 
-fn run(args: &SearchArgs, wanted: Option<MatchLimits>, form: LineForm) -> Exit {
-    Exit::of_search(search_files(args, wanted, form))
-}
-
 /// Says whether anything was found.
-fn search_files(
-    args: &SearchArgs,
-    wanted: Option<MatchLimits>,
-    form: LineForm,
-) -> Result<bool, Exit> {
+fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
+    let SearchOutput { limits: wanted, form, pairs, sam } = output;
     let fail = |e: Error| console::fail(&e);
-    let gathered = patterns::gather(args, args.revcomp || form == LineForm::Sam);
+    let gathered = patterns::gather(args, pairs, args.revcomp || form == LineForm::Sam);
     let (patterns, files) = gathered.map_err(fail)?;
     if form == LineForm::Sam && files.len() > 1 {
         return Err(fail(Error::Usage("--sam takes one file: it has one header".into())));
@@ -92,7 +101,7 @@ fn search_files(
     // Whether anything is found takes no positions.
     let wanted = wanted.filter(|_| !is_quiet);
     let search = FileCounts { args, patterns, wanted, form, event_lines, options };
-    let mut printer = Printer::new(args, form).map_err(|e| fail(e.into()))?;
+    let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
     let is_compressed: files::Wanted = &|path| files::has_suffix(path, None);
     let directories =
         if args.recursive { Directories::Walked(is_compressed) } else { Directories::Walkable };
@@ -146,6 +155,7 @@ impl FileCounts<'_> {
             ));
         }
         let mut codes = by_sequence.then(|| AmbiguityCodes::taken_as_they_are(self.args));
+        let folds = !self.args.case && archive.has_sequences_alone();
         let mut surroundings = self.surroundings(name, by_sequence)?;
         printer.begin(match &mut surroundings {
             Some(Surroundings { archive, by_sequence: true, .. }) => archive.records()?.to_vec(),
@@ -156,9 +166,12 @@ impl FileCounts<'_> {
                 codes.warn(&batch, name, talk);
             }
             match found {
-                BatchFound::Counts(counts) => printer.print(name, counted(&batch, &counts))?,
+                BatchFound::Counts(counts) => {
+                    printer.print(name, counted(&batch, &counts, folds))?;
+                }
                 BatchFound::Matches(matches) => {
-                    print_located(&batch, matches, surroundings.as_mut(), (name, printer))?;
+                    let hits = located(&batch, matches, folds);
+                    print_located(hits, surroundings.as_mut(), (name, printer))?;
                 }
             }
             self.patterns.recycle(batch);
@@ -188,7 +201,8 @@ impl FileCounts<'_> {
             return Ok(None);
         }
         // By itself, since the first one is at work.
-        let reference = self.form == LineForm::Sam && self.args.max_mismatches > 0;
+        let may_differ = self.args.max_mismatches > 0 || self.args.iupac;
+        let reference = self.form == LineForm::Sam && may_differ;
         Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence, reference }))
     }
 
@@ -288,32 +302,43 @@ fn warn_of_missing_index(name: &Name, archive: &mut Archive<File>, talk: Talk) -
     Ok(())
 }
 
-/// What the parts of a batch were counted to.
+/// Counts of the patterns in each part of a batch. If the file does not tell cases apart, a reverse
+/// complement that differs in case alone has been found already.
 fn counted<'s>(
     batch: &'s PatternBatch,
     mut counts: &'s [u64],
+    folds: bool,
 ) -> impl Iterator<Item = impl Iterator<Item = (NamedPattern<'s>, Hits)> + Send> {
     batch.parts.iter().map(move |part| {
         let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
-        part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }))
+        let counted = part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }));
+        counted.filter(move |(pattern, _)| !(folds && pattern.is_given_folded))
     })
 }
 
-/// Prints the matches of a batch, as many at a time as take one look into the file.
-fn print_located(
-    batch: &PatternBatch,
+/// The places of the patterns of a batch; reverse complements as in [`counted`].
+fn located<'s>(
+    batch: &'s PatternBatch,
     matches: Vec<Matches>,
-    mut surroundings: Option<&mut Surroundings>,
-    (name, printer): (&Name, &mut Printer),
-) -> Result<()> {
-    let at_a_time = surroundings.as_ref().map_or(MATCHES, |around| around.at_a_time());
+    folds: bool,
+) -> impl Iterator<Item = (NamedPattern<'s>, Hits)> {
     let hits = matches.into_iter().map(|Matches { count, positions, .. }| Hits {
         count,
         offsets: Some(positions),
         ..Hits::default()
     });
     let patterns = batch.parts.iter().flat_map(|part| part.iter());
-    let mut found = patterns.zip(hits).peekable();
+    patterns.zip(hits).filter(move |(pattern, _)| !(folds && pattern.is_given_folded))
+}
+
+/// Prints matches, as many at a time as take one look into the file.
+fn print_located<'s>(
+    found: impl Iterator<Item = (NamedPattern<'s>, Hits)>,
+    mut surroundings: Option<&mut Surroundings>,
+    (name, printer): (&Name, &mut Printer),
+) -> Result<()> {
+    let at_a_time = surroundings.as_ref().map_or(MATCHES, |around| around.at_a_time());
+    let mut found = found.peekable();
     while found.peek().is_some() {
         let mut some = take_reads(&mut found, at_a_time);
         if let Some(surroundings) = &mut surroundings {
@@ -329,13 +354,14 @@ fn print_located(
     Ok(())
 }
 
-/// The next patterns with their hits, about so many of both together: both strands of a read.
+/// The next patterns with their hits, about so many of both together: both strands of a read, and
+/// its mate.
 fn take_reads<'p>(
     found: &mut Peekable<impl Iterator<Item = (NamedPattern<'p>, Hits)>>,
     most: usize,
 ) -> Vec<(NamedPattern<'p>, Hits)> {
     let (mut some, mut size) = (Vec::new(), 0);
-    while let Some(next) = found.next_if(|(pattern, _)| size < most || pattern.reverse) {
+    while let Some(next) = found.next_if(|(pattern, _)| size < most || !pattern.starts()) {
         size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
         some.push(next);
     }

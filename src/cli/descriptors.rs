@@ -9,6 +9,7 @@
 //! Closed standard error stays silent.
 
 use super::io_errors::while_writing;
+use super::screen::Screen;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -27,7 +28,7 @@ pub fn stdout() -> io::Result<File> {
 
 /// Prints a value as JSON on standard output.
 pub fn print_json(value: &impl Serialize) -> io::Result<()> {
-    let mut out = BufWriter::new(stdout()?);
+    let mut out = BufWriter::new(Screen::json_stdout()?);
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;
     out.flush()

@@ -21,6 +21,16 @@ impl From<&Path> for Name {
     }
 }
 
+impl Name {
+    /// All bytes of it, which need not be UTF-8.
+    pub fn bytes(&self) -> &[u8] {
+        match self {
+            Name::Stdin => b"(stdin)",
+            Name::File(path) => path.as_os_str().as_bytes(),
+        }
+    }
+}
+
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

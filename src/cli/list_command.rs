@@ -8,6 +8,8 @@ use super::exit::Exit;
 use super::files::{self, Directories};
 use super::input;
 use super::input_name::Name;
+use super::json_bytes::hex_unless_text;
+use super::screen::Screen;
 use super::size::{human, index_text, ratio, ratio_text};
 use bwz::{Archive, Error, FrameInfo, IndexedBlocks, Options, RecordInfo, Result};
 use serde::Serialize;
@@ -46,7 +48,7 @@ fn print_records(name: &Name, options: &Options) -> Result<()> {
              it makes none".into(),
         ));
     }
-    let mut out = BufWriter::new(descriptors::stdout()?);
+    let mut out = BufWriter::new(Screen::stdout()?);
     for record in archive.records()? {
         if !record.is_regular {
             out.flush()?;
@@ -72,6 +74,8 @@ fn print_records(name: &Name, options: &Options) -> Result<()> {
 #[derive(Serialize)]
 struct Listing {
     name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<String>,
     compressed_size: u64,
     uncompressed_size: u64,
     ratio: Option<f64>,
@@ -145,6 +149,7 @@ impl Listing {
         let (raw, coded) = (archive.raw_size(), archive.coded_size());
         Ok(Listing {
             name: name.to_string(),
+            name_hex: hex_unless_text(name.bytes()),
             compressed_size: coded,
             uncompressed_size: raw,
             ratio: ratio(raw, coded),

@@ -2,10 +2,13 @@
 //!
 //! A stretch of patterns is put together in one buffer, by itself: stretches are made side by side.
 
+use super::input_name::Name;
+use super::json_bytes::{all_hex_unless_text, hex_unless_text, text};
 use super::pattern_batch::NamedPattern;
-use super::sam_lines::{self, Hit};
-use bwz::{Place, RecordInfo};
+use super::sam_lines::{self, Hit, Read, SamSettings};
+use bwz::{Place, RecordInfo, Result};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// What stands between two objects, also of two stretches.
@@ -38,26 +41,19 @@ pub struct LineSettings {
     pub strands: bool,
     /// The records of the file.
     pub records: Vec<RecordInfo>,
+    pub sam: SamSettings,
 }
 
-/// A read of which some strands were printed.
-#[derive(Default)]
-struct Read {
-    name: Vec<u8>,
-    strands: [Vec<u8>; 2],
-    hits: Vec<Hit>,
-    count: u64,
-}
-
-/// The lines of a stretch of patterns, in which both strands of each read are.
+/// The lines of a stretch of patterns, in which both strands of each read are, and its mate.
 pub struct MatchLines<'a> {
-    file: &'a str,
+    file: &'a Name,
     settings: &'a LineSettings,
     text: Vec<u8>,
     /// How each line about a file starts, and each about a pattern.
     file_start: Vec<u8>,
     start: Vec<u8>,
-    read: Option<Read>,
+    /// Reads that belong together, of which some strands were given.
+    reads: Vec<Read>,
     patterns: u64,
     found: u64,
 }
@@ -72,34 +68,32 @@ pub struct Shown {
 
 impl<'a> MatchLines<'a> {
     /// Lines about a file, in the memory of a text that is empty.
-    pub fn new(file: &'a str, settings: &'a LineSettings, text: Vec<u8>) -> Self {
+    pub fn new(file: &'a Name, settings: &'a LineSettings, text: Vec<u8>) -> Self {
         let (mut file_start, start) = (Vec::new(), Vec::new());
-        push_escaped(&mut file_start, file.as_bytes());
+        push_escaped(&mut file_start, file.bytes());
         file_start.push(b'\t');
-        MatchLines { file, settings, text, file_start, start, read: None, patterns: 0, found: 0 }
+        let reads = Vec::new();
+        MatchLines { file, settings, text, file_start, start, reads, patterns: 0, found: 0 }
     }
 
     /// All patterns of a stretch, with what each came to.
-    pub fn all<'p>(
-        mut self,
-        all: impl Iterator<Item = (NamedPattern<'p>, Hits)>,
-    ) -> io::Result<Shown> {
+    pub fn all<'p>(mut self, all: impl Iterator<Item = (NamedPattern<'p>, Hits)>) -> Result<Shown> {
         for (pattern, hits) in all {
             self.add(&pattern, hits)?;
         }
-        self.end_read()?;
+        self.end_reads()?;
         Ok(Shown { text: self.text, patterns: self.patterns, found: self.found })
     }
 
-    fn add(&mut self, pattern: &NamedPattern, hits: Hits) -> io::Result<()> {
+    fn add(&mut self, pattern: &NamedPattern, hits: Hits) -> Result<()> {
         self.patterns += 1;
         self.found += u64::from(hits.count > 0);
-        match self.settings.form {
-            LineForm::Lines => self.lines(pattern, &hits),
-            LineForm::Json => self.object(pattern, hits),
-            LineForm::Bed => self.bed(pattern, &hits),
-            LineForm::Sam => self.sam(pattern, hits),
-        }
+        Ok(match self.settings.form {
+            LineForm::Lines => self.lines(pattern, &hits)?,
+            LineForm::Json => self.object(pattern, hits)?,
+            LineForm::Bed => self.bed(pattern, &hits)?,
+            LineForm::Sam => self.sam(pattern, hits)?,
+        })
     }
 
     fn lines(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {
@@ -131,8 +125,10 @@ impl<'a> MatchLines<'a> {
     fn object(&mut self, pattern: &NamedPattern, hits: Hits) -> io::Result<()> {
         let LineSettings { strands, records, .. } = self.settings;
         let object = Object {
-            file: self.file,
-            pattern: escaped(pattern.name),
+            file: text(self.file.bytes()),
+            file_hex: hex_unless_text(self.file.bytes()),
+            pattern: text(pattern.name),
+            pattern_hex: hex_unless_text(pattern.name),
             strand: strands.then_some(pattern.strand()),
             count: hits.count,
             places: hits.places.map(|all| {
@@ -140,7 +136,8 @@ impl<'a> MatchLines<'a> {
                 all.iter().map(|place| ListedPlace::of(records, place, len)).collect()
             }),
             offsets: hits.offsets,
-            context: hits.context.map(|all| all.iter().map(|bytes| escaped(bytes)).collect()),
+            context_hex: hits.context.as_deref().and_then(all_hex_unless_text),
+            context: hits.context.as_ref().map(|all| all.iter().map(|bytes| text(bytes)).collect()),
         };
         if !self.text.is_empty() {
             self.text.extend_from_slice(BETWEEN_OBJECTS);
@@ -158,15 +155,15 @@ impl<'a> MatchLines<'a> {
         Ok(())
     }
 
-    /// A read is printed when both of its strands are there.
-    fn sam(&mut self, pattern: &NamedPattern, mut hits: Hits) -> io::Result<()> {
-        if !pattern.reverse {
-            self.end_read()?;
+    /// Reads that belong together are printed when both strands of all of them are there.
+    fn sam(&mut self, pattern: &NamedPattern, mut hits: Hits) -> Result<()> {
+        if pattern.starts() {
+            self.end_reads()?;
         }
-        let read = self.read.get_or_insert_default();
         if !pattern.reverse {
-            read.name = pattern.name.to_vec();
+            self.reads.push(Read::of(pattern));
         }
+        let Some(read) = self.reads.last_mut() else { return Ok(()) };
         read.strands[usize::from(pattern.reverse)] = pattern.bytes.to_vec();
         let mut references = hits.reference.take().into_iter().flatten();
         let hit = |(record, base)| {
@@ -178,12 +175,11 @@ impl<'a> MatchLines<'a> {
         Ok(())
     }
 
-    fn end_read(&mut self) -> io::Result<()> {
-        let Some(Read { name, strands: [forward, reverse], hits, count }) = self.read.take() else {
-            return Ok(());
-        };
-        let found = (&hits[..], count);
-        sam_lines::read(&mut self.text, &name, [&forward, &reverse], found, &self.settings.records)
+    fn end_reads(&mut self) -> Result<()> {
+        let LineSettings { records, sam, .. } = self.settings;
+        sam_lines::template(&mut self.text, &mut self.reads, records, *sam)?;
+        self.reads.clear();
+        Ok(())
     }
 }
 
@@ -191,32 +187,45 @@ impl<'a> MatchLines<'a> {
 /// these.
 #[derive(Serialize)]
 struct Object<'a> {
-    file: &'a str,
-    pattern: String,
+    file: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_hex: Option<String>,
+    pattern: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pattern_hex: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     strand: Option<&'static str>,
     count: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     offsets: Option<Vec<u64>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    places: Option<Vec<ListedPlace>>,
+    places: Option<Vec<ListedPlace<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    context: Option<Vec<String>>,
+    context: Option<Vec<Cow<'a, str>>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    context_hex: Option<Vec<String>>,
 }
 
 /// Where a match is in its record: bases from 1, the last one included.
 #[derive(Serialize)]
-struct ListedPlace {
-    record: String,
+struct ListedPlace<'a> {
+    record: Cow<'a, str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    record_hex: Option<String>,
     start: u64,
     end: u64,
 }
 
-impl ListedPlace {
-    fn of(records: &[RecordInfo], place: &Place, len: usize) -> Self {
+impl<'a> ListedPlace<'a> {
+    fn of(records: &'a [RecordInfo], place: &Place, len: usize) -> Self {
         let (record, base) = place.base.unwrap_or_default();
         let name = records.get(record as usize).map_or(&[][..], |record| &record.name);
-        ListedPlace { record: escaped(name), start: base + 1, end: base + len as u64 }
+        ListedPlace {
+            record: text(name),
+            record_hex: hex_unless_text(name),
+            start: base + 1,
+            end: base + len as u64,
+        }
     }
 }
 
@@ -263,12 +272,6 @@ fn push_place(
     write!(text, ":{}-{}", base + 1, base + len as u64)
 }
 
-fn escaped(bytes: &[u8]) -> String {
-    let mut text = Vec::new();
-    push_escaped(&mut text, bytes);
-    String::from_utf8(text).expect("what is not UTF-8 is escaped")
-}
-
 /// Appends bytes as one field of one line: what is not UTF-8 or would end the field is escaped as
 /// in C.
 pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
@@ -305,6 +308,12 @@ fn push_hex(text: &mut Vec<u8>, byte: u8) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn escaped(bytes: &[u8]) -> String {
+        let mut text = Vec::new();
+        push_escaped(&mut text, bytes);
+        String::from_utf8(text).unwrap()
+    }
 
     #[test]
     fn fields_stay_in_their_line() {

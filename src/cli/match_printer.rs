@@ -1,13 +1,13 @@
 //! What a search found, on standard output.
 
-use super::descriptors;
 use super::input_name::Name;
 use super::match_lines::{BETWEEN_OBJECTS, Hits, LineForm, LineSettings, MatchLines, Shown};
 use super::pattern_batch::NamedPattern;
-use super::sam_lines;
+use super::sam_lines::{self, SamSettings};
+use super::screen::Screen;
 use super::search_args::SearchArgs;
 use super::side_by_side::in_turn;
-use bwz::RecordInfo;
+use bwz::{RecordInfo, Result};
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +19,7 @@ const MOST_THREADS: usize = 8;
 const LARGEST_TEXT: usize = 16 << 20;
 
 pub struct Printer {
-    out: File,
+    out: Screen<File>,
     settings: LineSettings,
     threads: usize,
     /// Memory of text that was written, for that which comes next.
@@ -40,11 +40,15 @@ pub struct Printed {
 }
 
 impl Printer {
-    pub fn new(args: &SearchArgs, form: LineForm) -> io::Result<Self> {
+    pub fn new(args: &SearchArgs, form: LineForm, sam: SamSettings) -> io::Result<Self> {
         let threads = (args.resources.thread_count() / 2).clamp(1, MOST_THREADS);
         Ok(Printer {
-            out: if args.talk.quiet { nowhere()? } else { descriptors::stdout()? },
-            settings: LineSettings { form, strands: args.revcomp, records: Vec::new() },
+            out: match form {
+                _ if args.talk.quiet => Screen::text(nowhere()?, false),
+                LineForm::Json => Screen::json_stdout()?,
+                _ => Screen::stdout()?,
+            },
+            settings: LineSettings { form, strands: args.revcomp, records: Vec::new(), sam },
             threads,
             texts: Mutex::default(),
             printed: Printed::default(),
@@ -52,26 +56,30 @@ impl Printer {
     }
 
     /// Starts a file, with these records where it is searched by sequence.
-    pub fn begin(&mut self, records: Vec<RecordInfo>) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// [`bwz::Error::Usage`] where SAM has no words for the records.
+    pub fn begin(&mut self, records: Vec<RecordInfo>) -> Result<()> {
         self.settings.records = records;
         (self.printed.patterns, self.printed.found) = (0, 0);
         let mut header = Vec::new();
-        if self.settings.form == LineForm::Sam {
-            sam_lines::header(&mut header, &self.settings.records)?;
+        if let LineSettings { form: LineForm::Sam, sam, records, .. } = &mut self.settings {
+            sam_lines::header(&mut header, records, *sam)?;
         }
-        self.out.write_all(&header)
+        Ok(self.out.write_all(&header)?)
     }
 
-    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch.
+    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch, and
+    /// its mate.
     pub fn print<'p, S>(
         &mut self,
         name: &Name,
         stretches: impl IntoIterator<Item = S, IntoIter: Send>,
-    ) -> io::Result<()>
+    ) -> Result<()>
     where
         S: Iterator<Item = (NamedPattern<'p>, Hits)> + Send,
     {
-        let (file, mut stretches) = (name.to_string(), stretches.into_iter());
+        let mut stretches = stretches.into_iter();
         // Few stretches are not worth the start of many threads.
         let first: Vec<S> = stretches.by_ref().take(self.threads).collect();
         let Printer { out, settings, texts, printed, .. } = self;
@@ -79,9 +87,9 @@ impl Printer {
         let texts = || texts.lock().unwrap_or_else(PoisonError::into_inner);
         let show = |stretch| {
             let text = texts().pop().unwrap_or_default();
-            MatchLines::new(&file, settings, text).all(stretch)
+            MatchLines::new(name, settings, text).all(stretch)
         };
-        let write = |shown: io::Result<Shown>| {
+        let write = |shown: Result<Shown>| {
             let mut text = printed.write(out, settings.form, shown?)?;
             if text.capacity() <= LARGEST_TEXT {
                 text.clear();
@@ -95,10 +103,11 @@ impl Printer {
     /// Ends the list of objects.
     pub fn finish(&mut self) -> io::Result<()> {
         match (self.settings.form, self.printed.has_objects) {
-            (LineForm::Json, true) => self.out.write_all(b"\n]\n"),
-            (LineForm::Json, false) => self.out.write_all(b"[]\n"),
-            _ => Ok(()),
+            (LineForm::Json, true) => self.out.write_all(b"\n]\n")?,
+            (LineForm::Json, false) => self.out.write_all(b"[]\n")?,
+            _ => {}
         }
+        self.out.flush()
     }
 }
 
@@ -109,7 +118,12 @@ fn nowhere() -> io::Result<File> {
 
 impl Printed {
     /// Writes a stretch, and gives its text back.
-    fn write(&mut self, mut out: &File, form: LineForm, shown: Shown) -> io::Result<Vec<u8>> {
+    fn write(
+        &mut self,
+        out: &mut Screen<File>,
+        form: LineForm,
+        shown: Shown,
+    ) -> io::Result<Vec<u8>> {
         let Shown { text, patterns, found } = shown;
         self.patterns += patterns;
         self.found += found;

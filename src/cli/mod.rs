@@ -6,13 +6,14 @@
 //! | `foreign_flags` | flags of other compressors |
 //! | `files`, `input_name` | which files are meant and what their outputs are called |
 //! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
-//! | `descriptors` | standard input and output, which may be closed |
+//! | `descriptors`, `screen`, `json_bytes` | standard input and output, which may be closed, or a terminal; bytes in JSON |
 //! | `file_commands`, `file_checks`, `known_formats`, `foreign_input` | compress, decompress, test |
 //! | `process_ranks` | compress as one of several processes |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
-//! | `ambiguity_codes`, `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
-//! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
+//! | `ambiguity_codes`, `patterns`, `pattern_file`, `paired_reads`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
+//! | `record_regions`, `extract_regions` | stretches of records |
+//! | `sam_lines`, `mate_pairs`, `unique_names` | the hits of reads, those of two mates, and the names in an output |
 //! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
 //! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
@@ -40,6 +41,7 @@ mod environment;
 mod event_lines;
 mod exit;
 mod extract_command;
+mod extract_regions;
 mod file_checks;
 mod file_commands;
 mod files;
@@ -48,15 +50,18 @@ mod foreign_input;
 mod input;
 mod input_name;
 mod io_errors;
+mod json_bytes;
 mod known_formats;
 mod list_command;
 mod man_and_completions;
 mod match_lines;
 mod match_printer;
+mod mate_pairs;
 mod output;
 mod overlap_args;
 mod overlap_command;
 mod overlap_lines;
+mod paired_reads;
 mod parallel_reads;
 mod pattern_batch;
 mod pattern_chunks;
@@ -71,6 +76,7 @@ mod repeats_args;
 mod repeats_command;
 mod repeats_report;
 mod sam_lines;
+mod screen;
 mod search_args;
 mod search_help;
 mod shared_args;
@@ -80,6 +86,7 @@ mod sparse_output;
 mod stoppable_input;
 mod temporary_file;
 mod timeline;
+mod unique_names;
 mod usage;
 mod version;
 

@@ -24,6 +24,10 @@ pub struct OverlapArgs {
     /// With --min: print GFA 1
     #[arg(long, requires = "min")]
     pub gfa: bool,
+    /// With --min: where several reads have one name, call the later ones NAME.2, NAME.3 and so on,
+    /// but for names that are taken; without it that is an error
+    #[arg(long, requires = "min")]
+    pub rename_duplicates: bool,
     /// Leave the reverse complements out
     #[arg(long)]
     pub forward: bool,
@@ -56,10 +60,11 @@ With --min: the longest overlap of each ordered pair of reads, and of each pair 
 whose end it is, its length, start and end of the overlap in it; strand; the other read, its length, start and end; bases, bases, \
 255. Starts are from 0. On strand -, the overlap is at the end of both reads or at the start of both. An overlap may be all of a \
 read: so it is with one that is a prefix or suffix of another, and equal reads overlap twice. A read inside of another has no \
-overlap with it, and none has any with itself.
+overlap with it, and none has any with itself. PAF and GFA tell reads apart by their names: two reads of one name are an error, or \
+get names of their own (--rename-duplicates).
 
 Memory: 13 bytes for each base of A and each of B and its reverse complement (with --min, of the reads and theirs), 64 for each \
-line. Up to 2^31 - 1 bases are searched together. A GPU sorts them (--device) where that \
+line (with --min, 40 more for each read). Up to 2^31 - 1 bases are searched together. A GPU sorts them (--device) where that \
 pays and --memory allows 17 bytes for each base.
 
 Exit codes: 0 fine, whether or not there is anything in common; 1 trouble; 2 damaged input; 3 a bug.";

@@ -11,10 +11,13 @@ use super::overlap_lines::{print_gfa, print_matches, print_paf, print_regions, r
 use super::pattern_chunks::PatternChunks;
 use super::pattern_syntax::{ParsedChunk, PatternSyntax};
 use super::progress_bar::Progress;
+use super::screen::Screen;
+use super::unique_names::NameOrder;
 use bwz::overlap::{
     Sequences, Strands, longest_common, maximal_matches, read_overlaps, unique_matches,
 };
 use bwz::{Decoder, Error, Options, Result};
+use std::borrow::Cow;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 
 /// The length of mummer's matches where none is given.
@@ -82,17 +85,18 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
 
 fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<()> {
     let strands = if args.forward { Strands::Forward } else { Strands::Both };
-    let mut out = BufWriter::new(descriptors::stdout()?);
+    let mut out = BufWriter::new(Screen::stdout()?);
     let bases = sets.iter().map(Sequences::total).sum::<u64>();
     let progress = Progress::wait(&Name::File(format!("{bases} bases").into()), args.talk);
     match (sets, args.min) {
         ([reads], Some(least)) => {
+            let names = read_names(reads, args)?;
             let found = read_overlaps(reads, least, strands, options)?;
             drop(progress);
             args.talk.sum_up(format_args!("{} overlaps", found.len()));
             match args.gfa {
-                true => print_gfa(&mut out, reads, &found)?,
-                false => print_paf(&mut out, reads, &found)?,
+                true => print_gfa(&mut out, reads, &names, &found)?,
+                false => print_paf(&mut out, reads, &names, &found)?,
             }
         }
         ([a, b], _) if args.mem.is_some() || args.mum => {
@@ -113,4 +117,18 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
         _ => {}
     }
     Ok(out.flush()?)
+}
+
+/// The names of reads, each of which occurs once.
+fn read_names<'r>(reads: &'r Sequences, args: &OverlapArgs) -> Result<Vec<Cow<'r, [u8]>>> {
+    let names: Vec<&[u8]> = (0..reads.len() as u32).map(|read| reads.name(read)).collect();
+    let mut unique: Vec<Cow<[u8]>> = names.iter().map(|&name| name.into()).collect();
+    let order = NameOrder::new(names, (0..reads.len()).collect());
+    if !args.rename_duplicates {
+        order.check("reads", if args.gfa { "GFA" } else { "PAF" })?;
+    }
+    for (read, name) in order.renamed() {
+        unique[read] = name.into();
+    }
+    Ok(unique)
 }

@@ -1,17 +1,24 @@
 //! What `overlap` prints: tables, what mummer prints, PAF and GFA.
 
+use super::json_bytes::{hex_unless_text, text};
 use bwz::overlap::{Match, Overlap, Sequences, Strands};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// A common region, as `--json` shows it. Positions are from 0, without the end.
 #[derive(Serialize)]
 pub struct CommonRegion<'n> {
-    a: Cow<'n, str>,
+    #[serde(serialize_with = "as_text")]
+    a: &'n [u8],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    a_hex: Option<String>,
     a_start: u32,
     a_end: u32,
-    b: Cow<'n, str>,
+    #[serde(serialize_with = "as_text")]
+    b: &'n [u8],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    b_hex: Option<String>,
     b_start: u32,
     b_end: u32,
     strand: char,
@@ -20,10 +27,12 @@ pub struct CommonRegion<'n> {
 
 pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<CommonRegion<'n>> {
     let region = |m: &Match| CommonRegion {
-        a: String::from_utf8_lossy(a.name(m.a)),
+        a: a.name(m.a),
+        a_hex: hex_unless_text(a.name(m.a)),
         a_start: m.a_start,
         a_end: m.a_start + m.length,
-        b: String::from_utf8_lossy(b.name(m.b)),
+        b: b.name(m.b),
+        b_hex: hex_unless_text(b.name(m.b)),
         b_start: m.b_start,
         b_end: m.b_start + m.length,
         strand: if m.is_reverse { '-' } else { '+' },
@@ -33,10 +42,18 @@ pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<C
 }
 
 pub fn print_regions(out: &mut impl Write, regions: &[CommonRegion]) -> io::Result<()> {
-    for CommonRegion { a, a_start, a_end, b, b_start, b_end, strand, length } in regions {
-        writeln!(out, "{a}\t{a_start}\t{a_end}\t{b}\t{b_start}\t{b_end}\t{strand}\t{length}")?;
+    for region in regions {
+        let CommonRegion { a_start, a_end, b_start, b_end, strand, length, .. } = region;
+        out.write_all(region.a)?;
+        write!(out, "\t{a_start}\t{a_end}\t")?;
+        out.write_all(region.b)?;
+        writeln!(out, "\t{b_start}\t{b_end}\t{strand}\t{length}")?;
     }
     Ok(())
+}
+
+fn as_text<S: Serializer>(name: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text(name))
 }
 
 /// Prints matches as mummer does, under a line for each strand of each record of `b`.
@@ -74,19 +91,26 @@ pub fn print_matches(
     Ok(())
 }
 
-pub fn print_paf(out: &mut impl Write, reads: &Sequences, found: &[Overlap]) -> io::Result<()> {
+pub fn print_paf(
+    out: &mut impl Write,
+    reads: &Sequences,
+    names: &[Cow<[u8]>],
+    found: &[Overlap],
+) -> io::Result<()> {
     for overlap in found {
         let length = overlap.length;
+        out.write_all(&names[overlap.a as usize])?;
         print_side(out, reads, overlap.a, !overlap.a_is_reverse, length)?;
         let is_reverse = overlap.a_is_reverse != overlap.b_is_reverse;
         out.write_all(if is_reverse { b"-\t" } else { b"+\t" })?;
+        out.write_all(&names[overlap.b as usize])?;
         print_side(out, reads, overlap.b, overlap.b_is_reverse, length)?;
         writeln!(out, "{length}\t{length}\t255")?;
     }
     Ok(())
 }
 
-/// Prints a read, and its last bases or its first.
+/// Prints the length of a read, and where its last bases are or its first.
 fn print_side(
     out: &mut impl Write,
     reads: &Sequences,
@@ -96,24 +120,28 @@ fn print_side(
 ) -> io::Result<()> {
     let size = reads.bases(read).len() as u32;
     let start = if is_at_end { size - length } else { 0 };
-    out.write_all(reads.name(read))?;
     write!(out, "\t{size}\t{start}\t{}\t", start + length)
 }
 
 /// Prints reads without their bases, and links between them.
-pub fn print_gfa(out: &mut impl Write, reads: &Sequences, found: &[Overlap]) -> io::Result<()> {
+pub fn print_gfa(
+    out: &mut impl Write,
+    reads: &Sequences,
+    names: &[Cow<[u8]>],
+    found: &[Overlap],
+) -> io::Result<()> {
     writeln!(out, "H\tVN:Z:1.0")?;
-    for read in 0..reads.len() as u32 {
+    for (name, read) in names.iter().zip(0..) {
         out.write_all(b"S\t")?;
-        out.write_all(reads.name(read))?;
+        out.write_all(name)?;
         writeln!(out, "\t*\tLN:i:{}", reads.bases(read).len())?;
     }
     for overlap in found {
         let orientation = |is_reverse: bool| if is_reverse { "\t-\t" } else { "\t+\t" };
         out.write_all(b"L\t")?;
-        out.write_all(reads.name(overlap.a))?;
+        out.write_all(&names[overlap.a as usize])?;
         out.write_all(orientation(overlap.a_is_reverse).as_bytes())?;
-        out.write_all(reads.name(overlap.b))?;
+        out.write_all(&names[overlap.b as usize])?;
         out.write_all(orientation(overlap.b_is_reverse).as_bytes())?;
         writeln!(out, "{}M", overlap.length)?;
     }

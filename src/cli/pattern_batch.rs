@@ -17,9 +17,28 @@ pub struct NamedPattern<'b> {
     pub qualities: Option<&'b [u8]>,
     /// Whether it is the reverse complement of what was given.
     pub reverse: bool,
+    /// Whether this and what was given differ in case alone, and in T and U.
+    pub is_given_folded: bool,
+    pub mate: Mate,
+}
+
+/// Which read of a pair a pattern is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mate {
+    /// It is of no pair.
+    #[default]
+    None,
+    First,
+    Second,
 }
 
 impl NamedPattern<'_> {
+    /// Whether results of it are apart from those before it: neither the other strand of a pattern
+    /// nor the other read of a pair.
+    pub fn starts(&self) -> bool {
+        !self.reverse && self.mate != Mate::Second
+    }
+
     /// Its strand, as results have it.
     pub fn strand(&self) -> &'static str {
         if self.reverse { "-" } else { "+" }
@@ -29,7 +48,7 @@ impl NamedPattern<'_> {
 /// Patterns that are searched together.
 #[derive(Debug, Default)]
 pub struct PatternBatch {
-    /// Both strands of a pattern are in the same.
+    /// Both strands of a pattern and both reads of a pair are in the same.
     pub parts: Vec<Arc<PatternPart>>,
 }
 
@@ -79,6 +98,8 @@ struct PatternSpan {
     /// Where as many qualities begin.
     qualities: Option<usize>,
     reverse: bool,
+    is_given_folded: bool,
+    mate: Mate,
 }
 
 impl PatternPart {
@@ -104,15 +125,39 @@ impl PatternPart {
         pattern: Range<usize>,
         qualities: Option<Range<usize>>,
     ) {
-        let qualities = qualities.map(|qualities| qualities.start);
-        self.places.push(PatternSpan { name, pattern, qualities, reverse: false });
+        self.places.push(PatternSpan {
+            name,
+            pattern,
+            qualities: qualities.map(|qualities| qualities.start),
+            reverse: false,
+            is_given_folded: false,
+            mate: Mate::None,
+        });
+    }
+
+    /// Adds a copy of a read as one of a pair.
+    pub fn add_mate(&mut self, read: &NamedPattern, mate: Mate) {
+        let name = self.append(read.name);
+        let pattern = self.append(read.bytes);
+        let qualities = read.qualities.map(|qualities| self.append(qualities));
+        self.add(name, pattern, qualities);
+        if let Some(last) = self.places.last_mut() {
+            last.mate = mate;
+        }
+    }
+
+    fn append(&mut self, bytes: &[u8]) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        start..self.bytes.len()
     }
 
     /// Adds the reverse complement of the last pattern, unless it is the same.
     pub fn add_reverse(&mut self) {
-        let Some(PatternSpan { name, pattern, qualities, .. }) = self.places.last() else { return };
-        let (name, qualities) = (name.clone(), *qualities);
-        let from = self.bytes.len();
+        let Some(PatternSpan { name, pattern, qualities, mate, .. }) = self.places.last() else {
+            return;
+        };
+        let (name, qualities, mate, from) = (name.clone(), *qualities, *mate, self.bytes.len());
         self.bytes.resize(from + pattern.len(), 0);
         let (before, strand) = self.bytes.split_at_mut(from);
         let given = &before[pattern.clone()];
@@ -125,19 +170,35 @@ impl PatternPart {
         }
         if is_same(strand, given) {
             self.bytes.truncate(from);
-        } else {
-            let pattern = from..self.bytes.len();
-            self.places.push(PatternSpan { name, pattern, qualities, reverse: true });
+            return;
         }
+        let is_given_folded = is_same(&strand.to_ascii_uppercase(), &given.to_ascii_uppercase());
+        let pattern = from..self.bytes.len();
+        let reverse = true;
+        let span = PatternSpan { name, pattern, qualities, reverse, is_given_folded, mate };
+        self.places.push(span);
     }
 
     pub fn iter(&self) -> impl Iterator<Item = NamedPattern<'_>> {
-        self.places.iter().map(|PatternSpan { name, pattern, qualities, reverse }| NamedPattern {
-            bytes: &self.bytes[pattern.clone()],
-            name: &self.bytes[name.clone()],
-            qualities: qualities.map(|from| &self.bytes[from..from + pattern.len()]),
-            reverse: *reverse,
-        })
+        self.places.iter().map(|span| self.named(span))
+    }
+
+    /// The pattern of a number.
+    pub fn get(&self, n: usize) -> Option<NamedPattern<'_>> {
+        self.places.get(n).map(|span| self.named(span))
+    }
+
+    fn named(&self, span: &PatternSpan) -> NamedPattern<'_> {
+        let bytes = &self.bytes[span.pattern.clone()];
+        let qualities = span.qualities.map(|from| &self.bytes[from..from + bytes.len()]);
+        NamedPattern {
+            bytes,
+            name: &self.bytes[span.name.clone()],
+            qualities,
+            reverse: span.reverse,
+            is_given_folded: span.is_given_folded,
+            mate: span.mate,
+        }
     }
 }
 
@@ -278,6 +339,14 @@ mod tests {
         ] {
             assert_eq!(reverse(given.as_bytes()), wanted.as_bytes(), "{given}");
         }
+        let is_folded = |bases: &[u8]| {
+            let mut part = PatternPart::new(bases.to_vec());
+            part.add(0..0, 0..bases.len(), None);
+            part.add_reverse();
+            part.iter().last().unwrap().is_given_folded
+        };
+        assert!(is_folded(b"ACgt") && is_folded(b"nAATTN") && is_folded(b"ACgu"));
+        assert!(!is_folded(b"ACGA") && !is_folded(b"acGA"));
         assert_eq!(reverse(&b"AAcCgGtTa".repeat(9)), b"tAaCcGgTT".repeat(9));
         for base in (0..=255).filter(|&base| is_plain(base)) {
             let both = [plain_complements(base.into()) as u8, complement(base)];

@@ -1,12 +1,13 @@
 //! The patterns to search for: words, lines, hexadecimal digits, sequences.
 
+use super::paired_reads::PairedReads;
 use super::pattern_batch::{PatternBatch, PatternPart, SpareParts};
 use super::pattern_file::{PatternFile, ReadPlan};
 use super::pattern_syntax::{Format, PatternSyntax};
 use super::search_args::SearchArgs;
 use bwz::{Error, Result};
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{iter, slice};
 
@@ -33,11 +34,18 @@ enum PatternSource {
     Held(Vec<Arc<PatternPart>>),
     Lines(PathBuf),
     Sequences(PathBuf),
+    Pairs([PathBuf; 2]),
 }
 
-/// The patterns, on one strand or on both, and the files that the arguments name.
-pub fn gather(args: &SearchArgs, both_strands: bool) -> Result<(Patterns, Vec<PathBuf>)> {
-    let named = args.patterns.is_empty() && args.lines.is_empty() && args.fasta.is_empty();
+/// The patterns, on one strand or on both, with those of two files of paired reads, and the files
+/// that the arguments name.
+pub fn gather(
+    args: &SearchArgs,
+    pairs: Option<[PathBuf; 2]>,
+    both_strands: bool,
+) -> Result<(Patterns, Vec<PathBuf>)> {
+    let from_files = !args.lines.is_empty() || !args.fasta.is_empty() || pairs.is_some();
+    let named = args.patterns.is_empty() && !from_files;
     let (first, files) = args.words.split_at(usize::from(named));
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     if files.is_empty() {
@@ -57,7 +65,8 @@ pub fn gather(args: &SearchArgs, both_strands: bool) -> Result<(Patterns, Vec<Pa
     }
     patterns.sources.push(PatternSource::Held(vec![Arc::new(words)]));
     let lines = args.lines.iter().cloned().map(PatternSource::Lines);
-    for source in lines.chain(args.fasta.iter().cloned().map(PatternSource::Sequences)) {
+    let sequences = args.fasta.iter().cloned().map(PatternSource::Sequences);
+    for source in lines.chain(sequences).chain(pairs.map(PatternSource::Pairs)) {
         let source = if files.len() > 1 { patterns.held(source)? } else { source };
         patterns.sources.push(source);
     }
@@ -69,9 +78,8 @@ impl Patterns {
     pub fn expected_size(&self) -> u64 {
         let size = |source: &PatternSource| match source {
             PatternSource::Held(parts) => parts.iter().map(|part| part.bytes.len() as u64).sum(),
-            PatternSource::Lines(path) | PatternSource::Sequences(path) => {
-                path.metadata().map_or(0, |about| about.len())
-            }
+            PatternSource::Lines(path) | PatternSource::Sequences(path) => size_of_file(path),
+            PatternSource::Pairs(paths) => paths.iter().map(|path| size_of_file(path)).sum(),
         };
         self.sources.iter().map(size).sum()
     }
@@ -137,21 +145,29 @@ impl Patterns {
     }
 }
 
+fn size_of_file(path: &Path) -> u64 {
+    path.metadata().map_or(0, |about| about.len())
+}
+
 /// A source that is being read.
 enum Reader<'s> {
     Held(slice::Iter<'s, Arc<PatternPart>>),
     File(PatternFile<'s>),
+    Pairs(PairedReads<'s>),
 }
 
 impl<'s> Reader<'s> {
     /// Opens a source for batches of a size.
     fn open(source: &'s PatternSource, patterns: &'s Patterns, size: u64) -> Result<Self> {
+        let plan = ReadPlan { size, spare: &patterns.spare, threads: patterns.parsers };
         let (path, are_sequences) = match source {
             PatternSource::Held(parts) => return Ok(Reader::Held(parts.iter())),
+            PatternSource::Pairs(paths) => {
+                return PairedReads::open(paths, patterns.syntax, plan).map(Reader::Pairs);
+            }
             PatternSource::Lines(path) => (path, false),
             PatternSource::Sequences(path) => (path, true),
         };
-        let plan = ReadPlan { size, spare: &patterns.spare, threads: patterns.parsers };
         PatternFile::open(path, are_sequences, patterns.syntax, plan).map(Reader::File)
     }
 
@@ -167,6 +183,7 @@ impl<'s> Reader<'s> {
                 Ok(!parts.as_slice().is_empty())
             }
             Reader::File(file) => file.read(batch, enough),
+            Reader::Pairs(files) => files.read(batch, enough),
         }
     }
 }

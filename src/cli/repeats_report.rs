@@ -3,8 +3,10 @@
 use super::args::Talk;
 use super::descriptors;
 use super::input_name::Name;
+use super::json_bytes::hex_unless_text;
 use super::match_lines::push_escaped;
 use super::repeats_args::RepeatsArgs;
+use super::screen::Screen;
 use super::size::count;
 use bwz::repeats::{MostFrequent, Repeats};
 use serde::Serialize;
@@ -28,10 +30,10 @@ pub fn print(report: &RepeatsReport) -> io::Result<()> {
 }
 
 fn print_lines(report: &RepeatsReport) -> io::Result<()> {
-    let mut out = BufWriter::with_capacity(1 << 18, descriptors::stdout()?);
+    let mut out = BufWriter::with_capacity(1 << 18, Screen::stdout()?);
     for (name, file) in report.names.iter().zip(&report.found.files) {
         let mut start = Vec::new();
-        push_escaped(&mut start, name.to_string().as_bytes());
+        push_escaped(&mut start, name.bytes());
         for range in &file.ranges {
             out.write_all(&start)?;
             writeln!(out, "\t{}\t{}", range.start, range.end)?;
@@ -125,6 +127,8 @@ struct RepeatsListing {
 #[derive(Serialize)]
 struct ListedWindow {
     file: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file_hex: Option<String>,
     offset: u64,
     copies: u64,
 }
@@ -133,6 +137,8 @@ struct ListedWindow {
 #[derive(Serialize)]
 struct ListedFile {
     name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<String>,
     size: u64,
     repeated: u64,
     ranges: Vec<[u64; 2]>,
@@ -145,6 +151,7 @@ impl RepeatsListing {
         let pairs = |ranges: &[Range<u64>]| ranges.iter().map(|r| [r.start, r.end]).collect();
         let files = names.iter().zip(&found.files).map(|(name, file)| ListedFile {
             name: name.to_string(),
+            name_hex: hex_unless_text(name.bytes()),
             size: file.size,
             repeated: total(&file.ranges),
             ranges: pairs(&file.ranges),
@@ -152,6 +159,7 @@ impl RepeatsListing {
         });
         let window = |window: MostFrequent| ListedWindow {
             file: names[window.file].to_string(),
+            file_hex: hex_unless_text(names[window.file].bytes()),
             offset: window.offset,
             copies: window.copies,
         };

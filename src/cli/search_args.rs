@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// What both count and locate take.
 #[derive(Args, Debug)]
 pub struct SearchArgs {
-    /// The pattern, a string of bytes, and the compressed files; files alone where -e, -f or
-    /// --fasta give patterns
+    /// The pattern, a string of bytes, and the compressed files; files alone if -e, -f,
+    /// --fasta or --reads1 give patterns
     #[arg(value_name = "PATTERN FILE", required = true)]
     pub words: Vec<OsString>,
     /// Search for PATTERN; may be given several times
@@ -70,10 +70,23 @@ pub struct LocateArgs {
     /// Print BED lines: record, start from 0, end, pattern, 0, strand
     #[arg(long, conflicts_with_all = ["json", "sam", "context"])]
     pub bed: bool,
-    /// Print SAM for the reads of --fasta, searched on both strands in one file; those without a
-    /// hit too
+    /// Print SAM for the reads of --fasta, or --reads1 and --reads2, searched on both strands in one
+    /// file; those without a hit too
     #[arg(long, conflicts_with_all = ["json", "context", "hex"])]
     pub sam: bool,
+    /// With --sam: the first reads of pairs, FASTA or FASTQ like those of --fasta
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires_all = ["sam", "reads2"])]
+    pub reads1: Option<PathBuf>,
+    /// The second reads of these pairs, in the same order
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires = "reads1")]
+    pub reads2: Option<PathBuf>,
+    /// Bases from the first to the last one of a pair that is called proper, at most
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "reads1")]
+    pub max_insert: u64,
+    /// With --sam: where several records have one name, call the later ones NAME.2, NAME.3 and so
+    /// on, but for names that are taken; without it that is an error
+    #[arg(long, requires = "sam")]
+    pub rename_duplicates: bool,
 }
 
 #[derive(Args, Debug)]
@@ -85,16 +98,29 @@ pub struct ExtractArgs {
     /// written one after the other
     #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = size::span)]
     pub range: Vec<Span>,
-    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end;
-    /// written as FASTA. NAME alone is all of it
+    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end; written
+    /// as FASTA. NAME alone is all of it
     #[arg(long, value_name = "REGION", conflicts_with = "range", allow_hyphen_values = true)]
     pub region: Vec<OsString>,
-    /// The stretches of a BED file, from 0 and without the end; written as FASTA
+    /// The stretches that FILE names, one a line: those of BED, from 0 and without the end, or as
+    /// for --region
     #[arg(long, value_name = "FILE", conflicts_with = "range", allow_hyphen_values = true)]
     pub regions: Vec<PathBuf>,
+    /// With --region and --regions: go on past one that is of no record, or is none, with a warning
+    #[arg(long = "continue", conflicts_with = "range")]
+    pub go_on: bool,
     /// With --region and --regions: write the reverse complement
     #[arg(short = 'i', long, conflicts_with = "range")]
     pub reverse_complement: bool,
+    /// Write the stretches of BED as they stand in the file, though their strand is -
+    #[arg(long, requires = "regions")]
+    pub ignore_strand: bool,
+    /// With --region and --regions: write FASTQ, the bases and their qualities
+    #[arg(long, conflicts_with = "range")]
+    pub fastq: bool,
+    /// Bases in each line of a stretch, 0 for all; 60 for FASTA and all for FASTQ if not given
+    #[arg(long, value_name = "N", conflicts_with = "range")]
+    pub line_length: Option<usize>,
     /// Decode and check each block as -t does, its index included, before anything is believed
     #[arg(long)]
     pub verify: bool,

@@ -25,7 +25,20 @@ was made to contradict its block, with checksums to match: --verify does, and ta
     };
 }
 
-pub const SEARCH_CHECKS: &str = search_checks!();
+pub const EXTRACT_HELP: &str = concat!(
+    "\
+Regions are those of samtools: NAME, NAME:START-END, NAME:START-, NAME:-END, from 1 and with the end; 1,000, 1K, 1.5M and 1e3 are \
+numbers; {NAME}:START-END where a name has colons. A file of regions has one a line: of BED if its second and third field are \
+numbers, parted by tabs, of which a sixth field of - is the reverse complement; else as for --region. Empty lines, and those of \
+comments (#) and browsers (track, browser), are passed over. A region that ends behind its record is cut, and one that begins there \
+is empty, with a warning. An unknown name, or a region that ends before it starts, is an error behind all regions before it; with \
+--continue it is a warning.
+
+A terminal is shown control characters and bytes that are not UTF-8 as \\xNN; a file or a pipe gets names as they are.
+
+",
+    search_checks!()
+);
 
 pub const COUNT_HELP: &str = concat!(by_sequence!(), search_checks!());
 
@@ -33,8 +46,19 @@ pub const LOCATE_HELP: &str = concat!(
     by_sequence!(),
     "\
 Lines: file, pattern, strand (with --revcomp), offset in the raw file, in a file that is searched by sequence the place as \
-RECORD:START-END from 1, and the context (with -C). SAM: flag 16 is the reverse strand, 256 a hit that is not a read's first, \
-4 a read without one; MAPQ is 60 where a read has one hit, else -10 log10(1 - 1/n) of n hits.
+RECORD:START-END from 1, and the context (with -C). In JSON a name, pattern or context that is not UTF-8 has its hexadecimal digits \
+beside it, in a field whose name ends with _hex.
+
+SAM: flag 16 is the reverse strand, 256 a hit that is not the primary one, 4 a read without a hit; MAPQ is 60 where a read has one \
+hit, else -10 log10(1 - 1/n) of n hits. QNAME is the name up to the first blank, without /1 or /2 at its end; QUAL has the \
+qualities of FASTQ, reversed on the reverse strand. A hit that is not the primary one has * for SEQ and QUAL. Two records of one \
+name are an error (but see --rename-duplicates).
+
+Pairs (--reads1 and --reads2): the n-th reads of both files are mates and have one QNAME, else it is an error, as it is where one \
+file has more reads. A pair is proper (flag 2) if its hits are in one record, on opposite strands that face each other, with at most \
+--max-insert bases from the first to the last one. Of several such pairs the closest one is primary, among the hits that --limit \
+leaves; without any, the first hit of each read is. TLEN is of primary lines in one record. A read without a hit stands where its mate \
+does.
 
 ",
     search_checks!()

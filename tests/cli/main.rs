@@ -5,6 +5,7 @@
 
 #![cfg(all(feature = "cli", unix))]
 
+mod alignments;
 mod asked;
 #[path = "../common/cases.rs"]
 #[allow(dead_code, reason = "shared with other tests, which use all of it")]
@@ -23,6 +24,7 @@ mod overlaps;
 mod padding;
 mod pipes;
 mod refusals;
+mod regions;
 mod repeats;
 mod safety;
 #[path = "../common/say.rs"]
