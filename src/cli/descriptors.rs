@@ -9,10 +9,8 @@
 //! Closed standard error stays silent.
 
 use super::io_errors::while_writing;
-use super::screen::Screen;
-use serde::Serialize;
 use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
 /// Standard input, unless it cannot be read from.
@@ -24,14 +22,6 @@ pub fn stdin() -> io::Result<File> {
 pub fn stdout() -> io::Result<File> {
     let file = opened_for(libc::O_WRONLY, io::stdout().as_fd());
     file.map_err(|e| while_writing("standard output", e))
-}
-
-/// Prints a value as JSON on standard output.
-pub fn print_json(value: &impl Serialize) -> io::Result<()> {
-    let mut out = BufWriter::new(Screen::json_stdout()?);
-    serde_json::to_writer_pretty(&mut out, value)?;
-    writeln!(out)?;
-    out.flush()
 }
 
 /// Lets a pipe hold more than the usual 64 KiB, so that whoever reads it is woken up less often:

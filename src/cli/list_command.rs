@@ -30,7 +30,7 @@ pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit
         Ok(())
     });
     let printed = match args.json {
-        true => descriptors::print_json(&listings),
+        true => super::screen::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),
     };
     match printed {

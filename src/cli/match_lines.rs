@@ -4,8 +4,9 @@
 
 use super::input_name::Name;
 use super::json_bytes::{all_hex_unless_text, hex_unless_text, text};
+use super::mate_pairs::{Hit, Read};
 use super::pattern_batch::NamedPattern;
-use super::sam_lines::{self, Hit, Read, SamSettings};
+use super::sam_lines::{self, SamSettings};
 use bwz::{Place, RecordInfo, Result};
 use serde::Serialize;
 use std::borrow::Cow;

@@ -1,7 +1,6 @@
 //! `bwz overlap`: what two files of sequences have in common, or the reads of one.
 
 use super::console::{self, Activity};
-use super::descriptors;
 use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::input::{self, OpenInput};
@@ -110,7 +109,7 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
             let found = longest_common(a, b, strands, options)?;
             drop(progress);
             match args.json {
-                true => descriptors::print_json(&regions(a, b, &found))?,
+                true => super::screen::print_json(&regions(a, b, &found))?,
                 false => print_regions(&mut out, &regions(a, b, &found))?,
             }
         }

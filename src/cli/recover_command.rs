@@ -2,7 +2,6 @@
 
 use super::args::{RecoverArgs, Talk};
 use super::console::{self, Activity};
-use super::descriptors;
 use super::exit::Exit;
 use super::input;
 use super::input_name::Name;
@@ -137,7 +136,7 @@ fn print_json(name: &Name, recovery: &Recovery) -> io::Result<()> {
         lost: recovery.lost.iter().map(|&Lost { start, end }| LostPart { start, end }).collect(),
         contradicted: recovery.contradicted.iter().map(frame).collect(),
     };
-    descriptors::print_json(&report)
+    super::screen::print_json(&report)
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! How what is repeated is printed: lines or JSON on standard output, a summary on standard error.
 
 use super::args::Talk;
-use super::descriptors;
 use super::input_name::Name;
 use super::json_bytes::hex_unless_text;
 use super::match_lines::push_escaped;
@@ -23,7 +22,7 @@ pub struct RepeatsReport<'a> {
 /// Prints JSON where that is asked for, else ranges where no files are written.
 pub fn print(report: &RepeatsReport) -> io::Result<()> {
     match report.args {
-        RepeatsArgs { json: true, .. } => descriptors::print_json(&RepeatsListing::of(report)),
+        RepeatsArgs { json: true, .. } => super::screen::print_json(&RepeatsListing::of(report)),
         RepeatsArgs { output: Some(_), .. } => Ok(()),
         _ => print_lines(report),
     }

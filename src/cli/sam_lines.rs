@@ -13,8 +13,8 @@
 //!
 //! The primary hit is the first one; of a pair, those of [`closest_pair`] where there is one.
 
-use super::mate_pairs::closest_pair;
-use super::pattern_batch::{Mate, NamedPattern, is_rna, reverse_complement};
+use super::mate_pairs::{Hit, Read, closest_pair};
+use super::pattern_batch::Mate;
 use super::unique_names::NameOrder;
 use bwz::{Error, RecordInfo, Result};
 use std::io::{self, Write};
@@ -29,61 +29,6 @@ pub struct SamSettings {
     pub rename_duplicates: bool,
     /// Bases from the first to the last one of a proper pair, at most.
     pub longest_pair: u64,
-}
-
-/// A place of a read: the record, the base from 0, and the strand.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
-    pub record: usize,
-    pub base: u64,
-    pub reverse: bool,
-    /// The bases that stand there, where they may differ from the read's.
-    pub reference: Option<Vec<u8>>,
-}
-
-/// A read, and where it was found.
-#[derive(Clone, Debug, Default)]
-pub struct Read {
-    pub name: Vec<u8>,
-    pub strands: [Vec<u8>; 2],
-    pub qualities: Vec<u8>,
-    pub mate: Mate,
-    /// Those that are shown.
-    pub hits: Vec<Hit>,
-    /// All of them.
-    pub count: u64,
-}
-
-impl Read {
-    /// A read of which no hits are known yet.
-    pub fn of(pattern: &NamedPattern) -> Self {
-        Read {
-            name: pattern.name.to_vec(),
-            qualities: pattern.qualities.unwrap_or_default().to_vec(),
-            mate: pattern.mate,
-            ..Read::default()
-        }
-    }
-
-    pub fn len(&self) -> u64 {
-        self.strands[0].len() as u64
-    }
-
-    /// Whether it was searched on one strand alone, since the other one is the same.
-    pub fn is_own_reverse(&self) -> bool {
-        self.strands[1].is_empty() && self.len() > 0
-    }
-
-    /// Puts a hit before the others. Where both strands are the same it is on that which is wanted.
-    fn take_first(&mut self, hit: usize, reverse: bool) {
-        self.hits[..=hit].rotate_right(1);
-        if reverse && self.is_own_reverse() {
-            let mut bases = self.strands[0].clone();
-            reverse_complement(&mut bases, is_rna(&self.strands[0]));
-            self.strands[1] = bases;
-            self.hits[0].reverse = true;
-        }
-    }
 }
 
 /// Appends the header lines, and gives the records the names that stand there.

@@ -4,8 +4,9 @@
 
 use super::console::is_control;
 use super::descriptors;
+use serde::Serialize;
 use std::fs::File;
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 
 /// Bytes of a character of UTF-8, at most.
 const LONGEST: usize = 4;
@@ -117,6 +118,14 @@ impl<W: Write> Write for Screen<W> {
         }
         self.out.flush()
     }
+}
+
+/// Prints a value as JSON on standard output.
+pub fn print_json(value: &impl Serialize) -> io::Result<()> {
+    let mut out = BufWriter::new(Screen::json_stdout()?);
+    serde_json::to_writer_pretty(&mut out, value)?;
+    writeln!(out)?;
+    out.flush()
 }
 
 #[cfg(test)]
