@@ -146,8 +146,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         let (number, largest) =
             (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
         let (mut next, mut pos) = (first as u64, wanted[0].raw.start);
-        let pool = Arc::new(threads::pool(&self.options)?);
-        let started = decompress::start(size(largest), &pool, &Spare::default(), &self.options);
+        let options = self.options.for_work(wanted.iter().map(size).sum());
+        let pool = Arc::new(threads::pool(&options)?);
+        let started = decompress::start(size(largest), &pool, &Spare::default(), &options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
         let write = |raw: Raw| {
             let end = pos + raw.len() as u64;

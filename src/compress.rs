@@ -73,7 +73,8 @@ pub fn compress<R: Read + Send, W: Write>(
         write(&mut writer, encoder.encode(first)?, options)?;
         return Ok(summary(writer.finish()?).1);
     }
-    let (plan, pipeline) = start(block_size, options, blocks.spare.clone())?;
+    let work = if first.alone { block_size } else { u64::MAX };
+    let (plan, pipeline) = start(block_size, &options.for_work(work), blocks.spare.clone())?;
     blocks.ahead = plan.ahead;
     let mut writer = FrameWriter::start(output, block_size)?;
     let blocks = iter::once(Ok(first)).chain(blocks);
@@ -256,7 +257,9 @@ impl<W: Write> Encoder<W> {
             EncoderState::Fresh(output) => {
                 let block_size =
                     if alone { raw.raw.len() as u64 } else { self.options.block_size() };
-                let (_, pipeline) = start(block_size, &self.options, self.spare.clone())?;
+                let work = if alone { block_size } else { u64::MAX };
+                let (_, pipeline) =
+                    start(block_size, &self.options.for_work(work), self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
             EncoderState::Running { writer, pipeline } => (writer, pipeline),

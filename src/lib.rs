@@ -166,7 +166,9 @@ pub use device::{Device, GpuSet};
 pub use error::{Bound, Error, Result};
 pub use events::{Event, Step};
 pub use frame::{IndexedBlocks, MAGIC};
-pub use options::{DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, Options};
+pub use options::{
+    DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, MAX_THREADS, Options,
+};
 pub use process_ranks::{JoinedRank, OtherRank, Ranks};
 pub use recover::{Lost, Recovery, recover};
 pub use search::{Matches, Place, ReadCost, RecordInfo, Searcher};

@@ -17,6 +17,16 @@ use std::thread;
 /// The largest block that a frame may hold: sizes have 40 bits.
 pub const MAX_BLOCK_SIZE: u64 = (1 << 40) - 1;
 
+/// The largest number of threads that the command and the Python package accept.
+pub const MAX_THREADS: usize = 1024;
+
+/// Threads per core that may compute, and the number that may on a machine of few cores.
+const THREADS_PER_CORE: usize = 4;
+const THREADS_OF_SMALL_MACHINE: usize = 64;
+
+/// Raw bytes that are worth one more thread.
+const THREAD_WORK: u64 = 64 << 10;
+
 /// The level that the command and [`Options::new`] start from.
 pub const DEFAULT_LEVEL: u8 = 6;
 
@@ -89,7 +99,7 @@ impl Options {
         Options {
             block_size: level_block_size(DEFAULT_LEVEL),
             separator: None,
-            threads: thread::available_parallelism().map_or(1, usize::from),
+            threads: cores(),
             memory: memory::default_limit(),
             memory_asked: false,
             output_limit: u64::MAX,
@@ -113,13 +123,33 @@ impl Options {
 
     /// Sets how many threads compute; 0 means one per core. Reading and writing take no part in the
     /// count.
+    ///
+    /// A number above [`Options::most_threads`] is reduced to that. One small block is worked on by
+    /// fewer threads, one for each 64 KiB of it.
+    ///
+    /// ```
+    /// let options = bwz::Options::new().threads(usize::MAX);
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"abc"[..], &mut file, &options)?;
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
     #[must_use]
     pub fn threads(mut self, threads: usize) -> Self {
         self.threads = match threads {
-            0 => thread::available_parallelism().map_or(1, usize::from),
-            n => n,
+            0 => cores(),
+            asked => asked.min(Options::most_threads()),
         };
         self
+    }
+
+    /// The largest number of threads that compute on this machine: four per core, or 64 if that is
+    /// more, and never more than [`MAX_THREADS`].
+    ///
+    /// More would take memory and time from each other, and a process that starts thousands of them
+    /// takes the machine from everybody else.
+    #[must_use]
+    pub fn most_threads() -> usize {
+        (THREADS_PER_CORE * cores()).clamp(THREADS_OF_SMALL_MACHINE, MAX_THREADS)
     }
 
     /// Sets how many bytes of memory may be used; fewer blocks are then worked on at a time.
@@ -283,6 +313,12 @@ impl Options {
         allowed
     }
 
+    /// These options with no more threads than work on `bytes` of raw data is worth.
+    pub(crate) fn for_work(&self, bytes: u64) -> Options {
+        let worth = usize::try_from(bytes.div_ceil(THREAD_WORK)).unwrap_or(usize::MAX);
+        Options { threads: self.threads.min(worth.max(1)), ..self.clone() }
+    }
+
     pub(crate) fn thread_count(&self) -> usize {
         self.allowance().threads
     }
@@ -338,6 +374,11 @@ impl Options {
     pub(crate) fn looks_for_sequences(&self) -> bool {
         self.index.is_some() && !self.index_of_bytes
     }
+}
+
+/// Number of cores that this process may use.
+fn cores() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Raw bytes per block at a level.

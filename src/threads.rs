@@ -193,6 +193,31 @@ mod tests {
     }
 
     #[test]
+    fn threads_are_bounded_by_the_machine_and_the_work() {
+        let most = Options::most_threads();
+        assert!((64..=crate::MAX_THREADS).contains(&most));
+        let cases = [
+            (1, u64::MAX, 1),
+            (2, u64::MAX, 2),
+            (64, u64::MAX, 64),
+            (1024, u64::MAX, most),
+            (65_536, u64::MAX, most),
+            (usize::MAX, u64::MAX, most),
+            (usize::MAX, 0, 1),
+            (usize::MAX, 3, 1),
+            (usize::MAX, 64 << 10, 1),
+            (usize::MAX, (64 << 10) + 1, 2),
+            (8, 1 << 20, 8),
+            (32, 1 << 20, 16),
+        ];
+        for (asked, bytes, expected) in cases {
+            let options = Options::new().threads(asked).for_work(bytes);
+            assert_eq!(options.thread_count(), expected, "{asked} threads for {bytes} bytes");
+        }
+        assert!(pool(&Options::new().threads(1 << 31)).unwrap().current_num_threads() <= most);
+    }
+
+    #[test]
     fn a_panic_reaches_whoever_waits() {
         let pool = Threads::Pool(pool(&Options::new().threads(2)).unwrap().into());
         let work = || pool.each(0..9, |item| assert!(item != 5, "on purpose"));

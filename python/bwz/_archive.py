@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self
 
 from . import _bwz
-from ._process import belongs_to_another, left_behind
+from ._process import belongs_to_another, left_behind, uninitialized
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -134,6 +134,10 @@ class Archive:
     1000
     """
 
+    # Until `__init__` has run.
+    _archive: _bwz.Archive | None = None
+    _closed = False
+
     def __init__(
         self,
         file: PathOrFile,
@@ -164,6 +168,8 @@ class Archive:
         if isinstance(file, (str, bytes, os.PathLike)):
             self._own = io.FileIO(file, "r")
             below = self._own.fileno()
+        elif not hasattr(file, "read"):
+            raise TypeError(f"a path or a file object is needed, not {type(file).__name__}")
 
         def archive() -> _bwz.Archive:
             return _bwz.Archive(
@@ -190,7 +196,7 @@ class Archive:
 
     def close(self) -> None:
         """Lets go of the file. Closing it twice is no error."""
-        if not self._closed:
+        if not self._closed and self._archive is not None:
             self._closed = True
             if self._process == os.getpid():
                 self._archive.release()
@@ -214,6 +220,8 @@ class Archive:
         self.close()
 
     def _open(self) -> _bwz.Archive:
+        if self._archive is None:
+            raise uninitialized(self)
         if self._closed:
             raise ValueError("I/O operation on closed archive")
         if self._process != os.getpid():
@@ -271,10 +279,15 @@ class Archive:
         """
         return self._open().count(patterns)
 
-    def locate(self, patterns: Patterns, limit: int = 1000) -> list[Matches]:
-        """Where each pattern occurs: up to ``limit`` raw offsets of each, and how many there are.
+    def locate(self, patterns: Patterns, limit: int | None = None) -> list[Matches]:
+        """Where each pattern occurs: all raw offsets of each, and how many there are.
 
-        Where there are more, those given are not the first ones, but the same at every call.
+        The places are a list of Python: about 40 bytes of memory each, for all patterns of a call.
+        :meth:`count` says how many there are first.
+
+        Args:
+            patterns: What to look for.
+            limit: The places to give of each pattern at most; all if it is ``None``.
         """
         return [Matches(*found) for found in self._open().locate(patterns, limit)]
 

@@ -31,7 +31,7 @@ class FormatError(BwzError, ValueError):
 
 
 class TruncatedError(FormatError, EOFError):
-    """The file ends in the middle of a frame: the rest of it is elsewhere, or lost.
+    """The file ends in the middle of a frame, or is empty: the rest of it is elsewhere, or lost.
 
     It is an ``EOFError`` too, as what ``bz2`` raises then.
     """

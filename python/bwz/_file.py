@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, TextIO, cast, overload
 
 from . import _bwz, _pipe
 from ._errors import FormatError
-from ._process import belongs_to_another, left_behind
+from ._process import belongs_to_another, left_behind, uninitialized
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -261,7 +261,7 @@ class BwzFile(io.BufferedIOBase):
 
     def abandon(self) -> None:
         """Closes without ending the frame: what was written is no whole file."""
-        if self._process != os.getpid():
+        if not hasattr(self, "_lock") or self._process != os.getpid():
             return self.close()
         with self._lock:
             if self._writer:
@@ -277,8 +277,7 @@ class BwzFile(io.BufferedIOBase):
             self.abandon()
 
     def _reading(self) -> io.BufferedReader:
-        if self.closed:
-            raise ValueError("I/O operation on closed file")
+        self._check()
         if self._buffer is None:
             raise io.UnsupportedOperation("the file is not open for reading")
         return self._buffer
@@ -299,6 +298,8 @@ class BwzFile(io.BufferedIOBase):
         return self._buffer is not None and self._buffer.seekable()
 
     def _check(self) -> None:
+        if not hasattr(self, "mode"):
+            raise uninitialized(self)
         if self.closed:
             raise ValueError("I/O operation on closed file")
 

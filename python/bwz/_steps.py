@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from . import _bwz
+from ._process import uninitialized
 
 if TYPE_CHECKING:
     from ._types import Buffer, Effort
@@ -32,7 +33,8 @@ def compress(
         split_at: A byte, as ``b"\\n"``, behind whose last occurrence each block ends, so that no
             record is torn; one without any is full.
         effort: ``"fast"``, ``"default"``, or ``"best"`` for the smallest size.
-        threads: Threads that compute; 0 or ``None`` for one per core.
+        threads: Threads that compute, up to 1024; 0 or ``None`` for one per core. No more than
+            four per core run, or 64 if that is more, and fewer for a small input.
         memory: Bytes of memory to use at most; half of the machine's where nothing is said.
         device: ``"auto"``, ``"cpu"``, ``"cuda"``, or GPUs as in ``"cuda:0,2-3"``.
         index: ``True`` for an FM-index that is searched without decompressing; a number for the
@@ -76,7 +78,7 @@ def decompress(
 
     Raises:
         FormatError: It is damaged or no bwz file.
-        TruncatedError: It ends too early.
+        TruncatedError: It ends too early, or is empty.
         LimitError: A block takes more memory than allowed.
         OutputLimitError: More than ``limit_output`` bytes would come out.
 
@@ -100,6 +102,9 @@ class Compressor:
     b'one two'
     """
 
+    # Until `__init__` has run.
+    _made: _bwz.Compressor | None = None
+
     def __init__(
         self,
         level: int | None = None,
@@ -113,7 +118,7 @@ class Compressor:
         index: bool | int | None = None,
         verify: bool | None = None,
     ) -> None:
-        self._work = _bwz.Compressor(
+        self._made = _bwz.Compressor(
             level=level,
             block_size=block_size,
             split_at=split_at,
@@ -124,6 +129,15 @@ class Compressor:
             index=index,
             verify=verify,
         )
+
+    @property
+    def _work(self) -> _bwz.Compressor:
+        if self._made is None:
+            raise uninitialized(self)
+        return self._made
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Compressor is not copied or pickled: threads work for it")
 
     def compress(self, data: Buffer) -> bytes:
         """Takes ``data``; gives what is compressed by now, which may be nothing."""
@@ -147,6 +161,9 @@ class Decompressor:
     True
     """
 
+    # Until `__init__` has run.
+    _made: _bwz.Decompressor | None = None
+
     def __init__(
         self,
         *,
@@ -155,9 +172,18 @@ class Decompressor:
         device: str | None = None,
         limit_output: int | None = None,
     ) -> None:
-        self._work = _bwz.Decompressor(
+        self._made = _bwz.Decompressor(
             threads=threads, memory=memory, device=device, limit_output=limit_output
         )
+
+    @property
+    def _work(self) -> _bwz.Decompressor:
+        if self._made is None:
+            raise uninitialized(self)
+        return self._made
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Decompressor is not copied or pickled: threads work for it")
 
     def decompress(self, data: Buffer, max_length: int = -1) -> bytes:
         """Takes ``data``; gives all that can be decompressed by now.
@@ -174,7 +200,7 @@ class Decompressor:
         """Says that no more comes; gives what is left.
 
         Raises:
-            TruncatedError: What came ends in the middle of a frame.
+            TruncatedError: What came ends in the middle of a frame, or nothing came.
         """
         return self._work.flush()
 

@@ -122,10 +122,11 @@ impl Archive {
 
     fn read_range<'py>(
         &self,
-        py: Python<'py>,
-        start: u64,
-        end: u64,
+        start: &Bound<'py, PyAny>,
+        end: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let py = start.py();
+        let (start, end) = bounds(start, end)?;
         let (bytes, cost) = self.handle.work(py, move |archive| range(archive, start..end))?;
         *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
         Ok(PyBytes::new(py, &bytes))
@@ -134,9 +135,11 @@ impl Archive {
     fn extract<'py>(
         &self,
         py: Python<'py>,
-        ranges: Vec<(u64, u64)>,
+        ranges: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let ranges: Vec<Range<u64>> = ranges.into_iter().map(|(start, end)| start..end).collect();
+        let bounds = ranges.iter().map(|(start, end)| bounds(start, end));
+        let range = |bounds: PyResult<(u64, u64)>| bounds.map(|(start, end)| start..end);
+        let ranges: Vec<Range<u64>> = bounds.map(range).collect::<PyResult<_>>()?;
         let found = self.handle.work(py, move |archive| archive.extract_all(&ranges))?;
         Ok(found.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
     }
@@ -146,7 +149,14 @@ impl Archive {
         self.handle.work(py, move |archive| archive.count(&patterns))
     }
 
-    fn locate(&self, patterns: &Bound<'_, PyAny>, limit: usize) -> PyResult<Found> {
+    /// With a `limit` of `None`, all places.
+    fn locate(
+        &self,
+        patterns: &Bound<'_, PyAny>,
+        limit: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Found> {
+        let limit: u64 = limit.map_or(Ok(u64::MAX), |limit| settings::number(limit, "limit"))?;
+        let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let (py, patterns) = (patterns.py(), all_patterns(patterns)?);
         let found = self.handle.work(py, move |archive| archive.locate(&patterns, limit))?;
         Ok(found.into_iter().map(|matches| (matches.count, matches.positions)).collect())
@@ -166,15 +176,22 @@ impl Archive {
         &self,
         py: Python<'py>,
         name: &Bound<'py, PyAny>,
-        start: u64,
-        end: u64,
+        start: &Bound<'py, PyAny>,
+        end: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyBytes>> {
+        let (start, end) = bounds(start, end)?;
         let name = pattern(name)?;
         let bases = self.handle.work(py, move |archive| archive.region(&name, start..end))?;
         Ok(PyBytes::new(py, &bases))
     }
 
-    fn places(&self, py: Python<'_>, offsets: Vec<u64>) -> PyResult<Vec<Option<(u64, u64)>>> {
+    fn places(
+        &self,
+        py: Python<'_>,
+        offsets: Vec<Bound<'_, PyAny>>,
+    ) -> PyResult<Vec<Option<(u64, u64)>>> {
+        let offset = |offset| settings::number(offset, "an offset");
+        let offsets: Vec<u64> = offsets.iter().map(offset).collect::<PyResult<_>>()?;
         let places = self.handle.work(py, move |archive| archive.places(&offsets))?;
         Ok(places.into_iter().map(|place| place.base).collect())
     }
@@ -189,6 +206,11 @@ impl Archive {
     fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.source.release(py)
     }
+}
+
+/// The start and the end of a range of bytes or bases.
+fn bounds(start: &Bound<'_, PyAny>, end: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
+    Ok((settings::number(start, "start")?, settings::number(end, "end")?))
 }
 
 /// The bytes of a range: by the index where there is one and the range is short, and then the

@@ -7,15 +7,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::io;
 
-/// What the library says of a file that ends too early; it has no variant of its own.
-const CUT_OFF: &str = "it was cut off";
+/// How the library's sentence ends about a file that ends too early, before or behind its first
+/// byte; it has no variant of its own.
+const ENDS_TOO_EARLY: [&str; 2] = ["it was cut off", "it is empty"];
 
 /// The exception for an error of the library.
 pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     let said = error.to_string();
     let made = match error {
         Error::Io(e) => return os_error(py, e),
-        Error::Format { what, block, offset } if what.ends_with(CUT_OFF) => {
+        Error::Format { what, block, offset }
+            if ENDS_TOO_EARLY.iter().any(|end| what.ends_with(end)) =>
+        {
             make(py, "TruncatedError", &said, block, Some(offset))
         }
         Error::Format { block, offset, .. } => make(py, "FormatError", &said, block, Some(offset)),

@@ -1,7 +1,7 @@
 //! Keyword arguments as [`bwz::Options`].
 
 use crate::errors;
-use bwz::{Device, Effort, Letters, Options};
+use bwz::{Device, Effort, Letters, MAX_THREADS, Options};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -32,29 +32,43 @@ fn set(
         "level" => options.level(number(value, "level")?),
         "block_size" => options.with_block_size(number(value, "block_size")?),
         "split_at" => Ok(options.split_at(byte(value)?)),
-        "effort" => Ok(options.effort(effort(value.extract()?)?)),
-        "threads" => Ok(options.threads(number(value, "threads")?)),
+        "effort" => Ok(options.effort(effort(&word(value, "effort")?)?)),
+        "threads" => Ok(options.threads(threads(value)?)),
         "memory" => Ok(options.memory(number(value, "memory")?)),
         "limit_output" => Ok(options.limit_output(number(value, "limit_output")?)),
-        "device" => value.extract::<String>()?.parse::<Device>().map(|on| options.device(on)),
+        "device" => word(value, "device")?.parse::<Device>().map(|on| options.device(on)),
         "index" if value.is_instance_of::<PyBool>() => match value.extract()? {
             true => options.index(bwz::DEFAULT_SAMPLE_RATE),
             false => Ok(options),
         },
         "index" => options.index(number(value, "index")?),
-        "require_sequences" => Ok(options.require_sequences(value.extract()?)),
-        "index_of_bytes" => Ok(options.index_of_bytes(value.extract()?)),
-        "match_case" => Ok(options.match_case(value.extract()?)),
-        "letters" => Ok(options.letters(letters(value.extract()?)?)),
+        "require_sequences" => {
+            Ok(options.require_sequences(truth(value, "require_sequences")?))
+        }
+        "index_of_bytes" => Ok(options.index_of_bytes(truth(value, "index_of_bytes")?)),
+        "match_case" => Ok(options.match_case(truth(value, "match_case")?)),
+        "letters" => Ok(options.letters(letters(&word(value, "letters")?)?)),
         "mismatches" => options.max_mismatches(number(value, "mismatches")?),
-        "verify" => Ok(options.verify(value.extract()?)),
+        "verify" => Ok(options.verify(truth(value, "verify")?)),
         _ => return Err(PyTypeError::new_err(format!("{name} is no option of bwz"))),
     };
     set.map_err(|e| errors::raise(py, e))
 }
 
-/// A number that must fit its option.
-fn number<'py, T>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
+/// A number of threads, as the command takes it.
+fn threads(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let said = || format!("threads of {value} is out of range: 0 to {MAX_THREADS}");
+    let asked: usize = number(value, "threads").map_err(|e: PyErr| {
+        if e.is_instance_of::<PyValueError>(value.py()) { PyValueError::new_err(said()) } else { e }
+    })?;
+    if asked > MAX_THREADS {
+        return Err(PyValueError::new_err(said()));
+    }
+    Ok(asked)
+}
+
+/// A number that must fit its option or argument.
+pub fn number<'py, T>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
@@ -62,6 +76,15 @@ where
         true => PyTypeError::new_err(format!("{name} is a whole number, not {value:?}")),
         false => PyValueError::new_err(format!("{name} of {value} is out of range")),
     })
+}
+
+fn word(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
+    value.extract().map_err(|_| PyTypeError::new_err(format!("{name} is a str, not {value:?}")))
+}
+
+fn truth(value: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
+    let said = || PyTypeError::new_err(format!("{name} is True or False, not {value:?}"));
+    value.extract().map_err(|_| said())
 }
 
 /// The one byte of `bytes`.

@@ -5,10 +5,10 @@
 //! same one. Once it is released, no thread calls it any more.
 
 use crate::wait::{self, Stop};
-use pyo3::exceptions::{PyBlockingIOError, PyTypeError};
+use pyo3::exceptions::{PyBlockingIOError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyInt};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, BorrowedFd};
@@ -55,7 +55,7 @@ impl Source {
             return Ok(Source::new(Kind::File(file), origin));
         }
         let origin = match by_position {
-            true => Some(object.call_method0("tell")?.extract()?),
+            true => Some(position(&object.call_method0("tell")?, "tell")?),
             false => None,
         };
         let kind = Kind::Object(Mutex::new(Some(object.clone().unbind())));
@@ -116,7 +116,14 @@ impl Source {
             }
             (Kind::Object(object), origin) => self.call(object, |object| {
                 if let Some(origin) = origin {
-                    object.call_method1("seek", (origin + position,))?;
+                    let wanted = origin + position;
+                    let reached = object.call_method1("seek", (wanted,))?;
+                    // Objects older than `io` give nothing.
+                    if !reached.is_none() && self::position(&reached, "seek")? != wanted {
+                        let said =
+                            format!("seek({wanted}) of the file object went to {reached} instead");
+                        return Err(PyValueError::new_err(said));
+                    }
                 }
                 read_object(object, out)
             }),
@@ -127,9 +134,11 @@ impl Source {
     fn size(&self) -> io::Result<u64> {
         let end = match &self.0.kind {
             Kind::File(file) => file.metadata()?.len(),
-            Kind::Object(object) => {
-                self.call(object, |object| object.call_method1("seek", (0, 2))?.extract())?
-            }
+            Kind::Object(object) => self.call(object, |object| {
+                let end = object.call_method1("seek", (0, 2))?;
+                let end = if end.is_none() { object.call_method0("tell")? } else { end };
+                position(&end, "seek")
+            })?,
         };
         Ok(end.saturating_sub(self.0.origin.unwrap_or(0)))
     }
@@ -180,9 +189,47 @@ fn read_object(object: &Bound<'_, PyAny>, out: &mut [u8]) -> PyResult<usize> {
     };
     match out.get_mut(..bytes.len()).filter(|_| bytes.len() <= asked) {
         Some(out) => out.copy_from_slice(&bytes),
-        None => return Err(PyTypeError::new_err("read() of the file object gave too much")),
+        None => {
+            let said = format!(
+                "read({asked}) of the file object gave {} bytes, more than it was asked for",
+                bytes.len()
+            );
+            return Err(PyValueError::new_err(said));
+        }
     }
     Ok(bytes.len())
+}
+
+/// The number of bytes that `write()` says it took of those that it was given.
+///
+/// # Errors
+/// `BlockingIOError` for `None`, which says that none could be taken now; `TypeError` and
+/// `ValueError` for what cannot be such a number: what was written is then not known.
+fn taken(written: &Bound<'_, PyAny>, given: usize) -> PyResult<usize> {
+    if written.is_none() {
+        return Err(PyBlockingIOError::new_err(
+            "write() of the file object gave None, not how many bytes it took: it must block, and \
+             say that",
+        ));
+    }
+    if !written.is_instance_of::<PyInt>() {
+        let said = format!("write() of the file object gave {}, not int", written.get_type());
+        return Err(PyTypeError::new_err(said));
+    }
+    match written.extract::<usize>() {
+        Ok(count) if (1..=given).contains(&count) => Ok(count),
+        _ => Err(PyValueError::new_err(format!(
+            "write() of the file object said that it took {written} of {given} bytes"
+        ))),
+    }
+}
+
+/// A position that `tell()` or `seek()` of the file object gave.
+fn position(given: &Bound<'_, PyAny>, method: &str) -> PyResult<u64> {
+    given.extract().map_err(|_| {
+        let said = format!("{method}() of the file object gave {given:?}, which is no position");
+        PyTypeError::new_err(said)
+    })
 }
 
 /// Reads a [`Source`], by position where it can be, until it is stopped.
@@ -236,9 +283,7 @@ impl Write for Output {
             Kind::File(file) => (&*file).write(bytes),
             Kind::Object(object) => self.0.call(object, |object| {
                 let written = object.call_method1("write", (PyBytes::new(object.py(), bytes),))?;
-                // Some writers give nothing, and take all.
-                let written = if written.is_none() { bytes.len() } else { written.extract()? };
-                Ok(written.min(bytes.len()))
+                taken(&written, bytes.len())
             }),
         }
     }

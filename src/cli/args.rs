@@ -40,6 +40,26 @@ pub struct Cli {
     pub files: FileArgs,
 }
 
+impl Cli {
+    /// What the work may use and how much is said of it; `None` for a command that does no such
+    /// work. `bench` says all.
+    pub fn work(&self) -> Option<(&Resources, Talk)> {
+        let all = Talk { verbose: 0, quiet: false, no_progress: true };
+        Some(match &self.command {
+            None => (&self.files.resources, self.files.talk),
+            Some(Command::Cat(args)) => (&args.resources, args.talk),
+            Some(Command::Count(args)) => (&args.resources, args.talk),
+            Some(Command::Locate(args)) => (&args.search.resources, args.search.talk),
+            Some(Command::Extract(args)) => (&args.resources, args.talk),
+            Some(Command::Repeats(args)) => (&args.resources, args.talk),
+            Some(Command::Overlap(args)) => (&args.resources, args.talk),
+            Some(Command::Recover(args)) => (&args.resources, args.talk),
+            Some(Command::Bench(args)) => (&args.resources, all),
+            Some(Command::Devices | Command::Completions { .. } | Command::Man) => return None,
+        })
+    }
+}
+
 const AFTER_HELP: &str = "\
 Names: called as bunwz it decompresses, called as bwzcat it decompresses to standard output.
 

@@ -111,7 +111,12 @@ fn run() -> Exit {
     let words = line.with(Vec::new());
     let command = words.get(1).filter(|word| args::is_command(word)).cloned();
     match Cli::try_parse_from(words) {
-        Ok(cli) => dispatch(cli, &line),
+        Ok(cli) => {
+            if let Some((resources, talk)) = cli.work() {
+                resources.warn_of_fewer_threads(talk);
+            }
+            dispatch(cli, &line)
+        }
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
             Some(word) if ["count", "locate", "repeats"].iter().any(|name| word == *name) => {

@@ -37,7 +37,8 @@ impl Limits {
 /// What the work may use.
 #[derive(Args, Debug)]
 pub struct Resources {
-    /// Threads that compute; 0 is one per core
+    /// Threads that compute, up to 1024; 0 is one per core. No more than four per core run, or 64
+    /// if that is more
     #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub threads: u16,
     /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256
@@ -59,7 +60,18 @@ impl Resources {
     pub fn thread_count(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads.into(),
+            threads => usize::from(threads).min(Options::most_threads()),
+        }
+    }
+
+    /// Says so if fewer threads than were asked for run on this machine.
+    pub fn warn_of_fewer_threads(&self, talk: Talk) {
+        let (asked, most) = (usize::from(self.threads), Options::most_threads());
+        if asked > most {
+            talk.state(format_args!(
+                "-T {asked}: {most} threads are used, the most on this machine (four per core, or \
+                 64 if that is more)"
+            ));
         }
     }
 

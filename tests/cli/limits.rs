@@ -146,3 +146,37 @@ fn a_block_size_is_chosen_beside_the_levels() {
     has_all(&said, &["a block of 3000000 bytes", " MiB of memory, 20 MiB allowed", "--memory "]);
     assert!(!dir.has("z"));
 }
+
+/// More threads than the machine allows are said to be fewer, and the work is done by those.
+#[test]
+fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
+    let dir = Dir::with(&text(300_000));
+    dir.bwz("-1 --index -k x").assert().success();
+    let most = bwz::Options::most_threads();
+    for command in [
+        "-1 -k -f x",
+        "-d -k -f x.bwz -o y",
+        "-t x.bwz",
+        "cat --range 5..9 x.bwz",
+        "count -e 77 x.bwz",
+        "locate -e 77 x.bwz",
+        "extract --range 5..9 x.bwz",
+        "recover -f x.bwz -o y",
+        "repeats x",
+        "bench -n 1 -1 x",
+    ] {
+        // A search that finds nothing ends with 1.
+        let run = |threads| {
+            let assert = dir.bwz(&format!("{command} -T {threads}")).assert();
+            assert!(assert.get_output().status.code() <= Some(1), "{command} -T {threads}");
+            stderr(assert)
+        };
+        let few = run(most);
+        assert!(!few.contains("threads are used"), "{command}: {few}");
+        if most < bwz::MAX_THREADS {
+            let said = run(bwz::MAX_THREADS);
+            has_all(&said, &["-T 1024", &format!("{most} threads are used")]);
+        }
+    }
+    assert_eq!(stderr(dir.bwz("-T 1024 -q -1 -k -f x").assert().success()), "");
+}
