@@ -201,7 +201,10 @@ pub struct FileArgs {
     pub talk: Talk,
     /// Compress as one of the processes that mpirun, srun or torchrun has started with these
     /// arguments, each with a GPU of its own: the first one, which the others find at HOST:PORT,
-    /// does all, and blocks that its GPU has not the memory for are sorted by the GPUs of all
+    /// does all, and blocks that its GPU has not the memory for are sorted by the GPUs of all. Who
+    /// can connect there and has the token of the job gets parts of the blocks to sort; they are
+    /// sent as they are, not encrypted. BWZ_RANKS_TOKEN holds the token, 16 to 128 bytes, the same
+    /// for all ranks; mpirun of Open MPI 4 brings one. Without it HOST must be localhost
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["decompress", "test", "list"])]
     pub ranks: Option<String>,
 }

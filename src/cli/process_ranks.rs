@@ -17,7 +17,7 @@ pub fn join(args: &FileArgs, options: Options) -> Result<Options, Exit> {
         Ok(JoinedRank::First(ranks)) => Ok(options.ranks(ranks)),
         Ok(JoinedRank::Other(rank)) => {
             let number = rank.number();
-            if let Err(e) = rank.serve() {
+            if let Err(e) = rank.largest_block(options.block_size()).serve() {
                 args.talk.state(format_args!("rank {number} helps no more: {e}"));
             }
             Err(Exit::Fine)

@@ -1,29 +1,35 @@
 //! What ranks say to each other over TCP, in numbers of 64 bits, little-endian. Both ends are of
 //! one machine family and one build: a greeting of another version is refused.
 //!
-//! Rank 0 asks for the sort of a part, is given its rows, and says when all ranks have given
-//! theirs; or it says that there is no more to do. That the other end is gone is the end of the
-//! connection.
+//! A rank greets rank 0, and is welcomed or refused. Rank 0 asks for the sort of a part, is given
+//! its rows, and says when all ranks have given theirs; or it says that there is no more to do.
+//! Between messages either end may say that it is alive. That the other end is gone is the end of
+//! the connection.
+//!
+//! A greeting carries the token as it is. Whoever can read the network can read the text that is
+//! sorted too.
 
 use super::launcher::ProcessRank;
+use super::token::{TOKEN_SIZE, Token};
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::gpu::{PartRows, PartText, TextParts};
 use std::io::{Read, Write};
 use std::mem;
 use std::ops::Range;
-use std::time::Duration;
 
 /// The start of a connection: `bwzranks` as a number, and the version of these messages.
-const GREETING: [u64; 2] = [u64::from_le_bytes(*b"bwzranks"), 1];
+const GREETING: [u64; 2] = [u64::from_le_bytes(*b"bwzranks"), 2];
 
-/// Bytes that a rank says first.
-pub const GREETING_SIZE: usize = 32;
+/// Bytes of the numbers of a greeting, and of all of it.
+const NUMBERS_SIZE: usize = 32;
+pub const GREETING_SIZE: usize = NUMBERS_SIZE + TOKEN_SIZE;
 
-/// How long ranks wait for each other at the start.
-pub const GATHERING: Duration = Duration::from_secs(60);
-/// How long one end of a connection waits for the other within a message.
-pub const STALL: Duration = Duration::from_secs(60);
+/// What an end says between messages so that the other one knows of it.
+pub const ALIVE: u64 = u64::from_le_bytes(*b"bwzalive");
+
+/// What rank 0 answers to a rank that it waited for.
+const WELCOME: u64 = u64::from_le_bytes(*b"welcome ");
 
 /// Bytes of a failure's text at most.
 const MOST_OF_FAILURE: u64 = 4096;
@@ -81,11 +87,11 @@ fn memory(len: u64) -> Result<Vec<u8>> {
     allocation::zeroed(len as usize).ok_or_else(no_memory)
 }
 
-fn put(to: &mut impl Write, numbers: &[u64]) -> Result<()> {
+pub fn put(to: &mut impl Write, numbers: &[u64]) -> Result<()> {
     numbers.iter().try_for_each(|number| Ok(to.write_all(&number.to_le_bytes())?))
 }
 
-fn get<const N: usize>(from: &mut impl Read) -> Result<[u64; N]> {
+pub fn get<const N: usize>(from: &mut impl Read) -> Result<[u64; N]> {
     let mut numbers = [0; N];
     for number in &mut numbers {
         let mut bytes = [0; 8];
@@ -99,17 +105,99 @@ fn wrong<T>(what: &str) -> Result<T> {
     Err(Error::Device(format!("a rank said {what}").into()))
 }
 
-/// Says which rank this is.
-pub fn greet(to: &mut impl Write, place: ProcessRank) -> Result<()> {
-    put(to, &GREETING)?;
-    put(to, &[place.number as u64, place.count as u64])
+/// Why rank 0 lets a rank go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refusal {
+    OtherToken = 1,
+    OtherVersion,
+    OtherCount,
+    Taken,
 }
 
-/// Which rank it is that has said so first, of so many; `None` where it is none of them.
-pub fn greeted(words: [u8; GREETING_SIZE], count: usize) -> Option<usize> {
-    let [magic, version, number, of] = get(&mut &words[..]).ok()?;
-    let is_one = [magic, version] == GREETING && of == count as u64;
-    (is_one && (1..of).contains(&number)).then_some(number as usize)
+impl Refusal {
+    const ALL: [Refusal; 4] =
+        [Refusal::OtherToken, Refusal::OtherVersion, Refusal::OtherCount, Refusal::Taken];
+
+    /// The reason, for both ends.
+    pub fn reason(self) -> &'static str {
+        match self {
+            Refusal::OtherToken => "its token (BWZ_RANKS_TOKEN) is not that of rank 0",
+            Refusal::OtherVersion => "it is of another version of bwz",
+            Refusal::OtherCount => "it is of a job of another number of ranks",
+            Refusal::Taken => "a rank of its number has come before (is this another job's port?)",
+        }
+    }
+}
+
+/// What has greeted rank 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visitor {
+    Rank(usize),
+    Refused(Refusal),
+    Stranger,
+}
+
+/// Says which rank this is.
+pub fn greet(to: &mut impl Write, place: ProcessRank, token: &Token) -> Result<()> {
+    let mut greeting = Vec::with_capacity(GREETING_SIZE);
+    put(&mut greeting, &GREETING)?;
+    put(&mut greeting, &[place.number as u64, place.count as u64])?;
+    greeting.extend(token.bytes());
+    Ok(to.write_all(&greeting)?)
+}
+
+/// Who it is that has said so first to rank 0 of so many. The token comes before all that is said
+/// about the job.
+pub fn greeted(greeting: &[u8; GREETING_SIZE], count: usize, token: &Token) -> Visitor {
+    let (mut numbers, greeted_token) = greeting.split_at(NUMBERS_SIZE);
+    let Ok([magic, version, number, of]) = get(&mut numbers) else { return Visitor::Stranger };
+    match () {
+        () if magic != GREETING[0] => Visitor::Stranger,
+        () if version != GREETING[1] => Visitor::Refused(Refusal::OtherVersion),
+        () if !token.is(greeted_token) => Visitor::Refused(Refusal::OtherToken),
+        () if of != count as u64 || !(1..of).contains(&number) => {
+            Visitor::Refused(Refusal::OtherCount)
+        }
+        () => Visitor::Rank(number as usize),
+    }
+}
+
+/// Answers a rank that was waited for.
+pub fn welcome(to: &mut impl Write) -> Result<()> {
+    put(to, &[WELCOME])
+}
+
+/// Answers a rank that is let go.
+pub fn refuse(to: &mut impl Write, why: Refusal) -> Result<()> {
+    put(to, &[why as u64])
+}
+
+/// Reads what rank 0 answers to a greeting.
+///
+/// # Errors
+/// [`Error::Device`] if this rank is refused, or something else answers.
+pub fn welcomed(from: &mut impl Read) -> Result<()> {
+    let [answer] = get(from)?;
+    if answer == WELCOME {
+        return Ok(());
+    }
+    match Refusal::ALL.into_iter().find(|why| *why as u64 == answer) {
+        Some(why) => {
+            let what = format!("rank 0 has refused this rank, since {}", why.reason());
+            Err(Error::Device(what.into()))
+        }
+        None => Err(Error::Device("what answers is not rank 0 of bwz".into())),
+    }
+}
+
+/// The next number that says more than that the other end is alive.
+fn next_word(from: &mut impl Read) -> Result<u64> {
+    loop {
+        let [word] = get(from)?;
+        if word != ALIVE {
+            return Ok(word);
+        }
+    }
 }
 
 impl Word {
@@ -118,7 +206,7 @@ impl Word {
     }
 
     pub fn hear(from: &mut impl Read) -> Result<Word> {
-        let [word] = get(from)?;
+        let word = next_word(from)?;
         let words = [Word::End, Word::Sort, Word::Complete];
         words.into_iter().find(|known| *known as u64 == word).map_or_else(|| wrong("no word"), Ok)
     }
@@ -138,14 +226,18 @@ pub fn ask(
     Ok(to.write_all(part.bytes)?)
 }
 
-/// Reads what [`ask`] has said behind its word.
-pub fn asked(from: &mut impl Read, place: ProcessRank) -> Result<PartJob> {
+/// Reads what [`ask`] has said behind its word. No text is longer than the largest block.
+pub fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> Result<PartJob> {
     let [n, sample_rate, before] = get(from)?;
     let (Ok(sample_rate), Ok(before)) = (u32::try_from(sample_rate), u8::try_from(before)) else {
         return wrong("what is no sort");
     };
-    if n == 0 || n >> 40 > 0 || !sample_rate.is_power_of_two() {
+    if n == 0 || !sample_rate.is_power_of_two() {
         return wrong("what is no sort");
+    }
+    if n > largest {
+        let what = format!("that a text has {n} bytes, where blocks have {largest} at most");
+        return wrong(&what);
     }
     let mut network = [0; mem::size_of::<Network>()];
     from.read_exact(&mut network)?;
@@ -174,7 +266,7 @@ pub fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()
     }
 }
 
-/// Reads the rows of the part of a rank.
+/// Reads the rows of the part of a rank, before which it may have said that it is alive.
 ///
 /// # Errors
 /// [`Error::Device`] as the rank has given it, or where what it says is not so.
@@ -183,7 +275,8 @@ pub fn answered(
     (parts, number): (TextParts, usize),
     sample_rate: u32,
 ) -> Result<OwnedRows> {
-    let [kind, len] = get(from)?;
+    let kind = next_word(from)?;
+    let [len] = get(from)?;
     let most = parts.size().min(parts.len().div_ceil(sample_rate.into()));
     match kind {
         0 if len <= MOST_OF_FAILURE => {
@@ -213,18 +306,71 @@ mod tests {
 
     const PLACE: ProcessRank = ProcessRank { number: 1, count: 3, on_host: 1 };
 
+    const LARGEST: u64 = 1000;
+
+    fn greeting(place: ProcessRank, token: &Token) -> [u8; GREETING_SIZE] {
+        let mut greeting = Vec::new();
+        greet(&mut greeting, place, token).unwrap();
+        greeting.try_into().unwrap()
+    }
+
     #[test]
     fn a_greeting_is_of_one_of_so_many() {
-        let mut greeting = Vec::new();
-        greet(&mut greeting, PLACE).unwrap();
-        let greeting: [u8; GREETING_SIZE] = greeting.try_into().unwrap();
-        assert_eq!(greeted(greeting, 3), Some(1));
-        assert_eq!(greeted(greeting, 4), None);
-        for at in 0..24 {
-            let mut other = greeting;
-            other[at] ^= 0x80;
-            assert_eq!(greeted(other, 3), None, "byte {at}");
+        let (own, other) = (Token::new(&[1; 16]).unwrap(), Token::new(&[2; 16]).unwrap());
+        let refused = |why| Visitor::Refused(why);
+        for token in [Token::NONE, own] {
+            let right = greeting(PLACE, &token);
+            assert_eq!(greeted(&right, 3, &token), Visitor::Rank(1));
+            assert_eq!(greeted(&right, 4, &token), refused(Refusal::OtherCount));
+            assert_eq!(greeted(&right, 3, &other), refused(Refusal::OtherToken));
+            assert_eq!(greeted(&right, 4, &other), refused(Refusal::OtherToken));
+            for number in [0, 3, 4, usize::MAX] {
+                let wrong = greeting(ProcessRank { number, ..PLACE }, &token);
+                assert_eq!(greeted(&wrong, 3, &token), refused(Refusal::OtherCount), "{number}");
+            }
+            for at in 0..GREETING_SIZE {
+                let mut wrong = right;
+                wrong[at] ^= 0x80;
+                let visitor = greeted(&wrong, 3, &token);
+                let expected = match at {
+                    0..8 => Visitor::Stranger,
+                    8..16 => refused(Refusal::OtherVersion),
+                    16..32 => refused(Refusal::OtherCount),
+                    _ => refused(Refusal::OtherToken),
+                };
+                assert_eq!(visitor, expected, "byte {at}");
+            }
         }
+    }
+
+    #[test]
+    fn a_rank_is_told_why_it_is_refused() {
+        let mut answer = Vec::new();
+        welcome(&mut answer).unwrap();
+        welcomed(&mut &answer[..]).unwrap();
+        for why in Refusal::ALL {
+            let mut answer = Vec::new();
+            refuse(&mut answer, why).unwrap();
+            let end = welcomed(&mut &answer[..]).unwrap_err();
+            assert!(end.to_string().contains(why.reason()), "{end}");
+        }
+        let end = welcomed(&mut &b"HTTP/1.1 400"[..]).unwrap_err();
+        assert!(end.to_string().contains("not rank 0"), "{end}");
+        assert!(matches!(welcomed(&mut &b"wel"[..]), Err(Error::Io(_))));
+    }
+
+    #[test]
+    fn an_end_may_say_that_it_is_alive_before_a_message() {
+        let mut said = Vec::new();
+        put(&mut said, &[ALIVE, ALIVE]).unwrap();
+        Word::Complete.say(&mut said).unwrap();
+        put(&mut said, &[ALIVE]).unwrap();
+        let rows = PartRows { rows: 7..14, bytes: b"abcdefg", samples: &[] };
+        answer(&mut said, Ok(&rows)).unwrap();
+        let from = &mut &said[..];
+        assert_eq!(Word::hear(from).unwrap(), Word::Complete);
+        let given = answered(from, (TextParts::new(20, 3), 1), 4).unwrap();
+        assert_eq!(given.bytes, b"abcdefg");
     }
 
     #[test]
@@ -234,11 +380,11 @@ mod tests {
         ask(&mut message, (&[9; 128], 4), (parts, 1), text).unwrap();
         let from = &mut &message[..];
         assert_eq!(Word::hear(from).unwrap(), Word::Sort);
-        let job = asked(from, PLACE).unwrap();
+        let job = asked(from, PLACE, LARGEST).unwrap();
         assert_eq!((job.network, job.sample_rate, job.before), ([9; 128], 4, b'l'));
         assert_eq!(job.bytes, b"ls sea shells");
         for cut in 8..message.len() {
-            assert!(asked(&mut &message[8..cut], PLACE).is_err(), "cut at {cut}");
+            assert!(asked(&mut &message[8..cut], PLACE, LARGEST).is_err(), "cut at {cut}");
         }
         let rows = PartRows { rows: 7..14, bytes: b"abcdefg", samples: &[(8, 3), (12, 1)] };
         let mut reply = Vec::new();
@@ -267,10 +413,17 @@ mod tests {
             let end = answered(&mut &reply[..], (parts, 1), 4).unwrap_err();
             assert!(end.to_string().contains("no rows"), "{end}");
         }
-        for numbers in [[0, 4, 0], [1 << 40, 4, 0], [9, 3, 0], [9, 1 << 32, 0], [9, 4, 256]] {
+        for numbers in [[0, 4, 0], [9, 3, 0], [9, 1 << 32, 0], [9, 4, 256]] {
             let mut job = Vec::new();
             put(&mut job, &numbers).unwrap();
-            assert!(asked(&mut &job[..], PLACE).unwrap_err().to_string().contains("no sort"));
+            let end = asked(&mut &job[..], PLACE, LARGEST).unwrap_err();
+            assert!(end.to_string().contains("no sort"), "{end}");
+        }
+        for huge in [LARGEST + 1, 1 << 39, 1 << 40, u64::MAX] {
+            let mut job = Vec::new();
+            put(&mut job, &[huge, 4, 0]).unwrap();
+            let end = asked(&mut &job[..], PLACE, LARGEST).unwrap_err();
+            assert!(end.to_string().contains("1000 at most"), "{end}");
         }
         assert!(Word::hear(&mut &[3, 0, 0, 0, 0, 0, 0, 0][..]).is_err());
     }

@@ -1,29 +1,49 @@
 //! Ranks 1 and above: each sorts its parts until rank 0 is done.
 
+use super::connection::{self, Connection, Pulse};
+use super::first_rank::GATHERING;
 use super::launcher::ProcessRank;
-use super::messages::{self, GATHERING, PartJob, STALL, Word};
+use super::messages::{self, PartJob, Word};
+use super::token::Token;
 use crate::error::{Error, Result};
 use crate::gpu::{NcclId, PartRows, PartText, Peers, RankSorter};
 use std::cell::Cell;
 use std::io;
-use std::net::{Shutdown, TcpStream};
+use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use std::{mem, thread};
+
+/// Bytes of the largest block of the format, whose sizes have 40 bits.
+const LARGEST: u64 = (1 << 40) - 1;
 
 /// A process that helps rank 0.
 #[derive(Debug)]
 pub struct OtherRank {
     place: ProcessRank,
-    stream: TcpStream,
+    connection: Connection,
+    /// Bytes of the largest text that rank 0 may ask for.
+    largest: u64,
     sorter: Box<RankSorter>,
 }
 
 impl OtherRank {
     /// Opens its GPU, and connects to rank 0, which may still be about to listen.
-    pub(super) fn connect(address: &str, place: ProcessRank, gpu: u32) -> Result<OtherRank> {
+    pub(super) fn connect(
+        address: &str,
+        place: ProcessRank,
+        token: Token,
+        gpu: u32,
+    ) -> Result<OtherRank> {
         let sorter = Box::new(RankSorter::new(gpu)?);
-        let stream = connect(address, place, GATHERING)?;
-        Ok(OtherRank { place, stream, sorter })
+        let joining = Joining { address, place, token, within: GATHERING, pulse: Pulse::USUAL };
+        Ok(OtherRank { place, connection: connect(&joining)?, largest: LARGEST, sorter })
+    }
+
+    /// Refuses to sort texts above `bytes`, which is the block size of rank 0 or more. Without
+    /// this, memory is taken for parts of blocks of any size.
+    #[must_use]
+    pub fn largest_block(self, bytes: u64) -> Self {
+        OtherRank { largest: bytes, ..self }
     }
 
     /// Its rank, from 1.
@@ -39,7 +59,7 @@ impl OtherRank {
     /// the others then.
     pub fn serve(mut self) -> Result<()> {
         let place = self.place;
-        serve(&self.stream, place, |job, peers, settle| {
+        serve(&self.connection, place, self.largest, |job, peers, settle| {
             let network = NcclId::from_bytes(job.network)?;
             let text = PartText { bytes: &job.bytes, before: job.before };
             let part = (job.parts, place.number);
@@ -48,77 +68,89 @@ impl OtherRank {
     }
 }
 
-/// Connects to rank 0 and greets it.
-pub(super) fn connect(address: &str, place: ProcessRank, within: Duration) -> Result<TcpStream> {
+/// How a rank joins rank 0.
+#[derive(Clone, Copy)]
+pub(super) struct Joining<'a> {
+    pub address: &'a str,
+    pub place: ProcessRank,
+    pub token: Token,
+    pub within: Duration,
+    pub pulse: Pulse,
+}
+
+/// Connects to rank 0, greets it and is welcomed.
+pub(super) fn connect(joining: &Joining) -> Result<Connection> {
+    let Joining { address, place, token, within, pulse } = joining;
     let began = Instant::now();
-    let mut stream = loop {
+    let stream = loop {
         match TcpStream::connect(address) {
             Ok(stream) => break stream,
-            Err(e) if began.elapsed() > within => {
+            Err(e) if began.elapsed() > *within => {
                 let what = format!("rank 0 is not there at {address}: {e}");
                 return Err(io::Error::new(e.kind(), what).into());
             }
             Err(_) => thread::sleep(Duration::from_millis(50)),
         }
     };
-    stream.set_write_timeout(Some(STALL))?;
-    stream.set_nodelay(true)?;
-    messages::greet(&mut stream, place)?;
-    Ok(stream)
+    let connection = Connection::new(stream, 0, *pulse)?;
+    let greeted = connection
+        .say(|to| messages::greet(to, *place, token))
+        .and_then(|()| connection.hear(|from| messages::welcomed(from)));
+    greeted.map_err(|e| connection.failed(e))?;
+    Ok(connection)
 }
 
-/// Does the jobs that come.
+/// Does the jobs that come, for texts of up to `largest` bytes.
 pub(super) fn serve(
-    mut stream: &TcpStream,
+    connection: &Connection,
     place: ProcessRank,
+    largest: u64,
     mut sort: impl FnMut(&PartJob, &Peers, &mut dyn FnMut(PartRows) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
-    let failed = |e| match e {
-        Error::Io(e) => Error::Device(format!("the connection to rank 0: {e}").into()),
-        other => other,
-    };
-    let mut next = || match Word::hear(&mut stream)? {
+    let mut next = || match connection.hear(|from| Word::hear(from))? {
         Word::End => Ok(false),
         Word::Sort => {
-            let job = messages::asked(&mut stream, place)?;
-            sort_part(stream, &job, &mut sort).map(|()| true)
+            let job = connection.hear(|from| messages::asked(from, place, largest))?;
+            sort_part(connection, &job, &mut sort).map(|()| true)
         }
         Word::Complete => Err(Error::Device("rank 0 has completed what was no sort".into())),
     };
-    while next().map_err(failed)? {}
-    Ok(())
+    connection::with_beats(connection, || {
+        while next().map_err(|e| connection.failed(e))? {}
+        Ok(())
+    })
 }
 
 /// Ends the connection to rank 0, unless that is forgotten before this is dropped: what listens to
 /// it must end where the sort fails or panics.
-struct HangUp<'s>(&'s TcpStream);
+struct HangUp<'c>(&'c Connection);
 
 impl Drop for HangUp<'_> {
     fn drop(&mut self) {
-        let _ = self.0.shutdown(Shutdown::Both);
+        self.0.hang_up();
     }
 }
 
 /// Sorts a part and gives its rows. Rank 0 is listened to meanwhile: where its connection ends, the
 /// wait for the other GPUs does.
 fn sort_part(
-    mut stream: &TcpStream,
+    connection: &Connection,
     job: &PartJob,
     sort: impl FnOnce(&PartJob, &Peers, &mut dyn FnMut(PartRows) -> Result<()>) -> Result<()>,
 ) -> Result<()> {
     let peers = Peers::default();
     thread::scope(|scope| {
         let listening = scope.spawn(|| {
-            let heard = Word::hear(&mut &*stream);
+            let heard = connection.hear(|from| Word::hear(from));
             if !matches!(heard, Ok(Word::Complete)) {
                 peers.fail(0);
             }
             heard
         });
-        let (hang_up, answered) = (HangUp(stream), Cell::new(false));
+        let (hang_up, answered) = (HangUp(connection), Cell::new(false));
         let sorted = sort(job, &peers, &mut |rows| {
             answered.set(true);
-            messages::answer(&mut &*stream, Ok(&rows))?;
+            connection.say(|to| messages::answer(to, Ok(&rows)))?;
             peers.wait(|| Ok(listening.is_finished()))
         });
         if let Err(e) = &sorted
@@ -126,7 +158,7 @@ fn sort_part(
             && peers.first_failed() != Some(0)
         {
             // Within an answer, and where this cannot be sent, the connection ends, which says it.
-            let _ = messages::answer(&mut stream, Err(e));
+            let _ = connection.say(|to| messages::answer(to, Err(e)));
         }
         if sorted.is_ok() {
             mem::forget(hang_up)

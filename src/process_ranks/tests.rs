@@ -1,21 +1,72 @@
 //! Ranks on threads of this process, whose GPUs are stood in for: each knows the whole order of the
 //! text, and gives the rows of its part. What goes over TCP goes over TCP.
 
-use super::first_rank::{gather, sort};
+use super::connection::{Connection, Heartbeat, Pulse, with_beats};
+use super::first_rank::{listen, sort};
+use super::gathering::{self, Gathering};
 use super::launcher::ProcessRank;
-use super::messages::{OwnedRows, PartJob};
-use super::other_rank::{connect, serve};
+use super::messages::{self, OwnedRows, PartJob, Word};
+use super::other_rank::{self, Joining, serve};
+use super::token::Token;
+use super::{chosen_gpu, own_gpu};
 use crate::bwt::{Bwt, Sorter};
 use crate::cases;
+use crate::device::{Device, GpuSet};
 use crate::error::{Error, Result};
 use crate::gpu::{PartRows, PartText, Peers, SortedText, TextParts};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const RATE: u32 = 4;
 const SOON: Duration = Duration::from_secs(20);
+const LARGEST: u64 = 1 << 20;
+/// Signs of life as often as a test can wait for.
+const PULSE: Pulse =
+    Pulse { beat: Duration::from_millis(100), silence: Duration::from_millis(1500) };
+
+fn gather(listener: &TcpListener, count: usize, within: Duration) -> Result<Vec<Connection>> {
+    gather_with(listener, count, Token::NONE, within)
+}
+
+fn gather_with(
+    listener: &TcpListener,
+    count: usize,
+    token: Token,
+    within: Duration,
+) -> Result<Vec<Connection>> {
+    gathering::gather(listener, Gathering { count, token, within, pulse: PULSE })
+}
+
+fn connect(address: &str, place: ProcessRank, within: Duration) -> Result<Connection> {
+    connect_with(address, place, Token::NONE, within)
+}
+
+fn connect_with(
+    address: &str,
+    place: ProcessRank,
+    token: Token,
+    within: Duration,
+) -> Result<Connection> {
+    other_rank::connect(&Joining { address, place, token, within, pulse: PULSE })
+}
+
+/// A listener at a free port, and its address.
+fn listener() -> (TcpListener, String) {
+    let listener = listen("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    (listener, address)
+}
+
+fn place(number: usize, count: usize) -> ProcessRank {
+    ProcessRank { number, count, on_host: 0 }
+}
+
+fn token(text: &str) -> Token {
+    Token::new(text.as_bytes()).unwrap()
+}
 
 /// A text and what all of its suffixes are sorted to.
 struct Case {
@@ -68,7 +119,7 @@ fn run(
         let rank = move |number| {
             let place = ProcessRank { number, count, on_host: 0 };
             let stream = connect(address, place, SOON)?;
-            serve(&stream, place, |job, peers, settle| other(number, job, peers, settle))
+            serve(&stream, place, LARGEST, |job, peers, settle| other(number, job, peers, settle))
         };
         let others: Vec<_> = (1..count).map(|number| scope.spawn(move || rank(number))).collect();
         let streams = gather(&listener, count, SOON).unwrap();
@@ -78,8 +129,8 @@ fn run(
             })
         });
         let sorted = sorted.collect();
-        for mut stream in streams {
-            let _ = stream.write_all(&0_u64.to_le_bytes());
+        for connection in streams {
+            let _ = connection.say(|to| Word::End.say(to));
         }
         (sorted, others.into_iter().map(|rank| rank.join().unwrap()).collect())
     })
@@ -134,7 +185,7 @@ fn a_rank_that_panics_ends_the_wait_of_all() {
     thread::scope(|scope| {
         let other = scope.spawn(|| {
             let stream = connect(&address, place, SOON).unwrap();
-            serve(&stream, place, |_, _, _| panic!("a rank's own"))
+            serve(&stream, place, LARGEST, |_, _, _| panic!("a rank's own"))
         });
         let streams = gather(&listener, 2, SOON).unwrap();
         let sorted = sort(&streams, [7; 128], (&case.text, RATE), |_, _, peers, _| {
@@ -152,14 +203,14 @@ fn a_rank_that_is_gone_ends_the_wait_of_all() {
     let address = listener.local_addr().unwrap().to_string();
     let case = Case::new(&cases::text(5000));
     thread::scope(|scope| {
-        let (address, place) = (&address, |number| ProcessRank { number, count: 3, on_host: 0 });
+        let (address, place) = (&address, |number| place(number, 3));
         let waiting = scope.spawn(move || {
             let stream = connect(address, place(1), SOON).unwrap();
-            serve(&stream, place(1), |_, peers, _| peers.wait(|| Ok(false)))
+            serve(&stream, place(1), LARGEST, |_, peers, _| peers.wait(|| Ok(false)))
         });
-        let killed = connect(address, place(2), SOON).unwrap();
+        let killed = scope.spawn(move || connect(address, place(2), SOON).unwrap());
         let streams = gather(&listener, 3, SOON).unwrap();
-        drop(killed);
+        drop(killed.join().unwrap());
         let sorted = sort(&streams, [7; 128], (&case.text, RATE), |_, _, peers, _| {
             peers.wait(|| Ok(false)).map(|()| unreachable!("nothing comes"))
         });
@@ -174,13 +225,334 @@ fn a_rank_that_is_gone_ends_the_wait_of_all() {
 
 #[test]
 fn what_is_no_rank_is_let_go_and_the_wait_for_ranks_ends() {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = listener.local_addr().unwrap().to_string();
+    let (listener, address) = listener();
     let mut stranger = TcpStream::connect(&address).unwrap();
     stranger.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
-    let _twice = [1, 1].map(|number| {
-        connect(&address, ProcessRank { number, count: 3, on_host: 0 }, SOON).unwrap()
+    thread::scope(|scope| {
+        let one = scope.spawn(|| {
+            let joined = connect(&address, place(1, 3), SOON);
+            let twice = connect(&address, place(1, 3), SOON).unwrap_err();
+            (joined, twice)
+        });
+        let end = gather(&listener, 3, Duration::from_millis(600)).unwrap_err();
+        let said = end.to_string();
+        assert!(said.contains("2 of 3 ranks") && said.contains("missing: 2"), "{said}");
+        assert!(said.contains("has come before"), "{said}");
+        let (joined, twice) = one.join().unwrap();
+        joined.unwrap();
+        assert!(twice.to_string().contains("has come before"), "{twice}");
     });
-    let end = gather(&listener, 3, Duration::from_millis(200)).unwrap_err();
-    assert!(end.to_string().contains("2 of 3 ranks"), "{end}");
+}
+
+/// Who has another token, another count or another number is told so, and takes no place.
+#[test]
+fn ranks_of_other_jobs_are_refused_with_the_reason() {
+    let (ours, theirs) = (token("the token of ours"), token("the token of them"));
+    let cases = [
+        (ours, place(1, 2), theirs, "its token"),
+        (ours, place(1, 2), Token::NONE, "its token"),
+        (Token::NONE, place(1, 2), theirs, "its token"),
+        (ours, place(1, 2), token("the token of ours."), "its token"),
+        (ours, place(1, 3), theirs, "its token"),
+        (ours, place(1, 3), ours, "another number of ranks"),
+        (ours, place(2, 3), ours, "another number of ranks"),
+        (ours, place(2, 2), ours, "another number of ranks"),
+        (Token::NONE, place(63, 64), Token::NONE, "another number of ranks"),
+    ];
+    for (own, wrong, given, reason) in cases {
+        let (listener, address) = listener();
+        thread::scope(|scope| {
+            let others = scope.spawn(|| {
+                let end = connect_with(&address, wrong, given, SOON).unwrap_err();
+                connect_with(&address, place(1, 2), own, SOON).unwrap();
+                end.to_string()
+            });
+            let gathered = gather_with(&listener, 2, own, SOON).unwrap();
+            assert_eq!(gathered.len(), 1);
+            let said = others.join().unwrap();
+            assert!(said.contains(reason), "{wrong:?}: {said}");
+        });
+    }
+}
+
+/// A dozen that say nothing, and some that stop within a greeting, before and between the ranks.
+#[test]
+fn silent_connections_take_no_time_from_ranks() {
+    for silent in [0, 1, 3, 12, 50, 300] {
+        let (listener, address) = listener();
+        thread::scope(|scope| {
+            let began = Instant::now();
+            let gathered = scope.spawn(|| gather(&listener, 3, SOON).unwrap());
+            let strangers: Vec<TcpStream> = (0..silent)
+                .map(|number| {
+                    let mut stranger = TcpStream::connect(&address).unwrap();
+                    let begun = &b"bwzranks"[..number % 9];
+                    stranger.write_all(begun).unwrap();
+                    stranger
+                })
+                .collect();
+            let ranks = [1, 2].map(|number| connect(&address, place(number, 3), SOON).unwrap());
+            assert_eq!(gathered.join().unwrap().len(), 2);
+            let took = began.elapsed();
+            assert!(took < Duration::from_secs(2), "{silent} silent connections: {took:?}");
+            drop((strangers, ranks));
+        });
+    }
+}
+
+/// A greeting that comes byte by byte is a greeting.
+#[test]
+fn a_slow_greeting_is_read_beside_others() {
+    let (listener, address) = listener();
+    thread::scope(|scope| {
+        let slow = scope.spawn(|| {
+            let mut greeting = Vec::new();
+            messages::greet(&mut greeting, place(1, 3), &Token::NONE).unwrap();
+            let mut stream = TcpStream::connect(&address).unwrap();
+            stream.set_nodelay(true).unwrap();
+            for piece in greeting.chunks(10) {
+                stream.write_all(piece).unwrap();
+                thread::sleep(Duration::from_millis(10));
+            }
+            messages::welcomed(&mut stream).unwrap();
+            stream
+        });
+        let fast = scope.spawn(|| connect(&address, place(2, 3), SOON).unwrap());
+        assert_eq!(gather(&listener, 3, SOON).unwrap().len(), 2);
+        drop((slow.join().unwrap(), fast.join().unwrap()));
+    });
+}
+
+/// Whatever is sent in place of a greeting is let go, and the rank comes in.
+#[test]
+fn garbage_is_let_go() {
+    let noise = cases::random(4096, 256);
+    let garbage: [&[u8]; 8] = [
+        b"",
+        b"\n",
+        b"GET / HTTP/1.1\r\n\r\n",
+        &[0; 161],
+        &[0xFF; 4096],
+        b"bwzranks",
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        &noise,
+    ];
+    let (listener, address) = listener();
+    thread::scope(|scope| {
+        let strangers = garbage.map(|bytes| {
+            let mut stranger = TcpStream::connect(&address).unwrap();
+            stranger.write_all(bytes).unwrap();
+            stranger
+        });
+        let rank = scope.spawn(|| connect(&address, place(1, 2), SOON).unwrap());
+        let began = Instant::now();
+        gather(&listener, 2, SOON).unwrap();
+        assert!(began.elapsed() < Duration::from_secs(2));
+        drop((strangers, rank.join().unwrap()));
+    });
+}
+
+/// One that is gone before all have come gives its place to the next of its number.
+#[test]
+fn a_rank_that_dies_while_others_are_waited_for_frees_its_place() {
+    let (listener, address) = listener();
+    thread::scope(|scope| {
+        let others = scope.spawn(|| {
+            drop(connect(&address, place(1, 3), SOON).unwrap());
+            thread::sleep(Duration::from_millis(200));
+            [1, 2].map(|number| connect(&address, place(number, 3), SOON).unwrap())
+        });
+        let gathered = gather(&listener, 3, SOON).unwrap();
+        let others = others.join().unwrap();
+        for connection in &gathered {
+            assert!(!connection.has_message(&mut connection.listen()).unwrap());
+        }
+        drop(others);
+    });
+}
+
+/// The second rank 0 cannot listen, and its other ranks are refused by the first.
+#[test]
+fn two_jobs_do_not_share_a_port() {
+    let (listener, address) = listener();
+    let end = listen(&address).unwrap_err();
+    assert!(matches!(end, Error::Io(_)), "{end:?}");
+    let said = end.to_string();
+    assert!(said.contains(&address) && said.contains("another job"), "{said}");
+    // Their ranks find ours, and are refused.
+    let (ours, theirs) = (token("the token of ours"), token("the token of them"));
+    thread::scope(|scope| {
+        let others = [(1, theirs), (1, ours), (2, theirs), (2, ours)].map(|(number, token)| {
+            let address = &address;
+            scope.spawn(move || connect_with(address, place(number, 3), token, SOON).map(drop))
+        });
+        let gathered = gather_with(&listener, 3, ours, SOON).unwrap();
+        let ends = others.map(|other| other.join().unwrap());
+        assert_eq!(gathered.len(), 2);
+        assert_eq!(ends.map(|end| end.is_ok()), [false, true, false, true]);
+    });
+}
+
+/// Rank 0 sorts with a rank 1 that `other` stands in for; gives what it ends with, and the time.
+fn sort_with(other: impl FnOnce(Connection) + Send) -> (Result<SortedText>, Duration) {
+    let (listener, address) = listener();
+    let case = Case::new(&cases::text(5000));
+    thread::scope(|scope| {
+        scope.spawn(|| other(connect(&address, place(1, 2), SOON).unwrap()));
+        let connections: Arc<[Connection]> = gather(&listener, 2, SOON).unwrap().into();
+        let _heartbeat = Heartbeat::start(Arc::clone(&connections), PULSE).unwrap();
+        let began = Instant::now();
+        let sorted =
+            sort(&connections, [7; 128], (&case.text, RATE), |parts, part, peers, settle| {
+                let rows = case.sort((parts, 0), part, settle)?;
+                peers.wait(|| Ok(true)).map(|()| rows)
+            });
+        let took = began.elapsed();
+        connections.iter().for_each(Connection::hang_up);
+        (sorted, took)
+    })
+}
+
+/// Reads until the other end hangs up.
+fn read_all(connection: &Connection) {
+    let mut bytes = [0; 4096];
+    while connection.hear(|from| Ok(from.read(&mut bytes)?)).is_ok_and(|count| count > 0) {}
+}
+
+/// A process that has stopped, or a host that has vanished: nothing comes, and nothing ends.
+#[test]
+fn a_rank_that_falls_silent_is_given_up_by_its_name() {
+    let (end, took) = sort_with(|connection| read_all(&connection));
+    let said = end.unwrap_err().to_string();
+    assert!(said.contains("rank 1 has been silent"), "{said}");
+    assert!(took >= PULSE.silence && took < 4 * PULSE.silence, "{took:?}");
+    // Within its rows.
+    let (end, _) = sort_with(|connection| {
+        connection.say(|to| messages::put(to, &[1, 3])).unwrap();
+        connection.say(|to| Ok(to.write_all(b"abc")?)).unwrap();
+        read_all(&connection);
+    });
+    let said = end.unwrap_err().to_string();
+    assert!(said.contains("rank 1 has been silent"), "{said}");
+}
+
+/// One that takes long and says that it is there is waited for.
+#[test]
+fn a_long_sort_is_waited_for() {
+    let case = Case::new(&cases::text(5000));
+    let (sorted, took) = sort_with(|connection| {
+        serve(&connection, place(1, 2), LARGEST, |job, peers, settle| {
+            let began = Instant::now();
+            peers.wait(|| Ok(began.elapsed() > 2 * PULSE.silence))?;
+            let part = PartText { bytes: &job.bytes, before: job.before };
+            case.sort((job.parts, 1), part, settle)
+        })
+        .unwrap_err();
+    });
+    assert!(sorted.unwrap().bytes == case.bwt.bytes);
+    assert!(took > 2 * PULSE.silence, "{took:?}");
+}
+
+/// Sizes that are not those of its part, words that are none, and the end in the middle.
+#[test]
+fn what_a_rank_says_that_makes_no_sense_ends_the_sort() {
+    let cases: [(&[u64], &str); 8] = [
+        (&[1, u64::MAX], "no rows"),
+        (&[1, 1 << 40], "no rows"),
+        (&[1, 626], "no rows"),
+        (&[0, 4097], "no rows"),
+        (&[2, 0], "no rows"),
+        (&[u64::MAX, u64::MAX], "no rows"),
+        (&[1, 3, 9], "rank 1 has ended the connection"),
+        (&[0, 9, 9], "rank 1 has ended the connection"),
+    ];
+    for (words, expected) in cases {
+        let (end, took) = sort_with(|connection| {
+            connection.say(|to| messages::put(to, words)).unwrap();
+            // All that was asked is read, so that the end is one and no reset.
+            let job = connection
+                .hear(|from| Word::hear(from))
+                .and_then(|_| connection.hear(|from| messages::asked(from, place(1, 2), LARGEST)));
+            job.unwrap();
+            connection.hang_up();
+        });
+        let said = end.unwrap_err().to_string();
+        assert!(said.contains(expected), "{words:?}: {said}");
+        assert!(took < PULSE.silence, "{words:?}: {took:?}");
+    }
+}
+
+/// What rank 0 asks of a rank is bounded by the block, and its silence ends the wait.
+#[test]
+fn a_rank_gives_up_a_rank_0_that_makes_no_sense_or_falls_silent() {
+    let cases: [(&[u64], &str); 8] = [
+        (&[Word::Sort as u64, LARGEST + 1, 4, 0], "1048576 at most"),
+        (&[Word::Sort as u64, 1 << 39, 4, 0], "1048576 at most"),
+        (&[Word::Sort as u64, u64::MAX, 4, 0], "1048576 at most"),
+        (&[Word::Sort as u64, 0, 4, 0], "no sort"),
+        (&[Word::Sort as u64, 100, 3, 0], "no sort"),
+        (&[Word::Complete as u64], "no sort"),
+        (&[77], "no word"),
+        (&[], "rank 0 has been silent"),
+    ];
+    for (words, expected) in cases {
+        let (listener, address) = listener();
+        thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let connection = connect(&address, place(1, 2), SOON).unwrap();
+                let end =
+                    serve(&connection, place(1, 2), LARGEST, |_, _, _| unreachable!("a sort"));
+                end.unwrap_err().to_string()
+            });
+            let first = gather(&listener, 2, SOON).unwrap();
+            first[0].say(|to| messages::put(to, words)).unwrap();
+            let said = other.join().unwrap();
+            assert!(said.contains(expected), "{words:?}: {said}");
+        });
+    }
+}
+
+/// Between two blocks nothing is said for long but that both are there.
+#[test]
+fn ranks_that_have_nothing_to_do_stay() {
+    let (listener, address) = listener();
+    thread::scope(|scope| {
+        let other = scope.spawn(|| {
+            let connection = connect(&address, place(1, 2), SOON).unwrap();
+            serve(&connection, place(1, 2), LARGEST, |_, _, _| unreachable!("a sort"))
+        });
+        let connections: Arc<[Connection]> = gather(&listener, 2, SOON).unwrap().into();
+        let heartbeat = Heartbeat::start(Arc::clone(&connections), PULSE).unwrap();
+        thread::sleep(2 * PULSE.silence);
+        connections[0].say(|to| Word::End.say(to)).unwrap();
+        drop(heartbeat);
+        other.join().unwrap().unwrap();
+    });
+    // What beats ends with what it beats for.
+    let (listener, address) = self::listener();
+    let connected = TcpStream::connect(address).unwrap();
+    let connection = Connection::new(connected, 0, PULSE).unwrap();
+    assert_eq!(with_beats(&connection, || 7), 7);
+    drop(listener);
+}
+
+/// That a GPU is missing is known before others are looked for.
+#[test]
+fn a_missing_gpu_is_no_rank() {
+    let cuda = |numbers: &[u32]| Device::Cuda(GpuSet::new(numbers.iter().copied()).unwrap());
+    for (device, there, on_host, expected) in [
+        (Device::Auto, &[0, 1, 2, 3][..], 2, Some(2)),
+        (Device::Auto, &[0, 1], 5, Some(1)),
+        (Device::Auto, &[], 0, None),
+        (cuda(&[1, 3]), &[0, 1, 2, 3], 1, Some(3)),
+        (cuda(&[1, 3]), &[0, 1, 2, 3], 2, Some(1)),
+        (cuda(&[1, 3]), &[0, 1], 1, None),
+        (cuda(&[0]), &[], 0, None),
+        (cuda(&[7]), &[0, 1], 0, None),
+    ] {
+        let chosen = chosen_gpu(device, there, on_host);
+        assert_eq!(chosen.as_ref().ok().copied(), expected, "{device:?} of {there:?}: {chosen:?}");
+        assert!(chosen.is_ok() || matches!(chosen, Err(Error::Device(_))), "{chosen:?}");
+    }
+    assert!(matches!(own_gpu(Device::Cpu, 0), Err(Error::Usage(_))));
 }

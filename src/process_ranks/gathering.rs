@@ -1,0 +1,175 @@
+//! How rank 0 finds the others among all that connect.
+//!
+//! Greetings are read side by side: whoever connects and says nothing takes no time from the
+//! others, and is let go after a few seconds. So many connections wait at most; beyond that the
+//! oldest is let go, since a rank greets as soon as it has connected.
+
+use super::connection::{Connection, Pulse};
+use super::messages::{self, GREETING_SIZE, Refusal, Visitor};
+use super::token::Token;
+use crate::error::Result;
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Read};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long a connection has to say which rank it is.
+const GREETING_TIME: Duration = Duration::from_secs(5);
+
+/// Connections that have not greeted yet, at most.
+const MOST_WAITING: usize = 256;
+
+/// The time between two looks.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// The ranks to gather, and how long that may take.
+#[derive(Clone, Copy, Debug)]
+pub struct Gathering {
+    pub count: usize,
+    pub token: Token,
+    pub within: Duration,
+    pub pulse: Pulse,
+}
+
+/// A connection whose greeting has not come as a whole.
+struct Waiting {
+    stream: TcpStream,
+    since: Instant,
+    greeting: [u8; GREETING_SIZE],
+    read: usize,
+}
+
+impl Waiting {
+    /// Reads what has come of the greeting; whether that is all. An error is the end of the
+    /// connection or of its time.
+    fn is_complete(&mut self) -> io::Result<bool> {
+        while self.read < GREETING_SIZE {
+            match self.stream.read(&mut self.greeting[self.read..]) {
+                Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+                Ok(more) => self.read += more,
+                Err(e) if e.kind() == ErrorKind::WouldBlock => {
+                    let is_over = self.since.elapsed() > GREETING_TIME;
+                    return if is_over { Err(ErrorKind::TimedOut.into()) } else { Ok(false) };
+                }
+                Err(e) if e.kind() == ErrorKind::Interrupted => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// The ranks that have come, and those that wait or were refused.
+struct Gathered {
+    wanted: Gathering,
+    ranks: Vec<Option<Connection>>,
+    waiting: VecDeque<Waiting>,
+    refused: Vec<Refusal>,
+}
+
+/// Connections to ranks 1, 2, ..., once all are there. What connects and is no rank is let go.
+pub fn gather(listener: &TcpListener, wanted: Gathering) -> Result<Vec<Connection>> {
+    listener.set_nonblocking(true)?;
+    let ranks = (1..wanted.count).map(|_| None).collect();
+    let mut gathered = Gathered { wanted, ranks, waiting: VecDeque::new(), refused: Vec::new() };
+    let began = Instant::now();
+    let mut last_beat = began;
+    while gathered.ranks.iter().any(Option::is_none) {
+        if began.elapsed() > wanted.within {
+            return Err(io::Error::new(ErrorKind::TimedOut, gathered.missing()).into());
+        }
+        gathered.accept(listener);
+        gathered.read_greetings();
+        gathered.let_go_of_the_dead();
+        if last_beat.elapsed() > wanted.pulse.beat {
+            gathered.ranks.iter().flatten().for_each(Connection::beat);
+            last_beat = Instant::now();
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(gathered.ranks.into_iter().flatten().collect())
+}
+
+impl Gathered {
+    /// Takes in what has connected.
+    fn accept(&mut self, listener: &TcpListener) {
+        for _ in 0..MOST_WAITING {
+            let Ok((stream, _)) = listener.accept() else { return };
+            if stream.set_nonblocking(true).is_err() {
+                continue;
+            }
+            if self.waiting.len() == MOST_WAITING {
+                self.waiting.pop_front();
+            }
+            let (since, greeting, read) = (Instant::now(), [0; GREETING_SIZE], 0);
+            self.waiting.push_back(Waiting { stream, since, greeting, read });
+        }
+    }
+
+    /// Reads what has come of the greetings, and welcomes or refuses who has greeted.
+    fn read_greetings(&mut self) {
+        for mut waiting in std::mem::take(&mut self.waiting) {
+            match waiting.is_complete() {
+                Ok(true) => self.judge(waiting),
+                Ok(false) => self.waiting.push_back(waiting),
+                Err(_) => {}
+            }
+        }
+    }
+
+    fn judge(&mut self, Waiting { stream, greeting, .. }: Waiting) {
+        let (count, token) = (self.wanted.count, &self.wanted.token);
+        let visitor = match messages::greeted(&greeting, count, token) {
+            Visitor::Rank(rank) if self.ranks[rank - 1].is_some() => {
+                Visitor::Refused(Refusal::Taken)
+            }
+            visitor => visitor,
+        };
+        match visitor {
+            Visitor::Rank(rank) => {
+                let connected = Connection::new(stream, rank, self.wanted.pulse);
+                // What fails on the way is no rank any more.
+                if let Ok(connection) = connected
+                    && connection.say(|to| messages::welcome(to)).is_ok()
+                {
+                    self.ranks[rank - 1] = Some(connection);
+                }
+            }
+            Visitor::Refused(why) => {
+                // The answer is short enough for the buffer of the socket.
+                let _ = messages::refuse(&mut &stream, why);
+                if !self.refused.contains(&why) {
+                    self.refused.push(why);
+                }
+            }
+            Visitor::Stranger => {}
+        }
+    }
+
+    /// Frees the places of ranks whose connection has ended.
+    fn let_go_of_the_dead(&mut self) {
+        for rank in &mut self.ranks {
+            rank.take_if(|rank| {
+                let mut heard = rank.listen();
+                rank.has_message(&mut heard).is_err()
+            });
+        }
+    }
+
+    /// The ranks that have not come, and why others were refused.
+    fn missing(&self) -> String {
+        let numbers = self.ranks.iter().zip(1..).filter(|(rank, _)| rank.is_none());
+        let missing: Vec<String> = numbers.map(|(_, number)| number.to_string()).collect();
+        let there = self.wanted.count - missing.len();
+        let Gathering { count, within, .. } = self.wanted;
+        let mut what = format!(
+            "{there} of {count} ranks have come within {within:?}; missing: {}",
+            missing.join(", ")
+        );
+        for why in &self.refused {
+            what += &format!("; one was refused, since {}", why.reason());
+        }
+        what
+    }
+}
