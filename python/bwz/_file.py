@@ -235,6 +235,7 @@ class BwzFile(io.BufferedIOBase):
     @property
     def name(self) -> Any:
         """The name of the file, where it has one."""
+        self._check_made()
         return getattr(self._file, "name", None)
 
     def close(self) -> None:
@@ -297,9 +298,12 @@ class BwzFile(io.BufferedIOBase):
         self._check()
         return self._buffer is not None and self._buffer.seekable()
 
-    def _check(self) -> None:
+    def _check_made(self) -> None:
         if not hasattr(self, "mode"):
             raise uninitialized(self)
+
+    def _check(self) -> None:
+        self._check_made()
         if self.closed:
             raise ValueError("I/O operation on closed file")
 

@@ -181,7 +181,8 @@ fn read_object(object: &Bound<'_, PyAny>, out: &mut [u8]) -> PyResult<usize> {
     let asked = out.len().min(MOST);
     let read = object.call_method1("read", (asked,))?;
     if read.is_none() {
-        return Err(PyBlockingIOError::new_err("the file object has nothing to read for now"));
+        let said = "read() of the file object gave None: it has nothing to read for now";
+        return Err(PyBlockingIOError::new_err(said));
     }
     let Ok(bytes) = read.extract::<PyBackedBytes>() else {
         let said = format!("read() of the file object gave {}, not bytes", read.get_type());
