@@ -264,12 +264,11 @@ fn ranks_of_other_jobs_are_refused_with_the_reason() {
         thread::scope(|scope| {
             let others = scope.spawn(|| {
                 let end = connect_with(&address, wrong, given, SOON).unwrap_err();
-                connect_with(&address, place(1, 2), own, SOON).unwrap();
-                end.to_string()
+                (connect_with(&address, place(1, 2), own, SOON).unwrap(), end.to_string())
             });
             let gathered = gather_with(&listener, 2, own, SOON).unwrap();
             assert_eq!(gathered.len(), 1);
-            let said = others.join().unwrap();
+            let (_right, said) = others.join().unwrap();
             assert!(said.contains(reason), "{wrong:?}: {said}");
         });
     }
@@ -278,7 +277,7 @@ fn ranks_of_other_jobs_are_refused_with_the_reason() {
 /// A dozen that say nothing, and some that stop within a greeting, before and between the ranks.
 #[test]
 fn silent_connections_take_no_time_from_ranks() {
-    for silent in [0, 1, 3, 12, 50, 300] {
+    for silent in [0, 1, 3, 4, 12, 13, 50, 100, 300] {
         let (listener, address) = listener();
         thread::scope(|scope| {
             let began = Instant::now();
@@ -294,7 +293,9 @@ fn silent_connections_take_no_time_from_ranks() {
             let ranks = [1, 2].map(|number| connect(&address, place(number, 3), SOON).unwrap());
             assert_eq!(gathered.join().unwrap().len(), 2);
             let took = began.elapsed();
-            assert!(took < Duration::from_secs(2), "{silent} silent connections: {took:?}");
+            // The queue of the system, which has room for 128, may have to be filled once more.
+            let most = Duration::from_secs(if silent > 100 { 10 } else { 2 });
+            assert!(took < most, "{silent} silent connections: {took:?}");
             drop((strangers, ranks));
         });
     }
@@ -384,12 +385,12 @@ fn two_jobs_do_not_share_a_port() {
     thread::scope(|scope| {
         let others = [(1, theirs), (1, ours), (2, theirs), (2, ours)].map(|(number, token)| {
             let address = &address;
-            scope.spawn(move || connect_with(address, place(number, 3), token, SOON).map(drop))
+            scope.spawn(move || connect_with(address, place(number, 3), token, SOON))
         });
         let gathered = gather_with(&listener, 3, ours, SOON).unwrap();
-        let ends = others.map(|other| other.join().unwrap());
         assert_eq!(gathered.len(), 2);
-        assert_eq!(ends.map(|end| end.is_ok()), [false, true, false, true]);
+        let ends = others.map(|other| other.join().unwrap().is_ok());
+        assert_eq!(ends, [false, true, false, true]);
     });
 }
 
@@ -459,7 +460,7 @@ fn what_a_rank_says_that_makes_no_sense_ends_the_sort() {
     let cases: [(&[u64], &str); 8] = [
         (&[1, u64::MAX], "no rows"),
         (&[1, 1 << 40], "no rows"),
-        (&[1, 626], "no rows"),
+        (&[1, 1251], "no rows"),
         (&[0, 4097], "no rows"),
         (&[2, 0], "no rows"),
         (&[u64::MAX, u64::MAX], "no rows"),
