@@ -76,7 +76,7 @@ class Matches(NamedTuple):
     count: int  # type: ignore[assignment]
     """How often, overlaps included."""
     positions: list[int]
-    """Raw offsets, ascending; all, or as many as were asked for."""
+    """Raw offsets, ascending; all, or the first ones, as many as were asked for."""
 
 
 class Record(NamedTuple):
@@ -287,7 +287,8 @@ class Archive:
 
         Args:
             patterns: What to look for.
-            limit: The places to give of each pattern at most; all if it is ``None``.
+            limit: The number of places to give of each pattern, the first ones by position; all
+                if it is ``None``.
         """
         return [Matches(*found) for found in self._open().locate(patterns, limit)]
 
