@@ -2,7 +2,8 @@
 //!
 //! `BWZ_RANKS_TOKEN` holds it, or else the random key that `mpirun` of Open MPI 4 and earlier gives
 //! to all processes of a job. Other launchers have none: the job numbers of Slurm, the namespaces
-//! of PMIx and the run names of torchrun are no secrets. Without a token rank 0 listens on the
+//! of PMIx and the run names of torchrun are no secrets. Nor is the key that programs of Open MPI
+//! get where `srun` started them, which is made of such numbers, with zeros between. Without a token rank 0 listens on the
 //! loopback interface alone, where other users of the host are trusted.
 
 use crate::error::{Error, Result};
@@ -47,8 +48,10 @@ impl Token {
         if let Some(text) = variable(OWN) {
             return Token::new(text.as_bytes());
         }
-        let of_launcher = variable(OPEN_MPI).and_then(|text| Token::new(text.as_bytes()).ok());
-        Ok(of_launcher.unwrap_or(Token::NONE))
+        match variable(OPEN_MPI) {
+            Some(key) if is_random(&key) => Token::new(key.as_bytes()),
+            _ => Ok(Token::NONE),
+        }
     }
 
     pub fn new(text: &[u8]) -> Result<Token> {
@@ -97,6 +100,17 @@ impl Token {
     }
 }
 
+/// Whether a key of Open MPI is two random numbers of 64 bits, and not made of a job's numbers: one
+/// in a billion random ones looks as if it were.
+fn is_random(key: &str) -> bool {
+    let Some((first, second)) = key.split_once('-') else { return false };
+    let is_one = |half: &str| {
+        let number = u64::from_str_radix(half, 16).unwrap_or(0);
+        half.len() == 16 && number >> 32 != 0 && number << 32 != 0
+    };
+    first != second && is_one(first) && is_one(second)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -116,7 +130,18 @@ mod tests {
         assert_eq!(token(&[(OPEN_MPI, key)]).unwrap(), Token::new(key.as_bytes()).unwrap());
         let both = token(&[(OPEN_MPI, key), (OWN, own)]).unwrap();
         assert_eq!(both, Token::new(own.as_bytes()).unwrap());
-        assert!(token(&[(OPEN_MPI, "short")]).unwrap().is_none());
+        for guessable in [
+            "short",
+            "0123456789abcdef",
+            "017569a900000000-017569a900000000",
+            "00000000017569a9-0000000000000001",
+            "017569a900000000-fedcba9876543210",
+            "0123456789abcdef-0123456789abcdef",
+            "0123456789abcdef-fedcba987654321",
+            "0123456789abcdeg-fedcba9876543210",
+        ] {
+            assert!(token(&[(OPEN_MPI, guessable)]).unwrap().is_none(), "{guessable}");
+        }
         assert!(token(&[("SLURM_JOB_ID", "12345678901234567890")]).unwrap().is_none());
         for wrong in ["", "fifteen letters", &"x".repeat(129)] {
             let end = token(&[(OWN, wrong)]);
