@@ -42,9 +42,7 @@ fn set(
             false => Ok(options),
         },
         "index" => options.index(number(value, "index")?),
-        "require_sequences" => {
-            Ok(options.require_sequences(truth(value, "require_sequences")?))
-        }
+        "require_sequences" => Ok(options.require_sequences(truth(value, "require_sequences")?)),
         "index_of_bytes" => Ok(options.index_of_bytes(truth(value, "index_of_bytes")?)),
         "match_case" => Ok(options.match_case(truth(value, "match_case")?)),
         "letters" => Ok(options.letters(letters(&word(value, "letters")?)?)),
