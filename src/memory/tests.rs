@@ -1,7 +1,6 @@
 //! Plans under limits of all kinds.
 
 use super::*;
-use crate::error::Error;
 
 const MIB: u64 = 1 << 20;
 
@@ -14,8 +13,7 @@ fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
     // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all others 144, another
     // coder 96, the rest 16 MiB.
     let narrow = NarrowLimits::USUAL;
-    let planned =
-        |workers, coders, depth| Plan { workers, coders, depth, ahead: 0, narrow, shortage: None };
+    let planned = |workers, coders, depth| (workers, coders, depth, narrow);
     let new = |limit| Plan::new(16 << 20, allowed(4, limit), Coding::StaticRans, None);
     let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);
     assert_eq!(plan(16 + 144 + 96 + 4 * 98).unwrap(), planned(4, 2, 7));
