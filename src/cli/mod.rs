@@ -14,6 +14,7 @@
 //! | `ambiguity_codes`, `patterns`, `pattern_file`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `sam_lines` | stretches of records, and the hits of reads |
 //! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
+//! | `reopened_file` | more files than a process may have open |
 //! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
@@ -67,6 +68,7 @@ mod process_ranks;
 mod progress_bar;
 mod record_regions;
 mod recover_command;
+mod reopened_file;
 mod repeats_args;
 mod repeats_command;
 mod repeats_report;
