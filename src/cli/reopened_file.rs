@@ -18,15 +18,19 @@ pub struct OpenFiles(Arc<Mutex<VecDeque<(usize, File)>>>);
 /// A file that is read from some position on.
 #[derive(Clone)]
 pub struct ReopenedFile {
-    source: Source,
-    metadata: Arc<Metadata>,
+    of: Arc<SameFile>,
     position: u64,
 }
 
-#[derive(Clone)]
+/// What all who read a file have in common.
+struct SameFile {
+    source: Source,
+    metadata: Metadata,
+}
+
 enum Source {
     /// One that cannot be opened again, and stays open.
-    Kept(Arc<Mutex<File>>),
+    Kept(Mutex<File>),
     Named {
         number: usize,
         name: Name,
@@ -41,10 +45,10 @@ impl OpenFiles {
         if *name == Name::Stdin {
             return Ok(ReopenedFile::kept(file)?);
         }
-        let metadata = Arc::new(file.metadata()?);
+        let metadata = file.metadata()?;
         self.keep(number, file);
         let source = Source::Named { number, name: name.clone(), open: self.clone() };
-        Ok(ReopenedFile { source, metadata, position: 0 })
+        Ok(ReopenedFile { of: Arc::new(SameFile { source, metadata }), position: 0 })
     }
 
     fn keep(&self, number: usize, file: File) {
@@ -65,14 +69,14 @@ impl OpenFiles {
 impl ReopenedFile {
     /// Of a file that stays open.
     pub fn kept(file: File) -> io::Result<Self> {
-        let metadata = Arc::new(file.metadata()?);
-        let source = Source::Kept(Arc::new(Mutex::new(file)));
-        Ok(ReopenedFile { source, metadata, position: 0 })
+        let metadata = file.metadata()?;
+        let source = Source::Kept(Mutex::new(file));
+        Ok(ReopenedFile { of: Arc::new(SameFile { source, metadata }), position: 0 })
     }
 
     /// What the system said of it when it was opened first.
     pub fn metadata(&self) -> &Metadata {
-        &self.metadata
+        &self.of.metadata
     }
 
     /// The same file, read from its start.
@@ -82,7 +86,7 @@ impl ReopenedFile {
 
     /// Does `work` with the file, opened.
     fn with<T>(&self, work: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
-        match &self.source {
+        match &self.of.source {
             Source::Kept(file) => work(&mut file.lock().unwrap_or_else(PoisonError::into_inner)),
             Source::Named { number, name, open } => {
                 let mut file = match open.take(*number) {
@@ -98,7 +102,7 @@ impl ReopenedFile {
 
     fn reopened(&self, name: &Name) -> io::Result<File> {
         let file = input::open_seekable(name).map_err(io::Error::from)?;
-        match input::is_unchanged(&self.metadata, &file.metadata()?) {
+        match input::is_unchanged(&self.of.metadata, &file.metadata()?) {
             true => Ok(file),
             false => Err(io::Error::other("it was changed while it was read; start again")),
         }
