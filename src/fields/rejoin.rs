@@ -64,7 +64,7 @@ pub fn put_together_in(
     if templates.iter().map(values).fold(0, usize::saturating_add) > most_values(size) {
         return Err(LIMITS);
     }
-    let columns = read_columns(&templates, &depths, rest, packed, (room, memory))?;
+    let columns = read_columns(&templates, &depths, rest, packed, room, memory)?;
     *side = &side[side.len() - beside.len()..];
     let block = BlockWriter::new(size)?;
     let hashes = KeptHashes::new();
@@ -128,7 +128,8 @@ fn read_columns<'t>(
     depths: &[u32],
     mut rest: &'t [u8],
     mut packed: PackedColumns<'_, 't>,
-    (mut room, memory): (Room, &mut SideMemory),
+    mut room: Room,
+    memory: &mut SideMemory,
 ) -> Result<Vec<Column<'t>>, Flaw> {
     let mut counts = vec![0_usize; depths.len()];
     for template in templates {

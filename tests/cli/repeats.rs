@@ -317,7 +317,10 @@ fn more_files_than_may_be_open() {
     }
     let run = format!("ulimit -n 64; bwz repeats -q -o out {}", names.join(" "));
     dir.sh(&run).assert().code(0).stderr("");
-    let left = |n: usize| [&noise[n * 40..][..40], &[n as u8; 3]].concat();
-    assert!((1..600).all(|n| dir.read(&format!("out/{n}")) == left(n)));
+    // The bytes next to what is cut out may be those of another file by chance.
+    for n in 1..600 {
+        let left = dir.read(&format!("out/{n}"));
+        assert!(left.len() <= 43 && left.starts_with(&noise[n * 40..][..36]), "{n}");
+    }
     assert_eq!(dir.read("out/0").len(), 243);
 }
