@@ -778,7 +778,7 @@ def undo_fields(text, side, raw_size):
     fits = template_count <= 16319 and use_count <= raw_size < 1 << 32
     require(fits, "R28", "%d templates used %d times" % (template_count, use_count))
     parts = Side(bytes(text))
-    templates, depths = read_templates(parts, template_count)
+    templates, depths = read_templates(parts, template_count, raw_size)
     order = [read_template_number(parts, template_count) for _ in range(use_count)]
     uses, counts = [0] * len(templates), [0] * len(depths)
     for number in order:
@@ -786,7 +786,7 @@ def undo_fields(text, side, raw_size):
     for (_, columns), used in zip(templates, uses):
         for column in columns:
             counts[column] += used
-    require(sum(counts) <= raw_size, "R28", "%d values" % sum(counts))
+    require(sum(counts) <= raw_size // 4 + 1024, "R28", "%d values" % sum(counts))
     packed = read_packed(side, counts, raw_size)
     columns = [PackedColumn(packed[number]) if number in packed else Column(parts, count, depth)
                for number, (count, depth) in enumerate(zip(counts, depths))]
@@ -803,7 +803,7 @@ def undo_fields(text, side, raw_size):
     return bytes(block)
 
 
-def read_templates(parts, count):
+def read_templates(parts, count, raw_size):
     """Section 12.9: gives the bytes around the slots and the columns of each template, and how many
     slots are in front of each column."""
     templates, depths, places = [([b"", b""], [0])], [0], {}
@@ -817,7 +817,8 @@ def read_templates(parts, count):
             columns.append(before)
         templates.append(([part.replace(b"\2", b"\n") for part in around], columns))
     slots = sum(len(columns) for _, columns in templates[1:])
-    require(slots <= 1 << 18, "R28", "templates of %d slots" % slots)
+    require(slots <= min(1 << 18, raw_size // 4 + 1024), "R28", "templates of %d slots" % slots)
+    require(len(depths) <= raw_size // 128 + 1024, "R28", "%d columns" % len(depths))
     return templates, depths
 
 

@@ -292,7 +292,7 @@ pub fn take_fields_apart_on(
 
 /// Undoes the filters on the threads of a pool that the caller is not of.
 pub fn undo_on(pool: Arc<ThreadPool>, filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
-    crate::filter::undo_on(filtered, size, &Threads::Pool(pool))
+    crate::filter::undo_on(filtered, size, &Threads::Pool(pool), |_| Ok(u64::MAX))
 }
 
 /// Takes `block` apart as FASTA or FASTQ, whatever it is. The text may be larger than the block; a

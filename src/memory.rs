@@ -7,6 +7,10 @@
 //! that would take. What is left goes to more coders, where a block is too short to have slices for
 //! all threads.
 //!
+//! A block may have side structures that take much for its size (`side_room`): how many, shows only
+//! when it is restored. Each may take its share of what is left ([`Plan::side_share`]), and one that
+//! takes more is restored alone.
+//!
 //! The models of context mixing are large. A compressor knows whether it needs them. A
 //! decompressor does not, since any block may be coded so: [`Plan::to_decode`] keeps room for them,
 //! or where that leaves none for a block refuses them.
@@ -17,15 +21,17 @@
 
 mod block_need;
 mod shortage;
+mod side_room;
 mod system_limits;
 #[cfg(test)]
 mod tests;
 
 use crate::coder::Coding;
-use crate::error::{Bound, Result};
+use crate::error::{Bound, Error, Result};
 use crate::positions::NarrowLimits;
 use block_need::BlockNeed;
 use shortage::Shortage;
+pub(crate) use side_room::SideRoom;
 pub(crate) use system_limits::{Space, THREAD_SPACE, default_limit};
 
 /// Bytes per raw byte of a block that waits for its stage or its turn.
@@ -53,6 +59,10 @@ const BASE: u64 = 12 << 20;
 
 /// One part in so many is left to the allocator, which does not give back at once what is freed.
 const SLACK: u64 = 16;
+
+/// Bytes per raw byte of a block in its hard stage that it does not take any more when its filters
+/// are undone: the table of its inverse.
+const FREED: u64 = 4;
 
 /// What each thread takes for stack and the usual models.
 const THREAD: u64 = 1 << 20;
@@ -151,8 +161,13 @@ pub(crate) struct Plan {
     pub depth: usize,
     /// Raw blocks that are read at once with the next one.
     pub ahead: usize,
+    /// Bytes that each of the workers may take for the side structures of a block, as no block that
+    /// is planned for takes them.
+    pub side_share: u64,
     /// The blocks whose positions are held in 32 bits.
     pub narrow: NarrowLimits,
+    /// What it was made of.
+    allowed: Allowance,
     /// Why there is no room for the models of context mixing, if a decoder's plan has none.
     shortage: Option<Shortage>,
 }
@@ -193,6 +208,37 @@ impl Plan {
         self.shortage.map_or(Ok(()), |shortage| Err(shortage.error(what())))
     }
 
+    /// The room of side structures for the one block of up to `block_size` bytes that has all of
+    /// it: what all workers have but for the texts of those that wait.
+    pub fn side_room(&self, block_size: u64) -> SideRoom {
+        let wide = block_size > self.narrow.others as u64;
+        let working = BlockNeed::to_decode(wide).working(block_size, self.allowed.threads);
+        let each = working + self.side_share;
+        SideRoom::new((each - block_size).saturating_mul(self.workers as u64))
+    }
+
+    /// The bytes that a block of `raw_size` may take for its side structures in the place of the
+    /// table of its inverse, which is not needed any more.
+    pub fn freed_for_side(raw_size: u64) -> u64 {
+        FREED * raw_size
+    }
+
+    /// The error of a block of `raw_size` bytes whose side structures take so many.
+    pub fn side_shortage(&self, raw_size: u64, side: u64) -> Error {
+        let (allowed, threads) = (self.allowed, self.allowed.asked);
+        let need = BlockNeed::to_decode(raw_size > allowed.narrow.others as u64);
+        // As many side by side as there may be.
+        let more = side.saturating_sub(Plan::freed_for_side(raw_size));
+        let working = (need.working(raw_size, threads) + more).saturating_mul(threads as u64);
+        let reading = READING * (1 + ahead(raw_size, threads));
+        let others = (need.coded * coders(raw_size, threads) + WAITING + reading) * raw_size;
+        let bytes = working + others + overhead(threads, Coding::ContextMixing);
+        let needed = bytes.div_ceil(SLACK - 1).saturating_mul(SLACK);
+        let what =
+            format!("a block of {raw_size} bytes whose side structures take {side} bytes more");
+        allowed.shortage(needed).error(what)
+    }
+
     /// The limit under which blocks of `block_size` bytes are decoded, whatever they are coded
     /// with.
     pub fn needed_to_decode(block_size: u64, threads: usize) -> u64 {
@@ -212,7 +258,16 @@ impl Plan {
         let (block, threads) = (block_size, allowed.threads);
         let (working, left) = (need.working(block, threads), left(allowed, coding));
         let (narrow, shortage) = (allowed.narrow, None);
-        let alone = Plan { workers: 1, coders: 1, depth: 1, ahead: 0, narrow, shortage };
+        let alone = Plan {
+            workers: 1,
+            coders: 1,
+            depth: 1,
+            ahead: 0,
+            side_share: 0,
+            narrow,
+            allowed,
+            shortage,
+        };
         let (most, ahead) = (coders(block, threads), ahead(block, threads));
         for (coders, ahead) in [(most, ahead), (most, 0), (1, 0)] {
             // One block waits, so that no worker does.
@@ -224,11 +279,12 @@ impl Plan {
                 let most = (threads + allowed.beside) as u64;
                 let (workers, coders) = (workers.min(most) as usize, coders as usize);
                 let (depth, ahead) = (workers + coders + 1, ahead as usize);
-                return Ok(Plan { workers, coders, depth, ahead, ..alone });
+                let side_share = (left - others) / workers as u64 - working;
+                return Ok(Plan { workers, coders, depth, ahead, side_share, ..alone });
             }
         }
-        if left >= working + READING * block {
-            return Ok(alone);
+        if let Some(side_share) = left.checked_sub(working + READING * block) {
+            return Ok(Plan { side_share, ..alone });
         }
         let one_block = need.working(block, allowed.asked) + READING * block;
         let needed = (one_block + overhead(allowed.asked, coding)).div_ceil(SLACK - 1) * SLACK;

@@ -18,7 +18,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::events::{Listener, Step, Timed};
 use crate::filter::{self, Filtered};
 use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
-use crate::memory::Plan;
+use crate::memory::{Plan, SideRoom};
 use crate::options::Options;
 use crate::raw::{Raw, Run, Spare};
 use crate::sorters::{BlockInverter, InvertJob};
@@ -33,6 +33,8 @@ pub struct BlockDecoder {
     inverses: BlockInverter,
     pool: Threads,
     plan: Plan,
+    /// What blocks may take whose side structures are large.
+    side_room: SideRoom,
     /// The last block that turned out to be one run, as it was coded.
     last_run: Mutex<Option<(CodedBlock, Run)>>,
     spare: Spare,
@@ -73,6 +75,7 @@ impl BlockDecoder {
             inverses: BlockInverter::new(plan.workers, block_size, &pool, options)?,
             pool,
             plan,
+            side_room: plan.side_room(block_size),
             last_run: Mutex::new(None),
             spare,
             input_size: options.input_size,
@@ -250,7 +253,13 @@ impl BlockDecoder {
     /// The raw bytes, and the steps to them.
     fn checked(&self, inverted: Inverted, steps: &mut Vec<Timed>) -> Result<Vec<u8>> {
         let (began, filtered) = (Instant::now(), inverted.is_filtered());
-        let unfiltered = unfilter(inverted, &self.pool)?;
+        let raw_size = inverted.origin.header.raw_size;
+        let mut share = SideShare::new(&self.plan, raw_size);
+        let mut guest = self.side_room.enter();
+        let unfiltered = unfilter(inverted, &self.pool, |needed| {
+            share.next(needed, || self.inverses.free_tables(), || Some(guest.take_all()))
+        })?;
+        drop(guest);
         let from = Instant::now();
         let raw = self.pool.install(|| check(unfiltered))?;
         steps.extend(filtered.then_some((Step::Unfilter, began, from)));
@@ -261,7 +270,7 @@ impl BlockDecoder {
 
 /// Both stages in one, on the CPU, for a block that comes alone.
 pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
-    finish(decode(block, plan)?, &CpuInverse::new(plan.narrow))
+    finish(decode(block, plan)?, &CpuInverse::new(plan.narrow), plan)
 }
 
 /// A block between the inverse and the filters: its text, which is the raw bytes where there are no
@@ -279,9 +288,53 @@ impl Inverted {
     }
 }
 
-/// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU.
-pub fn finish(decoded: Decoded, inverse: &CpuInverse) -> Result<Vec<u8>> {
-    check(unfilter(invert(decoded, |bwt| inverse.invert(bwt))?, &Threads::Calling)?)
+/// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU, as one of the
+/// blocks of a plan.
+pub fn finish(decoded: Decoded, inverse: &CpuInverse, plan: &Plan) -> Result<Vec<u8>> {
+    let mut share = SideShare::new(plan, decoded.origin.header.raw_size);
+    let inverted = invert(decoded, |bwt| inverse.invert(bwt))?;
+    // It waits for no others, whose threads may be its own.
+    let side_room = |needed| share.next(needed, || inverse.free_tables(), || None);
+    check(unfilter(inverted, &Threads::Calling, side_room)?)
+}
+
+/// What the side structures of one block may take.
+struct SideShare<'p> {
+    plan: &'p Plan,
+    raw_size: u64,
+    /// How often more was needed.
+    asked: usize,
+}
+
+impl<'p> SideShare<'p> {
+    fn new(plan: &'p Plan, raw_size: u64) -> Self {
+        SideShare { plan, raw_size, asked: 0 }
+    }
+
+    /// The bytes that they may take; first those of the plan. Where more are `needed`, those of the
+    /// inverse's tables too, which it frees; and where these do not do, all that it can have.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] where nothing does.
+    fn next(
+        &mut self,
+        needed: Option<u64>,
+        free_tables: impl FnOnce(),
+        take_all: impl FnOnce() -> Option<u64>,
+    ) -> Result<u64> {
+        let Some(needed) = needed else { return Ok(self.plan.side_share) };
+        self.asked += 1;
+        let more = match self.asked {
+            1 => {
+                free_tables();
+                Some(self.plan.side_share + Plan::freed_for_side(self.raw_size))
+            }
+            // Its text and itself are of it.
+            2 => take_all().map(|all| all.saturating_sub(2 * self.raw_size)),
+            _ => None,
+        };
+        more.ok_or_else(|| self.plan.side_shortage(self.raw_size, needed))
+    }
 }
 
 /// Inverts the transform; a stored block has none.
@@ -299,7 +352,12 @@ fn invert(
 }
 
 /// Undoes the filters; for those who are no thread of the `pool`. The bytes are not checked yet.
-fn unfilter(inverted: Inverted, pool: &Threads) -> Result<(Origin, Vec<u8>)> {
+/// [`filter::undo_on`] says what `side_room` is.
+fn unfilter(
+    inverted: Inverted,
+    pool: &Threads,
+    side_room: impl FnMut(Option<u64>) -> Result<u64>,
+) -> Result<(Origin, Vec<u8>)> {
     let Inverted { origin, text, index, side } = inverted;
     let header = &origin.header;
     let sound = index.as_ref().map_or(Ok(()), |index| {
@@ -311,8 +369,8 @@ fn unfilter(inverted: Inverted, pool: &Threads) -> Result<(Origin, Vec<u8>)> {
     let raw = match header.kind {
         BlockKind::Bwt(Shape { filters: flags @ 1.., .. }) => {
             let filtered = Filtered { text, flags, side };
-            let undone = filter::undo_on(filtered, header.raw_size as usize, pool);
-            undone.map_err(|flaw| origin.error(flaw))?
+            let undone = filter::undo_on(filtered, header.raw_size as usize, pool, side_room);
+            undone.map_err(|e: Error| e.at(origin.number, origin.offset))?
         }
         _ => text,
     };

@@ -78,7 +78,7 @@ pub fn end() -> ! {
 #[allow(unsafe_code)]
 pub fn tune() {
     let limited = is_limited(libc::RLIMIT_AS) || is_limited(libc::RLIMIT_DATA);
-    let (mapped_alone, kept) = if limited { (256 << 10, 1 << 20) } else { (32 << 20, 64 << 20) };
+    let (mapped_alone, kept) = if limited { (LEAST_ALONE, 1 << 20) } else { (32 << 20, KEPT) };
     // SAFETY: these only set parameters of malloc, while this is the only thread.
     unsafe {
         if limited {
@@ -88,6 +88,33 @@ pub fn tune() {
         libc::mallopt(libc::M_TRIM_THRESHOLD, kept);
     }
 }
+
+/// What [`tune`] lets each arena keep of what is freed.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const KEPT: libc::c_int = 64 << 20;
+
+/// What has pages of its own at least where memory is short.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+const LEAST_ALONE: libc::c_int = 256 << 10;
+
+/// Has glibc keep little of what is freed where so many threads, each with an arena, might keep
+/// more than this `memory`. That costs time, since the system clears what it gives again.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[allow(unsafe_code)]
+pub fn keep_within(memory: u64, threads: usize) {
+    let each = memory / (2 * threads.max(1) as u64);
+    if each >= KEPT as u64 || is_limited(libc::RLIMIT_AS) || is_limited(libc::RLIMIT_DATA) {
+        return;
+    }
+    // SAFETY: these only set parameters of malloc.
+    unsafe {
+        libc::mallopt(libc::M_MMAP_THRESHOLD, LEAST_ALONE.max(each as libc::c_int / 16));
+        libc::mallopt(libc::M_TRIM_THRESHOLD, LEAST_ALONE.max(each as libc::c_int / 8));
+    }
+}
+
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+pub fn keep_within(_memory: u64, _threads: usize) {}
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]

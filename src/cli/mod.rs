@@ -15,6 +15,7 @@
 //! | `record_regions`, `extract_regions` | stretches of records |
 //! | `sam_lines`, `mate_pairs`, `unique_names` | the hits of reads, those of two mates, and the names in an output |
 //! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
+//! | `reopened_file` | more files than a process may have open |
 //! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
 //! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
 //! | `console`, `event_lines`, `progress_bar` | what is said, and when |
@@ -72,6 +73,7 @@ mod process_ranks;
 mod progress_bar;
 mod record_regions;
 mod recover_command;
+mod reopened_file;
 mod repeats_args;
 mod repeats_command;
 mod repeats_report;

@@ -28,6 +28,16 @@ pub struct RepeatsArgs {
     /// With -o: cut out whole lines only
     #[arg(long, requires = "output")]
     pub lines: bool,
+    /// With -o: cut out whole records of FASTA or FASTQ only
+    #[arg(long, requires = "output", conflicts_with = "lines")]
+    pub records: bool,
+    /// Find whole characters of UTF-8 only, in files that are valid UTF-8; this is the default, and
+    /// to ask for it warns of files that are not
+    #[arg(long, conflicts_with_all = ["no_utf8", "tokens"])]
+    pub utf8: bool,
+    /// Find bytes, also where these are parts of characters
+    #[arg(long)]
+    pub no_utf8: bool,
     /// With -o: overwrite files
     #[arg(short, long, requires = "output")]
     pub force: bool,
@@ -48,6 +58,11 @@ pub enum TokenType {
 }
 
 impl RepeatsArgs {
+    /// Whether ranges are cut between characters.
+    pub fn cuts_characters(&self) -> bool {
+        !self.no_utf8 && self.tokens.is_none()
+    }
+
     pub fn unit(&self) -> Unit {
         match self.tokens {
             None => Unit::Byte,
@@ -62,6 +77,10 @@ A stretch of N bytes is a copy where an equal one begins earlier: in a FILE befo
 overlap. No stretch goes from one FILE into the next. What is found is each byte of each copy. With --tokens, bytes behind the \
 last whole token belong to no stretch.
 
+In a FILE that is valid UTF-8, what is found are whole characters: a range begins and ends between two (code points; a mark that \
+is one of its own may be parted from its letter), so it may be up to 6 bytes shorter than N, and one that holds no whole \
+character is none. --no-utf8 finds bytes. With --tokens there are no characters.
+
 Lines: file, start, end; in bytes from 0, without the end, those of a compressed file decompressed. Ranges are in order and do \
 not touch. The share that is repeated, the longest range and the stretch of N bytes with the most copies are said on standard \
 error, this last one where all files fit --memory together.
@@ -69,7 +88,7 @@ error, this last one where all files fit --memory together.
 With -o, the bytes of copies are cut out, but for those that are of the first of equal stretches too: so each stretch of N bytes \
 that was there more than once is still there, and where a copy overlaps its original that stays whole. What was apart may come \
 together and repeat something again: a second run finds it. With --lines a line goes only where each byte of it would, its line \
-feed included. Standard input is written as `stdin`.
+feed included; with --records, which is for FASTA and FASTQ, a record, its name included. Standard input is written as `stdin`.
 
 More than --memory holds is read in parts, each several times, two at a time; what is found is the same. Standard input and other \
 pipes are kept in a temporary file (in TMPDIR).

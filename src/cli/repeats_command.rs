@@ -11,13 +11,16 @@ use super::input_name::Name;
 use super::io_errors::{while_reading, while_writing};
 use super::output::{Destination, Output, Rules};
 use super::progress_bar::Progress;
+use super::reopened_file::{OpenFiles, ReopenedFile};
 use super::repeats_args::RepeatsArgs;
 use super::repeats_report::{RepeatsReport, print};
-use bwz::repeats::{FileRepeats, Input, Repeats, Search, whole_lines};
+use bwz::repeats::{
+    Characters, FileRepeats, Input, Repeats, Search, whole_characters, whole_lines, whole_records,
+};
 use bwz::{Decoder, Error, Options, Result};
 use std::collections::HashSet;
-use std::fs::{self, File, Metadata};
-use std::io::{self, BufReader, Read, Seek, Write};
+use std::fs::{self, Metadata};
+use std::io::{self, BufReader, Read, Write};
 use std::iter::once;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -30,11 +33,11 @@ pub fn run(args: &RepeatsArgs) -> Exit {
     Exit::of_search(Collection::open(args).and_then(|collection| collection.search(args)))
 }
 
-/// The files, which are open, and how they are decoded.
+/// The files, and how they are decoded.
 struct Collection {
     names: Vec<Name>,
-    files: Vec<File>,
-    inputs: Vec<Input<File>>,
+    files: Vec<ReopenedFile>,
+    inputs: Vec<Input<ReopenedFile>>,
     options: Options,
 }
 
@@ -51,9 +54,10 @@ impl Collection {
         let options =
             EventLines::default().add_to(&args.resources.options(), &names[0], args.talk, None);
         let (mut files, mut inputs) = (Vec::new(), Vec::new());
-        for name in &names {
-            let opened = open(name).and_then(|file| {
-                inputs.push(Input::open(file.try_clone()?, &options)?);
+        let open_files = OpenFiles::default();
+        for (number, name) in names.iter().enumerate() {
+            let opened = open(number, name, &open_files).and_then(|file| {
+                inputs.push(Input::open(file.clone(), &options)?);
                 Ok(file)
             });
             files.push(of(name, opened)?);
@@ -67,6 +71,9 @@ impl Collection {
             Some(dir) => Some(self.outputs(dir, args).map_err(|e| console::fail(&e))?),
             None => None,
         };
+        if args.records {
+            self.check_records()?;
+        }
         let sum = Name::File(format!("{} files", self.names.len()).into());
         let name = if self.names.len() == 1 { &self.names[0] } else { &sum };
         let all = self.inputs.iter().map(Input::size).sum();
@@ -78,6 +85,7 @@ impl Collection {
         let found = search.and_then(|search| search.find_in(&mut self.inputs, &self.options));
         drop(progress);
         let mut found = found.map_err(|e| console::fail(&e))?;
+        self.cut_characters(args, &mut found)?;
         if let Some(outputs) = outputs {
             self.write(args, outputs, &mut found)?;
         }
@@ -85,6 +93,44 @@ impl Collection {
         print(&report).map_err(|e| console::fail(&e.into()))?;
         report.sum_up(args.talk);
         Ok(found.files.iter().any(|file| !file.ranges.is_empty()))
+    }
+
+    /// Leaves of what was found the whole characters, in files of UTF-8.
+    fn cut_characters(&self, args: &RepeatsArgs, found: &mut Repeats) -> Result<(), Exit> {
+        if !args.cuts_characters() {
+            return Ok(());
+        }
+        for (n, file) in found.files.iter_mut().enumerate() {
+            if file.ranges.is_empty() {
+                continue;
+            }
+            let lists = [&file.ranges[..], &file.later_copies];
+            let characters = self.text(n).and_then(|text| whole_characters(text, &lists));
+            match of(&self.names[n], characters)? {
+                Characters::Whole(mut lists) => {
+                    file.later_copies = lists.pop().unwrap_or_default();
+                    file.ranges = lists.pop().unwrap_or_default();
+                }
+                Characters::NotUtf8(at) if args.utf8 => {
+                    let what = format!("is not valid UTF-8 at byte {at}, so bytes are found in it");
+                    args.talk.warn(&self.names[n], what);
+                }
+                Characters::NotUtf8(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks before anything is written that each file that will be has records.
+    fn check_records(&self) -> Result<(), Exit> {
+        for (n, name) in self.names.iter().enumerate() {
+            let has_any = self.text(n).and_then(|text| Ok(has_records(text)?));
+            if !of(name, has_any)? {
+                let what = "does not begin as FASTA or FASTQ does, so --records cannot cut it";
+                return Err(of::<()>(name, Err(Error::Usage(what.into()))).unwrap_err());
+            }
+        }
+        Ok(())
     }
 
     /// Where each file is written, the one that others are searched for in nowhere.
@@ -136,21 +182,42 @@ impl Collection {
     ) -> Result<()> {
         if args.lines {
             found.later_copies = whole_lines(self.text(n)?, &found.later_copies)?;
+        } else if !found.later_copies.is_empty() {
+            self.cut_records(args, n, found)?;
         }
-        let metadata = self.files[n].metadata()?;
-        let attributes = Some(&metadata).filter(|_| self.names[n] != Name::Stdin);
+        let metadata = self.files[n].metadata();
+        let attributes = Some(metadata).filter(|_| self.names[n] != Name::Stdin);
         let rules =
-            Rules { force: args.force, input: Some(&metadata), attributes, ..Rules::default() };
+            Rules { force: args.force, input: Some(metadata), attributes, ..Rules::default() };
         let mut output = Output::open(Destination::Derived(output), &rules)?;
         copy_without(self.text(n)?, &found.later_copies, found.size, &mut output)?;
         output.finish(attributes, false)?;
         Ok(())
     }
 
+    /// Leaves of the later copies of a file the whole records, or says that records are cut.
+    fn cut_records(&self, args: &RepeatsArgs, n: usize, found: &mut FileRepeats) -> Result<()> {
+        if !args.records && !has_records(self.text(n)?)? {
+            return Ok(());
+        }
+        let Some(whole) = whole_records(self.text(n)?, &found.later_copies)? else {
+            return Ok(());
+        };
+        if args.records {
+            found.later_copies = whole;
+        } else if whole != found.later_copies {
+            args.talk.warn(
+                &self.names[n],
+                "parts of records are cut out, and what is left of these is not their sequence; \
+                 --records cuts out whole records only",
+            );
+        }
+        Ok(())
+    }
+
     /// The text of a file from its start on.
     fn text(&self, n: usize) -> Result<Box<dyn Read>> {
-        let mut file = self.files[n].try_clone()?;
-        file.rewind()?;
+        let file = self.files[n].from_start();
         Ok(match self.inputs[n].is_compressed() {
             true => Box::new(Decoder::new(file, &self.options)),
             false => Box::new(file),
@@ -158,8 +225,17 @@ impl Collection {
     }
 }
 
+/// Whether a text begins as FASTA or FASTQ does, blank lines in front apart.
+fn has_records(mut text: impl Read) -> Result<bool> {
+    const LOOKED_AT: u64 = 4096;
+    let mut first = Vec::new();
+    text.by_ref().take(LOOKED_AT).read_to_end(&mut first)?;
+    let begin = first.iter().find(|byte| !matches!(byte, b'\n' | b'\r'));
+    Ok(matches!(begin, Some(b'>' | b'@')))
+}
+
 /// Opens a file to be read by position, or a temporary one with what a pipe gives.
-fn open(name: &Name) -> Result<File> {
+fn open(number: usize, name: &Name, open_files: &OpenFiles) -> Result<ReopenedFile> {
     let is_file =
         |metadata: io::Result<Metadata>| metadata.is_ok_and(|metadata| metadata.is_file());
     let is_file = match name {
@@ -167,14 +243,14 @@ fn open(name: &Name) -> Result<File> {
         Name::File(path) => is_file(fs::metadata(path)),
     };
     if is_file {
-        return input::open_seekable(name);
+        return open_files.open(number, name);
     }
     let mut source = input::OpenInput::open(name, true)?.source;
     let mut kept = tempfile::tempfile().map_err(|e| while_writing("a temporary file", e))?;
     let mut buffer = vec![0; BUFFER];
     loop {
         match source.read(&mut buffer).map_err(while_reading)? {
-            0 => return Ok(kept),
+            0 => return Ok(ReopenedFile::kept(kept)?),
             read => {
                 let written = kept.write_all(&buffer[..read]);
                 written.map_err(|e| while_writing("a temporary file", e))?;

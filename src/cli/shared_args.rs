@@ -1,6 +1,7 @@
 //! Arguments that several commands share: what the work may use, how much may come out, how much is
 //! said.
 
+use super::allocator;
 use super::size;
 use bwz::{Device, Error, Options, Result};
 use clap::builder::{OsStringValueParser, TypedValueParser};
@@ -75,7 +76,11 @@ impl Resources {
         }
     }
 
+    /// The options with what is allowed. The allocator is told too how much that is.
     pub fn options(&self) -> Options {
+        if self.memory > 0 {
+            allocator::keep_within(self.memory, self.thread_count());
+        }
         let options = Options::new().threads(self.threads.into()).device(self.device);
         let options = options.thread_space(THREAD_SPACE);
         match self.memory {

@@ -8,9 +8,6 @@ use crate::error::Flaw;
 use crate::threads::Threads;
 use std::collections::HashMap;
 
-/// Columns that any block may have: those of a line that has no more slots than it may have.
-const LEAST_COLUMNS: usize = 1024;
-
 /// Values that are asked for before they are read.
 const AHEAD: usize = 8;
 
@@ -35,8 +32,8 @@ impl Templates {
             columns: vec![Box::from([WHOLE_LINES])],
             places: Columns::new(),
             by_hash: HashMap::new(),
-            slots_left: templates::MOST_SLOTS,
-            most_columns: len / 128 + LEAST_COLUMNS,
+            slots_left: templates::most_slots(len),
+            most_columns: templates::most_columns(len),
             bytes_left: len / 2,
         }
     }
@@ -67,7 +64,8 @@ impl Templates {
         self.slots_left -= slots;
         self.bytes_left -= name.len();
         self.names.push(name.into());
-        self.columns.push(self.places.of(name).into());
+        let columns = self.places.of(name, usize::MAX).expect("there is no limit");
+        self.columns.push(columns.into());
         self.by_hash.insert(hash, number as u16);
         true
     }

@@ -28,6 +28,8 @@
 //! | `coded_size`, `value_cost`, `symbol_cost` | what a choice costs, by samples |
 //! | `difference_bits`, `key_hashes` | which ways to predict are worth that |
 //! | `rejoin`, `block_writer`, `short_moves` | text and parameters -> raw block |
+//! | `side_memory` | what that takes besides both is counted |
+//! | `kept_hashes` | the hash of a value that many columns are predicted by |
 //!
 //! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
 //! time in front of all lines of a log is one column. What the slots are is the encoder's choice,
@@ -46,6 +48,7 @@ mod coded_size;
 mod column_form;
 mod column_values;
 mod difference_bits;
+mod kept_hashes;
 mod key_hashes;
 mod line_parts;
 mod lists;
@@ -59,6 +62,7 @@ mod parsed_lines;
 mod predictions;
 mod rejoin;
 mod short_moves;
+mod side_memory;
 mod symbol_cost;
 mod templates;
 #[cfg(test)]
@@ -70,5 +74,6 @@ mod write_columns;
 pub use choose_tokens::{candidates, choose, sample};
 pub use coded_size::coded_size;
 pub use line_parts::{Apart, take_apart};
-pub use rejoin::put_together;
+pub use rejoin::{put_together, put_together_in};
+pub use side_memory::SideMemory;
 pub use tokens::Tokens;

@@ -20,6 +20,8 @@ pub(super) struct PackedColumns<'a, 's> {
     /// The number of the next one.
     next: Option<usize>,
     layout: Option<Rc<Digits>>,
+    /// Whether that is one that no column before has.
+    is_new: bool,
     /// The first layouts.
     layouts: Vec<Rc<Digits>>,
     /// Bytes of the block.
@@ -30,8 +32,15 @@ impl<'a, 's> PackedColumns<'a, 's> {
     /// Those at the front of `side`, of a block of `size` bytes.
     pub fn new(side: &'a mut &'s [u8], size: usize) -> Result<Self, Flaw> {
         let left = leb128::read(side)?;
-        let mut columns =
-            PackedColumns { side, left, next: None, layout: None, layouts: Vec::new(), size };
+        let mut columns = PackedColumns {
+            side,
+            left,
+            next: None,
+            layout: None,
+            is_new: false,
+            layouts: Vec::new(),
+            size,
+        };
         columns.step(0)?;
         Ok(columns)
     }
@@ -42,6 +51,7 @@ impl<'a, 's> PackedColumns<'a, 's> {
         let Some(left) = self.left.checked_sub(1) else { return Ok(()) };
         self.left = left;
         let code = leb128::read(self.side)?;
+        self.is_new = false;
         if code % 2 == 0 {
             self.layout = Some(self.layout()?);
         }
@@ -56,20 +66,35 @@ impl<'a, 's> PackedColumns<'a, 's> {
             return self.layouts.get(known).cloned().ok_or(NO_LAYOUT);
         }
         let layout = Digits::new(Layout::read(self.side)?);
+        self.is_new = true;
         if self.layouts.len() < MOST_LAYOUTS {
             self.layouts.push(Rc::clone(&layout));
         }
         Ok(layout)
     }
 
-    /// The `count` values of a column, if it is packed.
-    pub fn of(&mut self, column: usize, count: usize) -> Result<Option<Unpacker<'s>>, Flaw> {
+    /// The bytes that the layouts which are still to come take at most: one is of runs of three
+    /// bytes.
+    pub fn layout_bytes_left(&self) -> usize {
+        self.side.len().saturating_mul(8)
+    }
+
+    /// The `count` values of a column, if it is packed; `take` is asked for the bytes of a layout.
+    pub fn of(
+        &mut self,
+        column: usize,
+        count: usize,
+        take: impl FnOnce(usize) -> Result<(), Flaw>,
+    ) -> Result<Option<Unpacker<'s>>, Flaw> {
         if self.next != Some(column) {
             return Ok(None);
         }
         let digits = self.layout.clone().ok_or(NO_COLUMN)?;
         if count.saturating_mul(digits.layout.least_len()) > self.size {
             return Err(SIZE);
+        }
+        if self.is_new {
+            take(digits.bytes())?;
         }
         let values = Unpacker::read(digits, count, self.side)?;
         self.step(column + 1)?;
@@ -97,7 +122,7 @@ mod tests {
         let side = [&[4, 0, 0][..], &layout, &[1, 1, 0, 1]].concat();
         let mut side = &side[..];
         let mut columns = PackedColumns::new(&mut side, 1000).unwrap();
-        let all: Vec<_> = (0..4).map(|n| columns.of(n, 0).unwrap().unwrap()).collect();
+        let all: Vec<_> = (0..4).map(|n| columns.of(n, 0, |_| Ok(())).unwrap().unwrap()).collect();
         assert!(columns.end().is_ok());
         assert!(all.iter().all(|values| Rc::ptr_eq(values.digits(), all[0].digits())));
     }

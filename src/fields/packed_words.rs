@@ -53,6 +53,15 @@ impl Digits {
         let of_value = runs.iter().map(|&(len, _)| usize::from(len)).sum();
         Rc::new(Digits { layout, runs, of_value })
     }
+
+    /// What it takes of memory.
+    pub fn bytes(&self) -> usize {
+        let of_layout = match &self.layout {
+            Layout::Places(runs) => size_of_val(&runs[..]),
+            Layout::Integers { .. } => 0,
+        };
+        size_of::<Self>() + of_layout + size_of_val(&self.runs[..]) + 64
+    }
 }
 
 /// How digits are joined to words.

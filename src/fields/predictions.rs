@@ -27,6 +27,19 @@ impl Room {
         self.0 = left.unwrap_or(self.0);
         left.is_some()
     }
+
+    /// The bytes of the arrays that are still to come at most, of columns of so many values.
+    pub fn bytes_left(&self, values: usize) -> usize {
+        ENTRY * self.0.min(values.saturating_mul(2))
+    }
+}
+
+/// Bytes of an entry of an array.
+const ENTRY: usize = 8;
+
+/// The bytes of the array of a column of `count` values.
+pub(super) fn array_bytes(count: usize) -> usize {
+    ENTRY << bits(count)
 }
 
 /// The entries of the array of a column of `count` values, as a power of two.
@@ -61,13 +74,13 @@ impl<T: Clone> Predictions<T> {
 
     /// The last value that was found beside `key`, or beside another of its hash.
     pub fn last(&mut self, key: &[u8]) -> &mut T {
-        let place = self.place(key);
+        let place = self.place(hash(key));
         self.at(place)
     }
 
-    /// The place of a key in the table.
-    pub fn place(&self, key: &[u8]) -> usize {
-        (hash(key) >> self.shift) as usize
+    /// The place of a key in the table, by its [`hash`].
+    pub fn place(&self, hash: u32) -> usize {
+        (hash >> self.shift) as usize
     }
 
     /// What [`last`](Self::last) gives, by its place.

@@ -2,19 +2,25 @@
 
 use super::block_writer::BlockWriter;
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
+use super::kept_hashes::KeptHashes;
 use super::lists;
 use super::numbers::{self, Pattern};
 use super::packed_columns::PackedColumns;
 use super::packed_words::Unpacker;
-use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room};
+use super::predictions::{NO_NUMBER, NOWHERE, Predictions, Room, array_bytes};
 use super::short_moves::{USUAL, line_end, lines};
-use super::templates::{Columns, MOST, MOST_SLOTS, SLOT, Template, WHOLE_LINES, read_number};
+use super::side_memory::SideMemory;
+use super::templates::{
+    self, Columns, MOST, SLOT, Template, WHOLE_LINES, most_columns, most_slots, most_values,
+    read_number,
+};
+use crate::allocation;
 use crate::error::Flaw;
 use crate::leb128;
 use std::ops::Range;
 
 const ENDS: Flaw = Flaw("the text of a block of fields ends too early");
-const LIMITS: Flaw = Flaw("a block of fields has too many slots, values or predictions");
+const LIMITS: Flaw = Flaw("a block of fields has too many slots, columns, values or predictions");
 const SIZE: Flaw = Flaw("the lines of a block of fields do not add up to it");
 
 /// Puts a block of `size` bytes together, by the parameters at the front of `side`.
@@ -23,6 +29,19 @@ const SIZE: Flaw = Flaw("the lines of a block of fields do not add up to it");
 /// A [`Flaw`] where the text is not that of such a block. Any text is survived, in time and memory
 /// that its size and `size` bound.
 pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8>, Flaw> {
+    put_together_in(text, side, size, &mut SideMemory::unlimited())
+}
+
+/// [`put_together`] with so much memory besides the block and its text.
+///
+/// # Errors
+/// As [`put_together`], and where the memory does not do, which it then says.
+pub fn put_together_in(
+    text: &[u8],
+    side: &mut &[u8],
+    size: usize,
+    memory: &mut SideMemory,
+) -> Result<Vec<u8>, Flaw> {
     let (count, lines) = (leb128::read(side)?, leb128::read(side)?);
     let (lines, ends) = (lines / 2, lines % 2 == 0);
     if count >= MOST || lines > size || u32::try_from(size).is_err() {
@@ -30,28 +49,26 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
     }
     let mut beside: &[u8] = side;
     let packed = PackedColumns::new(&mut beside, size)?;
-    let mut rest = text;
-    let (mut columns, mut slots_left) = (Columns::new(), MOST_SLOTS);
-    let mut templates = vec![Template::new(&[SLOT], &[WHOLE_LINES])];
-    for _ in 0..count {
-        let name = line(&mut rest)?;
-        let slots = name.iter().filter(|&&byte| byte == SLOT).count();
-        slots_left = slots_left.checked_sub(slots).ok_or(LIMITS)?;
-        templates.push(Template::new(name, &columns.of(name)));
-    }
+    let (mut rest, room) = (text, Room::new());
+    let later = room.bytes_left(most_values(size)) + packed.layout_bytes_left();
+    let later = later + most_columns(size) * COLUMN;
+    let (mut templates, depths) = read_templates(&mut rest, count, size, |bytes| {
+        memory.take(bytes, later + most_slots(size) * templates::OF_SLOT)
+    })?;
     let mut numbers = rest;
     for _ in 0..lines {
         templates[read_number(&mut rest, count + 1)?].lines += 1;
     }
     // Empty values take no room in the text where they are joined, and their time all the same.
     let values = |template: &Template| template.slots.len().saturating_mul(template.lines);
-    if templates.iter().map(values).fold(0, usize::saturating_add) > size {
+    if templates.iter().map(values).fold(0, usize::saturating_add) > most_values(size) {
         return Err(LIMITS);
     }
-    let columns = read_columns(&templates, &columns.depths, rest, packed)?;
+    let columns = read_columns(&templates, &depths, rest, packed, room, memory)?;
     *side = &side[side.len() - beside.len()..];
     let block = BlockWriter::new(size)?;
-    let mut join = Join { block, columns, slots: Vec::new(), unpacked: Vec::new() };
+    let hashes = KeptHashes::new();
+    let mut join = Join { block, columns, slots: Vec::new(), unpacked: Vec::new(), hashes };
     for number in 1..=lines {
         join.line(&templates[read_number(&mut numbers, count + 1)?])?;
         if number < lines || ends {
@@ -59,6 +76,30 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
         }
     }
     if join.columns.iter().all(Column::is_done) { join.block.whole() } else { Err(SIZE) }
+}
+
+/// Takes `count` templates of a block of `size` bytes off the front of `rest`, behind that of whole
+/// lines, and gives the slots in front of each column too. `take` is asked for the bytes of each.
+fn read_templates(
+    rest: &mut &[u8],
+    count: usize,
+    size: usize,
+    mut take: impl FnMut(usize) -> Result<(), Flaw>,
+) -> Result<(Vec<Template>, Vec<u32>), Flaw> {
+    let (mut columns, mut slots_left) = (Columns::new(), most_slots(size));
+    let mut templates = vec![Template::new(&[SLOT], &[WHOLE_LINES])];
+    for _ in 0..count {
+        let name = line(rest)?;
+        let slots = name.iter().filter(|&&byte| byte == SLOT).count();
+        slots_left = slots_left.checked_sub(slots).ok_or(LIMITS)?;
+        take(templates::OF_TEMPLATE + name.len() + slots * templates::OF_SLOT)?;
+        let known = columns.depths.len();
+        let columns_left = most_columns(size).checked_sub(known).ok_or(LIMITS)?;
+        let of_slots = columns.of(name, columns_left).ok_or(LIMITS)?;
+        take((columns.depths.len() - known) * (templates::OF_PLACE + COLUMN))?;
+        templates.push(Template::new(name, &of_slots));
+    }
+    Ok((templates, columns.depths))
 }
 
 /// The values of a column that are still to come, and what the last ones tell of them.
@@ -78,12 +119,17 @@ struct Column<'t> {
     numbers: Predictions<i64>,
 }
 
+/// What a column takes, and where it is packed what unpacks it.
+const COLUMN: usize = size_of::<Column>() + size_of::<Unpacker>() + 64;
+
 /// The columns, each from its first value on.
 fn read_columns<'t>(
     templates: &[Template],
     depths: &[u32],
     mut rest: &'t [u8],
     mut packed: PackedColumns<'_, 't>,
+    mut room: Room,
+    memory: &mut SideMemory,
 ) -> Result<Vec<Column<'t>>, Flaw> {
     let mut counts = vec![0_usize; depths.len()];
     for template in templates {
@@ -91,9 +137,12 @@ fn read_columns<'t>(
             counts[column as usize] = counts[column as usize].saturating_add(template.lines);
         }
     }
-    let (mut columns, mut room) = (Vec::new(), Room::new());
+    let mut values_left: usize = counts.iter().sum();
+    let mut columns = allocation::with_capacity(depths.len()).ok_or(Flaw::NO_MEMORY)?;
     for (number, (&count, &depth)) in counts.iter().zip(depths).enumerate() {
-        let packed = packed.of(number, count)?.map(Box::new);
+        let layouts_left = packed.layout_bytes_left();
+        let later = layouts_left + room.bytes_left(values_left);
+        let packed = packed.of(number, count, |bytes| memory.take(bytes, later))?.map(Box::new);
         let form = match count {
             _ if packed.is_some() => Form::Packed,
             0..LEAST_VALUES => Form::Text,
@@ -104,9 +153,13 @@ fn read_columns<'t>(
         if count > rest.len() && !has_room {
             return Err(ENDS);
         }
-        if form.has_table() && !room.take(count) {
-            return Err(LIMITS);
+        if form.has_table() {
+            if !room.take(count) {
+                return Err(LIMITS);
+            }
+            memory.take(array_bytes(count), layouts_left + room.bytes_left(values_left - count))?;
         }
+        values_left -= count;
         let (mut values, mut numbers) = Default::default();
         match form {
             Form::Predicted { .. } => values = Predictions::new(count, NOWHERE)?,
@@ -194,6 +247,7 @@ struct Join<'t> {
     slots: Vec<Range<usize>>,
     /// Room for a packed value.
     unpacked: Vec<u8>,
+    hashes: KeptHashes,
 }
 
 impl Join<'_> {
@@ -321,6 +375,12 @@ impl Join<'_> {
         self.slots[self.slots.len() - distance].clone()
     }
 
+    /// The hash of that value.
+    fn key_hash(&mut self, distance: usize) -> u32 {
+        let slot = self.slots.len() - distance;
+        self.hashes.of(slot, &self.block, self.slots[slot].clone())
+    }
+
     /// The next of a column of numbers, by its difference to another; that is then its number.
     fn number(&mut self, column: usize, before: i64) -> Result<(), Flaw> {
         let Column { rest, form, number, value, len, .. } = &mut self.columns[column];
@@ -342,9 +402,9 @@ impl Join<'_> {
     }
 
     fn number_by_key(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
-        let key = self.key(distance);
+        let hash = self.key_hash(distance);
         let Column { number, numbers, .. } = &mut self.columns[column];
-        let place = numbers.place(&self.block[key]);
+        let place = numbers.place(hash);
         let before = match *numbers.at(place) {
             NO_NUMBER => *number,
             last => last,
@@ -356,10 +416,11 @@ impl Join<'_> {
     }
 
     fn predicted(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {
-        let key = self.key(distance);
+        let (key, hash) = (self.key(distance), self.key_hash(distance));
         let Column { rest, values, .. } = &mut self.columns[column];
         let stored = *rest;
-        let last = values.last(&self.block[key.clone()]);
+        let place = values.place(hash);
+        let last = values.at(place);
         let before = match *last {
             NOWHERE => key,
             Range { start, end } => start as usize..end as usize,

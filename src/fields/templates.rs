@@ -21,8 +21,28 @@ const ONE_BYTE: usize = 192;
 /// Templates of a block, with [`WHOLE`], at most: their numbers take two bytes at most.
 pub(super) const MOST: usize = ONE_BYTE + (255 - ONE_BYTE) * 256;
 
-/// Slots of all templates at most: this bounds the memory of the columns.
+/// Slots of all templates at most, however large the block is.
 pub(super) const MOST_SLOTS: usize = 1 << 18;
+
+/// Slots, values and columns that any block may have: those of a line that has as many slots as one
+/// may have.
+const LEAST: usize = 1024;
+
+/// The slots that the templates of a block of `size` bytes may have together.
+pub(super) fn most_slots(size: usize) -> usize {
+    (size / 4 + LEAST).min(MOST_SLOTS)
+}
+
+/// The values that a block of `size` bytes may have.
+pub(super) fn most_values(size: usize) -> usize {
+    size / 4 + LEAST
+}
+
+/// The columns that a block of `size` bytes may have, with that of whole lines: each takes some
+/// hundred bytes of memory.
+pub(super) fn most_columns(size: usize) -> usize {
+    size / 128 + LEAST
+}
 
 /// Appends the number of a template.
 pub(super) fn write_number(number: usize, out: &mut Vec<u8>) {
@@ -44,6 +64,13 @@ pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw
     *bytes = rest;
     if number < count { Ok(number) } else { Err(Flaw("a line is of a template that is not there")) }
 }
+
+/// What a template takes of memory besides its bytes and slots: itself and what is allocated for it.
+pub(super) const OF_TEMPLATE: usize = size_of::<Template>() + USUAL + 64;
+/// What a slot takes.
+pub(super) const OF_SLOT: usize = size_of::<(Range<u32>, u32)>() + size_of::<u32>();
+/// What it takes to know a column by its place, besides the bytes in front of it.
+pub(super) const OF_PLACE: usize = 2 * size_of::<((u32, Box<[u8]>), u32)>() + 48;
 
 /// A template that lines are put together by.
 pub(super) struct Template {
@@ -86,8 +113,9 @@ impl Columns {
         Columns { by_place: HashMap::new(), depths: vec![0] }
     }
 
-    /// The columns of a template's slots, new ones in their order.
-    pub fn of(&mut self, template: &[u8]) -> Vec<u32> {
+    /// The columns of a template's slots, new ones in their order; `None` where these are more than
+    /// `left`.
+    pub fn of(&mut self, template: &[u8], mut left: usize) -> Option<Vec<u32>> {
         let (mut columns, mut before) = (Vec::new(), WHOLE_LINES);
         let mut parts = template.split(|&byte| byte == SLOT).peekable();
         while let Some(part) = parts.next() {
@@ -95,13 +123,14 @@ impl Columns {
                 let next = self.depths.len() as u32;
                 let column = *self.by_place.entry((before, part.into())).or_insert(next);
                 if column == next {
+                    left = left.checked_sub(1)?;
                     self.depths.push(columns.len() as u32);
                 }
                 columns.push(column);
                 before = column;
             }
         }
-        columns
+        Some(columns)
     }
 }
 
@@ -112,11 +141,13 @@ mod tests {
     #[test]
     fn slots_behind_the_same_bytes_share_a_column() {
         let mut columns = Columns::new();
-        assert_eq!(columns.of(b"at \x01: \x01"), [1, 2]);
-        assert_eq!(columns.of(b"at \x01, \x01 \x01"), [1, 3, 4]);
-        assert_eq!(columns.of(b"\x01\x01"), [5, 6]);
-        assert_eq!(columns.of(b"none"), [0; 0]);
-        assert_eq!(columns.depths, [0, 0, 1, 1, 2, 0, 1]);
+        let mut of = |template: &[u8]| columns.of(template, 9).unwrap();
+        assert_eq!(of(b"at \x01: \x01"), [1, 2]);
+        assert_eq!(of(b"at \x01, \x01 \x01"), [1, 3, 4]);
+        assert_eq!(of(b"\x01\x01"), [5, 6]);
+        assert_eq!(of(b"none"), [0; 0]);
+        assert_eq!(columns.of(b"a \x01 \x01", 1), None);
+        assert_eq!(columns.depths[..7], [0, 0, 1, 1, 2, 0, 1]);
     }
 
     #[test]

@@ -76,7 +76,7 @@ use crate::bwt::content_defined::{CommonPositions, Look};
 #[cfg(test)]
 use crate::cases;
 use crate::error::Flaw;
-use crate::fields::{self, Apart};
+use crate::fields::{self, Apart, SideMemory};
 use crate::leb128;
 use crate::sequence::{self, Contribution, Kind, Layout};
 use crate::threads::Threads;
@@ -315,11 +315,18 @@ pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filte
 /// A [`Flaw`] where the parts do not fit each other. Any parts at all are survived, in time and
 /// memory that `size` bounds.
 pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
-    undo_on(filtered, size, &Threads::Calling)
+    undo_on(filtered, size, &Threads::Calling, |_| Ok(u64::MAX))
 }
 
-/// [`undo`] for those who are no thread of the `pool`.
-pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result<Vec<u8>, Flaw> {
+/// [`undo`] for those who are no thread of the `pool`. The side structures of a block may take as
+/// many bytes as `side_room` gives: it is asked before there are any, and again with what they
+/// take where that is more.
+pub(crate) fn undo_on<E: From<Flaw>>(
+    filtered: Filtered,
+    size: usize,
+    pool: &Threads,
+    side_room: impl FnMut(Option<u64>) -> Result<u64, E>,
+) -> Result<Vec<u8>, E> {
     let Filtered { mut text, flags, side } = filtered;
     let mut rest = &side[..];
     if flags & MATCHES != 0 {
@@ -329,7 +336,7 @@ pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result
         regions::decode(&mut text, &mut rest, pool)?;
     }
     if flags & FIELDS != 0 {
-        text = pool.install(|| fields::put_together(&text, &mut rest, size))?;
+        text = put_fields_together(&text, &mut rest, size, pool, side_room)?;
     }
     if flags & SEQUENCES != 0 {
         let layout = Layout::read(&mut rest, size)?;
@@ -338,6 +345,28 @@ pub(crate) fn undo_on(filtered: Filtered, size: usize, pool: &Threads) -> Result
     if text.len() == size && rest.is_empty() && flags & !ALL == 0 {
         Ok(text)
     } else {
-        Err(Flaw("the filters of a block do not restore as many bytes as it has"))
+        Err(Flaw("the filters of a block do not restore as many bytes as it has").into())
+    }
+}
+
+/// Puts a block of fields together, anew each time that its side structures take more than the room
+/// they had.
+fn put_fields_together<E: From<Flaw>>(
+    text: &[u8],
+    side: &mut &[u8],
+    size: usize,
+    pool: &Threads,
+    mut side_room: impl FnMut(Option<u64>) -> Result<u64, E>,
+) -> Result<Vec<u8>, E> {
+    let mut allowed = side_room(None)?;
+    loop {
+        let (mut rest, mut memory) = (*side, SideMemory::new(allowed));
+        let done = pool.install(|| fields::put_together_in(text, &mut rest, size, &mut memory));
+        if let Some(needed) = memory.needed() {
+            allowed = side_room(Some(needed))?;
+            continue;
+        }
+        *side = rest;
+        return Ok(done?);
     }
 }

@@ -14,17 +14,17 @@ fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
     // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all others 144, another
     // coder 96, the rest 16 MiB.
     let narrow = NarrowLimits::USUAL;
-    let planned =
-        |workers, coders, depth| Plan { workers, coders, depth, ahead: 0, narrow, shortage: None };
+    let planned = |workers, coders, depth| (workers, coders, depth, narrow);
     let new = |limit| Plan::new(16 << 20, allowed(4, limit), Coding::StaticRans, None);
-    let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16);
+    let of = |plan: Plan| (plan.workers, plan.coders, plan.depth, plan.narrow);
+    let plan = |mib: u64| new((mib * MIB).div_ceil(15) * 16).map(of);
     assert_eq!(plan(16 + 144 + 96 + 4 * 98).unwrap(), planned(4, 2, 7));
     assert_eq!(plan(16 + 144 + 4 * 98).unwrap(), planned(4, 1, 6));
     assert_eq!(plan(16 + 144 + 2 * 98).unwrap(), planned(2, 1, 4));
     assert_eq!(plan(16 + 98 + 16).unwrap(), planned(1, 1, 1));
     let beside_gpu = |mib: u64| {
         let allowed = allowed(4, (mib * MIB).div_ceil(15) * 16).beside(2);
-        Plan::new(16 << 20, allowed, Coding::StaticRans, None).unwrap()
+        of(Plan::new(16 << 20, allowed, Coding::StaticRans, None).unwrap())
     };
     assert_eq!(beside_gpu(16 + 144 + 96 + 9 * 98), planned(6, 2, 9));
     assert_eq!(beside_gpu(16 + 144 + 96 + 5 * 98), planned(5, 2, 8));
@@ -138,6 +138,20 @@ fn an_address_space_as_large_as_an_error_asks_for_does() {
             for more in 0..2000 {
                 assert!(plan(mib + more).is_ok(), "{size} bytes, {threads} threads, {mib}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_limit_that_a_block_of_large_side_structures_asks_for_does() {
+    for threads in [1, 2, 16] {
+        for (size, side) in [(1 << 20, 30 << 20), (1 << 20, 5 << 20), (32 << 20, 200 << 20)] {
+            let plan = |memory| Plan::to_decode(size, allowed(threads, memory));
+            let first = (20..).find_map(|mib| plan(mib * MIB).ok()).unwrap();
+            let Error::Limit { needed, .. } = first.side_shortage(size, side) else { panic!() };
+            let found = plan(needed).unwrap();
+            assert_eq!(found.workers, threads);
+            assert!(found.side_share + Plan::freed_for_side(size) >= side, "{size} {side}");
         }
     }
 }

@@ -31,7 +31,8 @@
 //! | `equal_windows` | the windows around positions of equal content, compared |
 //! | `settings`, `repeated_ranges` | what goes in and what comes out |
 //! | `texts`, `rolling_hash`, `window_marks` | positions, hashes, a bit for each window |
-//! | `whole_lines` | ranges cut at line ends |
+//! | `whole_lines`, `whole_records`, `whole_characters` | ranges cut at their ends |
+//! | `whole_parts` | parts of a text that are in ranges as a whole |
 //!
 //! Of a tar of sources of which half is repeated it takes 30 ns a byte on one thread, and for
 //! windows of 100 bytes about 1.6 bytes of memory beside each byte. Time is in proportion to the
@@ -48,14 +49,19 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod whole_characters;
 mod whole_lines;
+mod whole_parts;
+mod whole_records;
 mod window_marks;
 mod window_minimizers;
 
 pub use collection::Input;
 pub use repeated_ranges::{FileRepeats, MostFrequent, Repeats};
 pub use settings::{Search, Unit};
+pub use whole_characters::{Characters, whole_characters};
 pub use whole_lines::whole_lines;
+pub use whole_records::whole_records;
 
 use crate::error::Result;
 use crate::options::Options;

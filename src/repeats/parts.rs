@@ -23,6 +23,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BASE: u64 = 8 << 20;
 const THREAD: u64 = 1 << 20;
 
+/// What is kept of each text, however short it is: by the search, and by whoever reads it and prints
+/// what is found.
+const TEXT: u64 = 1 << 10;
+
 /// The bytes of a part that has all there is.
 const WHOLE: u64 = 1 << 62;
 
@@ -68,12 +72,13 @@ where
     pub fn new(search: &'s Search, sizes: Vec<u64>, load: L, options: &Options) -> Result<Self> {
         let (all, width) = (sizes.iter().sum(), search.unit.size() as u64);
         let originals = if search.keeps_originals { all / width / 8 } else { 0 };
-        let fixed = BASE + THREAD * options.thread_count() as u64 + originals;
+        let of_texts = TEXT * sizes.len() as u64;
+        let fixed = BASE + THREAD * options.thread_count() as u64 + originals + of_texts;
         let memory = options.memory_limit().saturating_sub(fixed);
         let part_size = match search.part_size {
             Some(size) => size,
             None if needed(search, all) <= memory && all / width < MOST_UNITS => WHOLE,
-            None => largest_part(search, memory, fixed)?,
+            None => largest_part(search, sizes.len(), memory, fixed)?,
         };
         let part_size = part_size.next_multiple_of(width);
         let first = if search.is_across { sizes.len().min(1) } else { sizes.len() };
@@ -290,8 +295,8 @@ fn needed(search: &Search, bytes: u64) -> u64 {
     bytes + units / 4 + expected_memory(units, search.len)
 }
 
-/// The bytes of parts of which two fit.
-fn largest_part(search: &Search, memory: u64, fixed: u64) -> Result<u64> {
+/// The bytes of parts of which two fit, of so many texts.
+fn largest_part(search: &Search, texts: usize, memory: u64, fixed: u64) -> Result<u64> {
     const UNIT: u64 = 1 << 30;
     // Both parts, the marks of the second one once more, and units behind the last window.
     let each = 2 * needed(search, UNIT) + UNIT / search.unit.size() as u64 / 8;
@@ -305,6 +310,6 @@ fn largest_part(search: &Search, memory: u64, fixed: u64) -> Result<u64> {
     }
     let needed =
         (u128::from(shortest) * u128::from(each) / u128::from(UNIT)) as u64 + behind + fixed;
-    let what = format!("a search in parts of {shortest} bytes").into();
+    let what = format!("a search of {texts} texts in parts of {shortest} bytes").into();
     Err(Error::Limit { what, needed, allowed: memory + fixed, by: Bound::Memory })
 }

@@ -1,5 +1,6 @@
 //! Ranges cut at the ends of lines.
 
+use super::whole_parts::WholeParts;
 use crate::error::Result;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
@@ -19,20 +20,12 @@ use std::ops::Range;
 /// What a read gives.
 pub fn whole_lines(text: impl Read, ranges: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
     let mut text = BufReader::with_capacity(1 << 16, text);
-    let (mut whole, mut start): (Vec<Range<u64>>, _) = (Vec::new(), 0);
-    let mut ranges = ranges.iter().peekable();
+    let (mut whole, mut end) = (WholeParts::new(ranges), 0);
     loop {
-        let end = start + text.skip_until(b'\n')? as u64;
-        if end == start {
-            return Ok(whole);
+        match text.skip_until(b'\n')? as u64 {
+            0 => return Ok(whole.found()),
+            size => end += size,
         }
-        while ranges.next_if(|range| range.end <= start).is_some() {}
-        if ranges.peek().is_some_and(|range| range.start <= start && end <= range.end) {
-            match whole.last_mut() {
-                Some(last) if last.end == start => last.end = end,
-                _ => whole.push(start..end),
-            }
-        }
-        start = end;
+        whole.end_at(end);
     }
 }

@@ -7,7 +7,7 @@ use crate::bwt::CpuInverse;
 use crate::contents::{self, BlockInfo};
 use crate::error::{Error, Flaw, Result};
 use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
-use crate::memory;
+use crate::memory::{self, Plan};
 use crate::options::Options;
 use crate::sorters::SliceGpus;
 use std::io::SeekFrom;
@@ -124,14 +124,19 @@ impl<'a> FileBlock<'a> {
         flaw.at(Some(self.number), self.info.coded.start)
     }
 
-    /// What inverts the transform of the block.
-    pub fn inverse(&self) -> CpuInverse {
-        CpuInverse::new(self.options.narrow)
-    }
-
     /// Reads the whole block and restores its raw bytes, which are checked.
     pub fn restore(&self) -> Result<Vec<u8>> {
-        self.decoded(|decoded| block::finish(decoded, &self.inverse()))
+        self.decoded(|decoded| self.finish(decoded))
+    }
+
+    /// Restores the raw bytes of the block, which are checked.
+    pub fn finish(&self, decoded: Decoded) -> Result<Vec<u8>> {
+        block::finish(decoded, &CpuInverse::new(self.options.narrow), &self.plan()?)
+    }
+
+    /// How blocks like this are decoded.
+    fn plan(&self) -> Result<Plan> {
+        self.options.plan_to_decode(self.header.raw_size).map_err(|e| self.locate(e))
     }
 
     /// Reads the whole block, decodes its slices and does `work` with them. What a GPU decoded and
@@ -149,8 +154,7 @@ impl<'a> FileBlock<'a> {
     }
 
     fn decode(&self, gpus: Option<&SliceGpus>) -> Result<Decoded> {
-        let plan = self.options.plan_to_decode(self.header.raw_size);
-        let plan = plan.map_err(|e| self.locate(e))?;
+        let plan = self.plan()?;
         if let Some(gpus) = gpus {
             // They are opened while the block is read.
             gpus.expect(self.header.coded_size);

@@ -11,7 +11,7 @@ use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
 use super::loaded_index::LoadedIndex;
 use super::search_cost::{BlockCost, SearchWork};
-use crate::block::{self, Decoded};
+use crate::block::Decoded;
 use crate::bwt::Bwt;
 use crate::error::{Error, Flaw, Result};
 use crate::events::Listener;
@@ -200,7 +200,7 @@ impl<'a> SearchedBlock<'a> {
         }
         let searchable = decoded.bwt().filter(|_| has_searched_transform(block));
         let searchable = searchable.map(Bwt::copy).transpose()?;
-        let restore = || block::finish(decoded, &block.inverse());
+        let restore = || block.finish(decoded);
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(block.text_of(restore()?)?));
         };

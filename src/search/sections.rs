@@ -9,6 +9,7 @@ use super::file_block::FileBlock;
 use super::shared_input::SharedInput;
 use crate::contents::{self, Contents};
 use crate::error::{Flaw, Result};
+use crate::memory;
 use crate::options::Options;
 use crate::sequence::Layout;
 use crate::sorters::SliceGpus;
@@ -25,6 +26,10 @@ pub(crate) struct Section<'a> {
 
 /// Layouts take up to one part of so many of the memory.
 const LAYOUTS_SHARE: u64 = 16;
+
+/// Bytes of memory for a block that is searched, however small it is: what is known of it, and where
+/// it stands in the file.
+const OF_BLOCK: u64 = 1400;
 
 /// The layouts of blocks, by their numbers, as far as there is room: whoever goes from block to
 /// block reads each once.
@@ -54,6 +59,10 @@ pub(crate) fn sections<'a>(
     contents: &'a Contents,
     options: &'a Options,
 ) -> Result<Vec<Section<'a>>> {
+    let count = contents.blocks.len() as u64;
+    memory::check(count.saturating_mul(OF_BLOCK), options.memory_limit(), || {
+        format!("a search of {count} blocks")
+    })?;
     let mut all: Vec<Section> = Vec::new();
     let mut infos = (0..).zip(&contents.blocks);
     for frame in &contents.frames {

@@ -99,6 +99,11 @@ impl BlockInverter {
         )
     }
 
+    /// Frees the tables that the CPU keeps for its next blocks.
+    pub fn free_tables(&self) {
+        self.cpu.free_tables();
+    }
+
     /// No more blocks come: lets go of the GPUs.
     pub fn end(&self) {
         self.gpus.end();

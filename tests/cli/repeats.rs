@@ -193,3 +193,134 @@ fn an_interrupt_leaves_no_file() {
     assert!(if dir.has("a") { status.code() == Some(1) } else { status.code().is_none() });
     assert!(temporary(&dir, child.id()).is_none());
 }
+
+/// Two files that have a stretch in common, of which what is next to it begins and ends alike.
+fn with_common(stretch: &str) -> Dir {
+    let dir = Dir::new();
+    dir.write("u1", format!("A{stretch}\u{4e01}\n").as_bytes());
+    dir.write("u2", format!("B{stretch}\u{4e03}\n").as_bytes());
+    dir
+}
+
+#[test]
+fn characters_are_not_cut() {
+    let stretches = [
+        "\u{91cd}\u{590d}\u{7684}\u{4e00}\u{6bb5}\u{6587}\u{5b57}".repeat(4),
+        "\u{e9}\u{fc}\u{f1}\u{df}".repeat(10),
+        "\u{1f600}\u{1f680}\u{1f9ec}".repeat(6),
+        "e\u{301}a\u{308}o\u{302}".repeat(8),
+        "plain words\r\n".repeat(6),
+        "mixed \u{e9} \u{91cd} \u{1f600}".repeat(5),
+    ];
+    for stretch in stretches {
+        let dir = with_common(&stretch);
+        dir.bwz("repeats -q -n 50 -o out u1 u2").assert().code(0);
+        let left = String::from_utf8(dir.read("out/u2")).expect("it is still UTF-8");
+        assert!(left.starts_with('B') && left.ends_with("\u{4e03}\n"), "{left}");
+        let run = dir.bwz("repeats -q -n 50 u1 u2").assert().code(0);
+        let last = format!("u2\t1\t{}\n", 1 + stretch.len());
+        assert!(stdout(run).ends_with(&last), "{stretch}");
+        // The first bytes of the characters behind it are the same.
+        let run = dir.bwz("repeats -q --no-utf8 -n 50 u1 u2").assert().code(0);
+        let last = format!("u2\t1\t{}\n", 1 + stretch.len() + 2);
+        assert!(stdout(run).ends_with(&last), "{stretch}");
+    }
+}
+
+#[test]
+fn what_is_not_utf8_is_cut_between_bytes() {
+    let dir = with_common(&"\u{91cd}".repeat(20));
+    let mut bytes = dir.read("u2");
+    bytes.push(0xFF);
+    dir.write("u2", &bytes);
+    let lines = "u1\t4\t61\nu2\t1\t63\n";
+    dir.bwz("repeats -n 50 -q u1 u2").assert().code(0).stdout(lines);
+    let run = dir.bwz("repeats --utf8 -n 50 u1 u2").assert().code(0).stdout(lines);
+    has_all(&stderr(run), &["u2: is not valid UTF-8 at byte 65"]);
+    let run = dir.bwz("repeats --utf8 -n 50 -q u1 u1").assert().code(0);
+    assert!(stderr(run).is_empty());
+    dir.bwz("repeats --utf8 --no-utf8 u1 u2").assert().code(2);
+    dir.bwz("repeats --utf8 --tokens u16 u1 u2").assert().code(2);
+}
+
+#[test]
+fn ranges_of_no_whole_character_are_none() {
+    let dir = Dir::new();
+    // Each has the last two bytes of one character and the first two of the next in common.
+    dir.write("a", "\u{10400}\u{10480}".as_bytes());
+    dir.write("b", "\u{20400}\u{104c0}".as_bytes());
+    dir.bwz("repeats -q --no-utf8 -n 4 a b").assert().code(0).stdout("b\t2\t6\n");
+    dir.bwz("repeats -q -n 4 a b").assert().code(1).stdout("");
+    dir.bwz("repeats -q -n 4 -o out a b").assert().code(1);
+    assert_eq!(dir.read("out/b"), dir.read("b"));
+}
+
+#[test]
+fn whole_records_go_or_stay() {
+    let dir = Dir::new();
+    let bases = |n: usize| {
+        let noise = cases::random(n * 1000 + 300, 4);
+        noise[n * 1000..].iter().map(|&b| char::from(b"ACGT"[usize::from(b)])).collect::<String>()
+    };
+    let record =
+        |name: &str, n: usize| format!(">{name}\n{}\n{}\n", &bases(n)[..60], &bases(n)[60..]);
+    let all = |records: &[(&str, usize)]| {
+        records.iter().map(|(name, n)| record(name, *n)).collect::<String>()
+    };
+    let write = |name: &str, records: &[(&str, usize)]| {
+        dir.write(name, all(records).as_bytes());
+    };
+    write("a.fa", &[("one", 1), ("two", 2), ("three", 3)]);
+    write("b.fa", &[("four", 4), ("two", 2), ("other", 3), ("one", 1)]);
+    dir.bwz("repeats -q -n 100 --records -o out a.fa b.fa").assert().code(0);
+    // That of another name stays, whose bases are cut out otherwise.
+    assert_eq!(dir.read("out/a.fa"), dir.read("a.fa"));
+    assert_eq!(dir.read("out/b.fa"), all(&[("four", 4), ("other", 3)]).as_bytes());
+    let run = dir.bwz("repeats -n 100 -o cut a.fa b.fa").assert().code(0);
+    has_all(&stderr(run), &["b.fa: parts of records are cut out", "--records"]);
+    // The only record of a file, which is then empty.
+    write("c.fa", &[("two", 2)]);
+    dir.bwz("repeats -q -n 100 --records -f -o out a.fa c.fa").assert().code(0);
+    assert_eq!(dir.read("out/c.fa"), b"");
+    let run = dir.bwz("repeats -n 100 -f -o cut a.fa c.fa").assert().code(0);
+    assert!(!stderr(run).contains("parts of records"));
+    // Of FASTQ, one of them wrapped, as CRLF.
+    let read = |name: &str, n: usize| {
+        let (bases, end) = (&bases(n), if n == 3 { "\r\n" } else { "\n" });
+        let wrap = if n == 2 { "\n" } else { "" };
+        let (one, two) = bases.split_at(100);
+        let lines = [format!("@{name}"), format!("{one}{wrap}{two}"), "+".to_owned()];
+        let quality = format!("@{}{wrap}{}", &one[1..].to_lowercase(), two.to_lowercase());
+        format!("{}{end}{quality}{end}", lines.join(end))
+    };
+    dir.write("a.fq", [read("r1", 1), read("r2", 2), read("r3", 3)].concat().as_bytes());
+    let reads = [read("r2", 2), read("r5", 5), read("r3", 3), read("r6", 6)].concat();
+    dir.write("b.fq", reads.as_bytes());
+    dir.bwz("repeats -q -n 100 --records -f -o out a.fq b.fq").assert().code(0);
+    assert_eq!(dir.read("out/b.fq"), [read("r5", 5), read("r6", 6)].concat().as_bytes());
+    dir.write("text", &dir.read("a.fa")[1..]);
+    let run = dir.bwz("repeats -q --records -f -o out a.fa text").assert().code(2);
+    has_all(&stderr(run), &["text", "does not begin as FASTA or FASTQ does"]);
+    dir.bwz("repeats --records a.fa b.fa").assert().code(2);
+    dir.bwz("repeats --records --lines -o out a.fa b.fa").assert().code(2);
+}
+
+#[test]
+fn more_files_than_may_be_open() {
+    let dir = Dir::new();
+    let noise = cases::random(600 * 40, 256);
+    let mut names = Vec::new();
+    for (n, part) in noise.chunks(40).enumerate() {
+        let text = [part, &noise[..200], &[n as u8; 3]].concat();
+        dir.write(&format!("in/{n}"), &text);
+        names.push(format!("in/{n}"));
+    }
+    let run = format!("ulimit -n 64; bwz repeats -q -o out {}", names.join(" "));
+    dir.sh(&run).assert().code(0).stderr("");
+    // The bytes next to what is cut out may be those of another file by chance.
+    for n in 1..600 {
+        let left = dir.read(&format!("out/{n}"));
+        assert!(left.len() <= 43 && left.starts_with(&noise[n * 40..][..36]), "{n}");
+    }
+    assert_eq!(dir.read("out/0").len(), 243);
+}

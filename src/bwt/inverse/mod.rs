@@ -76,6 +76,12 @@ impl CpuInverse {
         CpuInverse { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
+    /// Frees the tables that are kept and not in use.
+    pub fn free_tables(&self) {
+        self.tables.free();
+        self.wide_tables.free();
+    }
+
     /// Restores a block on the threads of the current rayon pool.
     pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
         // To ask rayon for its threads starts them.

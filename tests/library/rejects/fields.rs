@@ -31,8 +31,14 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let lines_of_x = [&[b'x'; 700][..], b"\n"].concat().repeat(3);
     let empty_values =
         of_fields(&values, &[2, 0xCE, 1, 0], &[&[b'\n'; 100], &lines_of_x[..]].concat());
+    let few_values = |text: &[u8]| of_fields(text, &[2, 2, 0], &lines_of_x);
+    // 2103 bytes may have 1549 slots, and 1040 columns with that of whole lines.
+    let columns = few_values(&[&[1; 1040][..], b"\nx\n"].concat());
+    let slots = few_values(&[&[1; 775][..], b"\n", &[1; 775], b"\n"].concat());
     vec![
-        ("R28-fields-values", empty_values, "too many slots, values"),
+        ("R28-fields-values", empty_values, "too many slots, columns, values"),
+        ("R28-fields-columns", columns, "too many slots, columns, values"),
+        ("R28-fields-slots", slots, "too many slots, columns, values"),
         ("R28-fields-templates", with(&text, &[0xC0, 0x7F, 80, 0]), misfit),
         ("R28-fields-lines", with(&text, &[first, 0xFF, 0xFF, 1, 0]), misfit),
         ("R28-fields-template-cut", with(&text, &[0xBF, 0x7F, 80, 0]), early),
