@@ -229,6 +229,15 @@ fn check_all(number: usize, mark: u8, make: fn(&mut Dice) -> Vec<u8>) -> usize {
     by_sequence
 }
 
+/// Capitals, and T for U.
+fn folded(bases: &[u8]) -> Vec<u8> {
+    let fold = |byte: &u8| match byte.to_ascii_uppercase() {
+        b'U' => b'T',
+        byte => byte,
+    };
+    bases.iter().map(fold).collect()
+}
+
 fn check(
     archive: &mut Archive<Cursor<Vec<u8>>>,
     raw: &[u8],
@@ -261,7 +270,7 @@ fn check(
         let end = truth.written.len().min(start + 2 + dice.roll(9));
         let part = &truth.written[start..end];
         let residues = part.iter().copied().filter(|&byte| is_residue(byte));
-        let pattern: Vec<u8> = residues.map(|byte| byte.to_ascii_uppercase()).collect();
+        let pattern = folded(&residues.collect::<Vec<u8>>());
         if !pattern.is_empty() {
             patterns.push(pattern);
         }
@@ -273,7 +282,7 @@ fn check(
     for (n, pattern) in patterns.iter().enumerate() {
         let mut wanted = Vec::new();
         for truth in &truths {
-            let upper = truth.written.to_ascii_uppercase();
+            let upper = folded(&truth.written);
             let windows = upper.windows(pattern.len()).zip(&truth.offsets);
             wanted.extend(windows.filter(|(window, _)| window == pattern).map(|(_, &at)| at));
         }
@@ -313,8 +322,7 @@ fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
             assert!(archive.extract(0..raw.len() as u64).unwrap() == raw, "{byte:02X} at {at}");
             assert!(archive.has_sequences());
             let (truths, _) = naive(&raw, b'>');
-            let upper: Vec<Vec<u8>> =
-                truths.iter().map(|truth| truth.written.to_ascii_uppercase()).collect();
+            let upper: Vec<Vec<u8>> = truths.iter().map(|truth| folded(&truth.written)).collect();
             let around = 240 + at;
             let patterns = [
                 letters[around - 30..around - 10].to_vec(),
