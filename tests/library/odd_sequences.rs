@@ -129,7 +129,7 @@ fn bases(dice: &mut Dice, len: usize) -> Vec<u8> {
     let mut line = Vec::new();
     let (is_odd, is_small, is_rna) = (dice.roll(4) == 0, dice.roll(5) == 0, dice.roll(9) == 0);
     while line.len() < len {
-        let base = b"ACGTACGTACGTACGTACGTRYN*"[dice.roll(24)];
+        let base = b"ACGTACGTACGTACGTACGTRYNK"[dice.roll(24)];
         let base = if is_rna && base == b'T' { b'U' } else { base };
         line.push(if is_small { base.to_ascii_lowercase() } else { base });
         if is_odd && dice.roll(30) == 0 {
