@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::sequence::{self, Base, Record};
 use crate::threads;
 use rayon::prelude::*;
+use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -79,9 +80,12 @@ impl RecordInfo {
     fn go_on(&mut self, block_start: u64, part: &Record) {
         let here = part.quality_start.map(|at| block_start + at as u64);
         self.quality_offset = self.quality_offset.or(here);
+        let was_torn = mem::take(&mut self.is_torn);
         if part.residues.is_empty() {
             return;
         }
+        // What comes first is the rest of a line.
+        let line_goes_on = was_torn && part.raw_start == 0;
         let start = block_start + part.raw_start as u64;
         let bases = part.residues.len() as u64;
         let line_bases = part.line_bases as u64;
@@ -91,8 +95,7 @@ impl RecordInfo {
         if self.length == 0 {
             self.offset = start;
             (self.line_bases, self.line_width) = (line_bases, line_width);
-        } else if self.is_torn {
-            // What comes first is the rest of a line.
+        } else if line_goes_on {
             let begins_with_first = self.length == self.last_line;
             let has_blanks = self.last_width != self.last_line;
             self.is_regular &= begins_with_first && one_line && !has_blanks;
@@ -108,7 +111,7 @@ impl RecordInfo {
                 && start == next
                 && (like_before || one_line && line_bases <= self.line_bases);
         }
-        let goes_on = self.is_torn && one_line;
+        let goes_on = line_goes_on && one_line;
         self.length += bases;
         self.last_line = part.last_line as u64 + if goes_on { self.last_line } else { 0 };
         self.last_width = part.last_width as u64 + if goes_on { self.last_width } else { 0 };
