@@ -296,7 +296,7 @@ fn check(
 fn every_oddity_is_searched_as_a_naive_reader_reads_it() {
     let fasta = check_all(5000, b'>', fasta);
     let fastq = check_all(5000, b'@', fastq);
-    assert!(fasta > 4000 && fastq > 4000, "{fasta} and {fastq} are searched by sequence");
+    assert!(fasta > 4000 && fastq > 3000, "{fasta} and {fastq} are searched by sequence");
 }
 
 /// Each byte at the begin, in the middle and at the end of a line of a sequence.
