@@ -751,7 +751,7 @@ def undo_arm64(region, start):
         region[at:at + 4] = word.to_bytes(4, "little")
 
 
-Unit = collections.namedtuple("Unit", ("lead", "lead_size", "residues", "width", "times"))
+Unit = collections.namedtuple("Unit", ("lead", "lead_size", "line_bytes", "width", "times"))
 
 
 class LengthModel:
@@ -1121,22 +1121,32 @@ def undo_sequences(text, side, raw_size):
     require(layout_holds, "R28", "a wrong Layout_Checksum")
     decoder = BinaryDecoder(layout, 0, "R28")
     last_line_ends = BitTree(1).read(decoder) == 1
-    units, entries = read_units(decoder, raw_size)
+    is_extended = BitTree(1).read(decoder) == 1
+    units, entries = read_units(decoder, is_extended, raw_size)
     lines = sum(line_count(unit) * unit.times for unit in units)
-    records = sum(unit.times for unit in units if unit.lead >= 2)
-    residues = sum(unit.residues * unit.times for unit in units)
+    records = sum(unit.times for unit in units if unit.lead in (2, 3))
+    line_bytes = sum(unit.line_bytes * unit.times for unit in units if unit.lead < 4)
     heads = sum((unit.lead_size + (unit.lead == 3) * unit.width) * unit.times for unit in units)
-    qualities = sum(unit.residues * unit.times for unit in units if unit.lead == 3)
-    limits = (lines, residues + records, heads + qualities)
-    crlf, small, escaped = read_stretches(decoder, limits, entries)
+    qualities = sum(unit.line_bytes * unit.times for unit in units if unit.lead >= 3)
+    crlf, entries = read_stretches(decoder, lines, entries)
+    blanks = []
+    if is_extended:
+        blanks, entries = read_stretches(decoder, line_bytes, entries)
+    blank_count = sum(end - first for first, end in blanks)
+    residues = line_bytes - blank_count
+    small, entries = read_stretches(decoder, residues + records, entries)
+    other_count = heads + qualities + blank_count
+    escaped, entries = read_stretches(decoder, other_count, entries)
     decoder.require_end()
     fits = sequence_size == residues + records and sequence_size <= len(text)
     require(fits, "R28", "a Sequence_Size of %d" % sequence_size)
     sequence = bytearray(text[:sequence_size])
     for first, end in small:
         sequence[first:end] = sequence[first:end].lower()
-    others = undo_escapes(text[sequence_size:], escaped, heads + qualities)
-    parts = LineParts(bytes(sequence), others[:heads], others[heads:])
+    others = undo_escapes(text[sequence_size:], escaped, other_count)
+    blank_bytes = others[heads + qualities:]
+    others = others[:heads + qualities]
+    parts = LineParts(bytes(sequence), others[:heads], others[heads:], blanks, blank_bytes)
     ends = [b"\n"] * lines
     for first, end in crlf:
         ends[first:end] = [b"\r\n"] * (end - first)
@@ -1147,24 +1157,25 @@ def undo_sequences(text, side, raw_size):
     return b"".join(line + end for line, end in zip(raw_lines, ends))
 
 
-def read_units(decoder, raw_size):
+def read_units(decoder, is_extended, raw_size):
     """Section 12.8: the units, and how many stretches there may be."""
     unit_count, entries = NumberModel().read(decoder), raw_size // 4 + 16
     require(unit_count <= entries, "R28", "a layout of %d units" % unit_count)
-    lead_tree, times_number = BitTree(2), NumberModel()
-    models = [[LengthModel() for _ in range(3)] for _ in range(4)]
+    lead_tree, times_number = BitTree(3 if is_extended else 2), NumberModel()
+    models = [[LengthModel() for _ in range(3)] for _ in range(5)]
     units, left = [], raw_size + 1
     for _ in range(unit_count):
         lead = lead_tree.read(decoder)
-        lead_size = models[lead][0].read(decoder) if lead > 0 else 0
-        residues = models[lead][1].read(decoder)
-        width = models[lead][2].read(decoder) if residues > 0 or lead == 3 else 0
-        if width == 0 and lead < 3:
-            width = residues
-        unit = Unit(lead, lead_size, residues, width, times_number.read(decoder) + 1)
-        fits = lead == 3 or (width <= residues if residues > 0 else lead > 0)
-        require(fits, "R28", "lines of width %d in a unit of %d residues" % (width, residues))
-        size = lead_size + residues + (width + residues if lead == 3 else 0)
+        require(lead <= 4, "R28", "a unit of lead %d" % lead)
+        lead_size = models[lead][0].read(decoder) if lead in (1, 2, 3) else 0
+        line_bytes = models[lead][1].read(decoder)
+        width = models[lead][2].read(decoder) if line_bytes > 0 or lead == 3 else 0
+        if width == 0 and lead != 3:
+            width = line_bytes
+        unit = Unit(lead, lead_size, line_bytes, width, times_number.read(decoder) + 1)
+        fits = lead == 3 or (width <= line_bytes if line_bytes > 0 else lead in (1, 2))
+        require(fits, "R28", "lines of width %d in a unit of %d bytes" % (width, line_bytes))
+        size = lead_size + line_bytes + (width + line_bytes if lead == 3 else 0)
         left -= (size + line_count(unit)) * unit.times
         require(left >= 0, "R28", "lines that are more than the block")
         units.append(unit)
@@ -1175,24 +1186,22 @@ def line_count(unit):
     """Section 12.8: the lines of a unit, once."""
     if unit.lead == 3:
         return 4
-    return (unit.lead > 0) + (-(-unit.residues // unit.width) if unit.residues > 0 else 0)
+    lines = -(-unit.line_bytes // unit.width) if unit.line_bytes > 0 else 0
+    return (unit.lead in (1, 2)) + lines
 
 
-def read_stretches(decoder, limits, entries):
-    """Section 12.8: three lists of stretches, each as pairs of first and end."""
-    lists = []
-    for limit in limits:
-        count = NumberModel().read(decoder)
-        entries -= count
-        require(entries >= 0, "R28", "a layout of %d stretches" % count)
-        gap, length, stretches, end = NumberModel(), NumberModel(), [], 0
-        for _ in range(count):
-            first = end + gap.read(decoder)
-            end = first + length.read(decoder) + 1
-            require(end <= limit, "R28", "a stretch that ends too late")
-            stretches.append((first, end))
-        lists.append(stretches)
-    return lists
+def read_stretches(decoder, limit, entries):
+    """Section 12.8: a list of stretches, as pairs of first and end, and how many more may be."""
+    count = NumberModel().read(decoder)
+    entries -= count
+    require(entries >= 0, "R28", "a layout of %d stretches" % count)
+    gap, length, stretches, end = NumberModel(), NumberModel(), [], 0
+    for _ in range(count):
+        first = end + gap.read(decoder)
+        end = first + length.read(decoder) + 1
+        require(end <= limit, "R28", "a stretch that ends too late")
+        stretches.append((first, end))
+    return stretches, entries
 
 
 def undo_escapes(mapped, escaped, size):
@@ -1218,14 +1227,36 @@ def undo_escapes(mapped, escaped, size):
 class LineParts:
     """Section 12.8: what the lines of a block are taken from."""
 
-    def __init__(self, sequence, heads, qualities):
+    def __init__(self, sequence, heads, qualities, blanks, blank_bytes):
         self.sequence, self.heads, self.qualities = sequence, heads, qualities
         self.at, self.heads_at, self.qualities_at = 0, 0, 0
+        self.blanks, self.blank_bytes, self.line_at = blanks[::-1], list(blank_bytes[::-1]), 0
 
     def residues(self, size):
         """The next residues."""
         self.at += size
         return self.sequence[self.at - size:self.at]
+
+    def sequence_line(self, size):
+        """The next bytes of a line of a sequence, blanks and all."""
+        if not self.blanks:
+            return self.residues(size)
+        line = bytearray()
+        for _ in range(size):
+            first, end = self.blanks[-1] if self.blanks else (self.line_at + 1, 0)
+            if self.line_at < first:
+                line += self.residues(1)
+            else:
+                line.append(self.blank_bytes.pop())
+            self.line_at += 1
+            if self.line_at == end:
+                self.blanks.pop()
+        return bytes(line)
+
+    def quality_line(self, size):
+        """The next qualities."""
+        self.qualities_at += size
+        return self.qualities[self.qualities_at - size:self.qualities_at]
 
     def head(self, size):
         """The next bytes of the other lines."""
@@ -1234,18 +1265,18 @@ class LineParts:
 
     def lines(self, unit):
         """The lines of a unit, once, without their ends."""
-        if unit.lead > 0:
+        if unit.lead in (1, 2, 3):
             yield self.head(unit.lead_size)
-        if unit.lead >= 2:
+        if unit.lead in (2, 3):
             require(self.residues(1) == b"\n", "R28", "a record that does not begin with 0A")
         if unit.lead == 3:
-            yield self.residues(unit.residues)
+            yield self.sequence_line(unit.line_bytes)
             yield self.head(unit.width)
-            self.qualities_at += unit.residues
-            yield self.qualities[self.qualities_at - unit.residues:self.qualities_at]
+            yield self.quality_line(unit.line_bytes)
             return
-        for at in range(0, unit.residues, unit.width or 1):
-            yield self.residues(min(unit.width, unit.residues - at))
+        line = self.quality_line if unit.lead == 4 else self.sequence_line
+        for at in range(0, unit.line_bytes, unit.width or 1):
+            yield line(min(unit.width, unit.line_bytes - at))
 
 
 # 13. Slices

@@ -225,6 +225,7 @@ impl<W: Write> Encoder<W> {
         if !self.block.is_empty() {
             self.submit(true)?;
         }
+        self.cut.warn(&self.options.listener);
         match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
             EncoderState::Running { mut writer, mut pipeline } => {
@@ -245,10 +246,10 @@ impl<W: Write> Encoder<W> {
         next.clear();
         let mut bytes = mem::replace(&mut self.block, next);
         let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
-        let begun = self.cut.cut(&mut bytes, is_last)?;
+        let (begun, sequences) = self.cut.cut(&mut bytes, is_last)?;
         allocation::reserve(&mut self.block, begun.len()).ok_or(Flaw::NO_MEMORY)?;
         self.block.extend(begun);
-        let (number, offset, sequences) = (self.number, self.offset, self.cut.kind);
+        let (number, offset) = (self.number, self.offset);
         let raw = RawBlock { number, offset, raw: bytes.into(), alone, sequences };
         self.number += 1;
         self.offset += raw.raw.len() as u64;

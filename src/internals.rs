@@ -299,7 +299,8 @@ pub fn undo_on(pool: Arc<ThreadPool>, filtered: Filtered, size: usize) -> Result
 /// layout of more entries than a block may have is refused.
 pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw> {
     let kind = if is_fastq { sequence::Kind::Fastq } else { sequence::Kind::Fasta };
-    let (text, layout) = sequence::split(block, kind)?;
+    let start = sequence::LineState::guess(block, kind);
+    let (text, layout) = sequence::split(block, kind, start)?;
     if !layout.is_small() {
         return Err(Flaw("the layout of the block's sequences is too large"));
     }

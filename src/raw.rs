@@ -12,9 +12,8 @@ use crate::bwt;
 use crate::coder;
 use crate::error::Result;
 use crate::events::{Listener, Step};
-use crate::sequence::Kind;
 use crate::threads;
-pub(crate) use block_cut::BlockCut;
+pub(crate) use block_cut::{BlockCut, SequencesStart};
 use std::collections::VecDeque;
 use std::io::{self, IoSliceMut, Read, Write};
 use std::iter;
@@ -96,8 +95,8 @@ pub(crate) struct RawBlock {
     pub offset: u64,
     /// There is no other block, so that every thread can take part in sorting this one.
     pub alone: bool,
-    /// The stream is one of sequences, which are searched.
-    pub sequences: Option<Kind>,
+    /// How it begins if the stream is one of sequences, which are searched.
+    pub sequences: Option<SequencesStart>,
 }
 
 /// Cuts a stream into blocks, of which only the last is short, but where [`BlockCut`] says.
@@ -175,8 +174,9 @@ impl<R: Read> RawBlocks<R> {
         }
     }
 
-    /// Reads a whole block, or what is left. Memory that is not read into is never touched.
-    fn read(&mut self) -> Result<Raw> {
+    /// Reads a whole block, or what is left, and says how it begins in a stream of sequences. Memory
+    /// that is not read into is never touched.
+    fn read(&mut self) -> Result<(Raw, Option<SequencesStart>)> {
         let size = self.block_size as usize;
         let (mut bytes, mut len) = match self.coming.pop_front() {
             Some(begun) => begun,
@@ -190,14 +190,15 @@ impl<R: Read> RawBlocks<R> {
             (len, is_run) = self.fill(&mut bytes, len, is_run)?;
         }
         if is_run && len > 0 {
-            self.cut.pass_run();
-            let run = Run { byte: bytes[0], len };
+            let (run, start) = (Run { byte: bytes[0], len }, self.cut.start());
+            self.cut.pass_run(run.byte, len);
             self.spare.keep(bytes);
-            return Ok(Raw::Run(run));
+            return Ok((Raw::Run(run), start));
         }
         bytes.truncate(len);
-        self.begun = self.cut.cut(&mut bytes, self.ended)?;
-        Ok(Raw::Bytes(bytes))
+        let (rest, start) = self.cut.cut(&mut bytes, self.ended)?;
+        self.begun = rest;
+        Ok((Raw::Bytes(bytes), start))
     }
 
     /// Memory for the next block, with the bytes that the one before left to it.
@@ -281,12 +282,17 @@ impl<R: Read> Iterator for RawBlocks<R> {
         let (number, offset, from) = (self.number, self.offset, Instant::now());
         match self.read() {
             Err(e) => Some(Err(e)),
-            Ok(raw) if raw.len() == 0 => None,
-            Ok(raw) => {
+            Ok((raw, _)) if raw.len() == 0 => {
+                self.cut.warn(&self.listener);
+                None
+            }
+            Ok((raw, sequences)) => {
                 self.number += 1;
                 self.offset += raw.len() as u64;
                 self.listener.done(number, [(Step::Read, from, Instant::now())]);
-                let sequences = self.cut.kind;
+                if self.ended {
+                    self.cut.warn(&self.listener);
+                }
                 Some(Ok(RawBlock { raw, number, offset, alone: false, sequences }))
             }
         }

@@ -15,7 +15,7 @@ use crate::filter::{self, Filtered};
 use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
 use crate::memory::Plan;
 use crate::options::Options;
-use crate::raw::{Raw, RawBlock, Run, Spare};
+use crate::raw::{Raw, RawBlock, Run, SequencesStart, Spare};
 use crate::sequence::{self, Contribution};
 use crate::sorters::{BlockSorter, CodedTransform, Sorted};
 use crate::tasks::Task;
@@ -24,6 +24,13 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
+
+/// A block that was one run, coded.
+struct LastRun {
+    run: Run,
+    sequences: Option<SequencesStart>,
+    block: CodedBlock,
+}
 
 /// The state that all blocks of a stream share.
 pub struct BlockEncoder {
@@ -38,7 +45,7 @@ pub struct BlockEncoder {
     verify: Option<Plan>,
     /// The last block that was one run: others of that byte and length differ from it in their
     /// place alone.
-    last_run: Mutex<Option<(Run, CodedBlock)>>,
+    last_run: Mutex<Option<LastRun>>,
     spare: Spare,
     listener: Listener,
 }
@@ -162,13 +169,16 @@ impl BlockEncoder {
     fn code_run(
         &self,
         run: Run,
-        sequences: Option<sequence::Kind>,
+        sequences: Option<SequencesStart>,
         place: BlockPlace,
     ) -> Result<CodedBlock> {
         let from = Instant::now();
         let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, block)) = last.as_ref().filter(|(known, _)| *known == run) {
-            let mut block = block.clone();
+        if let Some(last) = last.as_ref()
+            && last.run == run
+            && last.sequences == sequences
+        {
+            let mut block = last.block.clone();
             (block.number, block.header.raw_offset) = (place.number, place.offset);
             self.listener.done(place.number, [(Step::Code(Device::Cpu), from, Instant::now())]);
             return Ok(block);
@@ -176,7 +186,7 @@ impl BlockEncoder {
         let bytes = run.to_bytes()?;
         self.sorters.expect(bytes.len(), place.alone);
         let block = self.code_sorted(self.sort_bytes(bytes, sequences, place)?)?;
-        *last = Some((run, block.clone()));
+        *last = Some(LastRun { run, sequences, block: block.clone() });
         Ok(block)
     }
 
@@ -191,12 +201,12 @@ impl BlockEncoder {
     fn sort_bytes(
         &self,
         bytes: Vec<u8>,
-        kind: Option<sequence::Kind>,
+        sequences: Option<SequencesStart>,
         place: BlockPlace,
     ) -> Result<SortedBlockText> {
         let raw_size = bytes.len();
         let checksum = self.pool.install(|| frame::raw_checksum(&bytes));
-        let (filtered, sequences) = self.filtered(bytes, kind, place.number)?;
+        let (filtered, sequences) = self.filtered(bytes, sequences, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
         let on = (threads, place.alone);
@@ -211,13 +221,16 @@ impl BlockEncoder {
     fn filtered(
         &self,
         block: Vec<u8>,
-        kind: Option<sequence::Kind>,
+        sequences: Option<SequencesStart>,
         number: u64,
     ) -> Result<(Filtered, Option<(sequence::Kind, Contribution)>), Flaw> {
         if self.index.is_some() {
-            let Some(kind) = kind else { return Ok((Filtered::unchanged(block), None)) };
+            let Some(SequencesStart { kind, state }) = sequences else {
+                return Ok((Filtered::unchanged(block), None));
+            };
             return self.listener.time(number, Step::Filter, || {
-                let (filtered, adds) = self.pool.install(|| filter::separate(block, kind))?;
+                let (filtered, adds) =
+                    self.pool.install(|| filter::separate(block, kind, state))?;
                 Ok((filtered, Some((kind, adds))))
             });
         }

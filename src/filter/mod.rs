@@ -78,7 +78,7 @@ use crate::cases;
 use crate::error::Flaw;
 use crate::fields::{self, Apart, SideMemory};
 use crate::leb128;
-use crate::sequence::{self, Contribution, Kind, Layout};
+use crate::sequence::{self, Contribution, Kind, Layout, LineState};
 use crate::threads::Threads;
 use std::borrow::Borrow;
 use std::mem;
@@ -132,10 +132,15 @@ pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
 }
 
 /// A block of a stream of sequences, with the one filter that an index may stand beside, and what
-/// it adds to the stream. It has no filter where that makes it larger.
-pub(crate) fn separate(block: Vec<u8>, kind: Kind) -> Result<(Filtered, Contribution), Flaw> {
-    let (text, layout) = sequence::split(&block, kind)?;
-    let contribution = layout.contribution();
+/// it adds to the stream, in which it begins in the state `start`. It has no filter where that
+/// makes it larger.
+pub(crate) fn separate(
+    block: Vec<u8>,
+    kind: Kind,
+    start: LineState,
+) -> Result<(Filtered, Contribution), Flaw> {
+    let (text, layout) = sequence::split(&block, kind, start)?;
+    let contribution = layout.contribution(start);
     if !text.is_empty()
         && text.len() <= block.len()
         && let Some(side) = written(&layout, block.len())?
@@ -249,7 +254,8 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
 
 /// Sets sequences apart where that makes the block smaller, and gives the parameters.
 fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Result<Vec<u8>, Flaw> {
-    let (text, layout) = pool.install(|| sequence::split(&block.text, kind))?;
+    let start = LineState::guess(&block.text, kind);
+    let (text, layout) = pool.install(|| sequence::split(&block.text, kind, start))?;
     if let Some(parameters) = written(&layout, block.text.len())?
         && text.len() + parameters.len() < block.text.len()
     {

@@ -5,7 +5,7 @@ use super::field_bytes::ensure;
 use super::table_form::{from_form, to_form};
 use crate::error::Flaw;
 use crate::leb128;
-use crate::sequence::{Contribution, Kind};
+use crate::sequence::{Contribution, Kind, LineState};
 
 /// The type of the table.
 pub(crate) const SEQUENCES: u8 = 1;
@@ -28,14 +28,16 @@ pub(crate) struct BlockSequences {
     pub continued: u64,
     /// Residues in the block.
     pub residues: u64,
+    /// What goes on at its start.
+    pub start: LineState,
 }
 
 impl SequencesTable {
     /// Those of blocks that add this each, in order.
     pub fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
         let (mut records_before, mut continued) = (0, 0);
-        let place = |Contribution { records, residues, of_last }: Contribution| {
-            let block = BlockSequences { records_before, continued, residues };
+        let place = |Contribution { records, residues, of_last, start }: Contribution| {
+            let block = BlockSequences { records_before, continued, residues, start };
             records_before += records;
             continued = if records == 0 { continued + residues } else { of_last };
             block
@@ -46,9 +48,10 @@ impl SequencesTable {
     /// The content of the table.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut plain = vec![self.kind as u8];
-        for &BlockSequences { records_before, continued, residues } in &self.blocks {
+        for &BlockSequences { records_before, continued, residues, start } in &self.blocks {
             let numbers = [records_before, continued, residues];
             numbers.iter().for_each(|&number| leb128::write(number as usize, &mut plain));
+            start.write(&mut plain);
         }
         let (form, coded) = to_form(plain);
         [&[form][..], &coded].concat()
@@ -59,9 +62,9 @@ impl SequencesTable {
         1 + Self::longest_plain(blocks)
     }
 
-    /// The kind, and three numbers of up to six bytes of each block.
+    /// The kind, and of each block a small number and up to four of up to six bytes.
     fn longest_plain(blocks: u64) -> u64 {
-        1 + 3 * 6 * blocks
+        1 + (1 + 4 * 6) * blocks
     }
 
     /// Reads the content of the table of a frame of so many blocks.
@@ -76,10 +79,12 @@ impl SequencesTable {
             1 => Kind::Fastq,
             _ => return Err(Flaw("the frame is of sequences of an unknown kind")),
         };
-        let mut number = || leb128::read(&mut rest).map(|n| n as u64);
         let mut block = |_| {
-            let (records_before, continued, residues) = (number()?, number()?, number()?);
-            Ok(BlockSequences { records_before, continued, residues })
+            let records_before = leb128::read(&mut rest)? as u64;
+            let continued = leb128::read(&mut rest)? as u64;
+            let residues = leb128::read(&mut rest)? as u64;
+            let start = LineState::read(&mut rest, continued)?;
+            Ok(BlockSequences { records_before, continued, residues, start })
         };
         let blocks = (0..blocks).map(&mut block).collect::<Result<_, Flaw>>()?;
         ensure(rest.is_empty(), MISFIT.0)?;
@@ -93,7 +98,8 @@ mod tests {
 
     #[test]
     fn a_table_survives_and_says_what_stands_before_each_block() {
-        let add = |records, residues, of_last| Contribution { records, residues, of_last };
+        let start = LineState::default();
+        let add = |records, residues, of_last| Contribution { records, residues, of_last, start };
         let blocks = [add(2, 100, 60), add(0, 70, 70), add(1, 30, 0), add(0, 5, 5)];
         let table = SequencesTable::of(Kind::Fastq, blocks);
         let before = |block: &BlockSequences| (block.records_before, block.continued);

@@ -7,7 +7,7 @@ use crate::allocation;
 use crate::error::{Error, Flaw, Result};
 use crate::events::Listener;
 use crate::options::Options;
-use crate::sequence::{self, Kind};
+use crate::sequence::{self, Kind, LineState, OddBytes};
 use std::mem;
 
 /// How the blocks of one stream are cut.
@@ -19,12 +19,24 @@ use std::mem;
 pub(crate) struct BlockCut {
     /// The next block is the first of a stream that may be one of sequences.
     undecided: bool,
-    pub kind: Option<Kind>,
+    kind: Option<Kind>,
     /// Anything but sequences is an error.
     requires_sequences: bool,
     listener: Listener,
+    /// What was met in the blocks so far, and the state behind them.
+    odd: OddBytes,
     separator: Option<u8>,
 }
+
+/// What a block of a stream of sequences is, and what goes on at its start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SequencesStart {
+    pub kind: Kind,
+    pub state: LineState,
+}
+
+/// Bytes of a run that are looked at together.
+const PIECE: usize = 64 << 10;
 
 impl BlockCut {
     pub fn new(options: &Options) -> Self {
@@ -33,6 +45,7 @@ impl BlockCut {
             kind: None,
             requires_sequences: options.looks_for_sequences() && options.require_sequences,
             listener: options.listener.clone(),
+            odd: OddBytes::default(),
             separator: options.separator,
         }
     }
@@ -42,25 +55,51 @@ impl BlockCut {
         self.undecided || self.kind.is_some() || self.separator.is_some()
     }
 
-    /// Passes a block that is one byte over and over: it is no sequence, and either each of its
-    /// bytes is a separator or none.
-    pub fn pass_run(&mut self) {
+    /// How the next block begins, if the stream is one of sequences.
+    pub fn start(&self) -> Option<SequencesStart> {
+        self.kind.map(|kind| SequencesStart { kind, state: self.odd.state() })
+    }
+
+    /// Passes a block that is `len` times `byte`: a stream that begins so is none of sequences, and
+    /// either each byte is a separator or none.
+    pub fn pass_run(&mut self, byte: u8, len: usize) {
         self.undecided = false;
+        let Some(kind) = self.kind else { return };
+        let piece = vec![byte; len.min(PIECE)];
+        for from in (0..len).step_by(PIECE) {
+            self.odd.add(&piece[..PIECE.min(len - from)], kind);
+        }
+    }
+
+    /// Warns of what is odd in the stream, which has ended.
+    pub fn warn(&self, listener: &Listener) {
+        if let Some(what) = self.odd.warning() {
+            listener.warn(what);
+        }
     }
 
     /// Takes the bytes off the end of the next block that the one after it begins with; none where
-    /// it is the last.
-    pub fn cut(&mut self, block: &mut Vec<u8>, is_last: bool) -> Result<Vec<u8>> {
+    /// it is the last. Also gives how the block begins if the stream is one of sequences.
+    pub fn cut(
+        &mut self,
+        block: &mut Vec<u8>,
+        is_last: bool,
+    ) -> Result<(Vec<u8>, Option<SequencesStart>)> {
         if mem::take(&mut self.undecided) {
             self.kind = sequence::decide(block);
             if self.kind.is_none() {
                 self.tell_why(block)?;
             }
         }
-        match self.place(block).filter(|&at| !is_last && at < block.len()) {
-            Some(at) => split_off(block, at).ok_or(Flaw::NO_MEMORY.into()),
-            None => Ok(Vec::new()),
+        let rest = match self.place(block).filter(|&at| !is_last && at < block.len()) {
+            Some(at) => split_off(block, at).ok_or(Flaw::NO_MEMORY)?,
+            None => Vec::new(),
+        };
+        let start = self.start();
+        if let Some(kind) = self.kind {
+            self.odd.add(block, kind);
         }
+        Ok((rest, start))
     }
 
     /// Says why the stream that begins with `block` is none of sequences, if it begins like one.
@@ -82,7 +121,8 @@ impl BlockCut {
     }
 
     fn place(&self, block: &[u8]) -> Option<usize> {
-        let between_records = self.kind.and_then(|kind| sequence::cut(block, kind));
+        let between_records =
+            self.kind.and_then(|kind| sequence::cut(block, kind, self.odd.state()));
         let behind = |separator| Some(memchr::memrchr(separator, block)? + 1);
         between_records.or_else(|| self.separator.and_then(behind))
     }

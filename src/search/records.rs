@@ -10,9 +10,11 @@ use super::searched_block;
 use super::sections::{Layouts, OUTSIDE, Section, layout, sections};
 use super::shared_input::SharedInput;
 use crate::error::{Error, Result};
-use crate::sequence::{Base, Kind, Record};
+use crate::options::Options;
+use crate::sequence::{self, Base, Record};
 use crate::threads;
 use rayon::prelude::*;
+use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -20,26 +22,28 @@ use std::sync::Mutex;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecordInfo {
-    /// The header line up to the first blank, without its mark.
+    /// The first word of the header line, without its mark.
     pub name: Vec<u8>,
     /// Bases, or amino acids.
     pub length: u64,
-    /// Raw offset of the first one, or of where it would be.
+    /// Raw offset of the first line of them, or of where it would be.
     pub offset: u64,
     /// Bases in each line but the last.
     pub line_bases: u64,
-    /// Bytes of each line but the last, its end included.
+    /// Bytes of each line but the last, its end and blanks included.
     pub line_width: u64,
     /// Raw offset of the first quality of a FASTQ record.
     pub quality_offset: Option<u64>,
-    /// Whether all lines but the last are of the same width, and nothing stands between them, so
-    /// that the numbers tell where each base is.
+    /// Whether all lines but the last are of the same width, and nothing stands between them or in
+    /// front of a base, so that the numbers tell where each base is.
     pub is_regular: bool,
     /// The block in which it begins, and its number there.
     block: u64,
     number: usize,
-    /// Bases in the last line so far.
+    /// Bases in the last line so far, its bytes, and whether it goes on in the next block.
     last_line: u64,
+    last_width: u64,
+    is_torn: bool,
 }
 
 /// Where a byte of a file stands.
@@ -54,39 +58,64 @@ pub struct Place {
 }
 
 impl RecordInfo {
-    fn new(name: Vec<u8>, block: &FileBlock, number: usize, part: &Record) -> Self {
+    /// A record as far as it is in the block that it begins in, without its name.
+    fn new(block: &FileBlock, number: usize, part: &Record) -> Self {
         RecordInfo {
-            name,
+            name: Vec::new(),
             length: part.residues.len() as u64,
             offset: block.info.raw.start + part.raw_start as u64,
             line_bases: part.line_bases as u64,
             line_width: part.line_width as u64,
-            quality_offset: None,
+            quality_offset: part.quality_start.map(|at| block.info.raw.start + at as u64),
             is_regular: part.is_regular,
             block: block.number,
             number,
             last_line: part.last_line as u64,
+            last_width: part.last_width as u64,
+            is_torn: part.is_torn,
         }
     }
 
     /// Adds what stands of it in the next block.
     fn go_on(&mut self, block_start: u64, part: &Record) {
-        let (line_bases, width) = (part.line_bases as u64, part.line_width as u64);
+        let here = part.quality_start.map(|at| block_start + at as u64);
+        self.quality_offset = self.quality_offset.or(here);
+        let was_torn = mem::take(&mut self.is_torn);
+        if part.residues.is_empty() {
+            return;
+        }
+        // What comes first is the rest of a line.
+        let line_goes_on = was_torn && part.raw_start == 0;
+        let start = block_start + part.raw_start as u64;
+        let bases = part.residues.len() as u64;
+        let line_bases = part.line_bases as u64;
+        let line_width = part.line_width as u64;
+        let one_line = part.residues.len() == part.last_line;
+        self.is_regular &= part.is_regular;
         if self.length == 0 {
-            self.offset = block_start + part.raw_start as u64;
-            (self.line_bases, self.line_width) = (line_bases, width);
+            self.offset = start;
+            (self.line_bases, self.line_width) = (line_bases, line_width);
+        } else if line_goes_on {
+            let begins_with_first = self.length == self.last_line;
+            let has_blanks = self.last_width != self.last_line;
+            self.is_regular &= begins_with_first && one_line && !has_blanks;
+            if begins_with_first {
+                self.line_width = self.last_width + line_width;
+                self.line_bases = self.last_line + line_bases;
+            }
         } else {
-            let one_line = part.residues.len() == part.last_line;
-            let like_before = (line_bases, width) == (self.line_bases, self.line_width);
+            let like_before = (line_bases, line_width) == (self.line_bases, self.line_width);
             // Where the next line is if nothing stands between.
-            let next = self.offset + self.length / self.line_bases * self.line_width;
+            let next = self.offset + self.length / self.line_bases.max(1) * self.line_width;
             self.is_regular &= self.last_line == self.line_bases
-                && block_start + part.raw_start as u64 == next
+                && start == next
                 && (like_before || one_line && line_bases <= self.line_bases);
         }
-        self.is_regular &= part.is_regular;
-        self.length += part.residues.len() as u64;
-        self.last_line = part.last_line as u64;
+        let goes_on = line_goes_on && one_line;
+        self.length += bases;
+        self.last_line = part.last_line as u64 + if goes_on { self.last_line } else { 0 };
+        self.last_width = part.last_width as u64 + if goes_on { self.last_width } else { 0 };
+        self.is_torn = part.is_torn;
     }
 }
 
@@ -95,55 +124,46 @@ impl FileSearch<'_> {
     pub fn records(&mut self) -> Result<Vec<RecordInfo>> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
-        let mut records: Vec<RecordInfo> = Vec::new();
+        let mut records: Vec<FoundRecord> = Vec::new();
         for section in sections(&input, self.contents, self.options)? {
             if !section.by_sequence {
                 continue;
             }
             let first = records.len();
+            let mut ends_in_header = false;
             for block in &section.blocks {
+                if ends_in_header {
+                    let range = layout(block, self.layouts)?.first_head();
+                    if let Some(last) = records[first..].last_mut() {
+                        last.header.extend(text_of(block, range, self.options)?);
+                    }
+                }
                 let layout = layout(block, self.layouts)?;
                 let part = |n| layout.record(n).ok_or_else(|| block.flaw(OUTSIDE));
-                let before = part(0)?;
-                if let Some(last) =
-                    records[first..].last_mut().filter(|_| !before.residues.is_empty())
-                {
-                    last.go_on(block.info.raw.start, &before);
+                if let Some(last) = records[first..].last_mut() {
+                    last.info.go_on(block.info.raw.start, &part(0)?);
                 }
                 let count = layout.records();
+                ends_in_header = layout.ends_in_header(ends_in_header);
                 self.options.check_records(records.len() + count).map_err(|e| block.locate(e))?;
                 if count == 0 {
                     continue;
                 }
                 let headers = part(1)?.header.start..part(count)?.header.end;
-                let pool = threads::pool(self.options)?;
-                let range = [headers.clone()];
-                let text = pool.install(|| searched_block::texts(block, &range))?.concat();
-                let fastq = block.sequences.as_ref().is_some_and(|text| text.kind == Kind::Fastq);
+                let text = text_of(block, headers.clone(), self.options)?;
                 for number in 1..=count {
                     let part = part(number)?;
                     let range = part.header.start - headers.start..part.header.end - headers.start;
-                    let name = name(&text[range]);
-                    let mut record = RecordInfo::new(name, block, number, &part);
-                    if fastq {
-                        // Its line ends the record.
-                        let next = (number < count).then(|| layout.record(number + 1)).flatten();
-                        let next = next.and_then(|next| layout.raw_offset(next.residues.start - 1));
-                        let end = next.unwrap_or(layout.raw_size());
-                        let width = if next.is_none() && !layout.ends_line() {
-                            record.length
-                        } else {
-                            record.line_width
-                        };
-                        record.quality_offset =
-                            Some(block.info.raw.start + (end as u64).saturating_sub(width));
-                    }
-                    records.push(record);
+                    let header = text[range].to_vec();
+                    records
+                        .push(FoundRecord { header, info: RecordInfo::new(block, number, &part) });
                 }
             }
+            let fastq = section.blocks.iter().any(FileBlock::is_fastq);
+            records[first..].iter_mut().for_each(|record| record.complete(fastq));
         }
         *self.cost += input.cost();
-        Ok(records)
+        Ok(records.into_iter().map(|record| record.info).collect())
     }
 
     /// Where bytes at raw offsets stand.
@@ -258,20 +278,39 @@ fn base(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<
     Ok(number.map(|number| (number, continued + offset as u64)))
 }
 
-/// The name in a header line as the text has it.
-fn name(header: &[u8]) -> Vec<u8> {
-    let mut name = Vec::new();
-    let mut rest = header.iter().skip(1);
+/// A record with its header line as the text has it.
+struct FoundRecord {
+    header: Vec<u8>,
+    info: RecordInfo,
+}
+
+impl FoundRecord {
+    fn complete(&mut self, is_fastq: bool) {
+        self.info.name = sequence::name_in(&unmapped(&self.header)).to_vec();
+        if is_fastq {
+            self.info.quality_offset.get_or_insert(self.info.offset);
+        } else {
+            self.info.quality_offset = None;
+        }
+    }
+}
+
+/// A range of the text of a block.
+fn text_of(block: &FileBlock, range: Range<usize>, options: &Options) -> Result<Vec<u8>> {
+    let pool = threads::pool(options)?;
+    Ok(pool.install(|| searched_block::texts(block, &[range]))?.concat())
+}
+
+/// A header line of the text as it is in the file.
+fn unmapped(header: &[u8]) -> Vec<u8> {
+    let mut raw = Vec::new();
+    let mut rest = header.iter();
     while let Some(&byte) = rest.next() {
-        let byte = match byte {
+        raw.push(match byte {
             0x80 => rest.next().copied().unwrap_or_default(),
             0x81 => rest.next().copied().unwrap_or_default() & 0x7F,
             _ => byte & 0x7F,
-        };
-        if byte.is_ascii_whitespace() {
-            break;
-        }
-        name.push(byte);
+        });
     }
-    name
+    raw
 }

@@ -81,7 +81,7 @@ pub(crate) fn sections<'a>(
                     .get(n + 1)
                     .map(|next| next.records_before.saturating_sub(here.records_before));
                 let size = records.map(|records| here.residues.saturating_add(records));
-                position = block.search_sequences(sequences.kind, size, position)?;
+                position = block.search_sequences(sequences.kind, here.start, size, position)?;
                 block.records_before = Some(here.records_before);
                 block.continued = here.continued;
             }
@@ -170,11 +170,12 @@ pub(crate) fn layout<'l>(block: &FileBlock, layouts: &'l mut Layouts) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sequence::{self, Kind};
+    use crate::sequence::{self, Kind, LineState};
 
     #[test]
     fn layouts_take_no_more_than_their_part_of_the_memory() {
-        let (_, layout) = sequence::split(b">a\nACgt\nAC\n", Kind::Fasta).unwrap();
+        let (_, layout) =
+            sequence::split(b">a\nACgt\nAC\n", Kind::Fasta, LineState::default()).unwrap();
         let (size, mut layouts) = (layout.size() as u64, Layouts::default());
         for number in 0..10 {
             layouts.keep(number, layout.clone(), 3 * size);

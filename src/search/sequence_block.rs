@@ -8,16 +8,18 @@ use super::sequence_text::{Front, SequenceText};
 use crate::error::{Flaw, Result};
 use crate::filter::SEQUENCES;
 use crate::frame::{BlockKind, Shape};
-use crate::sequence::{self, Layout};
+use crate::sequence::{self, Layout, LineState};
 
 const MISFIT: Flaw = Flaw("the block's sequences are not those of the frame's table");
 
 impl FileBlock<'_> {
     /// Has the block be searched by sequence, in a text of so many bytes as far as that is known,
-    /// which stands at `position` in its section. Gives the position behind it.
+    /// which stands at `position` in its section. Gives the position behind it. The block begins in
+    /// the state `start`.
     pub fn search_sequences(
         &mut self,
         kind: sequence::Kind,
+        start: LineState,
         expected: Option<u64>,
         position: u64,
     ) -> Result<u64> {
@@ -28,14 +30,19 @@ impl FileBlock<'_> {
                 (Some(front), size)
             }
             (false, Some(size)) => (None, size),
-            (false, None) => (None, self.split(kind)?.1.sequence_size() as u64),
+            (false, None) => (None, self.split(kind, start)?.1.sequence_size() as u64),
         };
         if expected.is_some_and(|expected| expected != size) {
             return Err(self.flaw(MISFIT));
         }
         self.searched = position..position.saturating_add(size);
-        self.sequences = Some(SequenceText { kind, size, front });
+        self.sequences = Some(SequenceText { kind, start, size, front });
         Ok(self.searched.end)
+    }
+
+    /// Whether its sequences are those of FASTQ.
+    pub fn is_fastq(&self) -> bool {
+        self.sequences.as_ref().is_some_and(|text| text.kind == sequence::Kind::Fastq)
     }
 
     /// Where everything in the block is.
@@ -53,7 +60,7 @@ impl FileBlock<'_> {
                 let layout = Layout::read(&mut &bytes[..], self.raw_size());
                 layout.map_err(|flaw| self.flaw(flaw))?
             }
-            None => self.split(text.kind)?.1,
+            None => self.split(text.kind, text.start)?.1,
         };
         match layout.sequence_size() as u64 == text.size {
             true => Ok(layout),
@@ -63,8 +70,8 @@ impl FileBlock<'_> {
 
     /// The text of a block that is decoded as a whole: its raw bytes where it is searched by these.
     pub fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {
-        let Some(SequenceText { kind, size, .. }) = self.sequences else { return Ok(raw) };
-        let (text, layout) = sequence::split(&raw, kind).map_err(|flaw| self.flaw(flaw))?;
+        let Some(SequenceText { kind, start, size, .. }) = self.sequences else { return Ok(raw) };
+        let (text, layout) = sequence::split(&raw, kind, start).map_err(|flaw| self.flaw(flaw))?;
         match layout.sequence_size() as u64 == size {
             true => Ok(text),
             false => Err(self.flaw(MISFIT)),
@@ -80,8 +87,8 @@ impl FileBlock<'_> {
         Ok(Front::parse(&bytes, place, self.raw_size() as u64)?)
     }
 
-    fn split(&self, kind: sequence::Kind) -> Result<(Vec<u8>, Layout)> {
-        sequence::split(&self.restore()?, kind).map_err(|flaw| self.flaw(flaw))
+    fn split(&self, kind: sequence::Kind, start: LineState) -> Result<(Vec<u8>, Layout)> {
+        sequence::split(&self.restore()?, kind, start).map_err(|flaw| self.flaw(flaw))
     }
 
     fn raw_size(&self) -> usize {

@@ -10,6 +10,8 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct SequenceText {
     pub kind: sequence::Kind,
+    /// What goes on at the start of the block.
+    pub start: sequence::LineState,
     /// Bytes that are searched.
     pub size: u64,
     /// `None` where the block has no filter, or others too.

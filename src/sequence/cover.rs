@@ -121,6 +121,24 @@ impl Cover {
         self.from(at).skip_while(move |stretch| stretch.end <= at)
     }
 
+    /// The number that has so many before it that are not covered, and is not covered itself.
+    pub fn uncovered(&self, before: usize) -> usize {
+        let behind = self.landmarks.partition_point(|mark| mark.end - mark.covered <= before);
+        let landmark = self.landmarks[..behind].last();
+        let mut at = before + landmark.map_or(0, |landmark| landmark.covered);
+        let from = landmark.map_or(self.iter(), |landmark| Stretches {
+            bytes: &self.bytes[landmark.at..],
+            end: landmark.end,
+        });
+        for stretch in from {
+            if stretch.start > at {
+                break;
+            }
+            at += stretch.len();
+        }
+        at
+    }
+
     /// How much of `0..at` is covered.
     pub fn covered_before(&self, at: usize) -> usize {
         let before = self.landmark(at).map_or(0, |landmark| landmark.covered);
@@ -217,6 +235,8 @@ mod tests {
             let next = cover.stretches_behind(at).next().map(|stretch| stretch.start.max(at));
             assert_eq!(next, (at..bits.len()).find(|&n| bits[n]), "behind {at}");
         }
+        let uncovered = (0..bits.len()).filter(|&n| !bits[n]);
+        uncovered.enumerate().for_each(|(before, n)| assert_eq!(cover.uncovered(before), n));
         assert_eq!(cover.total, cover.covered_before(bits.len()));
         let last = bits.iter().rposition(|&bit| bit).unwrap();
         assert!(decoded(cover.count, last).is_err());

@@ -1,6 +1,7 @@
 //! Whether a block is one of sequences, and where one may be cut.
 
-use super::lines::{self, Kind, Lines, is_residues};
+use super::line_state::{LineState, Role};
+use super::lines::{self, Kind, Lines, is_blank, is_blank_line, is_residues};
 
 /// The part of a block that is looked at: so many windows of so many bytes.
 const WINDOWS: usize = 16;
@@ -49,8 +50,7 @@ fn in_fasta(window: &[u8]) -> usize {
 fn in_fastq(window: &[u8]) -> usize {
     let (mut lines, mut total) = (Lines(window), 0);
     while !lines.0.is_empty() {
-        let behind = lines::read(lines).map(|(_, rest)| rest);
-        if let Some(rest) = behind {
+        if let Some(rest) = lines::behind_record(lines) {
             total += lines.0.len() - rest.0.len();
             lines = rest;
         } else {
@@ -60,48 +60,78 @@ fn in_fastq(window: &[u8]) -> usize {
     total
 }
 
-/// What a file that begins with `block` holds, where it is one of sequences as a whole.
+/// What a file that begins with `block` holds, if it is one of sequences as a whole. Blank lines
+/// and comments may stand in front of the first record.
 pub fn decide(block: &[u8]) -> Option<Kind> {
-    let begins = Lines(block).find(|line| !line.bytes.is_empty())?;
+    let is_comment = |line: &lines::Line| line.begins(b'#') || line.begins(b';');
+    let begins = Lines(block).find(|line| !is_blank_line(line.bytes) && !is_comment(line))?;
     let beginning = &block[..block.len().min(BEGINNING)];
-    if begins.begins(b'@') {
-        // The last record may be cut off.
-        let whole = &beginning[..cut(beginning, Kind::Fastq).unwrap_or(beginning.len())];
-        let total = in_fastq(whole);
-        return (total > 0 && total * 10 >= whole.len() * 9).then_some(Kind::Fastq);
+    match () {
+        () if begins.is_header(b'>') => is_fasta(beginning).then_some(Kind::Fasta),
+        () if begins.is_header(b'@') => is_fastq(beginning).then_some(Kind::Fastq),
+        () => None,
     }
+}
+
+/// Whether nine in ten bytes of the sequences are residues. Blanks within a line count as if they
+/// were none, since a text is words; those around it do not count. A file of headers alone is none
+/// of sequences.
+fn is_fasta(beginning: &[u8]) -> bool {
     let (mut residues, mut others) = (0, 0);
+    let mut state = LineState::default();
     for line in Lines(beginning) {
-        match () {
-            () if line.begins(b'>') || line.begins(b';') => {}
-            () if is_residues(line.bytes) => residues += line.bytes.len(),
-            () => others += line.bytes.len(),
+        match state.next(Kind::Fasta, &line) {
+            Role::Sequence | Role::Stray => {
+                let start = line.bytes.iter().position(|&byte| !is_blank(byte)).unwrap_or(0);
+                let end = line.bytes.iter().rposition(|&byte| !is_blank(byte)).unwrap_or(0);
+                let trimmed = &line.bytes[start..=end];
+                let here = lines::residues(trimmed);
+                residues += here;
+                others += trimmed.len() - here;
+            }
+            Role::Record | Role::Other | Role::Qualities => {}
         }
     }
-    // One line in ten may be something else; a file of headers alone is none of sequences.
-    let is_whole = residues > 0 && residues / 9 >= others;
-    ((begins.begins(b'>') || begins.begins(b';')) && is_whole).then_some(Kind::Fasta)
+    residues > 0 && residues / 9 >= others
+}
+
+/// Whether nine in ten bytes are in whole records, but for the comments in front of the first and
+/// for the last record, which may be cut off.
+fn is_fastq(beginning: &[u8]) -> bool {
+    let mut lines = Lines(beginning);
+    let mut rest = lines;
+    while rest.next().is_some_and(|line| !line.is_header(b'@')) {
+        lines = rest;
+    }
+    let records = lines.0;
+    let whole = &records[..last_record(records, LineState::default()).unwrap_or(records.len())];
+    let total = in_fastq(whole);
+    total > 0 && total * 10 >= whole.len() * 9
 }
 
 /// Where a block that goes on behind these bytes is cut, so that no line or record of FASTQ is
-/// torn: in its second half, if there is such a place.
-pub fn cut(bytes: &[u8], kind: Kind) -> Option<usize> {
+/// torn: in its second half, if there is such a place. `start` is the state at its start.
+pub fn cut(bytes: &[u8], kind: Kind, start: LineState) -> Option<usize> {
     let half = bytes.len() / 2;
-    let line_start = |end| memchr::memrchr(b'\n', &bytes[..end]).map_or(0, |feed| feed + 1);
-    let last = Some(line_start(bytes.len())).filter(|&last| last > half)?;
-    if kind == Kind::Fastq {
-        let mut start = last;
-        for _ in 0..LINES_OF_TWO_RECORDS {
-            let Some(before) = start.checked_sub(1) else { break };
-            start = line_start(before);
-            if let Some((_, rest)) = lines::read(Lines(&bytes[start..last])) {
-                let end = last - rest.0.len();
-                return Some(if end > half { end } else { last });
-            }
-        }
-    }
-    Some(last)
+    let last = memchr::memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);
+    let record = match kind {
+        Kind::Fasta => None,
+        Kind::Fastq => last_record(bytes, start).filter(|&end| end > half),
+    };
+    let line = (last > half).then_some(last);
+    // At least the end of a line is not torn.
+    let whole_end = || bytes.ends_with(b"\r").then(|| bytes.len() - 1).filter(|&at| at > 0);
+    record.or(line).or_else(whole_end)
 }
 
-/// The last whole record ends in these last lines, wherever they are cut.
-const LINES_OF_TWO_RECORDS: usize = 8;
+/// Where the last record of FASTQ ends that is known to be whole.
+fn last_record(bytes: &[u8], mut state: LineState) -> Option<usize> {
+    let (mut lines, mut end) = (Lines(bytes), None);
+    while let Some(line) = lines.next() {
+        state.next(Kind::Fastq, &line);
+        if state.is_between_records() {
+            end = Some(bytes.len() - lines.0.len());
+        }
+    }
+    end
+}

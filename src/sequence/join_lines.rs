@@ -1,11 +1,13 @@
 //! Text and layout -> raw block.
 
+use super::cover::Stretches;
 use super::line_layout::Layout;
 use super::lines::End;
 use super::others;
 use super::units::{Lead, LineUnit};
 use crate::allocation;
 use crate::error::Flaw;
+use std::ops::Range;
 
 /// Puts a block together.
 ///
@@ -19,10 +21,12 @@ pub fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
     let (sequence, heads) = text.split_at_mut(layout.sequence_size());
     others::restore(heads, &layout.escaped)?;
     layout.small.iter().for_each(|stretch| sequence[stretch].make_ascii_lowercase());
-    let (heads, qualities) = heads.split_at(layout.totals.heads);
+    let (heads, rest) = heads.split_at(layout.totals.heads);
+    let (qualities, rest) = rest.split_at(layout.totals.qualities);
+    let blanks = Blanks { bytes: &rest[..layout.blanks.total], ..Blanks::new(layout) };
     let block = allocation::with_capacity(layout.raw_size()).ok_or(Flaw::NO_MEMORY)?;
     let ends = Ends::new(layout);
-    let mut join = LineJoin { block, sequence, heads, qualities, ends };
+    let mut join = LineJoin { block, sequence, heads, qualities, blanks, ends };
     for place in layout.units.iter() {
         for _ in 0..place.times {
             join.unit(&place.unit)?;
@@ -36,12 +40,30 @@ struct LineJoin<'a> {
     sequence: &'a [u8],
     heads: &'a [u8],
     qualities: &'a [u8],
+    blanks: Blanks<'a>,
     ends: Ends<'a>,
 }
 
-impl LineJoin<'_> {
+/// The blanks in lines of sequences.
+struct Blanks<'a> {
+    bytes: &'a [u8],
+    /// The stretch of them that is next, and bytes of lines before the next line.
+    next: Option<Range<usize>>,
+    rest: Stretches<'a>,
+    at: usize,
+}
+
+impl<'a> Blanks<'a> {
+    fn new(layout: &'a Layout) -> Self {
+        let mut rest = layout.blanks.iter();
+        let next = rest.next();
+        Blanks { bytes: &[], next, rest, at: 0 }
+    }
+}
+
+impl<'a> LineJoin<'a> {
     fn unit(&mut self, unit: &LineUnit) -> Result<(), Flaw> {
-        if unit.lead != Lead::None {
+        if unit.has_lead() {
             self.line(LinePart::Heads, unit.lead_len);
         }
         if unit.begins_record() {
@@ -49,35 +71,68 @@ impl LineJoin<'_> {
             self.sequence =
                 rest.ok_or(Flaw("a record of sequences does not begin where its layout says"))?;
         }
-        let (mut left, width) = (unit.residues, unit.line_width());
+        let part = match unit.lead {
+            Lead::Qualities => LinePart::Qualities,
+            _ => LinePart::Sequence,
+        };
+        let width = unit.line_width();
+        let mut left = unit.line_bytes;
         while left > width {
-            self.line(LinePart::Residues, width);
+            self.line(part, width);
             left -= width;
         }
         if left > 0 || unit.lead == Lead::Read {
-            self.line(LinePart::Residues, left);
+            self.line(part, left);
         }
         if unit.lead == Lead::Read {
             self.line(LinePart::Heads, unit.width);
-            self.line(LinePart::Qualities, unit.residues);
+            self.line(LinePart::Qualities, unit.line_bytes);
         }
         Ok(())
     }
 
     #[inline]
     fn line(&mut self, part: LinePart, len: usize) {
-        let bytes = match part {
-            LinePart::Heads => &mut self.heads,
-            LinePart::Residues => &mut self.sequence,
-            LinePart::Qualities => &mut self.qualities,
-        };
-        let (line, rest) = bytes.split_at(len);
-        *bytes = rest;
-        self.block.extend_from_slice(line);
+        match part {
+            LinePart::Heads => self.take(len, |join| &mut join.heads),
+            LinePart::Qualities => self.take(len, |join| &mut join.qualities),
+            LinePart::Sequence if self.blanks.next.is_none() => {
+                self.take(len, |join| &mut join.sequence);
+            }
+            LinePart::Sequence => self.line_with_blanks(len),
+        }
         match self.ends.next() {
             End::Lf => self.block.push(b'\n'),
             End::CrLf => self.block.extend_from_slice(b"\r\n"),
             End::None => {}
+        }
+    }
+
+    /// Moves bytes of a part to the block.
+    #[inline]
+    fn take(&mut self, len: usize, of: impl Fn(&mut Self) -> &mut &'a [u8]) {
+        let bytes = of(self);
+        let (line, rest) = bytes.split_at(len);
+        *bytes = rest;
+        self.block.extend_from_slice(line);
+    }
+
+    #[cold]
+    fn line_with_blanks(&mut self, len: usize) {
+        let end = self.blanks.at + len;
+        while self.blanks.at < end {
+            let Range { start, end: stretch_end } = self.blanks.next.clone().unwrap_or(end..end);
+            let here = self.blanks.at;
+            if here < start {
+                self.blanks.at = end.min(start);
+                self.take(self.blanks.at - here, |join| &mut join.sequence);
+                continue;
+            }
+            self.blanks.at = end.min(stretch_end);
+            self.take(self.blanks.at - here, |join| &mut join.blanks.bytes);
+            if self.blanks.at == stretch_end {
+                self.blanks.next = self.blanks.rest.next();
+            }
         }
     }
 }
@@ -85,7 +140,7 @@ impl LineJoin<'_> {
 #[derive(Clone, Copy)]
 enum LinePart {
     Heads,
-    Residues,
+    Sequence,
     Qualities,
 }
 
@@ -95,9 +150,9 @@ struct Ends<'a> {
     /// Lines that end alike, and how.
     left: usize,
     crlf: bool,
-    rest: super::cover::Stretches<'a>,
+    rest: Stretches<'a>,
     /// The stretch of CRLF that comes next, and the line that is next.
-    next: Option<std::ops::Range<usize>>,
+    next: Option<Range<usize>>,
     line: usize,
 }
 

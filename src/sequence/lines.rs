@@ -1,13 +1,11 @@
 //! The lines of a block, and what they are.
 
-use super::units::Lead;
-
 /// What a block, or all of a file, holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Records of a header line that begins with `>` and lines of residues.
     Fasta,
-    /// Records of four lines: `@` and a name, residues, `+`, a quality for each residue.
+    /// Records of lines: `@` and a name, residues, `+`, a quality for each residue.
     Fastq,
 }
 
@@ -26,9 +24,23 @@ pub(super) enum End {
     CrLf,
 }
 
+/// UTF-8 byte order mark, which some editors put at the beginning of a file.
+pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
+
 impl Line<'_> {
     pub fn begins(&self, byte: u8) -> bool {
         self.bytes.first() == Some(&byte)
+    }
+
+    /// Whether it begins with `mark`, perhaps behind a byte order mark.
+    pub fn is_header(&self, mark: u8) -> bool {
+        let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.bytes);
+        bytes.first() == Some(&mark)
+    }
+
+    /// Whether the first line of a block is likely to be the end of a header.
+    pub fn is_torn_header(&self) -> bool {
+        !self.is_header(b'>') && !is_blank_line(self.bytes) && !is_residues(self.bytes)
     }
 }
 
@@ -69,40 +81,70 @@ pub(super) fn is_residues(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().fold(true, |sound, &byte| sound & is_residue(byte))
 }
 
-/// The four lines of a record of FASTQ at the front of `lines`, and the lines behind them.
+/// Whether a byte in a line of a sequence is layout: a blank, a tab, VT, FF, or a CR.
+#[inline]
+pub(super) fn is_blank(byte: u8) -> bool {
+    byte == b' ' || byte.wrapping_sub(b'\t') < 5
+}
+
+/// Whether a line has nothing but blanks, or nothing at all.
+pub(super) fn is_blank_line(bytes: &[u8]) -> bool {
+    bytes.iter().all(|&byte| is_blank(byte))
+}
+
+/// Whether a line has blanks.
+pub(super) fn has_blanks(bytes: &[u8]) -> bool {
+    bytes.iter().fold(false, |any, &byte| any | is_blank(byte))
+}
+
+/// Bytes of a line that are no blanks.
+pub(super) fn symbols(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| !is_blank(byte)).count()
+}
+
+/// Bytes of a line that are residues.
+pub(super) fn residues(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|&&byte| is_residue(byte)).count()
+}
+
+/// The four lines of a record of FASTQ at the front of `lines`, and the lines behind them. Its two
+/// lines of symbols are of the same length, and have no blanks.
 pub(super) fn read<'a>(mut lines: Lines<'a>) -> Option<([Line<'a>; 4], Lines<'a>)> {
     let head = lines.next().filter(|head| head.begins(b'@'))?;
-    let residues = lines.next()?;
+    let residues = lines.next().filter(|line| !line.begins(b'+') && !line.is_header(b'@'))?;
     let plus = lines.next().filter(|plus| plus.begins(b'+'))?;
     // The qualities of no residues may be where the block ends, and then they are no line.
     let qualities = lines.next()?;
     let fit = qualities.bytes.len() == residues.bytes.len()
-        && (residues.bytes.is_empty() || is_residues(residues.bytes));
+        && !has_blanks(residues.bytes)
+        && !has_blanks(qualities.bytes);
     fit.then_some(([head, residues, plus, qualities], lines))
 }
 
-/// What a line that is no part of a whole record of FASTQ begins, or `None` where it is one of
-/// residues. `before` is the line in front of it, `rest` those behind it.
-pub(super) fn lead(kind: Kind, line: Line, before: Option<Line>, rest: Lines) -> Option<Lead> {
-    match kind {
-        Kind::Fasta if is_residues(line.bytes) => None,
-        Kind::Fasta if line.begins(b'>') => Some(Lead::Record),
-        Kind::Fasta => Some(Lead::Other),
-        Kind::Fastq => lead_of_torn(line, before, rest),
+/// The lines behind a whole record of FASTQ at the front of `lines`, of which nine in ten bases
+/// are such.
+pub(super) fn behind_record(mut lines: Lines) -> Option<Lines> {
+    lines.next().filter(|head| head.is_header(b'@'))?;
+    let (mut bases, mut odd) = (0, 0);
+    loop {
+        let line = lines.next()?;
+        if line.begins(b'+') {
+            break;
+        }
+        let here = residues(line.bytes);
+        (bases, odd) = (bases + here, odd + symbols(line.bytes) - here);
+        if line.is_header(b'@') || odd > bases / 9 {
+            return None;
+        }
     }
-}
-
-/// A record that is torn by the ends of the block, or broken: residues are followed by `+`, or by
-/// nothing and stand behind a header.
-fn lead_of_torn(line: Line, before: Option<Line>, mut rest: Lines) -> Option<Lead> {
-    let before = |byte| before.is_some_and(|before: Line| before.begins(byte));
-    let next = rest.next();
-    let is_header = line.begins(b'@') && next.map_or(!before(b'+'), |next| is_residues(next.bytes));
-    let is_sequence =
-        is_residues(line.bytes) && next.map_or(before(b'@'), |next| next.begins(b'+'));
-    match () {
-        () if is_sequence => None,
-        () if is_header => Some(Lead::Record),
-        () => Some(Lead::Other),
+    let mut left = bases + odd;
+    if left == 0 {
+        // The empty line of its qualities.
+        let rest = lines;
+        return Some(if lines.next()?.bytes.is_empty() { lines } else { rest });
     }
+    while left > 0 {
+        left = left.checked_sub(symbols(lines.next()?.bytes))?;
+    }
+    Some(lines)
 }

@@ -9,16 +9,24 @@
 //! | for each record that begins in the block | `0A`, then its residues |
 //! | the other lines: headers, comments, `+` lines | all above 127 |
 //! | the qualities of FASTQ | all above 127 |
+//! | the blanks in lines of residues | all above 127 |
 //!
-//! The first two are what is searched; a pattern of residues is found across line ends, in either
-//! case, and never across records. The layout has the lengths of the lines, their ends, and where
+//! The first two are what is searched; a pattern of residues is found across line ends and blanks,
+//! in either case, and never across records. A line within a record is never left out of it: a byte
+//! that is neither a residue nor a blank stands in the text as itself, where no pattern of residues
+//! crosses it. The layout has the lengths of the lines, their ends, the blanks in them, and where
 //! letters were small: a few bytes for a record. It maps positions to and from raw offsets in
 //! logarithmic time. Taking apart and putting together is one pass over the block each.
+//!
+//! What a line is follows from the lines before it, so a block is taken apart by the [`LineState`]
+//! at its start.
 //!
 //! | file | job |
 //! |---|---|
 //! | `detect` | is a block one of sequences, and where may it be cut? |
-//! | `lines`, `units` | its lines, and the records that they are of |
+//! | `lines`, `line_state` | its lines, and what each of them is |
+//! | `odd_bytes` | bytes in lines of residues that are no residues, for a warning |
+//! | `units` | lines in a row, and the records that they are of |
 //! | `split_records`, `join_lines` | raw block -> text and layout, and back |
 //! | `line_layout` | the layout |
 //! | `cover` | ascending stretches in it, such as those of small letters |
@@ -29,7 +37,9 @@ mod cover;
 mod detect;
 mod join_lines;
 mod line_layout;
+mod line_state;
 mod lines;
+mod odd_bytes;
 mod others;
 mod split_records;
 #[cfg(test)]
@@ -40,6 +50,9 @@ mod unlike;
 pub use detect::{cut, decide, detect};
 pub use join_lines::join;
 pub use line_layout::{Base, Contribution, Layout, Record};
+pub use line_state::LineState;
 pub use lines::Kind;
+pub use odd_bytes::OddBytes;
+pub(crate) use odd_bytes::name_in;
 pub use split_records::split;
 pub use unlike::why_unlike;

@@ -1,32 +1,39 @@
 //! Raw block -> text and layout.
 
 use super::cover::CoverWriter;
-use super::line_layout::Layout;
+use super::line_layout::{Covers, Layout};
+use super::line_state::{LineState, Role};
 use super::lines::{self, End, Kind, Line, Lines};
 use super::others;
 use super::units::{Lead, LineUnit, UnitsWriter};
 use crate::allocation;
 use crate::error::Flaw;
 
-/// Takes `block` apart. The text is larger than the block where it has many bytes above 127 beside
-/// its sequences.
+/// Takes `block` apart, which begins in the state `start`. The text is larger than the block where
+/// it has many bytes above 127 beside its sequences.
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
-pub fn split(block: &[u8], kind: Kind) -> Result<(Vec<u8>, Layout), Flaw> {
+pub fn split(block: &[u8], kind: Kind, start: LineState) -> Result<(Vec<u8>, Layout), Flaw> {
     let mut split = RecordSplit::new(block.len())?;
-    let (mut lines, mut before) = (Lines(block), None);
+    let mut state = start;
+    let mut lines = Lines(block);
     while !lines.0.is_empty() {
         if kind == Kind::Fastq
+            && state.is_between_records()
             && let Some((read, rest)) = lines::read(lines)
         {
             split.read(read);
-            (before, lines) = (Some(read[3]), rest);
+            lines = rest;
             continue;
         }
         let line = lines.next().expect("there are bytes left");
-        split.line(line, kind, before, lines);
-        before = Some(line);
+        match state.next(kind, &line) {
+            Role::Record => split.head(Lead::Record, line),
+            Role::Other | Role::Stray => split.head(Lead::Other, line),
+            Role::Sequence => split.sequence(line),
+            Role::Qualities => split.quality_line(line),
+        }
     }
     split.finish()
 }
@@ -35,13 +42,17 @@ struct RecordSplit {
     text: Vec<u8>,
     heads: Vec<u8>,
     qualities: Vec<u8>,
+    blanks: Vec<u8>,
     line: usize,
     ends: bool,
     crlf: CoverWriter,
     /// Small letters, by their positions in the text.
     small: CoverWriter,
+    /// Blanks, by their places in the lines of sequences, of which there are so many bytes.
+    blank: CoverWriter,
+    line_bytes: usize,
     units: UnitsWriter,
-    /// The unit that may go on, and the residues of its last line.
+    /// The unit that may go on, and the bytes of its last line.
     unit: LineUnit,
     last_line: usize,
     size: usize,
@@ -53,10 +64,13 @@ impl RecordSplit {
             text: allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?,
             heads: Vec::new(),
             qualities: Vec::new(),
+            blanks: Vec::new(),
             line: 0,
             ends: true,
             crlf: CoverWriter::default(),
             small: CoverWriter::default(),
+            blank: CoverWriter::default(),
+            line_bytes: 0,
             units: UnitsWriter::default(),
             unit: LineUnit::default(),
             last_line: 0,
@@ -78,7 +92,7 @@ impl RecordSplit {
         self.units.push(LineUnit {
             lead: Lead::Read,
             lead_len: head.bytes.len(),
-            residues: residues.bytes.len(),
+            line_bytes: residues.bytes.len(),
             width: plus.bytes.len(),
         });
         self.text.push(b'\n');
@@ -89,31 +103,49 @@ impl RecordSplit {
         [head, residues, plus, qualities].iter().for_each(|line| self.end(line.end));
     }
 
-    fn line(&mut self, line: Line, kind: Kind, before: Option<Line>, rest: Lines) {
-        match lines::lead(kind, line, before, rest) {
-            Some(lead) => {
-                self.flush();
-                self.unit = LineUnit { lead, lead_len: line.bytes.len(), ..LineUnit::default() };
-                self.heads.extend_from_slice(line.bytes);
-                if lead == Lead::Record {
-                    self.text.push(b'\n');
-                }
-            }
-            None => {
-                let len = line.bytes.len();
-                let goes_on = self.last_line == self.unit.width && len <= self.unit.width;
-                if self.unit.residues > 0 && !goes_on {
-                    self.flush();
-                }
-                if self.unit.residues == 0 {
-                    self.unit.width = len;
-                }
-                self.unit.residues += len;
-                self.last_line = len;
-                self.residues(line.bytes);
-            }
+    /// A line in front of a unit.
+    fn head(&mut self, lead: Lead, line: Line) {
+        self.flush();
+        self.unit = LineUnit { lead, lead_len: line.bytes.len(), ..LineUnit::default() };
+        self.heads.extend_from_slice(line.bytes);
+        if lead == Lead::Record {
+            self.text.push(b'\n');
         }
         self.end(line.end);
+    }
+
+    fn sequence(&mut self, line: Line) {
+        if self.unit.lead == Lead::Qualities {
+            self.flush();
+        }
+        self.add_line(line.bytes.len());
+        self.residues(line.bytes);
+        self.end(line.end);
+    }
+
+    fn quality_line(&mut self, line: Line) {
+        if self.unit.lead != Lead::Qualities {
+            self.flush();
+            self.unit.lead = Lead::Qualities;
+        }
+        self.add_line(line.bytes.len());
+        self.qualities.extend_from_slice(line.bytes);
+        self.end(line.end);
+    }
+
+    /// Adds a line to the unit, or begins another unit of the same kind of lines.
+    fn add_line(&mut self, len: usize) {
+        let goes_on = self.last_line == self.unit.width && len <= self.unit.width;
+        if self.unit.line_bytes > 0 && !goes_on {
+            let are_qualities = self.unit.lead == Lead::Qualities;
+            self.flush();
+            self.unit.lead = if are_qualities { Lead::Qualities } else { Lead::None };
+        }
+        if self.unit.line_bytes == 0 {
+            self.unit.width = len;
+        }
+        self.unit.line_bytes += len;
+        self.last_line = len;
     }
 
     fn flush(&mut self) {
@@ -122,8 +154,33 @@ impl RecordSplit {
         }
     }
 
-    /// Appends residues to the text, in upper case.
+    /// Appends a line of a sequence to the text, in upper case.
     fn residues(&mut self, line: &[u8]) {
+        if lines::has_blanks(line) {
+            let symbols = self.without_blanks(line);
+            self.symbols(&symbols);
+        } else {
+            self.symbols(line);
+        }
+        self.line_bytes += line.len();
+    }
+
+    /// Sets the blanks of a line apart, and gives what is left of it.
+    #[cold]
+    fn without_blanks(&mut self, line: &[u8]) -> Vec<u8> {
+        let mut symbols = Vec::new();
+        for (at, &byte) in (self.line_bytes..).zip(line) {
+            if lines::is_blank(byte) {
+                self.blank.push(at..at + 1);
+                self.blanks.push(byte);
+            } else {
+                symbols.push(byte);
+            }
+        }
+        symbols
+    }
+
+    fn symbols(&mut self, line: &[u8]) {
         let from = self.text.len();
         let (mut any, mut all) = (false, true);
         self.text.extend(line.iter().map(|&byte| {
@@ -160,13 +217,20 @@ impl RecordSplit {
 
     fn finish(mut self) -> Result<(Vec<u8>, Layout), Flaw> {
         self.flush();
-        let RecordSplit { mut text, heads, qualities, crlf, small, units, .. } = self;
-        allocation::reserve(&mut text, heads.len() + qualities.len()).ok_or(Flaw::NO_MEMORY)?;
+        let RecordSplit { mut text, heads, qualities, blanks, crlf, small, blank, units, .. } =
+            self;
+        let others = heads.len() + qualities.len() + blanks.len();
+        allocation::reserve(&mut text, others).ok_or(Flaw::NO_MEMORY)?;
         let mut escaped = CoverWriter::default();
         others::write(&heads, 0, &mut text, &mut escaped);
         others::write(&qualities, heads.len(), &mut text, &mut escaped);
-        let (crlf, small, escaped) = (crlf.finish(), small.finish(), escaped.finish());
-        let layout = Layout::new(self.ends, units.finish(), [crlf, small, escaped], self.size);
-        Ok((text, layout))
+        others::write(&blanks, heads.len() + qualities.len(), &mut text, &mut escaped);
+        let covers = Covers {
+            crlf: crlf.finish(),
+            blanks: blank.finish(),
+            small: small.finish(),
+            escaped: escaped.finish(),
+        };
+        Ok((text, Layout::new(self.ends, units.finish(), covers, self.size)))
     }
 }

@@ -1,5 +1,6 @@
 //! Every oddity comes back, and every map agrees with a list of all bytes.
 
+use super::lines::Lines;
 use super::*;
 use crate::cases;
 
@@ -28,6 +29,11 @@ fn blocks() -> Vec<(Kind, Vec<u8>)> {
         b">a\nA\n>a\nA\n>a\nA\n>a\nA\n>bb\nA\n>bb\nA\n",
         b"ACGT>AC\nA\n",
         b"@@\n++\n",
+        b"\xEF\xBB\xBF>a\nACGT\nAC\n\xEF\xBB\xBF> b\nA\n",
+        b"\n#text\n;c\n \n>a\nACGT \nACGT \nAC \n>b\nACGT\nACG \nAC\n",
+        b">a\n\tAC GT\x0B\x0C\rA\n  \nACGT\n>b\nACGT\nACGT \n>c\nA C\nA C\n",
+        b">a\nACGT1\n?CGT\nA\xC2\xA0T\n\x00\x01~\x7F\n>b\nACGT  \nACGT  \nACGTT\n",
+        b">a\nAC  \nAC  \nAC    \n>b\nAC  \nAC  \nAC\n>c\nAC\nAC\nA \n",
     ];
     let fastq: &[&[u8]] = &[
         b"@a\nACGT\n+\nIIII\n@b\nAC\n+\n@@\n",
@@ -47,6 +53,10 @@ fn blocks() -> Vec<(Kind, Vec<u8>)> {
         b"@a\nACGT\n+\nII\xFFI\n@\x00\nAC\n+\nI\x01\n",
         b"no lines at all",
         b"@a\n@b\n@c\n",
+        b"@a\nACGT\nACGT\nAC\n+\nIIII\n@III\n+I\n@b\nAC\n+\nII\n",
+        b"\xEF\xBB\xBF@ a x\nAC GT\nAC\n+\n@I I\n+I \nI\n\n@b\nAC1T\n+\nIIII\n",
+        b"#x\n@a\nACGT \n+\nIIII\n@b\n\nAC\n\n+\n\nI\nI\n@c\n+\n@d\nAC\nG\n@e\nA\n+\nI\n",
+        b"ACGT\nACGT\n+\nIIII\nIIII\n@b\nAC\n+\nII\n@c\nAC\n+\nII\n",
     ];
     let mut blocks: Vec<(Kind, Vec<u8>)> = Vec::new();
     blocks.extend(fasta.iter().map(|block| (Kind::Fasta, block.to_vec())));
@@ -57,7 +67,7 @@ fn blocks() -> Vec<(Kind, Vec<u8>)> {
 
 /// Each block three times over with some bytes changed, taken out or put in, cut at both ends.
 fn mutations(blocks: &[(Kind, Vec<u8>)]) -> Vec<(Kind, Vec<u8>)> {
-    const BYTES: &[u8] = b"\n\r>@+ACGTacgt;*-. \x00\x01\x7F\x80\xFF";
+    const BYTES: &[u8] = b"\n\n\r>@+ACGTacgt;*-. \t 1?~\x00\x01\x0B\x7F\x80\xFF";
     let mut changed = Vec::new();
     for (number, (kind, block)) in blocks.iter().enumerate() {
         for seed in 0..60 {
@@ -81,8 +91,8 @@ fn mutations(blocks: &[(Kind, Vec<u8>)]) -> Vec<(Kind, Vec<u8>)> {
 }
 
 /// A block taken apart and put together, by way of its parameters.
-fn round_trip(block: &[u8], kind: Kind) -> (Vec<u8>, Layout) {
-    let (text, layout) = split(block, kind).unwrap();
+fn round_trip(block: &[u8], kind: Kind, start: LineState) -> (Vec<u8>, Layout) {
+    let (text, layout) = split(block, kind, start).unwrap();
     let mut side = Vec::new();
     layout.write(&mut side);
     side.extend(b"more");
@@ -108,7 +118,7 @@ fn agree(block: &[u8], text: &[u8], layout: &Layout) {
         last = Some(raw);
         if byte == b'\n' {
             (record, offset) = (record + 1, 0);
-            assert!(b">@".contains(&block[raw]));
+            assert!(b">@\xEF".contains(&block[raw]));
             assert_eq!(layout.base(position), None);
             continue;
         }
@@ -124,7 +134,7 @@ fn agree(block: &[u8], text: &[u8], layout: &Layout) {
     assert_eq!(layout.position(Base { record, offset }), None);
     assert_eq!(layout.raw_offset(searched.len()), None);
     let found = (0..block.len()).filter_map(|raw| layout.text_position(raw)).count();
-    assert_eq!(found, layout.totals.residues);
+    assert_eq!(found, searched.len() - layout.records());
     (0..=layout.records()).for_each(|number| record_agrees(block, text, layout, number));
     assert_eq!(layout.record(layout.records() + 1), None);
 }
@@ -149,49 +159,57 @@ fn record_agrees(block: &[u8], text: &[u8], layout: &Layout, number: usize) {
         raw + at % record.line_bases
     };
     let raw: Vec<usize> = record.residues.clone().map(|p| layout.raw_offset(p).unwrap()).collect();
-    if !residues.is_empty() {
-        assert_eq!(raw[0], record.raw_start);
+    if let [first, .., last] = raw[..] {
+        assert!(block[record.raw_start..first].iter().all(|&byte| lines::is_blank(byte)));
         let regular: Vec<usize> = residues.iter().enumerate().map(by_lines).collect();
-        assert_eq!(
-            regular == raw,
-            record.is_regular,
-            "{:?} {record:?}",
-            String::from_utf8_lossy(block)
-        );
+        let has_blanks =
+            block[first..last].iter().any(|&byte| lines::is_blank(byte) && byte != b'\n');
+        let what = format!("{:?} {record:?}", String::from_utf8_lossy(block));
+        assert!(!record.is_regular || regular == raw, "{what}");
+        assert!(record.is_regular || regular != raw || has_blanks, "{what}");
     }
     if !record.qualities.is_empty() {
-        let qualities = plain(record.qualities.clone());
-        let start = record.raw_start + record.line_width;
-        let behind = Lines(&block[start..]).nth(1).unwrap().bytes;
-        if behind.iter().all(|byte| (2..128).contains(byte)) {
-            assert_eq!(qualities, behind);
+        let start = record.quality_start.unwrap();
+        let count = lines::symbols(&plain(record.qualities.clone()));
+        let raw: Vec<u8> = block[start..].iter().copied().filter(|&b| b != b'\n').collect();
+        if raw.iter().all(|byte| (2..128).contains(byte)) {
+            let symbols = |bytes: &[u8]| -> Vec<u8> {
+                bytes.iter().copied().filter(|&byte| !lines::is_blank(byte)).collect()
+            };
+            let qualities = symbols(&plain(record.qualities.clone()));
+            assert_eq!(qualities, symbols(&raw)[..count]);
         }
     }
 }
 
-use super::lines::Lines;
-
 #[test]
 fn every_oddity_comes_back_and_every_map_agrees() {
     for (kind, block) in blocks().into_iter().filter(|(_, block)| !block.is_empty()) {
-        let (text, layout) = round_trip(&block, kind);
-        agree(&block, &text, &layout);
+        for start in [LineState::default(), LineState::guess(&block, kind)] {
+            let (text, layout) = round_trip(&block, kind, start);
+            agree(&block, &text, &layout);
+        }
     }
 }
 
 #[test]
 fn the_text_is_residues_then_all_else() {
-    let (text, layout) = split(b"gt\n>a b\nACgt\nAC\n;c\n>d\n\nT", Kind::Fasta).unwrap();
+    let (text, layout) =
+        split(b"gt\n>a b\nACgt\nAC\n;c\n>d\n\nT", Kind::Fasta, LineState::within_fasta()).unwrap();
     assert_eq!(text, b"GT\nACGTAC\nT\xBE\xE1\xA0\xE2\xBB\xE3\xBE\xE4");
-    assert_eq!((layout.records(), layout.totals.residues, layout.sequence_size()), (2, 9, 11));
-    let (text, _) = split(b"@a\nAC\n+\n~\"\n@b\nG\n+x\n#\n", Kind::Fastq).unwrap();
+    assert_eq!((layout.records(), layout.sequence_size()), (2, 11));
+    let start = LineState::default();
+    let (text, layout) = split(b">a\n A1 \xA0\n", Kind::Fasta, start).unwrap();
+    assert_eq!(text, b"\nA1\xA0\xBE\xE1\xA0\xA0");
+    assert_eq!((layout.records(), layout.sequence_size()), (1, 4));
+    let (text, _) = split(b"@a\nAC\n+\n~\"\n@b\nG\n+x\n#\n", Kind::Fastq, start).unwrap();
     assert_eq!(text, b"\nAC\nG\xC0\xE1\xAB\xC0\xE2\xAB\xF8\xFE\xA2\xA3");
 }
 
 #[test]
 fn equal_records_take_no_more_than_one() {
     let block = b">read\nACGTACGT\n".repeat(100_000);
-    let (_, layout) = round_trip(&block, Kind::Fasta);
+    let (_, layout) = round_trip(&block, Kind::Fasta, LineState::default());
     let mut side = Vec::new();
     layout.write(&mut side);
     assert!(side.len() < 40, "{}", side.len());
@@ -203,7 +221,7 @@ fn equal_records_take_no_more_than_one() {
 fn any_layout_is_survived() {
     let blocks = blocks();
     for (kind, block) in blocks.iter().filter(|(_, block)| !block.is_empty()).step_by(7) {
-        let (text, layout) = split(block, *kind).unwrap();
+        let (text, layout) = split(block, *kind, LineState::guess(block, *kind)).unwrap();
         let mut side = Vec::new();
         layout.write(&mut side);
 
@@ -255,6 +273,22 @@ fn files_of_sequences_are_told_from_others() {
     ] {
         assert_eq!((detect(&other.repeat(3000)), decide(&other.repeat(3000))), (None, None));
     }
+    for front in ["\u{feff}", "\n \n", ";c\n#c\n\n", " \r\n\u{feff}"] {
+        for (file, kind) in [(&genome, Kind::Fasta), (&reads, Kind::Fastq)] {
+            let file = [front.as_bytes(), file].concat();
+            assert_eq!(decide(&file), Some(kind), "{front:?}");
+        }
+    }
+    let wrapped = b"@read 1\nACGTAC\nACG\n+\n@IIIII\nIII\n".repeat(2000);
+    assert_eq!((detect(&wrapped), decide(&wrapped)), (Some(Kind::Fastq), Some(Kind::Fastq)));
+    let groups = [&b">a\n"[..], &b"  ACGTACGTAC ACGTACGTAC ACGTACGTAC \n".repeat(99)].concat();
+    assert_eq!(decide(&groups), Some(Kind::Fasta));
+    for text in [
+        "##gff-version 3\nchr1\tx\tgene\t1\t9\t.\t+\t.\tID=a\n##FASTA\n>chr1\nACGTACGTAC\n",
+        "> It is quoted that\nthe words of a text have blanks between them\n",
+    ] {
+        assert_eq!(decide(text.as_bytes()), None, "{text}");
+    }
     for (name, block) in cases::shapes(100_000) {
         assert_eq!((detect(&block), decide(&block)), (None, None), "{name}");
     }
@@ -263,12 +297,63 @@ fn files_of_sequences_are_told_from_others() {
 #[test]
 fn blocks_are_cut_where_nothing_is_torn() {
     let genome = b">a\nACGT\nACGT\n>b\nAC";
-    assert_eq!(cut(genome, Kind::Fasta), Some(genome.len() - 2));
-    assert_eq!(cut(b">a\nACGTACGTACGTACGT", Kind::Fasta), None);
+    assert_eq!(cut(genome, Kind::Fasta, LineState::default()), Some(genome.len() - 2));
+    assert_eq!(cut(b">a\nACGTACGTACGTACGT", Kind::Fasta, LineState::default()), None);
     let reads = b"@a\nACGT\n+\nIIII\n@b\nACGT\n+\n@+II\n".repeat(3);
     for more in 0..30 {
         let end = (reads.len() + more) / 15 * 15;
         let file = reads.repeat(2);
-        assert_eq!(cut(&file[..reads.len() + more], Kind::Fastq), Some(end), "{more}");
+        assert_eq!(
+            cut(&file[..reads.len() + more], Kind::Fastq, LineState::default()),
+            Some(end),
+            "{more}"
+        );
     }
+}
+
+/// A stream in blocks, each taken apart by the state behind the ones before, has the records of the
+/// stream as one block.
+#[test]
+fn blocks_of_any_size_have_the_records_of_the_stream() {
+    for (kind, stream) in blocks().into_iter().filter(|(_, stream)| !stream.is_empty()) {
+        // A byte order mark is not torn by blocks as they are cut.
+        if stream.contains(&0xEF) {
+            continue;
+        }
+        let (whole, layout) = split(&stream, kind, LineState::default()).unwrap();
+        for size in [1, 2, 3, 5, 8, 13] {
+            let (mut text, mut odd) = (Vec::new(), OddBytes::default());
+            for block in stream.chunks(size) {
+                let (part, layout) = split(block, kind, odd.state()).unwrap();
+                text.extend_from_slice(&part[..layout.sequence_size()]);
+                odd.add(block, kind);
+                let mut coded = Vec::new();
+                odd.state().write(&mut coded);
+                let read = LineState::read(&mut &coded[..], odd.state().symbols());
+                assert_eq!(read, Ok(odd.state()));
+            }
+            let text = String::from_utf8_lossy(&text);
+            let whole = String::from_utf8_lossy(&whole[..layout.sequence_size()]);
+            assert_eq!(text, whole, "{size} {:?}", String::from_utf8_lossy(&stream));
+        }
+    }
+}
+
+#[test]
+fn odd_bytes_are_counted_and_the_first_is_named() {
+    let warning = |blocks: &[&[u8]], kind| {
+        let mut odd = OddBytes::default();
+        blocks.iter().for_each(|block| odd.add(block, kind));
+        odd.warning()
+    };
+    assert_eq!(warning(&[b"#x\n>a\nAC GT*-.\n;1\n", b">1 2\nacgt\r\n"], Kind::Fasta), None);
+    let said = warning(&[b">a\nACGT\n> c", b"\nAC\nA1?\n", b"C1\n"], Kind::Fasta).unwrap();
+    assert_eq!(
+        said,
+        "line 5 (record c): byte '1' is no residue; it stands in the sequence as it is, and no \
+         pattern of residues crosses it (3 such bytes in all)"
+    );
+    let said = warning(&[b"@a\nA\xA0\n+\nII\nx\n"], Kind::Fastq).unwrap();
+    assert!(said.starts_with("line 2 (record a): byte A0 is no residue;"), "{said}");
+    assert!(said.contains("(1 such byte in all); line 5: it stands in no record"), "{said}");
 }

@@ -13,6 +13,7 @@ use std::array::from_fn;
 const STEP: usize = 32;
 
 const MISFIT: Flaw = Flaw("the lines in the layout of sequences do not add up to the block");
+const LEAD: Flaw = Flaw("the layout of sequences has a unit of an unknown kind");
 const WIDTH: Flaw = Flaw("a line in the layout of sequences has an impossible width");
 
 /// What stands in front of a unit's residues.
@@ -25,8 +26,10 @@ pub(super) enum Lead {
     Other = 1,
     /// A line that begins a record.
     Record = 2,
-    /// A line that begins a record of FASTQ: one line of residues, one of `+`, one of qualities.
+    /// A line that begins a record of FASTQ: one line of bases, one of `+`, one of qualities.
     Read = 3,
+    /// Nothing: the lines are qualities.
+    Qualities = 4,
 }
 
 /// Some lines.
@@ -35,8 +38,10 @@ pub(super) struct LineUnit {
     pub lead: Lead,
     /// Bytes of the line in front, its end not counted.
     pub lead_len: usize,
-    pub residues: usize,
-    /// Residues of each line but the last; at [`Lead::Read`] the bytes of the `+` line.
+    /// Bytes of the lines behind it, blanks and all: of a sequence, or at [`Lead::Qualities`] of
+    /// qualities.
+    pub line_bytes: usize,
+    /// Bytes of each line but the last; at [`Lead::Read`] those of the `+` line.
     pub width: usize,
 }
 
@@ -45,7 +50,8 @@ pub(super) struct LineUnit {
 pub(super) struct Totals {
     pub lines: usize,
     pub records: usize,
-    pub residues: usize,
+    /// Bytes of the lines of sequences, blanks and all.
+    pub line_bytes: usize,
     /// Bytes of headers and other lines, but for qualities.
     pub heads: usize,
     pub qualities: usize,
@@ -54,12 +60,7 @@ pub(super) struct Totals {
 impl Totals {
     /// All bytes but line ends.
     pub fn bytes(&self) -> usize {
-        self.residues + self.heads + self.qualities
-    }
-
-    /// Bytes of the text before the others.
-    pub fn sequence(&self) -> usize {
-        self.residues + self.records
+        self.line_bytes + self.heads + self.qualities
     }
 
     /// These and `times` those of a unit.
@@ -67,7 +68,7 @@ impl Totals {
         Totals {
             lines: self.lines + unit.lines * times,
             records: self.records + unit.records * times,
-            residues: self.residues + unit.residues * times,
+            line_bytes: self.line_bytes + unit.line_bytes * times,
             heads: self.heads + unit.heads * times,
             qualities: self.qualities + unit.qualities * times,
         }
@@ -77,31 +78,37 @@ impl Totals {
 impl LineUnit {
     pub fn totals(&self) -> Totals {
         let is_read = self.lead == Lead::Read;
-        let residue_lines = match is_read {
-            true => 1,
-            false if self.residues == 0 => 0,
-            false => self.residues.div_ceil(self.width),
+        let are_qualities = self.lead == Lead::Qualities;
+        let lines_behind = match is_read {
+            true => 3,
+            false if self.line_bytes == 0 => 0,
+            false => self.line_bytes.div_ceil(self.width),
         };
         Totals {
-            lines: usize::from(self.lead != Lead::None) + residue_lines + 2 * usize::from(is_read),
+            lines: usize::from(self.has_lead()) + lines_behind,
             records: usize::from(self.begins_record()),
-            residues: self.residues,
+            line_bytes: if are_qualities { 0 } else { self.line_bytes },
             heads: self.lead_len + if is_read { self.width } else { 0 },
-            qualities: if is_read { self.residues } else { 0 },
+            qualities: if is_read || are_qualities { self.line_bytes } else { 0 },
         }
     }
 
-    /// Whether there are residue lines of a width, or a `+` line.
+    /// Whether there is a line in front.
+    pub fn has_lead(&self) -> bool {
+        matches!(self.lead, Lead::Other | Lead::Record | Lead::Read)
+    }
+
+    /// Whether there are lines of a width, or a `+` line.
     fn has_width(&self) -> bool {
-        self.residues > 0 || self.lead == Lead::Read
+        self.line_bytes > 0 || self.lead == Lead::Read
     }
 
     /// Whether there is something in it, in lines that are not longer than their width.
     fn is_possible(&self) -> bool {
-        match (self.lead, self.residues) {
+        match (self.lead, self.line_bytes) {
             (Lead::Read, _) => true,
-            (lead, 0) => lead != Lead::None,
-            (_, residues) => (1..=residues).contains(&self.width),
+            (_, 0) => self.has_lead(),
+            (_, bytes) => (1..=bytes).contains(&self.width),
         }
     }
 
@@ -109,18 +116,35 @@ impl LineUnit {
         matches!(self.lead, Lead::Record | Lead::Read)
     }
 
-    /// Residues of each line but the last, at least 1.
+    /// Bytes of each line but the last, at least 1.
     pub fn line_width(&self) -> usize {
-        (if self.lead == Lead::Read { self.residues } else { self.width }).max(1)
+        (if self.lead == Lead::Read { self.line_bytes } else { self.width }).max(1)
     }
 }
 
 /// The models of the numbers of units.
 struct UnitModels {
-    lead: BitTree<2>,
+    lead: LeadModel,
     times: NumberModel,
-    /// By the lead: Lead_Size, Residues and Width.
-    of_lead: [[LengthModel; 3]; 4],
+    /// By the lead: Lead_Size, Line_Bytes and Width.
+    of_lead: [[LengthModel; 3]; 5],
+}
+
+/// The model of the leads, which are four unless the layout is extended.
+enum LeadModel {
+    Plain(BitTree<2>),
+    Extended(BitTree<3>),
+}
+
+impl LeadModel {
+    /// Encodes `lead`, or decodes one whatever `lead` is.
+    fn code(&mut self, lead: Lead, coder: &mut impl BinaryCoder) -> Result<Lead, Flaw> {
+        let number = match self {
+            LeadModel::Plain(tree) => tree.code(lead as usize % 4, coder),
+            LeadModel::Extended(tree) => tree.code(lead as usize, coder),
+        };
+        LEADS.get(number).copied().ok_or(LEAD)
+    }
 }
 
 /// A length, which is often one of the last ones.
@@ -153,9 +177,13 @@ impl LengthModel {
 }
 
 impl UnitModels {
-    fn new() -> Self {
+    fn new(is_extended: bool) -> Self {
+        let lead = match is_extended {
+            true => LeadModel::Extended(BitTree::new()),
+            false => LeadModel::Plain(BitTree::new()),
+        };
         let of_lead = from_fn(|_| from_fn(|_| LengthModel::new()));
-        UnitModels { lead: BitTree::new(), times: NumberModel::new(), of_lead }
+        UnitModels { lead, times: NumberModel::new(), of_lead }
     }
 
     /// Encodes a unit, or decodes one whatever this one is.
@@ -165,18 +193,17 @@ impl UnitModels {
         times: usize,
         coder: &mut impl BinaryCoder,
     ) -> Result<(LineUnit, usize), Flaw> {
-        let lead = LEADS[self.lead.code(unit.lead as usize, coder)];
-        let [lead_lens, residues, widths] = &mut self.of_lead[lead as usize];
+        let lead = self.lead.code(unit.lead, coder)?;
+        let [lead_lens, line_bytes, widths] = &mut self.of_lead[lead as usize];
         let mut unit = LineUnit { lead, ..*unit };
-        let is_led = lead != Lead::None;
-        unit.lead_len = if is_led { lead_lens.code(unit.lead_len, coder)? } else { 0 };
-        unit.residues = residues.code(unit.residues, coder)?;
+        unit.lead_len = if unit.has_lead() { lead_lens.code(unit.lead_len, coder)? } else { 0 };
+        unit.line_bytes = line_bytes.code(unit.line_bytes, coder)?;
         unit.width = match (unit.has_width(), lead) {
             (false, _) => 0,
             (true, Lead::Read) => widths.code(unit.width, coder)?,
             // 0 stands for one line, whose length is coded once.
-            (true, _) => match widths.code(unit.width % unit.residues, coder)? {
-                0 => unit.residues,
+            (true, _) => match widths.code(unit.width % unit.line_bytes, coder)? {
+                0 => unit.line_bytes,
                 width => width,
             },
         };
@@ -184,13 +211,17 @@ impl UnitModels {
     }
 }
 
-const LEADS: [Lead; 4] = [Lead::None, Lead::Other, Lead::Record, Lead::Read];
+const LEADS: [Lead; 5] = [Lead::None, Lead::Other, Lead::Record, Lead::Read, Lead::Qualities];
+
+/// Values of the tag that a lead is in.
+const TAGS: usize = 8;
 
 /// All units of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Units {
     pub count: usize,
-    /// Of each 4 * Lead_Size + Lead, Residues, Width where there is one, and Times, as varints.
+    /// Of each [`TAGS`] * Lead_Size + Lead, Line_Bytes, Width if there is one, and Times, as
+    /// varints.
     bytes: Vec<u8>,
     landmarks: Vec<BeforeUnit>,
     pub totals: Totals,
@@ -217,11 +248,17 @@ impl Units {
     }
 
     /// Decodes at most `most` units of at most `limit` bytes and a line end, and takes them off
-    /// `most`.
-    pub fn decode(from: &mut RangeDecoder, most: &mut usize, limit: usize) -> Result<Self, Flaw> {
+    /// `most`. If they are extended, there may be lines of qualities.
+    pub fn decode(
+        from: &mut RangeDecoder,
+        is_extended: bool,
+        most: &mut usize,
+        limit: usize,
+    ) -> Result<Self, Flaw> {
         let count = NumberModel::new().code(0, from);
         *most = most.checked_sub(count).ok_or(MISFIT)?;
-        let (mut units, mut models) = (Units::default(), UnitModels::new());
+        let mut units = Units::default();
+        let mut models = UnitModels::new(is_extended);
         for _ in 0..count {
             let (unit, times) = models.code(&LineUnit::default(), 1, from)?;
             if !unit.is_possible() {
@@ -238,18 +275,23 @@ impl Units {
         Ok(units)
     }
 
-    pub fn encode(&self, out: &mut RangeEncoder) {
+    pub fn encode(&self, is_extended: bool, out: &mut RangeEncoder) {
         NumberModel::new().code(self.count, out);
-        let mut models = UnitModels::new();
+        let mut models = UnitModels::new(is_extended);
         for UnitRow { unit, times, .. } in self.iter() {
             models.code(&unit, times, out).expect("any unit can be encoded");
         }
     }
 
+    /// Whether there are lines of qualities that a layout has to be extended for.
+    pub fn has_qualities(&self) -> bool {
+        self.iter().any(|row| row.unit.lead == Lead::Qualities)
+    }
+
     /// Whether all numbers that [`Units::encode`] writes are such as their models hold.
     pub fn have_small_numbers(&self) -> bool {
         self.iter().all(|UnitRow { unit, times, .. }| {
-            unit.lead_len.max(unit.residues).max(unit.width).max(times - 1) <= NumberModel::MOST
+            unit.lead_len.max(unit.line_bytes).max(unit.width).max(times - 1) <= NumberModel::MOST
         })
     }
 
@@ -257,8 +299,8 @@ impl Units {
         if self.count.is_multiple_of(STEP) {
             self.landmarks.push(BeforeUnit { at: self.bytes.len(), before: self.totals });
         }
-        leb128::write(4 * unit.lead_len + unit.lead as usize, &mut self.bytes);
-        leb128::write(unit.residues, &mut self.bytes);
+        leb128::write(TAGS * unit.lead_len + unit.lead as usize, &mut self.bytes);
+        leb128::write(unit.line_bytes, &mut self.bytes);
         if unit.has_width() {
             leb128::write(unit.width, &mut self.bytes);
         }
@@ -306,8 +348,10 @@ impl Units {
 }
 
 fn read(rest: &mut &[u8]) -> Result<(LineUnit, usize), Flaw> {
-    let (tag, residues) = (leb128::read(rest)?, leb128::read(rest)?);
-    let mut unit = LineUnit { lead: LEADS[tag % 4], lead_len: tag / 4, residues, width: 0 };
+    let tag = leb128::read(rest)?;
+    let lead = *LEADS.get(tag % TAGS).ok_or(MISFIT)?;
+    let line_bytes = leb128::read(rest)?;
+    let mut unit = LineUnit { lead, lead_len: tag / TAGS, line_bytes, width: 0 };
     if unit.has_width() {
         unit.width = leb128::read(rest)?;
     }

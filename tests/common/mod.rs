@@ -85,6 +85,45 @@ pub fn odd_fasta() -> Vec<u8> {
     raw
 }
 
+/// FASTA whose lines of sequences hold blanks, and bytes that are no residues.
+pub fn fasta_with_blanks() -> Vec<u8> {
+    let mut raw = b"\xEF\xBB\xBF> s0 of blanks\n".to_vec();
+    for (n, letters) in cases::random(12_000, 4).chunks(60).enumerate() {
+        raw.extend(letters.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+        match n % 9 {
+            2 => raw.extend(b"  \t"),
+            4 => raw.insert(raw.len() - 30, b' '),
+            5 => raw.extend(b"1?"),
+            7 => raw.extend(b"\xC2\xA0\r"),
+            _ => {}
+        }
+        raw.push(b'\n');
+        if n % 40 == 39 {
+            raw.extend(format!(">  s{n}\n").bytes());
+        }
+    }
+    raw
+}
+
+/// FASTQ whose bases and qualities are wrapped, but in some records.
+pub fn wrapped_fastq() -> Vec<u8> {
+    let mut raw = Vec::new();
+    for (n, letters) in cases::random(12_000, 4).chunks(130).enumerate() {
+        let width = if n % 3 == 1 { letters.len() } else { 50 };
+        raw.extend(format!("@read{n}\n").bytes());
+        for line in letters.chunks(width) {
+            raw.extend(line.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+            raw.extend(if n % 7 == 6 { &b" \n"[..] } else { b"\n" });
+        }
+        raw.extend(b"+\n");
+        for line in letters.chunks(width) {
+            raw.extend(line.iter().map(|&letter| b"@+I#"[usize::from(letter)]));
+            raw.push(b'\n');
+        }
+    }
+    raw
+}
+
 /// `raw`, which is FASTA or FASTQ, as blocks of about 5000 bytes with an index of their sequences.
 pub fn indexed_sequences(raw: &[u8]) -> Vec<u8> {
     indexed(raw, 5000, Some(8))

@@ -65,7 +65,9 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     for (name, raw) in [
         ("fasta-indexed", common::fasta(9000)),
         ("fasta-oddities", common::odd_fasta()),
+        ("fasta-blanks-indexed", common::fasta_with_blanks()),
         ("fastq-indexed", cases::reads(9000)),
+        ("fastq-wrapped-indexed", common::wrapped_fastq()),
     ] {
         let file = common::indexed_sequences(&raw);
         assert_eq!(file[16 + 9], 9, "{name}: sequences and an index");

@@ -12,6 +12,7 @@ mod foreign;
 mod golden;
 mod holes;
 mod lcp_devices;
+mod odd_sequences;
 mod padding;
 mod recover;
 mod rejects;

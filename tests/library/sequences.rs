@@ -4,7 +4,7 @@
 use crate::common;
 use crate::common::mutation::parts::{self, Kind as PartKind};
 use crate::common::{cases, decompressed, odd_fasta, options};
-use bwz::internals::sequence::{Kind, split};
+use bwz::internals::sequence::{Kind, LineState, OddBytes, split};
 use bwz::internals::{blocks, restore, sequences_table};
 use bwz::{Archive, Encoder, Options};
 use std::io::{Cursor, Write};
@@ -81,9 +81,11 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
             let table = sequences_table(&content.bytes, pieces.len()).unwrap();
             // By hand, from the text of all blocks.
             let (mut records, mut continued) = (0, 0);
+            let mut before_piece = OddBytes::default();
             for (piece, [records_before, before, residues]) in pieces.iter().zip(table) {
                 assert_eq!((records_before, before), (records, continued), "{name}, {block_size}");
-                let (text, layout) = split(piece, kind).unwrap();
+                let (text, layout) = split(piece, kind, before_piece.state()).unwrap();
+                before_piece.add(piece, kind);
                 let text = &text[..layout.sequence_size()];
                 let begin = text.iter().filter(|&&byte| byte == b'\n').count();
                 assert_eq!(residues as usize, text.len() - begin, "{name}, {block_size}");
@@ -126,11 +128,11 @@ fn a_layout_is_small() {
             genome.push(b'\n');
         }
     }
-    let (_, layout) = split(&genome, Kind::Fasta).unwrap();
+    let (_, layout) = split(&genome, Kind::Fasta, LineState::default()).unwrap();
     let mut side = Vec::new();
     layout.write(&mut side);
     assert!(side.len() < 60, "{} bytes", side.len());
-    let (_, layout) = split(&cases::reads(230_000), Kind::Fastq).unwrap();
+    let (_, layout) = split(&cases::reads(230_000), Kind::Fastq, LineState::default()).unwrap();
     let (mut side, records) = (Vec::new(), layout.records());
     layout.write(&mut side);
     assert!(side.len() < records, "{} bytes for {records} records", side.len());

@@ -217,7 +217,8 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let other = [&letters[1..], &[0xBE]].concat();
     let mut size = sound.clone();
     size[0] -= 1;
-    let flipped = |says: &str| {
+    let extended = side(&common::fasta_with_blanks()[..600]);
+    let flipped = |odd: &[u8], says: &str| {
         let found = flips(&odd[3..odd.len() - 4])
             .map(|layout| sealed(&[&odd[..3], &layout].concat()))
             .find(|side| {
@@ -226,17 +227,19 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
             });
         with(&letters, &found.unwrap_or_else(|| panic!("no bit makes {says:?}")))
     };
+    let lead = "a unit of an unknown kind";
     let (lines, width) = ("do not add up to the block", "an impossible width");
     let (stretch, end) = ("ends too late", "does not end where its coded bytes do");
     let (block, record) = ("is not that of the block", "does not begin where its layout says");
     let (below, escape) = ("is one of sequences", "is none");
     vec![
         ("R28-layout-checksum", with(&letters, &size), "its checksum is wrong"),
-        ("R28-layout-lines", flipped(lines), lines),
-        ("R28-layout-width", flipped(width), width),
-        ("R28-layout-stretch", flipped(stretch), stretch),
-        ("R28-layout-end", flipped(end), end),
-        ("R28-layout-of-another-block", flipped(block), block),
+        ("R28-layout-lines", flipped(&odd, lines), lines),
+        ("R28-layout-lead", flipped(&extended, lead), lead),
+        ("R28-layout-width", flipped(&odd, width), width),
+        ("R28-layout-stretch", flipped(&odd, stretch), stretch),
+        ("R28-layout-end", flipped(&odd, end), end),
+        ("R28-layout-of-another-block", flipped(&odd, block), block),
         ("R28-sequence-size", with(&letters, &sealed(&size[..size.len() - 4])), block),
         ("R28-sequence-record", with(&other, &header), record),
         ("R28-sequence-other", with(&letters, &header), below),
