@@ -21,6 +21,7 @@ mod limits;
 mod looking;
 mod overlaps;
 mod padding;
+mod pattern_letters;
 mod pipes;
 mod refusals;
 mod repeats;
