@@ -191,6 +191,15 @@ impl Plan {
     /// The same for blocks to be decoded, whose coding shows only then.
     pub fn to_decode(block_size: u64, allowed: Allowance) -> Result<Plan> {
         let need = BlockNeed::to_decode(block_size > allowed.narrow.others as u64);
+        Plan::of_any_coding(block_size, allowed, need)
+    }
+
+    /// The same for blocks of which an index is made, and that are not restored.
+    pub fn to_index(block_size: u64, allowed: Allowance) -> Result<Plan> {
+        Plan::of_any_coding(block_size, allowed, BlockNeed::to_index())
+    }
+
+    fn of_any_coding(block_size: u64, allowed: Allowance, need: BlockNeed) -> Result<Plan> {
         let fit = |coding| Plan::fit(block_size, allowed, coding, need);
         fit(Coding::ContextMixing).or_else(|shortage| {
             let plan = fit(Coding::StaticRans).map_err(|shortage| shortage.of(block_size))?;

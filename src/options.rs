@@ -333,9 +333,21 @@ impl Options {
     /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked
     /// for.
     pub(crate) fn plan_to_decode(&self, raw_size: u64) -> Result<Plan> {
+        self.plan(raw_size, Plan::to_decode)
+    }
+
+    /// How blocks of `raw_size` bytes are decoded that are searched by their transform.
+    ///
+    /// # Errors
+    /// As [`Options::plan_to_decode`].
+    pub(crate) fn plan_to_index(&self, raw_size: u64) -> Result<Plan> {
+        self.plan(raw_size, Plan::to_index)
+    }
+
+    fn plan(&self, raw_size: u64, plan: impl Fn(u64, Allowance) -> Result<Plan>) -> Result<Plan> {
         let unasked = self.block_size.max(level_block_size(9));
         if raw_size <= unasked || self.memory_asked {
-            return Plan::to_decode(raw_size, self.allowance());
+            return plan(raw_size, self.allowance());
         }
         let what = format!(
             "a block of {raw_size} bytes, above the {unasked} decoded unless memory is asked for"

@@ -7,7 +7,7 @@ use super::match_lines::push_escaped;
 use super::pattern_batch::PatternBatch;
 use super::search_args::SearchArgs;
 
-/// Letters of nucleotides: bases and N, which reads have where a base is not known, and codes.
+/// Letters of nucleotides, and codes that stand for several of them.
 const BASES: &[u8] = b"ACGTUN";
 const CODES: &[u8] = b"RYSWKMBDHV";
 
@@ -17,12 +17,15 @@ const SHOWN: usize = 40;
 /// Whether there is still something to warn of.
 pub struct AmbiguityCodes {
     unheard: bool,
+    /// N is one too, which reads of --fasta have where a base is not known.
+    with_n: bool,
 }
 
 impl AmbiguityCodes {
     /// For a search of a file by sequence.
     pub fn taken_as_they_are(args: &SearchArgs) -> Self {
-        AmbiguityCodes { unheard: !args.iupac && !args.strict_letters && !args.talk.quiet }
+        let unheard = !args.iupac && !args.strict_letters && !args.talk.quiet;
+        AmbiguityCodes { unheard, with_n: args.fasta.is_empty() }
     }
 
     /// Warns of the first pattern of nucleotides that has a code.
@@ -31,7 +34,9 @@ impl AmbiguityCodes {
             return;
         }
         let mut patterns = batch.parts.iter().flat_map(|part| part.iter());
-        let Some(pattern) = patterns.find(|pattern| has_codes(pattern.bytes)) else { return };
+        let Some(pattern) = patterns.find(|pattern| has_codes(pattern.bytes, self.with_n)) else {
+            return;
+        };
         self.unheard = false;
         let mut shown = Vec::new();
         push_escaped(&mut shown, &pattern.bytes[..pattern.bytes.len().min(SHOWN)]);
@@ -43,10 +48,14 @@ impl AmbiguityCodes {
     }
 }
 
-/// Whether a pattern is one of nucleotides alone, with codes among them.
-fn has_codes(pattern: &[u8]) -> bool {
+/// Whether a pattern is one of nucleotides alone, with codes among them, or N among others.
+fn has_codes(pattern: &[u8], with_n: bool) -> bool {
     let is_one_of = |letters: &[u8], byte: &u8| letters.contains(&byte.to_ascii_uppercase());
-    pattern.iter().any(|byte| is_one_of(CODES, byte))
+    let has_n = || {
+        let count = pattern.iter().filter(|byte| is_one_of(b"N", byte)).count();
+        (1..pattern.len()).contains(&count)
+    };
+    (pattern.iter().any(|byte| is_one_of(CODES, byte)) || with_n && has_n())
         && pattern.iter().all(|byte| is_one_of(CODES, byte) || is_one_of(BASES, byte))
 }
 
@@ -57,10 +66,12 @@ mod tests {
     #[test]
     fn codes_are_those_of_nucleotides() {
         for pattern in ["GAYTC", "ry", "ACGTNV", "KM", "uW", "S", "bACGT", "hN"] {
-            assert!(has_codes(pattern.as_bytes()), "{pattern}");
+            assert!(has_codes(pattern.as_bytes(), false), "{pattern}");
         }
         for pattern in ["ACGT", "acgun", "N", "", "MEK", "AC-R", "R*", "4R"] {
-            assert!(!has_codes(pattern.as_bytes()), "{pattern}");
+            assert!(!has_codes(pattern.as_bytes(), false), "{pattern}");
         }
+        assert!(has_codes(b"GANTC", true) && !has_codes(b"GANTC", false));
+        assert!(!has_codes(b"NNN", true) && !has_codes(b"ENL", true));
     }
 }

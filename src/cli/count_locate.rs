@@ -23,11 +23,17 @@ use std::iter::{self, Peekable};
 use std::ops::Range;
 use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 use std::time::Instant;
 
 /// Matches whose surroundings are fetched together.
 const MATCHES: usize = 1 << 20;
+
+/// One part in so many of the memory is for these, each with its place and its line.
+const MATCHES_SHARE: u64 = 16;
+const PER_MATCH: u64 = 80;
+const FEWEST_MATCHES: u64 = 1 << 12;
 
 /// Of these, and of patterns, as many as are made text together.
 const STRETCH: usize = 1 << 14;
@@ -82,6 +88,8 @@ struct FileCounts<'a> {
     form: LineForm,
     event_lines: EventLines,
     options: Options,
+    /// What became of patterns that could not be read: no other file is searched for them.
+    patterns_failed: OnceLock<Exit>,
 }
 
 /// Says whether anything was found.
@@ -100,7 +108,8 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     let is_quiet = args.talk.quiet;
     // Whether anything is found takes no positions.
     let wanted = wanted.filter(|_| !is_quiet);
-    let search = FileCounts { args, patterns, wanted, form, event_lines, options };
+    let patterns_failed = OnceLock::new();
+    let search = FileCounts { args, patterns, wanted, form, event_lines, options, patterns_failed };
     let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
     let is_compressed: files::Wanted = &|path| files::has_suffix(path, None);
     let directories =
@@ -120,6 +129,7 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         return Err(fail(Error::Usage("there is no .bwz file in these directories".into())));
     }
     let finished = printer.finish().map_err(|e| fail(e.into()));
+    let exit = exit.max(search.patterns_failed.get().copied().unwrap_or_default());
     match exit.max(finished.err().unwrap_or_default()) {
         Exit::Fine => Ok(printer.printed.found_any),
         exit => Err(exit),
@@ -138,6 +148,9 @@ fn letters(args: &SearchArgs) -> Letters {
 impl FileCounts<'_> {
     fn file(&self, name: &Name, printer: &mut Printer) -> Result<()> {
         let (talk, started) = (self.args.talk, Instant::now());
+        if self.patterns_failed.get().is_some() {
+            return Ok(());
+        }
         let mut archive = self.open(name)?;
         warn_of_missing_index(name, &mut archive, talk)?;
         let by_sequence = archive.has_sequences();
@@ -170,14 +183,32 @@ impl FileCounts<'_> {
                     printer.print(name, counted(&batch, &counts, folds))?;
                 }
                 BatchFound::Matches(matches) => {
-                    let hits = located(&batch, matches, folds);
-                    print_located(hits, surroundings.as_mut(), (name, printer))?;
+                    let looks = self.looks();
+                    let hits = located(&batch, matches, looks, folds);
+                    print_located(hits, looks, surroundings.as_mut(), (name, printer))?;
                 }
             }
             self.patterns.recycle(batch);
             Ok(())
         };
-        self.search(&mut archive, print)?;
+        let searched = self.search(&mut archive, print);
+        let some_printed = printer.printed.patterns > 0;
+        match searched {
+            Err(SearchFailure::OfPatterns(e)) => {
+                let _ = self.patterns_failed.set(console::fail(&e));
+                if some_printed {
+                    talk.warn(name, "was searched for the patterns before that alone");
+                }
+                return Ok(());
+            }
+            Err(SearchFailure::OfFile(e)) => {
+                if some_printed {
+                    talk.warn(name, "fails now, so that what was printed about it is not all");
+                }
+                return Err(e);
+            }
+            Ok(()) => {}
+        }
         let Printed { found, patterns, .. } = printer.printed;
         if !self.args.fasta.is_empty() && !by_sequence && found * FEW <= patterns {
             talk.warn(name, format_args!(
@@ -217,7 +248,8 @@ impl FileCounts<'_> {
         &self,
         archive: &mut Archive<File>,
         mut print: impl FnMut((PatternBatch, BatchFound)) -> Result<()> + Send,
-    ) -> Result<()> {
+    ) -> Result<(), SearchFailure> {
+        let everywhere = archive.raw_size() + 1;
         let mut searcher = archive.searcher()?;
         searcher.expect(self.patterns.expected_size());
         let mut batches = self.patterns.batches(searcher.batch_size());
@@ -226,9 +258,9 @@ impl FileCounts<'_> {
             let (searched, unprinted) = bounded(1);
             scope.spawn(move || batches.try_for_each(|batch| read.send(batch)));
             let printing = scope.spawn(move || unprinted.into_iter().try_for_each(&mut print));
-            let found = self.search_batches(&mut searcher, unsearched, searched);
+            let found = self.search_batches(&mut searcher, everywhere, unsearched, searched);
             let printed = printing.join().unwrap_or_else(|panic| resume_unwind(panic));
-            printed.and(found)
+            printed.map_err(SearchFailure::OfFile).and(found)
         })
     }
 
@@ -236,34 +268,118 @@ impl FileCounts<'_> {
     fn search_batches(
         &self,
         searcher: &mut Searcher<'_>,
+        everywhere: u64,
         batches: Receiver<Result<PatternBatch>>,
         searched: Sender<(PatternBatch, BatchFound)>,
-    ) -> Result<()> {
+    ) -> Result<(), SearchFailure> {
         let mut any = false;
         for batch in batches {
-            let batch = batch?;
+            let batch = batch.map_err(SearchFailure::OfPatterns)?;
             any = true;
-            let found = self.search_batch(searcher, &batch)?;
+            let found = self.search_batch(searcher, everywhere, &batch)?;
             let enough = self.args.talk.quiet && found.is_any();
             if searched.send((batch, found)).is_err() || enough {
                 return Ok(());
             }
         }
         // Without patterns there may still be something to verify.
-        if any { Ok(()) } else { self.search_batch(searcher, &PatternBatch::default()).map(drop) }
+        if !any {
+            self.search_batch(searcher, everywhere, &PatternBatch::default())?;
+        }
+        Ok(())
     }
 
     fn search_batch(
         &self,
         searcher: &mut Searcher<'_>,
+        everywhere: u64,
         batch: &PatternBatch,
     ) -> Result<BatchFound> {
-        let patterns = batch.bytes(self.patterns.parsers);
-        Ok(match self.wanted {
-            None => BatchFound::Counts(searcher.count(&patterns)?),
-            Some(wanted) => BatchFound::Matches(searcher.locate(&patterns, wanted.limit)?),
-        })
+        let mut patterns = batch.bytes(self.patterns.parsers);
+        let Some(MatchLimits { limit, .. }) = self.wanted else {
+            return Ok(BatchFound::Counts(searcher.count(&patterns)?));
+        };
+        let are_empty: Vec<bool> = match self.looks().in_pieces {
+            true => patterns.iter().map(|pattern| pattern.is_empty()).collect(),
+            false => Vec::new(),
+        };
+        if !are_empty.contains(&true) {
+            return Ok(BatchFound::Matches(searcher.locate(&patterns, limit)?));
+        }
+        // Their positions are all there are, and need not be held.
+        patterns.retain(|pattern| !pattern.is_empty());
+        let mut found = searcher.locate(&patterns, limit)?.into_iter();
+        let of = |is_empty: bool| {
+            let mut matches = Matches::default();
+            match is_empty {
+                true => matches.count = everywhere,
+                false => matches = found.next().unwrap_or_default(),
+            }
+            matches
+        };
+        Ok(BatchFound::Matches(are_empty.into_iter().map(of).collect()))
     }
+
+    /// How matches are printed.
+    fn looks(&self) -> Looks {
+        let matches = match self.args.resources.memory {
+            0 => MATCHES,
+            bytes => {
+                let matches = bytes / MATCHES_SHARE / PER_MATCH;
+                matches.clamp(FEWEST_MATCHES, MATCHES as u64) as usize
+            }
+        };
+        let in_pieces = matches!(self.form, LineForm::Lines | LineForm::Bed);
+        let limit = self.wanted.map_or(0, |wanted| wanted.limit);
+        Looks { matches, in_pieces, limit }
+    }
+}
+
+/// What a search ended with.
+enum SearchFailure {
+    /// Patterns could not be read.
+    OfPatterns(Error),
+    /// The file could not be searched, or nothing printed.
+    OfFile(Error),
+}
+
+impl From<Error> for SearchFailure {
+    fn from(error: Error) -> Self {
+        SearchFailure::OfFile(error)
+    }
+}
+
+/// How matches are printed: so many with one look into the file, each pattern up to its limit, and
+/// where every match has a line of its own in pieces.
+#[derive(Clone, Copy)]
+struct Looks {
+    matches: usize,
+    in_pieces: bool,
+    limit: usize,
+}
+
+/// The matches of a pattern in pieces of one stretch. Those of an empty pattern are everywhere, and
+/// come without positions.
+fn pieces<'p>(
+    pattern: NamedPattern<'p>,
+    hits: Hits,
+    limit: usize,
+) -> impl Iterator<Item = (NamedPattern<'p>, Hits)> {
+    let (count, offsets) = (hits.count, hits.offsets.unwrap_or_default());
+    let end = match pattern.bytes.is_empty() && offsets.is_empty() {
+        true => count.min(limit as u64),
+        false => offsets.len() as u64,
+    };
+    let starts = iter::once(0).chain((STRETCH as u64..end).step_by(STRETCH));
+    starts.map(move |start| {
+        let range = start..end.min(start + STRETCH as u64);
+        let offsets = match offsets.is_empty() {
+            true => range.collect(),
+            false => offsets[range.start as usize..range.end as usize].to_vec(),
+        };
+        let goes_on = start > 0;
+        (pattern, Hits { count, offsets: Some(offsets), goes_on, ..Hits::default() })
+    })
 }
 
 /// What each pattern of a batch came to.
@@ -320,24 +436,30 @@ fn counted<'s>(
 fn located<'s>(
     batch: &'s PatternBatch,
     matches: Vec<Matches>,
+    looks: Looks,
     folds: bool,
-) -> impl Iterator<Item = (NamedPattern<'s>, Hits)> {
+) -> Box<dyn Iterator<Item = (NamedPattern<'s>, Hits)> + 's> {
     let hits = matches.into_iter().map(|Matches { count, positions, .. }| Hits {
         count,
         offsets: Some(positions),
         ..Hits::default()
     });
     let patterns = batch.parts.iter().flat_map(|part| part.iter());
-    patterns.zip(hits).filter(move |(pattern, _)| !(folds && pattern.is_given_folded))
+    let found = patterns.zip(hits).filter(move |(pattern, _)| !(folds && pattern.is_given_folded));
+    match looks.in_pieces {
+        true => Box::new(found.flat_map(move |(of, hits)| pieces(of, hits, looks.limit))),
+        false => Box::new(found),
+    }
 }
 
 /// Prints matches, as many at a time as take one look into the file.
 fn print_located<'s>(
     found: impl Iterator<Item = (NamedPattern<'s>, Hits)>,
+    looks: Looks,
     mut surroundings: Option<&mut Surroundings>,
     (name, printer): (&Name, &mut Printer),
 ) -> Result<()> {
-    let at_a_time = surroundings.as_ref().map_or(MATCHES, |around| around.at_a_time());
+    let at_a_time = surroundings.as_ref().map_or(looks.matches, |around| around.at_a_time(looks));
     let mut found = found.peekable();
     while found.peek().is_some() {
         let mut some = take_reads(&mut found, at_a_time);
@@ -361,7 +483,8 @@ fn take_reads<'p>(
     most: usize,
 ) -> Vec<(NamedPattern<'p>, Hits)> {
     let (mut some, mut size) = (Vec::new(), 0);
-    while let Some(next) = found.next_if(|(pattern, _)| size < most || !pattern.starts()) {
+    let belongs = |(pattern, hits): &(NamedPattern, Hits)| !pattern.starts() && !hits.goes_on;
+    while let Some(next) = found.next_if(|next| size < most || belongs(next)) {
         size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
         some.push(next);
     }
@@ -378,8 +501,8 @@ struct Surroundings {
 }
 
 impl Surroundings {
-    fn at_a_time(&self) -> usize {
-        if self.reference { HITS } else { MATCHES }
+    fn at_a_time(&self, looks: Looks) -> usize {
+        if self.reference { HITS.min(looks.matches) } else { looks.matches }
     }
 
     /// Adds what stands around some matches.

@@ -19,6 +19,8 @@ pub const BETWEEN_OBJECTS: &[u8] = b",\n";
 #[derive(Default)]
 pub struct Hits {
     pub count: u64,
+    /// These follow others of the same pattern.
+    pub goes_on: bool,
     pub offsets: Option<Vec<u64>>,
     /// Where these are, in a file that is searched by sequence.
     pub places: Option<Vec<Place>>,
@@ -87,14 +89,15 @@ impl<'a> MatchLines<'a> {
     }
 
     fn add(&mut self, pattern: &NamedPattern, hits: Hits) -> Result<()> {
-        self.patterns += 1;
-        self.found += u64::from(hits.count > 0);
-        Ok(match self.settings.form {
+        self.patterns += u64::from(!hits.goes_on);
+        self.found += u64::from(hits.count > 0 && !hits.goes_on);
+        match self.settings.form {
             LineForm::Lines => self.lines(pattern, &hits)?,
             LineForm::Json => self.object(pattern, hits)?,
             LineForm::Bed => self.bed(pattern, &hits)?,
             LineForm::Sam => self.sam(pattern, hits)?,
-        })
+        }
+        Ok(())
     }
 
     fn lines(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {

@@ -16,6 +16,10 @@ const SORTING_WIDE: u64 = 10;
 /// The same of a block whose rows take 40 bits in the table that restores it.
 const RESTORING_WIDE: u64 = 7;
 
+/// The same of a block of which an index is made: its BWT and the index, which takes 3 at most, with
+/// its samples in the room that its coded form had.
+const INDEXING: u64 = 4;
+
 /// Bytes per raw byte of a block that is being coded: raw and coded form, its BWT. In static rANS,
 /// where there are as many runs as bytes, instead of the coded form its symbols, which take 4 and
 /// are freed slice by slice.
@@ -67,6 +71,11 @@ impl BlockNeed {
     pub fn to_decode(wide: bool) -> Self {
         let working = if wide { RESTORING_WIDE } else { WORKING };
         BlockNeed { working, coded: DECODING, sample_rate: None }
+    }
+
+    /// That of a block that is decoded to be searched, but not restored.
+    pub fn to_index() -> Self {
+        BlockNeed { working: INDEXING, coded: DECODING, sample_rate: None }
     }
 
     /// What the samples take.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Bytes of memory for a position that is located: its row, and itself among all and with its
 /// pattern.
-const PER_POSITION: u64 = 24;
+pub const PER_POSITION: u64 = 24;
 
 /// A block that has not been read, but for its header.
 pub(crate) struct FileBlock<'a> {
@@ -142,10 +142,20 @@ impl<'a> FileBlock<'a> {
     /// Reads the whole block, decodes its slices and does `work` with them. What a GPU decoded and
     /// the checks or `work` find damaged is decoded by the CPU.
     pub fn decoded<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
+        self.decoded_by(&self.plan()?, work)
+    }
+
+    /// The same if the block is not restored, which takes less memory.
+    pub fn decoded_for_index<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
+        let plan = self.options.plan_to_index(self.header.raw_size);
+        self.decoded_by(&plan.map_err(|e| self.locate(e))?, work)
+    }
+
+    fn decoded_by<T>(&self, plan: &Plan, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
         let gpus = self.gpus.as_deref().filter(|_| SliceGpus::take(&self.header));
-        match (self.decode(gpus).and_then(&work), gpus) {
+        match (self.decode(plan, gpus).and_then(&work), gpus) {
             (Err(Error::Format { .. }), Some(gpus)) => {
-                let done = work(self.decode(None)?)?;
+                let done = work(self.decode(plan, None)?)?;
                 gpus.warn(&format!("a GPU decoded block {} wrongly", self.number));
                 Ok(done)
             }
@@ -153,8 +163,7 @@ impl<'a> FileBlock<'a> {
         }
     }
 
-    fn decode(&self, gpus: Option<&SliceGpus>) -> Result<Decoded> {
-        let plan = self.plan()?;
+    fn decode(&self, plan: &Plan, gpus: Option<&SliceGpus>) -> Result<Decoded> {
         if let Some(gpus) = gpus {
             // They are opened while the block is read.
             gpus.expect(self.header.coded_size);
@@ -162,8 +171,8 @@ impl<'a> FileBlock<'a> {
         let block =
             self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
         let decoded = match gpus {
-            Some(gpus) => block::decode_on(gpus, block, &plan)?,
-            None => block::decode(block, &plan)?,
+            Some(gpus) => block::decode_on(gpus, block, plan)?,
+            None => block::decode(block, plan)?,
         };
         self.input.block_decoded(self.info.coded.end - self.info.coded.start);
         Ok(decoded)

@@ -1,7 +1,7 @@
 //! The searches of a file, block by block, and ranges of its bytes by the same ways.
 
 use super::batch_in_sections;
-use super::file_block::FileBlock;
+use super::file_block::{FileBlock, PER_POSITION};
 use super::search_batch::{Batch, Session};
 use super::search_results::{BatchMatches, ReadCost};
 use super::searched_block;
@@ -10,6 +10,7 @@ use super::shared_input::SharedInput;
 use crate::allocation;
 use crate::contents::{Contents, ReadSeek};
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::options::Options;
 use crate::threads;
 use rayon::prelude::*;
@@ -72,7 +73,7 @@ impl FileSearch<'_> {
             all.counts.extend(count);
             if let Some(limit) = limit {
                 all.positions.extend(match is_empty {
-                    true => Some(everywhere(self.contents.raw_size(), limit)?),
+                    true => Some(self.everywhere(limit)?),
                     false => positions.next(),
                 });
             }
@@ -113,13 +114,20 @@ impl FileSearch<'_> {
         *self.cost += input.cost();
         Ok(out)
     }
-}
 
-/// The positions of the empty pattern. A few bytes of a file can claim any size.
-fn everywhere(raw_size: u64, limit: usize) -> Result<Vec<u64>> {
-    let most = limit.min(usize::try_from(raw_size).unwrap_or(usize::MAX).saturating_add(1));
-    let no_room = || Error::out_of_memory("for so many positions; ask for fewer of them");
-    let mut positions = allocation::with_capacity(most).ok_or_else(no_room)?;
-    positions.extend((0..=raw_size).take(most));
-    Ok(positions)
+    /// The positions of the empty pattern. A few bytes of a file can claim any size.
+    fn everywhere(&self, limit: usize) -> Result<Vec<u64>> {
+        let raw_size = self.contents.raw_size();
+        let count = (limit as u64).min(raw_size.saturating_add(1));
+        let needed = count.saturating_mul(PER_POSITION);
+        memory::check(needed, self.options.memory_limit(), || {
+            format!(
+                "locating {count} occurrences of the empty pattern (ask for fewer, or allow more)"
+            )
+        })?;
+        let no_room = || Error::out_of_memory("for so many positions; ask for fewer of them");
+        let mut positions = allocation::with_capacity(count as usize).ok_or_else(no_room)?;
+        positions.extend(0..count);
+        Ok(positions)
+    }
 }

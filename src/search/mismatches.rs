@@ -1,7 +1,7 @@
 //! Matches that differ from their pattern in one byte: one half of such a match is exact.
 //!
-//! Both halves of each pattern are searched; where one stands, the bytes that the pattern would
-//! have there are compared with it. These are extracted by the index where there are few, else
+//! Both halves of each pattern are searched; where one stands alone, the bytes that the other would
+//! have there are compared with it, until two differ. These are extracted by the index where there are few, else
 //! the block is decoded. Time and memory go with the occurrences of the halves: patterns of a few
 //! bytes have very many. So `batch_in_sections` searches some patterns at a time.
 
@@ -10,16 +10,35 @@ use super::search_results::BatchMatches;
 use super::searched_block;
 use super::sections::Section;
 use crate::error::{Error, Result};
+use crate::options::Letters;
 use rayon::prelude::*;
+use std::iter;
+use std::ops::Range;
+
+/// Bytes that are compared at once.
+const CHUNK: usize = 256;
 
 /// The mark in front of the residues of each record, which no match goes over.
 const RECORD: u8 = b'\n';
 
-/// Where a pattern may stand, and how many bytes differ there as far as was looked.
+/// Bytes that are compared for a batch in a section at most: some minutes on one thread.
+const MOST_COMPARED: u64 = 1 << 37;
+
+/// Where a pattern may stand of which one half does, how much of it is left to compare, and how
+/// many bytes differ there as far as was looked.
 struct Candidate {
     pattern: usize,
     start: u64,
+    /// The half that is not known to stand there.
+    left: Range<usize>,
     differing: usize,
+}
+
+impl Candidate {
+    /// Where what is left of it would stand.
+    fn place(&self) -> Range<u64> {
+        self.start + self.left.start as u64..self.start + self.left.end as u64
+    }
 }
 
 /// What stands in a section with up to one byte that differs.
@@ -29,13 +48,14 @@ pub(crate) fn search(
     session: &mut Session,
 ) -> Result<BatchMatches> {
     let mut candidates = candidates(batch, section, session)?;
+    check_cost(&candidates)?;
     for block in &section.blocks {
         let range = |candidate: &Candidate| {
-            let end = candidate.start + batch.patterns[candidate.pattern].len() as u64;
             let within = |at: u64| {
                 (at.clamp(block.searched.start, block.searched.end) - block.searched.start) as usize
             };
-            within(candidate.start)..within(end)
+            let place = candidate.place();
+            within(place.start)..within(place.end)
         };
         let sizes = candidates.par_iter().map(|candidate| range(candidate).len() as u64);
         let walks = candidates.par_iter().filter(|candidate| !range(candidate).is_empty()).count();
@@ -46,21 +66,14 @@ pub(crate) fn search(
         let text = searched_block::BlockText::open(block, size, walks as u64)?;
         candidates.par_iter_mut().try_for_each(|candidate| -> Result<()> {
             let range = range(candidate);
-            if range.is_empty() {
+            if range.is_empty() || candidate.differing > 1 {
                 return Ok(());
             }
-            let pattern = batch.patterns[candidate.pattern];
-            let skipped = (block.searched.start + range.start as u64 - candidate.start) as usize;
-            let differs = |(&a, &b): (&u8, &u8)| match a {
-                RECORD if section.by_sequence => 2,
-                _ => match batch.letters {
-                    Some(letters) => usize::from(!letters.classes.matches(b, a)),
-                    None => usize::from(a != b),
-                },
-            };
+            let pattern = &batch.patterns[candidate.pattern][candidate.left.clone()];
+            let skipped = block.searched.start + range.start as u64 - candidate.place().start;
             let bytes = text.get(range)?;
-            candidate.differing +=
-                bytes.iter().zip(&pattern[skipped..]).map(differs).sum::<usize>();
+            let pattern = &pattern[skipped as usize..][..bytes.len()];
+            candidate.differing += differing(&bytes, pattern, batch, section.by_sequence);
             Ok(())
         })?;
     }
@@ -74,6 +87,43 @@ pub(crate) fn search(
         }
     }
     Ok(found)
+}
+
+/// How many bytes of a text differ from a pattern of the same length, up to 2.
+fn differing(text: &[u8], pattern: &[u8], batch: &Batch, by_sequence: bool) -> usize {
+    let differs = |a: u8, b: u8| match (a, batch.letters) {
+        (RECORD, _) if by_sequence => 2,
+        (_, Some(letters)) => usize::from(!letters.classes.matches(b, a)),
+        (_, None) => usize::from(a != b),
+    };
+    // With codes a letter may differ from the same letter of a text.
+    let same_is_match = batch.options.letters != Letters::Iupac && !pattern.contains(&RECORD);
+    let mut all = 0;
+    for (text, pattern) in text.chunks(CHUNK).zip(pattern.chunks(CHUNK)) {
+        if same_is_match && text == pattern {
+            continue;
+        }
+        all += text.iter().zip(pattern).map(|(&a, &b)| differs(a, b)).sum::<usize>();
+        if all > 1 {
+            return 2;
+        }
+    }
+    all
+}
+
+/// Refuses what would take too long to compare.
+fn check_cost(candidates: &[Candidate]) -> Result<()> {
+    let compared: u64 = candidates.par_iter().map(|candidate| candidate.left.len() as u64).sum();
+    if compared <= MOST_COMPARED {
+        return Ok(());
+    }
+    let places = candidates.len();
+    let text = format!(
+        "a half of a pattern stands at {places} places, where {compared} bytes would be compared \
+         with the rest for --max-mismatches, more than the {MOST_COMPARED} that are; search for a \
+         part of the pattern, or for fewer patterns at a time"
+    );
+    Err(Error::Usage(text.into()))
 }
 
 /// Where a pattern is parted.
@@ -101,14 +151,79 @@ fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result
         _ => return Ok(Vec::new()),
     };
     let all = batch.patterns.par_iter().enumerate().flat_map_iter(|(n, pattern)| {
-        let left = found.positions[2 * n].iter().copied();
-        let skipped = middle(pattern) as u64;
-        let right = found.positions[2 * n + 1].iter().filter_map(|at| at.checked_sub(skipped));
+        let middle = middle(pattern);
+        let right =
+            found.positions[2 * n + 1].iter().filter_map(move |at| at.checked_sub(middle as u64));
         let fits = |&start: &u64| start >= first && start + pattern.len() as u64 <= end;
-        let mut starts: Vec<u64> = left.chain(right).filter(fits).collect();
-        starts.sort_unstable();
-        starts.dedup();
-        starts.into_iter().map(move |start| Candidate { pattern: n, start, differing: 0 })
+        let left = found.positions[2 * n].iter().copied().filter(fits);
+        let starts = merged(left, right.filter(fits));
+        let candidate = move |(start, stands): (u64, Stands)| {
+            let left = match stands {
+                Stands::Left => middle..pattern.len(),
+                Stands::Right => 0..middle,
+                Stands::Both => 0..0,
+            };
+            Candidate { pattern: n, start, left, differing: 0 }
+        };
+        starts.map(candidate)
     });
     Ok(all.collect())
+}
+
+/// Which half of a pattern stands somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stands {
+    Left,
+    Right,
+    Both,
+}
+
+/// The places of two ascending lists, each once.
+fn merged(
+    left: impl Iterator<Item = u64>,
+    right: impl Iterator<Item = u64>,
+) -> impl Iterator<Item = (u64, Stands)> {
+    let (mut left, mut right) = (left.peekable(), right.peekable());
+    iter::from_fn(move || match (left.peek().copied(), right.peek().copied()) {
+        (None, None) => None,
+        (Some(at), Some(other)) if at == other => {
+            right.next();
+            left.next().map(|at| (at, Stands::Both))
+        }
+        (Some(at), other) if other.is_none_or(|other| at < other) => {
+            left.next().map(|at| (at, Stands::Left))
+        }
+        _ => right.next().map(|at| (at, Stands::Right)),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_both_halves_are_known_matches() {
+        use Stands::{Both, Left, Right};
+        for (left, right, wanted) in [
+            (&[][..], &[][..], &[][..]),
+            (&[3], &[], &[(3, Left)]),
+            (&[], &[3], &[(3, Right)]),
+            (&[3], &[3], &[(3, Both)]),
+            (&[1, 3, 5], &[2, 3], &[(1, Left), (2, Right), (3, Both), (5, Left)]),
+            (&[9], &[1, 2], &[(1, Right), (2, Right), (9, Left)]),
+            (&[1, 2], &[9], &[(1, Left), (2, Left), (9, Right)]),
+            (&[0, 1], &[0, 1], &[(0, Both), (1, Both)]),
+        ] {
+            let found = merged(left.iter().copied(), right.iter().copied());
+            assert!(found.eq(wanted.iter().copied()), "{left:?} {right:?}");
+        }
+    }
+
+    #[test]
+    fn what_takes_too_long_is_refused() {
+        let candidate = |left| Candidate { pattern: 0, start: 0, left, differing: 0 };
+        assert!(check_cost(&[candidate(0..1 << 36), candidate(0..1 << 36)]).is_ok());
+        let said = check_cost(&[candidate(0..1 << 37), candidate(7..8)]).unwrap_err().to_string();
+        assert!(said.contains("2 places") && said.contains("a part of the pattern"), "{said}");
+    }
 }

@@ -188,7 +188,10 @@ impl<'a> SearchedBlock<'a> {
 
     /// Decodes the whole block for search, and checks it where its index is not believed.
     fn load(block: &FileBlock) -> Result<Self> {
-        block.decoded(|decoded| Self::of_decoded(block, decoded))
+        match is_believed(block) {
+            true => block.decoded_for_index(|decoded| Self::of_decoded(block, decoded)),
+            false => block.decoded(|decoded| Self::of_decoded(block, decoded)),
+        }
     }
 
     fn of_decoded(block: &FileBlock, decoded: Decoded) -> Result<Self> {

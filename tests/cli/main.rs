@@ -22,6 +22,7 @@ mod limits;
 mod looking;
 mod overlaps;
 mod padding;
+mod pattern_letters;
 mod pipes;
 mod refusals;
 mod regions;

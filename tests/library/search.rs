@@ -238,13 +238,12 @@ fn many_patterns_share_the_slices_that_they_need() {
             let mut archive = open();
             for (pattern, found) in few.iter().zip(archive.locate(&few, 3).unwrap()) {
                 let all = occurrences(&text, pattern);
-                assert!(
-                    found.count == all.len() as u64 && found.positions.len() == all.len().min(3)
-                );
-                assert!(found.positions.iter().all(|pos| all.contains(pos)));
+                assert_eq!(found.count, all.len() as u64);
+                assert_eq!(found.positions, all[..all.len().min(3)]);
             }
+            // The first places of what stands nearly everywhere are found in the text.
             let cost = archive.search_cost();
-            assert!(rate == 0 || cost.blocks == 0 && cost.slices < 110, "{cost:?}");
+            assert!(rate == 0 || cost.blocks <= 1 && cost.slices < 110, "{cost:?}");
             // A search that is done again and again pays for the block in the end.
             let mut archive = open();
             let mut searcher = archive.searcher().unwrap();
