@@ -89,12 +89,13 @@ impl<'a> MatchLines<'a> {
     fn add(&mut self, pattern: &NamedPattern, hits: Hits) -> Result<()> {
         self.patterns += 1;
         self.found += u64::from(hits.count > 0);
-        Ok(match self.settings.form {
+        match self.settings.form {
             LineForm::Lines => self.lines(pattern, &hits)?,
             LineForm::Json => self.object(pattern, hits)?,
             LineForm::Bed => self.bed(pattern, &hits)?,
             LineForm::Sam => self.sam(pattern, hits)?,
-        })
+        }
+        Ok(())
     }
 
     fn lines(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {
