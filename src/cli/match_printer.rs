@@ -69,8 +69,8 @@ impl Printer {
         Ok(self.out.write_all(&header)?)
     }
 
-    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch, and
-    /// its mate.
+    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch,
+    /// and its mate.
     pub fn print<'p, S>(
         &mut self,
         name: &Name,

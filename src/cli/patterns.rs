@@ -153,7 +153,7 @@ fn size_of_file(path: &Path) -> u64 {
 enum Reader<'s> {
     Held(slice::Iter<'s, Arc<PatternPart>>),
     File(PatternFile<'s>),
-    Pairs(PairedReads<'s>),
+    Pairs(Box<PairedReads<'s>>),
 }
 
 impl<'s> Reader<'s> {
@@ -163,7 +163,8 @@ impl<'s> Reader<'s> {
         let (path, are_sequences) = match source {
             PatternSource::Held(parts) => return Ok(Reader::Held(parts.iter())),
             PatternSource::Pairs(paths) => {
-                return PairedReads::open(paths, patterns.syntax, plan).map(Reader::Pairs);
+                let files = PairedReads::open(paths, patterns.syntax, plan)?;
+                return Ok(Reader::Pairs(Box::new(files)));
             }
             PatternSource::Lines(path) => (path, false),
             PatternSource::Sequences(path) => (path, true),

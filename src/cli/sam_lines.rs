@@ -89,12 +89,12 @@ pub fn template(
         }
     }
     let mut proper = false;
-    if let [first, second] = reads {
-        if let Some(pair) = closest_pair([first, second], settings.longest_pair) {
-            proper = true;
-            first.take_first(pair.hits[0], pair.reverse == 0);
-            second.take_first(pair.hits[1], pair.reverse == 1);
-        }
+    if let [first, second] = reads
+        && let Some(pair) = closest_pair([first, second], settings.longest_pair)
+    {
+        proper = true;
+        first.take_first(pair.hits[0], pair.reverse == 0);
+        second.take_first(pair.hits[1], pair.reverse == 1);
     }
     for (n, read) in reads.iter().enumerate() {
         let mate = if reads.len() == 2 { reads.get(1 - n) } else { None };
