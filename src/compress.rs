@@ -77,8 +77,15 @@ pub fn compress<R: Read + Send, W: Write>(
     let (plan, pipeline) = start(block_size, &options.for_work(work), blocks.spare.clone())?;
     blocks.ahead = plan.ahead;
     let mut writer = FrameWriter::start(output, block_size)?;
+    let alone = first.alone;
     let blocks = iter::once(Ok(first)).chain(blocks);
-    let sink = |block| write(&mut writer, block, options);
+    let sink = |block| {
+        write(&mut writer, block, options)?;
+        if !alone {
+            writer.write_pending()?;
+        }
+        Ok(())
+    };
     pipeline.run(blocks, sink, || options.listener.failed())?;
     Ok(summary(writer.finish()?).1)
 }
@@ -270,6 +277,7 @@ impl<W: Write> Encoder<W> {
             && let Some(block) = pipeline.next()
         {
             write(&mut writer, block?, &self.options)?;
+            writer.write_pending()?;
         }
         pipeline.submit(Ok(raw));
         self.state = EncoderState::Running { writer, pipeline };

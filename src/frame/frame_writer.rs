@@ -15,14 +15,14 @@ use std::io::{self, Write};
 /// What a writer keeps of them fits 4 GiB: 256 TiB of raw bytes at level 1.
 const MAX_BLOCKS: usize = 1 << 28;
 
-/// Bytes that are written together: a multiple of the records of tapes that are usual.
+/// Bytes that are gathered before they are written: a multiple of the usual records of tapes.
 const GATHERED: usize = 60 << 10;
 
-/// Writes Frame_Header, every block as it comes, Seek_Table and Footer at the end, in pieces of
-/// [`GATHERED`] bytes and whole multiples of them, except for the last.
+/// Writes Frame_Header, every block as it comes, Seek_Table and Footer at the end.
 ///
-/// A tape drive, and `dd conv=sync` before it, takes each write for a record of its own and fills
-/// up short ones with zeros, which would then stand within the frame.
+/// What is short is gathered: a tape drive, and `dd conv=sync` before it, takes each write for a
+/// record of its own and fills up a short one with zeros, which would then stand within the frame.
+/// A small frame is one write, and no frame begins with a write of its header alone.
 pub(crate) struct FrameWriter<W> {
     output: W,
     /// Bytes that are not written yet.
@@ -98,29 +98,30 @@ impl<W: Write> FrameWriter<W> {
         Ok((self.output, self.raw_size, self.coded_size, self.indexed))
     }
 
-    /// Passes on what was put so far.
+    /// Passes on what was put so far, and has the output do so too.
     pub fn flush(&mut self) -> io::Result<()> {
         self.write_pending()?;
         self.output.flush()
     }
 
-    /// Writes what fills the buffer, and keeps the rest for later.
+    /// Gathers bytes until there are [`GATHERED`] of them, and writes them then.
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.coded_size += bytes.len() as u64;
         let room = GATHERED - self.pending.len();
-        let (first, rest) = bytes.split_at(bytes.len().min(room));
-        self.pending.extend_from_slice(first);
-        if self.pending.len() < GATHERED {
+        if bytes.len() < room {
+            self.pending.extend_from_slice(bytes);
             return Ok(());
         }
+        let (first, rest) = bytes.split_at(room);
+        self.pending.extend_from_slice(first);
         self.write_pending()?;
-        let whole = rest.len() - rest.len() % GATHERED;
-        self.output.write_all(&rest[..whole])?;
-        self.pending.extend_from_slice(&rest[whole..]);
+        self.output.write_all(rest)?;
         Ok(())
     }
 
-    fn write_pending(&mut self) -> io::Result<()> {
+    /// Writes what is gathered: at the end of a block that others may follow late or never, so that
+    /// whoever is killed then loses nothing of it.
+    pub fn write_pending(&mut self) -> io::Result<()> {
         self.output.write_all(&self.pending)?;
         self.pending.clear();
         Ok(())

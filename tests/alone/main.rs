@@ -7,6 +7,7 @@ mod allocation;
 mod common;
 mod damaged;
 mod hostile;
+mod small;
 mod watched_memory;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -61,7 +61,7 @@ fn dd_and_tar_get_and_give_whole_records() {
     dir.write("s/a", b"a file");
     for pipe in [
         "bwz -c s/a | dd conv=sync bs=10240 of=p.bwz 2>/dev/null && bwz -dc p.bwz | cmp - s/a",
-        "bwz --block 64K -c x | dd conv=sync bs=10240 of=p.bwz 2>/dev/null && bwz -dc p.bwz | cmp - x",
+        "bwz --block 64K -c x | dd iflag=fullblock conv=sync bs=10240 of=p.bwz 2>/dev/null && bwz -dc p.bwz | cmp - x",
         "tar -cf - s | bwz | dd conv=sync bs=10240 of=p.tar.bwz 2>/dev/null && tar -I bwz -tf p.tar.bwz",
         "tar -cf - s | bwz | dd obs=10240 conv=sync > q.tar.bwz 2>/dev/null && tar -I bwz -xOf q.tar.bwz s/a",
     ] {

@@ -78,7 +78,7 @@ fn every_flipped_byte_is_noticed_by_an_archive_too() {
 #[test]
 fn garbage_of_any_kind_is_an_error() {
     let file = compressed(&cases::text(100), 100);
-    for tail in [&b"\0"[..], b"garbage", b"\xF7bw", b"\xF7bwx0123456789abcdef", b"BZh9"] {
+    for tail in [&b"\0\0\x01"[..], b"garbage", b"\xF7bw", b"\xF7bwx0123456789abcdef", b"BZh9"] {
         let (restored, end) = decompressed(&[&file[..], tail].concat());
         assert_eq!(restored, cases::text(100));
         assert!(matches!(end, Err(Error::Format { offset, .. }) if offset >= file.len() as u64));
@@ -228,8 +228,9 @@ fn recover_tells_of_frames_that_are_gone() {
         let left: Vec<u8> =
             (0..3).filter(|n| *n != gone).flat_map(|n| cases::random(700 + n, 256)).collect();
         assert!(saved == left, "frame {gone}");
-        let start = [0, 700, 1401][gone];
-        assert_eq!(recovery.lost, [Lost { start, end: None }], "frame {gone}");
+        // Zeros behind the last frame are padding.
+        let lost = [Some(0), Some(700), None][gone].map(|start| Lost { start, end: None });
+        assert_eq!(recovery.lost, Vec::from_iter(lost), "frame {gone}");
     }
 }
 

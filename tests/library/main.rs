@@ -21,7 +21,6 @@ mod search;
 mod search_letters;
 mod sequence_search;
 mod sequences;
-mod small;
 mod split_at;
 mod verify;
 mod wide;
