@@ -177,7 +177,7 @@ impl Plan {
     /// coded so, and indexed at this sample rate.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) where not even one block fits.
+    /// [`Error::Limit`] where not even one block fits.
     pub fn new(
         block_size: u64,
         allowed: Allowance,
@@ -211,7 +211,7 @@ impl Plan {
     /// of `raw_size` bytes needs.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) where it has none.
+    /// [`Error::Limit`] where it has none.
     pub fn check_large_models(&self, raw_size: u64) -> Result<()> {
         let what = || format!("a block of {raw_size} bytes coded with --best");
         self.shortage.map_or(Ok(()), |shortage| Err(shortage.error(what())))
