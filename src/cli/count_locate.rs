@@ -169,7 +169,7 @@ impl FileCounts<'_> {
             ));
         }
         let mut codes = by_sequence.then(|| AmbiguityCodes::taken_as_they_are(self.args));
-        let mut odd_patterns = archive.has_sequences_alone().then(|| OddPatterns::new(talk));
+        let mut odd_patterns = by_sequence.then(|| OddPatterns::new(talk));
         let folds = !self.args.case && archive.has_sequences_alone();
         let mut surroundings = self.surroundings(name, by_sequence)?;
         printer.begin(match &mut surroundings {
