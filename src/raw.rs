@@ -191,7 +191,7 @@ impl<R: Read> RawBlocks<R> {
         }
         if is_run && len > 0 {
             let (run, start) = (Run { byte: bytes[0], len }, self.cut.start());
-            self.cut.pass_run(run.byte, len);
+            self.cut.pass_run(run.byte, len)?;
             self.spare.keep(bytes);
             return Ok((Raw::Run(run), start));
         }

@@ -10,6 +10,7 @@ use super::input;
 use super::input_name::Name;
 use super::match_lines::{Hits, LineForm};
 use super::match_printer::{Printed, Printer};
+use super::odd_patterns::OddPatterns;
 use super::pattern_batch::{NamedPattern, PatternBatch};
 use super::patterns::{self, Patterns};
 use super::sam_lines::SamSettings;
@@ -168,6 +169,7 @@ impl FileCounts<'_> {
             ));
         }
         let mut codes = by_sequence.then(|| AmbiguityCodes::taken_as_they_are(self.args));
+        let mut odd_patterns = by_sequence.then(|| OddPatterns::new(talk));
         let folds = !self.args.case && archive.has_sequences_alone();
         let mut surroundings = self.surroundings(name, by_sequence)?;
         printer.begin(match &mut surroundings {
@@ -177,6 +179,9 @@ impl FileCounts<'_> {
         let print = |(batch, found): (PatternBatch, BatchFound)| -> Result<()> {
             if let Some(codes) = &mut codes {
                 codes.warn(&batch, name, talk);
+            }
+            if let Some(odd) = &mut odd_patterns {
+                odd.warn(&batch, name, talk);
             }
             match found {
                 BatchFound::Counts(counts) => {

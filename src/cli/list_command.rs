@@ -160,10 +160,14 @@ impl Listing {
         })
     }
 
-    /// What the index is of and its sample rate if all frames with blocks have the same, in a word.
+    /// What the index is of and its sample rate if all frames with blocks have the same, in a word:
+    /// `stored` if blocks that are stored as they are need none.
     fn index(&self) -> String {
         let words = self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| {
-            let Some(ListedIndex { of, sample_rate }) = frame.index else { return "no".into() };
+            let Some(ListedIndex { of, sample_rate }) = frame.index else {
+                let are_stored = self.index.other_blocks == 0 && self.index.stored_blocks > 0;
+                return if are_stored { "stored".into() } else { "no".into() };
+            };
             match sample_rate {
                 None => format!("{of}, count"),
                 Some(rate) => format!("{of}, {rate}"),

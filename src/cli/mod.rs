@@ -11,7 +11,7 @@
 //! | `process_ranks` | compress as one of several processes |
 //! | `bench` | measuring |
 //! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
-//! | `ambiguity_codes`, `patterns`, `pattern_file`, `paired_reads`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
+//! | `ambiguity_codes`, `odd_patterns`, `patterns`, `pattern_file`, `paired_reads`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
 //! | `record_regions`, `extract_regions` | stretches of records |
 //! | `sam_lines`, `mate_pairs`, `unique_names` | the hits of reads, those of two mates, and the names in an output |
 //! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
@@ -58,6 +58,7 @@ mod man_and_completions;
 mod match_lines;
 mod match_printer;
 mod mate_pairs;
+mod odd_patterns;
 mod output;
 mod overlap_args;
 mod overlap_command;

@@ -70,8 +70,8 @@ pub struct LocateArgs {
     /// Print BED lines: record, start from 0, end, pattern, 0, strand
     #[arg(long, conflicts_with_all = ["json", "sam", "context"])]
     pub bed: bool,
-    /// Print SAM for the reads of --fasta, or --reads1 and --reads2, searched on both strands in one
-    /// file; those without a hit too
+    /// Print SAM for the reads of --fasta, or --reads1 and --reads2, searched on both strands in
+    /// one file; those without a hit too
     #[arg(long, conflicts_with_all = ["json", "context", "hex"])]
     pub sam: bool,
     /// With --sam: the first reads of pairs, FASTA or FASTQ like those of --fasta

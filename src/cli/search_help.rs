@@ -4,8 +4,9 @@ macro_rules! by_sequence {
     () => {
         "\
 By sequence: in a file that --index made of FASTA or FASTQ, patterns are residues, found across line ends and in either case; each \
-letter stands for itself, N too, but T and U are one letter in a pattern of nucleotides, unless --strict-letters is given. A pattern \
-with anything else is refused. With --iupac a letter stands for its bases, as in `seqkit locate -d`: N for A, C, G, T and U, not for an \
+letter stands for itself, N too, but T and U are one letter in a pattern of nucleotides, unless --strict-letters is given. Other \
+bytes stand for themselves in a sequence, and a warning says that headers and qualities are not searched; a pattern with blanks, line ends \
+or bytes above 127 is refused. With --iupac a letter stands for its bases, as in `seqkit locate -d`: N for A, C, G, T and U, not for an \
 N of the file. A pattern that comes to more than 131,072 different strings in a block is looked for in its text, which is decoded for \
 it. The reverse complement of RNA is RNA. With --revcomp a pattern that is its own reverse \
 complement is searched once, on the + strand.

@@ -62,13 +62,16 @@ impl BlockCut {
 
     /// Passes a block that is `len` times `byte`: a stream that begins so is none of sequences, and
     /// either each byte is a separator or none.
-    pub fn pass_run(&mut self, byte: u8, len: usize) {
-        self.undecided = false;
-        let Some(kind) = self.kind else { return };
+    pub fn pass_run(&mut self, byte: u8, len: usize) -> Result<()> {
         let piece = vec![byte; len.min(PIECE)];
+        if mem::take(&mut self.undecided) {
+            self.tell_why(&piece)?;
+        }
+        let Some(kind) = self.kind else { return Ok(()) };
         for from in (0..len).step_by(PIECE) {
             self.odd.add(&piece[..PIECE.min(len - from)], kind);
         }
+        Ok(())
     }
 
     /// Warns of what is odd in the stream, which has ended.

@@ -1,5 +1,5 @@
-//! Patterns as a search by sequence takes them: residues in upper case, with T and U as one letter
-//! in those of nucleotides.
+//! Patterns as a search by sequence takes them: letters in upper case, with T and U as one letter
+//! in those of nucleotides. Other bytes are searched as they stand.
 
 use super::letter_classes::is_nucleotide;
 use crate::error::{Error, Result};
@@ -12,8 +12,8 @@ pub(crate) struct FoldedPatterns(Vec<u8>);
 
 impl FoldedPatterns {
     /// # Errors
-    /// [`Error::Usage`] where a pattern has a byte that no sequence holds, or one that IUPAC does
-    /// not know where letters are its.
+    /// [`Error::Usage`] where a pattern has a byte that is not searched by sequence, or one that
+    /// IUPAC does not know where letters are its.
     pub fn new(patterns: &[&[u8]], letters: Letters) -> Result<Self> {
         // As nearly all are.
         let ready = if letters == Letters::Exact { &CAPITALS } else { &NUCLEOTIDES_WITHOUT_U };
@@ -23,9 +23,9 @@ impl FoldedPatterns {
         if patterns.par_iter().all(is_ready) {
             return Ok(FoldedPatterns(Vec::new()));
         }
-        let wrong = |pattern: &&&[u8]| !pattern.iter().all(|&byte| RESIDUES[usize::from(byte)]);
+        let wrong = |pattern: &&&[u8]| !pattern.iter().all(|&byte| SEARCHED[usize::from(byte)]);
         if let Some(pattern) = patterns.par_iter().find_first(wrong) {
-            let at = pattern.iter().position(|&byte| !is_residue(byte)).unwrap_or(0);
+            let at = pattern.iter().position(|&byte| !is_searched(byte)).unwrap_or(0);
             return Err(refusal(pattern, at));
         }
         let unknown =
@@ -91,26 +91,31 @@ static NUCLEOTIDES_WITHOUT_U: [bool; 256] = {
     all
 };
 
-/// By byte, whether sequences may hold it.
-const RESIDUES: [bool; 256] = {
-    let (mut residues, mut byte) = ([false; 256], 0);
+/// By byte, whether it is searched.
+const SEARCHED: [bool; 256] = {
+    let (mut searched, mut byte) = ([false; 256], 0);
     while byte < 256 {
-        residues[byte] = is_residue(byte as u8);
+        searched[byte] = is_searched(byte as u8);
         byte += 1;
     }
-    residues
+    searched
 };
 
-/// Whether sequences may hold the byte: letters, and the signs of stops and gaps.
-const fn is_residue(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || matches!(byte, b'*' | b'-' | b'.')
+/// Whether the byte can be found in the text of sequences: blanks and line feeds are layout, which
+/// is set apart, and bytes above 127 stand for headers and qualities too.
+const fn is_searched(byte: u8) -> bool {
+    byte < 128 && !matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
 fn refusal(pattern: &[u8], at: usize) -> Error {
     let (start, byte) = shown(pattern, at);
+    let why = match pattern[at] {
+        128.. => "bytes above 127 are not searched in sequences",
+        _ => "blanks and line ends are no part of sequences, in which matches go across them",
+    };
     let text = format!(
-        "this file is searched by sequence, and no sequence holds the `{byte}` at byte {at} of the \
-         pattern `{start}`; a file made with --index=bytes is searched by its bytes"
+        "this file is searched by sequence: {why}; the pattern `{start}` has `{byte}` at byte {at}; \
+         a file made with --index=bytes is searched by its bytes"
     );
     Error::Usage(text.into())
 }
@@ -128,7 +133,7 @@ fn no_iupac(pattern: &[u8], at: usize) -> Error {
 fn shown(pattern: &[u8], at: usize) -> (String, String) {
     const SHOWN: usize = 40;
     let start = String::from_utf8_lossy(&pattern[..pattern.len().min(SHOWN)]);
-    (start.escape_debug().to_string(), char::from(pattern[at]).escape_debug().to_string())
+    (start.escape_debug().to_string(), pattern[at].escape_ascii().to_string())
 }
 
 #[cfg(test)]
@@ -143,7 +148,10 @@ mod tests {
                 assert_eq!(folded.patterns(patterns)[..], [&b"ACGT"[..], b"N*-.", b"G"]);
             }
         }
-        for wrong in [&b"AC GT"[..], b">chr1", b"AC\n", b"4", b"\xC1"] {
+        let odd = [&b"a?u"[..], b">chr1", b"4", b"\x00\x7F"];
+        let folded = FoldedPatterns::new(&odd, Letters::Nucleotides).unwrap();
+        assert_eq!(folded.patterns(&odd)[..], [&b"A?u"[..], b">CHR1", b"4", b"\x00\x7F"]);
+        for wrong in [&b"AC GT"[..], b"\t", b"AC\n", b"\x0B", b"\x0C", b"A\r", b"\xC1"] {
             let said = FoldedPatterns::new(&[b"AC", wrong], Letters::Nucleotides);
             let said = said.err().unwrap().to_string();
             assert!(said.contains("--index=bytes"), "{said}");

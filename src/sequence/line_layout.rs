@@ -81,7 +81,8 @@ pub struct Record {
     /// Whether the last line goes on in the next block.
     pub is_torn: bool,
     /// Whether all lines but the last have `line_bases` residues and the same line end, the last
-    /// not more, with nothing between them and no blanks in front of a residue.
+    /// not more, with nothing between them and no blanks in front of a residue; and none is longer
+    /// than the first, blanks and all, which `samtools faidx` refuses.
     pub is_regular: bool,
 }
 

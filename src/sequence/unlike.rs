@@ -1,24 +1,26 @@
 //! Why a text that begins like FASTA or FASTQ is taken for neither.
 
+use super::lines::{BYTE_ORDER_MARK, is_blank, is_blank_line, is_residue, symbols};
+
 /// The part of a text that is looked at.
 const BEGINNING: usize = 1 << 20;
 
 /// Lines in which the `+` of the first record of FASTQ must stand, if it is one.
 const FIRST_RECORD: usize = 1_000;
 
-const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
-
-/// A line without its end, and its number from 1.
+/// A line without its end and a byte order mark, and its number from 1.
 type NumberedLine<'a> = (usize, &'a [u8]);
 
 /// Why a text is none of sequences, if it begins like one behind a byte order mark, blank lines and
 /// comments. A header of SAM is none of FASTQ.
 pub fn why_unlike(text: &[u8]) -> Option<String> {
-    let text = text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(text);
     let beginning = &text[..text.len().min(BEGINNING)];
-    let lines: Vec<NumberedLine> =
-        (1..).zip(beginning.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end)).collect();
-    let is_front = |line: &[u8]| line.is_empty() || line[0] == b'#' || line[0] == b';';
+    let mut lines: Vec<NumberedLine> = Vec::new();
+    for line in beginning.split(|&byte| byte == b'\n') {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        lines.push((lines.len() + 1, line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)));
+    }
+    let is_front = |line: &[u8]| is_blank_line(line) || line[0] == b'#' || line[0] == b';';
     let first = lines.iter().position(|(_, line)| !is_front(line))?;
     let records = &lines[first..];
     match records[0].1[0] {
@@ -30,25 +32,23 @@ pub fn why_unlike(text: &[u8]) -> Option<String> {
     }
 }
 
-fn is_residue(byte: u8) -> bool {
-    byte.is_ascii_alphabetic() || matches!(byte, b'*' | b'-' | b'.')
-}
-
 fn unlike_fasta(lines: &[NumberedLine]) -> String {
     let mut residues = 0;
     for (number, line) in lines {
         if line.first().is_none_or(|byte| b">;".contains(byte)) {
             continue;
         }
-        if let Some(at) = line.iter().position(|&byte| !is_residue(byte)) {
-            let byte = line[at].escape_ascii();
+        let start = line.iter().position(|&byte| !is_blank(byte)).unwrap_or(line.len());
+        let end = line.iter().rposition(|&byte| !is_blank(byte)).map_or(start, |last| last + 1);
+        if let Some(at) = line[start..end].iter().position(|&byte| !is_residue(byte)) {
             return format!(
-                "line {number} has `{byte}` at column {}, and less than nine tenths of its \
-                 sequences are residues",
-                at + 1
+                "line {number} has `{}` at column {}, and less than nine tenths of its sequences \
+                 are residues",
+                line[start + at].escape_ascii(),
+                start + at + 1
             );
         }
-        residues += line.len();
+        residues += end - start;
     }
     match residues {
         0 => "no residues follow its headers".into(),
@@ -67,21 +67,24 @@ fn is_like_fastq(lines: &[NumberedLine]) -> bool {
 
 /// Goes from record to record, up to the first that is not whole.
 fn unlike_fastq(lines: &[NumberedLine]) -> String {
-    let mut lines = lines.iter().filter(|(_, line)| !line.is_empty()).peekable();
+    let mut lines = lines.iter().filter(|(_, line)| !is_blank_line(line)).peekable();
     while let Some((number, head)) = lines.next() {
         if head[0] != b'@' {
             return format!("line {number} is not the `@` and name of a record");
         }
         let mut bases = 0;
-        while let Some((_, line)) = lines.next_if(|(_, line)| line[0] != b'+') {
-            bases += line.len();
+        while let Some((_, line)) = lines.next_if(|(_, line)| !b"+@".contains(&line[0])) {
+            bases += symbols(line);
         }
-        let Some((plus, _)) = lines.next() else { break };
+        let Some((plus, line)) = lines.next() else { break };
+        if line[0] == b'@' {
+            return format!("the record of line {number} has no `+` line in front of line {plus}");
+        }
         let mut qualities = 0;
         while qualities < bases
             && let Some((_, line)) = lines.next()
         {
-            qualities += line.len();
+            qualities += symbols(line);
         }
         if qualities > bases || qualities < bases && lines.peek().is_some() {
             return format!(
@@ -99,7 +102,7 @@ mod tests {
 
     #[test]
     fn the_line_that_is_wrong_is_named() {
-        let cases: [(&str, &[&str]); 12] = [
+        let cases: [(&str, &[&str]); 16] = [
             (">c\n12345\n", &["FASTA", "line 2 has `1` at column 1"]),
             ("\n\n>c\nACGT\nAC?T?????\n", &["FASTA", "line 5 has `?` at column 3"]),
             ("\u{FEFF}>c\nAC GT and so\n", &["FASTA", "line 2 has ` `"]),
@@ -108,13 +111,17 @@ mod tests {
             (">c\n\u{e9}\u{e9}\u{e9}\n", &["FASTA", r"`\xc3`"]),
             (
                 "@r\nACGT\n+\nIII\n@s\nA\n+\nI\n",
-                &["FASTQ", "line 1 has 4 bases", "line 3", "6 qual"],
+                &["FASTQ", "line 1 has 4 bases", "line 3", "5 qual"],
             ),
             ("\u{FEFF}\n@r\nACGT\n+\nIIIIII\n", &["FASTQ", "line 2 has 4 bases", "6 qualities"]),
             ("@r\nACGT\n+\nIIII\nmore\n@s\n", &["FASTQ", "line 5 is not the `@`"]),
             ("@r\n\n+\n\n@s\nA\n+\nII\n", &["FASTQ", "line 5 has 1 bases"]),
             ("@r\r\nACG\r\n+\r\nIIII\r\n", &["FASTQ", "line 1 has 3 bases"]),
             ("@r\nACGT\n+\nIIII\n>x\nACGT\n", &["FASTQ", "line 5"]),
+            ("@r\nAC GT\nA\n+\nI I\nII\n@s\n", &["FASTQ", "line 1 has 5 bases", "6 qualities"]),
+            ("@r\nACGT\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line in front of line 3"]),
+            (";c\r\n\u{FEFF}>c\n \t12\n", &["FASTA", "line 3 has `1` at column 3"]),
+            (" \x0B\n\u{FEFF}@r\n+\nI\n", &["FASTQ", "line 4 is not the `@`"]),
         ];
         for (text, parts) in cases {
             let why = why_unlike(text.as_bytes()).unwrap_or_default();

@@ -40,7 +40,13 @@ fn matches_go_over_lines_and_case_and_have_places() {
 #[test]
 fn what_cannot_be_found_is_said() {
     let dir = genome();
-    has_all(&stderr(dir.bwz("count chrI1 g.bwz").assert().code(2)), &["--index=bytes"]);
+    let said = stderr(dir.bwz("count -e chrI1 -e >x g.bwz").assert().code(1));
+    has_all(&said, &["`chrI1`", "no residues", "not in headers", "--index=bytes"]);
+    assert_eq!(said.lines().count(), 1, "{said}");
+    dir.bwz("count -q chrI1 g.bwz").assert().code(1).stderr("");
+    dir.write("blank", b"AC GT\n");
+    let said = stderr(dir.bwz("count -f blank g.bwz").assert().code(2));
+    has_all(&said, &["`AC GT`", "blanks and line ends", "--index=bytes"]);
     dir.bwz("count >chrI bytes.bwz").assert().success();
     dir.write("r.fa", b">r\nGCAACC\n");
     let said = stderr(dir.bwz("count --fasta r.fa bytes.bwz").assert().code(1));
@@ -57,6 +63,36 @@ fn what_cannot_be_found_is_said() {
     let said = stderr(dir.bwz("extract --region chrX:1-5 g.bwz").assert().code(1));
     has_all(&said, &["no record `chrX", "bwz -l --records g.bwz"]);
     has_all(&stderr(dir.bwz("extract --region chrI:5-1 g.bwz").assert().code(1)), &["ends before"]);
+}
+
+/// Files so small that their blocks are stored answer by sequence all the same.
+#[test]
+fn small_files_answer_by_sequence() {
+    let dir = Dir::new();
+    let files = [
+        (">a\nACGT\n", "a\t4\t3\t4\t5\n"),
+        (">a\nAC\nGT", "a\t4\t3\t2\t3\n"),
+        (">a\r\nAC \r\nGT\r\n", "a\t4\t4\t2\t5\n"),
+        (";c\n>  a x\nacgu\n", "a\t4\t10\t4\t5\n"),
+        ("@a\nACGT\n+\nIIII\n", "a\t4\t3\t4\t5\t10\n"),
+        ("@a\nACGT\n+a\nII+I", "a\t4\t3\t4\t5\t11\n"),
+        ("@a\nAC\nGT\n+\n@I\nII\n", "a\t4\t3\t2\t3\t11\n"),
+        ("\n>a\nACGT\n\n", "a\t4\t4\t4\t5\n"),
+    ];
+    for (raw, records) in files {
+        dir.write("n", raw.as_bytes());
+        dir.bwz("-fk --index n").assert().success();
+        let listed = dir.bwz("-l --records n.bwz").assert().success();
+        assert_eq!(stdout(listed), records, "{raw:?}");
+        let run = dir.bwz("extract --region a:2-3 n.bwz").assert().success();
+        has_all(&stdout(run).to_uppercase(), &[">A:2-3\nCG\n"]);
+        for (command, what) in [("count", "\t1\n"), ("locate", "\ta:2-3\n")] {
+            let run = dir.bwz(&format!("{command} CG n.bwz")).assert().success().stderr("");
+            assert!(stdout(run).ends_with(what), "{raw:?}");
+        }
+        let table = stdout(dir.bwz("-l n.bwz").assert().success());
+        has_all(&table, &["  stored  n.bwz"]);
+    }
 }
 
 #[test]

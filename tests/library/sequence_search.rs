@@ -268,10 +268,10 @@ fn case_counts_if_it_is_asked_for() {
 }
 
 #[test]
-fn what_no_sequence_holds_is_refused() {
+fn what_is_layout_in_sequences_is_refused() {
     let (raw, _) = genome(&[9000], 60, "\n");
     let file = indexed(&raw, 5000, Some(8));
-    for pattern in [&b"AC GT"[..], b"ACGT\n", b">chr0", b"\xC1\xC3", b"AC1"] {
+    for pattern in [&b"AC GT"[..], b"ACGT\n", b"\r", b"AC\t", b"\xC1\xC3", b"A\xFF"] {
         let said = open(&file, &options(1)).count(&[pattern]).unwrap_err().to_string();
         assert!(said.contains("--index=bytes"), "{said}");
     }
@@ -279,6 +279,30 @@ fn what_no_sequence_holds_is_refused() {
     let of_bytes = options(5000).index(8).unwrap().index_of_bytes(true);
     bwz::compress(&raw[..], &mut bytes, &of_bytes).unwrap();
     assert_eq!(open(&bytes, &options(1)).count(&[&b">chr0"[..]]).unwrap(), [1]);
+}
+
+/// Bytes in sequences that are no residues are found as they stand, in stored blocks too.
+#[test]
+fn odd_bytes_are_searched_as_they_stand() {
+    let (head, odd) = (b">a 7?\n", b"AC?GT\nac??gt\nAC>7~\nACGT\x00[\x7F\n");
+    let lines = [&head[..], &[b'C'; 100], b"\n", odd].concat();
+    for raw in [lines.clone(), lines.repeat(500)] {
+        let times = raw.len() as u64 / lines.len() as u64;
+        let file = indexed(&raw, 1 << 16, Some(8));
+        let mut archive = open(&file, &options(1));
+        for (pattern, once) in [
+            (&b"?"[..], 3),
+            (b"c??g", 1),
+            (b"T?", 0),
+            (b">7~a", 1),
+            (b">a", 0),
+            (b"7", 1),
+            (b"t\x00[\x7F", 1),
+            (b"{", 0),
+        ] {
+            assert_eq!(archive.count(&[pattern]).unwrap(), [once * times], "{pattern:?}");
+        }
+    }
 }
 
 /// Frames of sequences and of bytes in one file: each is searched its own way.
