@@ -393,6 +393,44 @@ def check_tables(data, at, end):
     return tables_end
 
 
+def read_records_table(content, fastq):
+    """Section 5.2: the table Records of a frame, as the lines of a .fai file; None without zstd.
+
+    A ValueError says that it makes no sense. Nothing that is restored rests on it.
+    """
+    form, plain = content[0], content[1:]
+    if form == 1:
+        plain = unzstd(plain, 8 << 20) if zstd else None
+    if form == 1 and plain is None:
+        return None
+    reader = Side(plain)
+    count = reader.varint()
+    if not 1 <= count <= 65536:
+        raise ValueError("a table of records with a Record_Count of %d" % count)
+    names = [reader.line() for _ in range(count)]
+    columns = [[reader.varint() for _ in range(count)] for _ in range(6 if fastq else 5)]
+    if reader.at < len(plain):
+        raise ValueError("a table of records that goes on behind its columns")
+    records, end = [], 0
+    for name, (length, bases, line_end, gap, *qualities, irregular) in zip(names, zip(*columns)):
+        if bases > length or irregular > 1:
+            raise ValueError("a record of %d residues in lines of %d" % (length, bases))
+        lines = length + (line_end * -(-length // bases) if bases else 0)
+        offset = end + unfold(gap)
+        record = [name, length, offset, bases, bases + line_end]
+        end = offset + lines
+        if fastq:
+            record.append(end + 1 + line_end + unfold(qualities[0]))
+            end = record[-1] + lines
+        records.append(tuple(record))
+    return records
+
+
+def unfold(number):
+    """A difference that was folded (5.2)."""
+    return number >> 1 if number % 2 == 0 else -(number + 1) // 2
+
+
 # 9. The BWT
 
 

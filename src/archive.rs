@@ -14,9 +14,10 @@ use crate::search::{
     FileSearch, Layouts, Matches, PatternStream, Place, ReadCost, RecordInfo, Searcher, Session,
 };
 use crate::threads;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io::{Read, Seek, Write};
+use std::mem;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -48,6 +49,19 @@ pub struct Archive<R> {
 }
 
 type RecordTable = (Vec<RecordInfo>, HashMap<Vec<u8>, usize>);
+
+/// Maximum number of records whose names are compared with the blocks when places in them are
+/// found.
+const CONFIRMED: usize = 8;
+
+/// Records with their numbers by name.
+fn named(records: Vec<RecordInfo>) -> RecordTable {
+    let mut numbers = HashMap::new();
+    for (n, record) in records.iter().enumerate() {
+        numbers.entry(record.name.clone()).or_insert(n);
+    }
+    (records, numbers)
+}
 
 impl<R> fmt::Debug for Archive<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -303,7 +317,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Whether there are sequences: then patterns are found across line ends and in either case,
     /// in all frames that hold sequences.
     pub fn has_sequences(&self) -> bool {
-        self.frames().iter().any(|frame| frame.sequences.is_some())
+        self.frames().iter().any(FrameInfo::is_by_sequence)
     }
 
     /// Whether there is nothing but sequences, so that no pattern is searched for byte by byte.
@@ -313,6 +327,9 @@ impl<R: Read + Seek + Send> Archive<R> {
     }
 
     /// The records of all frames that hold sequences, in order: what a `.fai` file says of them.
+    ///
+    /// A frame of up to 65,536 records has a table of them, unless that would be more than a
+    /// sixteenth of the frame. It is read alone; without one, the records are read from the blocks.
     ///
     /// ```
     /// use std::io::Cursor;
@@ -344,12 +361,7 @@ impl<R: Read + Seek + Send> Archive<R> {
 
     fn named_records(&mut self) -> Result<&RecordTable> {
         if self.records.is_none() {
-            let records = self.file_search().records()?;
-            let mut numbers = HashMap::new();
-            for (n, record) in records.iter().enumerate() {
-                numbers.entry(record.name.clone()).or_insert(n);
-            }
-            self.records = Some((records, numbers));
+            self.records = Some(named(self.file_search().records()?));
         }
         Ok(self.records.as_ref().expect("just read"))
     }
@@ -359,7 +371,80 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Errors
     /// As [`Archive::records`].
     pub fn find_record(&mut self, name: impl AsRef<[u8]>) -> Result<Option<usize>> {
-        Ok(self.named_records()?.1.get(name.as_ref()).copied())
+        Ok(self.find_records(&[name])?[0])
+    }
+
+    /// The number of the first record of each name, like [`Archive::find_record`].
+    ///
+    /// What a table of records says of these is compared with the blocks. If it is wrong, or if it
+    /// does not have a name, all records are read from the blocks, which takes longer.
+    ///
+    /// # Errors
+    /// As [`Archive::records`].
+    pub fn find_records<N: AsRef<[u8]>>(&mut self, names: &[N]) -> Result<Vec<Option<usize>>> {
+        let found = self.look_up(names)?;
+        let known: Vec<usize> = found.iter().flatten().copied().collect();
+        let all_are_known = known.len() == names.len();
+        let has_tables = !self.layouts.names_from_blocks
+            && self.frames().iter().any(|frame| frame.records.is_some());
+        if !has_tables || all_are_known && self.confirm(&known)? {
+            return Ok(found);
+        }
+        self.read_records_from_blocks()?;
+        self.look_up(names)
+    }
+
+    /// The number of the first record of a name as [`Archive::records`] has it, which takes no block
+    /// if there is a table of records. The [regions](Archive::regions) of a number are those of
+    /// the blocks; whoever gives them out with the name asks [`Archive::find_records`] for it too.
+    ///
+    /// # Errors
+    /// As [`Archive::records`].
+    pub fn find_listed(&mut self, name: impl AsRef<[u8]>) -> Result<Option<usize>> {
+        Ok(self.look_up(&[name])?[0])
+    }
+
+    fn look_up<N: AsRef<[u8]>>(&mut self, names: &[N]) -> Result<Vec<Option<usize>>> {
+        let numbers = &self.named_records()?.1;
+        Ok(names.iter().map(|name| numbers.get(name.as_ref()).copied()).collect())
+    }
+
+    /// Compares what a table says of some records with the blocks, unless that was done before, and
+    /// says whether all are right.
+    fn confirm(&mut self, numbers: &[usize]) -> Result<bool> {
+        let Archive { input, options, contents, cost, layouts, records } = self;
+        let Some((records, _)) = records else { return Ok(true) };
+        let numbers: BTreeSet<usize> = numbers.iter().copied().collect();
+        let unchecked = |number: &&usize| records.get(**number).is_some_and(|r| r.is_unchecked);
+        let numbers: Vec<usize> = numbers.iter().filter(unchecked).copied().collect();
+        if numbers.is_empty() {
+            return Ok(true);
+        }
+        let some: Vec<&RecordInfo> = numbers.iter().map(|&number| &records[number]).collect();
+        let mut search = FileSearch { input, options, contents, cost, layouts };
+        let are_right = search.are_as_in_blocks(&some)?;
+        for number in numbers {
+            records[number].is_unchecked = !are_right;
+        }
+        Ok(are_right)
+    }
+
+    /// Reads the records without the tables, and warns if these were wrong.
+    fn read_records_from_blocks(&mut self) -> Result<()> {
+        let old = self.records.take();
+        let warned = mem::replace(&mut self.layouts.names_from_blocks, true);
+        let new = self.file_search().records()?;
+        let is_same = old.is_some_and(|(old, _)| {
+            let pairs = old.iter().zip(&new);
+            old.len() == new.len() && pairs.into_iter().all(|(old, new)| old.is_like(new))
+        });
+        self.layouts.names_from_blocks = warned;
+        if !is_same {
+            self.file_search().warn_of_records();
+        }
+        self.layouts.names_from_blocks = true;
+        self.records = Some(named(new));
+        Ok(())
     }
 
     /// Bases of a record as they stand in the file, from 0 and without the end of the range; those
@@ -393,6 +478,10 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// [`Error::Usage`] where there is no record of a number; else as [`Archive::extract`].
     pub fn regions(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
         self.named_records()?;
+        let numbers: Vec<usize> = regions.iter().map(|(number, _)| *number).collect();
+        if !self.confirm(&numbers)? {
+            self.read_records_from_blocks()?;
+        }
         let Archive { input, options, contents, cost, layouts, records } = self;
         let records = &records.as_ref().expect("just read").0;
         let within = |(number, range): &(usize, Range<u64>)| {
@@ -475,7 +564,28 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Errors
     /// As [`Archive::extract`].
     pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
-        self.file_search().places(offsets)
+        let places = self.file_search().places(offsets)?;
+        if self.records.is_some() {
+            let numbers = places.iter().filter_map(|place| place.base);
+            let some: BTreeSet<usize> = numbers.map(|(n, _)| n as usize).collect();
+            let some: Vec<usize> = some.into_iter().take(CONFIRMED).collect();
+            if !self.confirm(&some)? {
+                self.read_records_from_blocks()?;
+            }
+        }
+        Ok(places)
+    }
+
+    /// Compares the tables of all frames that are searched by sequence, of their records and of
+    /// their residues, with the blocks, which are decoded for that.
+    ///
+    /// Nothing that [`decompress`](crate::decompress()) restores rests on these tables, so it does
+    /// not look at them. A search finds most of what is wrong with them, and then does without.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where a table contradicts the blocks; else as [`Archive::count`].
+    pub fn check_tables(&mut self) -> Result<()> {
+        self.file_search().check_tables()
     }
 
     fn file_search(&mut self) -> FileSearch<'_> {

@@ -8,8 +8,8 @@ use crate::error::{Error, Flaw, Result};
 use crate::filter;
 use crate::frame::{
     BlockHeader, BlockKind, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, IndexedBlocks, MAGIC,
-    NO_FOOTER, NOT_BWZ, SEQUENCES, SeekTable, SequencesTable, find_table, other_version, read_at,
-    read_payload,
+    NO_FOOTER, NOT_BWZ, RECORDS, SEQUENCES, SeekTable, SequencesTable, TablePlace, find_table,
+    other_version, read_at, read_payload,
 };
 use crate::memory;
 use crate::options::MAX_SAMPLE_RATE;
@@ -36,6 +36,10 @@ pub struct FrameInfo {
     pub index: Option<IndexInfo>,
     /// Which records and residues its blocks hold, where it is searched by sequence.
     pub(crate) sequences: Option<SequencesTable>,
+    /// Its blocks have an index of sequences, but it has no such table that makes sense.
+    pub(crate) lacks_sequences: bool,
+    /// Where the table of its records stands, which is read when it is wanted.
+    pub(crate) records: Option<TablePlace>,
 }
 
 /// What kind of index a frame has.
@@ -72,6 +76,13 @@ impl<T: Read + Seek> ReadSeek for T {}
 pub(crate) struct Contents {
     pub frames: Vec<FrameInfo>,
     pub blocks: Vec<BlockInfo>,
+}
+
+impl FrameInfo {
+    /// Whether it is searched by sequence.
+    pub(crate) fn is_by_sequence(&self) -> bool {
+        self.sequences.is_some() || self.lacks_sequences
+    }
 }
 
 impl Contents {
@@ -200,7 +211,8 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u64 {
         return Err(misfit());
     }
-    let (blocks, sequences) = read_seek_table(input, table_start, &footer, (start, room))?;
+    let SeekTableContent { blocks, sequences, records } =
+        read_seek_table(input, table_start, &footer, (start, room))?;
     let mut frame = FrameInfo {
         coded: start..end,
         raw: 0..footer.total_raw_size,
@@ -209,16 +221,20 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         checksum: footer.stream_checksum,
         index: None,
         sequences,
+        lacks_sequences: false,
+        records,
     };
     check_blocks(&frame, &blocks, first_block..table_start)
         .map_err(|flaw| flaw.at(None, table_start))?;
-    frame.index = index_info(input, &blocks)?;
+    let (index, of_sequences) = index_info(input, &blocks)?;
+    frame.index = index;
+    frame.lacks_sequences = of_sequences && frame.sequences.is_none();
     Ok((frame, blocks))
 }
 
 /// How the first of the blocks that is not stored is indexed, of a few that are looked at. A
-/// damaged header says nothing here.
-fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<Option<IndexInfo>> {
+/// damaged header says nothing here. Also says whether that index is one of sequences.
+fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<(Option<IndexInfo>, bool)> {
     const LOOKED_AT: usize = 8;
     for info in blocks.iter().take(LOOKED_AT) {
         match read_block_header(input, info) {
@@ -227,14 +243,15 @@ fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<Option<I
                 let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
                 let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
                 let of_sequences = shape.filters & filter::SEQUENCES != 0;
-                return Ok(shape.indexed.then_some(IndexInfo { sample_rate, of_sequences }));
+                let index = shape.indexed.then_some(IndexInfo { sample_rate, of_sequences });
+                return Ok((index, shape.indexed && shape.filters == filter::SEQUENCES));
             }
             Ok(_) => {}
-            Err(Error::Format { .. }) => return Ok(None),
+            Err(Error::Format { .. }) => return Ok((None, false)),
             Err(e) => return Err(e),
         }
     }
-    Ok(None)
+    Ok((None, false))
 }
 
 /// A missing footer means damage in a bwz file, but another version in one of such, and "not a bwz
@@ -262,13 +279,20 @@ fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
     Ok(first)
 }
 
+/// The blocks of a frame, and what its tables say of them.
+struct SeekTableContent {
+    blocks: Vec<BlockInfo>,
+    sequences: Option<SequencesTable>,
+    records: Option<TablePlace>,
+}
+
 /// The blocks of the frame at `start` as its seek table has them.
 fn read_seek_table(
     input: &mut dyn ReadSeek,
     table_start: u64,
     footer: &Footer,
     (start, table_room): (u64, TableRoom),
-) -> Result<(Vec<BlockInfo>, Option<SequencesTable>)> {
+) -> Result<SeekTableContent> {
     let located = |flaw: Flaw| flaw.at(None, table_start);
     let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
     let count = table.block_count();
@@ -284,15 +308,18 @@ fn read_seek_table(
     let coded = read_payload(input, table.entries_size)?;
     let entries = table.entries(&coded).map_err(located)?;
     let mut sequences = None;
+    let mut records = None;
     if table.tables {
-        let found = find_table(input, Some((SEQUENCES, SequencesTable::longest(count))))?
-            .map_err(located)?;
+        let found =
+            find_table(input, Some((SEQUENCES, SequencesTable::longest(count))), Some(RECORDS))?;
+        let found = found.map_err(located)?;
         if found.size != tables_size {
             return Err(misfit());
         }
         // One that makes no sense is passed by, as by a reader that does not know it.
         let read = |content: Vec<u8>| SequencesTable::from_bytes(&content, entries.len()).ok();
         sequences = found.content.and_then(read);
+        records = found.place;
     }
     let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
     let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
@@ -301,7 +328,8 @@ fn read_seek_table(
         raw: entry.raw_offset..raw_end,
         raw_offset: entry.raw_offset,
     };
-    Ok((entries.iter().zip(ends).map(block).collect(), sequences))
+    let blocks = entries.iter().zip(ends).map(block).collect();
+    Ok(SeekTableContent { blocks, sequences, records })
 }
 
 /// Checks that the blocks lie in `area` without gaps and that none is empty or too large.

@@ -76,6 +76,14 @@ pub fn decompress<R: Read + Send, W: Write>(
         write(raw)?;
     }
     let mut pool = None;
+    if options.first_block_alone
+        && let Some(block_size) = frames.next_block_size()?
+    {
+        let place = frames.place();
+        let (planned, pipeline) = start_above(block_size, place, &mut pool, &spare, options)?;
+        let first = iter::from_fn(|| frames.next_block(planned)).take(1);
+        pipeline.run(first, &mut write, || options.listener.failed())?;
+    }
     while let Some(block_size) = frames.next_block_size()? {
         let place = frames.place();
         let (planned, pipeline) = start_above(block_size, place, &mut pool, &spare, options)?;

@@ -19,13 +19,15 @@ use crate::filter::regions::{self, FilterRegion};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
     BlockHeader, BlockKind, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter,
-    SeekTable, SequencesTable, check_tables, pass_tables, tables_to_bytes,
+    SeekTable, SequencesTable, check_tables, pass_tables, read_records, records_to_bytes,
+    tables_to_bytes,
 };
 use crate::options::Options;
 use crate::positions::NarrowLimits;
 use crate::process_ranks::Ranks;
 use crate::raw::Spare;
-use crate::search::{self, BlockJob, BlockText, FileBlock, SearchedBlock, SharedInput};
+use crate::search::{self, BlockJob, BlockText, FileBlock, Layouts, SearchedBlock, SharedInput};
+use crate::sequence::{Kind, ListedRecord};
 use crate::sorters::Sorted;
 use crate::threads::Threads;
 use rayon::ThreadPool;
@@ -146,6 +148,22 @@ pub fn sequences(content: &[u8], blocks: usize) -> Result<Vec<u8>, Flaw> {
     SequencesTable::from_bytes(content, blocks).map(|table| table.to_bytes())
 }
 
+/// The records of the table Records of a frame of FASTA or FASTQ.
+pub fn records_table(content: &[u8], kind: Kind) -> Result<Vec<ListedRecord>, Flaw> {
+    read_records(content, kind)
+}
+
+/// The table Records of a frame of FASTA or FASTQ.
+pub fn records_content(records: &[ListedRecord], kind: Kind) -> Option<Vec<u8>> {
+    records_to_bytes(records, kind)
+}
+
+/// Reads the table Records and writes it again.
+pub fn records(content: &[u8], kind: Kind) -> Result<Vec<u8>, Flaw> {
+    let records = read_records(content, kind)?;
+    records_to_bytes(&records, kind).ok_or(Flaw("a table that was read cannot be written"))
+}
+
 /// The size of the tables that `bytes` begin with; read, and passed by.
 pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
     let ways = [check_tables(&mut &*bytes), pass_tables(&mut Cursor::new(bytes))];
@@ -198,7 +216,7 @@ pub fn find_sequences(
 ) -> Result<Vec<u64>> {
     let file = Mutex::new(input);
     let (input, mut all) = (SharedInput::new(&file), Vec::new());
-    for section in search::sections(&input, contents, options)? {
+    for section in search::sections(&input, contents, options, &Layouts::default())? {
         let mut found = Vec::new();
         for block in section.blocks.iter().filter(|_| section.by_sequence) {
             let opened = SearchedBlock::open(block, BlockJob::default())?;

@@ -80,6 +80,7 @@ pub struct Options {
     pub(crate) verify: bool,
     /// 0 where it is not known.
     pub(crate) input_size: u64,
+    pub(crate) first_block_alone: bool,
     /// Which blocks have their positions in 32 bits; others only in tests.
     pub(crate) narrow: NarrowLimits,
 }
@@ -118,6 +119,7 @@ impl Options {
             effort: Effort::Default,
             verify: false,
             input_size: 0,
+            first_block_alone: false,
             narrow: NarrowLimits::USUAL,
         }
     }
@@ -303,6 +305,14 @@ impl Options {
     #[must_use]
     pub fn input_size(mut self, bytes: u64) -> Self {
         self.input_size = bytes;
+        self
+    }
+
+    /// Has [`decompress`](crate::decompress()) write the first block of a file before it begins
+    /// with the next ones: nothing is decoded for an output that closes after a few lines.
+    #[must_use]
+    pub fn first_block_alone(mut self, alone: bool) -> Self {
+        self.first_block_alone = alone;
         self
     }
 

@@ -97,7 +97,7 @@ impl FilteredBlock {
         let Filtered { text, flags, side } = &self.filtered;
         let copied = |bytes: &[u8]| allocation::copied(bytes).ok_or(Flaw::NO_MEMORY);
         let filtered = Filtered { text: copied(text)?, flags: *flags, side: copied(side)? };
-        Ok(FilteredBlock { filtered, ..*self })
+        Ok(FilteredBlock { filtered, sequences: self.sequences.clone(), ..*self })
     }
 }
 

@@ -66,7 +66,9 @@ fn whole(
     source.read_beside(args.resources.thread_count());
     let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
-    let summary = bwz::decompress(progress.count(source), &mut output, &listening(stop))?;
+    // A reader such as head closes its end after a few lines.
+    let options = listening(stop).first_block_alone(true);
+    let summary = bwz::decompress(progress.count(source), &mut output, &options)?;
     drop(progress);
     let (written, read) = (count(summary.raw_size, "byte"), count(summary.coded_size, "byte"));
     args.talk.report(name, format_args!("all blocks decoded, {read} read, {written} written"));

@@ -172,8 +172,11 @@ impl FileCounts<'_> {
         let mut odd_patterns = by_sequence.then(|| OddPatterns::new(talk));
         let folds = !self.args.case && archive.has_sequences_alone();
         let mut surroundings = self.surroundings(name, by_sequence)?;
+        // Others need the records once something is found.
         printer.begin(match &mut surroundings {
-            Some(Surroundings { archive, by_sequence: true, .. }) => archive.records()?.to_vec(),
+            Some(Surroundings { archive, .. }) if self.form == LineForm::Sam => {
+                archive.records()?.to_vec()
+            }
             _ => Vec::new(),
         })?;
         let print = |(batch, found): (PatternBatch, BatchFound)| -> Result<()> {
@@ -470,6 +473,9 @@ fn print_located<'s>(
         let mut some = take_reads(&mut found, at_a_time);
         if let Some(surroundings) = &mut surroundings {
             surroundings.look(&mut some)?;
+            if surroundings.by_sequence && some.iter().any(|(_, hits)| hits.count > 0) {
+                printer.know_records(surroundings.archive.records()?)?;
+            }
         }
         let mut some = some.into_iter().peekable();
         let stretches = iter::from_fn(|| {
@@ -514,7 +520,12 @@ impl Surroundings {
     fn look(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         if self.by_sequence {
             let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
-            let mut places = self.archive.places(&offsets.collect::<Vec<_>>())?.into_iter();
+            let offsets: Vec<u64> = offsets.collect();
+            if !offsets.is_empty() {
+                // Their names are compared with the blocks where places are found.
+                self.archive.records()?;
+            }
+            let mut places = self.archive.places(&offsets)?.into_iter();
             for (_, hits) in &mut *found {
                 let count = hits.offsets.as_ref().map_or(0, Vec::len);
                 hits.places = Some(places.by_ref().take(count).collect());

@@ -47,7 +47,7 @@ struct RegionWriter<'a, W: Write> {
     archive: &'a mut Archive<File>,
     out: BufWriter<Screen<W>>,
     /// Regions that are written next, each with the number of its record, and their bases.
-    some: Vec<(usize, Region)>,
+    some: Vec<Region>,
     size: u64,
     /// Bases of all regions so far.
     total: u64,
@@ -94,12 +94,13 @@ impl<W: Write> RegionWriter<'_, W> {
             region.reverse = false;
         }
         region.reverse ^= self.args.reverse_complement;
-        let Some(number) = self.archive.find_record(&region.name)? else {
-            let name = String::from_utf8_lossy(&region.name);
-            let place = of.map_or(String::new(), |file| format!(" ({})", file.place()));
-            let file = self.file;
-            let what = format!("has no record `{name}`{place}; bwz -l --records {file} lists them");
-            return Err(Error::Usage(what.into()));
+        // The blocks are asked for all regions together, and for names that the table lacks.
+        let number = match self.archive.find_listed(&region.name)? {
+            None => self.archive.find_record(&region.name)?,
+            listed => listed,
+        };
+        let Some(number) = number else {
+            return Err(self.no_record(&region.name, of));
         };
         let record = &self.archive.records()?[number];
         if self.args.fastq && record.quality_offset.is_none() {
@@ -118,12 +119,20 @@ impl<W: Write> RegionWriter<'_, W> {
             let what = "what is asked for".into();
             return Err(Error::OutputLimit { what, needed: self.total, allowed });
         }
-        self.some.push((number, region));
+        self.some.push(region);
         self.size += bases;
         match self.size >= TOGETHER || self.some.len() >= AT_ONCE {
             true => self.write(),
             false => Ok(()),
         }
+    }
+
+    fn no_record(&self, name: &[u8], of: Option<&RegionFile>) -> Error {
+        let name = String::from_utf8_lossy(name);
+        let place = of.map_or(String::new(), |file| format!(" ({})", file.place()));
+        let file = self.file;
+        let what = format!("has no record `{name}`{place}; bwz -l --records {file} lists them");
+        Error::Usage(what.into())
     }
 
     /// Says where a region is not what it seems to ask for.
@@ -148,14 +157,21 @@ impl<W: Write> RegionWriter<'_, W> {
     fn write(&mut self) -> Result<()> {
         let some = std::mem::take(&mut self.some);
         self.size = 0;
-        let ranges: Vec<_> =
-            some.iter().map(|(number, region)| (*number, region.range.clone())).collect();
+        let names: Vec<_> = some.iter().map(|region| &region.name).collect();
+        let numbers = self.archive.find_records(&names)?;
+        let mut ranges = Vec::with_capacity(some.len());
+        for (region, number) in some.iter().zip(numbers) {
+            let Some(number) = number else {
+                return Err(self.no_record(&region.name, None));
+            };
+            ranges.push((number, region.range.clone()));
+        }
         let all_bases = self.archive.regions(&ranges)?;
         let mut all_qualities = match self.args.fastq {
             true => self.archive.qualities(&ranges)?.into_iter(),
             false => Vec::new().into_iter(),
         };
-        for ((_, region), mut bases) in some.into_iter().zip(all_bases) {
+        for (region, mut bases) in some.into_iter().zip(all_bases) {
             if region.reverse {
                 let of_rna = is_rna(&bases);
                 reverse_complement(&mut bases, of_rna);
@@ -190,5 +206,5 @@ impl<W: Write> RegionWriter<'_, W> {
 }
 
 fn has(archive: &mut Archive<File>, name: &[u8]) -> Result<bool> {
-    Ok(archive.find_record(name)?.is_some())
+    Ok(archive.find_listed(name)?.is_some())
 }

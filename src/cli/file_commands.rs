@@ -17,7 +17,7 @@ use super::process_ranks;
 use super::progress_bar::Progress;
 use super::size::{human, index_text, ratio_text};
 use super::{console, list_command};
-use bwz::{Error, IndexedBlocks, MAGIC, Options, Result, Summary};
+use bwz::{Archive, Error, IndexedBlocks, MAGIC, Options, Result, Summary};
 use std::fs::{self, Metadata};
 use std::io::{self, Cursor, Read};
 use std::os::unix::fs::MetadataExt;
@@ -62,6 +62,15 @@ fn wanted(args: &FileArgs, path: &Path) -> bool {
     files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
 }
 
+/// Compares what the tables of a file that can be read by position say of records with its blocks.
+fn check_tables(name: &Name, options: &Options) -> Result<()> {
+    let Name::File(path) = name else { return Ok(()) };
+    if !fs::metadata(path)?.is_file() {
+        return Ok(());
+    }
+    Archive::open(input::open_seekable(name)?, options)?.check_tables()
+}
+
 struct FileJob<'a> {
     args: &'a FileArgs,
     mode: Mode,
@@ -98,6 +107,9 @@ impl FileJob<'_> {
             _ => self.restore(input, &mut output, &options, passes)?,
         };
         drop(progress);
+        if self.mode == Mode::Test {
+            check_tables(name, &options)?;
+        }
         let written = output.finish(about.attributes(), self.args.remove)?;
         check_unchanged(&source, about.regular())?;
         match (name, written) {

@@ -7,7 +7,7 @@ use super::sam_lines::{self, SamSettings};
 use super::screen::Screen;
 use super::search_args::SearchArgs;
 use super::side_by_side::in_turn;
-use bwz::{RecordInfo, Result};
+use bwz::{Error, RecordInfo, Result};
 use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
@@ -67,6 +67,23 @@ impl Printer {
             sam_lines::header(&mut header, records, *sam)?;
         }
         Ok(self.out.write_all(&header)?)
+    }
+
+    /// Takes the records of the file, if they are others than before: they were not known, or a
+    /// table was found to be wrong, which a header that was written may have told already.
+    pub fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
+        if self.settings.records == records {
+            return Ok(());
+        }
+        if self.settings.form == LineForm::Sam {
+            return Err(Error::Usage(
+                "has a table of records that does not match its blocks, and its names are in the \
+                 header that was written; locate --sam --verify tells more"
+                    .into(),
+            ));
+        }
+        self.settings.records = records.to_vec();
+        Ok(())
     }
 
     /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch,

@@ -22,7 +22,9 @@ Checks: a block without an index is checked as -t checks it. Where an index is u
 disk the checksums of the headers, of the index and of each slice and table that is decoded, and that each slice holds the symbols \
 that the index counts; where the block is decoded because there is much to look for, its checksum; and (but for extract) that the \
 checksums of all blocks make up that of the file. This finds what storage or a wire has changed. It does not find an index that \
-was made to contradict its block, with checksums to match: --verify does, and takes as long as -t."
+was made to contradict its block, with checksums to match: --verify does, and takes as long as -t. A table of records or residues that \
+contradicts its blocks is found by --verify and -t (exit code 2); a search that comes upon it warns and takes names and places from \
+the blocks."
     };
 }
 

@@ -78,10 +78,11 @@ use crate::cases;
 use crate::error::Flaw;
 use crate::fields::{self, Apart, SideMemory};
 use crate::leb128;
-use crate::sequence::{self, Contribution, Kind, Layout, LineState};
+use crate::sequence::{self, BlockRecords, Contribution, Kind, Layout, LineState};
 use crate::threads::Threads;
 use std::borrow::Borrow;
 use std::mem;
+use std::sync::Arc;
 
 /// Flags of a block: which filters were applied.
 pub(crate) const SEQUENCES: u8 = 1;
@@ -140,7 +141,8 @@ pub(crate) fn separate(
     start: LineState,
 ) -> Result<(Filtered, Contribution), Flaw> {
     let (text, layout) = sequence::split(&block, kind, start)?;
-    let contribution = layout.contribution(start);
+    let mut contribution = layout.contribution(start);
+    contribution.listed = BlockRecords::listed(&layout, &text, start.is_in_head()).map(Arc::new);
     if !text.is_empty()
         && text.len() <= block.len()
         && let Some(side) = written(&layout, block.len())?

@@ -4,13 +4,15 @@ use super::block_header::{BlockHeader, CodedBlock};
 use super::footer::Footer;
 use super::frame_header::FrameHeader;
 use super::indexed_blocks::IndexedBlocks;
+use super::record_table::{self, RECORDS};
 use super::seek_table::{Entry, SeekTable};
 use super::sequences::{SEQUENCES, SequencesTable};
 use super::tables;
 use crate::error::{Error, Result};
-use crate::sequence::{Contribution, Kind};
+use crate::sequence::{BlockRecords, Contribution, Kind, RecordList};
 use crc32fast::Hasher;
 use std::io::{self, Write};
+use std::sync::Arc;
 
 /// What a writer keeps of them fits 4 GiB: 256 TiB of raw bytes at level 1.
 const MAX_BLOCKS: usize = 1 << 28;
@@ -35,6 +37,15 @@ pub(crate) struct FrameWriter<W> {
     pub indexed: IndexedBlocks,
     /// What the blocks of a frame of sequences add to it.
     sequences: Option<(Kind, Vec<Contribution>)>,
+    /// Their records, as long as there are no more than a table lists.
+    records: Option<ListedSoFar>,
+}
+
+/// Records of a frame, and the bytes of their names.
+#[derive(Default)]
+struct ListedSoFar {
+    list: RecordList,
+    name_bytes: usize,
 }
 
 impl<W: Write> FrameWriter<W> {
@@ -49,6 +60,7 @@ impl<W: Write> FrameWriter<W> {
             stream: Hasher::new(),
             indexed: IndexedBlocks::default(),
             sequences: None,
+            records: Some(ListedSoFar::default()),
         };
         writer.put(&FrameHeader { block_size }.to_bytes())?;
         Ok(writer)
@@ -63,11 +75,13 @@ impl<W: Write> FrameWriter<W> {
         self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: self.coded_size });
         let BlockHeader { raw_size, raw_checksum, kind, .. } = block.header;
         self.indexed.count(kind);
+        if let Some((kind, contribution)) = &block.sequences {
+            let mut contribution = contribution.clone();
+            self.list(contribution.listed.take());
+            self.sequences.get_or_insert((*kind, Vec::new())).1.push(contribution);
+        }
         self.stream.combine(&Hasher::new_with_initial_len(raw_checksum, raw_size));
         self.raw_size += raw_size;
-        if let Some((kind, contribution)) = block.sequences {
-            self.sequences.get_or_insert((kind, Vec::new())).1.push(contribution);
-        }
         self.put(&block.header.to_bytes())?;
         self.put(&block.payload)
     }
@@ -75,11 +89,25 @@ impl<W: Write> FrameWriter<W> {
     /// Ends the frame; gives back the output, the frame's raw and coded size, and how its blocks
     /// are indexed.
     pub fn finish(mut self) -> Result<(W, u64, u64, IndexedBlocks)> {
-        let tables = self.sequences.take().map_or(Vec::new(), |(kind, blocks)| {
-            let content = SequencesTable::of(kind, blocks).to_bytes();
-            tables::to_bytes(&[(SEQUENCES, &content)])
-        });
-        self.finish_with(&tables)
+        let Some((kind, blocks)) = self.sequences.take() else { return self.finish_with(&[]) };
+        let sequences = SequencesTable::of(kind, blocks).to_bytes();
+        let records = self.records.take();
+        let records =
+            records.and_then(|some| record_table::to_bytes(&some.list.finish(kind), kind));
+        let records = records.filter(|content| record_table::fits(content, self.coded_size));
+        let mut all = vec![(SEQUENCES, &sequences[..])];
+        all.extend(records.as_deref().map(|content| (RECORDS, content)));
+        self.finish_with(&tables::to_bytes(&all))
+    }
+
+    /// Lists the records of the block that comes next.
+    fn list(&mut self, block: Option<Arc<BlockRecords>>) {
+        let (Some(mut all), Some(block)) = (self.records.take(), block) else { return };
+        all.name_bytes += block.name_bytes();
+        if record_table::may_be_listed(all.list.len() + block.count(), all.name_bytes) {
+            all.list.add(self.raw_size, Arc::unwrap_or_clone(block));
+            self.records = Some(all);
+        }
     }
 
     /// The same with tables of the frame, as they stand in a file.

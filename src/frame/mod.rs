@@ -18,6 +18,7 @@ mod indexed_blocks;
 pub(crate) mod landmarks;
 pub(crate) mod packed_array;
 mod range_checksums;
+mod record_table;
 mod seek_table;
 mod sequences;
 mod slice_sizes;
@@ -35,10 +36,13 @@ pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
 pub use indexed_blocks::IndexedBlocks;
 pub(crate) use range_checksums::RangeChecksums;
+pub(crate) use record_table::{
+    LONGEST as LONGEST_RECORDS, RECORDS, from_bytes as read_records, to_bytes as records_to_bytes,
+};
 pub(crate) use seek_table::{Entry, SeekTable};
 pub(crate) use sequences::{SEQUENCES, SequencesTable};
 pub(crate) use slice_sizes::SliceSizes;
 pub(crate) use tables::{
-    LONG_TABLES, check as check_tables, find as find_table, pass as pass_tables,
-    to_bytes as tables_to_bytes,
+    LONG_TABLES, TablePlace, check as check_tables, find as find_table, pass as pass_tables,
+    read_table, to_bytes as tables_to_bytes,
 };

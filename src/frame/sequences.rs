@@ -36,7 +36,7 @@ impl SequencesTable {
     /// Those of blocks that add this each, in order.
     pub fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
         let (mut records_before, mut continued) = (0, 0);
-        let place = |Contribution { records, residues, of_last, start }: Contribution| {
+        let place = |Contribution { records, residues, of_last, start, .. }: Contribution| {
             let block = BlockSequences { records_before, continued, residues, start };
             records_before += records;
             continued = if records == 0 { continued + residues } else { of_last };
@@ -99,7 +99,13 @@ mod tests {
     #[test]
     fn a_table_survives_and_says_what_stands_before_each_block() {
         let start = LineState::default();
-        let add = |records, residues, of_last| Contribution { records, residues, of_last, start };
+        let add = |records, residues, of_last| Contribution {
+            records,
+            residues,
+            of_last,
+            start,
+            listed: None,
+        };
         let blocks = [add(2, 100, 60), add(0, 70, 70), add(1, 30, 0), add(0, 5, 5)];
         let table = SequencesTable::of(Kind::Fastq, blocks);
         let before = |block: &BlockSequences| (block.records_before, block.continued);

@@ -74,7 +74,7 @@ pub(crate) fn check(input: &mut (impl Read + ?Sized)) -> io::Result<Result<u64, 
 
 /// The same without reading what need not be read, in a file that does not end here.
 pub(crate) fn pass(input: &mut (impl Read + Seek + ?Sized)) -> io::Result<Result<u64, Flaw>> {
-    Ok(find(input, None)?.map(|found| found.size))
+    Ok(find(input, None, None)?.map(|found| found.size))
 }
 
 /// Tables that were passed.
@@ -83,25 +83,53 @@ pub(crate) struct FoundTables {
     pub size: u64,
     /// The content of the table that was looked for.
     pub content: Option<Vec<u8>>,
+    /// The place of the last table of the other type that was looked for.
+    pub place: Option<TablePlace>,
+}
+
+/// Where a table stands in a file, and the size of its content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TablePlace {
+    pub offset: u64,
+    pub size: u64,
+}
+
+/// Reads the content of a table that was found, and checks it.
+pub(crate) fn read_table(
+    input: &mut (impl Read + Seek + ?Sized),
+    place: TablePlace,
+) -> io::Result<Result<Vec<u8>, Flaw>> {
+    input.seek(SeekFrom::Start(place.offset))?;
+    let header = TableHeader::from_bytes(&fixed(input)?);
+    if header.size != place.size {
+        return Ok(Err(MISFIT));
+    }
+    header.read(input)
 }
 
 /// [`pass`], and the content of the last table of a type, which is checked; but not of one that
-/// is longer than such a table can be.
+/// is longer than such a table can be. Of another type, `placed`, the place alone is given.
 pub(crate) fn find(
     input: &mut (impl Read + Seek + ?Sized),
     wanted: Option<(u8, u64)>,
+    placed: Option<u8>,
 ) -> io::Result<Result<FoundTables, Flaw>> {
     let mut content = None;
+    let mut place = None;
     let passed = walk(input, |input, table| {
         if wanted.is_some_and(|(kind, longest)| table.kind == kind && table.size <= longest) {
             return Ok(table.read(input)?.map(|found| content = Some(found)));
+        }
+        if placed == Some(table.kind) {
+            let offset = input.stream_position()? - TableHeader::SIZE as u64;
+            place = Some(TablePlace { offset, size: table.size });
         }
         // A size of 40 bits fits.
         input.seek(SeekFrom::Current(table.size as i64)).map(|_| Ok(()))
     });
     match passed {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Err(MISFIT)),
-        passed => Ok(passed?.map(|size| FoundTables { size, content })),
+        passed => Ok(passed?.map(|size| FoundTables { size, content, place })),
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn run(
 ) -> Result<BatchMatches> {
     session.have_come(batch.symbols(), contents.raw_size());
     let mut found = BatchMatches::default();
-    for section in sections(input, contents, batch.options)? {
+    for section in sections(input, contents, batch.options, layouts)? {
         let section = section.decoded_by(&session.decoders);
         let more = match section.by_sequence {
             true => by_sequence(batch, &section, session, layouts)?,

@@ -35,6 +35,9 @@ pub(crate) struct FileBlock<'a> {
     /// on in it.
     pub records_before: Option<u64>,
     pub continued: u64,
+    /// The records and residues that the table says it has; of records of the last block it says
+    /// nothing.
+    pub adds: Option<(Option<u64>, u64)>,
 }
 
 impl<'a> FileBlock<'a> {
@@ -61,6 +64,7 @@ impl<'a> FileBlock<'a> {
             sequences,
             records_before,
             continued,
+            adds: None,
         })
     }
 

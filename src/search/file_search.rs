@@ -43,18 +43,31 @@ impl FileSearch<'_> {
             words.retain(|word| !word.is_empty());
         }
         let mut found = BatchMatches::default();
+        self.verify_tables()?;
         if !words.is_empty() || self.options.verify {
-            let file = Mutex::new(&mut *self.input);
-            let input = SharedInput::new(&file);
-            let batch = Batch { patterns: &words, letters: None, limit, options: self.options };
-            found = pool.install(|| {
-                batch_in_sections::run(&batch, &input, self.contents, session, self.layouts)
-            })?;
-            *self.cost += input.cost();
+            found = self.with_sound_tables(|file| file.search_words(&words, limit, session))?;
         }
         if words.len() < patterns.len() {
             found = self.with_empty(patterns, limit, found)?;
         }
+        Ok(found)
+    }
+
+    /// Searches for patterns of which none is empty.
+    fn search_words(
+        &mut self,
+        words: &[&[u8]],
+        limit: Option<usize>,
+        session: &mut Session,
+    ) -> Result<BatchMatches> {
+        let pool = Arc::clone(&session.threads);
+        let file = Mutex::new(&mut *self.input);
+        let input = SharedInput::new(&file);
+        let batch = Batch { patterns: words, letters: None, limit, options: self.options };
+        let found = pool.install(|| {
+            batch_in_sections::run(&batch, &input, self.contents, session, self.layouts)
+        })?;
+        *self.cost += input.cost();
         Ok(found)
     }
 

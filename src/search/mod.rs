@@ -15,7 +15,8 @@
 //! | `search_cost` | whether a search pays there or in memory |
 //! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
-//! | `records` | the records of a file, their places and their bases |
+//! | `record_tables` | the names and numbers of all records, from tables or from blocks |
+//! | `records` | places in records, and the bases of these |
 //! | `mismatches` | matches of which one byte differs |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
@@ -48,6 +49,7 @@ mod letter_classes;
 mod loaded_index;
 mod mismatches;
 mod pattern_stream;
+mod record_tables;
 mod records;
 mod search_batch;
 mod search_cost;

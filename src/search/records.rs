@@ -1,20 +1,18 @@
 //! The records of a file that is searched by sequence: their names and lengths, the place of a
 //! base, and the bases of a place.
 //!
-//! Names and lengths take the layout of each block and the header lines of its text, which are
-//! decoded slice by slice where there are few. A stretch of bases takes the slices that it is in.
+//! Names and lengths are in the table of records (`record_tables`). A place takes the layout of its
+//! block, and a stretch of bases the slices that it is in.
 
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
 use super::searched_block;
-use super::sections::{Layouts, OUTSIDE, Section, layout, sections};
+use super::sections::{CONTRADICTION, Layouts, OUTSIDE, Section, layout, sections};
 use super::shared_input::SharedInput;
 use crate::error::{Error, Result};
-use crate::options::Options;
-use crate::sequence::{self, Base, Record};
+use crate::sequence::{Base, ListedRecord};
 use crate::threads;
 use rayon::prelude::*;
-use std::mem;
 use std::ops::Range;
 use std::sync::Mutex;
 
@@ -38,12 +36,10 @@ pub struct RecordInfo {
     /// front of a base, so that the numbers tell where each base is.
     pub is_regular: bool,
     /// The block in which it begins, and its number there.
-    block: u64,
-    number: usize,
-    /// Bases in the last line so far, its bytes, and whether it goes on in the next block.
-    last_line: u64,
-    last_width: u64,
-    is_torn: bool,
+    pub(super) block: u64,
+    pub(super) number: usize,
+    /// It is as a table of records has it, and was not compared with the block.
+    pub(crate) is_unchecked: bool,
 }
 
 /// Where a byte of a file stands.
@@ -58,119 +54,38 @@ pub struct Place {
 }
 
 impl RecordInfo {
-    /// A record as far as it is in the block that it begins in, without its name.
-    fn new(block: &FileBlock, number: usize, part: &Record) -> Self {
-        RecordInfo {
-            name: Vec::new(),
-            length: part.residues.len() as u64,
-            offset: block.info.raw.start + part.raw_start as u64,
-            line_bases: part.line_bases as u64,
-            line_width: part.line_width as u64,
-            quality_offset: part.quality_start.map(|at| block.info.raw.start + at as u64),
-            is_regular: part.is_regular,
-            block: block.number,
-            number,
-            last_line: part.last_line as u64,
-            last_width: part.last_width as u64,
-            is_torn: part.is_torn,
-        }
+    /// Whether all that it says to others is the same.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        RecordInfo { is_unchecked: other.is_unchecked, ..self.clone() } == *other
     }
 
-    /// Adds what stands of it in the next block.
-    fn go_on(&mut self, block_start: u64, part: &Record) {
-        let here = part.quality_start.map(|at| block_start + at as u64);
-        self.quality_offset = self.quality_offset.or(here);
-        let was_torn = mem::take(&mut self.is_torn);
-        if part.residues.is_empty() {
-            return;
+    /// A record of a frame whose raw bytes start at `start`.
+    pub(super) fn new(record: ListedRecord, start: u64, block: u64, number: usize) -> Self {
+        RecordInfo {
+            name: record.name,
+            length: record.length,
+            offset: record.offset.saturating_add(start),
+            line_bases: record.line_bases,
+            line_width: record.line_width,
+            quality_offset: record.quality_offset.map(|offset| offset.saturating_add(start)),
+            is_regular: record.is_regular,
+            block,
+            number,
+            is_unchecked: false,
         }
-        // What comes first is the rest of a line.
-        let line_goes_on = was_torn && part.raw_start == 0;
-        let start = block_start + part.raw_start as u64;
-        let bases = part.residues.len() as u64;
-        let line_bases = part.line_bases as u64;
-        let line_width = part.line_width as u64;
-        let one_line = part.residues.len() == part.last_line;
-        self.is_regular &= part.is_regular;
-        if self.length == 0 {
-            self.offset = start;
-            (self.line_bases, self.line_width) = (line_bases, line_width);
-        } else if line_goes_on {
-            let begins_with_first = self.length == self.last_line;
-            let has_blanks = self.last_width != self.last_line;
-            self.is_regular &= begins_with_first && one_line && !has_blanks;
-            if begins_with_first {
-                self.line_width = self.last_width + line_width;
-                self.line_bases = self.last_line + line_bases;
-            }
-        } else {
-            let like_before = (line_bases, line_width) == (self.line_bases, self.line_width);
-            // Where the next line is if nothing stands between.
-            let next = self.offset + self.length / self.line_bases.max(1) * self.line_width;
-            self.is_regular &= self.last_line == self.line_bases
-                && start == next
-                && (like_before || one_line && line_bases <= self.line_bases);
-        }
-        let goes_on = line_goes_on && one_line;
-        self.length += bases;
-        self.last_line = part.last_line as u64 + if goes_on { self.last_line } else { 0 };
-        self.last_width = part.last_width as u64 + if goes_on { self.last_width } else { 0 };
-        self.is_torn = part.is_torn;
     }
 }
 
 impl FileSearch<'_> {
-    /// All records, in order.
-    pub fn records(&mut self) -> Result<Vec<RecordInfo>> {
-        let file = Mutex::new(&mut *self.input);
-        let input = SharedInput::new(&file);
-        let mut records: Vec<FoundRecord> = Vec::new();
-        for section in sections(&input, self.contents, self.options)? {
-            if !section.by_sequence {
-                continue;
-            }
-            let first = records.len();
-            let mut ends_in_header = false;
-            for block in &section.blocks {
-                if ends_in_header {
-                    let range = layout(block, self.layouts)?.first_head();
-                    if let Some(last) = records[first..].last_mut() {
-                        last.header.extend(text_of(block, range, self.options)?);
-                    }
-                }
-                let layout = layout(block, self.layouts)?;
-                let part = |n| layout.record(n).ok_or_else(|| block.flaw(OUTSIDE));
-                if let Some(last) = records[first..].last_mut() {
-                    last.info.go_on(block.info.raw.start, &part(0)?);
-                }
-                let count = layout.records();
-                ends_in_header = layout.ends_in_header(ends_in_header);
-                self.options.check_records(records.len() + count).map_err(|e| block.locate(e))?;
-                if count == 0 {
-                    continue;
-                }
-                let headers = part(1)?.header.start..part(count)?.header.end;
-                let text = text_of(block, headers.clone(), self.options)?;
-                for number in 1..=count {
-                    let part = part(number)?;
-                    let range = part.header.start - headers.start..part.header.end - headers.start;
-                    let header = text[range].to_vec();
-                    records
-                        .push(FoundRecord { header, info: RecordInfo::new(block, number, &part) });
-                }
-            }
-            let fastq = section.blocks.iter().any(FileBlock::is_fastq);
-            records[first..].iter_mut().for_each(|record| record.complete(fastq));
-        }
-        *self.cost += input.cost();
-        Ok(records.into_iter().map(|record| record.info).collect())
-    }
-
     /// Where bytes at raw offsets stand.
     pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
+        self.with_sound_tables(|file| file.places_by_tables(offsets))
+    }
+
+    fn places_by_tables(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
-        let sections = sections(&input, self.contents, self.options)?;
+        let sections = sections(&input, self.contents, self.options, self.layouts)?;
         let mut before = Vec::new();
         let mut records = 0;
         for section in &sections {
@@ -200,6 +115,10 @@ impl FileSearch<'_> {
 
     /// Bases of records, as they stand in the file. A block is opened once for all of them.
     pub fn bases(&mut self, wanted: &[(&RecordInfo, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+        self.with_sound_tables(|file| file.bases_by_tables(wanted))
+    }
+
+    fn bases_by_tables(&mut self, wanted: &[(&RecordInfo, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
         let mut size = 0;
         for (record, Range { start, end }) in wanted {
             if start > end || *end > record.length {
@@ -217,7 +136,7 @@ impl FileSearch<'_> {
         let mut bases = vec![Vec::new(); wanted.len()];
         // The number of each record in the next block, and how many of its bases come before.
         let mut reached: Vec<_> = wanted.iter().map(|(record, _)| (record.number, 0)).collect();
-        let sections = sections(&input, self.contents, self.options)?;
+        let sections = sections(&input, self.contents, self.options, self.layouts)?;
         for block in sections.iter().flat_map(|section| &section.blocks) {
             let pieces = pieces(block, wanted, &mut reached, self.layouts)?;
             if pieces.is_empty() {
@@ -275,42 +194,21 @@ fn base(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<
     let before = block.records_before.unwrap_or(0);
     let number = (before + record as u64).checked_sub(1);
     let continued = if record == 0 { block.continued } else { 0 };
+    if continued > 0 {
+        check_continued(section, n, layouts)?;
+    }
     Ok(number.map(|number| (number, continued + offset as u64)))
 }
 
-/// A record with its header line as the text has it.
-struct FoundRecord {
-    header: Vec<u8>,
-    info: RecordInfo,
-}
-
-impl FoundRecord {
-    fn complete(&mut self, is_fastq: bool) {
-        self.info.name = sequence::name_in(&unmapped(&self.header)).to_vec();
-        if is_fastq {
-            self.info.quality_offset.get_or_insert(self.info.offset);
-        } else {
-            self.info.quality_offset = None;
-        }
+/// Checks what the table says of the record that goes on in block `n` by the block before it.
+fn check_continued(section: &Section, n: usize, layouts: &mut Layouts) -> Result<()> {
+    let Some(before) = n.checked_sub(1).map(|n| &section.blocks[n]) else {
+        return Err(section.blocks[n].flaw(CONTRADICTION));
+    };
+    let adds = before.contribution(layout(before, layouts)?);
+    let earlier = if adds.records == 0 { before.continued } else { 0 };
+    match adds.of_last + earlier == section.blocks[n].continued {
+        true => Ok(()),
+        false => Err(section.blocks[n].flaw(CONTRADICTION)),
     }
-}
-
-/// A range of the text of a block.
-fn text_of(block: &FileBlock, range: Range<usize>, options: &Options) -> Result<Vec<u8>> {
-    let pool = threads::pool(options)?;
-    Ok(pool.install(|| searched_block::texts(block, &[range]))?.concat())
-}
-
-/// A header line of the text as it is in the file.
-fn unmapped(header: &[u8]) -> Vec<u8> {
-    let mut raw = Vec::new();
-    let mut rest = header.iter();
-    while let Some(&byte) = rest.next() {
-        raw.push(match byte {
-            0x80 => rest.next().copied().unwrap_or_default(),
-            0x81 => rest.next().copied().unwrap_or_default() & 0x7F,
-            _ => byte & 0x7F,
-        });
-    }
-    raw
 }

@@ -82,6 +82,9 @@ fn open_on_disk<'a>(
     }
 }
 
+/// Bytes of decoded slices that are kept for ranges: walks hardly come to a slice twice.
+const ROOM_FOR_RANGES: u64 = 2 << 20;
+
 /// The same for ranges of so many bytes in all, if they ask few slices. One thread reads a range.
 fn open_for_ranges<'a>(
     block: &'a FileBlock<'a>,
@@ -89,7 +92,8 @@ fn open_for_ranges<'a>(
     ranges: u64,
 ) -> Result<Option<DiskBlock<'a>>> {
     let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
-    open_on_disk(block, room_for_slices(block.options.memory_limit()), |cost| cost.asks_few(work))
+    let room = room_for_slices(block.options.memory_limit()).min(ROOM_FOR_RANGES);
+    open_on_disk(block, room, |cost| cost.asks_few(work))
 }
 
 /// Bytes of memory while a block is restored from its index, the index included.

@@ -8,7 +8,9 @@
 use super::file_block::FileBlock;
 use super::shared_input::SharedInput;
 use crate::contents::{self, Contents};
+use crate::error::Error;
 use crate::error::{Flaw, Result};
+use crate::frame::SequencesTable;
 use crate::memory;
 use crate::options::Options;
 use crate::sequence::Layout;
@@ -37,6 +39,13 @@ const OF_BLOCK: u64 = 1400;
 pub(crate) struct Layouts {
     all: HashMap<u64, Layout>,
     size: u64,
+    /// The tables of sequences of all frames as their blocks have them, once a table of the file
+    /// was found to contradict its blocks.
+    pub restored: Vec<Option<SequencesTable>>,
+    /// A table of records was found to contradict its blocks: names come from these.
+    pub names_from_blocks: bool,
+    /// All tables were compared with their blocks.
+    pub are_tables_checked: bool,
 }
 
 impl Layouts {
@@ -58,6 +67,7 @@ pub(crate) fn sections<'a>(
     input: &'a SharedInput<'a>,
     contents: &'a Contents,
     options: &'a Options,
+    layouts: &Layouts,
 ) -> Result<Vec<Section<'a>>> {
     let count = contents.blocks.len() as u64;
     memory::check(count.saturating_mul(OF_BLOCK), options.memory_limit(), || {
@@ -65,7 +75,14 @@ pub(crate) fn sections<'a>(
     })?;
     let mut all: Vec<Section> = Vec::new();
     let mut infos = (0..).zip(&contents.blocks);
-    for frame in &contents.frames {
+    for (n, frame) in contents.frames.iter().enumerate() {
+        let table = match layouts.restored.get(n) {
+            Some(restored) => restored,
+            None if frame.lacks_sequences => {
+                return Err(CONTRADICTION.at(None, frame.coded.start));
+            }
+            None => &frame.sequences,
+        };
         let mut blocks = infos
             .by_ref()
             .take(frame.blocks as usize)
@@ -74,7 +91,7 @@ pub(crate) fn sections<'a>(
         contents::check_stream(frame, blocks.iter().map(|block| &block.header))?;
         let mut position = frame.raw.start;
         for (n, block) in blocks.iter_mut().enumerate() {
-            if let Some(sequences) = &frame.sequences {
+            if let Some(sequences) = table {
                 let here = &sequences.blocks[n];
                 let records = sequences
                     .blocks
@@ -84,9 +101,10 @@ pub(crate) fn sections<'a>(
                 position = block.search_sequences(sequences.kind, here.start, size, position)?;
                 block.records_before = Some(here.records_before);
                 block.continued = here.continued;
+                block.adds = Some((records, here.residues));
             }
         }
-        match (all.last_mut(), &frame.sequences) {
+        match (all.last_mut(), table) {
             (Some(Section { by_sequence: false, blocks: before }), None) => before.extend(blocks),
             (_, sequences) => all.push(Section { blocks, by_sequence: sequences.is_some() }),
         }
@@ -156,13 +174,24 @@ impl Section<'_> {
     }
 }
 
+/// The flaw of a table of sequences that is not that of the blocks.
+pub(crate) const CONTRADICTION: Flaw =
+    Flaw("the block's sequences are not those of the frame's table");
+
+/// Whether an error is that a table contradicts its blocks.
+pub(crate) fn is_contradiction(error: &Error) -> bool {
+    matches!(error, Error::Format { what, .. } if *what == CONTRADICTION.0)
+}
+
 pub(crate) const OUTSIDE: Flaw = Flaw("the block's index finds sequences where it has none");
 
 /// The layout of a block, which is read if it is not kept.
 pub(crate) fn layout<'l>(block: &FileBlock, layouts: &'l mut Layouts) -> Result<&'l Layout> {
     if !layouts.all.contains_key(&block.number) {
         let most = block.options.memory_limit() / LAYOUTS_SHARE;
-        layouts.keep(block.number, block.layout()?, most);
+        let read = block.layout()?;
+        block.check_against_table(&read)?;
+        layouts.keep(block.number, read, most);
     }
     Ok(&layouts.all[&block.number])
 }

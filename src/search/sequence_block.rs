@@ -4,13 +4,12 @@
 //! taken apart in memory.
 
 use super::file_block::FileBlock;
+use super::sections::CONTRADICTION;
 use super::sequence_text::{Front, SequenceText};
 use crate::error::{Flaw, Result};
 use crate::filter::SEQUENCES;
 use crate::frame::{BlockKind, Shape};
-use crate::sequence::{self, Layout, LineState};
-
-const MISFIT: Flaw = Flaw("the block's sequences are not those of the frame's table");
+use crate::sequence::{self, Contribution, Layout, LineState};
 
 impl FileBlock<'_> {
     /// Has the block be searched by sequence, in a text of so many bytes as far as that is known,
@@ -33,7 +32,7 @@ impl FileBlock<'_> {
             (false, None) => (None, self.split(kind, start)?.1.sequence_size() as u64),
         };
         if expected.is_some_and(|expected| expected != size) {
-            return Err(self.flaw(MISFIT));
+            return Err(self.flaw(CONTRADICTION));
         }
         self.searched = position..position.saturating_add(size);
         self.sequences = Some(SequenceText { kind, start, size, front });
@@ -64,8 +63,24 @@ impl FileBlock<'_> {
         };
         match layout.sequence_size() as u64 == text.size {
             true => Ok(layout),
-            false => Err(self.flaw(MISFIT)),
+            false => Err(self.flaw(CONTRADICTION)),
         }
+    }
+
+    /// What the block adds to its frame.
+    pub fn contribution(&self, layout: &Layout) -> Contribution {
+        layout.contribution(self.sequences.as_ref().map(|text| text.start).unwrap_or_default())
+    }
+
+    /// Checks what the table of sequences says of the block.
+    pub fn check_against_table(&self, layout: &Layout) -> Result<()> {
+        let Some((records, residues)) = self.adds else { return Ok(()) };
+        let found = self.contribution(layout);
+        let is_of_reads = self.is_fastq();
+        let fits = found.residues == residues
+            && records.is_none_or(|records| records == found.records)
+            && (is_of_reads || !layout.has_qualities());
+        if fits { Ok(()) } else { Err(self.flaw(CONTRADICTION)) }
     }
 
     /// The text of a block that is decoded as a whole: its raw bytes where it is searched by these.
@@ -74,7 +89,7 @@ impl FileBlock<'_> {
         let (text, layout) = sequence::split(&raw, kind, start).map_err(|flaw| self.flaw(flaw))?;
         match layout.sequence_size() as u64 == size {
             true => Ok(text),
-            false => Err(self.flaw(MISFIT)),
+            false => Err(self.flaw(CONTRADICTION)),
         }
     }
 

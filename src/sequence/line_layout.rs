@@ -6,7 +6,6 @@
 //! the size of the block bounds.
 
 use super::cover::Cover;
-use super::line_state::LineState;
 use super::units::{Lead, LineUnit, Totals, UnitRow, Units};
 use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
@@ -89,19 +88,6 @@ pub struct Record {
 /// Units and stretches that the layout of a block may have, so that the block bounds its memory.
 fn most_entries(raw_size: usize) -> usize {
     raw_size / 4 + 16
-}
-
-/// What a block adds to a stream of sequences.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Contribution {
-    /// Records that begin in it.
-    pub records: u64,
-    /// Residues of all records.
-    pub residues: u64,
-    /// Those of the last record in it.
-    pub of_last: u64,
-    /// The state at its start.
-    pub start: LineState,
 }
 
 impl Layout {
@@ -226,7 +212,7 @@ impl Layout {
     }
 
     /// Residues of some lines.
-    fn residues_in(&self, before: &Totals) -> usize {
+    pub(super) fn residues_in(&self, before: &Totals) -> usize {
         before.line_bytes - self.blanks.covered_before(before.line_bytes)
     }
 
@@ -242,16 +228,9 @@ impl Layout {
         self.sequence_size() + others + self.escaped.total
     }
 
-    /// What the block adds to the stream that it is of, in which it begins in the state `start`.
-    pub fn contribution(&self, start: LineState) -> Contribution {
-        let last = self.residues_before(self.totals.records).unwrap_or(0);
-        let residues = self.residues_in(&self.totals);
-        Contribution {
-            records: self.totals.records as u64,
-            residues: residues as u64,
-            of_last: (residues - last) as u64,
-            start,
-        }
+    /// Whether there are lines of qualities that are not empty.
+    pub fn has_qualities(&self) -> bool {
+        self.totals.qualities > 0
     }
 
     /// Whether the last line has an end.
@@ -367,7 +346,7 @@ impl Layout {
     }
 
     /// Residues in front of a record.
-    fn residues_before(&self, record: usize) -> Option<usize> {
+    pub(super) fn residues_before(&self, record: usize) -> Option<usize> {
         match record.checked_sub(1) {
             Some(before) => Some(self.residues_in(&self.beginning(before)?.before)),
             None => Some(0),

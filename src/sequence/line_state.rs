@@ -78,6 +78,19 @@ impl LineState {
         self.torn != Torn::No
     }
 
+    /// Whether a header, a comment or a `+` line goes on.
+    pub fn is_in_head(&self) -> bool {
+        self.torn == Torn::Head
+    }
+
+    /// The state behind the raw bytes of a block that begins in this one.
+    pub fn behind(mut self, block: &[u8], kind: Kind) -> Self {
+        for line in Lines(block) {
+            self.next(kind, &line);
+        }
+        self
+    }
+
     /// Takes the next line, or the part of it that comes next, and says what it is.
     pub(super) fn next(&mut self, kind: Kind, line: &Line) -> Role {
         let (role, is_head) = match self.torn {

@@ -29,10 +29,13 @@
 //! | `units` | lines in a row, and the records that they are of |
 //! | `split_records`, `join_lines` | raw block -> text and layout, and back |
 //! | `line_layout` | the layout |
+//! | `record_list` | the names of records, and the numbers of `.fai` |
+//! | `contribution` | what a block adds to a stream |
 //! | `cover` | ascending stretches in it, such as those of small letters |
 //! | `unlike` | why a text that begins like FASTA or FASTQ is taken for neither |
 //! | `others` | bytes that are no residues, above 127 |
 
+mod contribution;
 mod cover;
 mod detect;
 mod join_lines;
@@ -41,18 +44,21 @@ mod line_state;
 mod lines;
 mod odd_bytes;
 mod others;
+mod record_list;
 mod split_records;
 #[cfg(test)]
 mod tests;
 mod units;
 mod unlike;
 
+pub use contribution::Contribution;
 pub use detect::{cut, decide, detect};
 pub use join_lines::join;
-pub use line_layout::{Base, Contribution, Layout, Record};
+pub use line_layout::{Base, Layout, Record};
 pub use line_state::LineState;
 pub use lines::Kind;
 pub use odd_bytes::OddBytes;
 pub(crate) use odd_bytes::name_in;
+pub use record_list::{BlockRecords, ListedRecord, MOST_LISTED, RecordList, unmapped};
 pub use split_records::split;
 pub use unlike::why_unlike;

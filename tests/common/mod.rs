@@ -131,7 +131,7 @@ pub fn indexed_sequences(raw: &[u8]) -> Vec<u8> {
 
 /// A frame of two blocks and of tables, of which one block has some too.
 pub fn with_tables(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
-    let tables: [(u8, &[u8]); 3] = [(2, b"content"), (127, b""), (0, &[7; 300])];
+    let tables: [(u8, &[u8]); 3] = [(3, b"content"), (127, b""), (0, &[7; 300])];
     let (first, second) = raw.split_at(raw.len() / 2);
     let first = internals::with_tables(block_of(first, rate), &tables).unwrap();
     internals::frame([first, block_of(second, rate)], &tables).unwrap()

@@ -1,6 +1,7 @@
 //! The structures of a file, each alone.
 
 use bwz::internals;
+use bwz::internals::sequence::Kind;
 use std::fmt::Debug;
 
 /// What is read is written again as it was, checksums apart; tables, which may stand in several
@@ -17,6 +18,8 @@ pub fn parsers(input: &[u8]) {
                 table(tables, |tables| internals::payload(header, tables));
             }
         }
+        _ if *choice == 245 => table(bytes, |bytes| internals::records(bytes, Kind::Fasta)),
+        _ if *choice == 251 => table(bytes, |bytes| internals::records(bytes, Kind::Fastq)),
         _ if *choice > 5 => table(bytes, |bytes| internals::sequences(bytes, (choice / 6).into())),
         _ => {
             let [read, passed] = internals::tables(bytes);

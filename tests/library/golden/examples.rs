@@ -6,6 +6,7 @@ use bwz::Archive;
 use bwz::bwt::{Bwt, Sorter, invert};
 use bwz::internals::coder;
 use bwz::internals::filter::{Filtered, undo};
+use bwz::internals::sequence::Kind;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Cursor;
@@ -181,6 +182,18 @@ fn section_5_1_sequences() {
     assert!(bwz::internals::sequences_table(example("sequences-table"), 3).is_err());
 }
 
+#[test]
+fn section_5_2_records() {
+    let table = bwz::internals::records_table(example("records-table"), Kind::Fasta).unwrap();
+    let of = |n: usize| (&table[n].name[..], table[n].length, table[n].offset);
+    assert_eq!([of(0), of(1)], [(&b"a"[..], 6, 5), (&b"b"[..], 0, 16)]);
+    assert_eq!((table[0].line_bases, table[0].line_width, table[0].is_regular), (4, 5, true));
+    let expected = "[(b'a', 6, 5, 4, 5), (b'b', 0, 16, 0, 0)]";
+    assert_python_says("records-table", "read_records_table(x, False)", expected);
+    let written = bwz::internals::records_content(&table, Kind::Fasta).unwrap();
+    assert_eq!(written, example("records-table"));
+}
+
 /// Slices, with the Models of static rANS as decoder.py reads them, and what they hold.
 #[test]
 fn chapters_13_to_15_slices() {
@@ -220,5 +233,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 38);
+    assert_eq!(EXAMPLES.len(), 39);
 }
