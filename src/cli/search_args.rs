@@ -98,8 +98,8 @@ pub struct ExtractArgs {
     /// written one after the other
     #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = size::span)]
     pub range: Vec<Span>,
-    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end; written
-    /// as FASTA. NAME alone is all of it
+    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end;
+    /// written as FASTA. NAME alone is all of it
     #[arg(long, value_name = "REGION", conflicts_with = "range", allow_hyphen_values = true)]
     pub region: Vec<OsString>,
     /// The stretches that FILE names, one a line: those of BED, from 0 and without the end, or as
