@@ -86,7 +86,6 @@ def test_what_is_indexed_is_known():
     genome = b">c\n" + b"ACGTTGCA" * 500 + b"\n"
     cases = [
         (genome, {"index": True}, (1, 0, 0, 0)),
-        (genome, {"index": True, "index_of_bytes": True}, (0, 1, 0, 0)),
         (b"a line\n" * 500, {"index": True}, (0, 1, 0, 0)),
         (b"a line\n" * 500, {}, (0, 0, 0, 1)),
         (b"x", {"index": True}, (0, 0, 1, 0)),
