@@ -8,8 +8,8 @@
 //! all threads.
 //!
 //! A block may have side structures that take much for its size (`side_room`): how many, shows only
-//! when it is restored. Each may take its share of what is left ([`Plan::side_share`]), and one that
-//! takes more is restored alone.
+//! when it is restored. Each may take its share of what is left ([`Plan::side_share`]), and one
+//! that takes more is restored alone.
 //!
 //! The models of context mixing are large. A compressor knows whether it needs them. A
 //! decompressor does not, since any block may be coded so: [`Plan::to_decode`] keeps room for them,

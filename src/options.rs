@@ -1,9 +1,10 @@
 //! What a caller may choose. Everything else follows from the input.
 
 mod block_options;
+mod letters;
 mod search_options;
 
-pub use search_options::Letters;
+pub use letters::Letters;
 
 use crate::coder::Effort;
 use crate::device::{Device, GpuSet};

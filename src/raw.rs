@@ -174,8 +174,8 @@ impl<R: Read> RawBlocks<R> {
         }
     }
 
-    /// Reads a whole block, or what is left, and says how it begins in a stream of sequences. Memory
-    /// that is not read into is never touched.
+    /// Reads a whole block, or what is left, and says how it begins in a stream of sequences.
+    /// Memory that is not read into is never touched.
     fn read(&mut self) -> Result<(Raw, Option<SequencesStart>)> {
         let size = self.block_size as usize;
         let (mut bytes, mut len) = match self.coming.pop_front() {

@@ -70,8 +70,8 @@ pub struct LocateArgs {
     /// Print BED lines: record, start from 0, end, pattern, 0, strand
     #[arg(long, conflicts_with_all = ["json", "sam", "context"])]
     pub bed: bool,
-    /// Print SAM for the reads of --fasta, or --reads1 and --reads2, searched on both strands in one
-    /// file; those without a hit too
+    /// Print SAM for the reads of --fasta, or --reads1 and --reads2, searched on both strands in
+    /// one file; those without a hit too
     #[arg(long, conflicts_with_all = ["json", "context", "hex"])]
     pub sam: bool,
     /// With --sam: the first reads of pairs, FASTA or FASTQ like those of --fasta
@@ -98,8 +98,8 @@ pub struct ExtractArgs {
     /// written one after the other
     #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = size::span)]
     pub range: Vec<Span>,
-    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end; written
-    /// as FASTA. NAME alone is all of it
+    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end;
+    /// written as FASTA. NAME alone is all of it
     #[arg(long, value_name = "REGION", conflicts_with = "range", allow_hyphen_values = true)]
     pub region: Vec<OsString>,
     /// The stretches that FILE names, one a line: those of BED, from 0 and without the end, or as

@@ -65,7 +65,8 @@ pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw
     if number < count { Ok(number) } else { Err(Flaw("a line is of a template that is not there")) }
 }
 
-/// What a template takes of memory besides its bytes and slots: itself and what is allocated for it.
+/// What a template takes of memory besides its bytes and slots: itself and what is allocated for
+/// it.
 pub(super) const OF_TEMPLATE: usize = size_of::<Template>() + USUAL + 64;
 /// What a slot takes.
 pub(super) const OF_SLOT: usize = size_of::<(Range<u32>, u32)>() + size_of::<u32>();

@@ -51,8 +51,9 @@
 //! - `tests/common/targets/filters.rs`, which gives a region its tag and 5 bytes of parameters, and
 //!   any other filter by a door in `internals`; seeds in `fuzz/seeds/filters`: seven bytes of
 //!   choices, which that file explains, and data;
-//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test library --test tidy --
-//!   golden rejects crashes`, of which the first may still meet old files: the next run has to pass;
+//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test library --test tidy
+//!   -- golden rejects crashes`, of which the first may still meet old files: the next run has to
+//!   pass;
 //! - what it gains and costs, by `cargo bench --bench filter` and the sizes of files that have no
 //!   such data, in a note in `benches/results`. `cargo test --test tidy` has the rules of the
 //!   house.

@@ -16,8 +16,8 @@ const SORTING_WIDE: u64 = 10;
 /// The same of a block whose rows take 40 bits in the table that restores it.
 const RESTORING_WIDE: u64 = 7;
 
-/// The same of a block of which an index is made: its BWT and the index, which takes 3 at most, with
-/// its samples in the room that its coded form had.
+/// The same of a block of which an index is made: its BWT and the index, which takes 3 at most,
+/// with its samples in the room that its coded form had.
 const INDEXING: u64 = 4;
 
 /// Bytes per raw byte of a block that is being coded: raw and coded form, its BWT. In static rANS,

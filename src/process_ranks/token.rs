@@ -3,8 +3,8 @@
 //! `BWZ_RANKS_TOKEN` holds it, or else the random key that `mpirun` of Open MPI 4 and earlier gives
 //! to all processes of a job. Other launchers have none: the job numbers of Slurm, the namespaces
 //! of PMIx and the run names of torchrun are no secrets. Nor is the key that programs of Open MPI
-//! get where `srun` started them, which is made of such numbers, with zeros between. Without a token rank 0 listens on the
-//! loopback interface alone, where other users of the host are trusted.
+//! get where `srun` started them, which is made of such numbers, with zeros between. Without a
+//! token rank 0 listens on the loopback interface alone, where other users of the host are trusted.
 
 use crate::error::{Error, Result};
 use std::env;

@@ -23,8 +23,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BASE: u64 = 8 << 20;
 const THREAD: u64 = 1 << 20;
 
-/// What is kept of each text, however short it is: by the search, and by whoever reads it and prints
-/// what is found.
+/// What is kept of each text, however short it is: by the search, and by whoever reads it and
+/// prints what is found.
 const TEXT: u64 = 1 << 10;
 
 /// The bytes of a part that has all there is.

@@ -9,9 +9,10 @@ use std::ops::Range;
 /// text they are of. `None` where it does not begin as one of these does, blank lines in front
 /// apart.
 ///
-/// A record begins with its line of `>` or `@`, and ends where the next one begins or the text does.
-/// A record of FASTQ may have several lines of bases and of qualities; behind one that has none of
-/// the form of a record all the rest is one. Records of which any byte is in no range are left out.
+/// A record begins with its line of `>` or `@`, and ends where the next one begins or the text
+/// does. A record of FASTQ may have several lines of bases and of qualities; behind one that has
+/// none of the form of a record all the rest is one. Records of which any byte is in no range are
+/// left out.
 ///
 /// ```
 /// let fasta = &b">a\nACGT\n>b\nAC\nGT\n>c\n"[..];

@@ -13,6 +13,7 @@ use super::searched_block::{MANY, SearchedBlock};
 use super::text_scan::ScannedText;
 use crate::bwt::{self, CpuSorter};
 use crate::error::{Error, Result};
+use crate::events::Listener;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -35,6 +36,8 @@ pub(crate) struct BlockSearch<'s> {
     pub held: u64,
     /// Blocks that are searched at a time.
     pub side_by_side: u64,
+    /// Who hears that the memory does not do for a block.
+    pub listener: &'s Listener,
 }
 
 impl<'a> SearchedBlock<'a> {
@@ -213,7 +216,7 @@ impl<'a> SearchedBlock<'a> {
         }
         intervals.retain(|(n, interval)| limits[*n] > 0 && !in_text[*n] && !interval.is_empty());
         let walked = intervals.iter().map(|(_, interval)| interval.end - interval.start).sum();
-        let block = self.ready_for(file_block, walked, search.side_by_side)?;
+        let block = self.ready_for(file_block, walked, search.side_by_side, search.listener)?;
         let most = (file_block.options.memory_limit() / ROWS_SHARE / PER_ROW)
             .clamp(ROWS.start, ROWS.end) as usize;
         let all = intervals.into_iter().flat_map(|(n, interval)| interval.map(move |row| (n, row)));

@@ -31,7 +31,7 @@ impl FoldedPatterns {
         let unknown =
             |byte: &u8| letters == Letters::Iupac && !is_nucleotide(byte.to_ascii_uppercase());
         if let Some(pattern) = patterns.par_iter().find_first(|p| p.iter().any(unknown)) {
-            let at = pattern.iter().position(|byte| unknown(byte)).unwrap_or(0);
+            let at = pattern.iter().position(unknown).unwrap_or(0);
             return Err(no_iupac(pattern, at));
         }
         let mut bytes = Vec::with_capacity(patterns.iter().map(|pattern| pattern.len()).sum());

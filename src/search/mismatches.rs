@@ -1,15 +1,16 @@
 //! Matches that differ from their pattern in one byte: one half of such a match is exact.
 //!
 //! Both halves of each pattern are searched; where one stands alone, the bytes that the other would
-//! have there are compared with it, until two differ. These are extracted by the index where there are few, else
-//! the block is decoded. Time and memory go with the occurrences of the halves: patterns of a few
-//! bytes have very many. So `batch_in_sections` searches some patterns at a time.
+//! have there are compared with it, until two differ. These are extracted by the index where there
+//! are few, else the block is decoded. Time and memory go with the occurrences of the halves:
+//! patterns of a few bytes have very many. So `batch_in_sections` searches some patterns at a time.
 
 use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
 use super::searched_block;
 use super::sections::Section;
 use crate::error::{Error, Result};
+use crate::memory;
 use crate::options::Letters;
 use rayon::prelude::*;
 use std::iter;
@@ -23,6 +24,10 @@ const RECORD: u8 = b'\n';
 
 /// Bytes that are compared for a batch in a section at most: some minutes on one thread.
 const MOST_COMPARED: u64 = 1 << 37;
+
+/// Bytes of memory for a place where a half of a pattern stands: its position, and the candidate
+/// while all of them are gathered.
+const PER_PLACE: u64 = 96;
 
 /// Where a pattern may stand of which one half does, how much of it is left to compare, and how
 /// many bytes differ there as far as was looked.
@@ -146,6 +151,10 @@ fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result
     let parts = halves(batch.patterns)?;
     let exact = Batch { patterns: &parts, limit: Some(usize::MAX), ..*batch };
     let found = exact.run_section(&section.blocks, session)?;
+    let places: u64 = found.positions.par_iter().map(|positions| positions.len() as u64).sum();
+    memory::check(places.saturating_mul(PER_PLACE), batch.options.memory_limit(), || {
+        format!("{places} places of halves of patterns (ask for fewer or longer patterns)")
+    })?;
     let (first, end) = match (section.blocks.first(), section.blocks.last()) {
         (Some(first), Some(last)) => (first.searched.start, last.searched.end),
         _ => return Ok(Vec::new()),

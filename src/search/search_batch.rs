@@ -191,6 +191,7 @@ impl Batch<'_> {
                 limits: limits.as_deref(),
                 held,
                 side_by_side: group.len() as u64,
+                listener: &session.listener,
             };
             let job = (&search, size.symbols, reach);
             let searched = self.find(opened, group, job, session)?;

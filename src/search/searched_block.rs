@@ -224,6 +224,7 @@ impl<'a> SearchedBlock<'a> {
         file_block: &'a FileBlock<'a>,
         rows: u64,
         side_by_side: u64,
+        listener: &Listener,
     ) -> Result<Self> {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
@@ -238,11 +239,14 @@ impl<'a> SearchedBlock<'a> {
                 drop(block);
                 match Self::load_or_stay(
                     file_block,
-                    BlockJob { work, spent, room: cost.room, listener: None },
+                    BlockJob { work, spent, room: cost.room, listener: Some(listener) },
                 )? {
-                    SearchedBlock::InMemory(index) => {
-                        SearchedBlock::InMemory(index).ready_for(file_block, rows, side_by_side)
-                    }
+                    SearchedBlock::InMemory(index) => SearchedBlock::InMemory(index).ready_for(
+                        file_block,
+                        rows,
+                        side_by_side,
+                        listener,
+                    ),
                     block => Ok(block),
                 }
             }

@@ -172,4 +172,33 @@ mod tests {
             assert!(warnings.iter().all(|warning| warning.contains("searched on disk")));
         }
     }
+
+    /// Whoever locates many places hears it too: each is a walk by the index on disk.
+    #[test]
+    fn many_places_on_disk_for_want_of_memory_warn_once() {
+        let text = cases::dna(2_500_000);
+        let options = Options::new().device(Device::Cpu).index(32).unwrap();
+        let mut file = Vec::new();
+        compress(&text[..], &mut file, &options.with_block_size(1 << 20).unwrap()).unwrap();
+        let all: Vec<u64> =
+            (0..).zip(text.windows(3)).filter(|(_, w)| w == b"ACG").map(|(n, _)| n).collect();
+        for (memory, limit, expected) in
+            [(2 << 20, usize::MAX, 1), (1 << 30, usize::MAX, 0), (1 << 30, 3, 0)]
+        {
+            let warnings = Arc::new(Mutex::new(Vec::new()));
+            let heard = Arc::clone(&warnings);
+            let options = Options::new().device(Device::Cpu).threads(2).memory(memory);
+            let options = options.on_event(move |event| {
+                if let Event::Warning(what) = event {
+                    heard.lock().unwrap().push(what);
+                }
+            });
+            let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
+            let found = archive.locate(&["ACG"], limit).unwrap();
+            assert_eq!(found[0].positions, all[..all.len().min(limit)]);
+            let warnings = warnings.lock().unwrap();
+            assert_eq!(warnings.len(), expected, "{warnings:?}");
+            assert!(warnings.iter().all(|warning| warning.contains("searched on disk")));
+        }
+    }
 }

@@ -27,8 +27,8 @@ pub(crate) struct Section<'a> {
 /// Layouts take up to one part of so many of the memory.
 const LAYOUTS_SHARE: u64 = 16;
 
-/// Bytes of memory for a block that is searched, however small it is: what is known of it, and where
-/// it stands in the file.
+/// Bytes of memory for a block that is searched, however small it is: what is known of it, and
+/// where it stands in the file.
 const OF_BLOCK: u64 = 1400;
 
 /// The layouts of blocks, by their numbers, as far as there is room: whoever goes from block to

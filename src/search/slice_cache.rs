@@ -8,12 +8,14 @@
 
 use crate::bwt;
 use std::collections::{HashMap, VecDeque};
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Bytes from one row of counts to the next. A rank reads half of them, as fast as it gets them
-/// from memory; the counts of all 256 symbols take a fourth of the slice's own memory, those of DNA
-/// next to nothing.
-const PIECE: usize = 1 << 12;
+/// Bytes from one row of counts to the next, per symbol of the block and in all. A rank reads half
+/// of them; the counts take up to an eighth of the slice's own memory, and a fourth where a block
+/// has all 256 symbols.
+const PIECE_PER_SYMBOL: usize = 32;
+const PIECE: RangeInclusive<usize> = 1 << 8..=1 << 12;
 
 /// The symbols that occur in a block.
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub struct BlockSymbols {
     symbols: Vec<u8>,
     /// Of each of them, which it is.
     numbers: [u8; 256],
+    /// Bytes from one row of counts to the next.
+    piece: usize,
 }
 
 impl BlockSymbols {
@@ -29,7 +33,9 @@ impl BlockSymbols {
         for (n, &symbol) in symbols.iter().enumerate() {
             numbers[usize::from(symbol)] = n as u8;
         }
-        BlockSymbols { symbols, numbers }
+        let piece = (PIECE_PER_SYMBOL * symbols.len()).next_power_of_two();
+        let piece = piece.clamp(*PIECE.start(), *PIECE.end());
+        BlockSymbols { symbols, numbers, piece }
     }
 }
 
@@ -46,8 +52,9 @@ impl DecodedSlice {
     /// Takes the bytes of a slice and counts them; gives how often each occurs.
     pub fn new(bytes: Vec<u8>, symbols: &BlockSymbols) -> (Self, [u32; 256]) {
         let mut counts = [0; 256];
-        let mut above = Vec::with_capacity(bytes.len().div_ceil(PIECE) * symbols.symbols.len());
-        for piece in bytes.chunks(PIECE) {
+        let mut above =
+            Vec::with_capacity(bytes.len().div_ceil(symbols.piece) * symbols.symbols.len());
+        for piece in bytes.chunks(symbols.piece) {
             above.extend(symbols.symbols.iter().map(|&symbol| counts[usize::from(symbol)]));
             bwt::count(piece, &mut counts);
         }
@@ -62,8 +69,9 @@ impl DecodedSlice {
     /// Occurrences of `c`, which occurs in the block, among the bytes before a place in the slice.
     pub fn rank(&self, symbols: &BlockSymbols, c: u8, at: usize) -> u64 {
         let number = usize::from(symbols.numbers[usize::from(c)]);
-        let above = self.above[at / PIECE * symbols.symbols.len() + number];
-        let piece = &self.bytes[at / PIECE * PIECE..at];
+        let row = at / symbols.piece;
+        let above = self.above[row * symbols.symbols.len() + number];
+        let piece = &self.bytes[row * symbols.piece..at];
         u64::from(above) + memchr::memchr_iter(c, piece).count() as u64
     }
 
@@ -124,18 +132,22 @@ mod tests {
 
     #[test]
     fn ranks_are_those_of_plain_counting() {
-        for size in [1, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE, 3 * PIECE + 77] {
-            let bytes = cases::random(size, 5);
-            let symbols = BlockSymbols::new(vec![0, 1, 2, 3, 4, 9]);
-            let (slice, counts) = DecodedSlice::new(bytes.clone(), &symbols);
-            for c in [0, 3, 4, 9] {
-                let naive = |at: usize| bytes[..at].iter().filter(|&&b| b == c).count() as u64;
-                let places = [0, 1, PIECE - 1, PIECE, PIECE + 1, 2 * PIECE, size - 1];
-                for at in places.into_iter().filter(|&at| at < size) {
-                    assert_eq!(slice.rank(&symbols, c, at), naive(at), "{c} before {at}");
-                    assert_eq!(slice.byte(at), bytes[at]);
+        for last in [9, 100, 255] {
+            let symbols = BlockSymbols::new((0..5).chain(9..=last).collect());
+            let piece = symbols.piece;
+            assert!(PIECE.contains(&piece) && piece.is_power_of_two());
+            for size in [1, piece - 1, piece, piece + 1, 3 * piece, 3 * piece + 77] {
+                let bytes = cases::random(size, 5);
+                let (slice, counts) = DecodedSlice::new(bytes.clone(), &symbols);
+                for c in [0, 3, 4, 9] {
+                    let naive = |at: usize| bytes[..at].iter().filter(|&&b| b == c).count() as u64;
+                    let places = [0, 1, piece - 1, piece, piece + 1, 2 * piece, size - 1];
+                    for at in places.into_iter().filter(|&at| at < size) {
+                        assert_eq!(slice.rank(&symbols, c, at), naive(at), "{c} before {at}");
+                        assert_eq!(slice.byte(at), bytes[at]);
+                    }
+                    assert_eq!(u64::from(counts[usize::from(c)]), naive(size));
                 }
-                assert_eq!(u64::from(counts[usize::from(c)]), naive(size));
             }
         }
     }

@@ -119,7 +119,7 @@ fn a_file_without_an_index_is_searched_and_said_to_be_without() {
     let run = dir.bwz("count -e sea -e sells x.bwz").assert().success();
     let said = stderr(run);
     assert_eq!(said.matches("no index").count(), 1, "{said}");
-    dir.bwz("count -q sea x.bwz").assert().success().stderr("").stdout("x.bwz\tsea\t100\n");
+    dir.bwz("count -q sea x.bwz").assert().success().stderr("").stdout("");
 }
 
 #[test]
@@ -132,7 +132,10 @@ fn the_list_tells_of_the_index() {
     let table = stdout(dir.bwz("-l x.bwz y.bwz z.bwz").assert().success());
     let words: Vec<_> = table.lines().map(|line| line.split_whitespace().nth_back(1)).collect();
     assert_eq!(words[..4], [Some("Index"), Some("16"), Some("count"), Some("no")], "{table}");
-    has_all(&stdout(dir.bwz("-lv x.bwz").assert().success()), &["index with every 16th position"]);
+    has_all(
+        &stdout(dir.bwz("-lv x.bwz").assert().success()),
+        &["index of bytes with every 16th position"],
+    );
     let json = stdout(dir.bwz("-l --json x.bwz y.bwz z.bwz").assert().success());
     has_all(&json, &["\"sample_rate\": 16", "\"sample_rate\": null", "\"index\": null"]);
     dir.bwz("--index --sample-rate 9 -f x").assert().code(1);

@@ -2,9 +2,9 @@
 //! was written from the specification alone; and the same decoder on fresh files and on those that
 //! it must reject.
 //!
-//! After a change of the format: `BWZ_BLESS=1 cargo test --test library golden`. Python is needed for
-//! `decoder.py`: without it those tests say that they are skipped, or fail where BWZ_REQUIRE_PYTHON
-//! is set.
+//! After a change of the format: `BWZ_BLESS=1 cargo test --test library golden`. Python is needed
+//! for `decoder.py`: without it those tests say that they are skipped, or fail where
+//! BWZ_REQUIRE_PYTHON is set.
 
 mod examples;
 
