@@ -109,7 +109,8 @@ pub struct ExtractArgs {
     /// With --region and --regions: go on past one that is of no record, or is none, with a warning
     #[arg(long = "continue", conflicts_with = "range")]
     pub go_on: bool,
-    /// With --region and --regions: write the reverse complement
+    /// With --region and --regions: write the reverse complement, of RNA where a stretch has U and
+    /// no T (without either A becomes T)
     #[arg(short = 'i', long, conflicts_with = "range")]
     pub reverse_complement: bool,
     /// Write the stretches of BED as they stand in the file, though their strand is -
