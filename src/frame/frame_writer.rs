@@ -104,7 +104,7 @@ impl<W: Write> FrameWriter<W> {
     fn list(&mut self, block: Option<Arc<BlockRecords>>) {
         let (Some(mut all), Some(block)) = (self.records.take(), block) else { return };
         all.name_bytes += block.name_bytes();
-        if record_table::may_be_listed(all.list.len() + block.count(), all.name_bytes) {
+        if record_table::may_be_listed(all.list.count() + block.count(), all.name_bytes) {
             all.list.add(self.raw_size, Arc::unwrap_or_clone(block));
             self.records = Some(all);
         }

@@ -94,6 +94,7 @@ impl<'r> Cuts<'r> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "a list may have one range")]
 mod tests {
     use super::*;
 

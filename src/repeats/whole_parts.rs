@@ -23,7 +23,7 @@ impl<'r> WholeParts<'r> {
         let start = self.start;
         while self.ranges.next_if(|range| range.end <= start).is_some() {}
         let is_inside = |range: &&Range<u64>| range.start <= start && end <= range.end;
-        if start < end && self.ranges.peek().is_some_and(|range| is_inside(range)) {
+        if start < end && self.ranges.peek().is_some_and(is_inside) {
             match self.whole.last_mut() {
                 Some(last) if last.end == start => last.end = end,
                 _ => self.whole.push(start..end),

@@ -134,6 +134,7 @@ fn is_read<T: Read>(lines: &mut Lines<T>) -> Result<bool> {
 }
 
 #[cfg(test)]
+#[allow(clippy::single_range_in_vec_init, reason = "a list may have one range")]
 mod tests {
     use super::*;
 

@@ -389,7 +389,7 @@ fn list_of(
     let pool = threads::pool(options)?;
     for block in &section.blocks {
         let layout = layout(block, layouts)?;
-        let count = before + list.len() + layout.records();
+        let count = before + list.count() + layout.records();
         options.check_records(count).map_err(|e| block.locate(e))?;
         let mut heads = Vec::new();
         let begins_in_header = list.ends_in_header();

@@ -225,7 +225,7 @@ impl RecordList {
     }
 
     /// Number of records.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.parts.len()
     }
 
