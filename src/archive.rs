@@ -394,9 +394,10 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.look_up(names)
     }
 
-    /// The number of the first record of a name as [`Archive::records`] has it, which takes no block
-    /// if there is a table of records. The [regions](Archive::regions) of a number are those of
-    /// the blocks; whoever gives them out with the name asks [`Archive::find_records`] for it too.
+    /// The number of the first record of a name as [`Archive::records`] has it, which takes no
+    /// block if there is a table of records. The [regions](Archive::regions) of a number are those
+    /// of the blocks; whoever gives them out with the name asks [`Archive::find_records`] for it
+    /// too.
     ///
     /// # Errors
     /// As [`Archive::records`].

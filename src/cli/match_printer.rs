@@ -22,6 +22,9 @@ pub struct Printer {
     out: Screen<File>,
     settings: LineSettings,
     threads: usize,
+    /// Names and lengths of the records in the header of SAM that was written, as the file has
+    /// them.
+    in_header: Vec<(Vec<u8>, u64)>,
     /// Memory of text that was written, for that which comes next.
     texts: Mutex<Vec<Vec<u8>>>,
     pub printed: Printed,
@@ -39,6 +42,11 @@ pub struct Printed {
     pub found_any: bool,
 }
 
+/// Names and lengths of records, which a header of SAM tells.
+fn names_and_lengths(records: &[RecordInfo]) -> Vec<(Vec<u8>, u64)> {
+    records.iter().map(|record| (record.name.clone(), record.length)).collect()
+}
+
 impl Printer {
     pub fn new(args: &SearchArgs, form: LineForm, sam: SamSettings) -> io::Result<Self> {
         let threads = (args.resources.thread_count() / 2).clamp(1, MOST_THREADS);
@@ -50,6 +58,7 @@ impl Printer {
             },
             settings: LineSettings { form, strands: args.revcomp, records: Vec::new(), sam },
             threads,
+            in_header: Vec::new(),
             texts: Mutex::default(),
             printed: Printed::default(),
         })
@@ -64,6 +73,7 @@ impl Printer {
         (self.printed.patterns, self.printed.found) = (0, 0);
         let mut header = Vec::new();
         if let LineSettings { form: LineForm::Sam, sam, records, .. } = &mut self.settings {
+            self.in_header = names_and_lengths(records);
             sam_lines::header(&mut header, records, *sam)?;
         }
         Ok(self.out.write_all(&header)?)
@@ -72,17 +82,19 @@ impl Printer {
     /// Takes the records of the file, if they are others than before: they were not known, or a
     /// table was found to be wrong, which a header that was written may have told already.
     pub fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
-        if self.settings.records == records {
-            return Ok(());
-        }
         if self.settings.form == LineForm::Sam {
+            if self.in_header == names_and_lengths(records) {
+                return Ok(());
+            }
             return Err(Error::Usage(
                 "has a table of records that does not match its blocks, and its names are in the \
                  header that was written; locate --sam --verify tells more"
                     .into(),
             ));
         }
-        self.settings.records = records.to_vec();
+        if self.settings.records != records {
+            self.settings.records = records.to_vec();
+        }
         Ok(())
     }
 

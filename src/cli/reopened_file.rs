@@ -80,7 +80,7 @@ impl ReopenedFile {
     }
 
     /// The same file, read from its start.
-    pub fn from_start(&self) -> Self {
+    pub fn at_start(&self) -> Self {
         ReopenedFile { position: 0, ..self.clone() }
     }
 

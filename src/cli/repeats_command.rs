@@ -124,7 +124,7 @@ impl Collection {
     /// Checks before anything is written that each file that will be has records.
     fn check_records(&self) -> Result<(), Exit> {
         for (n, name) in self.names.iter().enumerate() {
-            let has_any = self.text(n).and_then(|text| Ok(has_records(text)?));
+            let has_any = self.text(n).and_then(has_records);
             if !of(name, has_any)? {
                 let what = "does not begin as FASTA or FASTQ does, so --records cannot cut it";
                 return Err(of::<()>(name, Err(Error::Usage(what.into()))).unwrap_err());
@@ -217,7 +217,7 @@ impl Collection {
 
     /// The text of a file from its start on.
     fn text(&self, n: usize) -> Result<Box<dyn Read>> {
-        let file = self.files[n].from_start();
+        let file = self.files[n].at_start();
         Ok(match self.inputs[n].is_compressed() {
             true => Box::new(Decoder::new(file, &self.options)),
             false => Box::new(file),

@@ -88,8 +88,10 @@ fn open(file: &[u8], options: &Options) -> (Archive<Cursor<Vec<u8>>>, Warnings) 
     (Archive::open(Cursor::new(file.to_vec()), &options).unwrap(), warnings)
 }
 
-/// What a record says to all.
-fn said(records: &[RecordInfo]) -> Vec<(Vec<u8>, [u64; 4], Option<u64>, bool)> {
+/// Name, numbers, offset of qualities and regularity of a record.
+type Said = (Vec<u8>, [u64; 4], Option<u64>, bool);
+
+fn said(records: &[RecordInfo]) -> Vec<Said> {
     let of = |r: &RecordInfo| {
         let numbers = [r.length, r.offset, r.line_bases, r.line_width];
         (r.name.clone(), numbers, r.quality_offset, r.is_regular)

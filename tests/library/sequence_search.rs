@@ -70,12 +70,11 @@ fn naive(truths: &[Truth], pattern: &[u8]) -> Vec<(u64, u64)> {
     found
 }
 
-/// Records of random letters in lines of some columns: in upper case, with the raw offset of each.
-pub fn genome_of(
-    sizes: &[usize],
-    columns: usize,
-    letters: &[u8],
-) -> (Vec<u8>, Vec<(Vec<u8>, Vec<u64>)>) {
+/// The letters of a record in upper case, and their raw offsets.
+type Letters = (Vec<u8>, Vec<u64>);
+
+/// Records of random letters in lines of some columns, as a file and as they are searched.
+pub fn genome_of(sizes: &[usize], columns: usize, letters: &[u8]) -> (Vec<u8>, Vec<Letters>) {
     let (mut raw, mut records) = (Vec::new(), Vec::new());
     let mut random = cases::random(sizes.iter().sum(), letters.len() as u32).into_iter();
     for (number, &size) in sizes.iter().enumerate() {
