@@ -320,7 +320,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.frames().iter().any(FrameInfo::is_by_sequence)
     }
 
-    /// Whether there is nothing but sequences, so that no pattern is searched for byte by byte.
+    /// True if there is nothing but sequences, so that no pattern is searched for byte by byte.
     pub fn has_sequences_alone(&self) -> bool {
         let is_sequence = |frame: &FrameInfo| frame.blocks == 0 || frame.sequences.is_some();
         self.has_sequences() && self.frames().iter().all(is_sequence)

@@ -49,7 +49,7 @@ pub struct IndexInfo {
     /// The distance of the positions that are kept for [`Archive::locate`](crate::Archive::locate);
     /// `None` where the index is for counting alone.
     pub sample_rate: Option<u32>,
-    /// Whether it is one of sequences; else it is one of bytes.
+    /// True if it is one of sequences; else it is one of bytes.
     pub of_sequences: bool,
 }
 
@@ -79,7 +79,7 @@ pub(crate) struct Contents {
 }
 
 impl FrameInfo {
-    /// Whether it is searched by sequence.
+    /// True if it is searched by sequence.
     pub(crate) fn is_by_sequence(&self) -> bool {
         self.sequences.is_some() || self.lacks_sequences
     }

@@ -166,7 +166,7 @@ pub(crate) struct Plan {
     pub side_share: u64,
     /// The blocks whose positions are held in 32 bits.
     pub narrow: NarrowLimits,
-    /// What it was made of.
+    /// The bytes that it was made of.
     allowed: Allowance,
     /// Why there is no room for the models of context mixing, if a decoder's plan has none.
     shortage: Option<Shortage>,

@@ -72,7 +72,7 @@ pub struct Options {
     pub(crate) require_sequences: bool,
     /// Whether a search by sequence tells small letters from capital ones.
     pub(crate) match_case: bool,
-    /// What letters of patterns stand for there.
+    /// Meaning of the letters of patterns there.
     pub(crate) letters: Letters,
     /// How many bytes of a match may differ from its pattern.
     pub(crate) max_mismatches: u8,

@@ -87,7 +87,7 @@ where
         Ok(pipeline)
     }
 
-    /// Whether a stage, before which there were so many workers, may start another one: where the
+    /// True if a stage, before which there were so many workers, may start another one: where the
     /// system gives no more threads, one worker does for a stage.
     fn goes_on(&self, started: io::Result<()>, workers_before: usize) -> io::Result<bool> {
         match started {

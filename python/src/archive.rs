@@ -54,8 +54,8 @@ impl Handle {
     }
 }
 
-/// Of a frame: where it stands in the file and in the raw stream, how many blocks it has of how
-/// many bytes at most, the CRC-32 of its raw bytes, whether it is indexed, the distance of the positions
+/// A frame: where it stands in the file and in the raw stream, how many blocks it has of how many
+/// bytes at most, the CRC-32 of its raw bytes, whether it is indexed, the distance of the positions
 /// that the index keeps, and whether it is one of sequences.
 type Frame = (u64, u64, u64, u64, u64, u64, u32, bool, Option<u32>, bool);
 

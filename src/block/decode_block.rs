@@ -33,7 +33,7 @@ pub struct BlockDecoder {
     inverses: BlockInverter,
     pool: Threads,
     plan: Plan,
-    /// What blocks may take whose side structures are large.
+    /// Memory that blocks with large side structures may take.
     side_room: SideRoom,
     /// The last block that turned out to be one run, as it was coded.
     last_run: Mutex<Option<(CodedBlock, Run)>>,
@@ -298,7 +298,7 @@ pub fn finish(decoded: Decoded, inverse: &CpuInverse, plan: &Plan) -> Result<Vec
     check(unfilter(inverted, &Threads::Calling, side_room)?)
 }
 
-/// What the side structures of one block may take.
+/// Memory that the side structures of one block may take.
 struct SideShare<'p> {
     plan: &'p Plan,
     raw_size: u64,

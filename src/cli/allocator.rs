@@ -89,11 +89,11 @@ pub fn tune() {
     }
 }
 
-/// What [`tune`] lets each arena keep of what is freed.
+/// Freed bytes that [`tune`] lets each arena keep.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT: libc::c_int = 64 << 20;
 
-/// What has pages of its own at least where memory is short.
+/// Least size of an allocation with pages of its own if memory is short.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LEAST_ALONE: libc::c_int = 256 << 10;
 

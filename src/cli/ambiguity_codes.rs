@@ -14,7 +14,7 @@ const CODES: &[u8] = b"RYSWKMBDHV";
 /// Bytes of a pattern that a warning shows.
 const SHOWN: usize = 40;
 
-/// Whether there is still something to warn of.
+/// True if there is still something to warn of.
 pub struct AmbiguityCodes {
     unheard: bool,
     /// N is one too, which reads of --fasta have where a base is not known.
@@ -48,7 +48,7 @@ impl AmbiguityCodes {
     }
 }
 
-/// Whether a pattern is one of nucleotides alone, with codes among them, or N among others.
+/// True if a pattern is one of nucleotides alone, with codes among them, or N among others.
 fn has_codes(pattern: &[u8], with_n: bool) -> bool {
     let is_one_of = |letters: &[u8], byte: &u8| letters.contains(&byte.to_ascii_uppercase());
     let has_n = || {

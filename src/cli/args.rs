@@ -245,7 +245,7 @@ pub enum IndexOf {
     Auto,
     /// Of the bytes as they are
     Bytes,
-    /// Of the sequences of FASTA and FASTQ; anything else is an error
+    /// The sequences of FASTA and FASTQ; anything else is an error
     Sequences,
 }
 

@@ -27,7 +27,7 @@ pub fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// Whether a terminal obeys a character, or turns its direction by it.
+/// True if a terminal obeys a character, or turns its direction by it.
 pub fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }

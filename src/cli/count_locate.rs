@@ -67,7 +67,7 @@ pub fn locate(args: &LocateArgs) -> Exit {
     Exit::of_search(search_files(&args.search, SearchOutput { limits, form, pairs, sam }))
 }
 
-/// What is printed, and the files of paired reads whose hits are.
+/// The form of the output, and the files of paired reads whose hits are printed.
 struct SearchOutput {
     limits: Option<MatchLimits>,
     form: LineForm,
@@ -89,7 +89,7 @@ struct FileCounts<'a> {
     form: LineForm,
     event_lines: EventLines,
     options: Options,
-    /// What became of patterns that could not be read: no other file is searched for them.
+    /// Set if patterns could not be read: no other file is searched for them then.
     patterns_failed: OnceLock<Exit>,
 }
 
@@ -137,7 +137,7 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     }
 }
 
-/// What letters of patterns stand for.
+/// Meaning of the letters of patterns.
 fn letters(args: &SearchArgs) -> Letters {
     match args {
         SearchArgs { iupac: true, .. } => Letters::Iupac,
@@ -343,7 +343,7 @@ impl FileCounts<'_> {
     }
 }
 
-/// What a search ended with.
+/// The end of a search.
 enum SearchFailure {
     /// Patterns could not be read.
     OfPatterns(Error),
@@ -397,7 +397,7 @@ enum BatchFound {
 }
 
 impl BatchFound {
-    /// Whether anything was found.
+    /// True if anything was found.
     fn is_any(&self) -> bool {
         match self {
             BatchFound::Counts(counts) => counts.iter().any(|&count| count > 0),

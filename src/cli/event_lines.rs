@@ -35,7 +35,7 @@ impl EventLines {
         Ok(EventLines { said: Arc::default(), timeline, steps: BlockSteps::default() })
     }
 
-    /// The same with a progress bar, which steps of blocks move.
+    /// Lines and a progress bar, which steps of blocks move.
     pub fn moving(&self, steps: BlockSteps) -> Self {
         EventLines { steps, ..self.clone() }
     }

@@ -14,7 +14,7 @@ use walkdir::WalkDir;
 /// Which files in a directory are taken.
 pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
 
-/// What is done with directories.
+/// The treatment of directories.
 #[derive(Clone, Copy)]
 pub enum Directories<'a> {
     /// The wanted files in them are worked on.

@@ -18,7 +18,7 @@ pub struct ForeignInput<'r> {
     state: Arc<State>,
 }
 
-/// What is known of the reading, also when the reader is in other hands.
+/// State of the reading, known also when the reader is in other hands.
 #[derive(Default)]
 pub struct State {
     /// Bytes of the input that were decompressed.

@@ -1,4 +1,4 @@
-//! What other compressors made, as the first bytes tell.
+//! Files of other compressors, known by their first bytes.
 
 use super::input_name::Name;
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ pub enum Format {
 /// As many bytes as tell a format.
 const LONGEST_MAGIC: u64 = 6;
 
-/// What names of compressed files end with, and names of what is in them.
+/// Endings of the names of compressed files, and of the names of their contents.
 const SUFFIXES: [(&str, &str); 7] = [
     (".gz", ""),
     (".bgz", ""),
@@ -63,7 +63,7 @@ impl Format {
         }
     }
 
-    /// Whether `--decompress-input` reads it.
+    /// True if `--decompress-input` reads it.
     pub fn is_read(self) -> bool {
         matches!(self, Format::Gzip | Format::Zstd)
     }

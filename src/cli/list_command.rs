@@ -95,7 +95,7 @@ struct ListedFrame {
     index: Option<ListedIndex>,
 }
 
-/// What the index of a file is of: `sequences`, `bytes`, `mixed` or `none`; and numbers of blocks.
+/// Kind of the index of a file: `sequences`, `bytes`, `mixed` or `none`; and numbers of blocks.
 #[derive(Serialize)]
 struct IndexedCounts {
     of: &'static str,

@@ -40,7 +40,7 @@ impl Read {
         self.strands[0].len() as u64
     }
 
-    /// Whether it was searched on one strand alone, since the other one is the same.
+    /// True if it was searched on one strand alone, since the other one is the same.
     pub fn is_own_reverse(&self) -> bool {
         self.strands[1].is_empty() && self.len() > 0
     }

@@ -9,7 +9,7 @@ use super::pattern_batch::PatternBatch;
 /// Bytes of a pattern that a warning shows.
 const SHOWN: usize = 40;
 
-/// Whether there is still something to warn of.
+/// True if there is still something to warn of.
 pub struct OddPatterns {
     unheard: bool,
 }

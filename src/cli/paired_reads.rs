@@ -30,7 +30,7 @@ struct Side<'s> {
     /// Reads of the first part that have their mates.
     taken: usize,
     is_over: bool,
-    /// What comes behind these reads.
+    /// The reads behind these.
     failed: Option<Error>,
 }
 

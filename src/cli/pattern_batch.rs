@@ -17,7 +17,7 @@ pub struct NamedPattern<'b> {
     pub qualities: Option<&'b [u8]>,
     /// Whether it is the reverse complement of what was given.
     pub reverse: bool,
-    /// Whether this and what was given differ in case alone, and in T and U.
+    /// True if this and what was given differ in case alone, and in T and U.
     pub is_given_folded: bool,
     pub mate: Mate,
 }
@@ -33,7 +33,7 @@ pub enum Mate {
 }
 
 impl NamedPattern<'_> {
-    /// Whether results of it are apart from those before it: neither the other strand of a pattern
+    /// True if results of it are apart from those before it: neither the other strand of a pattern
     /// nor the other read of a pair.
     pub fn starts(&self) -> bool {
         !self.reverse && self.mate != Mate::Second
@@ -256,7 +256,7 @@ fn plain_complements(bases: u64) -> u64 {
     bases ^ (EACH * at) ^ ((bases >> 1 & EACH) * (at ^ cg))
 }
 
-/// Whether some bases are those of RNA: they have U and no T.
+/// True if some bases are those of RNA: they have U and no T.
 pub fn is_rna(bases: &[u8]) -> bool {
     let has = |base: u8| memchr::memchr2(base, base.to_ascii_lowercase(), bases).is_some();
     has(b'U') && !has(b'T')
@@ -274,7 +274,7 @@ pub fn reverse_complement(bases: &mut [u8], of_rna: bool) {
     }
 }
 
-/// Whether a strand is the other one too; in bases that have both T and U these are one letter.
+/// True if a strand is the other one too; in bases that have both T and U these are one letter.
 fn is_same(strand: &[u8], other: &[u8]) -> bool {
     let plain = |base: u8| match base {
         b'U' => b'T',

@@ -80,7 +80,7 @@ fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
 }
 
-/// Whether a byte is layout within a sequence: a blank, a tab, VT, FF, or a CR.
+/// True if a byte is layout within a sequence: a blank, a tab, VT, FF, or a CR.
 fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -263,7 +263,7 @@ impl Parser {
         end
     }
 
-    /// Of the header only the name is kept: the first word.
+    /// Only the name in the header is kept: the first word.
     fn add(
         &mut self,
         header: Range<usize>,

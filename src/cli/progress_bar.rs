@@ -42,7 +42,7 @@ struct Blocks {
     /// Numbers of blocks that were read and that were written.
     read: u64,
     written: u64,
-    /// Of each block in between, the share of its work that is done, and since when.
+    /// For each block in between, the share of its work that is done, and since when.
     under_way: BTreeMap<u64, (f64, Instant)>,
 }
 

@@ -105,7 +105,7 @@ fn bounds_of(text: &[u8]) -> Option<Range<u64>> {
     Some(start.saturating_sub(1)..end)
 }
 
-/// Whether the bounds start with a number that is 0.
+/// True if the bounds start with a number that is 0.
 fn says_0(bounds: &[u8]) -> bool {
     let digits = bounds.split(|&byte| byte == b'-').next().unwrap_or_default();
     str::from_utf8(digits).is_ok_and(|digits| number(digits.trim_start()) == Some(0))
@@ -208,7 +208,7 @@ impl<'p> RegionFile<'p> {
     }
 }
 
-/// Whether a line of BED is for genome browsers.
+/// True if a line of BED is for genome browsers.
 fn is_of_browser(line: &[u8]) -> bool {
     let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     word == b"track" || word == b"browser"

@@ -22,7 +22,7 @@ pub struct ReopenedFile {
     position: u64,
 }
 
-/// What all who read a file have in common.
+/// State that all readers of a file share.
 struct SameFile {
     source: Source,
     metadata: Metadata,
@@ -67,19 +67,19 @@ impl OpenFiles {
 }
 
 impl ReopenedFile {
-    /// Of a file that stays open.
+    /// A file that stays open.
     pub fn kept(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let source = Source::Kept(Mutex::new(file));
         Ok(ReopenedFile { of: Arc::new(SameFile { source, metadata }), position: 0 })
     }
 
-    /// What the system said of it when it was opened first.
+    /// Metadata of the file as it was opened first.
     pub fn metadata(&self) -> &Metadata {
         &self.of.metadata
     }
 
-    /// The same file, read from its start.
+    /// A reader of this file from its start.
     pub fn at_start(&self) -> Self {
         ReopenedFile { position: 0, ..self.clone() }
     }

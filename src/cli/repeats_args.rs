@@ -58,7 +58,7 @@ pub enum TokenType {
 }
 
 impl RepeatsArgs {
-    /// Whether ranges are cut between characters.
+    /// True if ranges are cut between characters.
     pub fn cuts_characters(&self) -> bool {
         !self.no_utf8 && self.tokens.is_none()
     }

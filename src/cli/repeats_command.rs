@@ -225,7 +225,7 @@ impl Collection {
     }
 }
 
-/// Whether a text begins as FASTA or FASTQ does, blank lines in front apart.
+/// True if a text begins as FASTA or FASTQ does, blank lines in front apart.
 fn has_records(mut text: impl Read) -> Result<bool> {
     const LOOKED_AT: u64 = 4096;
     let mut first = Vec::new();

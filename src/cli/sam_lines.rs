@@ -174,7 +174,7 @@ impl ReadLines<'_> {
         Ok(())
     }
 
-    /// What the flags say of the pair, whatever the hit.
+    /// The flags that do not depend on the hit.
     fn flag(&self) -> u16 {
         let Some(mate) = self.mate else { return 0 };
         let which = if self.read.mate == Mate::First { 0x40 } else { 0x80 };

@@ -77,7 +77,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-/// Whether bytes that are no character may become one by those that follow.
+/// True if bytes that are no character may become one by those that follow.
 fn is_start(bytes: &[u8]) -> bool {
     let error = str::from_utf8(bytes).err();
     bytes.len() < LONGEST && error.is_some_and(|error| error.error_len().is_none())

@@ -20,7 +20,7 @@ pub(super) struct PackedColumns<'a, 's> {
     /// The number of the next one.
     next: Option<usize>,
     layout: Option<Rc<Digits>>,
-    /// Whether that is one that no column before has.
+    /// True if that is one that no column before has.
     is_new: bool,
     /// The first layouts.
     layouts: Vec<Rc<Digits>>,

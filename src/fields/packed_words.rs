@@ -54,7 +54,7 @@ impl Digits {
         Rc::new(Digits { layout, runs, of_value })
     }
 
-    /// What it takes of memory.
+    /// Its memory, in bytes.
     pub fn bytes(&self) -> usize {
         let of_layout = match &self.layout {
             Layout::Places(runs) => size_of_val(&runs[..]),

@@ -119,7 +119,7 @@ struct Column<'t> {
     numbers: Predictions<i64>,
 }
 
-/// What a column takes, and where it is packed what unpacks it.
+/// Memory of a column, and of its unpacking if it is packed.
 const COLUMN: usize = size_of::<Column>() + size_of::<Unpacker>() + 64;
 
 /// The columns, each from its first value on.

@@ -15,7 +15,7 @@ pub struct SideMemory {
 }
 
 impl SideMemory {
-    /// So many bytes.
+    /// A number of bytes.
     pub fn new(allowed: u64) -> Self {
         SideMemory { allowed, taken: 0, needed: None }
     }

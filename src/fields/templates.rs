@@ -68,7 +68,7 @@ pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw
 /// What a template takes of memory besides its bytes and slots: itself and what is allocated for
 /// it.
 pub(super) const OF_TEMPLATE: usize = size_of::<Template>() + USUAL + 64;
-/// What a slot takes.
+/// Memory of a slot, in bytes.
 pub(super) const OF_SLOT: usize = size_of::<(Range<u32>, u32)>() + size_of::<u32>();
 /// What it takes to know a column by its place, besides the bytes in front of it.
 pub(super) const OF_PLACE: usize = 2 * size_of::<((u32, Box<[u8]>), u32)>() + 48;

@@ -194,7 +194,7 @@ impl<R: Row> FmIndex<R> {
         Ok(self.positions.get().expect("just set"))
     }
 
-    /// Whether the block has a byte.
+    /// True if the block has a byte.
     pub(crate) fn has(&self, c: u8) -> bool {
         self.starts[usize::from(c)] < self.starts[usize::from(c) + 1]
     }

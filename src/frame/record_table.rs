@@ -27,12 +27,12 @@ pub(crate) const LONGEST: u64 = 1 + MOST_PLAIN as u64;
 
 const MISFIT: Flaw = Flaw("the frame's table of records does not make sense");
 
-/// Whether so many records with so many bytes of names may be listed.
+/// True if so many records with so many bytes of names may be listed.
 pub(crate) fn may_be_listed(records: usize, name_bytes: usize) -> bool {
     records <= MOST_LISTED && name_bytes <= MOST_NAMES
 }
 
-/// Whether a table is not too large for a frame of so many bytes so far.
+/// True if a table is not too large for a frame of so many bytes so far.
 pub(crate) fn fits(content: &[u8], frame_size: u64) -> bool {
     content.len() as u64 <= frame_size / SHARE
 }

@@ -28,7 +28,7 @@ pub(crate) struct BlockSequences {
     pub continued: u64,
     /// Residues in the block.
     pub residues: u64,
-    /// What goes on at its start.
+    /// State of the stream at its start.
     pub start: LineState,
 }
 

@@ -21,7 +21,7 @@ pub(crate) struct SideRoom {
 struct State {
     /// Blocks that are restored now, but for those that wait for all the room or have it.
     working: usize,
-    /// Whether one has all the room.
+    /// True if one has all the room.
     is_given: bool,
 }
 

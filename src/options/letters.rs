@@ -1,4 +1,4 @@
-//! What the letters of a pattern stand for.
+//! The meaning of the letters of a pattern.
 
 /// Which symbols of a text a letter of a pattern stands for, in a search by sequence. A search by
 /// bytes is always exact.

@@ -67,7 +67,7 @@ impl Connection {
         lock(&self.heard)
     }
 
-    /// Whether the other end has more to say than that it is there.
+    /// True if the other end has more to say than that it is there.
     ///
     /// # Errors
     /// The connection has ended, or the other end has been silent for too long.

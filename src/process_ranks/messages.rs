@@ -25,10 +25,10 @@ const GREETING: [u64; 2] = [u64::from_le_bytes(*b"bwzranks"), 2];
 const NUMBERS_SIZE: usize = 32;
 pub const GREETING_SIZE: usize = NUMBERS_SIZE + TOKEN_SIZE;
 
-/// What an end says between messages so that the other one knows of it.
+/// The word that an end sends between messages to show that it is alive.
 pub const ALIVE: u64 = u64::from_le_bytes(*b"bwzalive");
 
-/// What rank 0 answers to a rank that it waited for.
+/// The answer of rank 0 to a rank that it waited for.
 const WELCOME: u64 = u64::from_le_bytes(*b"welcome ");
 
 /// Bytes of a failure's text at most.
@@ -129,7 +129,7 @@ impl Refusal {
     }
 }
 
-/// What has greeted rank 0.
+/// The sender of a greeting to rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visitor {
     Rank(usize),

@@ -75,7 +75,7 @@ impl Token {
         &self.0
     }
 
-    /// Whether a greeting carried this token. The time that this takes does not depend on where
+    /// True if a greeting carried this token. The time that this takes does not depend on where
     /// they differ.
     pub fn is(&self, greeted: &[u8]) -> bool {
         self.0.ct_eq(greeted).into()
@@ -100,7 +100,7 @@ impl Token {
     }
 }
 
-/// Whether a key of Open MPI is two random numbers of 64 bits, and not made of a job's numbers: one
+/// True if a key of Open MPI is two random numbers of 64 bits, and not made of a job's numbers: one
 /// in a billion random ones looks as if it were.
 fn is_random(key: &str) -> bool {
     let Some((first, second)) = key.split_once('-') else { return false };

@@ -23,12 +23,12 @@ pub(crate) struct BlockCut {
     /// Anything but sequences is an error.
     requires_sequences: bool,
     listener: Listener,
-    /// What was met in the blocks so far, and the state behind them.
+    /// Odd bytes met in the blocks so far, and the state behind them.
     odd: OddBytes,
     separator: Option<u8>,
 }
 
-/// What a block of a stream of sequences is, and what goes on at its start.
+/// Kind of a block of a stream of sequences, and the state at its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SequencesStart {
     pub kind: Kind,

@@ -22,7 +22,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// What a read gives.
+/// Result of a read.
 pub fn whole_records(text: impl Read, ranges: &[Range<u64>]) -> Result<Option<Vec<Range<u64>>>> {
     let text = BufReader::with_capacity(1 << 16, text);
     let mut lines = Lines { text, first: None, len: 0, end: 0 };

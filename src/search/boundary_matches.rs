@@ -47,7 +47,7 @@ pub struct Edges {
 /// The search at the boundaries of blocks that come one after the other.
 pub struct Boundaries<'p> {
     patterns: &'p [&'p [u8]],
-    /// What their letters stand for, unless it is themselves.
+    /// Meaning of their letters, unless they stand for themselves.
     letters: Option<&'p BatchLetters>,
     /// Positions wanted of each pattern.
     limit: usize,

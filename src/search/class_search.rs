@@ -20,7 +20,7 @@ pub(crate) trait BackwardSteps {
     /// All rows.
     fn rows(&self) -> Range<u64>;
 
-    /// Whether the text has a symbol.
+    /// True if the text has a symbol.
     fn has(&self, symbol: u8) -> bool;
 
     /// The intervals of cP from those of P, for each symbol c and interval.

@@ -149,7 +149,7 @@ impl<'a> FileBlock<'a> {
         self.decoded_by(&self.plan()?, work)
     }
 
-    /// The same if the block is not restored, which takes less memory.
+    /// Does so without restoring the block, which takes less memory.
     pub fn decoded_for_index<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
         let plan = self.options.plan_to_index(self.header.raw_size);
         self.decoded_by(&plan.map_err(|e| self.locate(e))?, work)

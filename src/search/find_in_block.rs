@@ -23,12 +23,12 @@ const ROWS_SHARE: u64 = 16;
 const PER_ROW: u64 = 48;
 const ROWS: Range<u64> = 1 << 14..1 << 24;
 
-/// What is looked for in a block.
+/// The patterns that are looked for in a block.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockSearch<'s> {
     /// None of them is empty.
     pub patterns: &'s [&'s [u8]],
-    /// What their letters stand for, unless it is themselves.
+    /// Meaning of their letters, unless they stand for themselves.
     pub letters: Option<&'s BatchLetters>,
     /// How many positions are wanted of each; counts alone without this.
     pub limits: Option<&'s [usize]>,

@@ -101,7 +101,7 @@ const SEARCHED: [bool; 256] = {
     searched
 };
 
-/// Whether the byte can be found in the text of sequences: blanks and line feeds are layout, which
+/// True if the byte can be found in the text of sequences: blanks and line feeds are layout, which
 /// is set apart, and bytes above 127 stand for headers and qualities too.
 const fn is_searched(byte: u8) -> bool {
     byte < 128 && !matches!(byte, b' ' | b'\t'..=b'\r')

@@ -86,7 +86,7 @@ impl LetterClasses {
         LetterClasses(masks)
     }
 
-    /// Whether a letter of a pattern stands for a symbol of a text.
+    /// True if a letter of a pattern stands for a symbol of a text.
     pub fn matches(&self, letter: u8, symbol: u8) -> bool {
         match self.0[usize::from(letter)] {
             0 => letter == symbol,
@@ -124,7 +124,7 @@ fn base_mask(symbol: u8) -> u8 {
     MASKS[usize::from(symbol)]
 }
 
-/// Whether a letter, in capitals, is a base or an ambiguity code of IUPAC.
+/// True if a letter, in capitals, is a base or an ambiguity code of IUPAC.
 pub(crate) fn is_nucleotide(letter: u8) -> bool {
     AMBIGUITY_CODES.0[usize::from(letter)] != 0 && letter.is_ascii_uppercase()
 }
@@ -174,7 +174,7 @@ impl TextLetters {
         self.0[usize::from(letter)].as_slice()
     }
 
-    /// Whether a letter of the pattern stands for more than one symbol of the text.
+    /// True if a letter of the pattern stands for more than one symbol of the text.
     pub fn branches(&self, pattern: &[u8]) -> bool {
         pattern.iter().any(|&letter| self.symbols(letter).len() > 1)
     }

@@ -63,8 +63,8 @@ impl FileSearch<'_> {
         Ok(records)
     }
 
-    /// The records of frame `n`, whose blocks begin at number `first`, as its table has them; `None`
-    /// if they are to be gathered from the blocks.
+    /// The records of frame `n`, whose blocks begin at number `first`, as its table has them;
+    /// `None` if they are to be gathered from the blocks.
     fn listed(&mut self, n: usize, first: usize) -> Result<Option<Vec<RecordInfo>>> {
         let frame = &self.contents.frames[n];
         let trusts = !self.options.verify && !self.layouts.names_from_blocks;
@@ -116,7 +116,7 @@ impl FileSearch<'_> {
         }
     }
 
-    /// Whether records of a table are as their blocks have them: their names, where they begin and
+    /// True if records of a table are as their blocks have them: their names, where they begin and
     /// how their lines are, and as far as one block shows it their lengths.
     pub fn are_as_in_blocks(&mut self, records: &[&RecordInfo]) -> Result<bool> {
         self.with_sound_tables(|file| file.are_as_in_blocks_by_tables(records))
@@ -276,7 +276,7 @@ fn block_of(sequences: &SequencesTable, record: u64) -> usize {
     behind.saturating_sub(1)
 }
 
-/// Whether a table of records fits the table of sequences and the sizes of the blocks.
+/// True if a table of records fits the table of sequences and the sizes of the blocks.
 fn is_consistent(
     list: &[ListedRecord],
     frame: &FrameInfo,
@@ -345,7 +345,7 @@ fn header_if_like(
     Ok(is_like.then_some(part.header))
 }
 
-/// Whether a record has the name that is in its header line, as the text of its block has that.
+/// True if a record has the name that is in its header line, as the text of its block has that.
 fn has_name(record: &RecordInfo, header: &[u8], layout: &Layout) -> bool {
     let header = sequence::unmapped(header);
     let name = sequence::name_in(&header);

@@ -32,7 +32,7 @@ pub struct RecordInfo {
     pub line_width: u64,
     /// Raw offset of the first quality of a FASTQ record.
     pub quality_offset: Option<u64>,
-    /// Whether all lines but the last are of the same width, and nothing stands between them or in
+    /// True if all lines but the last are of the same width, and nothing stands between them or in
     /// front of a base, so that the numbers tell where each base is.
     pub is_regular: bool,
     /// The block in which it begins, and its number there.
@@ -54,7 +54,7 @@ pub struct Place {
 }
 
 impl RecordInfo {
-    /// Whether all that it says to others is the same.
+    /// True if all that it says to others is the same.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         RecordInfo { is_unchecked: other.is_unchecked, ..self.clone() } == *other
     }

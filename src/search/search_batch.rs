@@ -157,7 +157,7 @@ impl Session {
 #[derive(Clone, Copy)]
 pub struct Batch<'p> {
     pub patterns: &'p [&'p [u8]],
-    /// What their letters stand for, unless it is themselves.
+    /// Meaning of their letters, unless they stand for themselves.
     pub letters: Option<&'p BatchLetters>,
     pub limit: Option<usize>,
     pub options: &'p Options,

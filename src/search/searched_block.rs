@@ -266,7 +266,7 @@ impl<'a> SearchedBlock<'a> {
         }
     }
 
-    /// Whether restoring the block leaves room for so many at a time.
+    /// True if restoring the block leaves room for so many at a time.
     pub(super) fn may_be_restored(&self, file_block: &FileBlock, side_by_side: u64) -> bool {
         match self {
             SearchedBlock::InMemory(index) => {

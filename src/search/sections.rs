@@ -178,7 +178,7 @@ impl Section<'_> {
 pub(crate) const CONTRADICTION: Flaw =
     Flaw("the block's sequences are not those of the frame's table");
 
-/// Whether an error is that a table contradicts its blocks.
+/// True if an error is that a table contradicts its blocks.
 pub(crate) fn is_contradiction(error: &Error) -> bool {
     matches!(error, Error::Format { what, .. } if *what == CONTRADICTION.0)
 }

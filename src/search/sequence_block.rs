@@ -39,7 +39,7 @@ impl FileBlock<'_> {
         Ok(self.searched.end)
     }
 
-    /// Whether its sequences are those of FASTQ.
+    /// True if its sequences are those of FASTQ.
     pub fn is_fastq(&self) -> bool {
         self.sequences.as_ref().is_some_and(|text| text.kind == sequence::Kind::Fastq)
     }
@@ -67,7 +67,7 @@ impl FileBlock<'_> {
         }
     }
 
-    /// What the block adds to its frame.
+    /// The block's contribution to its frame.
     pub fn contribution(&self, layout: &Layout) -> Contribution {
         layout.contribution(self.sequences.as_ref().map(|text| text.start).unwrap_or_default())
     }

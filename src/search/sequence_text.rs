@@ -10,7 +10,7 @@ use std::ops::Range;
 #[derive(Clone, Debug)]
 pub(crate) struct SequenceText {
     pub kind: sequence::Kind,
-    /// What goes on at the start of the block.
+    /// State of the stream at the start of the block.
     pub start: sequence::LineState,
     /// Bytes that are searched.
     pub size: u64,

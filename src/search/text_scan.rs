@@ -55,7 +55,7 @@ impl<'t> ScannedText<'t> {
         self.find_in(0..self.raw.len(), pattern, found);
     }
 
-    /// The same in a range, from whose start places count.
+    /// Finds them in a range, from whose start places count.
     pub fn find_in(
         &self,
         range: Range<usize>,

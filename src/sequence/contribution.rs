@@ -1,11 +1,11 @@
-//! What a block adds to a stream of sequences, of which the frame's tables are made.
+//! The contribution of a block to a stream of sequences, from which the frame's tables are made.
 
 use super::line_layout::Layout;
 use super::line_state::LineState;
 use super::record_list::BlockRecords;
 use std::sync::Arc;
 
-/// What a block adds to a stream of sequences.
+/// The contribution of a block to a stream of sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contribution {
     /// Records that begin in it.

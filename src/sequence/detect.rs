@@ -73,7 +73,7 @@ pub fn decide(block: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Whether nine in ten bytes of the sequences are residues. Blanks within a line count as if they
+/// True if nine in ten bytes of the sequences are residues. Blanks within a line count as if they
 /// were none, since a text is words; those around it do not count. A file of headers alone is none
 /// of sequences.
 fn is_fasta(beginning: &[u8]) -> bool {
@@ -95,7 +95,7 @@ fn is_fasta(beginning: &[u8]) -> bool {
     residues > 0 && residues / 9 >= others
 }
 
-/// Whether nine in ten bytes are in whole records, but for the comments in front of the first and
+/// True if nine in ten bytes are in whole records, but for the comments in front of the first and
 /// for the last record, which may be cut off.
 fn is_fastq(beginning: &[u8]) -> bool {
     let mut lines = Lines(beginning);

@@ -77,7 +77,7 @@ pub struct Record {
     pub last_line: usize,
     /// Bytes of the last line, its end too if it has one.
     pub last_width: usize,
-    /// Whether the last line goes on in the next block.
+    /// True if the last line goes on in the next block.
     pub is_torn: bool,
     /// Whether all lines but the last have `line_bases` residues and the same line end, the last
     /// not more, with nothing between them and no blanks in front of a residue; and none is longer
@@ -138,7 +138,7 @@ impl Layout {
         Layout { ends, crlf, blanks, small, escaped, units, totals, raw_size }
     }
 
-    /// Whether it has what most have not: blanks, or qualities in lines of their own.
+    /// True if it has what most have not: blanks, or qualities in lines of their own.
     fn is_extended(&self) -> bool {
         self.blanks.count > 0 || self.units.has_qualities()
     }
@@ -228,7 +228,7 @@ impl Layout {
         self.sequence_size() + others + self.escaped.total
     }
 
-    /// Whether there are lines of qualities that are not empty.
+    /// True if there are lines of qualities that are not empty.
     pub fn has_qualities(&self) -> bool {
         self.totals.qualities > 0
     }
@@ -238,7 +238,7 @@ impl Layout {
         self.ends
     }
 
-    /// Whether the block ends within a header that goes on in the next. `begins_in_header` says so
+    /// True if the block ends within a header that goes on in the next. `begins_in_header` says so
     /// of its start.
     pub fn ends_in_header(&self, begins_in_header: bool) -> bool {
         let Some(before) = self.totals.lines.checked_sub(1) else { return begins_in_header };
@@ -434,7 +434,7 @@ impl Layout {
         self.blanks.covered_before(range.end) - self.blanks.covered_before(range.start)
     }
 
-    /// Whether all lines of a unit but the last have so many residues, and then blanks; the last
+    /// True if all lines of a unit but the last have so many residues, and then blanks; the last
     /// has blanks at its end alone.
     fn has_blanks_at_line_ends(&self, lines: &UnitRow, line_bases: usize) -> bool {
         let start = lines.before.line_bytes;

@@ -10,7 +10,7 @@ use crate::leb128;
 
 const UNKNOWN: Flaw = Flaw("a block of sequences begins in an unknown state");
 
-/// What stands in front of a line.
+/// The state in front of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineState {
     stage: Stage,
@@ -30,7 +30,7 @@ enum Stage {
     Qualities = 2,
 }
 
-/// Whether the next bytes go on in a line that began before them.
+/// True if the next bytes go on in a line that began before them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Torn {
     #[default]
@@ -63,7 +63,7 @@ impl LineState {
         LineState { stage: Stage::Sequence, ..Self::default() }
     }
 
-    /// Whether no line and no record of FASTQ goes on.
+    /// True if no line and no record of FASTQ goes on.
     pub fn is_between_records(&self) -> bool {
         self.stage == Stage::Outside && self.torn == Torn::No
     }
@@ -73,12 +73,12 @@ impl LineState {
         self.symbols
     }
 
-    /// Whether a line goes on.
+    /// True if a line goes on.
     pub fn is_torn(&self) -> bool {
         self.torn != Torn::No
     }
 
-    /// Whether a header, a comment or a `+` line goes on.
+    /// True if a header, a comment or a `+` line goes on.
     pub fn is_in_head(&self) -> bool {
         self.torn == Torn::Head
     }
@@ -193,7 +193,7 @@ impl LineState {
         Ok(state)
     }
 
-    /// Whether a number is written that does not follow from others.
+    /// True if a number is written that does not follow from others.
     fn has_symbols(&self) -> bool {
         self.stage == Stage::Qualities
     }

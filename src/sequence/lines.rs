@@ -32,13 +32,13 @@ impl Line<'_> {
         self.bytes.first() == Some(&byte)
     }
 
-    /// Whether it begins with `mark`, perhaps behind a byte order mark.
+    /// True if it begins with `mark`, perhaps behind a byte order mark.
     pub fn is_header(&self, mark: u8) -> bool {
         let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.bytes);
         bytes.first() == Some(&mark)
     }
 
-    /// Whether the first line of a block is likely to be the end of a header.
+    /// True if the first line of a block is likely to be the end of a header.
     pub fn is_torn_header(&self) -> bool {
         !self.is_header(b'>') && !is_blank_line(self.bytes) && !is_residues(self.bytes)
     }
@@ -81,18 +81,18 @@ pub(super) fn is_residues(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().fold(true, |sound, &byte| sound & is_residue(byte))
 }
 
-/// Whether a byte in a line of a sequence is layout: a blank, a tab, VT, FF, or a CR.
+/// True if a byte in a line of a sequence is layout: a blank, a tab, VT, FF, or a CR.
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte.wrapping_sub(b'\t') < 5
 }
 
-/// Whether a line has nothing but blanks, or nothing at all.
+/// True if a line has nothing but blanks, or nothing at all.
 pub(super) fn is_blank_line(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| is_blank(byte))
 }
 
-/// Whether a line has blanks.
+/// True if a line has blanks.
 pub(super) fn has_blanks(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |any, &byte| any | is_blank(byte))
 }

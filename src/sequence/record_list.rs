@@ -30,7 +30,7 @@ pub struct ListedRecord {
     pub line_width: u64,
     /// Offset of the first quality of a record of FASTQ.
     pub quality_offset: Option<u64>,
-    /// Whether the numbers above tell where each residue is.
+    /// True if the numbers above tell where each residue is.
     pub is_regular: bool,
 }
 
@@ -41,7 +41,7 @@ struct RecordPart {
     /// Residues in the last line so far, and its bytes.
     last_line: u64,
     last_width: u64,
-    /// Whether the last line goes on in the next block.
+    /// True if the last line goes on in the next block.
     is_torn: bool,
 }
 
@@ -203,7 +203,7 @@ pub struct RecordList {
 }
 
 impl RecordList {
-    /// Whether the stream so far ends within a header.
+    /// True if the stream so far ends within a header.
     pub fn ends_in_header(&self) -> bool {
         self.open_header.is_some()
     }

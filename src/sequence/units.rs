@@ -93,12 +93,12 @@ impl LineUnit {
         }
     }
 
-    /// Whether there is a line in front.
+    /// True if there is a line in front.
     pub fn has_lead(&self) -> bool {
         matches!(self.lead, Lead::Other | Lead::Record | Lead::Read)
     }
 
-    /// Whether there are lines of a width, or a `+` line.
+    /// True if there are lines of a width, or a `+` line.
     fn has_width(&self) -> bool {
         self.line_bytes > 0 || self.lead == Lead::Read
     }
@@ -283,7 +283,7 @@ impl Units {
         }
     }
 
-    /// Whether there are lines of qualities that a layout has to be extended for.
+    /// True if there are lines of qualities that a layout has to be extended for.
     pub fn has_qualities(&self) -> bool {
         self.iter().any(|row| row.unit.lead == Lead::Qualities)
     }

@@ -56,7 +56,7 @@ fn unlike_fasta(lines: &[NumberedLine]) -> String {
     }
 }
 
-/// Whether a `+` follows lines of residues, as in a record. `@SQ` and the like begin SAM.
+/// True if a `+` follows lines of residues, as in a record. `@SQ` and the like begin SAM.
 fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     let head = lines[0].1;
     if head.len() > 3 && head[1..3].iter().all(u8::is_ascii_uppercase) && head[3] == b'\t' {

@@ -1,5 +1,5 @@
-//! The table of records: what it says is what the blocks say, it is read alone, and one that lies is
-//! found out.
+//! The table of records: what it says is what the blocks say, it is read alone, and one that lies
+//! is found out.
 
 use crate::common::mutation::parts::{self, Kind as PartKind};
 use crate::common::{cases, options};
