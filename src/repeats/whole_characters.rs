@@ -32,7 +32,7 @@ pub enum Characters {
 /// ```
 ///
 /// # Errors
-/// Result of a read.
+/// An error of reading the text.
 pub fn whole_characters(mut text: impl Read, lists: &[&[Range<u64>]]) -> Result<Characters> {
     let mut cuts: Vec<Cuts> = lists.iter().map(|ranges| Cuts::of(ranges)).collect();
     let (mut chunk, mut at) = (Vec::with_capacity(CHUNK + 4), 0);

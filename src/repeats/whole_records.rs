@@ -16,13 +16,13 @@ use std::ops::Range;
 ///
 /// ```
 /// let fasta = &b">a\nACGT\n>b\nAC\nGT\n>c\n"[..];
-/// let records = bwz::repeats::whole_records(fasta, &[5..20])?;
+/// let records = bwz::repeats::whole_records(fasta, &[5..19])?;
 /// assert_eq!(records, Some(vec![8..17]));
 /// # Ok::<(), bwz::Error>(())
 /// ```
 ///
 /// # Errors
-/// Result of a read.
+/// An error of reading `text`.
 pub fn whole_records(text: impl Read, ranges: &[Range<u64>]) -> Result<Option<Vec<Range<u64>>>> {
     let text = BufReader::with_capacity(1 << 16, text);
     let mut lines = Lines { text, first: None, len: 0, end: 0 };
