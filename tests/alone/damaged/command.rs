@@ -29,6 +29,12 @@ pub struct Shell {
     pub largest: usize,
 }
 
+/// Whether the tables of a file contradict its blocks.
+fn has_wrong_tables(file: &[u8]) -> bool {
+    let archive = Archive::open(Cursor::new(file), &Options::new().memory(64 << 20));
+    archive.is_ok_and(|mut archive| archive.check_tables().is_err())
+}
+
 /// How a process ended, and what it wrote.
 struct Ended {
     code: i32,
@@ -47,7 +53,10 @@ impl Shell {
         fs::write(self.dir.path().join("x.bwz"), file).unwrap();
         let decompressed = self.bwz(&["-dc", "x.bwz"]);
         let tested = self.bwz(&["-t", "x.bwz"]);
-        assert_eq!(tested.code, decompressed.code, "-t and -d");
+        // Tables restore nothing: `-t` alone compares them with the blocks.
+        if !(tested.code == 2 && decompressed.code == 0 && has_wrong_tables(file)) {
+            assert_eq!(tested.code, decompressed.code, "-t and -d");
+        }
         let listed = self.bwz(&["-lv", "x.bwz"]);
         let sound = decompressed.code == 0;
         assert!(!sound || listed.code == 0, "-l of a sound file: {}", listed.code);
