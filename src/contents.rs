@@ -31,8 +31,8 @@ pub struct FrameInfo {
     pub blocks: u64,
     /// CRC-32 of its raw bytes.
     pub checksum: u32,
-    /// How it is indexed, as its first block that is not stored says. How many blocks are, is told
-    /// by [`Archive::info`](crate::Archive::info).
+    /// How it is indexed, as its first block that is not stored says.
+    /// [`Archive::info`](crate::Archive::info) counts the blocks that are.
     pub index: Option<IndexInfo>,
     /// Which records and residues its blocks hold, where it is searched by sequence.
     pub(crate) sequences: Option<SequencesTable>,

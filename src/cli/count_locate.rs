@@ -373,7 +373,8 @@ fn pieces<'p>(
     hits: Hits,
     limit: usize,
 ) -> impl Iterator<Item = (NamedPattern<'p>, Hits)> {
-    let (count, offsets) = (hits.count, hits.offsets.unwrap_or_default());
+    let count = hits.count;
+    let offsets = hits.offsets.unwrap_or_default();
     let end = match pattern.bytes.is_empty() && offsets.is_empty() {
         true => count.min(limit as u64),
         false => offsets.len() as u64,

@@ -80,7 +80,7 @@ impl Printer {
     }
 
     /// Takes the records of the file, if they are others than before: they were not known, or a
-    /// table was found to be wrong, which a header that was written may have told already.
+    /// table was found to be wrong, after its names may have stood in a header that was written.
     pub fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
         if self.settings.form == LineForm::Sam {
             if self.in_header == names_and_lengths(records) {

@@ -137,8 +137,8 @@ impl Progress {
 
     /// Counts what is read from `inner`.
     pub fn count<R>(&self, inner: R) -> CountedReads<R> {
-        let told = self.bar.length().is_none().then(|| self.bar.clone());
-        CountedReads { inner, read: Arc::clone(&self.read), bar: told }
+        let counting = self.bar.length().is_none().then(|| self.bar.clone());
+        CountedReads { inner, read: Arc::clone(&self.read), bar: counting }
     }
 }
 

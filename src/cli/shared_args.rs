@@ -76,7 +76,7 @@ impl Resources {
         }
     }
 
-    /// The options with what is allowed. The allocator is told too how much that is.
+    /// The options with what is allowed. The allocator keeps to it too.
     pub fn options(&self) -> Options {
         if self.memory > 0 {
             allocator::keep_within(self.memory, self.thread_count());

@@ -244,7 +244,7 @@ fn what_is_no_rank_is_let_go_and_the_wait_for_ranks_ends() {
     });
 }
 
-/// Who has another token, another count or another number is told so, and takes no place.
+/// Who has another token, another count or another number hears why, and takes no place.
 #[test]
 fn ranks_of_other_jobs_are_refused_with_the_reason() {
     let (ours, theirs) = (token("the token of ours"), token("the token of them"));

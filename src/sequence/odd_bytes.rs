@@ -1,5 +1,5 @@
 //! Bytes of a stream of sequences that a search by sequence does not find, or not as a residue:
-//! they are counted, and the first is named, so that a person is told.
+//! they are counted, and the first is named, so that a person hears of it.
 
 use super::line_state::{LineState, Role};
 use super::lines::{BYTE_ORDER_MARK, Kind, Lines, is_blank, is_residue, is_residues};
