@@ -145,11 +145,9 @@ impl<W: Write> RegionWriter<'_, W> {
             talk.warn(file, format_args!("{title}: positions are from 1, so that 0 is taken as 1"));
         }
         if range.start >= length.min(range.end) {
-            let what = format_args!("{title} is empty: its record has {length} bases");
-            talk.warn(file, what);
+            talk.warn(file, format_args!("{title} is empty: its record has {length} bases"));
         } else if range.end > length && range.end != u64::MAX {
-            let what = format_args!("{title} is cut at the {length} bases of its record");
-            talk.warn(file, what);
+            talk.warn(file, format_args!("{title} is cut at the {length} bases of its record"));
         }
     }
 
