@@ -40,6 +40,9 @@ pub(crate) struct BlockSearch<'s> {
     pub listener: &'s Listener,
 }
 
+/// Bytes of a block that are restored in the time of one step from a row to a sampled one.
+const RESTORED_PER_STEP: u64 = 1;
+
 impl<'a> SearchedBlock<'a> {
     /// Counts each pattern, and with limits locates it.
     pub fn find(
@@ -194,27 +197,11 @@ impl<'a> SearchedBlock<'a> {
         let wanted = counts.iter().zip(limits);
         let kept: u64 = wanted.map(|(&count, &limit)| count.min(limit as u64)).sum();
         file_block.check_positions(search.held + kept)?;
-        let mut positions = vec![Vec::new(); search.patterns.len()];
-        let (len, steps) = (file_block.searched_size() as u64, self.steps_to_sample());
-        let is_frequent = |n: usize| {
-            let is_cut = limits[n] > 0 && counts[n] > limits[n] as u64;
-            is_cut && counts[n].saturating_mul(steps) > len
-        };
-        let frequent: Vec<usize> = (0..counts.len()).filter(|&n| is_frequent(n)).collect();
-        let mut in_text = vec![false; counts.len()];
-        if !frequent.is_empty()
-            && self.may_be_restored(file_block, search.side_by_side)
-            && let Some(text) = restored(file_block)?
-        {
-            let text = ScannedText::new(&text, search.letters);
-            let first = |&n: &usize| text.first(search.patterns[n], limits[n]);
-            let found: Vec<_> = frequent.par_iter().map(first).collect();
-            for (n, first) in frequent.into_iter().zip(found) {
-                positions[n] = first;
-                in_text[n] = true;
-            }
-        }
-        intervals.retain(|(n, interval)| limits[*n] > 0 && !in_text[*n] && !interval.is_empty());
+        let in_text = self.first_in_text(file_block, search, limits, &counts)?;
+        intervals.retain(|(n, interval)| {
+            limits[*n] > 0 && in_text[*n].is_none() && !interval.is_empty()
+        });
+        let mut positions: Vec<_> = in_text.into_iter().map(Option::unwrap_or_default).collect();
         let walked = intervals.iter().map(|(_, interval)| interval.end - interval.start).sum();
         let block = self.ready_for(file_block, walked, search.side_by_side, search.listener)?;
         let most = (file_block.options.memory_limit() / ROWS_SHARE / PER_ROW)
@@ -233,6 +220,43 @@ impl<'a> SearchedBlock<'a> {
             positions.truncate(limit);
         });
         Ok((block, BatchMatches { counts, positions }))
+    }
+
+    /// The first positions of patterns that occur more often than their limit, found by scanning
+    /// the text instead of locating all occurrences to take the first ones. `None` for a pattern
+    /// whose rows are to be located.
+    ///
+    /// The text is restored if all those rows together cost more. A pattern is then scanned for
+    /// as long as locating its rows would take, so that occurrences which all stand at the end of
+    /// the text at most double its cost.
+    fn first_in_text(
+        &self,
+        file_block: &FileBlock,
+        search: &BlockSearch,
+        limits: &[usize],
+        counts: &[u64],
+    ) -> Result<Vec<Option<Vec<u64>>>> {
+        let mut found = vec![None; counts.len()];
+        let steps_to_sample = self.steps_to_sample();
+        let is_cut = |n: &usize| limits[*n] > 0 && counts[*n] > limits[*n] as u64;
+        let cut: Vec<usize> = (0..counts.len()).filter(is_cut).collect();
+        let steps = |n: usize| counts[n].saturating_mul(steps_to_sample);
+        let all_steps = cut.iter().fold(0_u64, |sum, &n| sum.saturating_add(steps(n)));
+        let restored_steps = file_block.searched_size() as u64 / RESTORED_PER_STEP;
+        if all_steps <= restored_steps || !self.may_be_restored(file_block, search.side_by_side) {
+            return Ok(found);
+        }
+        let Some(text) = restored(file_block)? else { return Ok(found) };
+        let text = ScannedText::new(&text, search.letters);
+        let scan = |&n: &usize| {
+            let bytes = steps(n).saturating_mul(text.bytes_per_step(search.patterns[n]));
+            text.first(search.patterns[n], limits[n], bytes)
+        };
+        let scanned: Vec<_> = cut.par_iter().map(scan).collect();
+        for (n, first) in cut.into_iter().zip(scanned) {
+            found[n] = first;
+        }
+        Ok(found)
     }
 
     /// The positions of rows, in the same order.

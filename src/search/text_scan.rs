@@ -93,13 +93,23 @@ impl<'t> ScannedText<'t> {
         BatchMatches { counts, positions }
     }
 
-    /// The first positions of a pattern.
-    pub fn first(&self, pattern: &[u8], limit: usize) -> Vec<u64> {
+    /// The first `limit` positions of a pattern that occurs at least as often, if they lie within
+    /// the first `bytes` of the text.
+    pub fn first(&self, pattern: &[u8], limit: usize, bytes: u64) -> Option<Vec<u64>> {
+        let end = self.raw.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut positions = Vec::new();
-        self.find(pattern, |at| {
+        self.find_in(0..end, pattern, |at| {
             positions.push(at as u64);
             positions.len() < limit
         });
-        positions
+        (positions.len() == limit).then_some(positions)
+    }
+
+    /// Bytes that are scanned for a pattern in the time of one step from a row to a sampled one.
+    pub fn bytes_per_step(&self, pattern: &[u8]) -> u64 {
+        match &self.letters {
+            Some((_, in_text)) if in_text.branches(pattern) => 4,
+            _ => 32,
+        }
     }
 }
