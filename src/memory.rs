@@ -70,6 +70,10 @@ const THREAD: u64 = 1 << 20;
 /// What each thread takes for the models of context mixing.
 const MIXING_MODELS: u64 = 6 << 20;
 
+/// Memory for each thread that computes: with less there are fewer threads. A block of 1 MiB in its
+/// hard stage takes about 8 MiB, and the models of context mixing as much.
+const THREAD_MEMORY: u64 = 16 << 20;
+
 /// Threads that there are for each one that computes: itself, and one of the pipeline in each of
 /// its stages.
 const THREADS_EACH: u64 = 3;
@@ -124,6 +128,13 @@ impl Allowance {
         let left = left.saturating_sub(for_threads);
         let tighter = (left < memory).then_some((space, thread_space));
         Allowance { threads: fit as usize, memory: memory.min(left), space: tighter, ..asked }
+    }
+
+    /// As many threads as the memory has room for, so that a machine of many cores needs no more
+    /// memory than one of few.
+    pub fn with_threads_for_memory(self) -> Self {
+        let most = usize::try_from(self.memory / THREAD_MEMORY).unwrap_or(usize::MAX);
+        Allowance { threads: self.threads.min(most.max(1)), ..self }
     }
 
     /// With so many blocks besides that wait for a GPU, or that it does, where the system does not

@@ -155,7 +155,8 @@ impl Options {
         (THREADS_PER_CORE * cores()).clamp(THREADS_OF_SMALL_MACHINE, MAX_THREADS)
     }
 
-    /// Sets how many bytes of memory may be used; fewer blocks are then worked on at a time.
+    /// Sets how many bytes of memory may be used; fewer blocks are then worked on at a time, by
+    /// fewer threads below 16 MiB for each.
     ///
     /// Unless this is called, no block above 256 MiB (the largest level) or
     /// [`Options::block_size`], whichever is more, is decoded as a whole: a thousand bytes can
@@ -319,7 +320,8 @@ impl Options {
     /// The threads and the memory to use.
     pub(crate) fn allowance(&self) -> Allowance {
         let (space, thread_space) = (self.space, self.thread_space);
-        let mut allowed = Allowance::new(self.threads, self.memory, space, thread_space);
+        let mut allowed = Allowance::new(self.threads, self.memory, space, thread_space)
+            .with_threads_for_memory();
         (allowed.narrow, allowed.checks) = (self.narrow, self.verify);
         allowed
     }

@@ -96,6 +96,28 @@ fn the_largest_block_is_one_that_just_fits() {
     }
 }
 
+#[test]
+fn a_small_memory_means_fewer_threads() {
+    let threads = |threads, memory| allowed(threads, memory).with_threads_for_memory().threads;
+    assert_eq!([0, 31 * MIB, 40 * MIB, 64 * MIB].map(|memory| threads(64, memory)), [1, 1, 2, 4]);
+    assert_eq!([threads(64, 4 << 30), threads(2, 4 << 30), threads(2, 16 * MIB)], [64, 2, 1]);
+    // Blocks of the first level are compressed with all efforts.
+    for coding in [Coding::StaticRans, Coding::ContextMixing] {
+        let allowed = allowed(1024, 40 * MIB).with_threads_for_memory();
+        assert!(Plan::new(1 << 20, allowed, coding, None).is_ok());
+    }
+    let Err(Error::Limit { needed, .. }) = Plan::new(
+        32 << 20,
+        allowed(1024, 40 * MIB).with_threads_for_memory(),
+        Coding::StaticRans,
+        None,
+    ) else {
+        panic!("a block of 32 MiB in 40 MiB")
+    };
+    let allowed = allowed(1024, needed).with_threads_for_memory();
+    assert!(Plan::new(32 << 20, allowed, Coding::StaticRans, None).is_ok());
+}
+
 fn space(mib: u64) -> Option<Space> {
     Some(Space { by: Bound::AddressSpace, limit: mib * MIB, used: 14 * MIB })
 }

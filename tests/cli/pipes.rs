@@ -31,7 +31,7 @@ fn the_bytes_do_not_depend_on_threads_memory_or_the_way() {
     let content = text(5_000_000);
     let dir = Dir::with(&content);
     let file = dir.compress_x();
-    for arguments in ["-1 -T1", "-1 -T4", "-1 -M 40M", "-1 --device cpu"] {
+    for arguments in ["-1 -T1", "-1 -T4", "-1 -M 40M -T64", "-1 --device cpu"] {
         assert!(pipe(&dir, arguments, &content) == file, "{arguments}");
     }
     let best = pipe(&dir, "-1 --best -T1", &content);
