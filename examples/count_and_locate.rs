@@ -1,8 +1,8 @@
 //! Counts patterns in a file and locates some of each, by its search index.
 //!
 //! `bwz --index` writes the index, `Options::index` does it in a program. A file without one gives
-//! the same answers: its blocks are decoded and scanned, which takes longer. Patterns are bytes, not
-//! expressions.
+//! the same answers: its blocks are decoded and scanned, which takes longer. Patterns are bytes,
+//! not expressions.
 //!
 //! `cargo run --release --example count_and_locate dump.sql.bwz 'DROP TABLE' 'CREATE TABLE'`
 

@@ -146,8 +146,8 @@ pub struct FileArgs {
     /// Keep the input files (the default)
     #[arg(short, long, overrides_with = "remove")]
     pub keep: bool,
-    /// Remove each input file once its output is safely on disk. If the output is standard output or
-    /// a device, the input is kept, with a warning
+    /// Remove each input file once its output is safely on disk. If the output is standard output
+    /// or a device, the input is kept, with a warning
     #[arg(long = "rm", overrides_with = "keep")]
     pub remove: bool,
     /// Walk directories: compress what is not .bwz, or decompress, test or list what is
@@ -159,8 +159,8 @@ pub struct FileArgs {
     /// Print the license
     #[arg(short = 'L', long)]
     pub license: bool,
-    /// With --decompress: write zeros as they are. Without this, whole pages of zeros become holes in
-    /// new files
+    /// With --decompress: write zeros as they are. Without this, whole pages of zeros become holes
+    /// in new files
     #[arg(long)]
     pub no_sparse: bool,
     /// With --list: print JSON
@@ -171,7 +171,8 @@ pub struct FileArgs {
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
     /// When compressing, restore each block on the CPU before it is written. A block that does not
-    /// come back is made again by the CPU. This takes as long as -t besides, and a third more memory
+    /// come back is made again by the CPU. This takes as long as -t besides, and a third more
+    /// memory
     #[arg(long)]
     pub verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
@@ -184,9 +185,9 @@ pub struct FileArgs {
     pub decompress_input: bool,
     #[command(flatten)]
     pub block_size: BlockSize,
-    /// End each block behind the last BYTE in it, so that no record is torn; a block without one ends
-    /// where it is full. BYTE is \n, \t, \0, \x1e or a byte as it is. With --index, FASTA and FASTQ
-    /// are cut between records first
+    /// End each block behind the last BYTE in it, so that no record is torn; a block without one
+    /// ends where it is full. BYTE is \n, \t, \0, \x1e or a byte as it is. With --index, FASTA and
+    /// FASTQ are cut between records first
     #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size", allow_hyphen_values = true)]
     pub split_at: Option<u8>,
     #[command(flatten)]
@@ -203,8 +204,8 @@ pub struct FileArgs {
     /// arguments, each with a GPU of its own. The others find the first one at HOST:PORT. The first
     /// one does all the work, but the GPUs of all sort the blocks for which its own has not the
     /// memory. Whoever can connect there and has the token of the job gets parts of these blocks,
-    /// which are sent without encryption. BWZ_RANKS_TOKEN holds the token, 16 to 128 bytes, the same
-    /// for all ranks; mpirun of Open MPI 4 makes one. Without a token HOST must be localhost
+    /// which are sent without encryption. BWZ_RANKS_TOKEN holds the token, 16 to 128 bytes, the
+    /// same for all ranks; mpirun of Open MPI 4 makes one. Without a token HOST must be localhost
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["decompress", "test", "list"])]
     pub ranks: Option<String>,
 }
