@@ -27,3 +27,7 @@ fuzz target seconds="60":
 # The library's tests on this machine's GPUs; they fail if there is none
 gpu:
     BWZ_REQUIRE_GPU=1 cargo test --locked --features cuda --lib --test library
+
+# Licences, versions, sources and known vulnerabilities of all dependencies (needs cargo-deny)
+deny:
+    cargo deny --locked check

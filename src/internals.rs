@@ -22,6 +22,7 @@ use crate::frame::{
     SeekTable, SequencesTable, check_tables, pass_tables, read_records, records_to_bytes,
     tables_to_bytes,
 };
+pub use crate::frame::{DRAFT, VERSION};
 use crate::options::Options;
 use crate::positions::NarrowLimits;
 use crate::process_ranks::Ranks;

@@ -18,6 +18,8 @@
 //!
 //! # The house
 //!
+//! `ARCHITECTURE.md` has the bird's eye view, and what always holds.
+//!
 //! | room | job |
 //! |---|---|
 //! | [`compress()`], [`Encoder`] | raw stream -> blocks -> filters -> sort -> code -> frame |
@@ -78,6 +80,18 @@
 //! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
 //! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
 //! whoever searches texts in memory.
+//!
+//! # Examples
+//! Small programs in `examples/`, which `cargo run --release --example NAME` runs:
+//!
+//! | program | what it shows |
+//! |---|---|
+//! | `compress_stream` | a stream of any size, within a limit of memory |
+//! | `decompress_untrusted` | limits for files of strangers, and what the kinds of [`Error`] mean |
+//! | `read_range` | a range of a file, of which only the blocks that hold it are decoded |
+//! | `count_and_locate` | patterns, counted and located by the index |
+//! | `fasta_regions` | bases of records of a genome |
+//! | `progress_and_cancel` | events for a progress bar, and work that is stopped |
 //!
 //! # Features
 //! - `cli` (default): the `bwz` command. Without it the library builds without clap.

@@ -8,6 +8,7 @@
 use super::exit::Exit;
 use super::temporary_file;
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 #[global_allocator]
@@ -56,15 +57,12 @@ const MESSAGE: &str = "bwz: the system gives this process no more memory; raise 
 pub fn end() -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
     while ENDING.swap(true, Ordering::Relaxed) {
-        // SAFETY: waits for a signal, and touches no memory of ours.
-        unsafe { libc::pause() };
+        rustix::event::pause();
     }
     temporary_file::abandon();
-    // SAFETY: the bytes are a constant, and the process ends without running any more of it.
-    unsafe {
-        libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
-        libc::_exit(Exit::Trouble as i32)
-    }
+    let _ = rustix::io::write(io::stderr(), MESSAGE.as_bytes());
+    // SAFETY: the process ends without running any more of its code.
+    unsafe { libc::_exit(Exit::Trouble as i32) }
 }
 
 /// Tells glibc when to give memory back to the system. It is called before there are threads.
@@ -77,7 +75,7 @@ pub fn end() -> ! {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 pub fn tune() {
-    let limited = is_limited(libc::RLIMIT_AS) || is_limited(libc::RLIMIT_DATA);
+    let limited = is_limited();
     let (mapped_alone, kept) = if limited { (LEAST_ALONE, 1 << 20) } else { (32 << 20, KEPT) };
     // SAFETY: these only set parameters of malloc, while this is the only thread.
     unsafe {
@@ -103,7 +101,7 @@ const LEAST_ALONE: libc::c_int = 256 << 10;
 #[allow(unsafe_code)]
 pub fn keep_within(memory: u64, threads: usize) {
     let each = memory / (2 * threads.max(1) as u64);
-    if each >= KEPT as u64 || is_limited(libc::RLIMIT_AS) || is_limited(libc::RLIMIT_DATA) {
+    if each >= KEPT as u64 || is_limited() {
         return;
     }
     // SAFETY: these only set parameters of malloc.
@@ -117,12 +115,9 @@ pub fn keep_within(memory: u64, threads: usize) {
 pub fn keep_within(_memory: u64, _threads: usize) {}
 
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
-#[allow(unsafe_code)]
-fn is_limited(resource: libc::__rlimit_resource_t) -> bool {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to a struct of ours that lives through the call.
-    let failed = unsafe { libc::getrlimit(resource, &raw mut limit) } != 0;
-    !failed && limit.rlim_cur != libc::RLIM_INFINITY
+fn is_limited() -> bool {
+    use rustix::process::{Resource, getrlimit};
+    [Resource::As, Resource::Data].into_iter().any(|limit| getrlimit(limit).current.is_some())
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]

@@ -146,21 +146,21 @@ pub struct FileArgs {
     /// Keep the input files (the default)
     #[arg(short, long, overrides_with = "remove")]
     pub keep: bool,
-    /// Remove each input file once its output is safely on disk; where that is standard output or a
-    /// device the input is kept, with a warning
+    /// Remove each input file once its output is safely on disk. If the output is standard output
+    /// or a device, the input is kept, with a warning
     #[arg(long = "rm", overrides_with = "keep")]
     pub remove: bool,
     /// Walk directories: compress what is not .bwz, or decompress, test or list what is
     #[arg(short, long)]
     pub recursive: bool,
-    /// Keep no name and time in the compressed file (as ever; for those used to gzip)
+    /// Has no effect, for users of gzip: a compressed file never holds a name or a time
     #[arg(short = 'n', long)]
     pub no_name: bool,
     /// Print the license
     #[arg(short = 'L', long)]
     pub license: bool,
-    /// With --decompress: write zeros as they are; else whole pages of them become holes in files
-    /// that are new
+    /// With --decompress: write zeros as they are. Without this, whole pages of zeros become holes
+    /// in new files
     #[arg(long)]
     pub no_sparse: bool,
     /// With --list: print JSON
@@ -170,8 +170,9 @@ pub struct FileArgs {
     /// files of samtools have them
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
-    /// Compressing, restore each block on the CPU before it is written, and have the CPU make it
-    /// again where that fails; takes as long as -t besides, and a third more memory
+    /// When compressing, restore each block on the CPU before it is written. A block that does not
+    /// come back is made again by the CPU. This takes as long as -t besides, and a third more
+    /// memory
     #[arg(long)]
     pub verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
@@ -184,9 +185,9 @@ pub struct FileArgs {
     pub decompress_input: bool,
     #[command(flatten)]
     pub block_size: BlockSize,
-    /// End each block behind the last BYTE that it holds, or where it is full, so that no record is
-    /// torn: \n, \t, \0, \x1e or a byte as it is. FASTA and FASTQ with --index are cut between
-    /// records first
+    /// End each block behind the last BYTE in it, so that no record is torn; a block without one
+    /// ends where it is full. BYTE is \n, \t, \0, \x1e or a byte as it is. With --index, FASTA and
+    /// FASTQ are cut between records first
     #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size", allow_hyphen_values = true)]
     pub split_at: Option<u8>,
     #[command(flatten)]
@@ -199,12 +200,12 @@ pub struct FileArgs {
     pub resources: Resources,
     #[command(flatten)]
     pub talk: Talk,
-    /// Compress as one of the processes that mpirun, srun or torchrun has started with these
-    /// arguments, each with a GPU of its own: the first one, which the others find at HOST:PORT,
-    /// does all, and blocks that its GPU has not the memory for are sorted by the GPUs of all. Who
-    /// can connect there and has the token of the job gets parts of the blocks to sort; they are
-    /// sent as they are, not encrypted. BWZ_RANKS_TOKEN holds the token, 16 to 128 bytes, the same
-    /// for all ranks; mpirun of Open MPI 4 brings one. Without it HOST must be localhost
+    /// Compress as one of several processes that mpirun, srun or torchrun has started with these
+    /// arguments, each with a GPU of its own. The others find the first one at HOST:PORT. The first
+    /// one does all the work, but the GPUs of all sort the blocks for which its own has not the
+    /// memory. Whoever can connect there and has the token of the job gets parts of these blocks,
+    /// which are sent without encryption. BWZ_RANKS_TOKEN holds the token, 16 to 128 bytes, the
+    /// same for all ranks; mpirun of Open MPI 4 makes one. Without a token HOST must be localhost
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["decompress", "test", "list"])]
     pub ranks: Option<String>,
 }

@@ -9,64 +9,50 @@
 //! Closed standard error stays silent.
 
 use super::io_errors::while_writing;
+use rustix::fs::{OFlags, fcntl_getfl};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd};
 
 /// Standard input, unless it cannot be read from.
 pub fn stdin() -> io::Result<File> {
-    opened_for(libc::O_RDONLY, io::stdin().as_fd())
+    opened_for(OFlags::RDONLY, io::stdin().as_fd())
 }
 
 /// Standard output, unless it cannot be written to. There is no buffer.
 pub fn stdout() -> io::Result<File> {
-    let file = opened_for(libc::O_WRONLY, io::stdout().as_fd());
+    let file = opened_for(OFlags::WRONLY, io::stdout().as_fd());
     file.map_err(|e| while_writing("standard output", e))
 }
 
 /// Lets a pipe hold more than the usual 64 KiB, so that whoever reads it is woken up less often:
-/// pipes are 6 % faster by it.
+/// pipes are 6 % faster by it. Where it is no pipe, or the system allows no more, nothing happens.
 #[cfg(target_os = "linux")]
-#[allow(unsafe_code)]
 pub fn widen(file: &File) {
-    const WIDE: libc::c_int = 1 << 20;
-    let descriptor = file.as_raw_fd();
-    // SAFETY: the descriptor is open. Where it is no pipe, or the system allows no more, nothing
-    // happens.
-    unsafe {
-        if (0..WIDE).contains(&libc::fcntl(descriptor, libc::F_GETPIPE_SZ)) {
-            libc::fcntl(descriptor, libc::F_SETPIPE_SZ, WIDE);
-        }
+    use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
+    const WIDE: usize = 1 << 20;
+    if fcntl_getpipe_size(file).is_ok_and(|size| size < WIDE) {
+        let _ = fcntl_setpipe_size(file, WIDE);
     }
 }
 
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_file: &File) {}
 
-/// Lets this process have as many files open as the system allows it to ask for.
-#[allow(unsafe_code)]
+/// Lets this process have as many files open as the system allows it to ask for. Where the limit
+/// cannot be raised, it stays.
 pub fn allow_many() {
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointers are to a struct of ours that lives through the calls. Where the limit
-    // cannot be raised, it stays.
-    unsafe {
-        if libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) == 0 {
-            limit.rlim_cur = limit.rlim_max;
-            libc::setrlimit(libc::RLIMIT_NOFILE, &raw const limit);
-        }
-    }
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }
 
-#[allow(unsafe_code)]
-fn opened_for(way: libc::c_int, descriptor: BorrowedFd) -> io::Result<File> {
-    // SAFETY: this reads the flags of a descriptor and touches no memory.
-    let flags = unsafe { libc::fcntl(descriptor.as_raw_fd(), libc::F_GETFL) };
-    match flags & libc::O_ACCMODE {
-        _ if flags < 0 => Err(io::Error::last_os_error()),
-        open if open == way || open == libc::O_RDWR => {
-            descriptor.try_clone_to_owned().map(File::from)
-        }
-        _ => Err(io::Error::from_raw_os_error(libc::EBADF)),
+fn opened_for(way: OFlags, descriptor: BorrowedFd) -> io::Result<File> {
+    let open = fcntl_getfl(descriptor)? & OFlags::ACCMODE;
+    if open == way || open == OFlags::RDWR {
+        descriptor.try_clone_to_owned().map(File::from)
+    } else {
+        Err(io::Error::from_raw_os_error(libc::EBADF))
     }
 }
 

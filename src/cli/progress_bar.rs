@@ -10,6 +10,7 @@ use super::input_name::Name;
 use super::io_errors::while_reading;
 use bwz::Step;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rustix::termios::tcgetwinsize;
 use std::collections::BTreeMap;
 use std::io::{self, IoSliceMut, IsTerminal, Read, Seek, SeekFrom};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -191,12 +192,9 @@ fn style(total: Option<u64>) -> ProgressStyle {
 }
 
 /// The width of the terminal.
-#[allow(unsafe_code)]
 fn columns() -> u16 {
-    let mut size = libc::winsize { ws_row: 0, ws_col: 0, ws_xpixel: 0, ws_ypixel: 0 };
-    // SAFETY: the pointer is to a struct of ours that lives through the call.
-    let failed = unsafe { libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &raw mut size) } != 0;
-    if failed || size.ws_col == 0 { 80 } else { size.ws_col }
+    let columns = tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
+    if columns == 0 { 80 } else { columns }
 }
 
 /// A reader that tells the bar how far it is, and its errors apart from a writer's.

@@ -7,8 +7,8 @@ By sequence: in a file that --index made of FASTA or FASTQ, patterns are residue
 letter stands for itself, N too, but T and U are one letter in a pattern of nucleotides, unless --strict-letters is given. Other \
 bytes stand for themselves in a sequence, and a warning says that headers and qualities are not searched; a pattern with blanks, line ends \
 or bytes above 127 is refused. With --iupac a letter stands for its bases, as in `seqkit locate -d`: N for A, C, G, T and U, not for an \
-N of the file. A pattern that comes to more than 131,072 different strings in a block is looked for in its text, which is decoded for \
-it. The reverse complement of RNA is RNA. With --revcomp a pattern that is its own reverse \
+N of the file. Where a pattern stands for more than 131,072 different strings of a block, the block is decoded and its text is searched. \
+The reverse complement of RNA is RNA. With --revcomp a pattern that is its own reverse \
 complement is searched once, on the + strand.
 
 "
@@ -34,8 +34,8 @@ Regions are those of samtools: NAME, NAME:START-END, NAME:START-, NAME:-END, fro
 numbers; {NAME}:START-END where a name has colons. A file of regions has one a line: of BED if its second and third field are \
 numbers, parted by tabs, of which a sixth field of - is the reverse complement; else as for --region. Empty lines, and those of \
 comments (#) and browsers (track, browser), are passed over. A region that ends behind its record is cut, and one that begins there \
-is empty, with a warning. An unknown name, or a region that ends before it starts, is an error behind all regions before it; with \
---continue it is a warning.
+is empty, with a warning. An unknown name, or a region that ends before it starts, is an error once all regions in front of it are \
+written; with --continue it is a warning.
 
 A terminal is shown control characters and bytes that are not UTF-8 as \\xNN; a file or a pipe gets names as they are.
 

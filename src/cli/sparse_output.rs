@@ -1,9 +1,9 @@
 //! Sparse files: whole pages of zeros are not written but skipped, which leaves a hole in a new
 //! file.
 
+use rustix::fs::{OFlags, fcntl_getfl};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::fd::AsRawFd;
 
 /// The smallest hole, which begins at a multiple of its size: a block of most file systems.
 const PAGE: usize = 4 << 10;
@@ -78,11 +78,8 @@ fn is_zero(page: &[u8]) -> bool {
     *page == [0; PAGE]
 }
 
-#[allow(unsafe_code)]
 fn appends(file: &File) -> bool {
-    // SAFETY: the descriptor is open, and asking for its flags changes nothing.
-    let flags = unsafe { libc::fcntl(file.as_raw_fd(), libc::F_GETFL) };
-    flags < 0 || flags & libc::O_APPEND != 0
+    fcntl_getfl(file).map_or(true, |flags| flags.contains(OFlags::APPEND))
 }
 
 #[cfg(test)]

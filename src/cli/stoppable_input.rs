@@ -4,9 +4,9 @@
 //! [`Waiting`] waits for bytes and for its [`Stop`] at the same time. The library says when to
 //! stop: `Event::Failed`.
 
+use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
-use std::os::fd::AsRawFd;
 
 /// A pipe, a terminal or the like.
 pub struct Waiting {
@@ -35,18 +35,16 @@ impl Waiting {
     }
 
     /// Waits until there is something to read: bytes, the end or an error.
-    #[allow(unsafe_code)]
     fn wait(&self) -> io::Result<()> {
-        let both = [self.file.as_raw_fd(), self.stopped.as_raw_fd()];
-        let mut both = both.map(|fd| libc::pollfd { fd, events: libc::POLLIN, revents: 0 });
-        // SAFETY: there are two of them, and both descriptors are open as long as `self` is there.
-        let found = unsafe { libc::poll(both.as_mut_ptr(), 2, -1) };
+        let bytes = PollFd::new(&self.file, PollFlags::IN);
+        let stop = PollFd::new(&self.stopped, PollFlags::IN);
+        let mut both = [bytes, stop];
+        poll(&mut both, None)?;
         // Where the other end was closed instead, nobody will say stop any more.
-        match (found, both[1].revents & libc::POLLIN) {
-            (..0, _) => Err(io::Error::last_os_error()),
-            (_, 0) => Ok(()),
-            _ => Err(io::Error::other("is not read any further after an error")),
+        if both[1].revents().contains(PollFlags::IN) {
+            return Err(io::Error::other("is not read any further after an error"));
         }
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@
 
 use super::input::is_same;
 use super::input_name::parent;
+use rustix::fs::{AtFlags, CWD, FlockOperation, flock, linkat};
 use signal_hook::consts::{
     SIGALRM, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGXCPU, SIGXFSZ,
 };
@@ -159,15 +160,8 @@ fn handle(file: &File) -> String {
 }
 
 /// Gives a file without a name one that is free.
-#[allow(unsafe_code)]
 fn link(file: &File, name: &Path) -> io::Result<()> {
-    let (from, to) = (CString::new(handle(file))?, CString::new(name.as_os_str().as_bytes())?);
-    let (here, flags) = (libc::AT_FDCWD, libc::AT_SYMLINK_FOLLOW);
-    // SAFETY: both paths end with a zero and live through the call.
-    match unsafe { libc::linkat(here, from.as_ptr(), here, to.as_ptr(), flags) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(linkat(CWD, handle(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
 /// Puts a file without a name in the place of `target`, which takes a name for a moment.
@@ -191,19 +185,13 @@ fn all_taken() -> io::Error {
 }
 
 /// Locks a file until it is closed; one that somebody else has locked is an error.
-#[allow(unsafe_code)]
 fn lock(file: &File) -> io::Result<()> {
-    // SAFETY: the descriptor is open.
-    match unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) } {
-        0 => Ok(()),
-        _ => Err(io::Error::last_os_error()),
-    }
+    Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-#[allow(unsafe_code)]
+/// Removes a name without allocating memory. Where there is no such file, nothing happens.
 fn unlink(name: &CStr) {
-    // SAFETY: the name ends with a zero. Where there is no such file, nothing happens.
-    unsafe { libc::unlink(name.as_ptr()) };
+    let _ = rustix::fs::unlink(name);
 }
 
 /// Removes the file in a process that ends at once and can neither wait nor allocate. Where another

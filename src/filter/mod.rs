@@ -39,8 +39,7 @@
 //! - `format/FORMAT.md` chapters 3, 4, 12, 16 and the versions, an example among those that
 //!   `tests/library/golden/examples.rs` counts, the draft in `frame::frame_header`, and
 //!   `format/decoder.py` (the draft, `FILTERS` and the flags of block headers, `undo_filters`,
-//!   `undo_regions`); `tests/library/{bombs,foreign,rejects}.rs` and `tests/cli/refusals.rs` name
-//!   the draft too, and `tests/library/rejects.rs` the draft and the flag that come next,
+//!   `undo_regions`); `tests/library/rejects.rs` names the flag that comes next and
 //!   `tests/library/rejects/parts.rs` the kind of region; in FORMAT.md the draft is also in the
 //!   file of section 7.4, with its checksum;
 //! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which many tests try, at the

@@ -6,10 +6,12 @@ use crate::error::{Error, Flaw};
 /// The bytes that every compressed file begins with.
 pub const MAGIC: [u8; 4] = *b"\xF7bwz";
 
-/// Until the format is frozen, the draft in the low bits of Version.
-const DRAFT: u8 = 17;
+/// The draft of the format, until that is frozen. All other code has it from here;
+/// `format/FORMAT.md` and `format/decoder.py` state it themselves, as specifications do.
+pub const DRAFT: u8 = 17;
 const IS_DRAFT: u8 = 0x80;
-const VERSION: u8 = IS_DRAFT | DRAFT;
+/// The byte Version, with the draft in its low bits.
+pub const VERSION: u8 = IS_DRAFT | DRAFT;
 
 /// What a frame says before its first block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +72,7 @@ mod tests {
         #[rustfmt::skip]
         assert_eq!(bytes[..12], [
             0xF7, b'b', b'w', b'z', // Magic
-            0x91, // Version: draft 17
+            0x80 + DRAFT, // Version
             0, // Flags
             0, // Reserved
             0, 0, 0, 2, 0, // Block_Size = 32 MiB

@@ -30,7 +30,7 @@ pub(crate) use block_index::{Around, BlockIndex, BlockIndexHeader, EDGE, SliceFa
 pub(crate) use bwt_payload::{BwtPayload, FilterFields};
 pub(crate) use field_bytes::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
 pub(crate) use footer::{Footer, NO_FOOTER};
-pub use frame_header::MAGIC;
+pub use frame_header::{DRAFT, MAGIC, VERSION};
 pub(crate) use frame_header::{FrameHeader, NOT_BWZ, other_version};
 pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;

@@ -93,17 +93,14 @@ impl Space {
 
 /// The soft limit, which is the one that counts.
 #[cfg(unix)]
-#[allow(unsafe_code)]
 fn limit_of_process(by: Bound) -> Option<u64> {
+    use rustix::process::{Resource, getrlimit};
     let resource = match by {
         Bound::Memory | Bound::SampleRate => return None,
-        Bound::AddressSpace => libc::RLIMIT_AS,
-        Bound::Data => libc::RLIMIT_DATA,
+        Bound::AddressSpace => Resource::As,
+        Bound::Data => Resource::Data,
     };
-    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the pointer is to a struct of ours that lives through the call.
-    let failed = unsafe { libc::getrlimit(resource, &raw mut limit) } != 0;
-    (!failed && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+    getrlimit(resource).current
 }
 
 #[cfg(not(unix))]

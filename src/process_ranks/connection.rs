@@ -187,12 +187,13 @@ fn every(interval: Duration, ended: &Receiver<Infallible>, work: impl Fn()) {
 /// Has the system look after a while of silence if the other host is there.
 #[cfg(unix)]
 fn keep_alive(stream: &TcpStream) -> io::Result<()> {
-    option(stream, libc::SOL_SOCKET, libc::SO_KEEPALIVE, 1)?;
+    use rustix::net::sockopt;
+    sockopt::set_socket_keepalive(stream, true)?;
     #[cfg(target_os = "linux")]
-    for (name, value) in
-        [(libc::TCP_KEEPIDLE, 20), (libc::TCP_KEEPINTVL, 10), (libc::TCP_KEEPCNT, 4)]
     {
-        option(stream, libc::IPPROTO_TCP, name, value)?;
+        sockopt::set_tcp_keepidle(stream, Duration::from_secs(20))?;
+        sockopt::set_tcp_keepintvl(stream, Duration::from_secs(10))?;
+        sockopt::set_tcp_keepcnt(stream, 4)?;
     }
     Ok(())
 }
@@ -200,16 +201,4 @@ fn keep_alive(stream: &TcpStream) -> io::Result<()> {
 #[cfg(not(unix))]
 fn keep_alive(_: &TcpStream) -> io::Result<()> {
     Ok(())
-}
-
-#[cfg(unix)]
-#[allow(unsafe_code)]
-fn option(stream: &TcpStream, level: i32, name: i32, value: libc::c_int) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    let size = size_of::<libc::c_int>() as libc::socklen_t;
-    // SAFETY: the descriptor is open, and the value is an int of that size, which is only read.
-    let done = unsafe {
-        libc::setsockopt(stream.as_raw_fd(), level, name, (&raw const value).cast(), size)
-    };
-    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -14,6 +14,12 @@ pub fn options(block_size: u32) -> Options {
     Options::new().with_block_size(block_size.into()).unwrap().threads(2).memory(1 << 30)
 }
 
+/// The first bytes of a frame: Magic, Version, Flags and Reserved.
+pub fn frame_start() -> [u8; 7] {
+    let [a, b, c, d] = bwz::MAGIC;
+    [a, b, c, d, internals::VERSION, 0, 0]
+}
+
 /// `raw` as a file of blocks of `block_size` bytes.
 pub fn compressed(raw: &[u8], block_size: u32) -> Vec<u8> {
     let mut file = Vec::new();

@@ -50,7 +50,7 @@ fn checksum_of_zeros() -> u32 {
 fn bomb() -> Vec<u8> {
     let (payload, checksum) = (payload(), checksum_of_zeros());
     let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
-    let start = sealed([&b"\xF7bwz\x91\0\0"[..], &words(&[SIZE]), &[0]].concat());
+    let start = sealed([&common::frame_start()[..], &words(&[SIZE]), &[0]].concat());
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 0];
     let sizes = [words(&[SIZE]), vec![0], words(&[payload.len() as u32]), vec![0]].concat();
     let sums = words(&[checksum, 0, 0, crc32fast::hash(&payload)]);
@@ -102,7 +102,7 @@ fn a_block_above_the_largest_level_takes_asking_for_memory() {
 #[test]
 fn a_header_may_claim_half_a_terabyte() {
     let size = (1_u64 << 39).to_le_bytes();
-    let start = sealed([&b"\xF7bwz\x91\0\0"[..], &size[..5]].concat());
+    let start = sealed([&common::frame_start()[..], &size[..5]].concat());
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 30, 0];
     let sizes = [&size[..5], &(1_u64 << 38).to_le_bytes()[..5]].concat();
     let block = sealed([&marker[..], &sizes, &[0; 16]].concat());

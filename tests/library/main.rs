@@ -8,6 +8,7 @@ mod common;
 mod bombs;
 mod damage;
 mod devices;
+mod examples;
 mod foreign;
 mod golden;
 mod holes;

@@ -10,6 +10,7 @@ mod parts;
 mod patient;
 
 use crate::common::{cases, compressed, decompressed, indexed};
+use bwz::internals::{DRAFT, VERSION};
 use fields::{field_rejects, joined_rejects, list_rejects, packed_rejects};
 use parts::{filter_rejects, sequence_rejects, size_rejects, slice_rejects, table_rejects};
 use patient::{BLOCK, PAYLOAD, Parts, Patient, one_value, with_counts, with_index};
@@ -17,6 +18,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+
+/// Parts of the messages about a file of the next draft.
+static NEXT_DRAFT: LazyLock<[String; 2]> = LazyLock::new(|| {
+    [format!("draft {} of the bwz format", DRAFT + 1), format!("this bwz reads draft {DRAFT}")]
+});
 
 /// Name, bytes, and a part of the message of every file.
 type Reject = (&'static str, Vec<u8>, &'static str);
@@ -47,13 +53,14 @@ fn rejects() -> Vec<Reject> {
     let counts_size = searchable.u32(PAYLOAD + index_start + 2) as usize;
     let first_of_models = first_of_counts + counts_size;
 
+    let [next_draft, this_draft] = NEXT_DRAFT.each_ref().map(String::as_str);
     let files = [
         ("R01-empty", Patient(vec![]), "it is empty"),
         ("R01-bzip2", Patient(b"BZh91AY&SY".to_vec()), "not a bwz file"),
         ("R02-version-1", t().frame(4, &[1]), "draft 8 of the bwz format, or an earlier one"),
         ("R02-version-2", t().frame(4, &[2]), "version 2 of the bwz format"),
-        ("R02-draft-18", t().frame(4, &[146]), "draft 18 of the bwz format"),
-        ("R02-draft-18-other-checksum", t().set(4, &[146]), "this bwz reads draft 17"),
+        ("R02-next-draft", t().frame(4, &[VERSION + 1]), next_draft),
+        ("R02-next-draft-other-checksum", t().set(4, &[VERSION + 1]), this_draft),
         ("R03-frame-header-checksum", t().set(13, &[0xEE]), "frame header is damaged"),
         ("R04-index-reserved", put(1, &[1]), "reserved bit of the index"),
         ("R04-frame-flags", t().frame(5, &[1]), "reserved bit of the frame header"),

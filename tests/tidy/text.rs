@@ -10,7 +10,8 @@ const MOST_COLUMNS: usize = 100;
 
 /// All Rust and CUDA sources.
 pub fn sources() -> Vec<(String, String)> {
-    let rust = ["src", "tests", "benches", "kernels", "fuzz/fuzz_targets", "python/src"];
+    let rust =
+        ["src", "tests", "examples", "benches", "kernels", "fuzz/fuzz_targets", "python/src"];
     let mut sources: Vec<_> = rust.iter().flat_map(|folder| files(folder, "rs")).collect();
     assert!(sources.len() > 150, "the sources were not found");
     for ending in ["cu", "cuh", "h"] {
