@@ -1,4 +1,4 @@
-//! A GPU against the CPU, whose searches are tested against plain ones.
+//! Tests of a GPU against the CPU, whose searches are tested against plain ones.
 
 use super::*;
 use crate::bwt::{Bwt, Sorter};
@@ -36,7 +36,8 @@ fn patterns(text: &[u8], seed: u64, count: usize) -> Vec<Vec<u8>> {
     patterns
 }
 
-/// Compares intervals and, of up to `limit` rows of each, positions. Says how many there were.
+/// Compares intervals and, for up to `limit` rows of each, positions. Returns the number of
+/// positions.
 fn check(
     gpu: &mut gpu::Searcher,
     name: &str,
@@ -99,8 +100,8 @@ fn many_random_texts() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// All sizes around those of lines, borders and super borders; every pattern of one symbol, every
-/// row.
+/// All sizes close to those of lines, borders and super borders; every pattern of one symbol, and
+/// every row.
 #[test]
 fn borders() {
     if gpu().is_none() {
@@ -120,8 +121,7 @@ fn borders() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// So many patterns that they take several batches and all streams, one of them longer than a
-/// batch.
+/// Enough patterns for several batches and all streams, one of them longer than a batch.
 #[test]
 fn batches() {
     if gpu().is_none() {
@@ -144,8 +144,8 @@ fn batches() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// The transform of the symbols from 0 up to `sigma`, `count` times, in a block of any size:
-/// suffixes that begin with the same symbol stand in the order of their lengths.
+/// The BWT of the symbols from 0 up to `sigma`, repeated `count` times, in a block of any size:
+/// suffixes that begin with the same symbol are in the order of their lengths.
 fn of_repeated(sigma: usize, count: usize) -> Bwt {
     const RATE: usize = 64;
     let len = sigma * count;
@@ -204,8 +204,8 @@ fn blocks_above_2_gib() {
     }
 }
 
-/// Indexes of several blocks stay on the GPU and take turns, but for those that are gone; where its
-/// memory is scarce, there is one.
+/// Indexes of several blocks stay on the GPU and take turns, and dropped ones are removed. If
+/// memory is scarce, there is one index.
 #[test]
 fn indexes_stay() {
     if gpu().is_none() {
@@ -234,7 +234,7 @@ fn indexes_stay() {
     assert_eq!(gpu.kept(), 1);
 }
 
-/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+/// The fewest and smallest inputs that reach every kernel, for the tools of `compute-sanitizer`.
 #[test]
 fn every_kernel_once() {
     if gpu().is_none() {
@@ -272,7 +272,7 @@ fn a_failure_leaves_the_searcher_usable() {
     check(&mut searcher, "after failures", &index, &patterns, 3);
 }
 
-/// What the CPU survives, a GPU survives with the same outcome.
+/// Damage that the CPU handles is handled by a GPU with the same outcome.
 #[test]
 fn contradictions() {
     if gpu().is_none() {
