@@ -158,8 +158,9 @@ fn of_repeated(sigma: usize, count: usize) -> Bwt {
     Bwt { bytes, sample_rate: RATE as u32, samples }
 }
 
-/// Rows that take all 32 bits, by bit planes and by bytes: up to the largest block, of which 32
-/// bits just count the bytes, and the counters where there are 128 for two lines or 256 for four.
+/// Rows that take all 32 bits, in bit-sliced layouts and in bytes, up to the largest block: 32 bits
+/// just suffice to count its bytes, and for the counters of 128 symbols per two lines or 256 per
+/// four.
 #[test]
 fn blocks_above_2_gib() {
     if gpu().is_none() {
