@@ -83,8 +83,8 @@ pub enum Bound {
     AddressSpace,
     /// The private memory that the system allows this process, as by `ulimit -d`.
     Data,
-    /// The sample distance of a block: the samples that a block above 128 GiB needs may exceed the
-    /// 1 GiB that is restored.
+    /// The sample distance of a block. In a file it may be above 1 GiB for blocks above 128 GiB,
+    /// but bwz restores blocks with up to 1 GiB only.
     SampleRate,
 }
 

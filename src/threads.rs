@@ -79,8 +79,8 @@ impl Threads {
         }
     }
 
-    /// Does `work` with each item on the threads, in the items' order of start, and waits for it.
-    /// Returns the time that it took, summed over the threads.
+    /// Does `work` with each item on the threads, starting with the first item, and waits until all
+    /// are done. Returns the time that it took, summed over the threads.
     ///
     /// Only a thread outside the pool may call this. A pool thread that waits for a part of its
     /// work takes up any other work meanwhile, for example all of another block, and its own block

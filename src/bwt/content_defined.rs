@@ -30,7 +30,8 @@ pub(crate) struct Look {
 
 impl Look {
     /// Looks at `text`. Returns `None` if there is no memory. This takes 1/16 to 1/11 byte of
-    /// memory per byte, a quarter more for odd texts, and 1/8 for the positions, which are kept.
+    /// memory per byte, up to 1/4 byte more for odd texts, and 1/8 byte for the positions, which
+    /// are kept.
     pub fn at(text: &[u8], pool: &Threads) -> Option<Self> {
         let mut positions = CommonPositions::new(text.len())?;
         let common = positions.spans.chunks_mut(STRETCH / SPAN);

@@ -21,7 +21,7 @@ const WINDOW: usize = 512 << 10;
 /// the `pool`.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`] if there is no memory for the sample's copies.
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let sample = fields::sample(text, WINDOW);
     let candidates = fields::candidates(&sample);

@@ -37,6 +37,7 @@
 //! threads. For any text and parameters, time and memory of [`undo`] are bounded by the block's
 //! size (the fuzz target `filters`). A filter whose parameters have many forms is undone and
 //! compared ([`comes_back`]). Then follow, in this order:
+//!
 //! - `format/FORMAT.md` chapters 3, 4, 12, 16 and the versions, an example among those that
 //!   `tests/library/golden/examples.rs` counts, the draft in `frame::frame_header`, and
 //!   `format/decoder.py` (the draft, `FILTERS` and the flags of block headers, `undo_filters`,

@@ -25,9 +25,8 @@ pub(super) const CHUNK: usize = 1024;
 pub(super) struct TextRule {
     /// Minimum number of remaining bytes.
     pub least: usize,
-    /// Number of steps after which the interval is still one row. With fewer, patterns that do not
-    /// occur would be compared too: before they fail, their interval is often one row by chance for
-    /// a step or two.
+    /// Minimum number of steps for which the interval was one row. Before a search for a pattern
+    /// that does not occur fails, its interval is often one row by chance for a step or two.
     pub alone: usize,
 }
 

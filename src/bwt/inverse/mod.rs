@@ -17,15 +17,14 @@
 //! Threads share the building of the table and then the lanes. The text does not depend on their
 //! number.
 //!
-//! Time: O(n). On one thread the table takes about as long as the walk, of which one random access
-//! for two bytes of text remains. Memory: 5 bytes per byte, which are the BWT, whose memory the
+//! Time: O(n). On one thread the table takes about as long as the walk, which makes one random
+//! access for two bytes of text. Memory: 5 bytes per byte, which are the BWT, whose memory the
 //! text reuses, and 4 of table, and 0.5 MiB per thread. Above 4 GiB, rows have 40 bits, and it is 6
 //! bytes per byte and 1 MiB per thread. The rows for an index come on top.
 //!
 //! Steps of two symbols are the idea of the inverse in libsais (Ilya Grebnov), which stores psi of
 //! psi and therefore writes to up to 65536 places in turn while it builds the table; LF of LF is
 //! written in order.
-//! psi and so scatters over up to 65536 places while it builds; LF of LF is written in order.
 
 mod counters;
 mod first_symbols;

@@ -53,8 +53,14 @@ pub fn rebuild<R: Row>(
             *rows.split_off_last_mut().expect("a row for each such pos") = row;
         }
     }
-    LaneWalk::new(&lf_squared, &first_symbols)
-        .write(sample_rate, &samples, row, unwritten, noted, on)?;
+    LaneWalk::new(&lf_squared, &first_symbols).write(
+        sample_rate,
+        &samples,
+        row,
+        unwritten,
+        noted,
+        on,
+    )?;
     Ok(text)
 }
 

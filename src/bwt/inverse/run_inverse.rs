@@ -22,8 +22,8 @@ use crate::tasks::Executor;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Number of bytes at the end of each run that are walked one by one: most runs are no longer than
-/// this.
+/// Number of bytes at the end of each run that are walked one by one; runs of up to this length are
+/// walked as a whole.
 pub const KEPT: usize = 31;
 
 /// Minimum size in bytes: shorter blocks are restored fast enough.
