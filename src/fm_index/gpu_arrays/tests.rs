@@ -37,7 +37,7 @@ fn patterns(text: &[u8], seed: u64, count: usize) -> Vec<Vec<u8>> {
 }
 
 /// Compares intervals and, for up to `limit` rows of each, positions. Returns the number of
-/// positions.
+/// patterns and positions compared.
 fn check(
     gpu: &mut gpu::Searcher,
     name: &str,
