@@ -1,9 +1,10 @@
-//! Allocations that grow with the input: where there is no memory for one, that is an error like
-//! any other.
+//! Large allocations, whose failure is an ordinary error.
 //!
-//! What is small, as most allocations of most crates are, ends the process instead: Rust aborts it.
-//! A program that would rather say so in its own words has a global allocator of its own, and
-//! [`failure_is_handled`] tells it which is which.
+//! Their size depends on the input, so each returns `None` if there is no memory for it. The small
+//! allocations of bwz and of other crates are ordinary ones: if one fails, Rust aborts the process.
+//! A program that reports this in its own words has its own global allocator, and
+//! [`failure_is_handled`] tells it which kind of request failed. `huge_pages` asks the kernel for 2
+//! MiB pages for the large arrays.
 
 mod huge_pages;
 
@@ -15,9 +16,9 @@ thread_local! {
     static HANDLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread just asks for memory in a way that may fail: bwz then gives an
-/// [`Error`](crate::Error), which names it. For a global allocator that ends the process when the
-/// system has no more memory, as the command's does; such a request it must answer with a null
+/// Returns true if this thread is in an allocation whose failure bwz handles, with an
+/// [`Error`](crate::Error) that names it. This is for a global allocator that ends the process if
+/// the system has no more memory, as the command's does: it must answer such a request with a null
 /// pointer.
 ///
 /// ```
@@ -28,7 +29,7 @@ pub fn failure_is_handled() -> bool {
     HANDLED.get()
 }
 
-/// Runs what allocates memory and takes care of that failing.
+/// Runs `allocate`, which handles its own failure.
 pub(crate) fn handled<T>(allocate: impl FnOnce() -> T) -> T {
     HANDLED.set(true);
     let done = allocate();
@@ -36,7 +37,7 @@ pub(crate) fn handled<T>(allocate: impl FnOnce() -> T) -> T {
     done
 }
 
-/// An empty vector with room for `len` values, or `None` where there is no memory for it.
+/// An empty vector with capacity for `len` values, or `None` if there is no memory for it.
 pub(crate) fn with_capacity<T>(len: usize) -> Option<Vec<T>> {
     let mut values = Vec::new();
     handled(|| values.try_reserve_exact(len)).ok()?;
@@ -44,14 +45,15 @@ pub(crate) fn with_capacity<T>(len: usize) -> Option<Vec<T>> {
     Some(values)
 }
 
-/// `len` times the same value, or `None` where there is no memory for it.
+/// A vector of `len` copies of `value`, or `None` if there is no memory for it.
 pub(crate) fn filled<T: Copy>(value: T, len: usize) -> Option<Vec<T>> {
     let mut values = with_capacity(len)?;
     values.resize(len, value);
     Some(values)
 }
 
-/// `len` zeros, or `None` where the memory cannot be had (a `Vec` would abort the program).
+/// A vector of `len` zeros, or `None` if there is no memory for it (a `Vec` would abort the
+/// process).
 #[allow(unsafe_code)]
 pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     if len == 0 {
@@ -69,13 +71,13 @@ pub(crate) fn zeroed<T: Zero>(len: usize) -> Option<Vec<T>> {
     Some(unsafe { Vec::from_raw_parts(start.cast::<T>(), len, len) })
 }
 
-/// Makes room for `more` values behind those of a vector, and for others after them; `None` where
+/// Reserves capacity for at least `more` values behind those of a vector, or returns `None` if
 /// there is no memory for it.
 pub(crate) fn reserve<T>(values: &mut Vec<T>, more: usize) -> Option<()> {
     handled(|| values.try_reserve(more)).ok()
 }
 
-/// A copy of `values`, or `None` where there is no memory for it.
+/// A copy of `values`, or `None` if there is no memory for it.
 pub(crate) fn copied<T: Copy>(values: &[T]) -> Option<Vec<T>> {
     let mut copy = with_capacity(values.len())?;
     copy.extend_from_slice(values);

@@ -5,9 +5,9 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-/// Where blocks are sorted, restored, and searched in memory.
+/// The device on which blocks are sorted, restored, and searched in memory.
 ///
-/// It has the name that the command knows it by: `auto`, `cpu`, `cuda` for all GPUs, and `cuda:0`,
+/// Its name is the one that the command takes: `auto`, `cpu`, `cuda` for all GPUs, and `cuda:0`,
 /// `cuda:0,2` or `cuda:0-3` for some.
 ///
 /// ```
@@ -20,35 +20,35 @@ use std::str::FromStr;
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Device {
-    /// Whatever this machine has, where that pays.
+    /// Any device of this machine that makes the work faster.
     #[default]
     Auto,
     /// The processor only.
     Cpu,
-    /// These NVIDIA GPUs. Sorting, restoring and decoding for a search use all of them, the search
-    /// itself the first.
+    /// These NVIDIA GPUs. Sorting, restoring and decoding for a search use all of them; the search
+    /// itself uses the first.
     Cuda(GpuSet),
 }
 
-/// NVIDIA GPUs by their numbers, of which [`cuda::devices`](crate::cuda::devices) lists those that
-/// are there.
+/// A set of NVIDIA GPUs by number. [`cuda::devices`](crate::cuda::devices) lists the GPUs of this
+/// machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GpuSet {
-    /// Bit n stands for GPU n. `None` is all that are there.
+    /// Bit n stands for GPU n. `None` means all GPUs of this machine.
     chosen: Option<u128>,
 }
 
 impl GpuSet {
-    /// All GPUs that are there.
+    /// All GPUs of this machine.
     pub const ALL: GpuSet = GpuSet { chosen: None };
 
-    /// The largest number of a GPU: 127.
+    /// Maximum number of a GPU: 127.
     pub const MAX_NUMBER: u32 = u128::BITS - 1;
 
     /// The GPUs of these numbers, in any order.
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is none, one comes twice, or one is above
+    /// [`Error::Usage`] if the set is empty, a number is repeated, or one is above
     /// [`GpuSet::MAX_NUMBER`].
     pub fn new(numbers: impl IntoIterator<Item = u32>) -> Result<Self> {
         let mut chosen = 0;
@@ -68,18 +68,18 @@ impl GpuSet {
         Ok(GpuSet { chosen: Some(chosen) })
     }
 
-    /// One GPU of those that the driver lists.
+    /// A single GPU, by its number in the driver's list.
     pub(crate) const fn one(number: u32) -> Self {
         GpuSet { chosen: Some(1 << number) }
     }
 
-    /// The numbers, ascending; `None` for all GPUs that are there.
+    /// The numbers, ascending, or `None` for all GPUs of this machine.
     pub(crate) fn numbers(self) -> Option<impl Iterator<Item = u32>> {
         let chosen = self.chosen?;
         Some((0..=GpuSet::MAX_NUMBER).filter(move |number| chosen >> number & 1 == 1))
     }
 
-    /// The least number; that of all GPUs is 0.
+    /// The lowest number, or 0 for all GPUs.
     pub fn first(self) -> u32 {
         self.chosen.map_or(0, u128::trailing_zeros)
     }
@@ -88,17 +88,17 @@ impl GpuSet {
 impl FromStr for GpuSet {
     type Err = Error;
 
-    /// Numbers and ranges of them with commas between, such as `0,2-3`.
+    /// Parses a list of numbers and ranges separated by commas, such as `0,2-3`.
     ///
     /// # Errors
-    /// As [`GpuSet::new`], and [`Error::Usage`] where it is no such list.
+    /// As for [`GpuSet::new`], and [`Error::Usage`] if `list` is not such a list.
     fn from_str(list: &str) -> Result<Self> {
         let ranges: Vec<_> = list.split(',').map(range).collect::<Result<_>>()?;
         GpuSet::new(ranges.into_iter().flatten())
     }
 }
 
-/// `2`, or `2-5` with both ends.
+/// Parses `2`, or `2-5`, which includes both ends.
 fn range(text: &str) -> Result<RangeInclusive<u32>> {
     let (first, last) = text.split_once('-').unwrap_or((text, text));
     let (first, last) = (number(first)?, number(last)?);
@@ -120,7 +120,7 @@ impl FromStr for Device {
     type Err = Error;
 
     /// # Errors
-    /// [`Error::Usage`] where no device has this name.
+    /// [`Error::Usage`] if no device has this name.
     fn from_str(name: &str) -> Result<Self> {
         match name {
             "auto" => Ok(Device::Auto),

@@ -1,75 +1,79 @@
-//! What can go wrong, split by who must act.
+//! Errors, one variant for each party that must act.
 //!
-//! The library never prints and never panics on input: everything that fails ends in one [`Error`].
-//! The rooms that know neither files nor positions (coder, bwt, packed arrays) say only *what* is
-//! wrong, as a [`Flaw`]; the room that knows the place adds it with [`Flaw::at`].
+//! The library never prints and never panics on input: every failure ends in one [`Error`]. Modules
+//! that know neither files nor positions (coder, bwt, packed arrays) only name the damage, as a
+//! [`Flaw`]; the module that knows the position adds it with [`Flaw::at`].
 
 use std::borrow::Cow;
 use std::fmt;
 use std::io;
 
-/// The result of everything in this crate that can fail.
+/// The result of every function of this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 ///
 /// ```
 /// use bwz::{Error, Options, decompress};
 ///
 /// let failure = decompress(&b"plain text"[..], std::io::sink(), &Options::new()).unwrap_err();
-/// assert!(matches!(failure, Error::Format { offset: 0, .. })); assert_eq!(failure.to_string(),
-/// "not a bwz file: its first bytes are not the bwz magic (at byte 0)");
+/// assert!(matches!(failure, Error::Format { offset: 0, .. }));
+/// assert_eq!(
+///     failure.to_string(),
+///     "not a bwz file: its first bytes are not the bwz magic (at byte 0)"
+/// );
 /// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The environment failed: a read, a write, a thread that could not be started.
+    /// The environment failed: a read, a write, or a thread that could not be started.
     Io(io::Error),
-    /// The compressed data is damaged or not ours; who made or moved the file must act.
+    /// The compressed data is damaged or not in bwz's format; whoever made or moved the file must
+    /// act.
     Format {
-        /// What is wrong, for a person.
+        /// Description of the damage, for a user.
         what: Cow<'static, str>,
-        /// The block it was found in, counted from 0 at the start of the file.
+        /// Block in which it was found, counted from 0 at the start of the file.
         block: Option<u64>,
-        /// Where in the compressed file the damaged part starts, in bytes.
+        /// Offset of the damaged part in the compressed file, in bytes.
         offset: u64,
     },
-    /// The compressed data is of another version of the format, which another bwz reads.
+    /// The compressed data has another version of the format, which another release of bwz reads.
     Version {
-        /// Which one, for a person.
+        /// The version, in words for a user.
         what: Cow<'static, str>,
-        /// Where in the compressed file it says so, in bytes.
+        /// Offset of the version in the compressed file, in bytes.
         offset: u64,
     },
     /// The data asks for more than [`Options`](crate::Options) allow; raise the limit to go on.
     Limit {
-        /// What asked for it.
+        /// The object that needs it.
         what: Cow<'static, str>,
         /// Bytes needed.
         needed: u64,
         /// Bytes allowed.
         allowed: u64,
-        /// Who allows no more.
+        /// The limit that was exceeded.
         by: Bound,
     },
-    /// More would come out than [`Options::limit_output`](crate::Options::limit_output) allows;
-    /// raise the limit to go on.
+    /// The output would exceed [`Options::limit_output`](crate::Options::limit_output); raise the
+    /// limit to go on.
     OutputLimit {
-        /// The block or range that is too much.
+        /// The block or range that exceeds the limit.
         what: Cow<'static, str>,
-        /// Bytes that would have come out with it.
+        /// Bytes of output including it.
         needed: u64,
         /// Bytes allowed.
         allowed: u64,
     },
     /// The caller asked for something that makes no sense, such as a range behind the end.
     Usage(Cow<'static, str>),
-    /// A device failed, or this build has nothing for the one that was asked for. Where another can
-    /// do the work, streams and searches go on with it and say so as a warning.
+    /// A device failed, or this build does not support the one that was asked for. If another
+    /// device can do the work, streams and searches go on with it and give a warning.
     Device(Cow<'static, str>),
 }
 
-/// A limit on what is taken to work with.
+/// A limit on a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Bound {
@@ -79,20 +83,19 @@ pub enum Bound {
     AddressSpace,
     /// The private memory that the system allows this process, as by `ulimit -d`.
     Data,
-    /// The distance of the samples of a block, which in blocks above 128 GiB may be larger than the
-    /// 1 GiB that is restored.
+    /// The sample distance of a block. In a file it may be above 1 GiB for blocks above 128 GiB,
+    /// but bwz restores blocks with up to 1 GiB only.
     SampleRate,
 }
 
 impl Error {
-    /// The system, not a limit of ours, has no more memory for this; `what_for` begins with "for"
-    /// or "to".
+    /// The system, not a limit of bwz, has no more memory. `what_for` begins with "for" or "to".
     pub(crate) fn out_of_memory(what_for: &str) -> Self {
         let what = format!("there is not enough memory {what_for}");
         Error::Io(io::Error::new(io::ErrorKind::OutOfMemory, what))
     }
 
-    /// This error, with the place added where it is one of format, or of what a block needs.
+    /// This error with the block and offset added, if it is one of format or of a limit.
     pub(crate) fn at(self, block: u64, offset: u64) -> Self {
         match self {
             Error::Format { what, .. } => Error::Format { what, block: Some(block), offset },
@@ -143,7 +146,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// A byte count in MiB, rounded away from any claim that too much fits.
+/// A byte count in MiB, rounded so that it never claims that too much fits.
 struct Mib(u64, fn(f64) -> f64);
 
 impl fmt::Display for Mib {
@@ -162,14 +165,14 @@ impl std::error::Error for Error {
 }
 
 impl From<Flaw> for Error {
-    /// A flaw in data that stands alone, such as a lone [`Bwt`](crate::bwt::Bwt).
+    /// The error of a flaw in data that is in no file, such as a lone [`Bwt`](crate::bwt::Bwt).
     fn from(flaw: Flaw) -> Self {
         flaw.at(None, 0)
     }
 }
 
 impl From<io::Error> for Error {
-    /// Unwraps an [`Error`] that travelled through `std::io`, as from [`Decoder`](crate::Decoder).
+    /// Unwraps an [`Error`] that passed through `std::io`, as from [`Decoder`](crate::Decoder).
     fn from(e: io::Error) -> Self {
         match e.downcast::<Error>() {
             Ok(error) => error,
@@ -192,26 +195,25 @@ impl From<Error> for io::Error {
     }
 }
 
-/// What is wrong with a piece of data, in words a user can read; the place is added by
-/// [`Flaw::at`].
+/// The damage of a piece of data, in words for a user; [`Flaw::at`] adds the position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Flaw(pub &'static str);
 
 impl Flaw {
-    /// No flaw of the data: there is no memory to work on it. Its error is [`Error::Io`].
+    /// Not damage: there is no memory to work on the data. Its error is [`Error::Io`].
     pub const NO_MEMORY: Flaw = Flaw("there is not enough memory for a block");
 
     /// The sizes of slices do not add up to the block's.
     pub(crate) const WRONG_SLICES: Flaw = Flaw("the slices of a block do not fit it");
 
-    /// Walks from the samples do not end at samples, or do not pass every row.
+    /// Walks from the samples do not end at samples, or do not visit every row.
     pub(crate) const WRONG_SAMPLES: Flaw = Flaw("the samples of a block contradict its BWT");
 
-    /// No flaw of the data: it is of a later version. Its error is [`Error::Version`].
+    /// Not damage: the data is of a later version. Its error is [`Error::Version`].
     pub const LATER_TABLE: Flaw =
         Flaw("a table of this file is of a type that this bwz does not know: a later bwz reads it");
 
-    /// The error of this flaw in the given block, or outside of blocks, `offset` bytes into the
+    /// The error of this flaw, in block `block` or outside of blocks, at `offset` bytes into the
     /// compressed file.
     #[must_use]
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {

@@ -1,5 +1,5 @@
-//! Events of the work, for a listener: warnings, and when each step of each block was done.
-//! A step is reported by the thread that did it, or waited for those that did.
+//! Events for a listener: warnings, and the times of each step of each block. The thread that did a
+//! step, or that waited for those that did it, reports it.
 //!
 //! The library never prints. [`Options::on_event`](crate::Options::on_event) names the listener,
 //! which may be called from any thread.
@@ -12,60 +12,60 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-/// Something that a caller may want to tell a person.
+/// Something that a caller may want to show to a user.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// Work goes on, but not as asked: a GPU failed, say, and the CPU does its blocks. One line,
-    /// without a name in front.
+    /// The work goes on, but not as asked: for example, a GPU failed and the CPU does its blocks.
+    /// One line, without the program's name.
     Warning(String),
     /// A step of compressing or decompressing a block is done.
     Done {
         /// The number of the block in the file, from 0.
         block: u64,
-        /// What was done.
+        /// The step.
         step: Step,
-        /// When it began.
+        /// Time at which it began.
         from: Instant,
-        /// When it ended.
+        /// Time at which it ended.
         to: Instant,
     },
     /// The work has failed. [`compress()`](crate::compress()) and
-    /// [`decompress()`](crate::decompress()) give the error back once the thread that reads their
-    /// input lets go of it, and it may be waiting for bytes that never come: whoever can end that
-    /// wait, by shutting a socket down say, should do so now.
+    /// [`decompress()`](crate::decompress()) return the error only when the thread that reads their
+    /// input has returned, and that thread may be waiting for bytes that never come. A caller who
+    /// can end that wait, for example by shutting down a socket, should do so now.
     Failed,
 }
 
-/// A step on a block's way.
+/// A step in the processing of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Step {
-    /// Reading it.
+    /// Reading the block.
     Read,
-    /// Applying filters to it, or seeing that none suits it.
+    /// Applying filters to it, or finding that none is useful.
     Filter,
-    /// Copying it, or its transform, to a GPU.
+    /// Copying the block, or its BWT, to a GPU.
     CopyIn,
-    /// Sorting its suffixes on this device; a GPU is a set of one.
+    /// Sorting its suffixes on this device; for a GPU, a set of one.
     Sort(Device),
-    /// Copying what came of it back from a GPU.
+    /// Copying the result back from a GPU.
     CopyOut,
-    /// Coding its transform on this device; a GPU is a set of one.
+    /// Coding its BWT on this device; for a GPU, a set of one.
     Code(Device),
-    /// Decoding its transform on this device; a GPU is a set of one.
+    /// Decoding its BWT on this device; for a GPU, a set of one.
     Decode(Device),
-    /// Restoring it from its transform on this device; a GPU is a set of one.
+    /// Restoring it from its BWT on this device; for a GPU, a set of one.
     Invert(Device),
     /// Undoing its filters.
     Unfilter,
-    /// Checking what was restored.
+    /// Checking the restored bytes.
     Check,
     /// Writing it.
     Write,
 }
 
-/// A step with its times.
+/// A step with its begin and its end.
 pub(crate) type Timed = (Step, Instant, Instant);
 
 /// A function that is called with events, or none.
@@ -78,7 +78,7 @@ impl Listener {
         Listener(Some(Arc::new(listen)))
     }
 
-    /// The same listener, but of warnings it is given the first alone.
+    /// A listener that passes on every event, but of the warnings only the first.
     pub fn of_first_warning(&self) -> Self {
         let Listener(Some(listen)) = self.clone() else { return Listener(None) };
         let warned = AtomicBool::new(false);
@@ -97,7 +97,7 @@ impl Listener {
         }
     }
 
-    /// One that keeps the warnings.
+    /// A listener that keeps the warnings, and the list that it keeps them in.
     #[cfg(test)]
     pub fn of_warnings() -> (Self, Arc<Mutex<Vec<String>>>) {
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
@@ -110,7 +110,7 @@ impl Listener {
         (listener, warnings)
     }
 
-    /// Says that an error is about to be given back.
+    /// Reports that an error is about to be returned.
     pub fn failed(&self) {
         if let Listener(Some(listen)) = self {
             listen(Event::Failed);
@@ -126,7 +126,7 @@ impl Listener {
         }
     }
 
-    /// Does one step of a block and reports it, unless it fails.
+    /// Does one step of a block and reports it if it succeeds.
     pub fn time<T, E>(
         &self,
         block: u64,

@@ -1,10 +1,11 @@
 //! Numbers as bytes, for the parameters of filters: FORMAT.md section 12.2.
 //!
-//! Seven bits a byte, the lowest first; the top bit says that more follow (the LEB128 of DWARF).
+//! A byte holds seven bits, the lowest first; its top bit is set if more bytes follow (the LEB128
+//! of DWARF).
 
 use crate::error::Flaw;
 
-/// Appends `number`.
+/// Appends `number` to `out`.
 pub(crate) fn write(mut number: usize, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
@@ -13,7 +14,7 @@ pub(crate) fn write(mut number: usize, out: &mut Vec<u8>) {
     out.push(number as u8);
 }
 
-/// Takes a number below 2^40, in up to six bytes, off the front of `bytes`.
+/// Reads a number below 2^40, of up to six bytes, and removes it from the front of `bytes`.
 pub(crate) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
     let mut number = 0;
     for shift in (0..42).step_by(7) {

@@ -1,9 +1,9 @@
 //! bwz: a block-sorting compressor.
 //!
-//! A stream is cut into blocks; the suffixes of each block are sorted, which gives its
-//! Burrows-Wheeler transform (BWT); the BWT is run-length and entropy coded. The file can be read
-//! from any position and searched without being decompressed, and what is whole of a damaged one
-//! can be saved. The layout is written down in `format/FORMAT.md`.
+//! A stream is cut into blocks. The suffixes of each block are sorted, which gives its
+//! Burrows-Wheeler transform (BWT), and the BWT is run-length and entropy coded. The file can be
+//! read from any position and searched without being decompressed, and the intact parts of a
+//! damaged one can be saved. The layout is specified in `format/FORMAT.md`.
 //!
 //! ```
 //! let options = bwz::Options::new().level(9)?;
@@ -57,29 +57,30 @@
 //! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //! | `cli` | the command |
 //!
-//! What happens where a GPU fails is in `sorters`.
+//! The handling of a GPU that fails is described in `sorters`.
 //!
-//! Words that are used in all rooms:
+//! Words used in all rooms:
 //!
 //! - house, room, door: this crate; one of its modules, with one job; a function by which others
 //!   reach into a room;
-//! - raw block, text: a part of the raw stream, and what the filters make of it, which is sorted;
-//!   their side information (`side`) is what they need to undo that;
-//! - slice, run: a part of a block's BWT that is coded alone; equal bytes one after another in it;
-//! - sample: the row of a suffix that is known ahead, from which the inverse or a search starts;
+//! - raw block, text: a part of the raw stream; the output of the filters for it, which is sorted.
+//!   Their side information (`side`) is the data that they need to restore the raw block;
+//! - slice, run: a part of a block's BWT that is coded alone; a sequence of equal bytes in it;
+//! - sample: the row of a suffix that is known in advance, from which the inverse or a search
+//!   starts;
 //! - alone: a block is alone if it is known to be the only one of its stream;
-//! - narrow, wide: positions of 32 bits and of 64 (`positions`);
-//! - lease: the use of a GPU by one thread, of which a GPU has several;
-//! - believed: taken without a check of the whole, as an index on disk is.
+//! - narrow, wide: with positions of 32 bits, and of 64 (`positions`);
+//! - lease: the use of a GPU by one thread; a GPU has several leases;
+//! - believed: used without a check of the whole, such as an index on disk.
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `error, pipeline, tasks, allocation, sampling < leb128, positions < coder, device < memory <
 //! events, gpu < process_ranks < options < threads < device_pool < bwt, lcp, distributed
 //! < sequence, overlap, fields < raw, filter < frame, fm_index < sorters, contents < block
 //! < compress < decompress < recover, search < archive < repeats < internals < lib < cli`.
-//! Between rooms pass the raw block, the text that filters make of it, [`bwt::Bwt`], which a GPU
-//! gives and takes in coded form too, and the coded block. [`bwt`] and [`fm_index`] are public for
-//! whoever searches texts in memory.
+//! The data that passes between rooms is the raw block, the text that filters make of it,
+//! [`bwt::Bwt`], which a GPU also returns and takes in coded form, and the coded block. [`bwt`] and
+//! [`fm_index`] are public for programs that search texts in memory.
 //!
 //! # Examples
 //! Small programs in `examples/`, which `cargo run --release --example NAME` runs:
@@ -110,7 +111,7 @@ pub mod bwt;
 pub mod fm_index;
 pub mod lcp;
 pub mod overlap;
-/// The GPUs of this machine, and what this build has for them.
+/// The GPUs of this machine, and the GPU support of this build.
 ///
 /// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps it:
 ///

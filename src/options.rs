@@ -1,4 +1,7 @@
-//! What a caller may choose. Everything else follows from the input.
+//! The options that a caller may choose. Everything else follows from the input.
+//!
+//! `block_options` has the options that cut a stream into blocks, `search_options` those of a
+//! search, and `letters` the meaning of a pattern's letters; the rest is here.
 
 mod block_options;
 mod letters;
@@ -15,36 +18,37 @@ use crate::positions::NarrowLimits;
 use crate::process_ranks::Ranks;
 use std::thread;
 
-/// The largest block that a frame may hold: sizes have 40 bits.
+/// Maximum size of a block in bytes: a frame stores sizes in 40 bits.
 pub const MAX_BLOCK_SIZE: u64 = (1 << 40) - 1;
 
-/// The largest number of threads that the command and the Python package accept.
+/// Maximum number of threads that the command and the Python package accept.
 pub const MAX_THREADS: usize = 1024;
 
-/// Threads per core that may compute, and the number that may on a machine of few cores.
+/// Maximum number of computing threads per core.
 const THREADS_PER_CORE: usize = 4;
+/// Maximum number of computing threads on a machine with few cores.
 const THREADS_OF_SMALL_MACHINE: usize = 64;
 
-/// Raw bytes that are worth one more thread.
+/// Raw bytes for which one more thread pays.
 const THREAD_WORK: u64 = 64 << 10;
 
-/// The level that the command and [`Options::new`] start from.
+/// Level used by the command and by [`Options::new`] unless another is set.
 pub const DEFAULT_LEVEL: u8 = 6;
 
-/// The distance of the positions that an index keeps for
-/// [`Archive::locate`](crate::Archive::locate), where nothing else is said. Such an index takes 1.4
-/// % of the raw size or less, and what smaller slices cost on top.
+/// Default distance between the positions that an index keeps for
+/// [`Archive::locate`](crate::Archive::locate). Such an index takes at most 1.4 % of the raw size;
+/// the smaller slices that it needs cost some more.
 pub const DEFAULT_SAMPLE_RATE: u32 = 256;
 
-/// The largest such distance; without an index, or with one for counting alone, positions kept are
-/// further apart.
+/// Maximum sample distance of an index that can locate. The samples of a block without an index, or
+/// with one for counting alone, are further apart.
 pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 
 /// Settings of compression and decompression.
 ///
-/// Only the block size, where blocks are split, the effort and the index change what is written:
-/// the same input with the same four gives the same bytes whatever the threads, the memory and the
-/// device.
+/// Only the block size, the separator at which blocks are split, the effort and the index change
+/// the file: equal inputs with equal values of these four give equal bytes, for any number of
+/// threads, any memory and any device.
 ///
 /// ```
 /// let options = bwz::Options::new().level(9)?.threads(2).memory(4 << 30);
@@ -54,34 +58,34 @@ pub(crate) const MAX_SAMPLE_RATE: u32 = 1 << 14;
 #[derive(Clone, Debug)]
 pub struct Options {
     block_size: u64,
-    /// What blocks end behind, if anything.
+    /// Byte behind which blocks end, if they are split at one.
     pub(crate) separator: Option<u8>,
     threads: usize,
     memory: u64,
-    /// Memory was asked for, so that blocks above those of the levels may take it.
+    /// True if the caller set the memory, which allows blocks larger than those of the levels.
     memory_asked: bool,
     output_limit: u64,
     space: Option<Space>,
     thread_space: u64,
     pub(crate) device: Device,
-    /// The ranks that help, if there are any.
+    /// The other ranks that help to sort, if there are any.
     pub(crate) ranks: Option<Ranks>,
     pub(crate) listener: Listener,
     pub(crate) index: Option<u32>,
     index_of_bytes: bool,
     pub(crate) require_sequences: bool,
-    /// Whether a search by sequence tells small letters from capital ones.
+    /// True if a search by sequence tells lower case from upper case.
     pub(crate) match_case: bool,
-    /// Meaning of the letters of patterns there.
+    /// Meaning of the letters of patterns in a search by sequence.
     pub(crate) letters: Letters,
-    /// How many bytes of a match may differ from its pattern.
+    /// Maximum number of bytes in which a match may differ from its pattern.
     pub(crate) max_mismatches: u8,
     pub(crate) effort: Effort,
     pub(crate) verify: bool,
-    /// 0 where it is not known.
+    /// Size of the input in bytes, or 0 if unknown.
     pub(crate) input_size: u64,
     pub(crate) first_block_alone: bool,
-    /// Which blocks have their positions in 32 bits; others only in tests.
+    /// Largest blocks whose positions have 32 bits. Only tests change it.
     pub(crate) narrow: NarrowLimits,
 }
 
@@ -92,10 +96,11 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Level 6, one thread per core, half of this machine's (or its cgroup's) memory, any device.
+    /// Default options: level 6, one thread per core, half of the memory of this machine (or of its
+    /// cgroup), any device.
     ///
-    /// Where the system limits the address space or the private memory of this process, no more is
-    /// used than that leaves now.
+    /// If the system limits the address space or the private memory of this process, the work stays
+    /// within the part that is free now.
     #[must_use]
     pub fn new() -> Self {
         Options {
@@ -124,11 +129,11 @@ impl Options {
         }
     }
 
-    /// Sets how many threads compute; 0 means one per core. Reading and writing take no part in the
-    /// count.
+    /// Sets the number of threads that compute; 0 means one per core. The threads that read and
+    /// write are not counted.
     ///
-    /// A number above [`Options::most_threads`] is reduced to that. One small block is worked on by
-    /// fewer threads, one for each 64 KiB of it.
+    /// A number above [`Options::most_threads`] is reduced to it. A small block that comes alone is
+    /// worked on by fewer threads, one for each 64 KiB of it.
     ///
     /// ```
     /// let options = bwz::Options::new().threads(usize::MAX);
@@ -145,22 +150,22 @@ impl Options {
         self
     }
 
-    /// The largest number of threads that compute on this machine: four per core, or 64 if that is
+    /// Maximum number of threads that compute on this machine: four per core, or 64 if that is
     /// more, and never more than [`MAX_THREADS`].
     ///
-    /// More would take memory and time from each other, and a process that starts thousands of them
-    /// takes the machine from everybody else.
+    /// More threads would compete for memory and time, and a process that starts thousands of them
+    /// slows down every other process of the machine.
     #[must_use]
     pub fn most_threads() -> usize {
         (THREADS_PER_CORE * cores()).clamp(THREADS_OF_SMALL_MACHINE, MAX_THREADS)
     }
 
-    /// Sets how many bytes of memory may be used; fewer blocks are then worked on at a time, by
-    /// fewer threads below 16 MiB for each.
+    /// Sets the memory limit in bytes. With less memory, fewer blocks are worked on at a time, and
+    /// below 16 MiB for each thread there are fewer threads.
     ///
     /// Unless this is called, no block above 256 MiB (the largest level) or
-    /// [`Options::block_size`], whichever is more, is decoded as a whole: a thousand bytes can
-    /// claim to be a block of 1 TiB, which takes 7 TiB to restore.
+    /// [`Options::block_size`], whichever is more, is decoded as a whole: a file of a thousand
+    /// bytes can claim to hold a block of 1 TiB, which takes 7 TiB to restore.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
@@ -168,17 +173,17 @@ impl Options {
         self
     }
 
-    /// Sets how many raw bytes may come out of one call, or of one [`Decoder`](crate::Decoder), at
-    /// most. The block that would make more is [`Error::OutputLimit`] before memory is taken for
-    /// it; what came before it is right and complete.
+    /// Sets the maximum number of raw bytes that one call or one [`Decoder`](crate::Decoder) may
+    /// produce. A block that would exceed it fails with [`Error::OutputLimit`] before memory is
+    /// allocated for it. The output before that block is right and complete.
     ///
     /// ```
     /// let mut file = Vec::new();
     /// bwz::compress(&[0; 100_000][..], &mut file, &bwz::Options::new())?;
     ///
-    /// let options = bwz::Options::new().limit_output(99_999); let end = bwz::decompress(&file[..],
-    /// Vec::new(), &options); assert!(matches!(end, Err(bwz::Error::OutputLimit { needed: 100_000,
-    /// allowed: 99_999, .. })));
+    /// let options = bwz::Options::new().limit_output(99_999);
+    /// let end = bwz::decompress(&file[..], Vec::new(), &options).unwrap_err();
+    /// assert!(matches!(end, bwz::Error::OutputLimit { needed: 100_000, allowed: 99_999, .. }));
     /// # Ok::<(), bwz::Error>(())
     /// ```
     #[must_use]
@@ -187,28 +192,28 @@ impl Options {
         self
     }
 
-    /// Sets how much address space a thread takes besides what it computes with: its stack, and
-    /// what the host's allocator reserves for it. It matters only where that space is limited, as
-    /// by `ulimit -v`; fewer threads are then used.
+    /// Sets the address space that a thread takes besides the memory it computes with, in bytes:
+    /// its stack, and the space that the host's allocator reserves for it. This matters only if the
+    /// address space is limited, as by `ulimit -v`; fewer threads are then used.
     ///
-    /// With glibc it is 66 MiB, of which 64 are an arena, and 2 MiB after `mallopt(M_ARENA_MAX, 1)`
-    /// and elsewhere.
+    /// With glibc it is 66 MiB, 64 MiB of which are an arena. After `mallopt(M_ARENA_MAX, 1)`, and
+    /// with other allocators, it is 2 MiB.
     #[must_use]
     pub fn thread_space(mut self, bytes: u64) -> Self {
         self.thread_space = bytes;
         self
     }
 
-    /// Sets where blocks are sorted and restored, and where indexed ones are decoded and searched
-    /// for many patterns.
+    /// Sets the device on which blocks are sorted and restored, and on which indexed blocks are
+    /// decoded and searched for many patterns.
     #[must_use]
     pub fn device(mut self, device: Device) -> Self {
         self.device = device;
         self
     }
 
-    /// Lets other ranks help to sort blocks that one GPU has not the memory for, each with a GPU of
-    /// its own. This process uses but the GPU of its rank then.
+    /// Lets other ranks, each with a GPU of its own, help to sort blocks that do not fit in the
+    /// memory of one GPU. This process then uses only the GPU of its rank.
     #[must_use]
     pub fn ranks(mut self, ranks: Ranks) -> Self {
         self.device = Device::Cuda(GpuSet::one(ranks.gpu()));
@@ -216,23 +221,23 @@ impl Options {
         self
     }
 
-    /// Sets a function that is called with events: warnings, and the steps of each block. It is
-    /// called from any thread, and the work waits for it.
+    /// Sets a function that is called with events: warnings, and the steps of each block. Any
+    /// thread may call it, and the work waits until it returns.
     #[must_use]
     pub fn on_event(mut self, listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
         self.listener = Listener::new(listen);
         self
     }
 
-    /// Has the file carry an FM-index, by which it is searched without being decompressed.
+    /// Adds an FM-index to the file, by which the file is searched without being decompressed.
     ///
-    /// `sample_rate` is the distance of the positions kept for
-    /// [`Archive::locate`](crate::Archive::locate), usually [`DEFAULT_SAMPLE_RATE`]: half of it
-    /// makes the file larger by about 3 bytes per `sample_rate` bytes and locate twice as fast. At
-    /// 0 the index is small and for counting alone.
+    /// `sample_rate` is the distance between the positions kept for
+    /// [`Archive::locate`](crate::Archive::locate), usually [`DEFAULT_SAMPLE_RATE`]. Halving it
+    /// makes locate twice as fast and the file larger by about 3 bytes per `sample_rate` bytes.
+    /// With 0 the index is small and can only count.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is neither 0 nor a power of two in `8..=16384`.
+    /// [`Error::Usage`] if `sample_rate` is neither 0 nor a power of two in `8..=16384`.
     pub fn index(mut self, sample_rate: u32) -> Result<Self> {
         if sample_rate != 0
             && !(sample_rate.is_power_of_two() && (8..=MAX_SAMPLE_RATE).contains(&sample_rate))
@@ -248,9 +253,8 @@ impl Options {
         Ok(self)
     }
 
-    /// Has an index be one of the bytes as they stand in any input. Without this, an input that is
-    /// FASTA or FASTQ gets an index of its sequences, in which they are found across the ends of
-    /// lines and in either case.
+    /// Indexes the bytes of any input as they are. Without this, FASTA or FASTQ input gets an index
+    /// of its sequences, which are found across the ends of lines and in either case.
     ///
     /// ```
     /// use bwz::{DEFAULT_SAMPLE_RATE, Options};
@@ -266,8 +270,8 @@ impl Options {
         self
     }
 
-    /// Has an index of anything but sequences be an error: an input that is neither FASTA nor FASTQ
-    /// is refused. Without this it gets an index of its bytes, with a warning if it begins like
+    /// Refuses an index of anything but sequences: input that is neither FASTA nor FASTQ is an
+    /// error. Without this, such input gets an index of its bytes, with a warning if it begins like
     /// FASTA or FASTQ.
     #[must_use]
     pub fn require_sequences(mut self, required: bool) -> Self {
@@ -275,42 +279,45 @@ impl Options {
         self
     }
 
-    /// Sets what coding may cost for what it saves.
+    /// Sets how much time coding may spend on a smaller file.
     #[must_use]
     pub fn effort(mut self, effort: Effort) -> Self {
         self.effort = effort;
         self
     }
 
-    /// Has compression restore every block from its coded bytes, on the CPU, before it is written:
-    /// the only check that finds what a faulty GPU does to a block, or memory after it was read.
-    /// What fails it the CPU sorts and codes once more. It takes about as long as decompression,
-    /// and 8 bytes of memory per byte of each block where that takes 6 otherwise.
+    /// Checks every block by restoring it.
     ///
-    /// Has searches decode and check every block that they look into, as
-    /// [`decompress`](crate::decompress()) does, its index included. Without this, a search by an
-    /// index checks the checksums of the parts that it reads, and where it reads slices alone, that
-    /// each holds the symbols that the index counts. That finds what storage or a wire has changed.
-    /// An index that was made to lie, with checksums to match, is found out only by restoring its
-    /// block.
+    /// Compression restores each block from its coded bytes on the CPU before it is written. No
+    /// other check finds an error that a faulty GPU makes, or that memory makes after the block was
+    /// read. A block that fails the check is sorted and coded once more on the CPU. The check takes
+    /// about as long as decompression, and 8 bytes of memory per byte of each block if compression
+    /// takes 6 without it.
+    ///
+    /// Searches decode and check every block that they look into, as
+    /// [`decompress`](crate::decompress()) does, including its index. Without this, a search by an
+    /// index checks the checksums of the parts that it reads; if it reads single slices, it also
+    /// checks that each holds the symbols that the index counts. That finds changes made by storage
+    /// or transmission. An index that was made wrong on purpose, with matching checksums, is found
+    /// only by restoring its block.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
     }
 
-    /// Says how many bytes the input of [`compress`](crate::compress()) or
-    /// [`decompress`](crate::decompress()) has, which need not be exact: with [`Device::Auto`],
-    /// GPUs are opened for a large one before so much of it has come that they are worth it.
-    /// Nothing that is written depends on it.
+    /// Sets the size of the input of [`compress`](crate::compress()) or
+    /// [`decompress`](crate::decompress()) in bytes; an estimate is enough. With [`Device::Auto`],
+    /// GPUs are then opened for a large input at once, instead of after enough of it has been read.
+    /// The output does not depend on it.
     #[must_use]
     pub fn input_size(mut self, bytes: u64) -> Self {
         self.input_size = bytes;
         self
     }
 
-    /// Has [`decompress`](crate::decompress()) write the first block of a file before it begins
-    /// with the next ones: nothing is decoded for an output that closes after a few lines.
+    /// Makes [`decompress`](crate::decompress()) write the first block of a file before it starts
+    /// the next ones, so that little is decoded for an output that is closed after a few lines.
     #[must_use]
     pub fn first_block_alone(mut self, alone: bool) -> Self {
         self.first_block_alone = alone;
@@ -326,7 +333,7 @@ impl Options {
         allowed
     }
 
-    /// These options with no more threads than work on `bytes` of raw data is worth.
+    /// These options, with no more threads than pay for `bytes` of raw data.
     pub(crate) fn for_work(&self, bytes: u64) -> Options {
         let worth = usize::try_from(bytes.div_ceil(THREAD_WORK)).unwrap_or(usize::MAX);
         Options { threads: self.threads.min(worth.max(1)), ..self.clone() }
@@ -340,19 +347,19 @@ impl Options {
         self.allowance().memory
     }
 
-    /// How blocks of `raw_size` bytes are decoded.
+    /// The plan by which blocks of `raw_size` bytes are decoded.
     ///
     /// # Errors
-    /// [`Error::Limit`] where not even one fits, or where it is so large that memory must be asked
-    /// for.
+    /// [`Error::Limit`] if not even one block fits, or if the block is so large that the caller
+    /// must set the memory.
     pub(crate) fn plan_to_decode(&self, raw_size: u64) -> Result<Plan> {
         self.plan(raw_size, Plan::to_decode)
     }
 
-    /// How blocks of `raw_size` bytes are decoded that are searched by their transform.
+    /// The plan for decoding blocks of `raw_size` bytes that are then searched by their BWT.
     ///
     /// # Errors
-    /// As [`Options::plan_to_decode`].
+    /// As for [`Options::plan_to_decode`].
     pub(crate) fn plan_to_index(&self, raw_size: u64) -> Result<Plan> {
         self.plan(raw_size, Plan::to_index)
     }
@@ -370,18 +377,18 @@ impl Options {
         Err(Error::Limit { what: what.into(), needed, allowed, by: Bound::Memory })
     }
 
-    /// Checks that so many records may be listed. A small file may say that it has very many.
+    /// Checks that `count` records may be listed. A small file may claim to have very many.
     ///
     /// # Errors
-    /// [`Error::Limit`].
+    /// [`Error::Limit`] if the list needs more than the memory limit.
     pub(crate) fn check_records(&self, count: usize) -> Result<()> {
-        // A record, and its name in the list and in the table of names, as long as most are.
+        // Bytes of a record with its name in the list and in the table of names, for most names.
         const RECORD: u64 = 256;
         let what = || format!("a list of {count} records");
         memory::check(count as u64 * RECORD, self.memory_limit(), what)
     }
 
-    /// Checks that `what` may add `size` bytes to an output of `before`.
+    /// Checks that `what` may add `size` bytes to an output of `before` bytes.
     pub(crate) fn check_output(
         &self,
         before: u64,
@@ -395,7 +402,7 @@ impl Options {
         Err(Error::OutputLimit { what: what().into(), needed, allowed })
     }
 
-    /// Whether an index is one of sequences where there are any.
+    /// True if FASTA and FASTQ input is to get an index of its sequences.
     pub(crate) fn looks_for_sequences(&self) -> bool {
         self.index.is_some() && !self.index_of_bytes
     }

@@ -1,16 +1,16 @@
-//! Rows and positions of a block: in 32 bits as long as these do, else in 64.
+//! Rows and positions of a block, in 32 bits if they fit, else in 64.
 //!
-//! What reads tables of them at random is written once, for any [`Row`], and compiled for both: a
-//! block of up to 4 GiB takes half the memory, and is worked on as fast as if there were no larger
-//! ones. A table that has an entry for each row holds those of a large block in 40 bits, which are
-//! all that FORMAT.md gives them. [`NarrowLimits`] says which blocks are which; what comes out is
-//! the same either way.
+//! Code that reads tables of them at random is written once, for any [`Row`], and compiled for both
+//! widths: a block of up to 4 GiB takes half the memory and is as fast as if there were no larger
+//! ones. A table with an entry for each row holds the entries of a large block in 40 bits, the
+//! width that FORMAT.md gives them. [`NarrowLimits`] says which blocks are narrow. The results are
+//! the same for both widths.
 
 use crate::allocation::Zero;
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Sub};
 
-/// The number of a row or of a position: `u32`, or `u64` for blocks that need more.
+/// The number of a row or of a position: `u32`, or `u64` for blocks that need it.
 pub trait Row:
     Copy
     + Ord
@@ -29,19 +29,19 @@ pub trait Row:
     /// A number above those of all rows.
     const ABOVE: Self;
 
-    /// How large tables hold it.
+    /// The form in which large tables hold a number.
     type Packed: Copy + Debug + Send + Sync + Zero;
 
-    /// A number, which fits.
+    /// The row of `number`, which must fit.
     fn new(number: usize) -> Self;
 
     /// The number.
     fn get(self) -> usize;
 
-    /// As a large table holds it.
+    /// Converts to the form of a large table.
     fn pack(self) -> Self::Packed;
 
-    /// From a large table.
+    /// Converts from the form of a large table.
     fn unpack(packed: Self::Packed) -> Self;
 }
 
@@ -104,17 +104,17 @@ impl Row for u64 {
 #[derive(Clone, Copy, Debug)]
 pub struct Packed40([u8; 5]);
 
-// SAFETY: bytes, of which zeros are values, as they are of a number.
+// SAFETY: an array of bytes, for which zero bits are valid.
 #[allow(unsafe_code)]
 unsafe impl Zero for Packed40 {}
 
-/// What a block has with positions in 32 bits, or in 64 where it is large.
+/// A value of a block whose positions have 32 bits, or of a large one whose positions have 64.
 pub(crate) enum ByWidth<N, W> {
     Narrow(N),
     Wide(W),
 }
 
-/// Does the same with either.
+/// Runs the same code on the value of either width.
 macro_rules! by_width {
     ($by_width:expr, $one:pat => $work:expr) => {
         match $by_width {
@@ -125,13 +125,13 @@ macro_rules! by_width {
 }
 pub(crate) use by_width;
 
-/// The largest blocks whose rows and positions are held in 32 bits.
+/// Sizes of the largest blocks whose rows and positions have 32 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct NarrowLimits {
-    /// In signed integers, while a block is sorted.
+    /// Limit while a block is sorted, in signed integers.
     pub sorted: usize,
-    /// In unsigned ones, wherever else. There are two numbers behind the last row: that of no row
-    /// and a larger one.
+    /// Limit everywhere else, in unsigned integers. Two numbers above the last row are kept free:
+    /// the one that means no row, and one larger than it.
     pub others: usize,
 }
 
@@ -139,7 +139,7 @@ impl NarrowLimits {
     pub const USUAL: NarrowLimits =
         NarrowLimits { sorted: i32::MAX as usize, others: u32::MAX as usize - 2 };
 
-    /// None, so that tests and fuzzing have small blocks done as large ones are.
+    /// No block is narrow, so that tests and fuzzing treat small blocks as large ones.
     pub const LOWEST: NarrowLimits = NarrowLimits { sorted: 0, others: 0 };
 }
 

@@ -1,4 +1,4 @@
-//! Work done by whoever the caller chooses: an executor does all tasks and waits.
+//! Tasks, and the executors that do them: the caller chooses one, which does all tasks and waits.
 
 /// The work on one item, such as a slice.
 pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
@@ -13,7 +13,7 @@ pub fn current_pool(tasks: Vec<Task>) {
     rayon::scope_fifo(|scope| tasks.into_iter().for_each(|task| scope.spawn_fifo(|_| task())));
 }
 
-/// Who does tasks, and on how many threads.
+/// An executor of tasks, and its number of threads.
 #[derive(Clone, Copy)]
 pub struct Executor<'e> {
     pub threads: usize,
@@ -21,10 +21,10 @@ pub struct Executor<'e> {
 }
 
 impl Executor<'static> {
-    /// The calling thread.
+    /// The executor that uses the calling thread.
     pub const CALLING: Executor<'static> = Executor { threads: 1, execute: &calling_thread };
 
-    /// The threads of the current rayon pool, which is made now if there is none.
+    /// The executor that uses the current rayon pool, which is created if there is none.
     pub fn current_pool() -> Self {
         Executor { threads: rayon::current_num_threads(), execute: &current_pool }
     }

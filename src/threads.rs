@@ -16,31 +16,31 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The largest block that the calling thread works on by itself, if it comes alone: to start others
-/// takes longer.
+/// Maximum size in bytes of a lone block that the calling thread works on by itself: starting other
+/// threads would take longer.
 pub(crate) const SMALL: u64 = 64 << 10;
 
-/// Whether the options leave a block of `len` bytes that comes alone to the calling thread. A GPU
-/// that is asked for gets it.
+/// Returns true if a lone block of `len` bytes is left to the calling thread. It is not if the
+/// options ask for a GPU.
 pub(crate) fn calling_does(len: u64, options: &Options) -> bool {
     len <= SMALL && !matches!(options.device, Device::Cuda(_))
 }
 
-/// Threads that the smallest pipeline has: one for each stage, and one that reads.
+/// Number of threads of the smallest pipeline: one for each stage, and one that reads.
 const PIPELINE: usize = 3;
 
-/// Who computes.
+/// The threads that compute.
 #[derive(Clone)]
 pub(crate) enum Threads {
     Calling,
     Pool(Arc<ThreadPool>),
 }
 
-/// A pool of as many threads as the options say. Nearly all computing that takes long is done in
-/// it, so that hardly more run at a time; large copies to and from GPUs are made beside it.
+/// Creates a pool of as many threads as the options say. Nearly all long computations run in it, so
+/// that hardly more threads compute at a time; large copies to and from GPUs are made outside it.
 ///
-/// Where the system gives fewer threads, there are half as many, or half of these, and a few are
-/// left for a pipeline beside it.
+/// If the system refuses to start the threads, the pool has half as many, or half of these, and so
+/// on. A few threads are kept free for a pipeline beside it.
 pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
     let _kept = KeptThreads::of(PIPELINE);
     let mut count = options.thread_count();
@@ -62,7 +62,7 @@ impl Threads {
         }
     }
 
-    /// Does `work` on one of the threads; what it does in parallel is done on all.
+    /// Does `work` on one of the threads; its parallel parts use all of them.
     pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match self {
             Threads::Calling => work(),
@@ -70,7 +70,7 @@ impl Threads {
         }
     }
 
-    /// Keeps so many of several threads from computing until `until` has no sender anymore.
+    /// Keeps `count` threads of a pool from computing until `until` has no sender anymore.
     pub fn rest(&self, count: usize, until: &Receiver<Infallible>) {
         if let Threads::Pool(pool) = self {
             for until in iter::repeat_n(until.clone(), count) {
@@ -79,13 +79,13 @@ impl Threads {
         }
     }
 
-    /// Does `work` with each item on the threads, which begin with the first, and waits for it.
-    /// Gives the time that it took all threads together.
+    /// Does `work` with each item on the threads, starting with the first item, and waits until all
+    /// are done. Returns the time that it took, summed over the threads.
     ///
-    /// This is for those who are no thread of the pool. One that waits for a part of its own work
-    /// takes up whatever else there is to do, such as all of another block, and its own block is
-    /// then not done before that one is: blocks that are worked on side by side would come to an
-    /// end at the same time, with nothing left to do for most threads.
+    /// Only a thread outside the pool may call this. A pool thread that waits for a part of its
+    /// work takes up any other work meanwhile, for example all of another block, and its own block
+    /// is then finished only after that one. Blocks that are worked on side by side would finish at
+    /// the same time, and most threads would be idle at the end.
     pub fn each<T: Send>(
         &self,
         items: impl IntoIterator<Item = T>,
@@ -122,8 +122,8 @@ impl Threads {
     }
 }
 
-/// Copies bytes; very many by up to so many threads, for those who are no thread of a pool. Most of
-/// the time goes into memory that is touched for the first time.
+/// Copies bytes, 1 GiB or more by up to `threads` threads (at most 8). The caller is not a thread
+/// of a pool. Most of the time goes into memory that is touched for the first time.
 pub(crate) fn copy(to: &mut [u8], from: &[u8], threads: usize) {
     const LARGE: usize = 1 << 30;
     const PIECE: usize = 16 << 20;
@@ -144,7 +144,7 @@ fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // Where no thread can be had, the others do it.
+            // If no thread can be started, the others do its share.
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }
@@ -153,7 +153,7 @@ fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
     });
 }
 
-/// `len` bytes in stretches of `size` and a last one that may be shorter.
+/// The ranges of `size` bytes that make up `len` bytes; the last may be shorter.
 pub(crate) fn stretches(len: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
     (0..len).step_by(size).map(move |start| start..len.min(start + size))
 }

@@ -1,23 +1,23 @@
-//! Sums over the bytes of a text, by which it shows whether another one has the same bytes, each as
-//! often, as a text and its transform have.
+//! Sums over the bytes of a text, to check if another text has the same bytes, each as often, as a
+//! text and its BWT have.
 //!
 //! Each byte value stands for four numbers, and the sums are of these. They follow from the counts
-//! of the byte values, which a GPU gives, and vectors of AVX2 take them from a text: in 24
-//! instructions for 32 bytes, where counting stores 32 times. One or two bytes in the place of
-//! others always show; any other counts have the same four sums only by chance.
+//! of the byte values, which a GPU returns. AVX2 computes them from a text in 24 instructions for
+//! 32 bytes, while counting takes 32 stores. If one or two bytes differ, the sums always differ;
+//! other differences give the same four sums only by chance.
 
 use super::inverse::count;
 use rayon::prelude::*;
 
-/// How many sums there are.
+/// Number of sums.
 const SUMS: usize = 4;
 
 /// For each sum the factors of a byte's number: one for its low half, from 1 to 127, and one for
-/// its high half, whose sum of two products fits 16 bits. Any numbers would do that make all bytes
-/// different.
+/// its high half. The sum of two such products fits in 16 bits. Any factors would do that give all
+/// bytes different numbers.
 const FACTORS: [[[i8; 16]; 2]; SUMS] = factors();
 
-/// The text of one task: the sum of two numbers of each 32 bytes of it fits 32 bits.
+/// Bytes per task: for each lane, the sum over its vectors of 32 bytes fits in 32 bits.
 const PIECE: usize = 1 << 20;
 const _: () = assert!(PIECE as u64 / 32 * 4 * 127 * 127 <= i32::MAX as u64);
 
@@ -30,7 +30,7 @@ impl ByteSums {
         text.par_chunks(PIECE).map(Self::of_piece).reduce(ByteSums::default, Self::plus)
     }
 
-    /// Those of a text that has each byte value so often.
+    /// The sums of a text in which the byte values occur `counts` times.
     pub fn of_counts(counts: &[u32; 256]) -> Self {
         let number = |n: usize, byte: usize| {
             let [low, high] = FACTORS[n];
@@ -44,7 +44,7 @@ impl ByteSums {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             let (vectors, rest) = text.as_chunks();
-            // SAFETY: the processor has AVX2. By counts this would be 8 % of all processor time
+            // SAFETY: the processor has AVX2. Counting instead would take 8 % of all processor time
             // beside a GPU.
             #[allow(unsafe_code)]
             return unsafe { Self::by_avx2(vectors) }.plus(Self::counted(rest));
@@ -74,7 +74,7 @@ impl ByteSums {
             _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_storeu_si256,
         };
         let table = |factors: &[i8; 16]| {
-            // SAFETY: these are as many bytes as are read, of any alignment.
+            // SAFETY: reads as many bytes as the array has, at any alignment.
             _mm256_broadcastsi128_si256(unsafe {
                 _mm_loadu_si128(factors.as_ptr().cast::<__m128i>())
             })
@@ -97,7 +97,7 @@ impl ByteSums {
         }
         ByteSums(sums.map(|sum| {
             let mut lanes = [0_i32; 8];
-            // SAFETY: these are as many bytes as are written, of any alignment.
+            // SAFETY: writes as many bytes as the array has, at any alignment.
             unsafe { _mm256_storeu_si256(lanes.as_mut_ptr().cast(), sum) };
             lanes.into_iter().map(i64::from).sum()
         }))
@@ -143,7 +143,7 @@ mod tests {
     fn any_byte_in_the_place_of_another_shows() {
         let numbers: HashSet<_> = (0..=255).map(|byte| ByteSums::counted(&[byte]).0).collect();
         assert_eq!(numbers.len(), 256);
-        // So do two.
+        // Two bytes show too.
         let pairs = (0..=255_u8).flat_map(|a| (0..=a).map(move |b| ByteSums::counted(&[a, b]).0));
         assert_eq!(pairs.collect::<HashSet<_>>().len(), 256 * 257 / 2);
     }

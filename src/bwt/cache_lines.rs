@@ -1,10 +1,10 @@
-//! Cache lines: arrays on huge pages that begin at a cache line, so that an entry of one line does
-//! not lie in two, and operations on a line.
+//! Cache lines: arrays on huge pages that begin at a cache line, so that an entry of one line is
+//! not split between two, and operations on a line.
 
 use crate::allocation::{self, Zero};
 use std::ops::{Deref, DerefMut};
 
-/// The size of a cache line.
+/// Size of a cache line in bytes.
 pub const LINE: usize = 64;
 
 /// An array whose first element is the first of a cache line.
@@ -15,10 +15,10 @@ pub struct CacheLines<T> {
 }
 
 impl<T: Zero> CacheLines<T> {
-    /// `len` zeros, or `None` where the memory cannot be had.
+    /// An array of `len` zeros, or `None` if there is no memory for it.
     pub fn zeroed(len: usize) -> Option<Self> {
-        // Not of a type that must lie so: the allocator would then clear the pages itself, before
-        // they can be huge.
+        // Not of a type with this alignment: the allocator would then clear the pages itself,
+        // before they can become huge.
         let items: Vec<T> = allocation::zeroed(len + LINE / size_of::<T>())?;
         let start = items.as_ptr().align_offset(LINE);
         Some(CacheLines { items, start })
@@ -40,7 +40,7 @@ impl<T> DerefMut for CacheLines<T> {
     }
 }
 
-/// The bytes of a line that are `c`, a bit each.
+/// A bit for each byte of a line, set if the byte is `c`.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code)]
@@ -57,15 +57,14 @@ pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
     quarter(0) | quarter(1) | quarter(2) | quarter(3)
 }
 
-/// The bytes of a line that are `c`, a bit each.
+/// A bit for each byte of a line, set if the byte is `c`.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
     line.iter().rev().fold(0, |mask, &b| mask << 1 | u64::from(b == c))
 }
 
-/// Asks for the cache line that holds `items[index]`; an index out of range asks for nothing that
-/// harms.
+/// Prefetches the cache line of `items[index]`. An index out of range is harmless.
 #[inline(always)]
 #[allow(unsafe_code)]
 pub fn prefetch<T>(items: &[T], index: usize) {

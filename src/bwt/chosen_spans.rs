@@ -1,29 +1,30 @@
-//! The positions of a text that its content chooses, a bit for each, in spans of 64.
+//! The positions of a text that its content chooses, as a bit for each position, in spans of 64.
 //!
-//! A position is chosen by a weighted sum of the 8 bytes there: of the common ones, 1 in 2^5, by
-//! its upper bits, of the rare ones, 1 in 2^8, by all of them. Both are found in one go, at 0.1 ns
-//! a byte with AVX2.
+//! A position is chosen by a weighted sum of its 8 bytes: common positions, 1 in 2^5, by the upper
+//! bits of the sum, and rare ones, 1 in 2^8, by all bits. Both are found in one pass, which takes
+//! 0.1 ns a byte with AVX2.
 
-/// Positions whose bits are in one word.
+/// Number of positions in a span, whose bits are one word.
 pub(super) const SPAN: usize = 64;
-/// Spans that are looked at together.
+/// Number of spans that are computed together.
 pub(super) const BATCH: usize = 64;
-/// Bytes by which a position is chosen.
+/// Number of bytes by which a position is chosen.
 pub(super) const KEYED: usize = 8;
 
-/// The weighted sum of the bytes at a rare position, and its upper bits at a common one; any number
-/// would do.
+/// The sum at a rare position; the value is arbitrary.
 const CHOSEN: u8 = 0x5A;
+/// The bits of the sum that decide on a common position.
 const COMMON: u8 = 0xFF << 3;
+/// The bits of the sum that decide on a rare position.
 const RARE: u8 = 0xFF;
 
-/// The bits of the common positions in these spans. The text is that of the spans, and of the last
-/// position's key.
+/// Finds the common positions in these spans. `text` is that of the spans, and of the key of the
+/// last position.
 pub(super) fn find_common(text: &[u8], common: &mut [u64]) {
     find::<false>(text, common, &mut []);
 }
 
-/// The same, and those of the rare positions.
+/// Finds the common and the rare positions in these spans.
 pub(super) fn find_both(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
     debug_assert_eq!(common.len(), rare.len());
     find::<true>(text, common, rare);
@@ -33,12 +34,12 @@ fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
     debug_assert!(common.is_empty() || text.len() == common.len() * SPAN + KEYED);
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which takes half of the time.
+        // SAFETY: the processor has AVX2, which halves the time.
         #[allow(unsafe_code)]
         return unsafe { find_by_avx2::<BOTH>(text, common, rare) };
     }
     for (n, text) in text.windows(SPAN + KEYED).step_by(SPAN).enumerate() {
-        // Of known size, so that vector code does many positions at once.
+        // An array of constant size, so that vector code does many positions at once.
         let bytes = text.try_into().expect("as long");
         let is_run = is_run_without(bytes);
         common[n] = if is_run { 0 } else { find_in_span(bytes, COMMON) };
@@ -48,7 +49,7 @@ fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
     }
 }
 
-/// [`find`] with the vectors of AVX2.
+/// Does [`find`] with AVX2 vectors.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
@@ -58,7 +59,7 @@ fn find_by_avx2<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u
         _mm256_movemask_epi8, _mm256_set1_epi8,
     };
     const LANES: usize = size_of::<__m256i>();
-    // SAFETY: these are as many bytes as are read, of any alignment.
+    // SAFETY: reads as many bytes as the array has, at any alignment.
     let load = |bytes: &[u8; LANES]| unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
     let sums_of = |bytes: &[u8]| {
         let keys = bytes.windows(LANES).take(KEYED);
@@ -80,7 +81,7 @@ fn find_by_avx2<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u
     }
 }
 
-/// Whether these are all one byte, a run of which has no such positions.
+/// Returns true if all bytes are equal and a run of them has no common positions.
 fn is_run_without(bytes: &[u8; SPAN + KEYED]) -> bool {
     let sum = bytes[0].wrapping_neg();
     bytes[..KEYED] == bytes[SPAN..]
@@ -88,7 +89,7 @@ fn is_run_without(bytes: &[u8; SPAN + KEYED]) -> bool {
         && (sum ^ CHOSEN) & COMMON != 0
 }
 
-/// A bit for each position that is chosen by these bits of its sum.
+/// A bit for each position, set if it is chosen by the bits `mask` of its sum.
 fn find_in_span(bytes: &[u8; SPAN + KEYED], mask: u8) -> u64 {
     let mut sums = [0_u8; SPAN];
     for shift in 0..KEYED {
@@ -102,20 +103,20 @@ fn find_in_span(bytes: &[u8; SPAN + KEYED], mask: u8) -> u64 {
     sums.chunks_exact(8).rev().fold(0, |chosen, part| {
         let sums = u64::from_le_bytes(part.try_into().expect("8"));
         let other = (sums ^ (ONES * u64::from(CHOSEN))) & mask;
-        // 1 in each byte that is 0, then these 8 bits side by side.
+        // 1 in each byte that is 0, then these 8 bits gathered in one byte.
         let zero = (!(other | ((other & LOW) + LOW)) >> 7) & ONES;
         chosen << 8 | zero.wrapping_mul(0x0102_0408_1020_4080) >> 56
     })
 }
 
-/// Passes by the positions that are too close to the one before.
+/// Skips positions that are too close to the one before.
 pub(super) struct KeptApart {
     apart: usize,
     next: usize,
 }
 
 impl KeptApart {
-    /// At least `apart` bytes, of which there are 64 at most.
+    /// A filter that keeps positions at least `apart` bytes apart, at most 64.
     pub fn by(apart: usize) -> Self {
         KeptApart { apart, next: 0 }
     }

@@ -1,9 +1,9 @@
-//! Content-defined positions, as in content-defined chunking, and what they tell of repeats.
+//! Content-defined positions, as in content-defined chunking, and tests for repeats that use them.
 //!
-//! A position is chosen by the 8 bytes there, so that repeats have the same ones (`chosen_spans`).
-//! [`hash`] makes a key of the bytes there. [`Look`] compares such keys and tells whether a text is
-//! made of versions of one text; it keeps the [`CommonPositions`] for those who search the text for
-//! repeats then. [`deduplication_ratio`] tells how often strings come again, by a coarser sample.
+//! A position is chosen by its 8 bytes, so that repeats have the same positions (`chosen_spans`).
+//! [`hash`] makes a key of the bytes there. [`Look`] compares such keys to decide if a text
+//! consists of versions of one text, and keeps the [`CommonPositions`] for a search for repeats.
+//! [`deduplication_ratio`] estimates how often strings repeat, by a coarser sample.
 
 use super::chosen_spans::{BATCH, KEYED, KeptApart, SPAN, find_both, find_common};
 use crate::allocation;
@@ -14,23 +14,24 @@ use std::ops::Range;
 /// Bytes of a string that is compared.
 const KEY: usize = 24;
 
-/// Distances that differ by less than this are taken for one.
+/// Distances that differ by less than this, in bytes, count as equal.
 const NEAR: usize = 64;
 
-/// One position in so many is compared at most; an eighth of them is usual.
+/// At most one position in this many is compared; usually it is an eighth of that.
 const MOST_SAMPLED: usize = 64;
 
-/// A look at a text that is to be searched for repeats.
+/// The result of a first look at a text that is to be searched for repeats.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
-    /// Much of it repeats what stands far before it, at distances that hardly change.
+    /// True if much of the text repeats bytes far before it, at distances that hardly change.
     pub is_repetitive: bool,
     pub positions: CommonPositions,
 }
 
 impl Look {
-    /// Looks at `text`. `None` where there is no memory, of which this takes 1/16 to 1/11 byte a
-    /// byte, in odd texts a quarter more, and for the positions 1/8, which are kept.
+    /// Looks at `text`. Returns `None` if there is no memory. This takes 1/16 to 1/11 byte of
+    /// memory per byte, up to 1/4 byte more for odd texts, and 1/8 byte for the positions, which
+    /// are kept.
     pub fn at(text: &[u8], pool: &Threads) -> Option<Self> {
         let mut positions = CommonPositions::new(text.len())?;
         let common = positions.spans.chunks_mut(STRETCH / SPAN);
@@ -42,12 +43,12 @@ impl Look {
     }
 }
 
-/// Whether much of `text` repeats what stands far before it, as [`Look::at`] says.
+/// Returns true if much of `text` repeats bytes far before it, by the criterion of [`Look::at`].
 pub(crate) fn is_repetitive(text: &[u8], pool: &Threads) -> Option<bool> {
     Look::at(text, pool).map(|look| look.is_repetitive)
 }
 
-/// [`is_repetitive`] by the hashes at some positions of a text of `len` bytes.
+/// Decides [`is_repetitive`] by the hashes at some positions of a text of `len` bytes.
 fn repeats_itself(len: usize, sampled: impl Iterator<Item = (u64, u32)>) -> Option<bool> {
     let slots = (len >> 8).next_power_of_two().max(64);
     let mut seen = allocation::filled((0_u32, 0_u32), slots)?;
@@ -66,15 +67,15 @@ fn repeats_itself(len: usize, sampled: impl Iterator<Item = (u64, u32)>) -> Opti
     Some(near * 8 > positions && near * 5 > repeated * 3)
 }
 
-/// Strings of `text` for each distinct one, by a sample of them; `None` where there are too few to
-/// say.
+/// The number of strings of `text` per distinct string, estimated from a sample, or `None` if the
+/// sample is too small.
 ///
-/// A condition on four bytes, which vector code checks, picks the sample: the string in the middle
-/// of the text meets it.
+/// The sample has the strings that meet a condition on four bytes, which vector code checks. The
+/// string in the middle of the text meets it.
 pub(crate) fn deduplication_ratio(text: &[u8]) -> Option<usize> {
-    /// Bytes that are sampled in one task.
+    /// Bytes of the text per task.
     const TASK: usize = 1 << 20;
-    /// Fewest strings that tell anything.
+    /// Minimum number of strings for an estimate.
     const FEWEST: usize = 500;
     let wanted = condition(*text.get(text.len() / 2..)?.first_chunk()?);
     let tasks = (0..text.len()).into_par_iter().step_by(TASK);
@@ -134,7 +135,7 @@ impl StringSample {
     }
 
     fn add(&mut self, hash: u64) {
-        /// So many hashes are kept at most. A string that is nearly everywhere goes first by that.
+        /// Maximum number of hashes kept. A very frequent string is dropped first by this.
         const MOST: usize = 1 << 11;
         if hash.leading_zeros() < self.zeros {
             return;
@@ -150,14 +151,14 @@ impl StringSample {
 /// Bytes of a text whose positions are chosen in one task: whole batches.
 pub(crate) const STRETCH: usize = 256 << 10;
 
-/// The spans of a stretch of `text`, as far as their positions have their keys behind them: where
-/// they begin, and how many there are.
+/// The spans of a stretch of `text` whose positions have their keys within the text: their start
+/// and their number.
 fn spans(text: &[u8], stretch: &Range<usize>) -> (usize, usize) {
     let end = stretch.end.min(text.len().saturating_sub(SPAN + KEY));
     (stretch.start, end.saturating_sub(stretch.start).div_ceil(SPAN))
 }
 
-/// The bytes that tell of so many spans from `start` on.
+/// The bytes that determine the positions of `spans` spans from `start` on.
 fn bytes_of(text: &[u8], start: usize, spans: usize) -> &[u8] {
     &text[start..][..SPAN * spans + KEYED]
 }
@@ -167,8 +168,7 @@ fn bytes_of(text: &[u8], start: usize, spans: usize) -> &[u8] {
 pub(crate) struct CommonPositions {
     /// The bits of each span.
     spans: Vec<u64>,
-    /// For each batch of spans whether its text has changed; all of a text is unknown that has no
-    /// more.
+    /// For each batch of spans, true if its text has changed since. Empty if nothing is known.
     changed: Vec<bool>,
 }
 
@@ -182,7 +182,7 @@ impl CommonPositions {
         Some(CommonPositions { spans, changed })
     }
 
-    /// A range of the text, which is as long as it was, is not what it was.
+    /// Marks a range of the text as changed. The length of the text is unchanged.
     pub fn forget(&mut self, changed: Range<usize>) {
         // Positions before it may have their keys in it.
         let first = changed.start.saturating_sub(KEYED - 1) / BATCH_BYTES;
@@ -191,7 +191,7 @@ impl CommonPositions {
         batches.for_each(|(_, changed)| *changed = true);
     }
 
-    /// Reads those of spans of one batch, from `start` on.
+    /// Reads the bits of spans of one batch, from `start` on.
     fn read(&self, text: &[u8], start: usize, spans: &mut [u64]) {
         match self.changed.get(start / BATCH_BYTES) {
             Some(false) => spans.copy_from_slice(&self.spans[start / SPAN..][..spans.len()]),
@@ -199,8 +199,8 @@ impl CommonPositions {
         }
     }
 
-    /// Calls `visit` with the common positions in a stretch of `text`, each at least `apart` bytes
-    /// after the last, 64 at most, and with 24 more bytes behind it.
+    /// Calls `visit` with the common positions in a stretch of `text`. Each is at least `apart`
+    /// bytes, at most 64, after the last, and is followed by at least 24 bytes.
     pub fn for_each(
         &self,
         text: &[u8],
@@ -211,8 +211,8 @@ impl CommonPositions {
         debug_assert!(stretch.start.is_multiple_of(BATCH_BYTES));
         let (start, count) = spans(text, &stretch);
         let (mut apart, mut found) = (KeptApart::by(apart), [0; BATCH]);
-        // The span before says which of the first positions are too close to another: as a rule the
-        // stretches together have the positions that all of the text has.
+        // The span before tells which of the first positions are too close to another, so that the
+        // stretches together usually have the positions of the whole text.
         if start > 0 && count > 0 {
             self.read(text, start - SPAN, &mut found[..1]);
             apart.each(start - SPAN, found[0], |_| ());
@@ -228,8 +228,8 @@ impl CommonPositions {
     }
 }
 
-/// The rare positions in a stretch and the hashes there, of which half will do; writes the common
-/// positions to its spans.
+/// The rare positions in a stretch and their hashes, of which half are kept. Writes the common
+/// positions to `common`.
 fn look_at(text: &[u8], stretch: Range<usize>, common: &mut [u64]) -> Vec<(u64, u32)> {
     let (most, (start, count)) = (stretch.len() / MOST_SAMPLED, spans(text, &stretch));
     let (mut apart, mut rare, mut sampled) = (KeptApart::by(KEY), [0; BATCH], Vec::new());
@@ -258,7 +258,7 @@ pub(crate) fn hash(key: &[u8]) -> u64 {
     hash_words(key.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8"))))
 }
 
-/// [`hash`] of the bytes of words.
+/// Does [`hash`] for the bytes of words.
 pub(crate) fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
     let mixed = words.fold(0_u64, |hash, word| {
         let hash = (hash ^ word).wrapping_mul(MIX);
@@ -267,7 +267,7 @@ pub(crate) fn hash_words(words: impl Iterator<Item = u64>) -> u64 {
     mixed.wrapping_mul(MIX)
 }
 
-/// 2^64 by the golden ratio.
+/// 2^64 divided by the golden ratio.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[cfg(test)]

@@ -1,12 +1,12 @@
-//! How far two texts are equal, for those who look for repeats.
+//! Lengths of common prefixes and suffixes of two texts, for searches for repeats.
 //!
-//! 32 bytes at a time, then 8, whose first difference a word tells. A memory access and few
-//! instructions where little is equal, as at most places.
+//! 32 bytes are compared at a time, then 8, whose first difference follows from a word. If few
+//! bytes are equal, as at most positions, this takes a memory access and few instructions.
 
-/// Bytes that are compared at once.
+/// Bytes that are compared together.
 const PIECE: usize = 32;
 
-/// The number of equal bytes at the beginnings of both.
+/// The length of the common prefix.
 pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let (a, b) = (&a[..least], &b[..least]);
@@ -24,7 +24,7 @@ pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     equal + words + rest.take_while(|(a, b)| a == b).count()
 }
 
-/// The number of equal bytes at the ends of both.
+/// The length of the common suffix.
 pub fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let (a, b) = (&a[a.len() - least..], &b[b.len() - least..]);

@@ -1,5 +1,4 @@
-//! A set of numbers in which they are counted: a Fenwick tree, whose steps take the logarithm of
-//! its size.
+//! A set of numbers that counts them: a Fenwick tree, whose operations take logarithmic time.
 //!
 //! P. M. Fenwick, *A new data structure for cumulative frequency tables*, Software: Practice and
 //! Experience 24, 1994.
@@ -16,12 +15,12 @@ impl FenwickTree {
         FenwickTree((0..=size).map(|node| (node & node.wrapping_neg()) as u32).collect())
     }
 
-    /// Adds a number that is not there.
+    /// Adds a number that is not in the set.
     pub fn add(&mut self, number: usize) {
         self.change(number, 1);
     }
 
-    /// Removes a number that is there.
+    /// Removes a number that is in the set.
     pub fn remove(&mut self, number: usize) {
         self.change(number, u32::MAX);
     }
@@ -34,7 +33,7 @@ impl FenwickTree {
         }
     }
 
-    /// The number of members below `number`.
+    /// Number of members below `number`.
     pub fn below(&self, number: usize) -> usize {
         let (mut node, mut count) = (number, 0);
         while node > 0 {
@@ -44,7 +43,7 @@ impl FenwickTree {
         count
     }
 
-    /// The number that has `below` others below it.
+    /// The member with `below` members below it.
     pub fn nth(&self, mut below: usize) -> usize {
         let mut node = 0;
         for log in (0..self.0.len().ilog2() + 1).rev() {

@@ -1,13 +1,13 @@
 //! The Burrows-Wheeler transform: a block's text <-> [`Bwt`].
 //!
-//! This is the middle of the flow: block -> `Bwt` -> coded block, and back. A block in this room is
-//! what filters have made of one, its text. [`Sorter`] makes a `Bwt` from it, [`invert`] makes it
-//! again, and the coder squeezes [`Bwt::bytes`], in which equal bytes have come together. Search
-//! stops at the `Bwt`, which is all that an FM-index needs.
+//! This is the middle of the flow: block -> `Bwt` -> coded block, and back. A block here is the
+//! text that filters have made of one. [`Sorter`] makes a `Bwt` from it, [`invert`] restores it,
+//! and the coder compresses [`Bwt::bytes`], in which equal bytes have come together. Search needs
+//! only the `Bwt`, from which the FM-index is made.
 //!
 //! # The transform
 //!
-//! Behind the n bytes of a block, think of a sentinel `$`, smaller than every byte. Sort the n + 1
+//! Behind the n bytes of a block, imagine a sentinel `$`, smaller than every byte. Sort the n + 1
 //! suffixes. A place in that order is a *row*, and a place in the text is a *pos*. The last column
 //! L holds, for each row, the byte before its suffix. Here is `banana` at sample rate 2:
 //!
@@ -43,21 +43,21 @@
 //!
 //! # The files
 //!
-//! Memory is counted here and below in bytes per byte of the block, with the block and its BWT;
-//! `memory::block_need` counts with the most of them, and with those of 64 bits above 2 GiB.
+//! Memory is given here and below in bytes per byte of the block, including the block and its BWT.
+//! `memory::block_need` uses the largest of these figures, and above 2 GiB those of 64 bits.
 //!
 //! | file | job | memory |
 //! |---|---|---|
-//! | `suffix_sorter` | block -> [`Bwt`]: which way a block is sorted; libsais | 6; 10 in 64 bits |
-//! | `sort_limits` | which blocks `long_runs`, `prefix_free` and `merge` take | |
+//! | `suffix_sorter` | block -> [`Bwt`]: the choice of a method; libsais | 6; 10 in 64 bits |
+//! | `sort_limits` | the blocks that `long_runs`, `prefix_free` and `merge` take | |
 //! | `long_runs` | a block of long runs, by a text without them | < 6 |
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
-//! | `merge` | a block that is alone or above 2 GiB in parts, side by side; others as one | 6 |
+//! | `merge` | a block that is alone or above 2 GiB in parallel parts; others as one | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
 //! | `chosen_spans`, `content_defined` | positions that repeats share: do they repeat? | < 1.1 |
-//! | `equal_bytes` | how far two texts are equal | |
+//! | `equal_bytes` | lengths of common prefixes and suffixes | |
 //! | `fenwick` | a set of numbers that counts them | |
-//! | `byte_sums` | has a text the bytes of another? | |
+//! | `byte_sums` | a check if two texts have the same bytes | |
 //! | `cache_lines`, `table_pool` | tables that are read at random | |
 //! | `naive` | the definition, for tests | |
 //!
@@ -93,13 +93,13 @@ pub use suffix_sorter::Sorter;
 
 /// The Burrows-Wheeler transform of one block, with n the length of the block.
 ///
-/// The fields are public because this type only carries data between rooms. What comes out of a
-/// [`Sorter`] keeps the invariants below; [`invert`] checks them all but the last.
+/// The fields are public because this type only carries data between modules. A [`Sorter`] keeps
+/// the invariants below; [`invert`] checks all of them but the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bwt {
     /// The L column without the sentinel: n bytes, 1 <= n <= [`MAX_BLOCK_SIZE`]. Rows before the
-    /// primary index have their byte at `bytes[row]`, rows after it at `bytes[row - 1]`, itself it
-    /// has none.
+    /// primary index have their byte at `bytes[row]`, rows after it at `bytes[row - 1]`. The
+    /// primary index has none.
     pub bytes: Vec<u8>,
     /// The distance r between sampled positions: a power of two, 2 <= r <= 2^30.
     pub sample_rate: u32,
@@ -109,21 +109,21 @@ pub struct Bwt {
     pub samples: Vec<u64>,
 }
 
-/// Samples as a [`Bwt`] has them, from rows in 32 bits.
+/// Converts samples from rows in 32 bits to those of a [`Bwt`].
 pub(crate) fn wide(samples: Vec<u32>) -> Vec<u64> {
     samples.into_iter().map(u64::from).collect()
 }
 
-/// Samples of a [`Bwt`] as a GPU has them, in a block whose rows fit 32 bits.
+/// Converts samples of a [`Bwt`] whose rows fit in 32 bits to those of a GPU.
 pub(crate) fn narrow(samples: &[u64]) -> Vec<u32> {
     samples.iter().map(|&row| row as u32).collect()
 }
 
 impl Bwt {
-    /// The transform once more, since the inverse uses up its own.
+    /// A copy of the BWT, since the inverse consumes its input.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no memory.
+    /// [`Error::Io`] if there is no memory.
     pub(crate) fn copy(&self) -> Result<Bwt> {
         const PIECE: usize = 1 << 20;
         let mut bytes = zeroed(self.bytes.len())?;
@@ -133,22 +133,22 @@ impl Bwt {
     }
 }
 
-/// `len` zeros to be filled with [`Bwt::bytes`], where the inverse likes them to lie.
+/// `len` zeros to be filled with [`Bwt::bytes`], in memory that suits the inverse.
 ///
 /// # Errors
-/// [`Error::Io`] where there is no memory.
+/// [`Error::Io`] if there is no memory.
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
     crate::allocation::zeroed(len).ok_or_else(|| Error::out_of_memory("for a block"))
 }
 
 /// The sample rate for a block of `len` bytes: the smallest power of two that gives at most 256
-/// samples, but not less than 32 Ki, nor more than 2^30.
+/// samples, but at least 32 Ki and at most 2^30.
 ///
-/// A sample takes about three bytes in the file and gives [`invert`] one more lane to overlap the
-/// waiting of the others with. One thread profits up to 64 lanes, so 256 lanes feed a few threads
-/// in full and 32 threads in part. One sample for 32 KiB of text is 0.03 % of what text compresses
-/// to. Blocks of a few lanes are small enough to stay in a cache, where there is little to wait
-/// for.
+/// A sample takes about three bytes in the file and gives [`invert`] one more lane, whose memory
+/// accesses overlap those of the others. One thread profits from up to 64 lanes, so 256 lanes are
+/// enough for a few threads in full and for 32 threads in part. One sample for 32 KiB of text is
+/// 0.03 % of the size of compressed text. Blocks of a few lanes are small enough to stay in a
+/// cache, with little waiting to overlap.
 pub fn sample_rate(len: usize) -> u32 {
     const MAX_SAMPLES: usize = 256;
     const MIN_RATE: u32 = 1 << 15;

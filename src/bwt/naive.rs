@@ -1,12 +1,12 @@
-//! The transform straight from its definition, and the blocks that every implementation is tried
-//! on.
+//! The transform straight from its definition, and the blocks on which every implementation is
+//! tested.
 //!
-//! So simple that it is hardly wrong, and so slow that it is for tests alone: O(n^2 log n).
+//! It is too simple to be wrong, and too slow for anything but tests: O(n^2 log n).
 
 use super::{Bwt, cases};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Sorts the suffixes as strings. The empty one, which is the sentinel's, comes out first.
+/// Sorts the suffixes as strings. The empty suffix, that of the sentinel, comes first.
 pub fn sort(block: &[u8], sample_rate: u32) -> Bwt {
     let mut sa: Vec<usize> = (0..=block.len()).collect();
     sa.sort_by_key(|&pos| &block[pos..]);
@@ -18,7 +18,8 @@ pub fn sort(block: &[u8], sample_rate: u32) -> Bwt {
     }
 }
 
-/// One LF step for each byte, each LF counted afresh. The rows must be those of a real transform.
+/// One LF step for each byte, each computed by counting. The rows must be those of a real
+/// transform.
 pub fn invert(bwt: &Bwt) -> Vec<u8> {
     let primary = bwt.samples[0] as usize;
     let mut text = Vec::new();
@@ -34,8 +35,8 @@ pub fn invert(bwt: &Bwt) -> Vec<u8> {
     text
 }
 
-/// The table of named cases, small enough for the oracle: all lengths up to 300, all shapes, and
-/// the borders of lanes and samples.
+/// Named test blocks, small enough for this module: all lengths up to 300, all shapes, and lengths
+/// near those of lanes and samples.
 pub fn blocks() -> Vec<(String, Vec<u8>)> {
     let mut blocks: Vec<_> =
         (1..=300).map(|len| (format!("random, {len} bytes"), cases::random(len, 256))).collect();
@@ -50,7 +51,7 @@ pub fn blocks() -> Vec<(String, Vec<u8>)> {
     blocks
 }
 
-/// Pools of the thread counts to try.
+/// Pools with the numbers of threads to test.
 pub fn pools() -> Vec<ThreadPool> {
     let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     [1, 2, 3, 7].map(pool).into()

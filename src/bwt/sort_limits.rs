@@ -1,55 +1,56 @@
-//! Which blocks the CPU sorts in which way: the usual limits, and the lowest ones, with which tests
-//! and fuzzing sort blocks of any kind. And the error of all ways where memory is short.
+//! Limits that decide how the CPU sorts a block: the usual ones, and the lowest ones, with which
+//! tests and fuzzing sort blocks of any kind by each method. Also the error of all methods if
+//! memory is short.
 
 use crate::error::Error;
 use crate::positions::NarrowLimits;
 
-/// The blocks that are sorted by way of a text without their long runs.
+/// Limits of the blocks that are sorted by way of a text without their long runs.
 #[derive(Clone, Copy, Debug)]
 pub struct LongRunLimits {
-    /// Shorter blocks are not: their sort takes less time than 2^16 buckets.
+    /// Minimum size in bytes: sorting a smaller block takes less time than 2^16 buckets.
     pub min_len: usize,
-    /// Runs of so many bytes are long.
+    /// Minimum length of a long run in bytes.
     pub long: usize,
-    /// The shorter text is at most one in so many bytes of the block.
+    /// Minimum ratio of the block's size to that of the shorter text.
     pub share: usize,
-    /// There is at most one long run for so many bytes.
+    /// Minimum number of bytes per long run.
     pub apart: usize,
 }
 
 impl LongRunLimits {
-    /// With these there are less than 6 bytes per byte: the block, its transform, 6 for each of the
-    /// half that is left, and for each run and each sample in one 8 to 80.
+    /// With these, memory is less than 6 bytes per byte: the block, its transform, 6 for each byte
+    /// of the shorter text, which is at most half, and 8 to 80 for each run and each sample inside
+    /// one.
     pub const USUAL: LongRunLimits =
         LongRunLimits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
 
-    /// Nearly all blocks, whatever they are like.
+    /// Nearly all blocks of any kind.
     pub const LOWEST: LongRunLimits = LongRunLimits { min_len: 1, long: 2, share: 1, apart: 1 };
 }
 
-/// The blocks that are sorted by prefix-free parsing.
+/// Limits of the blocks that are sorted by prefix-free parsing.
 #[derive(Clone, Copy, Debug)]
 pub struct ParsingLimits {
-    /// Shorter blocks are not.
+    /// Minimum size in bytes.
     pub min_len: usize,
-    /// Of strings of two dozen bytes, one in so many or less may be different from all before.
+    /// Minimum number of strings of two dozen bytes per distinct one.
     pub repeats: usize,
-    /// The bytes between two phrases, on average, if the block has the usual amount of repeats.
+    /// Average number of bytes between two phrases, if the block has the usual amount of repeats.
     pub spacing: u32,
-    /// The block has at most one phrase for so many bytes.
+    /// Minimum number of bytes of the block per phrase.
     pub phrase_share: usize,
-    /// The dictionary has at most one byte for so many of the block: with a larger one this takes
-    /// longer than libsais does.
+    /// Minimum number of bytes of the block per byte of the dictionary: a larger dictionary takes
+    /// longer than libsais.
     pub dictionary_share: usize,
-    /// The squares of the lengths of different phrases sum up to at most so many times the length
-    /// of the block. All suffixes of a phrase are compared to their neighbours, so this bounds the
-    /// time.
+    /// Maximum sum of the squares of the lengths of different phrases, per byte of the block. All
+    /// suffixes of a phrase are compared with their neighbours, so this bounds the time.
     pub squares: usize,
 }
 
 impl ParsingLimits {
-    /// With these there are less than 6 bytes per byte: the block, its BWT, 12 for each phrase, 5
-    /// for each byte of the dictionary, and what libsais takes to sort large alphabets.
+    /// With these, memory is less than 6 bytes per byte: the block, its BWT, 12 for each phrase, 5
+    /// for each byte of the dictionary, and the workspace that libsais needs for large alphabets.
     pub const USUAL: ParsingLimits = ParsingLimits {
         min_len: 1 << 20,
         repeats: 4,
@@ -59,7 +60,7 @@ impl ParsingLimits {
         squares: 64,
     };
 
-    /// Nearly all blocks, whatever they are like and however long that takes.
+    /// Nearly all blocks of any kind, however long that takes.
     pub const LOWEST: ParsingLimits = ParsingLimits {
         min_len: 1,
         squares: usize::MAX,
@@ -69,25 +70,26 @@ impl ParsingLimits {
     };
 }
 
-/// The blocks that are cut and merged.
+/// Limits of the blocks that are cut and merged.
 #[derive(Clone, Copy, Debug)]
 pub struct MergeLimits {
-    /// Blocks that are shorter are not cut.
+    /// Minimum size in bytes of a block that is cut.
     pub min_len: usize,
-    /// Blocks with more samples than one in so many rows are not cut: each takes a search.
+    /// Minimum number of rows per sample: each sample takes a search.
     pub min_rate: u32,
-    /// Overlaps have up to one in so many of the bytes of the block.
+    /// Minimum ratio of the block's size to that of an overlap.
     pub overlap_share: usize,
-    /// The suffixes of A that are followed from a start of their own.
+    /// Number of suffixes of A in a lane, which has a start of its own.
     pub lane_len: usize,
     /// Larger blocks are cut even for one thread.
     pub narrow: NarrowLimits,
-    /// Blocks that are cut for that reason need no fewer samples than the index's usual.
+    /// Value of `min_rate` for blocks that are cut because of `narrow`: the usual sample distance
+    /// of an index.
     pub wide_min_rate: u32,
 }
 
 impl MergeLimits {
-    /// Shorter blocks take a few hundredths of a second as they are.
+    /// Smaller blocks take a few hundredths of a second uncut.
     pub const USUAL: MergeLimits = MergeLimits {
         min_len: 2 << 20,
         min_rate: 1 << 12,
@@ -97,7 +99,7 @@ impl MergeLimits {
         wide_min_rate: 1 << 8,
     };
 
-    /// Nearly all blocks, whatever they are like.
+    /// Nearly all blocks of any kind.
     pub const LOWEST: MergeLimits = MergeLimits {
         min_len: 16,
         min_rate: 2,
@@ -108,7 +110,7 @@ impl MergeLimits {
     };
 }
 
-/// There is not enough memory to sort a block, in whatever way.
+/// The error if there is not enough memory to sort a block by any method.
 pub fn no_memory() -> Error {
     Error::out_of_memory(
         "to sort a block, which takes 6 times its size, or up to 10 \

@@ -2,52 +2,51 @@
 //!
 //! The CPU sorter is libsais by Ilya Grebnov, an implementation of suffix sorting by induction (G.
 //! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
-//! construction*, 2011). It takes O(n) time on one thread whatever the data, and gives the
-//! transform and the samples in one pass without a suffix array being kept. Blocks are sorted side
-//! by side, each on one thread where libsais sorts it. Two ways come before it, each for blocks of
-//! its kind, in this order: `long_runs` sorts a block that is mostly runs without these;
-//! `prefix_free` sorts a block that repeats itself by its parse. Then `merge` has libsais sort a
-//! block on the calling thread; one that is alone it cuts in parts, which are sorted side by side,
-//! and merges them. `benches/results/2026-11-modes.md` has what each gains.
+//! construction*, 2011). It takes O(n) time on one thread for any data, and gives the BWT and the
+//! samples in one pass without keeping a suffix array. Blocks are sorted in parallel, each on one
+//! thread if libsais sorts it. Two methods are tried before it, each for blocks of its kind, in
+//! this order: `long_runs` sorts a block that is mostly runs without these; `prefix_free` sorts a
+//! block that repeats itself by its parse. Then `merge` calls libsais to sort a block on the
+//! calling thread; a block that is alone is cut into parts, which are sorted in parallel and
+//! merged. `benches/results/2026-11-modes.md` has the gain of each.
 //!
 //! To add a way to sort:
 //!
 //! - a folder here, `pub(crate)` for `internals`, with a function `sort(block, rate, limits, ..) ->
 //!   Result<Option<Bwt>>` as `long_runs` has (`None`: the next is tried; an error: the block
 //!   fails), and a struct of its limits, USUAL and LOWEST, in `sort_limits`;
-//! - its turn in [`CpuSorter::sort_on`], before `merge` and behind what is faster for the same
-//!   blocks, for blocks of up to 2 GiB; the parts of a merge go to libsais whatever they are like.
-//!   It takes a block that is alone from the threads of `merge`, so it has to be faster than these;
-//! - it gives libsais's exact `Bwt`, whatever the current rayon pool, all of whose threads it may
-//!   use, in time that is bounded whatever the data, and in 6 bytes per byte at most, the block and
-//!   its BWT among them, asked for through `allocation`. The workspace that is kept for other
-//!   blocks, 4 of these, counts too unless `sort_on` calls [`CpuSorter::free`] before;
-//! - tests that lower the limits and compare with `naive` and
-//!   [`CpuSorter::sort_on_one_thread`], which is libsais alone; one with USUAL. A text made to be
-//!   slow for it stands in `tests/alone/hostile.rs`, with `Options::index` if filters would take it
-//!   apart first;
-//! - a door in `internals` and an arm in `tests/common/targets/inverse.rs`, which says what the
-//!   bytes of an input are. The second one chooses the way, modulo their number: seeds in
-//!   `fuzz/seeds/inverse` are named by the way that they aim at, and that byte is to be set anew;
-//! - what it gains, with its turn and without, which is a change of `sort_on` that is not kept: by
-//!   `bwz -T2 -c --index` where it is for repeats, which filters remove otherwise; else by `cargo
-//!   bench --bench sort`, both of whose rows for the CPU are of `sort_on`. No test watches its peak
-//!   memory; `cargo bench --bench peers` has that of whole processes. A section in
+//! - its turn in [`CpuSorter::sort_on`], before `merge` and behind the methods that are faster for
+//!   the same blocks, for blocks of up to 2 GiB; the parts of a merge always go to libsais. It
+//!   takes a block that is alone from the threads of `merge`, so it has to be faster than these;
+//! - it gives libsais's exact `Bwt`, for any current rayon pool, all of whose threads it may use,
+//!   in bounded time for any data, and in at most 6 bytes per byte, including the block and its
+//!   BWT, allocated through `allocation`. The workspace that is kept for other blocks, 4 of these,
+//!   counts too unless `sort_on` calls [`CpuSorter::free`] before;
+//! - tests that lower the limits and compare with `naive` and [`CpuSorter::sort_on_one_thread`],
+//!   which is libsais alone; one with USUAL. A text made to be slow for it belongs in
+//!   `tests/alone/hostile.rs`, with `Options::index` if filters would take it apart first;
+//! - a door in `internals` and an arm in `tests/common/targets/inverse.rs`, which describes the
+//!   bytes of an input. The second byte chooses the method, modulo their number: seeds in
+//!   `fuzz/seeds/inverse` are named by the method that they aim at, and that byte has to be set
+//!   anew;
+//! - its gain, measured with its turn and without, by a change of `sort_on` that is not kept: by
+//!   `bwz -T2 -c --index` if it is for repeats, which filters remove otherwise; else by `cargo
+//!   bench --bench sort`, both of whose rows for the CPU are of `sort_on`. No test measures its
+//!   peak memory; `cargo bench --bench peers` has that of whole processes. A section in
 //!   `benches/results`, the head of this file, the docs of `bwt` and `sort_limits`, and the row of
-//!   `block` tell of it. `cargo test --test tidy` has the rules of the house.
+//!   `block` describe it. `cargo test --test tidy` has the rules of the house.
 //!
-//! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` have it sort texts of
-//! larger alphabets too.
+//! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` also call it for texts
+//! of larger alphabets.
 //!
-//! A GPU sorts as `gpu::algorithm` says, and gives the same.
+//! A GPU sorts as `gpu::algorithm` describes, with the same result.
 //!
-//! A block whose positions do not fit 31 bits is cut in parts that do, however many threads there
-//! are, and merged; one that repeats itself too much to be cut is sorted by libsais64, on one
-//! thread.
+//! A block whose positions do not fit in 31 bits is cut into parts that do, for any number of
+//! threads, and merged. If it repeats itself too much to be cut, libsais64 sorts it on one thread.
 //!
 //! Memory on the CPU: 6 bytes per byte, which are the block, its BWT and 4 of workspace, and about
-//! 0.5 MiB; with libsais64 10, 8 of them workspace. The workspace is read at random and lies on
-//! huge pages where they can be had.
+//! 0.5 MiB; with libsais64 10, 8 of them workspace. The workspace is read at random and is on huge
+//! pages if the system has them.
 
 use super::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits, no_memory};
 use super::table_pool::TablePool;
@@ -61,11 +60,11 @@ use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError, OutputElement};
 
 /// A sorter of blocks, chosen at run time. All give the same [`Bwt`] for the same block. None falls
-/// back on another: streams do that, in their own way.
+/// back on another: streams do that in their own way.
 #[derive(Debug)]
 pub enum Sorter {
-    /// The processor at hand: the calling thread, and the current rayon pool where a block repeats
-    /// itself, to find out whether it does, and above 2 GiB.
+    /// The CPU: the calling thread. The current rayon pool is used to find out if a block repeats
+    /// itself, if it does, and above 2 GiB.
     Cpu,
     /// A GPU, while the calling thread waits.
     Gpu(Box<gpu::GpuSorter>),
@@ -74,10 +73,10 @@ pub enum Sorter {
 impl Sorter {
     /// The sorter for a device: the CPU for [`Device::Auto`], the first of several GPUs.
     ///
-    /// A GPU comes up with this, which takes a quarter of a second or so for the first.
+    /// This initialises the GPU, which takes a quarter of a second or so for the first.
     ///
     /// # Errors
-    /// [`Error::Device`] where this build or this machine does not have it.
+    /// [`Error::Device`] if this build or this machine does not have the device.
     pub fn new(device: Device) -> Result<Self, Error> {
         match device {
             Device::Auto | Device::Cpu => Ok(Sorter::Cpu),
@@ -90,12 +89,12 @@ impl Sorter {
 
     /// Sorts a block of 1 to [`MAX_BLOCK_SIZE`] bytes.
     ///
-    /// An empty block is refused like one that is too long: its transform would have no primary
-    /// index, and an empty stream has no blocks.
+    /// An empty block is refused like one that is too long: its BWT would have no primary index,
+    /// and an empty stream has no blocks.
     ///
     /// # Errors
-    /// [`Error::Usage`] for such a length, [`Error::Io`] where there is no memory,
-    /// [`Error::Device`] where a GPU fails or the block does not fit it.
+    /// [`Error::Usage`] for such a length, [`Error::Io`] if there is no memory, [`Error::Device`]
+    /// if a GPU fails or the block does not fit in its memory.
     ///
     /// # Panics
     /// If `sample_rate` is not a power of two from 2 to 2^30; [`super::sample_rate`] gives one.
@@ -103,14 +102,16 @@ impl Sorter {
         self.sort_on(1, block, sample_rate)
     }
 
-    /// Sorts like [`Sorter::sort`], and with the same outcome, on up to `threads` threads of the
-    /// current rayon pool (on all of them where the block repeats itself).
+    /// Sorts like [`Sorter::sort`], and with the same result, on up to `threads` threads of the
+    /// current rayon pool (on all of them if the block repeats itself).
     ///
-    /// All in all this takes more computing than one thread does: it is for a block that is alone.
+    /// In total this takes more computation than one thread does: it is for a block that is alone.
     ///
     /// # Errors
+    /// As for [`Sorter::sort`].
+    ///
     /// # Panics
-    /// As [`Sorter::sort`].
+    /// As for [`Sorter::sort`].
     pub fn sort_on(
         &mut self,
         threads: usize,
@@ -140,8 +141,8 @@ fn check(block: &[u8], sample_rate: u32) -> Result<(), Error> {
     Ok(())
 }
 
-/// Sorts many blocks like [`Sorter::Cpu`], one after another or side by side, and keeps its
-/// workspace from one to the next.
+/// Sorts many blocks like [`Sorter::Cpu`], in sequence or in parallel, and keeps its workspace from
+/// one to the next.
 #[derive(Debug)]
 pub(crate) struct CpuSorter {
     narrow: NarrowLimits,
@@ -154,18 +155,18 @@ impl CpuSorter {
         CpuSorter::with(NarrowLimits::USUAL)
     }
 
-    /// With these as the largest blocks that are sorted with positions in 32 bits.
+    /// A sorter with these as the largest blocks that are sorted with positions in 32 bits.
     pub const fn with(narrow: NarrowLimits) -> Self {
         CpuSorter { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
-    /// Frees what is kept for the next blocks.
+    /// Frees the workspace kept for the next blocks.
     pub fn free(&self) {
         self.tables.free();
         self.wide_tables.free();
     }
 
-    /// As [`Sorter::sort_on`].
+    /// Sorts as [`Sorter::sort_on`] does.
     pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
         let on_one_thread = |block: &[u8], rate| self.sort_on_one_thread(block, rate);
@@ -173,7 +174,7 @@ impl CpuSorter {
         if block.len() > self.narrow.sorted {
             let part = |part: &[u8], rate| {
                 let sorted = self.sort_on_one_thread(part, rate);
-                // The workspace makes room for the merge.
+                // Frees the workspace to make room for the merge.
                 self.free();
                 sorted
             };
@@ -184,7 +185,7 @@ impl CpuSorter {
             return Ok(bwt);
         }
         if let Some(spacing) = prefix_free::spacing(block, ParsingLimits::USUAL) {
-            // The workspace that is kept makes room for the dictionary and the parse.
+            // Frees the workspace to make room for the dictionary and the parse.
             self.free();
             if let Some(bwt) = prefix_free::sort(block, sample_rate, spacing, ParsingLimits::USUAL)?
             {
@@ -205,7 +206,7 @@ impl CpuSorter {
     }
 }
 
-/// Sorts with a workspace as long as the block, whose positions it holds.
+/// Sorts with libsais in a workspace as long as the block, which holds its positions.
 fn induce<I: OutputElement + Into<i64>>(
     block: &[u8],
     sample_rate: I,
@@ -220,13 +221,14 @@ fn induce<I: OutputElement + Into<i64>>(
         .run()
         .map_err(refused)?
         .into_parts();
-    // libsais counts rows as we do: from 1, with the sentinel's row before.
+    // libsais counts rows as bwz does: from 1, with the sentinel's row before.
     let samples = rows.into_iter().map(|row| row.into().cast_unsigned()).collect();
     let sample_rate = sample_rate.into() as u32;
     Ok(Bwt { bytes, sample_rate, samples })
 }
 
-/// libsais refuses only for want of memory, as the lengths and the rate are checked before.
+/// The error of libsais, which can only be a lack of memory: the lengths and the rate were checked
+/// before.
 fn refused(error: LibsaisError) -> Error {
     debug_assert_eq!(error, LibsaisError::OutOfMemory);
     no_memory()

@@ -1,12 +1,12 @@
-//! Tables of a known size that are used for block after block.
+//! A pool of tables that are used for block after block.
 
 use crate::allocation::{Zero, zeroed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Tables that are used again for the next block: for fresh ones the kernel would clear and map
-/// every page anew, which is up to a fifth of the time that a block takes to be restored.
+/// Tables that are used again for the next block. For fresh ones the kernel would clear and map
+/// every page again, which takes up to a fifth of the time of restoring a block.
 ///
-/// There are never more than were in use at a time.
+/// There are never more tables than were in use at one time.
 #[derive(Debug)]
 pub(crate) struct TablePool<T>(Mutex<Vec<Vec<T>>>);
 
@@ -15,8 +15,8 @@ impl<T: Zero> TablePool<T> {
         TablePool(Mutex::new(Vec::new()))
     }
 
-    /// Lends a table of `len` values to `work`, with whatever was left in it; `None` where there is
-    /// no memory for it.
+    /// Lends a table of `len` values to `work`, with its contents from the last use. Returns `None`
+    /// if there is no memory for it.
     pub fn lend<R>(&self, len: usize, work: impl FnOnce(&mut [T]) -> R) -> Option<R> {
         let mut table = self.take(len).or_else(|| zeroed(len))?;
         let done = work(&mut table[..len]);
@@ -24,13 +24,13 @@ impl<T: Zero> TablePool<T> {
         Some(done)
     }
 
-    /// Frees the tables that nobody uses.
+    /// Frees the tables that are not in use.
     pub fn free(&self) {
         self.all().clear();
     }
 
-    /// A table that is not much too long. The others go where there is none: memory is better had
-    /// for the next one.
+    /// A table that is not much too long. If there is none, the others are freed: the new table
+    /// needs the memory.
     fn take(&self, len: usize) -> Option<Vec<T>> {
         let mut tables = self.all();
         let fits = |table: &Vec<T>| (len..=len + len / 8).contains(&table.len());

@@ -1,13 +1,13 @@
-//! Adaptive models of bits and numbers, for what is small: the matches of filters and the tables of
+//! Adaptive models of bits and numbers, for small data: the matches of filters and the tables of
 //! static rANS. FORMAT.md section 11.2.
 //!
-//! There are few of them, so size matters and speed does not: some 50 ns a number. A number is an
-//! exp-Golomb bucket, as in I. Pavlov's LZMA, and extra bits, of which the first have models. Each
-//! model is written once for both directions of the range coder below it.
+//! They code few numbers, so size matters and speed does not: some 50 ns a number. A number is
+//! coded as an exp-Golomb bucket, as in I. Pavlov's LZMA, and extra bits, of which the first have
+//! models. Each model is written once for both directions of the range coder below it.
 
 use super::range_coder::{BinaryCoder, ONE};
 
-/// The probability that a bit is 1, in 2^-16, and how often it was seen.
+/// The probability that a bit is 1, in units of 2^-16, and the number of bits seen.
 #[derive(Clone, Copy, Debug)]
 pub struct BitModel {
     one: u16,
@@ -24,7 +24,7 @@ impl BitModel {
         bit
     }
 
-    /// Moves towards `bit`, first quickly.
+    /// Moves the probability towards `bit`, quickly at first.
     fn learn(&mut self, bit: bool) {
         let rate = match self.seen {
             0..4 => 2,
@@ -50,7 +50,7 @@ impl<const BITS: u32> BitTree<BITS> {
         BitTree(vec![BitModel::NEW; 1 << BITS])
     }
 
-    /// Encodes `value`, or decodes one whatever `value` is.
+    /// Encodes `value`, or decodes one, for which `value` does not matter.
     pub fn code(&mut self, value: usize, coder: &mut impl BinaryCoder) -> usize {
         let node = (0..BITS).rev().fold(1, |node, shift| {
             let bit = self.0[node].code(value >> shift & 1 == 1, coder);
@@ -68,18 +68,18 @@ pub struct NumberModel {
     top: Vec<[BitModel; 8]>,
 }
 
-/// The first extra bits, which have models.
+/// Number of extra bits that have models, from the highest on.
 const TOP: u32 = 3;
 
 impl NumberModel {
-    /// The largest number: there are 32 buckets.
+    /// The largest number that fits the 32 buckets.
     pub const MOST: usize = u32::MAX as usize - 1;
 
     pub fn new() -> Self {
         NumberModel { bucket: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
     }
 
-    /// Encodes `number`, or decodes one whatever `number` is.
+    /// Encodes `number`, or decodes one, for which `number` does not matter.
     pub fn code(&mut self, number: usize, coder: &mut impl BinaryCoder) -> usize {
         let bucket = self.bucket.code((number + 1).ilog2() as usize, coder);
         let mut node = 1;

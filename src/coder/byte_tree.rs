@@ -1,18 +1,18 @@
 //! The byte tree of context mixing: a binary tree over the bytes of a slice. FORMAT.md section
 //! 15.1.
 //!
-//! A byte is coded as the way down to it, in bits that say "the split byte or a later one". The
-//! leaves are in the order of the byte values, so that bytes that lie close (letters, digits,
-//! samples of a signal) share most of their way and what is learnt there. Every split halves the
-//! weight that is left as well as it can: text takes about five bits per run and DNA two, where
-//! plain bytes take eight. Nodes are numbered breadth first.
+//! A byte is coded as the path down to its leaf, in bits that say "the split byte or a later one".
+//! The leaves are in the order of the byte values, so that close bytes (letters, digits, samples of
+//! a signal) share most of their path and of its statistics. Every split halves the remaining
+//! weight as evenly as possible: text takes about five bits per run and DNA two, while plain bytes
+//! would take eight. Nodes are numbered breadth first.
 //!
-//! A node and those up to two levels below it are a group, whose estimates share a cache line: a
-//! byte has one to three groups on its way, and five nodes or more.
+//! A node and the nodes up to two levels below it are a group, whose estimates share a cache line.
+//! A path of n nodes crosses n / 3 groups, rounded up: one to three for most bytes.
 //!
 //! The tree follows from one weight per byte, a power of two near the number of its runs. The
-//! slice's header says in 32 bytes, a bit for each byte, which are present, and has half a byte for
-//! the logarithm of the weight of each of these.
+//! slice's header has 32 bytes with a bit for each byte value that says if it is present, and half
+//! a byte for the logarithm of the weight of each present one.
 
 use super::{ENDS_EARLY, rle};
 use crate::error::Flaw;
@@ -21,10 +21,11 @@ use crate::error::Flaw;
 #[derive(Debug, Clone, Copy)]
 pub struct TreeNode {
     pub split: u8,
-    /// Left and right: a byte, or 256 plus the number of a node.
+    /// Left and right child: a byte, or 256 plus the index of a node.
     pub children: [u16; 2],
-    /// The group, and the number in it as in a heap: 1 for the topmost, 2 k and 2 k + 1 below k.
+    /// The group.
     pub group: u8,
+    /// Index in the group, as in a heap: 1 for the topmost node, 2 k and 2 k + 1 below node k.
     pub heap_index: u8,
 }
 
@@ -35,11 +36,11 @@ pub struct ByteTree {
     nodes: Vec<TreeNode>,
 }
 
-/// Codes below this one are bytes, the others nodes.
+/// Codes below this one are bytes, the others are nodes.
 pub const INNER: u16 = 256;
 
 impl ByteTree {
-    /// The node that a code of [`INNER`] and more stands for.
+    /// The node of a code that is at least [`INNER`].
     #[inline(always)]
     pub fn node(&self, code: u16) -> TreeNode {
         self.nodes[usize::from(code - INNER)]
@@ -66,7 +67,7 @@ impl ByteTree {
         Self::of(&log_weights)
     }
 
-    /// Reads what [`ByteTree::encode`] wrote; returns the tree and the bytes behind it.
+    /// Reads the output of [`ByteTree::encode`]. Returns the tree and the bytes behind it.
     pub fn decode(coded: &[u8]) -> Result<(Self, &[u8]), Flaw> {
         let (present, rest) = coded.split_at_checked(32).ok_or(ENDS_EARLY)?;
         let is_present = |byte: &usize| present[byte / 8] >> (byte % 8) & 1 == 1;
@@ -82,7 +83,7 @@ impl ByteTree {
         Ok((Self::of(&log_weights), rest))
     }
 
-    /// The tree of these weights, by their logarithm; bytes where it is 0 are not in the tree.
+    /// The tree of bytes with these logarithms of weights; bytes with 0 are not in the tree.
     fn of(log_weights: &[u8; 256]) -> Self {
         let leaves: Vec<(u8, u32)> = (0..=255)
             .zip(log_weights)
@@ -111,7 +112,7 @@ impl ByteTree {
     }
 }
 
-/// Groups are numbered in the order of their topmost nodes.
+/// Assigns nodes to groups, which are numbered in the order of their topmost nodes.
 fn put_in_groups(nodes: &mut [TreeNode]) {
     let mut groups = 0;
     for at in 0..nodes.len() {
@@ -129,7 +130,8 @@ fn put_in_groups(nodes: &mut [TreeNode]) {
     }
 }
 
-/// How many of two or more `leaves` go to the left, so that the weights of both sides differ least.
+/// Number of `leaves`, of two or more, that go to the left so that the weights of both sides differ
+/// least.
 fn halve(leaves: &[(u8, u32)]) -> usize {
     let total: u32 = leaves.iter().map(|leaf| leaf.1).sum();
     let mut left = 0;

@@ -1,16 +1,16 @@
 //! Context mixing, the smallest coding: bytes and run lengths as binary symbols.
 //! FORMAT.md chapter 15.
 //!
-//! The slice is a sequence of runs. For each, its byte is coded as the way down the slice's
-//! `byte_tree`, and then its length, in binary symbols that a [`Mixer`] predicts: for a byte
-//! from the bytes of the three runs before it and from the last bits at the same node after the
-//! same byte; for a length from how long runs of this byte, and all runs, have been. There is
-//! no move-to-front: bytes, unlike MTF ranks, show the order in tables and signals, and text gets
-//! no larger.
+//! A slice is a sequence of runs. For each run, its byte is coded as the path down the slice's
+//! `byte_tree`, then its length, in binary symbols that a [`Mixer`] predicts. A byte is predicted
+//! from the bytes of the three runs before it, and from the last bits at the same node, overall and
+//! after the same byte. A length is predicted from the lengths of earlier runs of this byte and of
+//! all bytes. There is no move-to-front: bytes, unlike MTF ranks, show the order in tables and
+//! signals, and text gets no larger.
 //!
 //! Both directions are one function. Cost: see [`Mixer`]; text takes six or seven binary symbols
-//! per run. The estimates take 5 MB, of which text touches a fifth. Those of a byte's first bits
-//! are prefetched while the length before it is coded.
+//! per run. The estimates take 5 MB, of which text uses a fifth. The estimates of a byte's first
+//! bits are prefetched while the length before it is coded.
 
 use super::byte_tree::{ByteTree, INNER};
 use super::logistic_mixer::{Mixer, MixerContext};
@@ -21,24 +21,26 @@ use super::simd_dispatch::widest;
 use super::{ENDS_EARLY, LEFT_OVER};
 use crate::error::Flaw;
 
-/// Numbers of inputs, estimates, first and second sets of weights, and APM contexts. For bytes
-/// the sets are 256 nodes, 3 cases and 4 histories; 16 lengths and 256 bytes; the APM contexts
-/// 256 nodes, 3 cases and 2 histories. For lengths they are 16 nodes and 16 lengths; 256 bytes;
-/// the APM contexts 256 bytes and 16 nodes.
+/// The mixer of bytes. The parameters are the numbers of inputs, estimates, first and second sets
+/// of weights, and APM contexts. First sets: 256 nodes, 3 cases and 4 histories; second sets: 16
+/// lengths and 256 bytes; APM contexts: 256 nodes, 3 cases and 2 histories.
 type ByteMixer = Mixer<7, { 1 << 21 }, { 1 << 12 }, { 1 << 12 }, { 1 << 11 }>;
+/// The mixer of lengths. First sets: 16 nodes and 16 lengths; second sets: 256 bytes; APM contexts:
+/// 256 bytes and 16 nodes.
 type LengthMixer = Mixer<5, { 1 << 19 }, 256, 256, { 1 << 12 }>;
 
-/// The higher its limit, the slower an estimate moves in the end. The first two inputs have the
-/// same context, the node, at two speeds.
+/// Limits of the counts of bytes' estimates, by input: the higher its limit, the slower an estimate
+/// moves in the end. The first two inputs have the same context, the node, at two speeds.
 const BYTE_LIMITS: [u16; 8] = [2, 14, 10, 15, 15, 15, 15, 15];
+/// Limits of the counts of lengths' estimates, by input.
 const LENGTH_LIMITS: [u16; 8] = [15; 8];
 
 /// Lengths less one below this are coded in unary.
 const UNARY: u32 = 8;
-/// The number of exp-Golomb widths of longer ones.
+/// Number of exp-Golomb widths of longer ones.
 const WIDTHS: u32 = 31;
 
-/// The coded runs of `slice`, or `None` where they take as many bytes as it.
+/// The coded runs of `slice`, or `None` if they would not be shorter than the slice.
 pub fn encode(slice: &[u8]) -> Option<Vec<u8>> {
     widest!(
         encode_with::<super::mixer_simd::MixerAvx2, MixerPlain>(slice: &[u8]) -> Option<Vec<u8>>
@@ -63,7 +65,7 @@ fn encode_with<V: MixerVector>(slice: &[u8]) -> Option<Vec<u8>> {
     (out.len() < slice.len()).then_some(out)
 }
 
-/// Fills `out` with the runs that `coded` holds.
+/// Fills `out` with the runs coded in `coded`.
 pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     widest!(
         decode_with::<super::mixer_simd::MixerAvx2, MixerPlain>(coded: &[u8], out: &mut [u8])
@@ -86,31 +88,32 @@ fn decode_with<V: MixerVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
     if coder.is_at_end() { Ok(()) } else { Err(LEFT_OVER) }
 }
 
-/// The model state: what contexts need of all runs so far, and what was learnt from them.
+/// The model state: the contexts after all runs so far, and the adaptive models.
 struct MixingModel {
     byte_mixer: ByteMixer,
     length_mixer: LengthMixer,
     /// Bytes of the last three runs, the last one first.
     before: [u8; 3],
-    /// The last eight bits at each node, and those after each byte.
+    /// The last eight bits at each node.
     history: [u8; 256],
+    /// The last eight bits at each node after each byte.
     history_after: Box<[[u8; 256]; 256]>,
     own: [OwnRuns; 256],
     /// Quantised lengths of the last four runs, two bits each.
     lengths: u8,
-    /// The moving average of all lengths, in sixteenths.
+    /// Moving average of all lengths, in sixteenths.
     average: u32,
-    /// Runs so far.
+    /// Number of runs so far.
     count: u32,
 }
 
-/// What contexts need of one byte's runs.
+/// The state of one byte's runs.
 #[derive(Debug, Clone, Copy, Default)]
 struct OwnRuns {
     length: u8,
     lengths: u8,
     average: u16,
-    /// The number of the byte's last run.
+    /// Index of the byte's last run.
     last: u32,
 }
 
@@ -129,7 +132,7 @@ impl MixingModel {
         }
     }
 
-    /// Codes one run; a decoder's `run` may be any.
+    /// Codes one run; a decoder may pass any `run`.
     #[inline(always)]
     fn run<V: MixerVector, C: BinaryCoder>(
         &mut self,
@@ -160,7 +163,7 @@ impl MixingModel {
         let last_two_lengths = usize::from(self.lengths & 15) << 8;
         let mut groups = [0; 7];
         let mut code = tree.root;
-        // Whether the last run's byte is still below this node: it cannot come again.
+        // True while the last run's byte is below this node: it cannot come again.
         let mut excluded = self.count > 0;
         while code >= INNER {
             let node = tree.node(code);

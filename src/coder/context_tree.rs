@@ -1,25 +1,27 @@
 //! The classes of contexts: two trees of questions, for run lengths and for MTF ranks, that are
 //! part of the format. FORMAT.md section 14.4.
 //!
-//! A leaf of a tree is a set of contexts in which numbers are distributed alike, whatever the data.
-//! Each block has a table for each *class*: a leaf, or an inner node below which it does not tell
-//! contexts apart. The trees were grown on the BWTs of 14 files of all kinds, split by split
-//! wherever that saved most (as CART does), with the tables paid for.
+//! A leaf of a tree is a set of contexts in which numbers have similar distributions in all data.
+//! Each block has a table for each *class*: a leaf, or an inner node whose leaves the block does
+//! not distinguish. The trees were grown on the BWTs of 14 files of all kinds: each time, the split
+//! that saved most was added (as in CART), with the cost of the tables included.
 //!
-//! The features of the run's own byte come first in both trees, so that they choose an *own
-//! node* ahead of time; what is around the run then chooses among the leaves below that.
+//! The features of the run's own byte come first in both trees, so that they choose an *own node*
+//! ahead of time; the average around the run then chooses among the leaves below that node.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
-/// The leaves of both trees.
+/// Number of leaves of the tree of run lengths.
 pub const RUN_LEAVES: usize = 64;
+/// Number of leaves of the tree of MTF ranks.
 pub const RANK_LEAVES: usize = 256;
 
-/// In preorder; `r3`: to the left if the feature r is less than 3; `.`: a leaf.
+/// The trees in preorder. `r3` is a node: contexts whose feature r is less than 3 go to the left.
+/// `.` is a leaf.
 ///
-/// Of the byte: r and q, the quantised averages of its run lengths and MTF ranks; l, quantised,
-/// its last MTF rank. Around it: u, the quantised average of all MTF ranks.
+/// Features of the byte: r and q, the quantised averages of its run lengths and MTF ranks; l, its
+/// last MTF rank, quantised. Feature around it: u, the quantised average of all MTF ranks.
 const RUN_TREE: &str = "\
     r4 q7 r3 q5 r2 r1 . q4 q2 . . . q4 q3 . . . r2 . q6 . . q4 q3 . . q5 . q6 . . q10 r3 q8 r2 . \
     . r2 q9 . . . l1 . q8 . . r2 q15 q12 q11 . . l3 . q13 . . . r3 l2 . q13 . . l2 . q13 . . r7 \
@@ -41,15 +43,15 @@ const RANK_TREE: &str = "\
     . u7 u6 . . . u7 . . u7 . . q14 r1 l7 u7 u6 . . . u7 . . l4 u6 . u7 . . l7 u7 u6 . . . u7 . \
     . r1 u7 u5 . . . l5 u7 u6 . . . u7 u6 . . . r1 u7 u6 . . . l7 u7 u6 . . . u7 u6 . . .";
 
-/// A node of a tree. The nodes stand in preorder: the left child is the next node.
+/// A node of a tree. The nodes are in preorder: the left child is the next node.
 #[derive(Debug, Clone)]
 pub struct ContextNode {
-    /// What is asked of a context.
+    /// The split of its contexts, or `None` for a leaf.
     split: Option<NodeSplit>,
     /// The leaves at and below it.
     pub leaves: Range<usize>,
     pub depth: usize,
-    /// The middle of the quantised averages that it stands for, of run lengths or of MTF ranks.
+    /// The middle of the quantised averages that lead to it, of run lengths or of MTF ranks.
     pub middle: usize,
 }
 
@@ -61,7 +63,7 @@ struct NodeSplit {
 }
 
 impl ContextNode {
-    /// Where its right child stands, if it has children.
+    /// The index of its right child, if it has children.
     pub fn right(&self) -> Option<usize> {
         self.split.map(|split| split.right)
     }
@@ -71,7 +73,7 @@ impl ContextNode {
 #[derive(Debug)]
 pub struct ContextTree {
     pub nodes: Vec<ContextNode>,
-    /// The nodes at which what is around begins to matter: the own nodes.
+    /// The own nodes: those below which the average around the run is used.
     own: Vec<usize>,
 }
 
@@ -83,7 +85,8 @@ impl ContextTree {
         tree
     }
 
-    /// Adds the next node and all below it; `values` of the feature `middle` comes from reach it.
+    /// Adds the next node and all nodes below it. `values` are the values of `own_feature` that
+    /// lead to it.
     fn add<'a>(
         &mut self,
         words: &mut impl Iterator<Item = &'a str>,
@@ -117,8 +120,7 @@ impl ContextTree {
         self.nodes[at].leaves.end = *leaves;
     }
 
-    /// The node that a context leads to from the node `at` on, where `value` gives the features
-    /// that it knows.
+    /// The node that a context leads to from node `at`, as far as `value` returns its features.
     fn descend(&self, mut at: usize, value: impl Fn(u8) -> Option<u8>) -> usize {
         while let Some(split) = self.nodes[at].split
             && let Some(value) = value(split.feature)
@@ -128,27 +130,27 @@ impl ContextTree {
         at
     }
 
-    /// The number of the own node of a byte.
+    /// The number of the own node for the features of a byte.
     fn own_node(&self, own: [u8; 3]) -> usize {
         let value = |feature| b"rql".iter().position(|&f| f == feature).map(|k| own[k]);
         let node = self.descend(0, value);
         self.own.iter().position(|&own| own == node).expect("the features around come last")
     }
 
-    /// The leaf of an own node, given what is around.
+    /// The leaf below an own node for the average around the run.
     fn leaf(&self, own: usize, around: usize) -> usize {
         let node = self.descend(self.own[own], |_| Some(around as u8));
         self.nodes[node].leaves.start
     }
 }
 
-/// Values of what is around a run.
+/// Number of values of the average around a run.
 pub const AROUND: usize = 8;
-/// Room for the MTF ranks' leaves: a power of two that holds all own nodes.
+/// Size of the table of the leaves of MTF ranks: a power of two that is enough for all own nodes.
 pub const RANK_CONTEXTS: usize = 1024;
 
-/// What is known of a byte's contexts, by r * 128 + q * 8 + l: the leaf of its run length, and
-/// from bit 16 on [`AROUND`] times its own class for MTF ranks.
+/// The contexts of a byte, by r * 128 + q * 8 + l: the leaf of its run length, and from bit 16 on
+/// [`AROUND`] times the number of its own node for MTF ranks.
 pub type OwnContexts = [u32; 2048];
 
 /// Both trees, and their leaves.
@@ -157,11 +159,11 @@ pub struct Contexts {
     pub runs: ContextTree,
     pub ranks: ContextTree,
     pub own: Box<OwnContexts>,
-    /// By [`AROUND`] times the own class plus what is around: the leaf.
+    /// The leaf, by [`AROUND`] times the own node plus the average around the run.
     pub rank_leaves: Box<[u8; RANK_CONTEXTS]>,
 }
 
-/// What the format says of contexts.
+/// The contexts that the format defines.
 pub static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
     let runs = ContextTree::parse(RUN_TREE, b'r', 11);
     let ranks = ContextTree::parse(RANK_TREE, b'q', 16);

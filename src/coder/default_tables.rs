@@ -1,13 +1,13 @@
-//! The tables that a block need not send: how run lengths and MTF ranks are distributed by the
+//! The tables that a block need not send: the distributions of run lengths and of MTF ranks, by the
 //! quantised average of their symbol. FORMAT.md section 14.8.
 //!
-//! Given that average the distribution hardly depends on the data: text, markup, tables and code
-//! agree within a few percent. A short block does with these tables alone, and the differences from
-//! them are small.
+//! Given that average, the distribution hardly depends on the data: text, markup, tables and code
+//! agree within a few percent. A short block needs only these tables, and the tables of others
+//! differ little from them.
 
 use super::run_context::{QUANTISED_MTF_RANKS, QUANTISED_RUN_LENGTHS};
 
-/// Of 1024 run lengths, each less one, how many are in each bucket, by the quantised average.
+/// Number of run lengths, each less one, in each bucket, of 1024 with the same quantised average.
 #[rustfmt::skip]
 pub const RUN_LENGTH_SHARES: [[u16; 16]; QUANTISED_RUN_LENGTHS] = [
     [972, 29, 7, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
@@ -23,7 +23,7 @@ pub const RUN_LENGTH_SHARES: [[u16; 16]; QUANTISED_RUN_LENGTHS] = [
     [101, 43, 26, 23, 14, 16, 12, 12, 7, 11, 36, 62, 89, 98, 124, 350],
 ];
 
-/// The same of MTF ranks, each less one.
+/// Number of MTF ranks, each less one, in each bucket, of 1024 with the same quantised average.
 #[rustfmt::skip]
 pub const MTF_RANK_SHARES: [[u16; 16]; QUANTISED_MTF_RANKS] = [
     [125, 33, 23, 13, 17, 19, 16, 15, 18, 10, 54, 72, 99, 157, 126, 227],

@@ -1,8 +1,8 @@
-//! What the coder's kernels on a GPU take and give, as plain arrays: the maps from model state to
-//! leaves, a table for each leaf, and the counts of symbols.
+//! Inputs and outputs of the coder's kernels on a GPU, as plain arrays: the maps from model state
+//! to leaves, a table for each leaf, and the counts of symbols.
 //!
-//! A GPU has a table for each leaf, whatever the classes are, so that one lookup less is waited
-//! for. The choice of the models is the same as for slices that are coded on the CPU.
+//! A GPU has a table for each leaf, not for each class, which saves one lookup. The models are
+//! chosen as for slices that are coded on the CPU.
 
 use super::context_tree::{AROUND, CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::frequency_table::FrequencyTable;
@@ -13,34 +13,37 @@ use super::run_context::{
 };
 use crate::error::Flaw;
 
-/// Averages are below this: no scaled root is larger than 600.
+/// Upper bound of averages: no scaled root is larger than 600.
 const AVERAGES: usize = 608;
-/// Keys of what is known of a symbol's own contexts.
+/// Number of keys of a byte's own contexts.
 const OWN_KEYS: usize = QUANTISED_RUN_LENGTHS << 7;
-/// Tables of all leaves, and of extra bits.
+/// Number of tables: those of all leaves, and of extra bits.
 const TABLES: usize = RUN_LEAVES + RANK_LEAVES + EXTRA_TABLES;
 
-/// From model state to leaves, the same for all blocks. Averages, MTF ranks and run lengths are all
-/// less one.
+/// Maps from model state to leaves, which are the same for all blocks. Averages, MTF ranks and run
+/// lengths are all less one.
 pub struct ContextArrays {
-    /// By number: its scaled root, and from bit 24 on quantised as a last MTF rank.
+    /// By number: its scaled root, and from bit 24 on its quantised value as a last MTF rank.
     pub roots: [u32; 256],
-    /// By average: the quantised value.
+    /// Quantised average run length, by average.
     pub run_context: [u8; AVERAGES],
+    /// Quantised average MTF rank of a byte, by average.
     pub rank_context: [u8; AVERAGES],
+    /// Quantised average MTF rank of all bytes, by average.
     pub all_rank_context: [u8; AVERAGES],
-    /// By `run_context` * 128 + `rank_context` * 8 + the quantised last MTF rank.
+    /// Leaf of run lengths, by `run_context` * 128 + `rank_context` * 8 + the quantised last MTF
+    /// rank.
     pub run_leaf: [u8; OWN_KEYS],
-    /// By the same: the own node of MTF ranks.
+    /// Own node of MTF ranks, by the same key.
     pub own_rank: [u8; OWN_KEYS],
-    /// By 8 * `own_rank` + `all_rank_context`.
+    /// Leaf of MTF ranks, by 8 * `own_rank` + `all_rank_context`.
     pub rank_leaf: [u8; 96 * AROUND],
 }
 
 impl ContextArrays {
-    /// Those of the format.
+    /// The maps that the format defines.
     pub fn new() -> Self {
-        // The quantisers of the CPU have the factors of its keys in them.
+        // The quantisers of the CPU include the factors of its keys.
         let quantised =
             |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
         ContextArrays {
@@ -60,15 +63,16 @@ impl ContextArrays {
 /// The models of a block.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ModelArrays {
-    /// By 16 * the table plus the symbol: its first slot, and from bit 16 on how many it owns. The
-    /// tables are those of the leaves of run lengths, then of MTF ranks, then of extra bits.
+    /// By 16 * the table plus the symbol: its first slot, and from bit 16 on its number of slots.
+    /// The order of tables is that of the leaves of run lengths, then of MTF ranks, then of extra
+    /// bits.
     pub tables: Vec<u32>,
-    /// Whether each byte occurs.
+    /// 1 for each byte value that occurs, else 0.
     pub alphabet: [u8; 256],
 }
 
 impl ModelArrays {
-    /// Words of the counts that [`ModelArrays::choose`] takes.
+    /// Number of counts that [`ModelArrays::choose`] takes.
     pub const COUNTS: usize = 16 * TABLES + 256;
 
     /// Reads the models of a block.
@@ -76,11 +80,11 @@ impl ModelArrays {
         Models::decode(coded).map(|models| Self::of(&models))
     }
 
-    /// Chooses the models for counts of symbols, in the order of [`ModelArrays::tables`], and
-    /// behind these of bytes; appends them to `out`.
+    /// Chooses the models and appends them to `out`. `counts` are those of the symbols, in the
+    /// order of [`ModelArrays::tables`], and behind them those of the bytes.
     ///
     /// # Panics
-    /// If these are not [`ModelArrays::COUNTS`].
+    /// If `counts` does not have [`ModelArrays::COUNTS`] entries.
     pub fn choose(counts: &[u32], out: &mut Vec<u8>) -> Self {
         assert_eq!(counts.len(), Self::COUNTS);
         let (symbols, bytes) = counts.split_at(16 * TABLES);

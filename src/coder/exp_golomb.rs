@@ -1,7 +1,7 @@
 //! Numbers as an exp-Golomb bucket and extra bits. FORMAT.md section 14.7.
 //!
-//! Run lengths and MTF ranks are small in most cases and now and then huge. The model codes the
-//! bucket, a symbol of 16 that it learns well; the extra bits are few, and a simpler model does for
+//! Run lengths and MTF ranks are mostly small and sometimes huge. The model codes the bucket, one
+//! of 16 symbols, which it predicts well. The extra bits are few, and a simpler model is enough for
 //! them. Numbers start at 0 (a run length or an MTF rank less one):
 //!
 //! ```text
@@ -16,21 +16,21 @@
 
 /// The buckets below this one are the numbers themselves.
 pub const DIRECT: usize = 10;
-/// The bucket that does not tell the width.
+/// The bucket of all widths from [`LAST_BUCKET_WIDTH`] up.
 pub const LAST_BUCKET: usize = 15;
-/// The least width in the last bucket.
+/// Minimum width in the last bucket.
 pub const LAST_BUCKET_WIDTH: u32 = 7;
 
-/// A number taken apart.
+/// A number split into its bucket and its extra bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExpGolomb {
     pub bucket: usize,
-    /// How many extra bits there are.
+    /// Number of extra bits.
     pub width: u32,
     pub extra: u32,
 }
 
-/// Takes `number` apart.
+/// Splits `number`.
 #[inline(always)]
 pub fn split(number: u32) -> ExpGolomb {
     if number < DIRECT as u32 {
@@ -42,7 +42,7 @@ pub fn split(number: u32) -> ExpGolomb {
     ExpGolomb { bucket, width, extra: shifted - (1 << width) }
 }
 
-/// The number with these extra bits, in buckets from 10 on. `width` is at most 30.
+/// The number with these extra bits, for buckets from 10 on. `width` is at most 30.
 #[inline(always)]
 pub fn join(width: u32, extra: u32) -> u32 {
     (1 << width) + extra + 6

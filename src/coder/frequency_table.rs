@@ -1,23 +1,24 @@
-//! A table of static rANS: which of the 2^15 slots each of 16 symbols owns. FORMAT.md section 14.2.
+//! A table of static rANS: the owner of each of 2^15 slots among 16 symbols. FORMAT.md section
+//! 14.2.
 //!
-//! A weight is written as a floating-point number of one byte, its [`Code`]: its four highest bits
-//! and an exponent, so that it is within a sixteenth of what it was. Every symbol owns at least one
-//! slot, whatever its weight: any bytes make a table.
+//! A weight is stored as a floating-point number of one byte, its [`Code`]: its four highest bits
+//! and an exponent, so that it is exact to a sixteenth. Every symbol owns at least one slot, even
+//! with weight 0, so any bytes make a valid table.
 
 use super::rans::{PreparedSlots, SLOT_BITS, Slots};
 use super::slot_search::SlotSearch;
 
-/// Slots that the weights share; each symbol has one more.
+/// Number of slots shared by weight; each symbol has one more.
 const SHARED: u64 = (1 << SLOT_BITS) - 16;
 
 /// A weight in one byte.
 pub type Code = u8;
 
-/// Which slots each of 16 symbols owns.
+/// The slots that each of 16 symbols owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct FrequencyTable {
-    /// The first slots of all symbols, and behind them 2^15.
+    /// The first slot of each symbol, and behind them 2^15.
     starts: [u16; 17],
 }
 
@@ -46,7 +47,7 @@ impl FrequencyTable {
         std::array::from_fn(|symbol| self.slots(symbol).into())
     }
 
-    /// Whether `slot` belongs to `symbol` or one above it.
+    /// Returns true if `slot` belongs to `symbol` or one above it.
     #[inline(always)]
     pub fn reaches(&self, symbol: usize, slot: u32) -> bool {
         slot >= u32::from(self.starts[symbol])
@@ -61,7 +62,8 @@ impl FrequencyTable {
     }
 }
 
-/// The codes of counts: weights that sum to about 2^15, so that alike counts have alike codes.
+/// The codes of counts, scaled so that the weights sum to about 2^15. Similar counts have equal
+/// codes.
 pub fn codes(counts: &[u32; 16]) -> [Code; 16] {
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     counts.map(|count| match u64::from(count) << SLOT_BITS {

@@ -1,34 +1,34 @@
 //! Sixteen bytes of a move-to-front list, moved at once.
 //!
-//! It comes as SSE2, as AVX2 where the processor has it, and as plain Rust on two words. All give
-//! the same lists, which the tests compare. None has a branch that depends on the bytes: one of
-//! three MTF ranks of English is 8 or more, and the processor does not foresee which.
+//! There are three versions: SSE2, AVX2 if the processor has it, and plain Rust on two words. All
+//! give the same lists, which the tests compare. None has a branch that depends on the bytes: one
+//! of three MTF ranks of English is 8 or more, which the processor cannot predict.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
 #[cfg(target_arch = "x86_64")]
 use std::{arch::x86_64::*, mem::transmute};
 
-/// Sixteen bytes in a row of a list.
+/// Sixteen neighbouring bytes of a list.
 pub trait ListHead: Copy {
     fn of(bytes: [u8; 16]) -> Self;
 
     fn bytes(self) -> [u8; 16];
 
-    /// The first two bytes, the very first lowest.
+    /// The first two bytes, the first in the lowest bits.
     fn first_two(self) -> u32;
 
-    /// Shifts `before` in from the front, up to where `byte` is, or through all. Gives where that
-    /// was, 16 and more where it is not here.
+    /// Shifts `before` in from the front, up to the position of `byte`, or through all sixteen.
+    /// Returns that position, or 16 or more if `byte` is not here.
     fn shift_in(&mut self, before: u8, byte: u8) -> u32;
 
-    /// Takes the first byte out and puts `byte` in so that it is at `at`, which is below 16.
+    /// Removes the first byte and inserts `byte` so that it is at `at`, which is below 16.
     fn shift_out(&mut self, at: usize, byte: u8);
 
-    /// The same with the first byte.
+    /// Removes the first byte and inserts it at `at`.
     fn put_back(&mut self, at: usize);
 }
 
-/// In two words, of which the first one is in front; the first byte is the lowest.
+/// Plain version in two words, the front one first; the first byte is the lowest.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[derive(Debug, Clone, Copy)]
 pub struct HeadPlain([u64; 2]);
@@ -65,7 +65,7 @@ impl ListHead for HeadPlain {
             same.wrapping_sub(Self::splat(1)) & !same & Self::splat(0x80)
         };
         let [in_low, in_high] = [zeros(low), zeros(high)];
-        // All bits up to the lowest one that is set, and all where none is.
+        // All bits up to the lowest one that is set, or all bits if none is.
         let up_to = |bits: u64| bits ^ bits.wrapping_sub(1);
         let past = if in_low == 0 { u64::MAX } else { 0 };
         let (mask_low, mask_high) = (up_to(in_low), up_to(in_high) & past);
@@ -89,7 +89,7 @@ impl ListHead for HeadPlain {
     }
 }
 
-/// In one register.
+/// SSE2 version, in one register.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub struct HeadSse2(__m128i);
@@ -119,8 +119,8 @@ impl ListHead for HeadSse2 {
         unsafe {
             let all = _mm_set1_epi8(-1);
             let here = _mm_cmpeq_epi8(self.0, _mm_set1_epi8(byte as i8));
-            // Of each half, all bytes up to where the byte is; the upper half has its turn only
-            // where the lower one does not have it.
+            // In each half, all bytes up to the position of the byte. The upper half is used only
+            // if the byte is not in the lower one.
             let up_to = _mm_or_si128(here, _mm_add_epi64(here, all));
             let none = _mm_cmpeq_epi32(here, _mm_setzero_si128());
             let none = _mm_and_si128(none, _mm_shuffle_epi32::<0b10_11_00_01>(none));
@@ -153,22 +153,22 @@ impl ListHead for HeadSse2 {
     }
 }
 
-/// Where 16 bytes from 16 - `at` on are set before `at`.
+/// 16 bytes of it, from 16 - `at` on, are set before `at`.
 #[cfg(target_arch = "x86_64")]
 static BEFORE: [[u8; 16]; 2] = [[255; 16], [0; 16]];
 
-/// Where 16 bytes from 16 - `at` on are set at `at`.
+/// 16 bytes of it, from 16 - `at` on, are set at `at`.
 #[cfg(target_arch = "x86_64")]
 static HERE: [[u8; 16]; 2] = [[0; 16], 255_u128.to_le_bytes()];
 
-/// Sixteen of 32 bytes, from `from` on, which is at most 16.
+/// 16 of 32 bytes, starting at `from`, which is at most 16.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn window(bytes: &[[u8; 16]; 2], from: usize) -> __m128i {
     HeadSse2::of(*bytes.as_flattened()[from..].first_chunk().expect("sixteen of 32 bytes")).0
 }
 
-/// The shuffles that take the first byte out and put it in at 0 to 15.
+/// The shuffles that move the first byte to 0 to 15.
 #[cfg(target_arch = "x86_64")]
 #[repr(align(16))]
 struct Shuffles([[u8; 16]; 16]);
@@ -188,8 +188,7 @@ static PUT_BACK: Shuffles = {
     Shuffles(all)
 };
 
-/// With the shuffles of AVX2. Only code that runs under `#[target_feature(enable = "avx2")]` may
-/// use this type.
+/// AVX2 version. Only code that runs under `#[target_feature(enable = "avx2")]` may use this type.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
 pub struct HeadAvx2(__m128i);
@@ -245,7 +244,7 @@ impl ListHead for HeadAvx2 {
     }
 }
 
-/// The form that every processor of this architecture has.
+/// The version for every processor of this architecture.
 #[cfg(target_arch = "x86_64")]
 pub type HeadBaseline = HeadSse2;
 #[cfg(not(target_arch = "x86_64"))]
@@ -257,7 +256,7 @@ pub type HeadAvx2 = HeadPlain;
 mod tests {
     use super::*;
 
-    /// A head after each kind of move, and what the moves gave.
+    /// A head after each kind of move, and the return values of the moves.
     fn moves<H: ListHead>(bytes: [u8; 16], at: usize, byte: u8) -> ([[u8; 16]; 3], [u32; 2]) {
         let [mut shifted_in, mut shifted_out, mut put_back] = [H::of(bytes); 3];
         let found = shifted_in.shift_in(200, byte).min(16);

@@ -1,29 +1,29 @@
-//! The probability of a binary symbol: estimates of several contexts, mixed, and an APM stage.
+//! The probability of a binary symbol: the mixed estimates of several contexts, and an APM stage.
 //! FORMAT.md sections 15.2 and 15.3.
 //!
 //! Each of up to seven contexts has an estimate of the probability (see `mixer_simd`). They are
-//! mixed on the logistic scale, `stretch(p) = log(p / (1 - p))`: their weighted sum, squashed
-//! back, is the prediction, and after the bit each weight moves by its input times the error.
-//! Inputs are of binary logarithms, the prediction of natural ones; the weights make up for that,
-//! and are the sum of three sets: two are chosen by small contexts of their own, one is common to
-//! all. An [`Apm`] then corrects the prediction by what came of such predictions in one more
-//! context.
+//! mixed on the logistic scale, `stretch(p) = log(p / (1 - p))`: their weighted sum, squashed back,
+//! is the prediction. After the bit is known, each weight moves by its input times the error.
+//! Inputs use binary logarithms and the prediction natural ones; the weights absorb the factor. A
+//! weight is the sum of three sets: two are selected by small contexts of their own, and one is
+//! common to all. An [`Apm`] then corrects the prediction by the outcomes of earlier such
+//! predictions in one more context.
 //!
-//! Everything is integers, so that all machines agree. Cost: 210 instructions per binary symbol,
-//! some 60 cycles where the estimates are in the cache and the bit is predicted by the processor.
-//! Consecutive bits run side by side up to a mispredicted one; this is why the code branches on the
-//! bit.
+//! All arithmetic is in integers, so that all machines agree. Cost: 210 instructions per binary
+//! symbol, some 60 cycles if the estimates are in the cache and the processor predicts the bit. It
+//! executes consecutive bits in parallel up to a mispredicted one; this is why the code branches on
+//! the bit.
 //!
-//! Source: Mahoney, "Adaptive weighing of context models for lossless data compression" (2005);
-//! the APM is that of lpaq.
+//! Source: Mahoney, "Adaptive weighing of context models for lossless data compression" (2005); the
+//! APM is that of lpaq.
 
 use super::mixer_simd::{MixerVector, MixerWeights};
 use super::range_coder::BinaryCoder;
 
-/// A prediction on the logistic scale is in units of 1/256 and stays within this. (Inputs are of
-/// binary logarithms, so that they reach further.)
+/// Maximum absolute value of a prediction on the logistic scale, in units of 1/256. (Inputs use
+/// binary logarithms, so they can be larger.)
 const MAX_STRETCH: i32 = 2047;
-/// The estimate of the lanes that have no context.
+/// Estimate of the lanes that have no context.
 const BIAS: u16 = 0x2000;
 const INITIAL_WEIGHT: i32 = 42_000;
 
@@ -56,18 +56,18 @@ static SQUASH: [u16; 4096] = {
 /// The contexts of one binary symbol.
 #[derive(Debug, Clone, Copy)]
 pub struct MixerContext<const INPUTS: usize> {
-    /// For each input where its group of eight estimates starts.
+    /// For each input, the start of its group of eight estimates.
     pub groups: [u32; INPUTS],
-    /// Which estimate of each group is meant.
+    /// Index of the estimate in each group.
     pub member: usize,
-    /// Which set of first and which of second weights.
+    /// Indices of the first and of the second set of weights.
     pub sets: [usize; 2],
     /// The context of the APM stage.
     pub apm: usize,
 }
 
-/// All that one kind of binary symbols learns. Sizes are powers of two; each input has an eighth of
-/// the estimates.
+/// All adaptive state of one kind of binary symbols. Sizes are powers of two; each input has an
+/// eighth of the estimates.
 #[derive(Debug)]
 pub struct Mixer<
     const INPUTS: usize,
@@ -92,7 +92,7 @@ impl<
     const APM_CONTEXTS: usize,
 > Mixer<INPUTS, ESTIMATES, FIRST, SECOND, APM_CONTEXTS>
 {
-    /// `limits` are those that the counts of each input's estimates go up to.
+    /// A mixer whose counts of estimates go up to `limits`, by input.
     pub fn new(limits: [u16; 8]) -> Self {
         let weights = MixerWeights([INITIAL_WEIGHT; 8]);
         Mixer {
@@ -105,20 +105,20 @@ impl<
         }
     }
 
-    /// Where group `number` of input `input` starts.
+    /// The start of group `number` of input `input`.
     #[inline(always)]
     pub fn group(input: usize, number: u32) -> u32 {
         let each = ESTIMATES as u32 / 8;
         (input as u32 * each) | (number << 3) & (each - 1)
     }
 
-    /// [`Mixer::group`] of all inputs.
+    /// Does [`Mixer::group`] for all inputs.
     #[inline(always)]
     pub fn groups(numbers: [u32; INPUTS]) -> [u32; INPUTS] {
         std::array::from_fn(|k| Self::group(k, numbers[k]))
     }
 
-    /// Prefetches estimates that are to be used soon.
+    /// Prefetches estimates that will be used soon.
     #[inline(always)]
     pub fn prefetch<V: MixerVector>(&self, groups: [u32; INPUTS]) {
         let estimate = |group| &self.estimates[group as usize & (ESTIMATES - 1)];
@@ -145,7 +145,7 @@ impl<
         let stretched = sum.clamp(-MAX_STRETCH, MAX_STRETCH);
         let mix = Mix { stretched, p1: SQUASH[(stretched + 2048) as usize & 4095] };
         let corrected = self.apm.corrected(at.apm, stretched);
-        // From 11 to 65524, since neither reaches 0 or 65536.
+        // From 11 to 65524, since neither term reaches 0 or 65536.
         if coder.code(bit, (u32::from(mix.p1) + corrected) >> 1) {
             self.learn::<V, true>(at, estimates, inputs, mix);
             true
@@ -187,8 +187,8 @@ fn boxed<T: Clone, const N: usize>(one: T) -> Box<[T; N]> {
     many.unwrap_or_else(|_| unreachable!("there are as many"))
 }
 
-/// An adaptive probability map: for each context a function from the mixed probability to what came
-/// of it, by 33 points from -2048 to 2048 on the logistic scale.
+/// An adaptive probability map: for each context a function from the mixed probability to the
+/// observed one, by 33 points from -2048 to 2048 on the logistic scale.
 #[derive(Debug)]
 struct Apm<const CONTEXTS: usize>(Box<[[u16; 33]; CONTEXTS]>);
 
@@ -200,7 +200,7 @@ impl<const CONTEXTS: usize> Apm<CONTEXTS> {
         Apm(boxed(std::array::from_fn(point)))
     }
 
-    /// The point below, and the part of the way to the next one in units of 2^-7.
+    /// The index of the point below, and the distance to it in units of 2^-7 of a step.
     #[inline(always)]
     fn position(stretched: i32) -> (usize, u32) {
         let position = (stretched + 2048) as u32;

@@ -1,15 +1,15 @@
-//! Eight 16-bit numbers at once: the arithmetic of logistic mixing.
+//! Eight 16-bit numbers in a vector: the arithmetic of logistic mixing.
 //!
-//! The numbers are the inputs of one mix, or the estimates that these come from. An estimate is the
-//! probability that a bit is 1, in units of 2^-12, above four bits that count the bits it has seen;
-//! its top bit is inverted, so that 0 is a new estimate. It moves towards each bit by
-//! five eighths of the way at first and by 1/26 in the end, or as early as the limit of its input
-//! says (`RATES`). Such fast adaptation is no loss, since several estimates are mixed, and with
+//! The numbers are the inputs of one mix, or the estimates that the inputs come from. An estimate
+//! is the probability that a bit is 1, in units of 2^-12, above four bits that count the bits it
+//! has seen; its top bit is inverted, so that 0 is a new estimate. It moves towards each bit, at
+//! first by five eighths of the distance and in the end by 1/26, or more if the limit of its input
+//! is lower (`RATES`). Such fast adaptation is no loss, since several estimates are mixed, and in
 //! 16 bits twice as many of them stay in the cache.
 //!
-//! All arithmetic of [`super::logistic_mixer::Mixer`] on these comes as AVX2 and as plain Rust.
-//! Both give the same numbers, which the tests compare. Cost: 60 of the 210 instructions per binary
-//! symbol, 50 cycles along the longest chain of them.
+//! All arithmetic of [`super::logistic_mixer::Mixer`] on these vectors exists as AVX2 and as plain
+//! Rust. Both give the same numbers, which the tests compare. Cost: 60 of the 210 instructions per
+//! binary symbol, 50 cycles along their longest chain.
 
 #[cfg(target_arch = "x86_64")]
 mod mixer_avx2;
@@ -24,7 +24,7 @@ pub use mixer_plain::MixerPlain;
 #[repr(align(32))]
 pub struct MixerWeights(pub [i32; 8]);
 
-/// By the count of an estimate, the part of the way that it moves, in units of 2^-8.
+/// The part of the distance that an estimate moves, in units of 2^-8, by its count.
 const RATES: [u8; 16] = [160, 98, 71, 55, 46, 39, 34, 30, 27, 24, 21, 18, 16, 14, 12, 10];
 
 /// Eight 16-bit numbers: estimates, inputs or limits of counts.
@@ -33,15 +33,16 @@ pub trait MixerVector: Copy {
 
     fn store(self) -> [u16; 8];
 
-    /// Estimates -> inputs: the logarithms of their odds, in units of 1/256 of a bit. Logarithms
-    /// are interpolated linearly between powers of two, as the bits of a floating-point number are.
+    /// Converts estimates to inputs: the logarithms of their odds, in units of 1/256 of a bit.
+    /// Logarithms are interpolated linearly between powers of two, like the bits of a
+    /// floating-point number.
     fn stretched(self) -> Self;
 
-    /// Estimates after a bit; each counts up to its limit.
+    /// The estimates after a bit; each counts up to its limit.
     fn updated(self, bit: bool, limits: Self) -> Self;
 
-    /// The sum over all inputs of the input times the sum of its weights, which is divided by 2^6
-    /// and brought within 16 bits.
+    /// The sum over all inputs of the input times the sum of its weights. The sum of weights is
+    /// divided by 2^6 and limited to 16 bits.
     fn dot_product(self, weights: [&MixerWeights; 3]) -> i32;
 
     /// Adds each input times `error`, divided by 2^14, to its weights.
@@ -80,7 +81,7 @@ mod tests {
         }
     }
 
-    /// What weights become, and the dot products meanwhile, from numbers that follow from `seed`.
+    /// Dot products and, after training on them, the weights, from numbers that follow from `seed`.
     fn mixes<V: MixerVector>(seed: u32) -> (Vec<i32>, [[i32; 8]; 3]) {
         let number = |j: u32| (seed * 64 + j + 1).wrapping_mul(2_654_435_761) as i32;
         let mut weights = [0, 8, 16].map(|set| {

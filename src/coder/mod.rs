@@ -1,15 +1,15 @@
 //! BWT bytes <-> coded bytes, one slice at a time.
 //!
-//! A block's BWT is cut into slices, which are coded independently: many threads work at once, and
-//! a search decodes only the slices it needs. This module knows neither blocks nor files. There are
-//! two codings; a slice that is not shorter by its block's coding is stored.
+//! A block's BWT is cut into slices, which are coded independently: many threads work in parallel,
+//! and a search decodes only the slices that it needs. This module knows neither blocks nor files.
+//! There are two codings; a slice that would not be shorter in its block's coding is stored.
 //!
-//! A *byte* is one of the transform, here as in FORMAT.md; a *symbol* is what an entropy coder
-//! codes: a bucket, extra bits, a byte of the list, or 0 or 1 (a binary symbol). In `bwt` and
-//! `fm_index` a symbol is one of the text, as in every book on them.
+//! A *byte* is one of the BWT, here as in FORMAT.md. A *symbol* is the unit of an entropy coder: a
+//! bucket, extra bits, a byte of the list, or 0 or 1 (a binary symbol). In `bwt` and `fm_index` a
+//! symbol is one of the text, as in every book on them.
 //!
-//! Static rANS, for [`Effort::Fast`] and [`Effort::Default`], on CPUs and GPUs. Its tables are
-//! counted ahead and sent once for the block:
+//! Static rANS is the coding of [`Effort::Fast`] and [`Effort::Default`], on CPUs and GPUs. Its
+//! tables are made from counts before coding and stored once per block:
 //!
 //! ```text
 //!   bytes -rle-> runs -mtf-> lengths and MTF ranks -exp_golomb-> buckets and extra bits
@@ -23,47 +23,48 @@
 //!         -logistic_mixer-> probabilities -range_coder-> bytes
 //! ```
 //!
-//! A slice of static rANS is two states of 4 bytes and words of 2, by which the list of its bytes
-//! is coded too; one of context mixing is 32 bytes of the bytes present, half a byte for each of
-//! these, then what the range coder wrote. FORMAT.md decodes one of each by hand (14.9, 15.9).
+//! A slice in static rANS is two states of 4 bytes and words of 2 bytes, which also code the list
+//! of its bytes. A slice in context mixing is 32 bytes for the byte values present, half a byte for
+//! each of these, and the output of the range coder. FORMAT.md decodes one of each by hand (14.9,
+//! 15.9).
 //!
 //! | file | job |
 //! |---|---|
-//! | `slice_cuts`, `slices` | a BWT -> slices -> coded slices, side by side, and back |
+//! | `slice_cuts`, `slices` | a BWT -> slices -> coded slices in parallel, and back |
 //! | `rle`, `run_borders` | bytes <-> runs |
 //! | `mtf`, `list_head` | runs <-> MTF ranks, by the list of the bytes of a slice |
 //! | `exp_golomb` | lengths and ranks <-> buckets and extra bits |
 //! | `run_context`, `context_tree` | contexts, and their classes |
-//! | `slice_symbols`, `static_encoder` | a slice into static rANS, in two passes |
-//! | `static_rans` | and back |
-//! | `models`, `default_tables`, `table_cost`, `frequency_table` | its tables, as they are sent |
+//! | `slice_symbols`, `static_encoder` | encoding a slice in static rANS, in two passes |
+//! | `static_rans` | decoding it |
+//! | `models`, `default_tables`, `table_cost`, `frequency_table` | its tables, as they are stored |
 //! | `rans`, `slot_search` | its entropy coder |
-//! | `device_tables` | its tables, as a GPU takes them |
+//! | `device_tables` | its tables in the form for a GPU |
 //! | `context_mixing`, `byte_tree` | a slice in context mixing, both ways |
 //! | `logistic_mixer`, `mixer_simd` | its probabilities |
-//! | `range_coder`, `bit_models` | its entropy coder, and that of models, tables and lists |
-//! | `simd_dispatch` | which of two compiled versions of a function a processor takes |
+//! | `range_coder`, `bit_models` | its entropy coder, which also codes models, tables and lists |
+//! | `simd_dispatch` | the choice between two compiled versions of a function, by processor |
 //!
 //! # Cost
 //!
 //! All costs are per run. English has 2.3 bytes per run, DNA 1.4, markup 4 to 15, files full of
-//! copies hundreds. The models of static rANS take 50 kB, of which text touches a third, and stay
-//! in the L1 and L2 caches.
+//! copies hundreds. The models of static rANS take 50 kB, of which text uses a third, and stay in
+//! the L1 and L2 caches.
 //!
-//! The models of context mixing take 6 MB for each slice, 5 of them estimates, of which text
-//! touches a fifth. Text has six or seven binary symbols per run, each of 210 instructions, a
-//! quarter of which load and store estimates. Half of the time is waiting, since the contexts of a
-//! binary symbol are known early only where the processor predicts the one before.
+//! The models of context mixing take 6 MB for each slice; 5 MB are estimates, of which text uses a
+//! fifth. Text has six or seven binary symbols per run, each of 210 instructions, a quarter of
+//! which load and store estimates. Half of the time is waiting: the contexts of a binary symbol are
+//! known early only if the processor predicts the one before.
 //!
 //! The measurements behind these choices are in `benches/results/2026-11-static-coding.md` and
-//! `2026-11-coder-notes.md` beside it.
+//! `benches/results/2026-11-coder-notes.md`.
 //!
 //! # Sources
 //!
-//! Run lengths and MTF ranks by context are the way of libbsc's QLFC coder; the contexts are moving
-//! averages instead of last values. That contexts share clustered tables is as in brotli and JPEG
-//! XL. Each file names its own sources. The layout is in chapters 11 and 13 to 15 of
-//! `format/FORMAT.md`.
+//! Coding run lengths and MTF ranks by context is the method of libbsc's QLFC coder; here the
+//! contexts are moving averages instead of last values. Contexts share clustered tables as in
+//! brotli and JPEG XL. Each file names its own sources. The layout is in chapters 11 and 13 to 15
+//! of `format/FORMAT.md`.
 
 mod bit_models;
 mod byte_tree;
@@ -106,25 +107,25 @@ const ENDS_EARLY: Flaw = Flaw("coded bytes end too early");
 const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end where its runs do");
 const MODELS_LEFT_OVER: Flaw = Flaw("coded bytes are left over behind the models of slices");
 
-/// Speed or size: how a BWT is coded.
+/// The trade-off of coding between speed and size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Effort {
-    /// As the default, in slices that are a half as long, or a quarter above 64 MiB: a block that
-    /// is alone keeps more threads and GPUs busy, and is 0.1 to 0.8 % larger.
+    /// Like the default, but with slices half as long, or a quarter as long above 64 MiB. A block
+    /// that is alone keeps more threads and GPUs busy, and is 0.1 to 0.8 % larger.
     Fast,
-    /// The best trade of both.
+    /// The best trade-off between both.
     #[default]
     Default,
-    /// The smallest, by context mixing.
+    /// The smallest size, by context mixing.
     Best,
 }
 
-/// How all slices of a block are coded.
+/// The coding of all slices of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Coding {
-    /// By tables counted ahead.
+    /// By tables that are made from counts before coding.
     StaticRans = 0,
-    /// By models that learn, 6 MB for each slice.
+    /// By adaptive models, 6 MB for each slice.
     ContextMixing = 1,
 }
 
@@ -138,11 +139,11 @@ impl From<Effort> for Coding {
 }
 
 impl SliceLimits {
-    /// For blocks of up to `block_size` bytes that are not searched.
+    /// Limits for blocks of up to `block_size` bytes that are not searched.
     ///
     /// A slice starts with a coded list of its bytes and knows nothing of the runs before it, which
-    /// costs some 60 bytes; large blocks have slices enough for all threads. A GPU decodes as many
-    /// at once as a block has: its time is that of the longest one.
+    /// costs some 60 bytes; large blocks have enough slices for all threads. A GPU decodes all
+    /// slices of a block at once, and takes as long as the longest one needs.
     pub fn new(block_size: usize, effort: Effort) -> Self {
         let runs = match effort {
             Effort::Fast => 1 << 15,
@@ -153,8 +154,8 @@ impl SliceLimits {
         SliceLimits { runs, bytes: 1 << 24 }
     }
 
-    /// For blocks that are searched: each step of a search decodes one slice or two, and that takes
-    /// time by the run; an index takes some 400 bytes for each.
+    /// Limits for blocks that are searched. Each step of a search decodes one or two slices, which
+    /// takes time per run; an index takes some 400 bytes for each slice.
     pub fn searched() -> Self {
         SliceLimits { runs: 5 << 13, bytes: 1 << 20 }
     }
@@ -164,7 +165,7 @@ impl SliceLimits {
 mod tests {
     use super::*;
 
-    /// The same bytes everywhere: xorshift.
+    /// Pseudo-random bytes by xorshift, the same on every machine.
     fn random(len: usize, mut seed: u64) -> Vec<u8> {
         let mut next = || {
             seed ^= seed << 13;
@@ -178,7 +179,8 @@ mod tests {
     const CODINGS: [Coding; 2] = [Coding::StaticRans, Coding::ContextMixing];
     const ONE: SliceLimits = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
 
-    /// Both codings, whole and in small slices; gives the whole one by static rANS.
+    /// Codes `bwt` in both codings, whole and in small slices, and returns it coded whole by static
+    /// rANS.
     fn round_trip(bwt: &[u8]) -> CodedBwt {
         let [coded, _] = CODINGS.map(|coding| {
             round_trip_as(coding, bwt, SliceLimits { runs: 1000, bytes: 30_000 });
@@ -199,7 +201,7 @@ mod tests {
         coded
     }
 
-    /// One slice, and what decodes it.
+    /// One slice and its decoder.
     fn one(coding: Coding, slice: &[u8]) -> (SliceDecoder, Vec<u8>) {
         let mut coded = round_trip_as(coding, slice, ONE);
         (SliceDecoder::new(coding, &coded.models).unwrap(), coded.slices.remove(0))
@@ -217,7 +219,7 @@ mod tests {
 
     #[test]
     fn short_lengths() {
-        // Each takes some milliseconds, which go into fresh models.
+        // Each length takes some milliseconds, mostly for fresh models.
         for len in (1..=20).chain((21..=300).step_by(13)) {
             round_trip(&vec![b'a'; len]);
             round_trip(&b"ab".repeat(len)[..len]);

@@ -1,11 +1,11 @@
-//! The models of static rANS: the bytes of a block, and a frequency table for each class of
-//! contexts, found ahead and sent with the block. FORMAT.md section 14.5.
+//! The models of static rANS: the byte values of a block, and a frequency table for each class of
+//! contexts, made before coding and stored with the block. FORMAT.md section 14.5.
 //!
 //! The encoder chooses the classes from the counts of all leaves (see `context_tree`), from the
-//! leaves up: two classes are one where their tables cost more than they save. All arithmetic is of
-//! integers, so that every machine chooses the same.
+//! leaves up: two classes are merged if their separate tables cost more than they save. All
+//! arithmetic is in integers, so that every machine makes the same choice.
 //!
-//! Cost: some 0.3 ms to choose, 0.1 ms to read; 1 to 4 KB in a file for a large block, a dozen
+//! Cost: some 0.3 ms to choose and 0.1 ms to read; 1 to 4 KB in a file for a large block, a dozen
 //! bytes for a tiny one.
 
 use super::bit_models::{BitModel, NumberModel};
@@ -22,21 +22,22 @@ use super::{ENDS_EARLY, MODELS_LEFT_OVER};
 use crate::error::Flaw;
 use std::sync::LazyLock;
 
-/// Tables of the highest extra bits: by width from 2 to 7 and above, first those of run lengths.
+/// Number of tables of the highest extra bits: one for each width from 2 to 6 and one from 7 up,
+/// first those of run lengths.
 pub const EXTRA_TABLES: usize = 2 * WIDTHS;
 const WIDTHS: usize = 6;
 
-/// How often each bucket, or value of highest extra bits, occurs.
+/// Number of occurrences of each bucket, or of each value of the highest extra bits.
 type Counts = [u32; 16];
 
-/// What the models of a block are made of.
+/// The counts from which the models of a block are made.
 #[derive(Debug, Clone)]
 pub struct SymbolCounts {
     /// By leaf.
     pub runs: Box<[Counts; RUN_LEAVES]>,
     pub ranks: Box<[Counts; RANK_LEAVES]>,
     pub extra: [Counts; EXTRA_TABLES],
-    /// Which bytes occur.
+    /// True for the byte values that occur.
     pub present: [bool; 256],
 }
 
@@ -63,19 +64,19 @@ impl SymbolCounts {
     }
 }
 
-/// The table of a number's highest extra bits.
+/// The index of the table of a number's highest extra bits.
 #[inline(always)]
 pub fn extra_table(stream: RansStream, width: u32) -> usize {
     stream as usize * WIDTHS + width.min(LAST_BUCKET_WIDTH) as usize - 2
 }
 
-/// The extra bits that a table codes: the highest four.
+/// The extra bits that are coded by a table: the highest four.
 #[inline(always)]
 pub fn high_bits(split: ExpGolomb) -> usize {
     (split.extra >> split.width.saturating_sub(4)) as usize
 }
 
-/// What encoder and decoder of a slice know of its block.
+/// The data of a block that encoder and decoder of a slice share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Models {
     /// The bytes that occur, in ascending order.
@@ -94,7 +95,7 @@ pub struct Models {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassTables {
     pub class_of_leaf: [u8; 256],
-    /// By class. Those behind the last one are of no use, but need no check.
+    /// By class. The tables behind the last class are never used, but make checks unnecessary.
     pub tables: Box<[FrequencyTable; 256]>,
 }
 
@@ -108,7 +109,7 @@ impl Models {
         choice.models()
     }
 
-    /// Reads what [`Models::encode`] wrote.
+    /// Reads the output of [`Models::encode`].
     pub fn decode(coded: &[u8]) -> Result<Self, Flaw> {
         let (mut choice, mut coder) = (Choice::new(), RangeDecoder::new(coded));
         choice.code(&mut coder)?;
@@ -120,7 +121,7 @@ impl Models {
     }
 }
 
-/// What stands in the file.
+/// The choice of models as it is stored in the file.
 struct Choice {
     present: [bool; 256],
     /// By the node of each tree.
@@ -130,13 +131,13 @@ struct Choice {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeChoice {
-    /// Its children have tables of their own.
+    /// True if its children have tables of their own.
     split: bool,
     /// The table of this class, unless it is the default.
     sent: Option<[Code; 16]>,
 }
 
-/// The kinds of tables, which have adaptive models of their own.
+/// Kinds of tables; each kind has its own adaptive models.
 const RUNS: usize = 0;
 const RANKS: usize = 1;
 const EXTRA: usize = 2;
@@ -145,8 +146,9 @@ fn trees() -> [&'static ContextTree; 2] {
     [&CONTEXTS.runs, &CONTEXTS.ranks]
 }
 
-/// The tables that are not sent, and the first differences of those that are: of run lengths and
-/// of MTF ranks by the middle of their averages, and of extra bits.
+/// The default tables, which are not stored; the first table of each kind is stored as its
+/// differences from the default. Those of run lengths and of MTF ranks are indexed by the middle of
+/// their averages, those of extra bits by table.
 static DEFAULTS: LazyLock<[Vec<DefaultTable>; 3]> = LazyLock::new(|| {
     let of_shares =
         |shares: &[u16; 16]| DefaultTable::new(shares.map(|share| to_code(32 * u32::from(share))));
@@ -157,12 +159,12 @@ static DEFAULTS: LazyLock<[Vec<DefaultTable>; 3]> = LazyLock::new(|| {
     ]
 });
 
-/// The default of a class.
+/// The default table of a class.
 fn default_table(kind: usize, tree: &ContextTree, node: usize) -> &'static DefaultTable {
     &DEFAULTS[kind][tree.nodes[node].middle]
 }
 
-/// Extra bits are equally likely.
+/// The default of extra bits: all values equally likely.
 fn default_extra_codes(table: usize) -> [Code; 16] {
     let values = 1 << (2 + table % WIDTHS).min(4);
     std::array::from_fn(|value| if value < values { to_code((1 << 15) / values as u32) } else { 0 })
@@ -200,7 +202,7 @@ impl Choice {
             let mut tables = TableCoder::new();
             let mut splits = [BitModel::NEW; 8];
             let mut at = 0;
-            // In preorder, past the nodes below a class.
+            // In preorder; the nodes below a class are skipped.
             while let Some(node) = tree.nodes.get(at) {
                 let choice = &mut self.nodes[kind][at];
                 let deeper = node.right().is_some();
@@ -264,7 +266,7 @@ impl Choice {
 /// Codes the tables of one kind.
 struct TableCoder {
     sent: BitModel,
-    /// By the difference before.
+    /// By the coded difference before, limited to 2.
     numbers: [NumberModel; 3],
     before: Option<[Code; 16]>,
 }
@@ -300,12 +302,12 @@ impl TableCoder {
     }
 }
 
-/// Cuts a tree where the children of a node cost more than it.
+/// Splits each node of a tree whose children cost less than the node itself.
 fn cut(kind: usize, tree: &ContextTree, leaves: &[Counts]) -> Vec<NodeChoice> {
     let mut nodes = vec![NodeChoice::default(); tree.nodes.len()];
     let mut counts: Vec<Counts> = vec![[0; 16]; tree.nodes.len()];
     let mut costs = vec![0; tree.nodes.len()];
-    // Children stand behind their parent.
+    // Children come behind their parent.
     for (at, node) in tree.nodes.iter().enumerate().rev() {
         counts[at] = match node.right() {
             Some(right) => std::array::from_fn(|n| counts[at + 1][n] + counts[right][n]),

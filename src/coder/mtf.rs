@@ -1,23 +1,23 @@
-//! Move-to-front with forward ranks: for every run, the rank that its byte gets after it.
+//! Move-to-front with forward ranks: for every run, the rank that its byte gets after the run.
 //!
-//! Usual move-to-front codes how many distinct bytes have occurred since the *next* byte did.
-//! Here the list holds the bytes in the order in which they come *next*. Its front is always the
-//! byte of the current run, and the number to code is the MTF rank at which the front is put
+//! Usual move-to-front codes the number of distinct bytes that have occurred since the *next* byte
+//! did. Here the list holds the bytes in the order in which they come *next*. Its front is always
+//! the byte of the current run, and the coded number is the MTF rank at which the front is put
 //! back: the number of distinct bytes that come before it returns. These are the numbers of
-//! move-to-front run backwards, with two advantages: the decoder knows the byte before it decodes
-//! its MTF rank, which is the best context there is, and it knows the next byte before the MTF
-//! rank is fully decoded.
+//! move-to-front run backwards, with two advantages. The decoder knows the byte before it decodes
+//! its MTF rank, and that byte is the best context there is. It also knows the next byte before the
+//! MTF rank is fully decoded.
 //!
 //! ```text
 //!   slice     b  aa  n  a        list at the start: b a n
 //!   MTF ranks   2  1   1  0        "b goes to rank 2", "a to rank 1", ...
 //! ```
 //!
-//! A byte that never returns goes behind all that still do. The last run's MTF rank is 0 here,
-//! and 1 is coded instead. Cost: about 4 ns per run; MTF ranks up to 15, which are
-//! 60 to 99 % of them, touch one vector.
+//! A byte that never returns goes behind all that still do. The last run's MTF rank is 0 here, and
+//! 1 is coded instead. Cost: about 4 ns per run. MTF ranks up to 15, which are 60 to 99 % of all,
+//! touch only one vector.
 //!
-//! Source: QLFC (Ghido, Data Compression Conference 2005), as libbsc has it.
+//! Source: QLFC (Ghido, Data Compression Conference 2005), as in libbsc.
 
 use super::list_head::{HeadAvx2, HeadBaseline, ListHead};
 use super::rle;
@@ -31,24 +31,24 @@ pub struct MtfList<H> {
     rest: [H; 15],
 }
 
-/// One run as move-to-front leaves it.
+/// One run after move-to-front.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MtfStep {
     pub byte: u8,
-    /// The run length, less one; [`LONG`] stands for that and all above.
+    /// The run length less one; [`LONG`] stands for itself and all larger values.
     pub len: u8,
     /// The MTF rank that the run's byte gets after it, less one; 0 for the last run.
     pub mtf_rank: u8,
 }
 
-/// Stands for this run length less one and all above.
+/// The value of `len` for run lengths less one of this and more.
 pub const LONG: u8 = 254;
 
 /// All runs of a slice.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MtfSteps {
     pub steps: Vec<MtfStep>,
-    /// The run lengths, each less one, that are [`LONG`] and above.
+    /// The run lengths less one, of those that are [`LONG`] or more.
     pub long: Vec<u32>,
     /// The bytes in order of first appearance.
     pub list: Vec<u8>,
@@ -62,7 +62,7 @@ pub fn encode(slice: &[u8]) -> MtfSteps {
 #[inline(always)]
 fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
     let mut steps = vec![MtfStep::default(); rle::count(slice)];
-    // With room for all, since a call within a loop costs registers.
+    // With capacity for all, since a call in the loop would cost registers.
     let (mut long, mut longs) = (vec![0; slice.len() / 255], 0);
     let mut left = steps.iter_mut();
     rle::each_run(slice, |byte, len| {
@@ -81,11 +81,11 @@ fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
     MtfSteps { steps, long, list }
 }
 
-/// Sets the MTF ranks, and gives the bytes in order of first appearance.
+/// Sets the MTF ranks, and returns the bytes in order of first appearance.
 #[inline(always)]
 fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
     let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|byte| byte as u8));
-    // Apart from the list, so that it stays in its register.
+    // Separate from the list, so that it stays in its register.
     let (mut head, mut seen) = (list.head, 0);
     for step in steps.iter_mut().rev() {
         let before = head;
@@ -93,7 +93,7 @@ fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
         if mtf_rank >= 16 {
             mtf_rank = list.shift_rest(before.bytes()[15], step.byte);
         }
-        // Bytes not seen yet lie behind all seen ones, in an order that means nothing.
+        // Bytes not seen yet are behind all seen ones, in an order without meaning.
         if mtf_rank >= seen {
             mtf_rank = seen;
             seen += 1;
@@ -134,7 +134,7 @@ impl<H: ListHead> MtfList<H> {
         (self.head.first_two() >> 8) as u8
     }
 
-    /// Takes the front out and puts it back at `mtf_rank`.
+    /// Removes the front and puts it back at `mtf_rank`.
     #[inline(always)]
     pub fn put_back(&mut self, mtf_rank: u8) {
         let at = usize::from(mtf_rank);
@@ -151,7 +151,8 @@ impl<H: ListHead> MtfList<H> {
         part.shift_out(at % 16, byte);
     }
 
-    /// Shifts `before` into all but the head, up to where `byte` is, and gives where that was.
+    /// Shifts `before` into all vectors but the head, up to the position of `byte`, and returns
+    /// that position.
     #[inline(always)]
     fn shift_rest(&mut self, mut before: u8, byte: u8) -> usize {
         let mut above = 16;

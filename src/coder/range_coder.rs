@@ -2,29 +2,29 @@
 //! rANS, and of lists in `filter` and `sequence`. FORMAT.md chapter 11.
 //!
 //! Every binary symbol narrows an interval of 64 bits in the ratio of its two probabilities, which
-//! are multiples of 2^-16; bytes leave four at a time as they become certain. Encoder and decoder
-//! are one trait, so that a model is written once for both directions: it offers each bit together
-//! with its probability, a [`RangeEncoder`] writes the bit, a [`RangeDecoder`] answers with the bit
-//! that was written.
+//! are multiples of 2^-16. Bytes are written four at a time when they are certain. Encoder and
+//! decoder implement one trait, so that a model is written once for both directions: it passes each
+//! bit with its probability; a [`RangeEncoder`] writes the bit, and a [`RangeDecoder`] returns the
+//! bit that was written.
 //!
-//! Cost: about 2 ns per binary symbol, and a branch miss where it is mispredicted.
+//! Cost: about 2 ns per binary symbol, and a branch miss if it is mispredicted.
 //!
 //! Source: Martin, "Range encoding" (1979), with the carry of Schindler's coder.
 
 /// Probabilities are in units of 2^-16, from 1 to 65535.
 pub const ONE: u32 = 1 << 16;
-/// The interval is widened as soon as it is smaller than this: widened at just this size, it would
-/// no longer fit 64 bits.
+/// The interval is widened as soon as it is smaller than this. An interval of exactly this size
+/// must not be widened, since it would no longer fit in 64 bits.
 const NARROW: u64 = 1 << 32;
 
 /// One direction of binary coding.
 pub trait BinaryCoder {
-    /// Codes one binary symbol that is 1 with probability `p1`. An encoder takes `bit` and returns
-    /// it; a decoder returns the bit that was encoded, whatever `bit` is.
+    /// Codes one binary symbol that is 1 with probability `p1`. An encoder writes `bit` and returns
+    /// it; a decoder ignores `bit` and returns the bit that was encoded.
     fn code(&mut self, bit: bool, p1: u32) -> bool;
 }
 
-/// Appends coded bytes to those it is given.
+/// Encodes binary symbols; the coded bytes are appended to a vector.
 #[derive(Debug)]
 pub struct RangeEncoder<'a> {
     out: &'a mut Vec<u8>,
@@ -37,7 +37,7 @@ impl<'a> RangeEncoder<'a> {
         RangeEncoder { out, low: 0, range: u64::MAX }
     }
 
-    /// Bytes so far, those included that were there before.
+    /// Length of the output so far, including the bytes that it held before.
     pub fn len(&self) -> usize {
         self.out.len()
     }
@@ -47,7 +47,7 @@ impl<'a> RangeEncoder<'a> {
         self.out.extend(self.low.to_be_bytes());
     }
 
-    /// Adds one to the number that the bytes written so far are.
+    /// Adds one to the number formed by the bytes written so far.
     #[cold]
     fn carry(&mut self) {
         for byte in self.out.iter_mut().rev() {
@@ -85,9 +85,9 @@ impl BinaryCoder for RangeEncoder<'_> {
 #[derive(Debug)]
 pub struct RangeDecoder<'a> {
     coded: &'a [u8],
-    /// How many bytes were asked for, there or not.
+    /// Number of bytes requested, even behind the end.
     taken: usize,
-    /// Where in the interval the coded number lies.
+    /// Offset of the coded number in the interval.
     offset: u64,
     range: u64,
 }
@@ -100,18 +100,18 @@ impl<'a> RangeDecoder<'a> {
         decoder
     }
 
-    /// Whether the coded bytes were used up exactly.
+    /// Returns true if the coded bytes were used up exactly.
     pub fn is_at_end(&self) -> bool {
         self.taken == self.coded.len() && self.offset == 0
     }
 
-    /// Whether bytes behind the end were asked for.
+    /// Returns true if bytes behind the end were requested.
     #[inline(always)]
     pub fn is_exhausted(&self) -> bool {
         self.taken > self.coded.len()
     }
 
-    /// The next four bytes; behind the end they read as 0, and `taken` tells.
+    /// The next four bytes. Bytes behind the end read as 0, and `taken` then exceeds the length.
     fn word(&mut self) -> u64 {
         let bytes = self.coded.get(self.taken..self.taken + 4);
         self.taken += 4;
@@ -138,7 +138,7 @@ impl BinaryCoder for RangeDecoder<'_> {
 mod tests {
     use super::*;
 
-    /// Bits of all sorts, likely and not, and stretches that make the carry run far.
+    /// Bits of all kinds, likely and not, and sequences that make a carry run far.
     fn bits() -> Vec<(bool, u32)> {
         let number = |i: u32| i.wrapping_mul(2654435761) >> 13;
         let mixed = (0..20_000u32).map(|i| {

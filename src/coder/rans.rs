@@ -1,14 +1,14 @@
 //! The entropy coder of static rANS (range asymmetric numeral systems), two streams interleaved.
 //! FORMAT.md section 14.1.
 //!
-//! A symbol that owns `freq` of 2^15 slots from `start` on costs 15 - log2(freq) bits. Run lengths
-//! have one 32-bit state and MTF ranks another, so that the processor overlaps their
-//! multiplications. To decode a symbol of a table takes neither a division nor a branch that
-//! depends on the data; what is decoded next does.
+//! A symbol that owns `freq` of 2^15 slots, starting at `start`, costs 15 - log2(freq) bits. Run
+//! lengths have one 32-bit state and MTF ranks another, so that the processor overlaps their
+//! multiplications. Decoding a symbol by a table takes no division and no branch that depends on
+//! the data; only the choice of the next symbol's table depends on it.
 //!
 //! rANS is a stack: the symbol encoded last is decoded first. The encoder therefore goes through a
 //! slice from the last run to the first, and writes the words in the order in which the decoder
-//! takes them. Cost: 2 to 3 ns per symbol, each way.
+//! reads them. Cost: 2 to 3 ns per symbol in each direction.
 //!
 //! Source: Duda, "Asymmetric numeral systems" (arXiv 1311.2540); the interleaving is Giesen's
 //! (arXiv 1402.3392).
@@ -16,9 +16,9 @@
 use super::ENDS_EARLY;
 use crate::error::Flaw;
 
-/// Slots are counted in units of 2^-15.
+/// Binary logarithm of the number of slots.
 pub const SLOT_BITS: u32 = 15;
-/// The least value that a state has between symbols, and the one that it begins and ends with.
+/// Minimum of a state between symbols, and its value at the beginning and at the end.
 const LOWER_BOUND: u32 = 1 << 16;
 
 /// The streams of symbols, each of which has a state.
@@ -28,7 +28,7 @@ pub enum RansStream {
     MtfRanks = 1,
 }
 
-/// The slots of one symbol: `freq` of them, the first of which is `start`.
+/// The slots of one symbol: `freq` slots from `start` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slots {
     pub start: u32,
@@ -36,32 +36,32 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// The slots of a value of `bits` bits, at most 15, where all values are equally likely.
+    /// The slots of a value of `bits` bits, at most 15, if all values are equally likely.
     #[inline(always)]
     fn plain(value: u32, bits: u32) -> Slots {
         Slots { start: value << (SLOT_BITS - bits), freq: 1 << (SLOT_BITS - bits) }
     }
 
-    /// The slots of a value below `values`, 2 to 256, where all values are equally likely.
+    /// The slots of a value below `values`, which is 2 to 256, if all values are equally likely.
     fn even(value: u32, values: u32) -> Slots {
         let start = |value: u32| (value << SLOT_BITS) / values;
         Slots { start: start(value), freq: start(value + 1) - start(value) }
     }
 }
 
-/// Encodes symbols, the last one first, as words that fill their room from its end.
+/// Encodes symbols, the last one first, as words that fill a buffer from its end.
 ///
-/// A symbol takes one word or none; those for which there is no room are lost. It is small and is
-/// passed by value, so that it stays in registers.
+/// A symbol takes one word or none; if the buffer is full, words are lost. The stack is small and
+/// is passed by value, so that it stays in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RansStack {
     states: [u32; 2],
-    /// Words of the room that are free.
+    /// Number of free words of the buffer.
     free: usize,
 }
 
 impl RansStack {
-    /// For so many words of room.
+    /// An encoder for a buffer of `room` words.
     pub fn new(room: usize) -> Self {
         RansStack { states: [LOWER_BOUND; 2], free: room }
     }
@@ -74,7 +74,7 @@ impl RansStack {
         self.states[stream as usize] = (quotient << SLOT_BITS) + rest + slots.start;
     }
 
-    /// Pushes a value of so many bits, 1 to 15, all values of which are equally likely.
+    /// Pushes a value of `bits` bits, 1 to 15; all values are equally likely.
     #[inline(always)]
     pub fn push_plain(&mut self, words: &mut [[u8; 2]], stream: RansStream, value: u32, bits: u32) {
         let (rest_bits, Slots { start, freq }) = (SLOT_BITS - bits, Slots::plain(value, bits));
@@ -82,7 +82,7 @@ impl RansStack {
         self.states[stream as usize] = (state >> rest_bits << SLOT_BITS) + state % freq + start;
     }
 
-    /// Pushes a value below `values`, at most 256, all of which are equally likely.
+    /// Pushes a value below `values`, at most 256; all values are equally likely.
     pub fn push_even(
         &mut self,
         words: &mut [[u8; 2]],
@@ -90,7 +90,7 @@ impl RansStack {
         value: u32,
         values: u32,
     ) {
-        // The only value of one changes nothing.
+        // A value that is the only one changes nothing.
         if values > 1 {
             self.push(words, stream, Slots::even(value, values));
         }
@@ -108,11 +108,11 @@ impl RansStack {
         self.states[stream as usize] = symbol.pushed(state);
     }
 
-    /// The state of a stream, small enough for a symbol with this limit.
+    /// The state of a stream, made small enough for a symbol with this limit.
     #[inline(always)]
     fn renormalised(&mut self, words: &mut [[u8; 2]], stream: RansStream, limit: u32) -> u32 {
         let state = self.states[stream as usize];
-        // The word is written whether or not it is needed: a branch on that would be mispredicted.
+        // The word is always written, and kept only if needed: a branch would be mispredicted.
         if let Some(word) = words.get_mut(self.free.wrapping_sub(1)) {
             *word = (state as u16).to_le_bytes();
         }
@@ -128,20 +128,20 @@ impl RansStack {
     }
 }
 
-/// A symbol's slots, with the number that turns the division by them into a multiplication.
+/// A symbol's slots, with the number that turns the division by `freq` into a multiplication.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PreparedSlots {
     /// 2^64 / freq, rounded up: exact enough for states of 32 bits.
     inverse: u64,
-    /// States from here on are too large: freq * 2^17.
+    /// Limit of the state before the symbol is pushed, exclusive: freq * 2^17.
     limit: u32,
     start: u16,
-    /// The slots of all other symbols.
+    /// Number of slots of all other symbols.
     others: u16,
 }
 
 impl PreparedSlots {
-    /// A state that is small enough, behind this symbol.
+    /// The state after this symbol is pushed to `state`, which is small enough.
     #[inline(always)]
     fn pushed(&self, state: u32) -> u32 {
         let quotient = ((u128::from(state) * u128::from(self.inverse)) >> 64) as u32;
@@ -153,7 +153,7 @@ impl From<Slots> for PreparedSlots {
     fn from(Slots { start, freq }: Slots) -> Self {
         let others = (1 << SLOT_BITS) - freq;
         let (start, inverse) = match freq {
-            // 2^64 does not fit. One less makes the quotient one less.
+            // 2^64 does not fit. The inverse is one less, which makes the quotient one less.
             1 => (start + others, u64::MAX),
             _ => (start, u64::MAX / u64::from(freq) + 1),
         };
@@ -165,7 +165,7 @@ impl From<Slots> for PreparedSlots {
 #[derive(Debug, Clone, Copy)]
 pub struct RansDecoder<'a> {
     words: &'a [[u8; 2]],
-    /// 1 where the number of coded bytes is odd.
+    /// 1 if the number of coded bytes is odd.
     rest: usize,
     pos: usize,
     /// 64 bits each: two of 32 would share a register, and each stream would wait for the other.
@@ -173,10 +173,10 @@ pub struct RansDecoder<'a> {
 }
 
 impl<'a> RansDecoder<'a> {
-    /// Reads the states, which stand in front.
+    /// Reads the states, which are at the front.
     ///
     /// # Errors
-    /// A [`Flaw`] where they are not there or too small.
+    /// A [`Flaw`] if they are missing or too small.
     pub fn new(coded: &'a [u8]) -> Result<Self, Flaw> {
         let (states, words) = coded.split_first_chunk::<8>().ok_or(ENDS_EARLY)?;
         let (words, rest) = words.as_chunks();
@@ -195,14 +195,14 @@ impl<'a> RansDecoder<'a> {
         self.states[stream as usize] as u32 & ((1 << SLOT_BITS) - 1)
     }
 
-    /// Takes the symbol that owns `slots`, the current slot among them, out of `stream`.
+    /// Removes the symbol that owns `slots`, which include the current slot, from `stream`.
     #[inline(always)]
     pub fn take(&mut self, stream: RansStream, slots: Slots) {
         let state = self.states[stream as usize] as u32;
         let state =
             slots.freq * (state >> SLOT_BITS) + (state & ((1 << SLOT_BITS) - 1)) - slots.start;
-        // The word is read whether or not it is needed: a conditional move beats a branch that
-        // would be mispredicted. Words behind the end read as 0; `pos` tells that they were taken.
+        // The word is always read, and used only if needed: a conditional move beats a branch that
+        // would be mispredicted. Words behind the end read as 0; `pos` then exceeds their number.
         let word = self.words.get(self.pos).map_or(0, |&word| u16::from_le_bytes(word));
         let refill = state < LOWER_BOUND;
         self.pos += usize::from(refill);
@@ -210,7 +210,7 @@ impl<'a> RansDecoder<'a> {
         self.states[stream as usize] = state.into();
     }
 
-    /// Takes a symbol out of each stream, first that of run lengths.
+    /// Removes a symbol from each stream, first from that of run lengths.
     #[inline(always)]
     pub fn take_both(&mut self, slots: [Slots; 2]) {
         let Some([first, second]) =
@@ -232,7 +232,7 @@ impl<'a> RansDecoder<'a> {
         self.pos += usize::from(refill_run) + usize::from(refill_rank);
     }
 
-    /// Takes a value of so many bits, all values of which are equally likely.
+    /// Takes a value of `bits` bits; all values are equally likely.
     #[inline(always)]
     pub fn take_plain(&mut self, stream: RansStream, bits: u32) -> u32 {
         let value = self.slot(stream) >> (SLOT_BITS - bits);
@@ -240,7 +240,7 @@ impl<'a> RansDecoder<'a> {
         value
     }
 
-    /// Takes a value below `values`, at most 256, all of which are equally likely.
+    /// Takes a value below `values`, at most 256; all values are equally likely.
     pub fn take_even(&mut self, stream: RansStream, values: u32) -> u32 {
         let value = ((self.slot(stream) + 1) * values - 1) >> SLOT_BITS;
         if values > 1 {

@@ -1,16 +1,16 @@
 //! Run lengths: a slice as runs of equal bytes.
 //!
-//! The BWT puts bytes of similar contexts side by side, so that text averages 2.3 bytes per run,
-//! markup 9, and files full of copies hundreds. All later stages work on runs and never on bytes,
-//! which makes repetitive data fast.
+//! The BWT puts bytes of similar contexts side by side: text averages 2.3 bytes per run, markup 9,
+//! and files full of copies hundreds. All later stages work on runs and never on bytes, which makes
+//! repetitive data fast.
 //!
-//! Whoever goes through all runs takes `each_run`, about 1 ns per run; `start` and `run_end` find
-//! single borders, eight bytes a step: about 3 ns per run, and 0.1 ns per byte of a long run.
+//! `each_run` visits all runs and takes about 1 ns per run. `start` and `run_end` find single
+//! borders, eight bytes a step: about 3 ns per run, and 0.1 ns per byte of a long run.
 
 use super::run_borders::borders;
 use crate::error::Flaw;
 
-/// Bytes of a long run that are compared at once.
+/// Bytes of a long run that are compared together.
 const PIECE: usize = 128;
 
 /// One run: `len` times `byte`.
@@ -27,8 +27,8 @@ pub fn read(slice: &[u8], pos: usize) -> BwtRun {
 
 /// Writes `run` at `pos` of `out` and returns the position behind it.
 ///
-/// Most runs are short: 16 bytes are written whatever the length, and later runs overwrite those
-/// that are too many.
+/// Most runs are short, so 16 bytes are written for any run up to that length; later runs overwrite
+/// the surplus.
 #[inline(always)]
 pub fn write(out: &mut [u8], pos: usize, run: BwtRun) -> Result<usize, Flaw> {
     const DOES_NOT_FIT: Flaw = Flaw("a slice holds a run that does not fit");
@@ -58,7 +58,7 @@ pub fn run_before(bytes: &[u8], byte: u8) -> usize {
     bytes.len() - start(bytes, rest, byte)
 }
 
-/// Where the run of `byte` that reaches up to `end` (exclusive) begins.
+/// The start of the run of `byte` that ends at `end` (exclusive).
 #[inline(always)]
 pub fn start(slice: &[u8], mut end: usize, byte: u8) -> usize {
     while let Some(head) = end.checked_sub(8) {
@@ -74,7 +74,7 @@ pub fn start(slice: &[u8], mut end: usize, byte: u8) -> usize {
     end
 }
 
-/// Where the run of bytes at `pos` ends (exclusive).
+/// The end (exclusive) of the run of equal bytes at `pos`.
 pub fn run_end(slice: &[u8], mut pos: usize) -> usize {
     let byte = slice[pos];
     if slice.get(pos + PIECE - 1) == Some(&byte) {
@@ -102,7 +102,7 @@ fn splat(byte: u8) -> u64 {
     u64::from(byte) * 0x0101_0101_0101_0101
 }
 
-/// How many runs `bytes` has. One comparison per byte, so that it compiles to vector code.
+/// Number of runs in `bytes`. One comparison per byte, which compiles to vector code.
 pub fn count(bytes: &[u8]) -> usize {
     let borders = |tile: &[u8], next: &[u8]| -> usize {
         let sum: u8 = tile.iter().zip(next).map(|(a, b)| u8::from(a != b)).sum();
@@ -111,7 +111,7 @@ pub fn count(bytes: &[u8]) -> usize {
     let Some((_, next)) = bytes.split_first() else {
         return 0;
     };
-    // Of known size, so that a tile is a few vectors.
+    // Tiles of constant size, so that each is a few vectors.
     let (tiles, rest) = bytes[..next.len()].as_chunks::<PIECE>();
     let (nexts, rest_next) = next.as_chunks::<PIECE>();
     let whole = tiles.iter().zip(nexts).map(|(a, b)| borders(a, b)).sum::<usize>();
@@ -120,7 +120,7 @@ pub fn count(bytes: &[u8]) -> usize {
 
 /// Calls `run` with the byte and the length of each run.
 ///
-/// The borders of 64 bytes are found at once: the next run does not wait for this one.
+/// The borders of 64 bytes are found at once: a run does not wait for the one before.
 #[inline(always)]
 pub fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
     let (mut start, mut at) = (0, 0);
@@ -142,11 +142,11 @@ pub fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
     }
 }
 
-/// Where the first so many runs of `bytes` end, or all of them where there are fewer.
+/// The end of the first `runs` runs of `bytes`, or the end of `bytes` if there are fewer.
 pub fn end_of_runs(bytes: &[u8], mut runs: usize) -> usize {
     const STEP: usize = 64 * PIECE;
     let mut pos = 0;
-    // A step and the byte behind it tell the borders behind each of its bytes.
+    // A step and the byte behind it give the borders behind each of its bytes.
     while let Some(step) = bytes.get(pos..=pos + STEP)
         && let borders = count(step) - 1
         && borders < runs

@@ -1,13 +1,14 @@
-//! Where runs end among 64 bytes, as one bit for each.
+//! The ends of runs among 64 bytes, as one bit for each byte.
 //!
-//! It comes as SSE2, which every x86-64 processor has, and as plain Rust, which the tests compare:
-//! compilers do not find the vector form by themselves.
+//! There are two versions: SSE2, which every x86-64 processor has, and plain Rust; the tests
+//! compare them. Compilers do not find the vector version by themselves.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
 #[cfg(target_arch = "x86_64")]
 use std::{arch::x86_64::*, mem::transmute};
 
-/// Which of the first 64 bytes are unlike the next one. The lowest bit is that of the first byte.
+/// A bit for each of the first 64 bytes, set if it differs from the next byte. The lowest bit is
+/// that of the first byte.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 pub fn borders(bytes: &[u8; 65]) -> u64 {
@@ -27,7 +28,7 @@ pub fn borders(bytes: &[u8; 65]) -> u64 {
 #[cfg(not(target_arch = "x86_64"))]
 pub use borders_plain as borders;
 
-/// For other processors, and to compare with.
+/// The version for other processors, and for the comparison.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub fn borders_plain(bytes: &[u8; 65]) -> u64 {
     (0..64).fold(0, |borders, k| borders | u64::from(bytes[k] != bytes[k + 1]) << k)

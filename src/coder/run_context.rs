@@ -1,25 +1,27 @@
-//! The contexts of run lengths and MTF ranks: what is known before these are coded. FORMAT.md
+//! The contexts of run lengths and MTF ranks: the data known before these are coded. FORMAT.md
 //! section 14.3.
 //!
-//! Two things predict a run. First, how long its byte's runs have been of late and which MTF
-//! ranks the byte got, both as moving averages per byte, and the last such rank; second, for
-//! MTF ranks, the same average over all bytes, which tells a quiet stretch of the BWT from a
-//! noisy one. The averages are of square roots, so that one long run does not hide the runs before
-//! it. They move by a quarter and are quantised. Encoder and decoder keep the same [`ModelState`].
+//! Two things predict a run. The first is the recent history of its byte: moving averages of the
+//! lengths of the byte's runs and of the MTF ranks that it got, and the last such rank. The second,
+//! for MTF ranks only, is the average rank over all bytes, which tells a quiet part of the BWT from
+//! a noisy one. The averages are of square roots, so that one long run does not hide the runs
+//! before it. They move by a quarter and are quantised. Encoder and decoder keep the same
+//! [`ModelState`].
 //!
-//! What is known of all bytes is one run late, and neither number of a run is a context of the
-//! other, so that a decoder finds both at once, beside those of the run before. It costs 0.05 % of
-//! the size; what is around run lengths would save 0.07 %, and takes as much time as all else that
-//! is known of them.
+//! The average over all bytes lags one run behind, and neither number of a run is a context of the
+//! other, so that a decoder can compute both contexts at once, in parallel with decoding the run
+//! before. This costs 0.05 % of the size. Using the neighbourhood for run lengths too would save
+//! 0.07 %, but take as much time as all their other contexts.
 
 use super::context_tree::{OwnContexts, RANK_CONTEXTS};
 
-/// How many quantised values a byte's own averages have.
+/// Number of quantised values of a byte's average run length.
 pub const QUANTISED_RUN_LENGTHS: usize = 11;
+/// Number of quantised values of a byte's average MTF rank.
 pub const QUANTISED_MTF_RANKS: usize = 16;
 
-/// What averages are taken of: 40 times the square root of a number plus one, less 40; and 2 more,
-/// so that averages are rounded. Run lengths are less one.
+/// The roots that are averaged, by number: 40 times the square root of the number plus one, less
+/// 40, plus 2 so that averages are rounded. For run lengths the number is the length less one.
 pub static ROUNDED_ROOTS: [u32; 256] = {
     let mut roots = [0; 256];
     let mut number = 0;
@@ -30,8 +32,9 @@ pub static ROUNDED_ROOTS: [u32; 256] = {
     roots
 };
 
-/// Of an MTF rank, less one: from bit 16 on the same, and from bit 28 on quantised as the last one
-/// of its byte: 0 to 3 themselves, then by powers of two up to 7.
+/// Two values for each MTF rank less one. From bit 16 on: its rounded root. From bit 28 on: its
+/// quantised value as the last rank of its byte, which is the number itself from 0 to 3, then grows
+/// with powers of two up to 7.
 pub static MTF_RANKS: [u32; 256] = {
     let mut ranks = [0; 256];
     let mut rank = 0;
@@ -47,10 +50,10 @@ pub static MTF_RANKS: [u32; 256] = {
     ranks
 };
 
-/// Where the quantised rank is in [`MTF_RANKS`]: above all sums of roots.
+/// The lowest bit of the quantised rank in [`MTF_RANKS`]: above all sums of roots.
 pub const LAST_RANK_BIT: u32 = 28;
 
-/// The quantised value of each average, how many of these limits it reaches, times a factor.
+/// The quantised value of each average: the number of `limits` that it reaches, times `factor`.
 const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024] {
     let mut quantised = [0; 1024];
     let mut average = 0;
@@ -65,34 +68,36 @@ const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024]
     quantised
 }
 
-/// A byte's averages, quantised to [`QUANTISED_RUN_LENGTHS`] and [`QUANTISED_MTF_RANKS`] values,
-/// as the key of [`OwnContexts`] has them.
+/// A byte's average run length, quantised to [`QUANTISED_RUN_LENGTHS`] values and shifted to its
+/// bits in the key of [`OwnContexts`].
 pub static OWN_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
+/// A byte's average MTF rank, quantised to [`QUANTISED_MTF_RANKS`] values and shifted to its bits
+/// in the key of [`OwnContexts`].
 pub static OWN_BY_MTF_RANK: [u16; 1024] =
     quantiser([1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290], 8);
 
 /// The average over all bytes, quantised to 8 values.
 pub static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 1);
 
-/// What contexts need of the runs of a slice so far.
+/// The state of the contexts after the runs of a slice so far.
 #[derive(Debug)]
 pub struct ModelState<'a> {
-    /// On the heap, so that what is below stays in registers.
+    /// On the heap, so that the fields below stay in registers.
     bytes: Box<[ByteState; 256]>,
     own_contexts: &'a OwnContexts,
-    /// The average of all MTF ranks but the last, which is in `last`: the next one is decoded
-    /// beside it.
+    /// The average of all MTF ranks but the last, which is in `last`, since the next rank is
+    /// decoded at the same time.
     all: u32,
     last: u32,
     around: u32,
 }
 
-/// What is known of a byte.
+/// The state of one byte value.
 #[derive(Debug, Clone, Copy)]
 struct ByteState {
     /// The averages of its run lengths and, from bit 16 on, of its MTF ranks. Both stay below 1024.
     averages: u32,
-    /// What `own_contexts` has for it.
+    /// Its entry in `own_contexts`.
     own: u32,
 }
 
@@ -102,15 +107,16 @@ impl<'a> ModelState<'a> {
         ModelState { bytes, own_contexts, all: 0, last: 2, around: 0 }
     }
 
-    /// What `own_contexts` has for the length of a run of `byte`, and the context of the MTF rank
-    /// after it.
+    /// The context of the length of a run of `byte`, as in `own_contexts`, and the context of the
+    /// MTF rank after it.
     #[inline(always)]
     pub fn contexts(&self, byte: u8) -> [usize; 2] {
         let own = self.bytes[usize::from(byte)].own;
         [(own & 0xffff) as usize, ((own >> 16) + self.around) as usize % RANK_CONTEXTS]
     }
 
-    /// Adds a run of `byte` and the MTF rank after it, each less one; 255 stands for longer runs.
+    /// Adds a run of `byte` and the MTF rank after it, each less one. A length of 255 stands for
+    /// longer runs.
     #[inline(always)]
     pub fn add(&mut self, byte: u8, run_length: u8, mtf_rank: u8) {
         let ranked = MTF_RANKS[usize::from(mtf_rank)];

@@ -1,9 +1,9 @@
-//! One function compiled twice, with AVX2 and without; the processor decides which one runs.
+//! Dispatch between a function compiled with AVX2 and one compiled without, by the processor.
 
-/// Calls a function that is generic over a vector type: with the first type where the processor has
-/// AVX2, with the second one elsewhere. One without a vector type is only compiled twice.
+/// Calls a function that is generic over a vector type: with the first type if the processor has
+/// AVX2, else with the second one. A function without a vector type is only compiled twice.
 ///
-/// All that the function calls must be inlined into it, so that it is compiled for either.
+/// All functions that it calls must be inlined into it, so that they are compiled for both.
 macro_rules! widest {
     ($with:ident::<$avx2:ty, $baseline:ty>($($name:ident: $kind:ty),*) -> $outcome:ty) => {
         widest!(@ $with::<$avx2>, $with::<$baseline>, ($($name: $kind),*) -> $outcome)
@@ -18,7 +18,7 @@ macro_rules! widest {
             fn with_avx2($($name: $kind),*) -> $outcome {
                 $fast($($name),*)
             }
-            // SAFETY: the processor has all that the function asks for.
+            // SAFETY: the processor has all features that the function needs.
             #[allow(unsafe_code)]
             return unsafe { with_avx2($($name),*) };
         }
@@ -27,8 +27,8 @@ macro_rules! widest {
 }
 pub(super) use widest;
 
-/// Whether this processor has AVX2, and what else is compiled for with it, here and where others
-/// dispatch.
+/// Returns true if this processor has AVX2 and the other features that code is compiled for with
+/// it, here and elsewhere.
 #[cfg(target_arch = "x86_64")]
 pub fn has_avx2() -> bool {
     is_x86_feature_detected!("popcnt")

@@ -1,32 +1,32 @@
-//! Where a BWT is cut into slices: behind a given number of runs. FORMAT.md chapter 13.
+//! The cuts of a BWT into slices of a given number of runs. FORMAT.md chapter 13.
 //!
-//! A run ends at a border, which is a byte that another one follows. All threads count the borders
-//! of small tiles; with the sums of these, the border of any number is found by reading one
-//! tile, so that nothing goes through the whole BWT on one thread.
+//! A run ends at a border: a byte that a different one follows. All threads count the borders of
+//! small tiles. With the sums of these counts, a border is found by its number by reading one tile,
+//! so that no thread reads the whole BWT.
 
 use super::rle;
 use crate::tasks::Task;
 use std::ops::Range;
 
-/// Where a BWT is cut: behind so many runs, or so many bytes where runs are long.
+/// Limits of a slice. A BWT is cut behind `runs` runs, or behind `bytes` bytes if runs are long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceLimits {
-    /// Runs of a slice.
+    /// Maximum number of runs in a slice.
     pub runs: usize,
-    /// Bytes of a slice.
+    /// Maximum size of a slice in bytes.
     pub bytes: usize,
 }
 
-/// Bytes whose borders are counted together.
+/// Bytes per tile, whose borders are counted together.
 const TILE: usize = 1 << 10;
 
-/// Tiles of a task.
+/// Tiles per task.
 const TILES: usize = 1 << 10;
 
 /// The borders of a BWT, tile by tile.
 struct RunBorders<'b> {
     bwt: &'b [u8],
-    /// How many borders stand before each tile, and behind the last one, in all.
+    /// Number of borders before each tile, and at the end the number of all borders.
     before: Vec<u64>,
 }
 
@@ -35,7 +35,7 @@ impl<'b> RunBorders<'b> {
         let mut before = vec![0; 1 + bwt.len().div_ceil(TILE)];
         let parts = before[1..].chunks_mut(TILES).zip(bwt.chunks(TILE * TILES)).enumerate();
         let tasks = parts.map(|(n, (counts, part))| {
-            // The byte behind a tile tells whether its last one is a border.
+            // The byte behind a tile decides if its last byte is a border.
             let count = move || {
                 let tiles = counts.iter_mut().zip(part.chunks(TILE)).enumerate();
                 for (k, (count, tile)) in tiles {
@@ -59,13 +59,13 @@ impl<'b> RunBorders<'b> {
         self.before.last().copied().unwrap_or_default()
     }
 
-    /// How many stand before `at`, which is within the BWT.
+    /// Number of borders before `at`, which is within the BWT.
     fn before(&self, at: usize) -> u64 {
         let tile = at / TILE;
         self.before[tile] + rle::count(&self.bwt[tile * TILE..=at]) as u64 - 1
     }
 
-    /// Where border number `n` ends, from 1 on, or the end where there are fewer.
+    /// The end of border number `n`, counted from 1, or the end of the BWT if there are fewer.
     fn behind(&self, n: u64) -> usize {
         let tile = self.before.partition_point(|&before| before < n) - 1;
         let (start, left) = (tile * TILE, (n - self.before[tile]) as usize);
@@ -77,9 +77,9 @@ impl<'b> RunBorders<'b> {
     }
 }
 
-/// Cuts a BWT into slices of as many runs each as the limits allow, or somewhat less, so that the
-/// last is no shorter than the others. Where one slice does not do, they are a multiple of `step`,
-/// unless runs are long or few.
+/// Cuts a BWT into slices of at most as many runs as the limits allow. The runs are spread evenly,
+/// so that the last slice is no shorter than the others. If one slice is not enough, the number of
+/// slices is a multiple of `step`, unless runs are long or few.
 pub fn cut(
     execute: impl Fn(Vec<Task>),
     bwt: &[u8],
@@ -110,7 +110,7 @@ mod tests {
     use crate::cases;
     use crate::tasks;
 
-    /// The same from the first run to the last.
+    /// Makes the same cuts by reading all runs from the first to the last.
     fn one_by_one(bwt: &[u8], limits: SliceLimits, step: usize) -> Vec<Range<usize>> {
         let all = rle::count(bwt);
         let mut count = all.div_ceil(limits.runs).max(1);

@@ -1,10 +1,10 @@
-//! The encoder's first pass of static rANS: a slice -> its symbols, and how often each occurs.
-//! FORMAT.md chapter 14.
+//! The encoder's first pass of static rANS: a slice -> its symbols, and their counts. FORMAT.md
+//! chapter 14.
 //!
-//! The models are made of the counts of all slices of a block, so that the symbols are kept until
-//! `static_encoder` codes them. Cost: 9 ns per run, of which move-to-front takes half; 4 bytes per
-//! run between the passes, and one for each number that has extra bits. No loop has a branch on
-//! whether a number has them, since a processor would mispredict it for one run of six.
+//! The models are made from the counts of all slices of a block, so the symbols are kept until
+//! `static_encoder` codes them. Cost: 9 ns per run, of which move-to-front takes half. Between the
+//! passes a run takes 4 bytes, and each number with extra bits one more. No loop branches on extra
+//! bits, since a processor would mispredict the branch for one run of six.
 
 use super::context_tree::{CONTEXTS, OwnContexts, RANK_CONTEXTS, RANK_LEAVES, RUN_LEAVES};
 use super::exp_golomb::{self, DIRECT};
@@ -18,24 +18,24 @@ use std::sync::LazyLock;
 /// A slice as its symbols, between the two passes of an encoder.
 pub struct SliceSymbols {
     pub runs: Vec<RunKey>,
-    /// The numbers that have extra bits: MTF ranks and run lengths, each less one, the latter up to
-    /// [`LONG`].
+    /// The numbers with extra bits: MTF ranks and run lengths, each less one. Run lengths are
+    /// limited to [`LONG`].
     pub large_ranks: Vec<u8>,
     pub large_lens: Vec<u8>,
-    /// The run lengths, each less one, that are [`LONG`] and above.
+    /// The run lengths less one that are [`LONG`] or more.
     pub long: Vec<u32>,
     /// The bytes of the slice in the order of their first runs.
     pub list: Vec<u8>,
 }
 
-/// A run: in the lower half its length and in the upper half its MTF rank, each as 16 times the
-/// leaf that it is coded by plus its bucket, with [`LARGE`] where it has extra bits.
+/// A run: its length in the lower half and its MTF rank in the upper half. Each half is 16 times
+/// the leaf that it is coded by, plus its bucket, plus [`LARGE`] if it has extra bits.
 pub type RunKey = u32;
-/// Of half a [`RunKey`]: there are extra bits.
+/// Bit of half a [`RunKey`] that says that there are extra bits.
 pub const LARGE: RunKey = 1 << 15;
 
 impl SliceSymbols {
-    /// Finds the symbols of a slice, and adds to `counts` how often each occurs.
+    /// Finds the symbols of a slice, and adds the number of occurrences of each to `counts`.
     pub fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
         let steps = mtf::encode(slice);
         widest!(
@@ -46,12 +46,13 @@ impl SliceSymbols {
     }
 }
 
-/// Has no vectors, but the shifts of one instruction that come with AVX2.
+/// No vector instructions, but AVX2 processors have shifts of one instruction, which are used.
 #[inline(always)]
 fn symbols_of(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
     let MtfSteps { steps, long, list } = steps;
     let runs = keys(&steps, &long);
-    // Counted apart from the contexts, whose loads would wait for the addresses of these stores.
+    // In a loop of its own: in the loop of the contexts, the loads would wait for the addresses of
+    // these stores.
     let (by_run, by_rank) = (counts.runs.as_flattened_mut(), counts.ranks.as_flattened_mut());
     for &run in &runs {
         by_run[run as usize % (16 * RUN_LEAVES)] += 1;
@@ -67,14 +68,15 @@ fn symbols_of(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
     SliceSymbols { runs, large_ranks, large_lens, long, list }
 }
 
-/// Parts of a [`RunKey`], by what they come from.
+/// Parts of a [`RunKey`], by their sources.
 struct KeyParts {
     /// As [`Contexts::own`](super::context_tree::Contexts), with 16 times the leaf of a run length.
     own: OwnContexts,
     /// By the context of an MTF rank.
     rank_leaves: [RunKey; RANK_CONTEXTS],
-    /// By the number.
+    /// By the run length less one.
     lens: [RunKey; 256],
+    /// By the MTF rank less one.
     mtf_ranks: [RunKey; 256],
 }
 
@@ -115,7 +117,7 @@ fn keys(steps: &[MtfStep], long: &[u32]) -> Vec<RunKey> {
 fn large(numbers: impl ExactSizeIterator<Item = u8>) -> Vec<u8> {
     let (mut found, mut count) = (vec![0; numbers.len()], 0);
     for number in numbers {
-        // Written whether or not it is one of them.
+        // Written for every number; the count decides which stay.
         if let Some(room) = found.get_mut(count) {
             *room = number;
         }

@@ -1,13 +1,11 @@
-//! A BWT in slices, which are coded side by side. How it is cut is `slice_cuts`.
-//! FORMAT.md chapter 13.
+//! A BWT in slices, which are coded in parallel; `slice_cuts` cuts it. FORMAT.md chapter 13.
 //!
-//! Slices have a given number of runs, so that each is as much work as another, for a thread, for
-//! the warp of a GPU and for a search that decodes one. A limit of bytes bounds what a slice of
-//! long runs takes.
+//! Slices have a given number of runs, so that each is the same amount of work for a thread, for
+//! the warp of a GPU and for a search that decodes one. A limit in bytes bounds a slice of long
+//! runs.
 //!
-//! Which threads do the work is the caller's choice: [`encode_slices`] and [`decode_slices`] use
-//! the current rayon pool, [`encode_slices_with`] and [`decode_slices_with`] the executor that they
-//! are given.
+//! The caller chooses the threads: [`encode_slices`] and [`decode_slices`] use the current rayon
+//! pool, [`encode_slices_with`] and [`decode_slices_with`] the executor that they are given.
 
 use super::models::{Models, SymbolCounts};
 use super::slice_cuts::{SliceLimits, cut};
@@ -21,19 +19,19 @@ use std::cmp::Reverse;
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// A BWT that is coded, or some neighbouring slices of one.
+/// A coded BWT, or some neighbouring slices of one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodedBwt<S = Vec<u8>> {
-    /// What all slices have in common.
+    /// The models that all slices share.
     pub models: Vec<u8>,
-    /// How many bytes each slice decodes to.
+    /// The size of each decoded slice in bytes.
     pub raw_sizes: Vec<u32>,
-    /// The coded slices; one that is as long as what it decodes to is stored.
+    /// The coded slices; one that is as long as the decoded slice is stored.
     pub slices: Vec<S>,
 }
 
 impl<S: AsRef<[u8]>> CodedBwt<S> {
-    /// Coded bytes in all.
+    /// Size of the models and the coded slices in bytes.
     pub fn size(&self) -> usize {
         self.models.len() + self.slices.iter().map(|slice| slice.as_ref().len()).sum::<usize>()
     }
@@ -44,7 +42,7 @@ pub fn encode_slices(bwt: &[u8], limits: SliceLimits, coding: Coding) -> CodedBw
     encode_slices_with(current_pool, bwt, limits, coding)
 }
 
-/// [`encode_slices`] by `execute`, which does all tasks and waits.
+/// Does [`encode_slices`] by `execute`, which does all tasks and waits.
 pub(crate) fn encode_slices_with(
     execute: impl Fn(Vec<Task>),
     bwt: &[u8],
@@ -53,7 +51,7 @@ pub(crate) fn encode_slices_with(
 ) -> CodedBwt {
     let step = match coding {
         Coding::StaticRans => 1,
-        // They take so long that two threads should have as many.
+        // A slice takes so long that two threads should have equally many.
         Coding::ContextMixing => 2,
     };
     let slices = cut(&execute, bwt, limits, step).into_iter().map(|range| &bwt[range]);
@@ -93,7 +91,7 @@ fn encode_static(
     });
 }
 
-/// Gives `execute` the work on each slice and what belongs to it.
+/// Passes the work on each slice and its item to `execute`.
 fn each<T: Send>(
     execute: impl Fn(Vec<Task>),
     slices: &[&[u8]],
@@ -105,15 +103,15 @@ fn each<T: Send>(
     execute(pairs.map(|(slice, item)| Box::new(move || work(slice, item)) as Task).collect());
 }
 
-/// What decodes the slices of a block.
+/// The decoder of the slices of a block.
 #[derive(Debug)]
 pub struct SliceDecoder(Option<Box<Models>>);
 
 impl SliceDecoder {
-    /// Reads what all slices have in common.
+    /// Reads the models that all slices share.
     ///
     /// # Errors
-    /// A [`Flaw`] where that is not sound.
+    /// A [`Flaw`] if they are damaged.
     pub fn new(coding: Coding, models: &[u8]) -> Result<Self, Flaw> {
         match coding {
             Coding::StaticRans => Ok(SliceDecoder(Some(Box::new(Models::decode(models)?)))),
@@ -124,8 +122,8 @@ impl SliceDecoder {
 
     /// Fills `out` with the slice whose coded form is all of `coded`.
     ///
-    /// Any input gives a slice or a [`Flaw`], in time that the length of `out` bounds. After a flaw
-    /// `out` may hold anything.
+    /// Any input gives a slice or a [`Flaw`], in time bounded by the length of `out`. After a flaw
+    /// the contents of `out` are unspecified.
     pub fn decode(&self, coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
         if coded.len() >= out.len() {
             return copy_stored(coded, out);
@@ -136,13 +134,14 @@ impl SliceDecoder {
         }
     }
 
-    /// [`SliceDecoder::decode`] for some slices, which takes less time for two than one by one.
+    /// Decodes each of several slices as [`SliceDecoder::decode`] does. Two slices take less time
+    /// together than one after the other.
     pub(crate) fn decode_each(&self, coded: &[Vec<u8>], out: &mut [Vec<u8>]) -> Result<(), Flaw> {
         let jobs = coded.iter().zip(out).map(|(coded, out)| SliceJob { coded, out });
         self.decode_few(jobs.collect())
     }
 
-    /// [`SliceDecoder::decode`] for one slice or two.
+    /// Does [`SliceDecoder::decode`] for one slice or two.
     fn decode_few(&self, jobs: Vec<SliceJob>) -> Result<(), Flaw> {
         match (&self.0, <[SliceJob; 2]>::try_from(jobs)) {
             (Some(models), Ok(jobs)) if jobs.iter().all(|job| job.coded.len() < job.out.len()) => {
@@ -167,7 +166,7 @@ fn copy_stored(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
 /// Fills `bwt` with slices of these raw sizes, in parallel on the current rayon pool.
 ///
 /// # Errors
-/// A [`Flaw`] where the slices do not fill `bwt`, or one of them is damaged.
+/// A [`Flaw`] if the slices do not fill `bwt`, or one of them is damaged.
 pub fn decode_slices<S: AsRef<[u8]>>(
     decoder: &SliceDecoder,
     raw_sizes: &[u32],
@@ -177,7 +176,8 @@ pub fn decode_slices<S: AsRef<[u8]>>(
     decode_slices_with(current_pool, decoder, raw_sizes, slices, bwt)
 }
 
-/// [`decode_slices`] by `execute`, as above. After a flaw no more slices are begun.
+/// Does [`decode_slices`] by `execute`, which does all tasks. After a flaw no more slices are
+/// begun.
 pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     execute: impl FnOnce(Vec<Task>),
     decoder: &SliceDecoder,
@@ -186,7 +186,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     mut bwt: &mut [u8],
 ) -> Result<(), Flaw> {
     let flaw = OnceLock::new();
-    // Two slices of static rANS take less time side by side on one thread than one by one.
+    // Two slices of static rANS take less time together on one thread than one after the other.
     let together = if decoder.0.is_some() { 2 } else { 1 };
     let (mut tasks, mut jobs): (Vec<(usize, Task)>, _) = (Vec::new(), Vec::new());
     for (k, (coded, &size)) in slices.iter().zip(raw_sizes).enumerate() {
@@ -209,7 +209,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     if !bwt.is_empty() || slices.len() != raw_sizes.len() {
         return Err(Flaw::WRONG_SLICES);
     }
-    // Else all threads but one may wait for a long one that was begun last.
+    // Longest first: otherwise all threads but one may wait for a long slice that was begun last.
     tasks.sort_by_key(|&(work, _)| Reverse(work));
     execute(tasks.into_iter().map(|(_, task)| task).collect());
     flaw.into_inner().map_or(Ok(()), Err)

@@ -1,7 +1,7 @@
-//! Finds the symbol that owns a slot: how many of sixteen first slots are not above it.
+//! Search for the symbol that owns a slot: the number of sixteen first slots that are not above it.
 //!
-//! It comes as SSE2, as AVX2 where the processor has it, and as plain Rust. All give the same
-//! numbers, which the tests compare. Compilers do not find the vector form by themselves.
+//! There are three versions: SSE2, AVX2 if the processor has it, and plain Rust. All give the same
+//! numbers, which the tests compare. Compilers do not find the vector version by themselves.
 #![cfg_attr(target_arch = "x86_64", allow(unsafe_code))]
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
@@ -12,16 +12,16 @@ use super::list_head::{HeadAvx2, HeadSse2};
 #[cfg(target_arch = "x86_64")]
 use std::{arch::x86_64::*, mem::transmute};
 
-/// A way to search the first slots of sixteen symbols.
+/// A method to search the first slots of sixteen symbols.
 pub trait SlotSearch {
-    /// How many of `starts`, which rise from 0 and stay below 2^15, are not above `slot`.
+    /// The number of `starts` that are not above `slot`. They ascend from 0 and stay below 2^15.
     fn not_above(starts: &[u16; 16], slot: u16) -> usize;
 
-    /// The move-to-front lists of the same processor.
+    /// The move-to-front list for the same processor.
     type Head: ListHead;
 }
 
-/// The form that every processor of this architecture has.
+/// The version for every processor of this architecture.
 #[cfg(target_arch = "x86_64")]
 pub type SearchBaseline = SearchSse2;
 #[cfg(not(target_arch = "x86_64"))]
@@ -29,8 +29,8 @@ pub type SearchBaseline = SearchPlain;
 #[cfg(not(target_arch = "x86_64"))]
 pub type SearchAvx2 = SearchPlain;
 
-/// In one register. Only code that runs under `#[target_feature(enable = "avx2")]` may name this
-/// type.
+/// AVX2 version, in one register. Only code that runs under `#[target_feature(enable = "avx2")]`
+/// may name this type.
 #[cfg(target_arch = "x86_64")]
 pub struct SearchAvx2;
 
@@ -51,7 +51,7 @@ impl SlotSearch for SearchAvx2 {
     }
 }
 
-/// In two registers.
+/// SSE2 version, in two registers.
 #[cfg(target_arch = "x86_64")]
 pub struct SearchSse2;
 
@@ -73,7 +73,7 @@ impl SlotSearch for SearchSse2 {
     }
 }
 
-/// For other processors, and to compare with.
+/// The version for other processors, and for the comparison.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub struct SearchPlain;
 

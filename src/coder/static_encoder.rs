@@ -1,8 +1,8 @@
 //! The encoder's second pass of static rANS: symbols and models -> coded bytes. FORMAT.md chapter
 //! 14.
 //!
-//! It goes through a slice backwards. Cost: 5 ns per run, most of which is waiting for the two
-//! states, and for a branch where numbers have extra bits.
+//! It goes through a slice backwards. Cost: 5 ns per run, mostly waiting for the two states, and
+//! for a branch on extra bits.
 
 use super::context_tree::{RANK_LEAVES, RUN_LEAVES};
 use super::exp_golomb::{self, LAST_BUCKET, LAST_BUCKET_WIDTH};
@@ -14,13 +14,14 @@ use super::simd_dispatch::widest;
 use super::slice_symbols::{LARGE, SliceSymbols};
 use super::static_rans::WIDTH_BITS;
 
-/// The models of a block as an encoder needs them.
+/// The models of a block in the form for an encoder.
 pub struct SliceEncoder {
     /// By 16 times the class plus the bucket.
     runs: [PreparedSlots; 4096],
     ranks: [PreparedSlots; 4096],
-    /// These, by 16 times the leaf plus the bucket.
+    /// Indices into `runs`, by 16 times the leaf plus the bucket.
     run_classes: [u16; 16 * RUN_LEAVES],
+    /// Indices into `ranks`, by 16 times the leaf plus the bucket.
     rank_classes: [u16; 16 * RANK_LEAVES],
     extra: [[PreparedSlots; 16]; EXTRA_TABLES],
     alphabet: Vec<u8>,
@@ -42,7 +43,7 @@ impl SliceEncoder {
         })
     }
 
-    /// The coded form of a slice of so many bytes, or `None` where it takes as many.
+    /// The coded form of a slice of `slice_size` bytes, or `None` if it would not be shorter.
     pub fn encode(&self, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
         let coder = self;
         widest!(
@@ -53,17 +54,18 @@ impl SliceEncoder {
     }
 }
 
-/// By 16 times the leaf plus the bucket: 16 times the class plus the bucket.
+/// 16 times the class plus the bucket, by 16 times the leaf plus the bucket.
 fn by_leaf<const KEYS: usize>(classes: &ClassTables) -> [u16; KEYS] {
     std::array::from_fn(|key| u16::from(classes.class_of_leaf[key / 16]) * 16 + key as u16 % 16)
 }
 
-/// Has no vectors, but the shifts and the multiplication that come with AVX2.
+/// No vector instructions, but AVX2 processors have faster shifts and multiplications, which are
+/// used.
 #[inline(always)]
 fn encode_with(coder: &SliceEncoder, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
     let SliceSymbols { runs, large_ranks, large_lens, long, list } = symbols;
-    // Words that fill the first of these are as many bytes as the slice; no run takes more than 8
-    // symbols or, where it is long, 12; the list comes on top.
+    // Room for half as many words as the slice has bytes: if they are full, the slice is stored. No
+    // run takes more than 8 symbols, or 12 if it is long, and the list takes up to 257.
     let most = 8 * runs.len() + 4 * long.len() + 257;
     let mut room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
     let words = &mut room[..];
@@ -104,7 +106,7 @@ fn push_extra(
 ) -> RansStack {
     let split = exp_golomb::split(number);
     let left = split.width.saturating_sub(4);
-    // The decoder takes eight bits at a time, and then what is left.
+    // The decoder reads eight bits at a time, and the remaining ones last.
     let mut done = left % 8;
     if done > 0 {
         stack.push_plain(words, stream, split.extra & ((1 << done) - 1), done);
@@ -121,7 +123,8 @@ fn push_extra(
     stack
 }
 
-/// Pushes the list of a slice: each byte as its number among those of the alphabet that are left.
+/// Pushes the list of a slice: each byte as its index among the bytes of the alphabet that are not
+/// yet listed.
 fn push_list(stack: &mut RansStack, words: &mut [[u8; 2]], list: &[u8], alphabet: &[u8]) {
     let mut left = alphabet.to_vec();
     let numbers: Vec<[u32; 2]> = list

@@ -1,9 +1,10 @@
-//! Static rANS: run lengths and MTF ranks by tables that are counted ahead. FORMAT.md section 14.6.
+//! Static rANS: run lengths and MTF ranks, coded by tables that are made from counts before coding.
+//! FORMAT.md section 14.6.
 //!
 //! A slice is coded as its runs: for each the length, and the MTF rank of its byte after it. The
-//! context of each (see `run_context`) picks one of the block's tables (see `models`). A rANS state
-//! for run lengths and one for MTF ranks wait only for themselves, and the next run's byte is
-//! known before the MTF rank is, so that a processor works on several runs at once.
+//! context of each (see `run_context`) selects one of the block's tables (see `models`). Run
+//! lengths and MTF ranks have a rANS state each, which do not wait for each other, and the next
+//! run's byte is known before the MTF rank is; so a processor works on several runs at once.
 //!
 //! This is the decoder; the encoder's passes are `slice_symbols` and `static_encoder`.
 
@@ -22,10 +23,10 @@ use crate::error::Flaw;
 /// After the last run no byte is put back.
 const LAST_RANK: Flaw = Flaw("a slice goes on behind its last run");
 
-/// Bits of the exp-Golomb width of a very long run, less the least.
+/// Bits that code the exp-Golomb width of a very long run, less the minimum.
 pub const WIDTH_BITS: u32 = 5;
 
-/// Takes the list of a slice.
+/// Decodes the list of a slice.
 fn take_list(coder: &mut RansDecoder, alphabet: &[u8]) -> Vec<u8> {
     let mut left = alphabet.to_vec();
     let count = coder.take_even(MtfRanks, alphabet.len() as u32) + 1;
@@ -37,10 +38,11 @@ struct SliceRuns<'a, H> {
     coder: RansDecoder<'a>,
     state: ModelState<'a>,
     list: MtfList<H>,
-    /// How many bytes the list has.
+    /// Number of bytes in the list.
     list_len: u32,
-    /// The byte of the current run, and where that starts.
+    /// Byte of the current run.
     byte: u8,
+    /// Start of the current run.
     pos: usize,
 }
 
@@ -53,7 +55,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         Ok(SliceRuns { coder, state, list, list_len: bytes.len() as u32, byte, pos: 0 })
     }
 
-    /// Decodes a run into `out`, and tells whether it was the last.
+    /// Decodes a run into `out`, and returns true if it was the last.
     #[inline(always)]
     fn step<S: SlotSearch<Head = H>>(
         &mut self,
@@ -64,7 +66,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         let run_table = &models.runs.tables[run_class];
         let rank_table = &models.ranks.tables[usize::from(models.rank_classes[rank_context])];
         let [run_slot, rank_slot] = [RunLengths, MtfRanks].map(|stream| self.coder.slot(stream));
-        // Asked of the slots, so that the processor knows as early as possible.
+        // Decided from the slots, so that the processor knows it as early as possible.
         let large = run_table.reaches(DIRECT, run_slot) || rank_table.reaches(DIRECT, rank_slot);
         let (mut len, run_slots) = run_table.find::<S>(run_slot);
         let (mut mtf_rank, rank_slots) = rank_table.find::<S>(rank_slot);
@@ -74,7 +76,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
             && mtf_rank + 1 < self.list_len
             && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())
         {
-            // It is of ten bytes at most, where there is room for 16: it is not the last.
+            // The run has at most ten bytes and there is room for 16, so it is not the last one.
             *room = [self.byte; 16];
             self.pos += len as usize + 1;
             self.turn(len, mtf_rank as u8);
@@ -98,7 +100,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         Ok(false)
     }
 
-    /// Goes on from a run to the next. Both numbers are less one.
+    /// Moves on to the next run. Both numbers are less one.
     #[inline(always)]
     fn turn(&mut self, len: u32, mtf_rank: u8) {
         let byte = self.byte;
@@ -107,7 +109,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         self.state.add(byte, len.min(255) as u8, mtf_rank);
     }
 
-    /// Decodes all runs that are left.
+    /// Decodes the remaining runs.
     #[inline(always)]
     fn rest<S: SlotSearch<Head = H>>(
         &mut self,
@@ -119,22 +121,22 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
     }
 }
 
-/// A slice and its room.
+/// A coded slice and the buffer for its bytes.
 pub struct SliceJob<'a> {
     pub coded: &'a [u8],
     pub out: &'a mut [u8],
 }
 
 impl SliceJob<'_> {
-    /// How long it takes, against others: what is coded takes time, and what it decodes to, or what
-    /// is stored, little.
+    /// The time that decoding takes, relative to other slices: it depends mostly on the number of
+    /// coded bytes, and a little on the number of decoded or stored bytes.
     pub fn work(&self) -> usize {
         let coded = if self.coded.len() < self.out.len() { self.coded.len() } else { 0 };
         coded + self.out.len() / 64
     }
 }
 
-/// Fills the room of a slice, or says what is wrong with it.
+/// Decodes a slice, or returns its flaw.
 pub fn decode(models: &Models, SliceJob { coded, out }: SliceJob) -> Result<(), Flaw> {
     widest!(
         decode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
@@ -148,8 +150,8 @@ fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> 
     SliceRuns::<S::Head>::new(models, coded)?.rest::<S>(models, out)
 }
 
-/// [`decode`] for two slices at once: each run waits for the one before it in its own slice alone,
-/// so that this takes a third less time than one slice after the other.
+/// Does [`decode`] for two slices at once. Each run waits only for the one before it in its own
+/// slice, so this takes a third less time than one slice after the other.
 pub fn decode_two(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2] {
     widest!(
         decode_two_with::<super::slot_search::SearchAvx2, SearchBaseline>(
@@ -189,7 +191,7 @@ fn decode_two_with<S: SlotSearch>(models: &Models, jobs: [SliceJob; 2]) -> [Resu
     }
 }
 
-/// The run length, less one, of a bucket that has extra bits.
+/// The run length, less one, of a bucket with extra bits.
 #[inline(never)]
 fn take_long(coder: &mut RansDecoder, bucket: u32, models: &Models) -> Result<u32, Flaw> {
     let mut width = bucket - 8;
@@ -202,7 +204,7 @@ fn take_long(coder: &mut RansDecoder, bucket: u32, models: &Models) -> Result<u3
     }
 }
 
-/// The number with so many extra bits.
+/// Decodes the number with `width` extra bits.
 #[inline(always)]
 fn take_extra<S: SlotSearch>(
     coder: &mut RansDecoder,
@@ -230,7 +232,7 @@ mod tests {
 
     #[test]
     fn every_processor_decodes_alike() {
-        // Ranks on both sides of the list's head, and lengths on both sides of what is large.
+        // Ranks on both sides of the list's head, and lengths with and without extra bits.
         let numbers = (0..60_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> 8);
         let runs = numbers.map(|n| vec![(n % 59 % (1 + n % 31)) as u8; 1 + (n >> 8 & 3) as usize]);
         let bwt = [runs.flatten().collect(), vec![7; 300]].concat();

@@ -1,19 +1,21 @@
-//! What symbols cost by a frequency table, and which table is the cheaper one: their own, which is
-//! sent, or the default. All arithmetic is of integers, so that every machine chooses the same.
+//! Costs of symbols by a frequency table, and the choice of the cheaper table: their own, which is
+//! stored, or the default. All arithmetic is in integers, so that every machine makes the same
+//! choice.
 
 use super::frequency_table::{Code, FrequencyTable, codes};
 
-/// A bit, in the unit of costs.
+/// A bit in the unit of costs.
 pub const ONE_BIT: u64 = 1 << 12;
-/// About what a table costs that is sent: for the first symbols, each of them.
+/// Approximate cost of storing a table, besides that of its symbols.
 const SENT: u64 = 4 * ONE_BIT;
+/// Approximate cost of storing one symbol of a table, up to the last that occurs.
 const SENT_SYMBOL: u64 = 4 * ONE_BIT;
 
-/// A table that need not be sent.
+/// A table that is not stored.
 #[derive(Debug)]
 pub struct DefaultTable {
     pub codes: [Code; 16],
-    /// What each symbol costs by it.
+    /// Cost of each symbol by this table.
     costs: [u64; 16],
 }
 
@@ -25,8 +27,8 @@ impl DefaultTable {
     }
 }
 
-/// What symbols cost with the better of a table of their own and the default, and that table where
-/// it is the better one.
+/// The cost of all symbols with the cheaper of their own table and the default, and their own table
+/// if it is the cheaper one.
 pub fn cheapest(counts: &[u32; 16], default: &DefaultTable) -> (u64, Option<[Code; 16]>) {
     let pairs = counts.iter().zip(default.costs);
     let by_default: u64 = pairs.map(|(&count, cost)| u64::from(count) * cost).sum();
@@ -44,7 +46,7 @@ pub fn cheapest(counts: &[u32; 16], default: &DefaultTable) -> (u64, Option<[Cod
 /// The binary logarithm, in the unit of costs, rounded down.
 fn log2(number: u64) -> u64 {
     let whole = number.ilog2();
-    // In 1..2, with 31 bits behind the point; squared, its logarithm doubles.
+    // A number in 1..2 with 31 fraction bits; squaring it doubles its logarithm.
     let mut rest = if whole > 31 { number >> (whole - 31) } else { number << (31 - whole) };
     let mut log = u64::from(whole);
     for _ in 0..12 {

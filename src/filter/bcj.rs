@@ -5,12 +5,12 @@
 //! and, in pages of 4 KiB, `adrp`. Only the bytes of the target change, by an addition that the
 //! opcode does not depend on, so both directions find the same instructions. One pass.
 //!
-//! This is the idea of Igor Pavlov's BCJ filters, in a form that needs no state: bytes behind an
-//! opcode are never looked at as an opcode themselves.
+//! The idea is that of Igor Pavlov's BCJ filters, in a form that needs no state: the bytes behind
+//! an opcode are never taken for an opcode themselves.
 
 use super::likeness::count;
 
-/// Which way a region is changed: into the text that is sorted, or back.
+/// The direction in which a region is changed: into the text that is sorted, or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     Encode,
@@ -18,7 +18,7 @@ pub(crate) enum Direction {
 }
 
 impl Direction {
-    /// A displacement with the place of its instruction added, or taken off again.
+    /// A displacement with the position of its instruction added, or subtracted again.
     fn shift(self, value: u32, by: u32) -> u32 {
         match self {
             Direction::Encode => value.wrapping_add(by),
@@ -27,7 +27,7 @@ impl Direction {
     }
 }
 
-/// Converts x86 code whose first byte stands at `pos` of the text.
+/// Converts x86 code whose first byte is at `pos` of the text.
 pub(super) fn x86(code: &mut [u8], pos: usize, direction: Direction) {
     let mut at = 0;
     while let Some(next) = memchr::memchr2(0xE8, 0xE9, code.get(at..).unwrap_or_default()) {
@@ -43,12 +43,12 @@ pub(super) fn x86(code: &mut [u8], pos: usize, direction: Direction) {
     }
 }
 
-/// Whether this is the top byte of a displacement of up to 16 MiB.
+/// Returns true if this is the top byte of a displacement of up to 16 MiB.
 fn is_near(top: u8) -> bool {
     matches!(top, 0x00 | 0xFF)
 }
 
-/// Converts ARM64 code whose first byte stands at `pos` of the text.
+/// Converts ARM64 code whose first byte is at `pos` of the text.
 pub(super) fn arm64(code: &mut [u8], pos: usize, direction: Direction) {
     for (n, bytes) in code.chunks_exact_mut(4).enumerate() {
         let (word, here) = (u32_at(bytes), (pos + 4 * n) as u32);
@@ -74,11 +74,11 @@ fn u32_at(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// Whether a sample has so many x86 calls, and moves between them, that it is code.
+/// Returns true if a sample has enough x86 calls and moves to be code.
 ///
-/// A byte of other data is E8 or E9 once in 128, and once in 128 of those the last byte behind it
-/// is right; but tables of small numbers have many such bytes. `mov` (89, 8B) is the one opcode
-/// that all code is full of.
+/// One byte in 128 of other data is E8 or E9, and for one in 128 of those, the last byte of the
+/// displacement is right; but tables of small numbers have many such bytes. `mov` (89, 8B) is the
+/// one opcode that is frequent in all code.
 pub(super) fn is_x86(sample: &[u8]) -> bool {
     let places = memchr::memchr2_iter(0xE8, 0xE9, sample);
     let branches = places.filter_map(|place| sample[place..].first_chunk::<5>());
@@ -89,7 +89,7 @@ pub(super) fn is_x86(sample: &[u8]) -> bool {
     near * 250 > sample.len() && near * 2 > all && moves * 60 > sample.len()
 }
 
-/// Whether so many words of a sample are ARM64 calls that it is code.
+/// Returns true if enough words of a sample are ARM64 calls for it to be code.
 pub(super) fn is_arm64(sample: &[u8]) -> bool {
     let words = sample.chunks_exact(4).map(u32_at);
     let calls = words.filter(|word| word >> 26 == BL && matches!(word >> 22 & 0xF, 0 | 0xF));

@@ -2,11 +2,11 @@
 //! before, and their columns. FORMAT.md section 12.5.
 //!
 //! Tables, images, sound and grids of numbers have little in common with the bytes beside them and
-//! much with those one record, or one row of an image, before. Two steps, each optional: every
-//! element (a little-endian number of 1 to 8 bytes) becomes its difference from a prediction; then
-//! the records are transposed, so that the same byte of all records stands together. A few passes,
-//! the transposition with a copy; parts of a large region are worked on side by side, except where
-//! differences in an image are undone.
+//! much with the bytes one record, or one row of an image, before. There are two steps, each
+//! optional. First every element (a little-endian number of 1 to 8 bytes) becomes its difference
+//! from a prediction. Then the records are transposed, so that the same byte of all records is
+//! together. Both take a few passes, and the transposition a copy. Parts of a large region are
+//! worked on in parallel, except when differences in an image are undone.
 
 use super::bcj::Direction;
 use crate::allocation;
@@ -17,13 +17,14 @@ use crate::threads::Threads;
 /// The delta and transpose filter of a region of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Records {
-    /// Bytes of a record, 1 to 255.
+    /// Size of a record, 1 to 255 bytes.
     pub stride: usize,
-    /// Bytes of an element, 1 to 8 and to the stride, or 0 where no differences are taken.
+    /// Size of an element, 1 to 8 bytes and at most the stride, or 0 if no differences are taken.
     pub width: usize,
-    /// Bytes of a row of an image, above the stride; or 0 where the record before alone predicts.
+    /// Size of a row of an image in bytes, above the stride, or 0 if only the record before
+    /// predicts.
     pub row: usize,
-    /// Whether the records are transposed.
+    /// True if the records are transposed.
     pub transposed: bool,
 }
 
@@ -93,14 +94,15 @@ impl Records {
         Ok(())
     }
 
-    /// The bytes of a part that is worked on by itself: whole records and elements.
+    /// Bytes of a part that is worked on by itself: whole records and elements.
     fn part(&self) -> usize {
         let unit = self.stride * self.width.max(1);
         PART.div_ceil(unit) * unit
     }
 
-    /// Takes every element from its prediction. A part changes from its end to its start; what is
-    /// predicted by bytes before it is made beside it, as those change too.
+    /// Replaces every element by its difference from the prediction. A part is changed from its end
+    /// to its start. Its head is predicted by bytes of the part before, which change too, so the
+    /// differences of the heads are computed first, on copies.
     fn take_differences(&self, region: &mut [u8], pool: &Threads) {
         let part = self.part();
         let reach = self.row.max(self.stride).div_ceil(self.width.max(1)) * self.width.max(1);
@@ -122,8 +124,8 @@ impl Records {
         });
     }
 
-    /// Undoes [`Records::take_differences`]. Where the record before alone predicts, each part is
-    /// made as if it were the first, and then what the others come to is added to it.
+    /// Undoes [`Records::take_differences`]. If only the record before predicts, each part is first
+    /// undone as if it were the first; then the sum of the parts before it is added to its records.
     fn add_differences(&self, region: &mut [u8], pool: &Threads) {
         let part = self.part();
         if self.width == 0
@@ -149,23 +151,23 @@ impl Records {
     }
 }
 
-/// The bytes of a large region that are worked on at once, and the records of one that are put
-/// together at once.
+/// Bytes of a large region that one task works on.
 const PART: usize = if cfg!(test) { 1 << 8 } else { 1 << 20 };
+/// Records of a region that one task transposes back.
 const ROWS: usize = if cfg!(test) { 1 << 4 } else { 1 << 12 };
 
-/// What is done with the elements of a region.
+/// The operation on the elements of a region.
 #[derive(Clone, Copy)]
 enum Pass<'a> {
-    /// Each is taken from its prediction.
+    /// Subtracts its prediction from each element.
     Take,
-    /// To each its prediction is added, which undoes that.
+    /// Adds its prediction to each element, which undoes `Take`.
     Add,
-    /// To each that of this record is added.
+    /// Adds the element of this record to that of each record.
     AddRecord(&'a [u8]),
 }
 
-/// One copy of the loops for each width, as they are hot.
+/// Runs the loops compiled for `width`: they are hot, so each width has its own.
 fn for_width(width: usize, region: &mut [u8], records: &Records, pass: Pass) {
     let run = match width {
         1 => differences::<1>,
@@ -182,8 +184,8 @@ fn for_width(width: usize, region: &mut [u8], records: &Records, pass: Pass) {
 }
 
 fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize, pass: Pass) {
-    // Byte by byte, which the compiler makes one access: an array in between would be a detour
-    // through memory.
+    // Byte by byte, which the compiler turns into one access; an array in between would cost a
+    // detour through memory.
     let get = |region: &[u8], at: usize| {
         let bytes = region[at..at + WIDTH].iter().rev();
         bytes.fold(0, |value, byte| value << 8 | u64::from(*byte))
@@ -200,7 +202,7 @@ fn differences<const WIDTH: usize>(region: &mut [u8], stride: usize, row: usize,
         let above = get(region, at - row);
         (before & above) + ((before ^ above) >> 1)
     };
-    // Whole elements that have one a stride before them.
+    // Whole elements that have another one stride before them.
     let first = stride.div_ceil(WIDTH);
     let elements = first..(region.len() / WIDTH).max(first);
     match pass {
@@ -244,7 +246,7 @@ mod tests {
         assert_eq!(&table, b"a1x\x01\x01\0\x01\x01\0\xBE");
     }
 
-    /// Records as section 12.5 of FORMAT.md has them, not in parts.
+    /// Applies the filter as section 12.5 of FORMAT.md describes it, not in parts.
     fn at_once(records: Records, raw: &[u8]) -> Vec<u8> {
         let mut region = raw.to_vec();
         for_width(records.width, &mut region, &records, Pass::Take);

@@ -1,10 +1,10 @@
-//! Which of two filters suits lines of fields that repeat each other as a whole: to take the lines
-//! apart, or to take the repeats out.
+//! Choice between two filters for lines of fields that repeat each other as a whole: taking the
+//! lines apart, or removing the repeats.
 //!
-//! Lines that name the same things again and again, as those of a log of installed packages, look
-//! like versions of one text. A sample with repeats in it is done both ways, and what that is coded
-//! in decides, the same on every machine: repeats are taken out of it either way. This is for few
-//! blocks: it takes some 0.5 s.
+//! Lines that name the same things again and again, such as a log of installed packages, look like
+//! versions of one text. A sample with repeats is coded both ways, and the sizes decide, the same
+//! on every machine; repeats are removed from it either way. Few blocks need this choice, which
+//! takes some 0.5 s.
 
 use super::match_finder;
 use super::matches;
@@ -13,15 +13,15 @@ use crate::error::Flaw;
 use crate::fields::{self, Tokens};
 use crate::threads::Threads;
 
-/// The windows of a sample have so many bytes.
+/// Bytes per sample window.
 const WINDOW: usize = 512 << 10;
 
-/// The slots of a repetitive `text`, where it is better taken apart than its repeats are taken out
-/// alone. Repeats that lie too far apart for a sample are always taken out. This is for those who
-/// are no thread of the `pool`.
+/// The slots of a repetitive `text` if taking it apart is better than only removing its repeats.
+/// Repeats that lie too far apart for a sample are always removed. The caller is not a thread of
+/// the `pool`.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let sample = fields::sample(text, WINDOW);
     let candidates = fields::candidates(&sample);
@@ -29,7 +29,7 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
     if candidates.is_empty() || !is_repetitive()? {
         return Ok(None);
     }
-    // Those that are best where repeats stay in may keep fields in their templates.
+    // Slots that are best if repeats stay in may keep fields in their templates.
     let kept = fields::choose(text, pool)?.filter(|tokens| !candidates.contains(tokens));
     let ways = [None].into_iter().chain(candidates.into_iter().chain(kept).map(Some));
     let sizes = pool.map(ways, |tokens| Ok((size_without_repeats(&sample, tokens)?, tokens)));
@@ -40,7 +40,8 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
     Ok(tokens.filter(|tokens| tokens.gain_enough(size, whole)))
 }
 
-/// What a sample takes whose repeats are taken out, once it is taken apart by `tokens`, if any.
+/// The coded size of a sample after it is taken apart by `tokens`, if any, and its repeats are
+/// removed.
 fn size_without_repeats(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     let apart = match tokens {
         Some(tokens) => fields::take_apart(sample, tokens, &Threads::Calling)?
@@ -58,7 +59,7 @@ fn size_without_repeats(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, 
 mod tests {
     use super::*;
 
-    /// A log of packages that are unpacked and set up, in groups that come again.
+    /// A log of packages that are unpacked and set up, in groups that repeat.
     fn packages(groups: usize) -> Vec<u8> {
         let mut log = Vec::new();
         for group in 0..groups {
@@ -83,7 +84,7 @@ mod tests {
         let (log, pool) = (packages(900), Threads::Calling);
         assert_eq!(content_defined::is_repetitive(&log, &pool), Some(true));
         assert!(choose(&log, &pool).unwrap().is_some());
-        // No window of a sample holds what another one does.
+        // No window of a sample holds the same as another.
         let mut state = 1_u64;
         let version: Vec<u8> = (0..100_000)
             .flat_map(|n| {

@@ -1,9 +1,9 @@
-//! A table of where each key of a text stands, for [`super::match_finder`].
+//! A table of the positions of each key of a text, for [`super::match_finder`].
 //!
-//! The places are sorted by the hashes of their keys, by all threads: each stretch of the text by
-//! ranges of hashes, then each range. Two smaller tables settle for most keys that they were not
-//! met before, without a look at where those of their hash stand. 4 3/4 bytes of memory per byte of
-//! the text while it is made, 2 3/4 of which stay.
+//! The positions are sorted by the hashes of their keys, on all threads: first each stretch of the
+//! text by ranges of hashes, then each range. Two smaller tables tell for most keys that they do
+//! not occur before, without a look at the positions of their hash. The table takes 4 3/4 bytes of
+//! memory per byte of the text while it is made, and 2 3/4 after.
 
 use crate::allocation::{self, Zero, zeroed};
 use crate::bwt::cache_lines;
@@ -16,31 +16,33 @@ use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// Bytes of a key, and the distance between those in the table.
+/// Bytes of a key.
 pub(super) const KEY: usize = 24;
+/// Distance between the positions in the table, in bytes.
 pub(super) const STEP: usize = 4;
-/// The places of the keys at every [`STEP`]th position, sorted by the keys' hashes.
+/// The positions of the keys at every [`STEP`]th byte, sorted by the keys' hashes.
 pub(super) struct KeyTable {
-    /// Ascending among those of one hash.
+    /// The positions, ascending for each hash.
     places: Vec<u32>,
-    /// Where the places of each hash begin, and at the end their number.
+    /// Index of the first position of each hash, and at the end the number of positions.
     starts: Vec<u32>,
-    /// For each hash the bits of its keys' prints.
+    /// For each hash, the union of the prints of its keys.
     prints: Vec<u16>,
-    /// 1 for a key in the table that has earlier ones of its slot and print, in the order of the
-    /// text.
+    /// For each key in the table, in the order of the text: 1 if earlier ones have its slot and the
+    /// bits of its print.
     met: Vec<AtomicU8>,
     shift: u32,
 }
 
-/// Most positions that are looked up at once.
+/// Maximum number of positions that are looked up together.
 pub(super) const MOST_LOOKED_UP: usize = 64;
 
-/// The bits of a hash that make a print: the numbers of two of 16.
+/// Bits of a hash that make a print, which has up to two of 16 bits set.
 const PRINT_BITS: u32 = 8;
 
-/// Keys are hashed in so many bytes at a time, and sorted by ranges of their hashes.
+/// Bytes of the text whose keys one task hashes.
 const TASK: usize = 256 << 10;
+/// Number of ranges of hashes, each of which is sorted by one task.
 const RANGES: usize = 64;
 
 impl KeyTable {
@@ -69,16 +71,18 @@ impl KeyTable {
             (first, rest) = (first + count, behind);
         }
         pool.each(ranges, |(n, first, of_slots, places)| {
-            sort(&hashed, n, first, of_slots, places, &met);
+            let (starts, prints) = of_slots;
+            sort(&hashed, n, first, starts, prints, places, &met);
         });
         Ok(KeyTable { places, starts, prints, met, shift })
     }
 
-    /// The ranges of the places that have the hashes of the keys of `text` at these positions, as
-    /// far as there are keys; empty where no key before has it, and where `skip` says so.
+    /// Looks up the keys of `text` at `positions`, as far as there are keys. Puts into `ranges`,
+    /// for each, the range of the positions with its hash; empty if no key before has it or if
+    /// `skip` returns true.
     ///
-    /// In three steps, of which the first two have no branch that depends on the text: else each
-    /// wrong guess of the processor would have it wait for the prints it has asked for.
+    /// There are three steps. The first two have no branch that depends on the text: otherwise each
+    /// wrong prediction of the processor would make it wait for the prints that it has requested.
     pub fn look_up(
         &self,
         text: &[u8],
@@ -117,7 +121,7 @@ impl KeyTable {
         black_box(touched);
     }
 
-    /// The places of a range before `at`, the last one first.
+    /// The positions of a range that are before `at`, the last one first.
     pub fn before(&self, range: Range<u32>, at: usize) -> impl Iterator<Item = usize> {
         let places = &self.places[range.start as usize..range.end as usize];
         let before = places.partition_point(|&place| (place as usize) < at);
@@ -125,19 +129,20 @@ impl KeyTable {
     }
 }
 
-/// Tasks that touch the pages of fresh zeros for the first time, each huge page by one of them.
-/// Threads that touch the same page at the same time wait for each other's locks, which cost 64
-/// of them on a virtual machine a sixth of their time.
+/// Tasks that touch the pages of fresh zeros for the first time, one task per huge page. Threads
+/// that touch the same page at the same time wait for each other's locks, which cost 64 threads on
+/// a virtual machine a sixth of their time.
 fn touching<T: Zero + Send>(zeros: &mut [T]) -> impl Iterator<Item = Task<'_>> {
     allocation::parts(zeros).map(|part| Box::new(|| allocation::touch_zeros(part)) as Task)
 }
 
-/// The slot and the print of a key by the bits of its hash.
+/// The slot and the print of a key, by the bits of its hash.
 fn slot_and_print(bits: u32) -> (usize, u16) {
     ((bits >> PRINT_BITS) as usize, 1 << (bits & 15) | 1 << (bits >> 4 & 15))
 }
 
-/// Bits of the hashes of keys, above the keys' places, by ranges of their slots.
+/// The hashes and positions of the keys of a stretch, by ranges of their slots. A hash is above its
+/// position.
 struct Hashed {
     keys: Vec<u64>,
     ends: [usize; RANGES],
@@ -163,19 +168,20 @@ impl Hashed {
         Ok(Hashed { keys, ends: next })
     }
 
-    /// The bits of hashes and the places in a range.
+    /// The bits of the hashes and the positions in range `n`.
     fn range(&self, n: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
         let start = if n > 0 { self.ends[n - 1] } else { 0 };
         self.keys[start..self.ends[n]].iter().map(|key| ((key >> 32) as u32, *key as u32))
     }
 }
 
-/// Sorts the places of the range `n` of slots, of which the first stands at `first` in the table.
+/// Sorts the positions of range `n` of the slots, of which the first is at `first` in the table.
 fn sort(
     hashed: &[Hashed],
     n: usize,
     first: u32,
-    (starts, prints): (&mut [u32], &mut [u16]),
+    starts: &mut [u32],
+    prints: &mut [u16],
     places: &mut [u32],
     met: &[AtomicU8],
 ) {
@@ -194,7 +200,7 @@ fn sort(
         }
         *prints |= print;
     }
-    // Each now stands where the next begins.
+    // Each start is now that of the next slot.
     starts.rotate_right(1);
     starts[0] = 0;
     starts.iter_mut().for_each(|start| *start += first);

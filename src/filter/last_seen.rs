@@ -1,10 +1,11 @@
-//! What stood at the content-defined positions of a text when their contexts and keys were seen the
-//! last time, for [`super::long_range`].
+//! The last occurrence of the context and of the key at each content-defined position of a text,
+//! for [`super::long_range`].
 //!
-//! A thread hashes the positions of a stretch, and sorts them by shares of the slots of two tables.
-//! Then a thread enters those of one share, stretch after stretch: it looks at no other positions,
-//! and its slots stay in its cache. What was in a slot before takes the place of the entry. 18
-//! bytes of memory a position, and 1/4 to 1/2 byte a byte for the tables.
+//! A thread hashes the positions of a stretch and sorts them by shares of the slots of two tables.
+//! Then a thread enters the positions of one share, stretch after stretch: it looks at no other
+//! positions, and its slots stay in its cache. The earlier contents of the slot replace the entry.
+//! This takes 18 bytes of memory per position, and 1/4 to 1/2 byte per byte of the text for the
+//! tables.
 
 use crate::allocation;
 use crate::bwt::cache_lines;
@@ -15,34 +16,38 @@ use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that tell what comes next, and bytes that tell what they repeat.
+/// Bytes of a context, which predicts the byte before it.
 const CONTEXT: usize = 8;
+/// Bytes of a key, by which repeats are found.
 pub(super) const KEY: usize = 24;
-/// Positions are one in so many places, and this far apart.
+/// One byte in `EVERY` is a position on average.
 const EVERY: usize = 32;
+/// Minimum distance between positions in bytes.
 const APART: usize = 8;
-/// Positions that are looked up at once.
+/// Number of positions that are looked up together.
 const BATCH: usize = 32;
-/// The threads that look up one kind of hash, each in its share of the slots.
+/// Number of shares of the slots; each is filled by one thread.
 const SHARES: usize = 16;
 
-/// The kinds of hashes: of the context at a position, and of the key.
+/// Number of kinds of hashes: of the context at a position (0), and of the key (1).
 pub(super) const KINDS: usize = 2;
 
 /// The content-defined positions in a stretch.
 pub(super) struct Positions {
     start: usize,
-    /// For each position the share of the slots that its context's hash has, and its key's.
+    /// For each position the shares of the slots that the hashes of its context and its key belong
+    /// to.
     shares: Vec<[u8; KINDS]>,
-    /// For each kind of hash the positions by their shares, and in each in their order: an
-    /// [`Entry`], and once that is entered what was [`Before`] it.
+    /// For each kind of hash the positions by their shares, and in each share in their order: an
+    /// [`Entry`], and after it is entered the [`Before`] of its slot.
     entries: [Vec<AtomicU64>; KINDS],
-    /// Where the entries of each share end.
+    /// The end of the entries of each share.
     ends: [[u32; SHARES]; KINDS],
 }
 
 impl Positions {
-    /// Of twice as many positions as usual no more, so that the memory for them is bounded.
+    /// The positions of `stretch`. At most twice as many as usual are kept, so that their memory is
+    /// bounded.
     pub fn new(
         text: &[u8],
         positions: &CommonPositions,
@@ -91,8 +96,8 @@ impl Positions {
         share.checked_sub(1).map_or(0, |before| self.ends[kind][before] as usize)
     }
 
-    /// Calls `visit` with all of them in `text`, in order, and with what was before at the context
-    /// and at the key.
+    /// Calls `visit` with each position in order, and with the earlier state of its context and of
+    /// its key.
     pub fn each(&self, text: &[u8], mut visit: impl FnMut(usize, [Option<Before>; KINDS])) {
         let starts = |kind| std::array::from_fn(|share| self.starts(kind, share));
         let mut next: [[usize; SHARES]; KINDS] = std::array::from_fn(starts);
@@ -115,16 +120,16 @@ impl Positions {
     }
 }
 
-/// A position and its hash in 64 bits: from the lowest its place in the stretch, the byte before
-/// it, the hash's print, and its slot in a share.
+/// A position and its hash in 64 bits: from the lowest bit its offset in the stretch, the byte
+/// before it, the hash's print, and its slot in a share.
 #[derive(Clone, Copy)]
 struct Entry(u64);
 
-/// Bits of a place in a stretch.
+/// Bits of an offset in a stretch.
 const PLACE_BITS: u32 = STRETCH.ilog2();
 const PLACE: u64 = (1 << PLACE_BITS) - 1;
 
-/// Bits of a slot in a share of the table of the largest text.
+/// The slot in a share fits, even in the table of the largest text.
 const _: () = assert!(PLACE_BITS + 8 + 16 + (32 - 6 - SHARES.ilog2()) <= 64);
 
 impl Entry {
@@ -154,16 +159,17 @@ impl Entry {
     }
 }
 
-/// The slot of a position before it was entered.
+/// The state of a slot before a position was entered.
 pub(super) struct Before {
     pub last: u32,
-    /// How often the byte before was the same, and whether it is so again.
+    /// How often in succession the byte before was the same.
     pub run: u8,
+    /// True if it is the same again.
     pub goes_on: bool,
 }
 
 impl Before {
-    /// What was seen, if anything, above the position's place.
+    /// Packs the earlier state, if there is one, above the position's offset.
     fn pack(before: Option<Self>, place: u64) -> u64 {
         let seen = before.map_or(0, |Before { last, run, goes_on }| {
             u64::from(last) << 10 | u64::from(run) << 2 | u64::from(goes_on) << 1 | 1
@@ -182,16 +188,16 @@ impl Before {
     }
 }
 
-/// The positions so far: the last of each hash of contexts, and of keys.
+/// The tables: for each hash of contexts, and of keys, the last position with it.
 pub(super) struct LastSeen {
     slots: [Vec<Slot>; KINDS],
-    /// Of the number of slots.
+    /// Base-2 logarithm of the number of slots.
     pub log: u32,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Slot {
-    /// 0 where there is none.
+    /// 0 if the slot is empty.
     last: u32,
     print: u16,
     run: u8,
@@ -205,8 +211,9 @@ impl LastSeen {
         Ok(LastSeen { slots: [slots()?, slots()?], log })
     }
 
-    /// Enters positions in their order, and gives each what it finds there. A thread takes a share
-    /// of the slots, and the positions that have them, so that the slots stay in its cache.
+    /// Enters positions in their order, and stores with each the earlier state of its slot. A
+    /// thread takes one share of the slots and the positions that belong to it, so that the slots
+    /// stay in its cache.
     pub fn enter_all(&mut self, positions: &[Positions], pool: &Threads) {
         let size = self.slots[0].len() / SHARES;
         let shares = self.slots.iter_mut().enumerate().flat_map(|(kind, slots)| {
@@ -220,7 +227,7 @@ impl LastSeen {
     }
 }
 
-/// Enters the positions of a stretch from `start` that have these slots.
+/// Enters the positions of the stretch that starts at `start` into the slots of one share.
 fn enter(slots: &mut [Slot], start: u32, entries: &[AtomicU64]) {
     let load = |entry: &AtomicU64| Entry(entry.load(Ordering::Relaxed));
     let mut ahead = entries.chunks(BATCH);
@@ -249,7 +256,7 @@ impl Slot {
         });
         let run = match &known {
             Some(known) if known.goes_on => known.run.saturating_add(1),
-            // A context is not a new one for one exception.
+            // One exception does not make a context a new one.
             Some(known) => known.run / 4,
             None => 0,
         };

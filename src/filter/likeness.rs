@@ -1,12 +1,14 @@
-//! How alike the bytes of a sample are at each stride, for [`super::detect_regions`], and how many
-//! of them are of a kind.
+//! Likeness of the bytes of a sample at each stride, for [`super::detect_regions`], and counts of
+//! the bytes of a kind.
 //!
-//! All by vectors: the strides of 2 KiB take 5 us with AVX2, and three times that without.
+//! Both use vector instructions: all strides of 2 KiB take 5 us with AVX2, and three times that
+//! without.
 
-/// The longest record looked for.
+/// Maximum stride that is looked for, in bytes.
 pub(super) const MAX_STRIDE: usize = 64;
 
-/// How many bytes of a sample are so: by sums of single bytes, which vector code adds up.
+/// Number of bytes of a sample for which `is` holds. The sums are of single bytes, which vector
+/// code adds up.
 pub(super) fn count(sample: &[u8], is: impl Fn(u8) -> bool) -> usize {
     let sums = sample.chunks(128).map(|part| part.iter().map(|&byte| u8::from(is(byte))).sum());
     sums.map(|sum: u8| usize::from(sum)).sum()
@@ -16,15 +18,15 @@ pub(super) fn count(sample: &[u8], is: impl Fn(u8) -> bool) -> usize {
 pub(super) fn all_likeness(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2. By any instructions this would be most of the time that
-        // it takes to look at data that is no text.
+        // SAFETY: the processor has AVX2. Without it, this would be most of the time that looking
+        // at binary data takes.
         #[allow(unsafe_code)]
         return unsafe { all_likeness_by_avx2(sample) };
     }
     std::array::from_fn(|n| likeness(sample, n + 1))
 }
 
-/// [`all_likeness`] by AVX2, which adds up the differences of 32 bytes at once.
+/// Computes [`all_likeness`] by AVX2, which adds up the differences of 32 bytes at once.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
@@ -34,11 +36,11 @@ fn all_likeness_by_avx2(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
         _mm256_setzero_si256, _mm256_storeu_si256, _mm256_sub_epi8,
     };
     const LANES: usize = size_of::<__m256i>();
-    // SAFETY: these are as many bytes as are read, of any alignment.
+    // SAFETY: reads as many bytes as the array has, at any alignment.
     let load = |bytes: &[u8; LANES]| unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
     let sum = |lanes: __m256i| {
         let mut words = [0_u64; LANES / 8];
-        // SAFETY: these are as many bytes as are written, of any alignment.
+        // SAFETY: writes as many bytes as the array has, at any alignment.
         unsafe { _mm256_storeu_si256(words.as_mut_ptr().cast(), lanes) };
         words.iter().sum::<u64>() as usize
     };
@@ -46,7 +48,7 @@ fn all_likeness_by_avx2(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
     std::array::from_fn(|n| {
         let (earlier, later) = (&sample[..sample.len() - MAX_STRIDE], &sample[n + 1..]);
         let (mut equal, mut apart) = (zero, zero);
-        // So many are equal in a lane at most as a byte can count.
+        // 128 vectors at a time, so that the count of equal bytes in a lane fits in a byte.
         for (earlier, later) in earlier.chunks(128 * LANES).zip(later.chunks(128 * LANES)) {
             let mut here = zero;
             let (earlier, later) = (earlier.as_chunks().0, later.as_chunks().0);
@@ -63,7 +65,7 @@ fn all_likeness_by_avx2(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
     })
 }
 
-/// The number of bytes that equal those `stride` before, and the sum of their differences.
+/// The number of bytes that equal the byte `stride` before them, and the sum of the differences.
 fn likeness(sample: &[u8], stride: usize) -> (usize, usize) {
     likeness_of(&sample[..sample.len() - MAX_STRIDE], &sample[stride..])
 }

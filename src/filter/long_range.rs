@@ -1,21 +1,22 @@
 //! Long-range matches in a text that is not repetitive as a whole, for [`super::matches`].
 //!
-//! The BWT brings a repeat next to what it repeats, but the coder still has to code, byte by
-//! byte, that a run goes on: that is half a bit in a book, next to nothing in a log whose lines are
-//! all alike. A match is worth what its bytes would cost there. [`find`] looks at content-defined
-//! positions, as zstd's long-distance matching does. The 8 bytes at one are a context, and the byte
-//! before them is the one that the BWT holds for it. If that was the same byte so many times in a
-//! row, the context has a run of that length; how often such runs go on is counted meanwhile, and
-//! gives the price of a byte. The 24 bytes at a position tell where they stood last. The match
-//! around them is taken if its bytes cost more in the BWT than the match does.
+//! The BWT brings a repeat next to the bytes that it repeats, but the coder still has to code, byte
+//! by byte, that a run continues. That costs half a bit a byte in a book, and next to nothing in a
+//! log with lines that are all alike. A match is worth the cost of its bytes there. [`find`] looks
+//! at content-defined positions, as zstd's long-distance matching does. The 8 bytes at such a
+//! position are a context, and the byte before them is the one that the BWT holds for it. If that
+//! byte was the same several times in succession, the context has a run of that length. The
+//! fraction of such runs that continue is counted on the way and gives the price of a byte. The 24
+//! bytes at a position are its key, whose last occurrence is looked up. The match around it is
+//! taken if its bytes cost more in the BWT than the match does.
 //!
-//! Three steps, of which all threads take the first two: the positions of a part of the text and
-//! their hashes, stretch by stretch; what was at these hashes before, table slot by table slot
-//! (both in `last_seen`); the search itself, which needs no more than a look at most positions.
-//! What is found does not depend on the threads.
+//! There are three steps, the first two on all threads. The positions of a part of the text and
+//! their hashes are computed, stretch by stretch. The earlier position with each hash is found,
+//! table slot by table slot (both in `last_seen`). The search itself then needs only a look at most
+//! positions. The matches do not depend on the number of threads.
 //!
-//! On trees of source, genomes and shared libraries 1 to 2 % of the coded size. 1 to 2 ns a byte,
-//! a fifth of it in the last step; a byte of memory per byte at most.
+//! The gain is 1 to 2 % of the coded size on source trees, genomes and shared libraries. The search
+//! takes 1 to 2 ns a byte, a fifth of it in the last step, and at most a byte of memory per byte.
 
 use super::last_seen::{Before, KEY, KINDS, LastSeen, Positions};
 use super::matches::CodedMatch;
@@ -27,27 +28,29 @@ use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
 use std::ops::Range;
 
-/// Positions further apart than this have runs of one byte between them, which cost nothing.
+/// Distance in bytes between positions above which they have runs of one byte between them, which
+/// cost nothing.
 const SPARSE: u64 = 128;
 
-/// Shorter matches are left alone.
+/// Minimum length of a match.
 const LEAST: usize = 64;
-/// How far a match may reach back over earlier ones that were left alone: without a bound those
-/// bytes could be compared again for each match behind them. Where no match was, it may reach back
-/// as far as it likes.
+/// Maximum number of bytes by which a match may reach back over earlier ones that were not taken:
+/// without a bound, those bytes could be compared again for each later match. Over bytes without
+/// matches it may reach back without a bound.
 const OVERLAP: usize = 64 << 10;
-/// A text that would not get smaller by a bit for so many bytes is left alone.
+/// Bytes for which at least one bit must be saved on average, or else no matches are taken.
 const BYTES_A_BIT: u64 = 1000;
 
-/// The cost of a match in bits: its numbers, and the contexts that it tears apart. These are the
-/// worse to lose the more of the text is matched: by `SPLIT_COST` in a text of nothing else.
+/// Cost of a match in bits for coding its numbers.
 const MATCH_COST: u64 = 44;
+/// Additional cost of a match in bits for the contexts that it splits, in a text that consists of
+/// matches. It is in proportion to the part of the text that is matched.
 const SPLIT_COST: u64 = 200;
 
-/// The parts that a text is searched in, since all positions at once take more memory.
+/// Number of parts in which a text is searched: all positions at once would take more memory.
 const PARTS: usize = 4;
 
-/// The matches in `text`, if enough of them are worth taking out. Its positions may be known.
+/// The matches in `text`, if they gain enough. `known` are positions found before.
 pub(super) fn find(
     text: &[u8],
     known: &CommonPositions,
@@ -70,13 +73,14 @@ pub(super) fn find(
     Ok((search.gain * BYTES_A_BIT > text.len() as u64 * BIT).then_some(search.matches))
 }
 
-/// A match that is looked at: `from..end` of the text.
+/// A match under consideration: `from..end` of the text.
 struct LongMatch {
     from: usize,
     end: usize,
     distance: usize,
-    /// Positions in it, and what they say that a byte costs there, all together.
+    /// Number of positions in it.
     positions: u64,
+    /// Sum of the costs of a byte in the BWT at each of these positions.
     price: u64,
 }
 
@@ -84,14 +88,14 @@ struct MatchSearch<'a> {
     text: &'a [u8],
     runs: RunPrices,
     found: Option<LongMatch>,
-    /// Bytes in matches, whether they were taken or not.
+    /// Bytes in matches, taken or not.
     matched: usize,
     matches: Vec<CodedMatch>,
-    /// The worth of the matches, less their cost.
+    /// Sum of the matches' values less their costs.
     gain: u64,
     /// The end of the last taken match.
     start: usize,
-    /// The end of the last match, whether it was taken or not.
+    /// The end of the last match, taken or not.
     seen: usize,
 }
 
@@ -109,7 +113,8 @@ impl<'a> MatchSearch<'a> {
         }
     }
 
-    /// Looks at a position and what was before at its context and key: all are, in order.
+    /// Visits a position, with the earlier state of its context and of its key. All positions are
+    /// visited in order.
     fn visit(&mut self, at: usize, [context, key]: [Option<Before>; KINDS]) {
         if self.found.as_ref().is_some_and(|found| at >= found.end) {
             self.settle();
@@ -145,7 +150,7 @@ impl<'a> MatchSearch<'a> {
         })
     }
 
-    /// Takes the match that was looked at, or leaves it.
+    /// Takes the match under consideration if it is worth its cost.
     fn settle(&mut self) {
         let Some(found) = self.found.take() else { return };
         let length = found.end - found.from;
@@ -163,10 +168,11 @@ impl<'a> MatchSearch<'a> {
     }
 }
 
-/// The number of times that runs went on, by their length so far.
+/// For each range of run lengths, how often a run of that length was seen and how often it
+/// continued.
 struct RunPrices([(u32, u32); 32]);
 
-/// The unit of prices: one part in so many of a bit.
+/// Units of a price per bit.
 const BIT: u64 = 256;
 
 impl RunPrices {
@@ -180,13 +186,13 @@ impl RunPrices {
         *on += u32::from(goes_on);
     }
 
-    /// The cost of telling that such a run goes on.
+    /// The cost of coding that a run of this length continues.
     fn price(&self, run: u8) -> u64 {
         let (seen, on) = self.0[Self::bucket(run)];
         log2(seen) - log2(on)
     }
 
-    /// Single lengths to 15, then four to a doubling.
+    /// The bucket of a run length: single lengths to 15, then four buckets per doubling.
     fn bucket(run: u8) -> usize {
         match run {
             0..16 => run.into(),
@@ -198,8 +204,8 @@ impl RunPrices {
     }
 }
 
-/// The logarithm of `number`, in units of [`BIT`]; linear between the powers of 2, so that it is
-/// the same everywhere.
+/// The base-2 logarithm of `number` in units of 1 / [`BIT`]. It is linear between the powers of 2,
+/// so that it is the same on every machine.
 fn log2(number: u32) -> u64 {
     let log = number.ilog2();
     let part = (u64::from(number) << 8 >> log) - BIT;
@@ -215,7 +221,7 @@ mod tests {
         super::find(text, &CommonPositions::default(), &Threads::Calling)
     }
 
-    /// Words, of which one stretch of 3000 bytes in ten comes a second time, far behind.
+    /// Words, with every tenth range of 3000 bytes repeated far behind.
     fn with_repeats(size: usize) -> Vec<u8> {
         let text = cases::text(size);
         let again = text.chunks(3000).step_by(10).map(<[u8]>::to_vec).collect::<Vec<_>>();

@@ -1,17 +1,19 @@
 //! The match finder for a text that repeats itself as a whole, for [`super::matches`].
 //!
-//! Every fourth position is entered into a table by the hash of its 24-byte key ([`KeyTable`]), and
-//! then each stretch of the text is parsed from left to right, with all of the text before it to
-//! refer to. At the end of a match the candidates are the repeat offsets, at once or after a few
-//! literals, and what the table holds, lengthened backwards. A candidate is worth the bytes that it
-//! covers at the price that bytes had so far, less its own price: where matches are long a new
-//! distance is as good as the old one, where they are short a repeat offset pays. Among literals
-//! three quarters of the positions are passed by, which only a short match can hide behind.
+//! Every fourth position is entered into a table by the hash of its 24-byte key ([`KeyTable`]).
+//! Then each stretch of the text is parsed from left to right, and may refer to all of the text
+//! before it. At the end of a match the candidates are the repeat offsets, at once or after a few
+//! literals, and the entries of the table, lengthened backwards. The value of a candidate is the
+//! number of bytes that it covers, at the average price of a byte so far, less its own price. If
+//! matches are long, a new distance is as good as the old one; if they are short, a repeat offset
+//! pays. Among literals three quarters of the positions are skipped, which can hide only short
+//! matches.
 //!
-//! The first stretch tells what bytes cost; the others are then parsed side by side. A parse begins
-//! somewhat before its stretch, to agree with the one before at its start, and so hardly
-//! differs from one of all the text. What is found does not depend on the threads. About 15 ns per
-//! literal and 2 ns per matched byte, over all threads.
+//! The first stretch is parsed alone and gives the price of a byte; the others are then parsed in
+//! parallel. A parse begins somewhat before its stretch, so that at the start of the stretch it
+//! agrees with the one before; the result hardly differs from a parse of the whole text. It does
+//! not depend on the number of threads. The cost is about 15 ns per literal and 2 ns per matched
+//! byte, summed over the threads.
 
 use super::key_table::{KEY, KeyTable, MOST_LOOKED_UP, STEP};
 use super::matches::{CodedMatch, LEAST, LEAST_NEW, RepeatOffsets};
@@ -20,29 +22,36 @@ use crate::error::Flaw;
 use crate::threads::{Threads, stretches};
 use std::ops::Range;
 
-/// Earlier positions of a key that are looked at.
+/// Maximum number of earlier positions of a key that are tried.
 const DEPTH: usize = 16;
-/// Most literals before a match at the last distance.
+/// Maximum number of literals before a match at the last distance.
 const DETOUR: usize = 8;
 
-/// Prices in bits; those of matches are what their numbers come to in the coder.
+/// Price of a literal in bits.
 const LITERAL: f64 = 2.5;
+/// Price in bits of a match at the last distance; the prices of matches are those of their numbers
+/// in the coder.
 const SAME: f64 = 13.0;
+/// Price in bits of a match at another repeat offset.
 const KNOWN: f64 = 17.0;
+/// Price in bits of a match at a new distance.
 const NEW: f64 = 30.0;
+/// Price in bits of a match found by its key whose distance is a repeat offset or near the last.
 const CLOSE: f64 = 19.0;
 
-/// The bits that a match is expected to cost in the BWT: so many, and so many a byte.
+/// Expected cost of a match in the BWT in bits, besides that of its bytes.
 const TRANSFORMED: f64 = 20.0;
+/// Expected cost of a byte of a match in the BWT in bits.
 const TRANSFORMED_BYTE: f64 = 1.0 / 40.0;
 
-/// A text is parsed in at most so many stretches of at least so many bytes, with so many before and
-/// behind each.
+/// Maximum number of stretches in which a text is parsed.
 const STRETCHES: usize = 32;
+/// Minimum size of a stretch in bytes, except of the last.
 const LEAST_STRETCH: usize = 2 << 20;
+/// Bytes before and behind a stretch that its parse includes.
 const LEAD: usize = 64 << 10;
 
-/// The repeats of `text`, if they are worth taking out.
+/// The matches in `text`, if they are worth removing.
 pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>>, Flaw> {
     let table = KeyTable::new(text, pool)?;
     let size = text.len().div_ceil(STRETCHES).max(LEAST_STRETCH);
@@ -64,26 +73,27 @@ pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>
     }))
 }
 
-/// The bits that so many bytes took.
+/// A number of bytes and the bits that they took.
 #[derive(Clone, Copy, Default)]
 struct CodedBits {
     bits: f64,
     bytes: usize,
 }
 
-/// The matches of stretches, one after the other.
+/// The matches of all stretches in order.
 #[derive(Default)]
 struct Joined {
     matches: Vec<CodedMatch>,
     repeat_offsets: RepeatOffsets,
     /// The end of the last match.
     end: usize,
-    /// Bits for all matches.
+    /// Price of all matches in bits.
     price: f64,
 }
 
 impl Joined {
-    /// Adds the part of a match in its stretch, unless that is too short for its distance.
+    /// Adds the part of a match that lies in its stretch, unless that is too short for its
+    /// distance.
     fn add(&mut self, found: &MatchCandidate, stretch: &Range<usize>) {
         let &MatchCandidate { from, end, distance, price } = found;
         let (from, end) = (from.max(stretch.start), end.min(stretch.end));
@@ -103,7 +113,7 @@ impl Joined {
         self.end = end;
     }
 
-    /// The matches, if they cost less than in the BWT.
+    /// The matches, if they cost less than their bytes would in the BWT.
     fn worth(self) -> Option<Vec<CodedMatch>> {
         let removed = self.matches.iter().map(|found| found.length).sum::<usize>() as f64;
         let worth = TRANSFORMED * self.matches.len() as f64 + TRANSFORMED_BYTE * removed;
@@ -111,7 +121,7 @@ impl Joined {
     }
 }
 
-/// A match that could be next: `from..end` of the text.
+/// A candidate for the next match: `from..end` of the text.
 struct MatchCandidate {
     from: usize,
     end: usize,
@@ -119,7 +129,7 @@ struct MatchCandidate {
     price: f64,
 }
 
-/// The best match so far, seen from `at`, where a byte is worth so many bits.
+/// The best match so far, as seen from `at`, for a price of `byte` bits per byte.
 struct Best {
     at: usize,
     byte: f64,
@@ -141,36 +151,36 @@ struct Parse<'a> {
     text: &'a [u8],
     table: &'a KeyTable,
     repeat_offsets: RepeatOffsets,
-    /// Where it began.
+    /// Its first position.
     first: usize,
-    /// The cost of the bytes before the first stretch's end, unless this is that stretch.
+    /// The cost of the bytes before the end of the first stretch, unless this is that stretch.
     before: CodedBits,
     /// The end of the last match.
     start: usize,
     /// Literals before `start`.
     literals: usize,
     matches: Vec<MatchCandidate>,
-    /// Bits for all matches so far.
+    /// Price of all matches so far in bits.
     price: f64,
     ahead: LookAhead,
 }
 
-/// The places of the keys at neighbouring positions, which are fetched together: one by one each
+/// The places of the keys at neighbouring positions, which are fetched together: each lookup alone
 /// would wait for memory twice.
 struct LookAhead {
     first: usize,
     ranges: Vec<Range<u32>>,
-    /// The positions that are passed by were left out.
+    /// True if the positions that are skipped were left out.
     has_gaps: bool,
 }
 
-/// Most positions that are fetched together.
+/// Maximum number of positions that are fetched together.
 const AHEAD: usize = MOST_LOOKED_UP;
 
-/// Among literals `STEP` positions of so many are looked at.
+/// Among literals, `STEP` positions of each `PASSED` are looked at.
 const PASSED: usize = 4 * STEP;
 
-/// Whether this position is one of those that are not looked at among literals.
+/// Returns true if this position is skipped among literals.
 fn is_passed_by(at: usize) -> bool {
     at % PASSED >= STEP
 }
@@ -191,7 +201,7 @@ impl<'a> Parse<'a> {
         }
     }
 
-    /// The matches up to `end` or across it, and what all took.
+    /// The matches up to `end` or across it, and the cost of all bytes.
     fn run(mut self, end: usize) -> (Vec<MatchCandidate>, CodedBits) {
         let mut at = self.first;
         while at < end && at + KEY <= self.text.len() {
@@ -207,22 +217,22 @@ impl<'a> Parse<'a> {
         (self.matches, CodedBits { bits, bytes: at })
     }
 
-    /// The position that is looked at after one without a match. Among literals few are: the table
-    /// has the key that one of any `STEP` in a row repeats, so that no match of `KEY` and `PASSED`
-    /// and `STEP` bytes is missed, and shorter ones at a new distance are worth little.
+    /// The position to look at after `at`, which has no match. Among literals most are skipped: the
+    /// table has a key at one of any `STEP` positions in a row, so no match of at least `KEY +
+    /// PASSED + STEP` bytes is missed, and shorter ones at a new distance are worth little.
     fn after(&self, at: usize) -> usize {
         let next = at + 1;
         let passed = self.is_among_literals(next) && is_passed_by(next);
         if passed { next.next_multiple_of(PASSED) } else { next }
     }
 
-    /// Whether `at` is so far behind the last match that it has nothing to do with that.
+    /// Returns true if `at` is too far behind the last match to be related to it.
     fn is_among_literals(&self, at: usize) -> bool {
         at > self.start + DETOUR
     }
 
-    /// The bits that a byte took so far. Between the first stretch and where this parse began bytes
-    /// are taken to be like those since.
+    /// The average cost of a byte so far in bits. The bytes between the first stretch and the start
+    /// of this parse are assumed to cost as much as those since.
     fn price_of_byte(&self, at: usize) -> f64 {
         let literals = (self.literals + at - self.start) as f64;
         let own = (self.price + LITERAL * literals) / ((at - self.first).max(1) as f64);
@@ -249,7 +259,7 @@ impl<'a> Parse<'a> {
         best.found.map(|(_, found)| found)
     }
 
-    /// Offers matches at the distances in use, right after a match.
+    /// Offers matches at the repeat offsets, right after a match.
     fn at_repeat_offsets(&self, at: usize, best: &mut Best) {
         for (ago, &distance) in self.repeat_offsets.0.iter().enumerate() {
             let detour = if ago == 0 { DETOUR } else { 1 };
@@ -271,8 +281,8 @@ impl<'a> Parse<'a> {
         let Some(places) = self.places(at, false) else { return };
         let mut longest = LEAST_NEW - 1;
         for earlier in self.table.before(places, at).take(DEPTH) {
-            // With what comes before, no more than this is as long: in runs all candidates are, and
-            // end at once.
+            // With the bytes before it, only a match longer than this beats the longest: in runs
+            // all candidates are equally long, and are rejected at once.
             let known = longest - (at - self.start).min(longest);
             if self.text.get(earlier + known) != self.text.get(at + known) {
                 continue;
@@ -292,8 +302,8 @@ impl<'a> Parse<'a> {
         }
     }
 
-    /// Where the table has the places of the key at `at`; `None` at the end of the text. Among
-    /// literals many are looked up ahead, but for those that are passed by.
+    /// The range in the table of the places of the key at `at`, or `None` at the end of the text.
+    /// Among literals many are looked up ahead, without those that are skipped.
     fn places(&mut self, at: usize, among_literals: bool) -> Option<Range<u32>> {
         let LookAhead { first, ranges, has_gaps } = &mut self.ahead;
         let is_known = (*first..*first + ranges.len()).contains(&at);
@@ -301,7 +311,7 @@ impl<'a> Parse<'a> {
             (*first, *has_gaps) = (at, among_literals);
             let count = match among_literals {
                 true => AHEAD,
-                // Behind these are literals.
+                // Literals follow.
                 false if at == self.start => DETOUR + STEP,
                 false => STEP,
             };

@@ -1,15 +1,15 @@
-//! Deduplication: a list of long matches takes the place of the bytes that they repeat. FORMAT.md
-//! section 12.3.
+//! Deduplication: a list of long matches replaces the bytes that they repeat. FORMAT.md section
+//! 12.3.
 //!
-//! Many versions of one text (of a file, of the genome of a species) cost a block sorter the time
-//! to order all of their suffixes, and a few bits wherever two of them part. What is left for the
-//! sorter are the literals, the bytes that no match covers; [`decode`] copies the matches back.
-//! `match_finder` chooses them where all of a text repeats itself, `long_range` where some of it
-//! does.
+//! For many versions of one text (of a file, of the genome of a species), a block sorter spends
+//! time on ordering all of their suffixes, and a few bits at each difference. With deduplication,
+//! only the literals, the bytes that no match covers, are sorted; [`decode`] copies the matches
+//! back. `match_finder` chooses the matches of a text that repeats itself as a whole, `long_range`
+//! those of any other.
 //!
-//! A match is coded as the literals before it, its distance and its length. Most matches of
-//! versions are at a repeat offset, as zstd calls the distances of the matches before, or next to
-//! the last. Decoding runs at the speed of copying.
+//! A match is coded as the number of literals before it, its distance and its length. Most matches
+//! between versions are at a repeat offset, as zstd calls the distances of the preceding matches,
+//! or close to the last one. Decoding is as fast as copying.
 
 use crate::allocation;
 use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
@@ -17,24 +17,24 @@ use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
 use crate::leb128;
 
-/// Bytes of the text that equal those `distance` before them.
+/// A range of the text that equals the bytes `distance` before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CodedMatch {
     /// Bytes between the match before, or the start of the text, and this one.
     pub literals: usize,
-    /// At least 1; the two stretches may overlap.
+    /// At least 1; the two ranges may overlap.
     pub distance: usize,
     /// At least [`LEAST`], and [`LEAST_NEW`] at a new distance.
     pub length: usize,
 }
 
-/// The shortest match at a repeat offset, or near the last distance.
+/// Minimum length of a match at a repeat offset or near the last distance.
 pub(super) const LEAST: usize = 12;
-/// The shortest match at a new distance.
+/// Minimum length of a match at a new distance.
 pub(super) const LEAST_NEW: usize = 32;
 
-/// Takes `matches` out of `text` and appends to `side` what [`decode`] needs besides the literals
-/// that are left.
+/// Removes `matches` from `text`, which keeps the literals, and appends to `side` the rest that
+/// [`decode`] needs.
 pub(crate) fn encode(text: &mut Vec<u8>, matches: &[CodedMatch], side: &mut Vec<u8>) {
     leb128::write(text.len(), side);
     write(matches, side);
@@ -59,10 +59,10 @@ fn write(matches: &[CodedMatch], side: &mut Vec<u8>) {
     side.extend(coded);
 }
 
-/// Puts the text together again, which has at most `limit` bytes.
+/// Restores the text, which has at most `limit` bytes.
 ///
 /// # Errors
-/// A [`Flaw`] where `side` does not describe a text of all of these literals.
+/// A [`Flaw`] if `side` does not describe a text with exactly these literals.
 pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<Vec<u8>, Flaw> {
     const MISFIT: Flaw = Flaw("the matches and literals of a block do not add up to it");
     let (size, count, coded_size) = (leb128::read(side)?, leb128::read(side)?, leb128::read(side)?);
@@ -90,8 +90,8 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
     if text.len() == size { Ok(text) } else { Err(MISFIT) }
 }
 
-/// Appends `length` bytes from `distance` before the end; where they overlap, by ever longer
-/// pieces.
+/// Appends `length` bytes from `distance` before the end. If source and copy overlap, the pieces
+/// copied get longer and longer.
 fn copy(text: &mut Vec<u8>, distance: usize, mut length: usize) {
     let from = text.len() - distance;
     while length > 0 {
@@ -104,9 +104,9 @@ fn copy(text: &mut Vec<u8>, distance: usize, mut length: usize) {
 /// The code of a distance.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DistanceCode {
-    /// The repeat offset of this number: 0 to 3.
+    /// The repeat offset with this number, 0 to 3.
     Repeat(usize),
-    /// The last distance and -64 to 63, which are 0 to 127.
+    /// The last distance plus -64 to 63, stored as 0 to 127.
     Near(usize),
     New,
 }
@@ -114,7 +114,7 @@ enum DistanceCode {
 /// Half of the span of [`DistanceCode::Near`].
 pub(super) const NEAR: usize = 64;
 
-/// The last four different distances, the last first; 0 until there are so many.
+/// The last four different distances, the last first; 0 if there are fewer.
 #[derive(Default)]
 pub(super) struct RepeatOffsets(pub [usize; 4]);
 
@@ -129,7 +129,7 @@ impl RepeatOffsets {
         }
     }
 
-    /// Whether `distance` is one of these, or near the last.
+    /// Returns true if `distance` is one of these, or near the last.
     pub fn is_near(&self, distance: usize) -> bool {
         self.code_of(distance) != DistanceCode::New
     }
@@ -145,7 +145,7 @@ impl RepeatOffsets {
 /// The adaptive models of the numbers of a match, and the repeat offsets.
 struct MatchModels {
     repeat_offsets: RepeatOffsets,
-    /// The code of the distance of the match before: 0 to 5.
+    /// Kind of the match before: 0 to 3 for a repeat offset, 4 for near, 5 for new.
     last: usize,
     literals: [NumberModel; 6],
     codes: [BitTree<3>; 6],
@@ -168,8 +168,8 @@ impl MatchModels {
         }
     }
 
-    /// Encodes `found`, or decodes a match whatever `found` is: one of any distance and length,
-    /// where the coded bytes are damaged.
+    /// Encodes `found`, or decodes a match, for which `found` does not matter. If the coded bytes
+    /// are damaged, its distance and length may be any.
     fn code(&mut self, found: CodedMatch, coder: &mut impl BinaryCoder) -> CodedMatch {
         let literals = self.literals[self.last].code(found.literals, coder);
         let (kind, step) = match self.repeat_offsets.code_of(found.distance) {

@@ -1,9 +1,10 @@
-//! Filters: reversible changes of a block ahead of the sort, where they pay. FORMAT.md chapter 12.
+//! Filters: reversible changes of a block before the sort, if they make it smaller. FORMAT.md
+//! chapter 12.
 //!
 //! raw block -> [`filter_but_last`], [`deduplicate`] -> text -> sort ... invert -> text -> [`undo`]
-//! -> raw block; [`apply`] is both at once, for tests. Each filter looks for its own kind of data
-//! and leaves everything else alone. To find that out takes 1 to 2 % of the time of a block that
-//! has none, and the search for long-range matches 3 %:
+//! -> raw block; [`apply`] is both steps at once, for tests. Each filter looks for its own kind of
+//! data and leaves everything else alone. For a block without any such data, this takes 1 to 2 % of
+//! the block's time, and the search for long-range matches 3 %:
 //!
 //! | filter | kind of data | what it does |
 //! |---|---|---|
@@ -15,26 +16,27 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `detect_regions`, `likeness`, `order1` | where the regions are, by samples |
+//! | `detect_regions`, `likeness`, `order1` | finding the regions, by samples |
 //! | `match_finder`, `key_table` | the matches of a text that repeats itself as a whole |
-//! | `long_range`, `last_seen` | those of any other |
-//! | `fields_or_repeats` | which of two filters suits lines that repeat each other |
+//! | `long_range`, `last_seen` | the matches of any other text |
+//! | `fields_or_repeats` | the choice between two filters for lines that repeat each other |
 //!
-//! Filters are tried in the order of the first table, but FASTQ's sequences after fields. All are
-//! undone at the speed of a few passes over the block. A block of sequences is no block of fields.
+//! Filters are tried in the order of the first table, but FASTQ's sequences after fields. Undoing
+//! all of them takes as long as a few passes over the block. A block of sequences is never a block
+//! of fields.
 //!
-//! To add one: a filter of part of a block that keeps its size is a `RegionKind` (`regions`, which
-//! changes large regions by all threads if they are of `Records`; and `detect_regions` to find its
-//! data by middles of chunks, where `Records` are also tried out: one that is for tables or sound
-//! competes with them there); any other needs a flag below, bit 6 or 7, which are 0 in every header
-//! today, and its turn in [`filter_but_last`] and [`undo`]. `frame::block_header` says which
-//! filters go together. An index is of the text, so that no filter but [`sequence`] may stand
-//! beside one. A filter takes no more than the 6 bytes per byte of `memory::block_need`, the block
-//! among them, and to be undone 2. Choices are made in integers, or in floats that every machine
-//! rounds alike. Whatever the block, [`undo`] gives back every byte, and the text is the same on
-//! any number of threads; whatever the text and parameters, [`undo`] keeps to time and memory that
-//! the block's size bounds (the fuzz target `filters`). A filter whose parameters have many forms
-//! is undone and compared ([`comes_back`]). Then follow, in this order:
+//! To add a filter: one that changes part of a block and keeps its size is a `RegionKind` in
+//! `regions`, which changes large regions of `Records` by all threads. `detect_regions` finds its
+//! data by the middles of chunks, and tries out `Records` on samples; a filter for tables or sound
+//! competes with them there. Any other filter needs a flag below, bit 6 or 7, which are 0 in every
+//! header today, and its turn in [`filter_but_last`] and [`undo`]. `frame::block_header` says which
+//! filters may be combined. An index is of the text, so no filter but [`sequence`] may be combined
+//! with one. A filter takes at most the 6 bytes per byte of `memory::block_need`, including the
+//! block, and 2 to be undone. Choices are made in integers, or in floats that every machine rounds
+//! alike. For any block, [`undo`] restores every byte, and the text is the same for any number of
+//! threads. For any text and parameters, time and memory of [`undo`] are bounded by the block's
+//! size (the fuzz target `filters`). A filter whose parameters have many forms is undone and
+//! compared ([`comes_back`]). Then follow, in this order:
 //!
 //! - `format/FORMAT.md` chapters 3, 4, 12, 16 and the versions, an example among those that
 //!   `tests/library/golden/examples.rs` counts, the draft in `frame::frame_header`, and
@@ -42,20 +44,19 @@
 //!   `undo_regions`); `tests/library/rejects.rs` names the flag that comes next and
 //!   `tests/library/rejects/parts.rs` the kind of region; in FORMAT.md the draft is also in the
 //!   file of section 7.4, with its checksum;
-//! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which many tests try, at the
-//!   same place a name in `FILTERED` of `tests/library/golden.rs`, which writes its file where
-//!   `BWZ_BLESS=1` is set, and `tests/alone/damaged/sources.rs`;
-//! - what a decoder rejects, in `tests/library/rejects/parts.rs`, and its parameters in
-//!   `side_fields` of `tests/common/mutation/parts.rs`;
+//! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which many tests try; at the
+//!   same index a name in `FILTERED` of `tests/library/golden.rs`, which writes its file if
+//!   `BWZ_BLESS=1` is set; and `tests/alone/damaged/sources.rs`;
+//! - the parameters that a decoder rejects, in `tests/library/rejects/parts.rs`, and its parameters
+//!   in `side_fields` of `tests/common/mutation/parts.rs`;
 //! - `tests/common/targets/filters.rs`, which gives a region its tag and 5 bytes of parameters, and
 //!   any other filter by a door in `internals`; seeds in `fuzz/seeds/filters`: seven bytes of
 //!   choices, which that file explains, and data;
-//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test library --test tidy
-//!   -- golden rejects crashes`, of which the first may still meet old files: the next run has to
+//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test library --test tidy --
+//!   golden rejects crashes`; this first run may still meet old files, and the next one has to
 //!   pass;
-//! - what it gains and costs, by `cargo bench --bench filter` and the sizes of files that have no
-//!   such data, in a note in `benches/results`. `cargo test --test tidy` has the rules of the
-//!   house.
+//! - its gain and its cost, by `cargo bench --bench filter` and by the sizes of files without such
+//!   data, in a note in `benches/results`. `cargo test --test tidy` has the rules of the house.
 
 mod bcj;
 mod delta;
@@ -84,30 +85,30 @@ use std::borrow::Borrow;
 use std::mem;
 use std::sync::Arc;
 
-/// Flags of a block: which filters were applied.
+/// Flags of a block: the filters that were applied.
 pub(crate) const SEQUENCES: u8 = 1;
 pub(crate) const REGIONS: u8 = 2;
 pub(crate) const MATCHES: u8 = 4;
-/// Bits 3 and 4 say something else of a block.
+/// Bits 3 and 4 are no filters.
 pub(crate) const FIELDS: u8 = 32;
-/// All flags that there are.
+/// All flags of filters.
 pub const ALL: u8 = SEQUENCES | REGIONS | MATCHES | FIELDS;
 
-/// Smaller blocks are not worth the look.
+/// Minimum size in bytes of a block that is filtered.
 const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
 
-/// Larger texts are not searched for long-range matches, whose numbers have 32 bits: the sort alone
-/// brings their repeats together.
+/// Maximum size in bytes of a text that is searched for long-range matches, whose numbers have 32
+/// bits. The sort alone brings the repeats of larger texts together.
 const MOST_SEARCHED: usize = u32::MAX as usize;
 
 /// A block ready to be sorted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filtered {
-    /// The bytes that are sorted: at least 1 byte, and no more than the block had.
+    /// The bytes that are sorted: at least 1, and no more than the block had.
     pub text: Vec<u8>,
-    /// The filters that were applied, as in the block's header; 0 where the text is the block.
+    /// The filters that were applied, as in the block's header; 0 if the text is the block.
     pub flags: u8,
-    /// The parameters that [`undo`] needs besides the text; empty where no filter was applied.
+    /// The parameters that [`undo`] needs besides the text; empty if no filter was applied.
     pub side: Vec<u8>,
 }
 
@@ -117,7 +118,7 @@ impl Filtered {
         Filtered { text: block, flags: 0, side: Vec::new() }
     }
 
-    /// The part of the text that is searched where the block has an index.
+    /// The part of the text that is searched if the block has an index.
     pub(crate) fn searched(&self) -> Result<&[u8], Flaw> {
         let size = searched_size(self.flags, &self.side, self.text.len() as u64)?;
         Ok(&self.text[..size as usize])
@@ -132,9 +133,9 @@ pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
     deduplicate(filter_but_last(block, &Threads::Calling)?, &Threads::Calling)
 }
 
-/// A block of a stream of sequences, with the one filter that an index may stand beside, and what
-/// it adds to the stream, in which it begins in the state `start`. It has no filter where that
-/// makes it larger.
+/// Applies to a block of a stream of sequences the one filter that may be combined with an index.
+/// Also gives the block's contribution to the stream; the block begins in the state `start`. The
+/// block has no filter if that would make it larger.
 pub(crate) fn separate(
     block: Vec<u8>,
     kind: Kind,
@@ -152,8 +153,7 @@ pub(crate) fn separate(
     Ok((Filtered::unchanged(block), contribution))
 }
 
-/// The parameters that say how the sequences of a block of `size` bytes lay, if a decoder takes
-/// them.
+/// The layout of the sequences of a block of `size` bytes as parameters, if a decoder accepts them.
 fn written(layout: &Layout, size: usize) -> Result<Option<Vec<u8>>, Flaw> {
     if !layout.is_small() {
         return Ok(None);
@@ -164,7 +164,7 @@ fn written(layout: &Layout, size: usize) -> Result<Option<Vec<u8>>, Flaw> {
     Ok(comes_back(layout, read)?.then_some(side))
 }
 
-/// How many bytes of a text of `text_size` are searched where it has an index.
+/// Number of bytes of a text of `text_size` bytes that are searched if it has an index.
 pub(crate) fn searched_size(flags: u8, mut side: &[u8], text_size: u64) -> Result<u64, Flaw> {
     if flags & SEQUENCES == 0 {
         return Ok(text_size);
@@ -175,33 +175,33 @@ pub(crate) fn searched_size(flags: u8, mut side: &[u8], text_size: u64) -> Resul
     }
 }
 
-/// A block to which all filters are applied but the last.
+/// A block with all filters applied but the last.
 #[derive(Debug)]
 pub(crate) struct Undeduplicated {
     filtered: Filtered,
     repeats: RepeatsSearch,
 }
 
-/// The long-range matches that are worth a search.
+/// The extent of the search for long-range matches.
 #[derive(Debug)]
 enum RepeatsSearch {
     None,
-    /// The positions that are common are known in most of the text.
+    /// The common positions are known in most of the text.
     Some(CommonPositions),
     /// The text repeats itself as a whole.
     Everywhere,
 }
 
 impl Undeduplicated {
-    /// Whether the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes of
-    /// memory per byte, with the text and what it becomes.
+    /// Returns true if the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes
+    /// of memory per byte, including its input and its output.
     pub fn is_repetitive(&self) -> bool {
         matches!(self.repeats, RepeatsSearch::Everywhere)
     }
 }
 
-/// Applies the filters that suit `block`, but for the last, which is [`deduplicate`]. This is for
-/// those who are no thread of the `pool`.
+/// Applies the filters that suit `block`, but not the last, which is [`deduplicate`]. The caller is
+/// not a thread of the `pool`.
 pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undeduplicated, Flaw> {
     let mut filtered = Filtered::unchanged(block);
     if filtered.text.len() < LEAST_BLOCK {
@@ -223,12 +223,12 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         && let Some(apart) = take_fields_apart(&filtered.text, look.is_repetitive, pool)?
     {
         (filtered.text, filtered.flags, parameters) = (apart.text, FIELDS, apart.side);
-        // Columns have their forms. What one would lose of what it has in common with others, a
-        // sample of it does not tell.
+        // Columns have their final form. A sample does not tell how much a column would lose of its
+        // similarity to others.
         whole_lines = Some(apart.whole_lines);
         look = if look.is_repetitive { look_at(&filtered.text)? } else { Look::default() };
     }
-    // Reads are best as fields. Where these cannot be, bases are apart from names.
+    // Reads are best as fields. If they cannot be, their bases are separated from the names.
     if kind == Some(Kind::Fastq) && filtered.flags == 0 {
         parameters = separate_sequences(&mut filtered, Kind::Fastq, pool)?;
         if filtered.flags == SEQUENCES {
@@ -254,7 +254,7 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     Ok(Undeduplicated { filtered, repeats })
 }
 
-/// Sets sequences apart where that makes the block smaller, and gives the parameters.
+/// Separates sequences if that makes the block smaller, and returns the parameters.
 fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Result<Vec<u8>, Flaw> {
     let start = LineState::guess(&block.text, kind);
     let (text, layout) = pool.install(|| sequence::split(&block.text, kind, start))?;
@@ -267,7 +267,7 @@ fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Resul
     Ok(Vec::new())
 }
 
-/// Takes lines of fields apart where the block is one of these.
+/// Takes the lines of the block apart if it is one of fields.
 fn take_fields_apart(
     block: &[u8],
     is_repetitive: bool,
@@ -283,9 +283,9 @@ fn take_fields_apart(
     Ok(comes_back(block, pool.install(restored))?.then_some(apart))
 }
 
-/// Whether what a filter has written is restored to what it was. If not, that is a defect of bwz,
-/// and the block has to do without the filter: when a decoder finds it out, nobody may have the
-/// block any more.
+/// Returns true if a filter's output is restored to its input. If not, that is a defect of bwz, and
+/// the block is stored without the filter: a decoder would find the defect when the original may be
+/// gone.
 fn comes_back<T: PartialEq + ?Sized, U: Borrow<T>>(
     was: &T,
     restored: Result<U, Flaw>,
@@ -299,7 +299,7 @@ fn comes_back<T: PartialEq + ?Sized, U: Borrow<T>>(
     Ok(same)
 }
 
-/// Takes long-range matches out of the text.
+/// Removes long-range matches from the text.
 pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filtered, Flaw> {
     let Undeduplicated { mut filtered, repeats } = block;
     let found = match repeats {
@@ -308,7 +308,7 @@ pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filte
         RepeatsSearch::Everywhere => match_finder::find(&filtered.text, pool)?,
     };
     if let Some(found) = found {
-        // The parameters stand in the order in which the filters are undone.
+        // The parameters are in the order in which the filters are undone.
         let of_others = mem::take(&mut filtered.side);
         pool.install(|| matches::encode(&mut filtered.text, &found, &mut filtered.side));
         filtered.side.extend(of_others);
@@ -320,15 +320,15 @@ pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filte
 /// Restores the block of `size` bytes.
 ///
 /// # Errors
-/// A [`Flaw`] where the parts do not fit each other. Any parts at all are survived, in time and
-/// memory that `size` bounds.
+/// A [`Flaw`] if the parts do not fit each other. Any parts are handled without a panic, in time
+/// and memory bounded by `size`.
 pub fn undo(filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
     undo_on(filtered, size, &Threads::Calling, |_| Ok(u64::MAX))
 }
 
-/// [`undo`] for those who are no thread of the `pool`. The side structures of a block may take as
-/// many bytes as `side_room` gives: it is asked before there are any, and again with what they
-/// take where that is more.
+/// Does [`undo`] with the threads of the `pool`, of which the caller is none. The side structures
+/// of a block may take as many bytes as `side_room` returns. It is called with `None` before there
+/// are any, and again with the bytes needed if that is more.
 pub(crate) fn undo_on<E: From<Flaw>>(
     filtered: Filtered,
     size: usize,
@@ -357,8 +357,8 @@ pub(crate) fn undo_on<E: From<Flaw>>(
     }
 }
 
-/// Puts a block of fields together, anew each time that its side structures take more than the room
-/// they had.
+/// Puts a block of fields together, and starts again each time that its side structures need more
+/// room than was allowed.
 fn put_fields_together<E: From<Flaw>>(
     text: &[u8],
     side: &mut &[u8],

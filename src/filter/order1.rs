@@ -1,18 +1,18 @@
-//! The order-1 cost of a sample, for [`super::detect_regions`]: what an adaptive coder takes for it
-//! that knows the byte before.
+//! The order-1 cost of a sample, for [`super::detect_regions`]: its size after an adaptive coder
+//! whose context is the preceding byte.
 //!
-//! A filter of records that does not lower this cost does not lower the coded size either, as
-//! samples of all kinds showed, and one that halves it does. 2 ns a byte, where a sort and a coder
-//! take 40.
+//! Samples of all kinds showed that a filter of records that does not lower this cost does not
+//! lower the coded size either, and that one that halves the cost lowers the size. The cost takes 2
+//! ns a byte, while a sort and a coder take 40.
 
-/// The cost of `sample` in bits, the same on every machine: of each byte by how often it was seen
-/// behind the byte before it, as far as that was seen at all, and by how often it was seen.
+/// The cost of `sample` in bits, the same on every machine. The probability of a byte comes from
+/// its count behind the byte before it, as far as that was seen at all, and from its count overall.
 pub(super) fn cost(sample: &[u8]) -> i64 {
     debug_assert!(sample.len() <= usize::from(u16::MAX));
     let (mut pairs, mut seen, mut behind) = ([[0_u16; 256]; 256], [0_u32; 256], [0_u32; 256]);
     let (mut before, mut bits, mut count) = (0, 0, 0_u32);
-    // The product of the bytes' probabilities, as a fraction; its exponents are taken out before
-    // they get too large.
+    // The product of the bytes' probabilities, as a fraction. Its exponents are removed before they
+    // get too large.
     let (mut hits, mut all) = (1.0, 1.0);
     for part in sample.chunks(8) {
         for &byte in part {
@@ -31,8 +31,8 @@ pub(super) fn cost(sample: &[u8]) -> i64 {
     bits
 }
 
-/// Makes `value`, which is 1 at least, one from 1 to 2, and gives the power of two that is taken
-/// out.
+/// Scales `value`, which is at least 1, into the range from 1 to 2, and returns the exponent that
+/// was removed.
 fn take_exponent(value: &mut f64) -> i64 {
     const EXPONENT: u64 = 0x7FF << 52;
     let (bits, one) = (value.to_bits(), 1.0_f64.to_bits());
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn costs_are_those_of_their_contexts() {
-        // Contexts that are seen for the first time are what costs more.
+        // The only additional cost is that of contexts seen for the first time.
         let about = |sample: &[u8], wanted: i64| {
             let cost = cost(sample);
             assert!((wanted..wanted * 4 / 3 + 1000).contains(&cost), "{cost} for {wanted}");

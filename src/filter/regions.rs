@@ -19,14 +19,14 @@ pub(crate) enum RegionKind {
     Arm64,
 }
 
-/// Neighbouring bytes of one kind.
+/// A range of bytes of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FilterRegion {
     pub size: usize,
     pub kind: RegionKind,
 }
 
-/// Changes the regions of `text`, side by side, and appends the list to `side`; the sizes must add
+/// Changes the regions of `text` in parallel and appends their list to `side`. The sizes must add
 /// up to that of `text`.
 pub(crate) fn encode(
     text: &mut [u8],
@@ -54,7 +54,7 @@ pub(super) fn changed(regions: &[FilterRegion]) -> impl Iterator<Item = Range<us
 /// Undoes [`encode`].
 ///
 /// # Errors
-/// A [`Flaw`] where `side` is no list of regions of all of `text`.
+/// A [`Flaw`] if `side` is no list of regions that cover `text`.
 pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Result<(), Flaw> {
     let mut end = 0;
     while end < text.len() {
@@ -72,11 +72,11 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Resul
     Ok(())
 }
 
-/// Regions that are undone together, since a list of all could take more memory than the block.
+/// Number of regions that are undone together: a list of all could take more memory than the block.
 const BATCH: usize = 4096;
 
-/// Regions are changed side by side, but records of more than so many bytes one after the other,
-/// each with all threads to it.
+/// Regions of records above this size, in bytes, are changed one after the other, each by all
+/// threads. All other regions are changed in parallel.
 const LARGE: usize = 2 << 20;
 
 /// Applies the filters of regions, the first of which starts at `pos`, or undoes them.
@@ -117,7 +117,7 @@ impl RegionKind {
         Ok(())
     }
 
-    /// Takes a kind off the front of `bytes`.
+    /// Reads a kind and removes it from the front of `bytes`.
     pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         match *bytes.split_off_first().ok_or(leb128::CUT)? {
             0 => Ok(RegionKind::Plain),

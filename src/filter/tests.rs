@@ -1,4 +1,4 @@
-//! All filters together: what they gain, what they leave alone, and what they survive.
+//! All filters together: their gain, the data that they leave alone, and damaged parameters.
 
 use super::*;
 use crate::bwt::Sorter;

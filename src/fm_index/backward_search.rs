@@ -1,9 +1,9 @@
 //! Backward search of many patterns at a time.
 //!
-//! A step of one search waits for two cache lines and knows only then which ones are next. So a
-//! thread keeps 32 searches going and moves each by one step in turn: the lines that a search needs
-//! next are asked for at the end of its step, and are there when its turn comes again. Patterns are
-//! dealt to threads in chunks; results stand in the order of the patterns.
+//! A step of one search waits for two cache lines, and only then knows the next ones. So a thread
+//! keeps 32 searches in flight and moves each by one step in turn: the lines for a search's next
+//! step are prefetched at the end of its step, and have arrived when its turn comes again. Patterns
+//! are dealt to threads in chunks; results are in the order of the patterns.
 
 use super::FmIndex;
 use super::kmer_table::KmerTable;
@@ -13,20 +13,20 @@ use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Searches that a thread keeps going. More do not fit the line-fill buffers of a core, fewer leave
-/// some idle.
+/// Number of searches that a thread keeps in flight. More do not fit in the line-fill buffers of a
+/// core, fewer leave some idle.
 const AT_A_TIME: usize = 32;
 
 /// Patterns per task.
 pub(super) const CHUNK: usize = 1024;
 
-/// When a search leaves the rest of a pattern to the text.
+/// The condition for comparing the rest of a pattern with the text instead of searching it.
 #[derive(Clone, Copy)]
 pub(super) struct TextRule {
-    /// Bytes that must be left.
+    /// Minimum number of remaining bytes.
     pub least: usize,
-    /// Steps for which the row must have been alone: before a pattern that does not occur is given
-    /// up, its row is often alone by chance for a step or two.
+    /// Minimum number of steps for which the interval was one row. Before a search for a pattern
+    /// that does not occur fails, its interval is often one row by chance for a step or two.
     pub alone: usize,
 }
 
@@ -34,19 +34,20 @@ impl TextRule {
     pub const NEVER: Self = TextRule { least: usize::MAX, alone: usize::MAX };
 }
 
-/// A search under way: the pattern's number, what is left of it, and the interval of what is not.
+/// A search in flight: the pattern's number, the remaining part of it, and the interval of the part
+/// searched.
 pub(super) struct PatternSearch<'p, R> {
     pub number: usize,
     pub left: &'p [u8],
     pub interval: Range<R>,
-    /// The entry of the k-mer table that has the interval, if that is not read yet.
+    /// The entry of the k-mer table that has the interval, if it is not read yet.
     entry: Option<usize>,
-    /// Steps for which the interval was one row.
+    /// Number of steps in which the interval was one row.
     alone: usize,
 }
 
 impl<R: Row> PatternSearch<'_, R> {
-    /// Whether there is no other step to make.
+    /// Returns true if there is no further step.
     #[inline(always)]
     fn is_over(&self, rule: TextRule) -> bool {
         self.left.is_empty()
@@ -71,8 +72,8 @@ impl<R: Row> FmIndex<R> {
         });
     }
 
-    /// Searches on this thread, with the instructions that count bits where the machine has them.
-    /// By the rule, what is left of some is not searched.
+    /// Searches on this thread, with bit-counting instructions if the machine has them. The rest of
+    /// a pattern to which `rule` applies is not searched. Calls `over` with each finished search.
     #[allow(unsafe_code)]
     pub(super) fn search_chunk<'p, P: AsRef<[u8]>>(
         &self,

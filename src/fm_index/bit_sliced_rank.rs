@@ -1,7 +1,7 @@
-//! Bit-sliced rank: everything that an answer needs stands in one cache line of 64 bytes.
+//! Bit-sliced rank: all data for an answer is in one cache line of 64 bytes.
 //!
-//! The 2^P most frequent symbols have codes of P bits. A line covers `ROWS` places and is
-//! 16 words of 32 bits:
+//! The 2^P most frequent symbols have codes of P bits. A line covers `ROWS` places and has 16 words
+//! of 32 bits:
 //!
 //! ```text
 //!   P = 2: 224 places   2 words of counters, then 2 planes of 7 words    2.3 bits per symbol
@@ -9,10 +9,10 @@
 //!   P = 4:  64 places   8 words of counters, then 4 planes of 2 words    8   bits
 //! ```
 //!
-//! The counters are 16 bits per code, relative to the first of 256 lines, for which absolute ones
-//! stand in a table that stays in the cache. Bit i of plane p is bit p of the code at place i.
-//! Symbols beyond 2^P, which must be few, stand as code 0 in the planes and as sorted lists of
-//! places beside them; code 0 is the least frequent of the coded, so that few searches need the
+//! The counters have 16 bits per code, and count from the first of 256 lines, for which absolute
+//! counters are in a table that stays in the cache. Bit i of plane p is bit p of the code at place
+//! i. Other symbols, which must be few, are code 0 in the planes, and their places are in sorted
+//! lists beside them. Code 0 is the least frequent coded symbol, so that few searches need the
 //! lists.
 
 use super::rank::{Rank, no_memory};
@@ -23,21 +23,22 @@ use rayon::prelude::*;
 use std::array;
 use std::ops::Range;
 
-/// CacheLines per absolute counter, as a power of two: 256 times 224 places fit 16 bits.
+/// Base-2 logarithm of the number of lines per absolute counter: 256 times 224 places fit in 16
+/// bits.
 const SUPER_LOG: usize = 8;
 
-/// The code of symbols that stand in the lists.
+/// The code of symbols that are in the lists.
 const RARE: u8 = 0xFF;
 
-/// Words in a line.
+/// Number of words in a line.
 const WORDS: usize = LINE / 4;
 
 /// The layout for alphabets of 2^P symbols and rare others.
 #[derive(Debug)]
 pub struct BitSlicedRank<R, const P: usize> {
-    /// [`WORDS`] for each line.
+    /// [`WORDS`] words for each line.
     pub(super) lines: CacheLines<u32>,
-    /// For each 256 lines, the count of each code above them; `1 << P` each.
+    /// For every 256 lines, the count of each code before them; `1 << P` counts each.
     pub(super) supers: Vec<R>,
     pub(super) codes: Box<[u8; 256]>,
     pub(super) symbols: [u8; 16],
@@ -49,7 +50,8 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     const PLANE: usize = (WORDS - Self::COUNTERS) / P;
     const ROWS: usize = 32 * Self::PLANE;
 
-    /// `by_count` is all symbols, the most frequent first, of which `sigma` occur.
+    /// Builds the layout. `by_count` lists all symbols, the most frequent first; `sigma` of them
+    /// occur.
     pub fn new(bytes: &[u8], by_count: &[u8], sigma: usize) -> Result<Self> {
         let mut symbols = [0; 16];
         symbols[..1 << P].copy_from_slice(&by_count[..1 << P]);
@@ -66,10 +68,10 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         Ok(rank)
     }
 
-    /// Fills the lines, stretches of 256 of them side by side. There is one more than the bytes
-    /// need, so that a rank has one at their end too.
+    /// Fills the lines, stretches of 256 of them in parallel. There is a line for the end of the
+    /// bytes too, for the rank there.
     fn fill(&mut self, bytes: &[u8]) {
-        // Rare symbols stand as code 0.
+        // Rare symbols are code 0.
         let codes = &self.codes.map(|code| if code == RARE { 0 } else { code });
         let stretch = Self::ROWS << SUPER_LOG;
         let fill = |(n, lines): (usize, &mut [u32])| {
@@ -91,7 +93,7 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         self.lines[line * WORDS..].first_chunk().expect("there is a line for each place")
     }
 
-    /// How often `code` stands in the planes before `at`.
+    /// Number of `code` in the planes before `at`.
     #[inline(always)]
     fn coded(&self, code: usize, at: usize) -> R {
         let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
@@ -101,7 +103,7 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         above + R::from(counter + Self::ones(words, code, 0..offset))
     }
 
-    /// How often `code` stands at some places of a line, of which 64 are looked at at a time.
+    /// Number of `code` at some places of a line; 64 places are compared at a time.
     #[inline(always)]
     fn ones(words: &[u32; WORDS], code: usize, places: Range<usize>) -> u32 {
         let mut ones = 0;
@@ -118,14 +120,14 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         ones
     }
 
-    /// The rare symbols that stand as `code` before `at`.
+    /// Number of rare symbols before `at` that are stored as `code`.
     #[inline(always)]
     fn rare_as(&self, code: usize, at: usize) -> R {
         if code == 0 { self.rare.before(at) } else { R::default() }
     }
 }
 
-/// Fills lines with some places, and counts the codes in them.
+/// Fills the lines of some places, and counts the codes in them.
 fn fill_stretch<const P: usize>(lines: &mut [u32], places: &[u8], codes: &[u8; 256]) -> [u32; 16] {
     let (counters, plane_len) = (BitSlicedRank::<u32, P>::COUNTERS, BitSlicedRank::<u32, P>::PLANE);
     let mut counts = [0; 16];
@@ -150,10 +152,10 @@ fn fill_stretch<const P: usize>(lines: &mut [u32], places: &[u8], codes: &[u8; 2
 /// The lowest bit of each byte.
 const LOWEST: u64 = 0x0101_0101_0101_0101;
 
-/// What moves the bit of byte k to bit 56 + k.
+/// Multiplier that moves the lowest bit of byte k to bit 56 + k.
 const GATHER: u64 = 0x0102_0408_1020_4080;
 
-/// The codes of up to 32 places, a word for each bit of them.
+/// The codes of up to 32 places, as a word for each bit of the code.
 #[inline(always)]
 fn slice_bits<const P: usize>(places: &[u8], codes: &[u8; 256]) -> [u32; P] {
     let mut words = [0; P];
@@ -162,7 +164,7 @@ fn slice_bits<const P: usize>(places: &[u8], codes: &[u8; 256]) -> [u32; P] {
         eight.iter_mut().zip(places).for_each(|(code, &c)| *code = codes[usize::from(c)]);
         let eight = u64::from_le_bytes(eight);
         for (plane, word) in words.iter_mut().enumerate() {
-            // The product has the lowest bits of the eight bytes side by side in its highest byte.
+            // The product's highest byte consists of the lowest bits of the eight bytes.
             let bits = (eight >> plane & LOWEST).wrapping_mul(GATHER) >> 56;
             *word |= (bits as u32) << (8 * n);
         }
@@ -170,7 +172,7 @@ fn slice_bits<const P: usize>(places: &[u8], codes: &[u8; 256]) -> [u32; P] {
     words
 }
 
-/// The bits below `place`, of the 64 from the given word on.
+/// A bit for each of 64 places, starting at those of word `word`, set if it is below `place`.
 #[inline(always)]
 fn below(place: usize, word: usize) -> u64 {
     match place.saturating_sub(32 * word) {
@@ -255,15 +257,16 @@ impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
     }
 }
 
-/// Where the symbols without a code stand.
+/// The places of the symbols without a code.
 #[derive(Debug)]
 pub struct Rare<R> {
-    /// All places, ascending, and their symbols.
+    /// All places, ascending.
     pub(super) places: Vec<R>,
+    /// The symbol at each place.
     pub(super) symbols: Vec<u8>,
-    /// The places again, those of one symbol together, and where each symbol's end; `ends[c - 1]`
-    /// is where they start.
+    /// The places, sorted by symbol.
     pub(super) by_symbol: Vec<R>,
+    /// End of each symbol's places in `by_symbol`; they start at `ends[c - 1]`.
     pub(super) ends: Box<[R; 256]>,
 }
 

@@ -1,20 +1,19 @@
 //! Byte rank with counters: 16-bit counters at regular borders, and a count of equal bytes from the
 //! nearest one.
 //!
-//! The transform stays as it comes, a byte per symbol. At every border, which is the beginning of a
-//! cache line, stands a 16-bit counter for each symbol that occurs, relative to the last of regular
-//! super borders, whose counters of all that is above stay in the cache. The nearest border to a
-//! place is one line away at most for alphabets of up to 128 symbols, else two; the line between is
-//! compared with the symbol in a few vector instructions. So an answer costs a miss for the counter
-//! and one for the bytes, however large the alphabet; a wavelet tree costs one or two for each of
-//! its levels.
+//! The BWT stays as it is, a byte per symbol. Every second or fourth cache line begins with a
+//! border. At a border there is a 16-bit counter for each symbol that occurs. It counts from the
+//! last of regular super borders; their counters of all bytes before them stay in the cache. The
+//! border nearest to an index is at most one line away for alphabets of up to 128 symbols, else
+//! two. The bytes between are compared with the symbol in a few vector instructions. So a rank
+//! costs one miss for the counter and one for the bytes, for any alphabet; a wavelet tree costs one
+//! or two for each of its levels.
 //!
-//! Counters stand in the order of frequency, so that those of the 32 most frequent symbols, which
-//! nearly all steps ask for, share a line, and a table of one line per border is what the cache has
-//! to hold.
+//! Counters are in the order of frequency, so that those of the 32 most frequent symbols, which
+//! nearly all steps need, share a line. The cache then has to hold only one line per border.
 //!
-//! Bits per symbol: 8 and, for counters, 4 for alphabets up to 32 symbols, 8 up to 64, 16 for
-//! larger.
+//! Bits per symbol: 8, and for counters 4 more for alphabets of up to 32 symbols, 8 up to 64, and
+//! 16 for larger ones.
 
 use super::rank::{Rank, no_memory};
 use crate::bwt::cache_lines::{CacheLines, LINE, equal, prefetch};
@@ -22,25 +21,24 @@ use crate::error::Result;
 use crate::positions::Row;
 use rayon::prelude::*;
 
-/// CacheLines from one super border to the next: 32 Ki places.
+/// Lines from one super border to the next: 32 Ki bytes.
 const SUPER_LINES: usize = 512;
 
-/// 16-bit counters in a line.
+/// Number of 16-bit counters in a line.
 const PER_LINE: usize = LINE / 2;
 
-/// Bytes that a thread copies at a time.
+/// Bytes that one task copies.
 const PIECE: usize = 1 << 20;
 
 /// The layout for any alphabet.
 #[derive(Debug)]
 pub struct ByteRank<R> {
     pub(super) bytes: Vec<u8>,
-    /// How far into its cache line the first byte lies: places are counted from the beginning of
-    /// that line.
+    /// Offset of the first byte in its cache line. Places are counted from the start of that line.
     pub(super) skew: usize,
-    /// CacheLines from one border to the next, as a power of two: 1 or 2.
+    /// Base-2 logarithm of the number of lines from one border to the next: 1 or 2.
     pub(super) log: usize,
-    /// Counters per border, in whole lines.
+    /// Counters per border, a multiple of those in a line.
     pub(super) stride: usize,
     pub(super) columns: Box<[u8; 256]>,
     /// `counters[border * stride + column]`.
@@ -50,7 +48,8 @@ pub struct ByteRank<R> {
 }
 
 impl<R: Row> ByteRank<R> {
-    /// `by_count` is all symbols, the most frequent first; `sigma` of them occur.
+    /// Builds the layout. `by_count` lists all symbols, the most frequent first; `sigma` of them
+    /// occur.
     pub fn new(bytes: Vec<u8>, by_count: &[u8], sigma: usize) -> Result<Self> {
         let mut columns = Box::new([0; 256]);
         for (column, &symbol) in by_count[..sigma].iter().enumerate() {
@@ -59,8 +58,8 @@ impl<R: Row> ByteRank<R> {
         let skew = bytes.as_ptr() as usize % LINE;
         let log = if sigma <= 128 { 1 } else { 2 };
         let stride = sigma.next_multiple_of(PER_LINE);
-        // A border for each line from which it is the nearest, the one behind the last byte
-        // included.
+        // A border for each line that has it as its nearest, including the line behind the last
+        // byte.
         let borders = (nearest((bytes.len() + skew) / LINE, log) >> log) + 1;
         let counters = CacheLines::zeroed(borders * stride).ok_or_else(no_memory)?;
         let mut rank = ByteRank { bytes, skew, log, stride, columns, counters, supers: Vec::new() };
@@ -68,7 +67,7 @@ impl<R: Row> ByteRank<R> {
         Ok(rank)
     }
 
-    /// Fills both tables; the stretches between super borders are counted side by side.
+    /// Fills both tables. The stretches between super borders are counted in parallel.
     fn count_all(&mut self, borders: usize) {
         let ByteRank { ref bytes, skew, log, stride, ref columns, .. } = *self;
         let per_super = SUPER_LINES >> log;
@@ -91,14 +90,14 @@ impl<R: Row> ByteRank<R> {
         }
     }
 
-    /// How often `c` stands above a border, which is at the beginning of a line.
+    /// Number of a symbol before the border at the start of `line`, by the symbol's column.
     #[inline(always)]
     fn above(&self, column: usize, line: usize) -> R {
         let above = self.supers[line / SUPER_LINES * self.stride + column];
         above + R::from(u32::from(self.counters[(line >> self.log) * self.stride + column]))
     }
 
-    /// Which places of a line hold `c`, a bit each.
+    /// A bit for each place of a line, set if it holds `c`.
     #[inline(always)]
     fn equal(&self, c: u8, line: usize) -> u64 {
         match (line * LINE).checked_sub(self.skew).and_then(|at| self.bytes.get(at..at + LINE)) {
@@ -107,14 +106,15 @@ impl<R: Row> ByteRank<R> {
         }
     }
 
-    /// The same for the first and the last line, which may be parts.
+    /// Does [`ByteRank::equal`] for the first and the last line, which may be incomplete.
     #[cold]
     fn equal_in_part(&self, c: u8, line: usize) -> u64 {
         let byte = |bit: usize| self.bytes.get((line * LINE + bit).wrapping_sub(self.skew));
         (0..LINE).map(|bit| u64::from(byte(bit) == Some(&c)) << bit).sum()
     }
 
-    /// How often `c` stands before a place of a line, whose places that hold `c` are `equal`.
+    /// Number of `c` before a place of a line; `equal` has the bits of the line's places that hold
+    /// `c`.
     #[inline(always)]
     fn before(&self, c: u8, line: usize, equal: u64, place: usize) -> R {
         let border = nearest(line, self.log);
@@ -133,8 +133,8 @@ impl<R: Row> ByteRank<R> {
     }
 }
 
-/// The line of the border that is nearest to a line: at most one line off, or two below and one
-/// above.
+/// The line of the border nearest to a line: at most one line away for `log` 1, and two below or
+/// one above for `log` 2.
 #[inline(always)]
 fn nearest(line: usize, log: usize) -> usize {
     (line + (1 << log >> 1)) >> log << log
@@ -146,7 +146,8 @@ fn below(place: usize) -> u64 {
     (1 << (place % LINE)) - 1
 }
 
-/// Writes the counters of one stretch, whose first byte is `first` into a line, and gives its sums.
+/// Fills the counters of one stretch, whose first byte is `first` bytes into its line, and returns
+/// its sums.
 fn count_stretch(
     counters: &mut [u16],
     bytes: &[u8],

@@ -1,9 +1,9 @@
-//! The arrays of an index as a GPU takes them: all of them as they stand.
+//! The arrays of an index for a GPU, which takes them unchanged.
 //!
 //! One layout serves both sides. On a GPU as on the CPU, a step costs the one line that holds
-//! counters and bit-sliced codes, or the one or two that hold counter and bytes; neighbouring
-//! threads take both ends of an interval, which then are in one line, and 64 bytes are two of the
-//! sectors that a GPU reads.
+//! counters and bit-sliced codes, or the one or two lines that hold counter and bytes. Neighbouring
+//! threads take the two ends of an interval, which are then in one line, and 64 bytes are two of
+//! the sectors that a GPU reads.
 
 use super::FmIndex;
 use super::bit_sliced_rank::BitSlicedRank;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a GPU knows an index by that it holds, and that it is still there.
+/// Identity of an index, by which a GPU recognises one that it holds, and notices that one is gone.
 #[derive(Debug)]
 pub struct Id(Arc<()>);
 
@@ -31,8 +31,8 @@ impl FmIndex<u32> {
     /// threads of the current rayon pool pack patterns.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU fails, the index does not fit it, or the block has more than
-    /// 2^32 - 1025 bytes.
+    /// [`Error::Device`] if the GPU fails, the index does not fit in its memory, or the block has
+    /// more than 2^32 - 1025 bytes.
     ///
     /// # Panics
     /// If there are not as many intervals as patterns.
@@ -45,10 +45,10 @@ impl FmIndex<u32> {
         gpu.search(&self.arrays(patterns.len())?, patterns, intervals)
     }
 
-    /// How often each pattern occurs, as [`FmIndex::search_on`] finds it.
+    /// Number of occurrences of each pattern, found as by [`FmIndex::search_on`].
     ///
     /// # Errors
-    /// As there, and [`Error::Format`] where it finds what cannot be.
+    /// As for [`FmIndex::search_on`], and [`Error::Format`] if a count is impossible.
     pub(crate) fn count_on<P: AsRef<[u8]> + Sync>(
         &self,
         gpu: &mut gpu::Searcher,
@@ -62,13 +62,13 @@ impl FmIndex<u32> {
         }
     }
 
-    /// The positions of some rows as [`FmIndex::positions`] gives them, but found on a GPU.
+    /// The positions of rows as [`FmIndex::positions`] gives them, but found on a GPU.
     ///
     /// # Errors
-    /// As [`FmIndex::positions`] and [`FmIndex::search_on`].
+    /// As for [`FmIndex::positions`] and [`FmIndex::search_on`].
     ///
     /// # Panics
-    /// If a row is none of the index.
+    /// If a row is not one of the index.
     pub fn positions_on(&self, gpu: &mut gpu::Searcher, rows: &[u32]) -> Result<Vec<u32>> {
         let sampled = self.sampled_positions()?;
         let samples = gpu::SampleArrays {
@@ -80,15 +80,15 @@ impl FmIndex<u32> {
         gpu.positions(&self.arrays(0)?, &samples, rows)?.ok_or_else(|| Flaw::WRONG_SAMPLES.into())
     }
 
-    /// Whether a GPU can hold the index.
+    /// Returns true if the GPU can hold the index.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU fails.
+    /// [`Error::Device`] if the GPU fails.
     pub(crate) fn fits(&self, gpu: &gpu::Searcher) -> Result<bool> {
         Ok(self.len <= gpu::MOST_SEARCHED as usize && gpu.can_hold(&self.arrays(0)?)?)
     }
 
-    /// What a GPU takes to search so many patterns.
+    /// The arrays that a GPU needs to search `patterns` patterns.
     fn arrays(&self, patterns: usize) -> Result<gpu::IndexArrays<'_>> {
         if self.len > gpu::MOST_SEARCHED as usize {
             let (len, most) = (self.len, gpu::MOST_SEARCHED);
@@ -120,7 +120,7 @@ impl FmIndex<u32> {
     }
 }
 
-/// Codes or columns of the bytes, absolute counters, and the rest.
+/// Codes or columns of the bytes, absolute counters, and the other arrays.
 type LayoutArrays<'a> = (&'a [u8; 256], &'a [u32], gpu::RankArrays<'a>);
 
 fn bit_sliced<const P: usize>(rank: &BitSlicedRank<u32, P>) -> LayoutArrays<'_> {

@@ -1,11 +1,11 @@
 //! The k-mer table: the intervals of all strings of k symbols, so that the search of a pattern
-//! starts before its last k.
+//! starts with its last k symbols done.
 //!
-//! Only strings of the most frequent symbols are kept, as many symbols as make up nearly all of the
-//! text, so that k can be large: 9 bases of a genome, 3 or 4 letters of English. It has at most one
-//! entry of 8 bytes, or 16 where rows have 64 bits, per 32 bytes of text. Each entry is one step of
-//! backward search from that of a string shorter by one, so that a table is worth its time for one
-//! pattern per 16 entries; on a GPU, where steps cost less, for 8 per entry.
+//! It has only strings of the most frequent symbols, as many as make up nearly all of the text, so
+//! that k can be large: 9 bases of a genome, 3 or 4 letters of English. It has at most one entry of
+//! 8 bytes, or 16 if rows have 64 bits, per 32 bytes of text. An entry takes one step of backward
+//! search from the entry of a string shorter by one symbol. So a table pays from one pattern per 16
+//! entries on; on a GPU, with cheaper steps, from 8 patterns per entry on.
 
 use super::FmIndex;
 use super::layout::with_layout;
@@ -20,14 +20,14 @@ use std::sync::atomic::Ordering;
 /// Bytes of text per entry.
 const SHARE: usize = 32;
 
-/// Of 64 symbols of the text, so many are frequent ones.
+/// Minimum share of the text that the frequent symbols make up, in 64ths.
 const FREQUENT: usize = 61;
 
-/// Entries per pattern from which a table is made.
+/// Number of entries per pattern from which a table pays.
 const WORTH_IT: usize = 16;
 
-/// Patterns per entry from which one is made for a GPU, which makes some ten steps in less time
-/// than the pattern takes to get there.
+/// Number of patterns per entry from which a table pays on a GPU, which makes some ten steps in
+/// less time than copying the pattern takes.
 const WORTH_IT_ON_GPU: usize = 8;
 
 /// The code of symbols that are not frequent.
@@ -36,33 +36,33 @@ const NONE: u8 = 0xFF;
 /// The table for one block.
 #[derive(Debug)]
 pub struct KmerTable<R> {
-    /// k
+    /// The length k of the strings.
     pub(super) length: usize,
     pub(super) sigma: usize,
     pub(super) codes: Box<[u8; 256]>,
-    /// Lower and upper end for each string; its last symbol is the lowest digit of the index, to
-    /// the base `sigma`.
+    /// Lower and upper end of the interval of each string. The index is the string as a number to
+    /// the base `sigma`, with its last symbol as the lowest digit.
     pub(super) intervals: Vec<[R; 2]>,
 }
 
-/// Bytes of memory that the table of a block of `len` bytes takes at most.
+/// Maximum size in bytes of the table of a block of `len` bytes.
 pub(super) fn most_bytes<R>(len: usize) -> usize {
     size_of::<[R; 2]>() * (len / SHARE + 1)
 }
 
 impl<R: Row> FmIndex<R> {
-    /// The table, made when so many patterns were searched, these included, that it pays: on all
-    /// threads, so that searches in the same index must not run side by side.
+    /// The table, if enough patterns were searched, including the `patterns` now, for it to pay.
+    /// Making it uses all threads, so searches in the same index must not run in parallel.
     pub(super) fn kmers_for(&self, patterns: usize) -> Option<&KmerTable<R>> {
         self.kmers_from(self.len / SHARE / WORTH_IT, patterns)
     }
 
-    /// The same where a GPU searches.
+    /// The table, if enough patterns were searched for it to pay on a GPU.
     pub(super) fn kmers_for_gpu(&self, patterns: usize) -> Option<&KmerTable<R>> {
         self.kmers_from(self.len / SHARE * WORTH_IT_ON_GPU, patterns)
     }
 
-    /// The table, made when so many patterns were searched.
+    /// The table, made once `enough` patterns were searched.
     fn kmers_from(&self, enough: usize, patterns: usize) -> Option<&KmerTable<R>> {
         let searched = self.searched.fetch_add(patterns, Ordering::Relaxed) + patterns;
         if searched >= enough && patterns > WORTH_IT {
@@ -93,8 +93,7 @@ impl<R: Row> KmerTable<R> {
         KmerTable { length, sigma, codes, intervals }
     }
 
-    /// Which entry is that of the last symbols of `pattern`, and what is left of it. The entry is
-    /// asked for.
+    /// The entry of the last symbols of `pattern`, and the rest of it. The entry is prefetched.
     #[inline(always)]
     pub fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], usize)> {
         let (left, last) = pattern.split_at_checked(pattern.len().checked_sub(self.length)?)?;
@@ -136,8 +135,8 @@ fn frequent<R: Row>(index: &FmIndex<R>) -> Vec<u8> {
     symbols
 }
 
-/// From the strings of one length to those of the next: each symbol put before each string. `None`
-/// where there is no memory.
+/// The intervals of the strings of the next length: each symbol put before each string. `None` if
+/// there is no memory.
 fn longer<R: Row>(
     index: &FmIndex<R>,
     rank: &impl Rank<R>,

@@ -1,16 +1,16 @@
-//! The layouts in which a transform is searched, chosen by its alphabet.
+//! The layouts in which a BWT is searched, chosen by its alphabet.
 //!
 //! [`BitSlicedRank`] puts counters and the bits of the codes of few symbols into one cache line, so
-//! that an answer costs one miss; [`ByteRank`] keeps the bytes as they are beside a table of
-//! counters, so that it costs two. Both are flat arrays of integers without pointers: a GPU can
-//! hold them as they stand. `benches/results/2026-11-index-layouts.md` says what each gains.
+//! that a rank costs one miss. [`ByteRank`] keeps the bytes as they are beside a table of counters,
+//! so that a rank costs two. Both are flat arrays of integers without pointers, which a GPU can
+//! hold unchanged. `benches/results/2026-11-index-layouts.md` compares them.
 
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
 use crate::error::Result;
 use crate::positions::Row;
 
-/// The layout of one transform.
+/// The layout of one BWT.
 #[derive(Debug)]
 pub enum IndexLayout<R> {
     Two(BitSlicedRank<R, 2>),
@@ -19,14 +19,14 @@ pub enum IndexLayout<R> {
     Bytes(ByteRank<R>),
 }
 
-/// One symbol of so many may be a rare one, which [`BitSlicedRank`] keeps in lists.
+/// One byte in this many may be a rare symbol, which [`BitSlicedRank`] keeps in lists.
 const RARE: u64 = 512;
 
 impl<R: Row> IndexLayout<R> {
-    /// The smallest that suits `bytes`, in which byte c occurs `counts[c]` times.
+    /// The smallest layout that suits `bytes`, in which byte c occurs `counts[c]` times.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    /// [`Error::Io`](crate::Error::Io) if there is no memory.
     pub fn new(bytes: Vec<u8>, counts: &[u64; 256]) -> Result<Self> {
         let mut by_count: Vec<u8> = (0..=255).collect();
         by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
@@ -44,7 +44,7 @@ impl<R: Row> IndexLayout<R> {
     }
 }
 
-/// Calls a generic function with the layout there is.
+/// Calls a generic function with the layout that the index has.
 macro_rules! with_layout {
     ($layout:expr, $rank:ident => $work:expr) => {
         match $layout {
@@ -69,7 +69,7 @@ mod tests {
         counts
     }
 
-    /// Compares a layout with plain counting at every place.
+    /// Compares a layout with plain counting at every index.
     fn check<R: Row>(name: &str, bytes: &[u8], ranks: &impl Rank<R>) {
         let mut seen = [R::default(); 256];
         let present: Vec<u8> = (0..=255).filter(|c| bytes.contains(c)).collect();
@@ -110,7 +110,7 @@ mod tests {
             by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
             let sigma = counts.iter().filter(|&&count| count > 0).count();
             check(&name, &bytes, &ByteRank::<R>::new(bytes.clone(), &by_count, sigma).unwrap());
-            // However many are rare, the lists are right.
+            // The lists are right for any number of rare symbols.
             check(&name, &bytes, &BitSlicedRank::<R, 2>::new(&bytes, &by_count, sigma).unwrap());
             check(&name, &bytes, &BitSlicedRank::<R, 3>::new(&bytes, &by_count, sigma).unwrap());
             check(&name, &bytes, &BitSlicedRank::<R, 4>::new(&bytes, &by_count, sigma).unwrap());

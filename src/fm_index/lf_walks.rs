@@ -2,8 +2,8 @@
 //!
 //! `LF(row) = C[c] + rank(c, row)` with `c = L[row]` is the row of the suffix that is longer by one
 //! symbol, which is c. A step waits for the byte and then for its counter, so a thread moves 32
-//! walks in turn, each by half a step: the lines asked for at the end of one half are there when
-//! the next one comes.
+//! walks in turn, each by half a step: the lines prefetched at the end of one half have arrived
+//! when the next one begins.
 
 use super::FmIndex;
 use super::layout::with_layout;
@@ -13,14 +13,14 @@ use crate::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Walks that a thread keeps going.
+/// Number of walks that a thread keeps in flight.
 const AT_A_TIME: usize = 32;
 
 /// Walks per task.
 const CHUNK: usize = 1024;
 
-/// A walk under way: its number, where it is, how many steps it has made, and the byte that it
-/// steps over next.
+/// A walk in flight: its number, its row, the number of steps it has made, and the byte before the
+/// suffix of its row.
 #[derive(Clone, Copy)]
 struct LfWalk<R> {
     number: usize,
@@ -30,10 +30,10 @@ struct LfWalk<R> {
 }
 
 impl<R: Row> FmIndex<R> {
-    /// The positions of some rows, in the same order.
+    /// The positions of `rows`, in the same order.
     ///
     /// # Errors
-    /// [`Error::Format`] where the transform contradicts its samples.
+    /// [`Error::Format`] if the BWT contradicts its samples.
     pub fn positions(&self, rows: &[R]) -> Result<Vec<R>> {
         let sampled = self.sampled_positions()?;
         let mut positions = vec![R::default(); rows.len()];
@@ -43,7 +43,7 @@ impl<R: Row> FmIndex<R> {
                 let mut sound = true;
                 self.walk(rows, |n, row, steps, _| match sampled.place(row) {
                     Some(place) => {
-                        // In place of the pos until its line is there.
+                        // In place of the position until its line has arrived.
                         (positions[n], steps_made[n]) = (R::new(place), steps);
                         false
                     }
@@ -69,7 +69,7 @@ impl<R: Row> FmIndex<R> {
     /// Bytes of the block.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the range is not within the block.
+    /// [`Error::Usage`] if the range is not within the block.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         if range.start > range.end || range.end > self.len {
             return Err(Error::Usage("the range is not within the block".into()));
@@ -92,8 +92,8 @@ impl<R: Row> FmIndex<R> {
         Ok(bytes)
     }
 
-    /// Walks from each row. `arrive(n, row, steps, byte)` is called for each row of walk n, the
-    /// first included, with the byte before its suffix, and says whether to go on.
+    /// Walks from each row. Calls `arrive(n, row, steps, byte)` for each row of walk n, including
+    /// the first, with the byte before its suffix. The walk goes on if it returns true.
     #[allow(unsafe_code)]
     fn walk(&self, rows: &[R], arrive: impl FnMut(usize, R, u32, u8) -> bool) {
         #[cfg(target_arch = "x86_64")]
@@ -126,8 +126,8 @@ impl<R: Row> FmIndex<R> {
             let mut n = 0;
             while n < walks.len() {
                 let walk = &mut walks[n];
-                // The primary index has no byte: any will do, since nobody walks on from there in
-                // an intact block.
+                // The primary index has no byte. Any will do, since no walk in an intact block goes
+                // on from there.
                 let at = self.stored(walk.row).min(self.len - 1);
                 walk.byte = rank.byte(at);
                 if arrive(walk.number, walk.row, walk.steps, walk.byte) {

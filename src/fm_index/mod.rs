@@ -1,4 +1,4 @@
-//! The FM-index: a transform that is searched without being undone.
+//! The FM-index: a BWT that is searched without being inverted.
 //!
 //! All suffixes that start with a pattern P are neighbours in the sorted order, an interval of
 //! rows. From the interval of P, that of cP follows by two counts in the L column, so a pattern is
@@ -10,18 +10,17 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | `rank` | the one question: rank(c, at), which the field also calls occ |
-//! | `bit_sliced_rank`, `byte_rank`, `layout` | rank for few symbols and for any; which of them a block gets |
+//! | `rank` | the one operation: rank(c, at), also called occ |
+//! | `bit_sliced_rank`, `byte_rank`, `layout` | rank for few symbols and for any; the choice between them |
 //! | `backward_search` | the intervals of many patterns, 32 at a time so that their cache misses overlap |
 //! | `kmer_table` | the intervals of all short strings, so that a search starts some symbols in |
-//! | `text_matches` | counting by the text itself, once the row of a pattern is alone |
+//! | `text_matches` | counting by the text itself, once the interval of a pattern is one row |
 //! | `samples` | the positions of some rows |
 //! | `lf_walks` | many walks along the LF mapping at a time: locate, extract |
 //! | `restored` | denser samples and the text, by restoring the block |
-//! | `gpu_arrays` | the same on a GPU (feature `cuda`) |
+//! | `gpu_arrays` | search and locate on a GPU (feature `cuda`) |
 //!
-//! Nothing here knows files. Everything is a function of the transform alone, whatever the number
-//! of threads.
+//! Nothing here knows files. Everything is a function of the BWT alone, for any number of threads.
 //!
 //! ```
 //! use bwz::bwt::Sorter;
@@ -35,7 +34,8 @@
 //! ```
 //!
 //! P. Ferragina and G. Manzini, *Opportunistic data structures with applications*, FOCS 2000.
-//! Batches with overlapping misses: the way of batch matching on GPUs, which needs them more.
+//! Searching batches with overlapping misses is the method of batch matching on GPUs, which need it
+//! more.
 
 mod backward_search;
 mod bit_sliced_rank;
@@ -65,14 +65,15 @@ use std::slice;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicUsize;
 
-/// Steps that a thread makes for itself at least.
+/// Minimum number of steps per task.
 const STEPS: usize = 1 << 10;
 
 /// A block that can be searched.
 ///
-/// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24;
-/// 32 bits per sample; after the first [`FmIndex::locate`] 1.1 bits, and 32 more per sample; after
-/// a large batch of searches 2 bits or less for the k-mer table; 8 for the text, if it is there.
+/// Memory per byte of the block: 2.3 to 8 bits for alphabets of up to 16 symbols, else 12 to 24.
+/// Samples take 32 bits each. The first [`FmIndex::locate`] adds 1.1 bits per byte and 32 bits per
+/// sample; a large batch of searches adds at most 2 bits per byte for the k-mer table; the text, if
+/// it is added, takes 8 bits.
 ///
 /// Rows and positions are numbers of the type `R`: `u32`, by [`FmIndex::new`], for blocks of up to
 /// 4 GiB, and `u64`, by [`FmIndex::wide`], for any.
@@ -80,29 +81,28 @@ const STEPS: usize = 1 << 10;
 pub struct FmIndex<R = u32> {
     len: usize,
     primary: R,
-    /// `starts[c]`: the first row that starts with byte c or a larger one; `starts[256]` is the
+    /// `starts[c]` is the first row that starts with byte c or a larger one; `starts[256]` is the
     /// number of rows.
     starts: Box<[R; 257]>,
     layout: IndexLayout<R>,
     samples: SampledRows<R>,
-    /// Made when they are first wanted.
+    /// Made when first needed.
     positions: OnceLock<SampledPositions<R>>,
     kmers: OnceLock<KmerTable<R>>,
-    /// How many patterns were searched so far.
+    /// Number of patterns searched so far.
     searched: AtomicUsize,
-    /// The block's bytes, where counting by them pays.
+    /// The block's bytes, if counting by them pays.
     text: Option<Vec<u8>>,
     id: gpu_arrays::Id,
 }
 
 impl FmIndex {
-    /// Builds the index of a transform of less than 2^32 - 2 bytes, which may come from a damaged
-    /// or hostile file: then answers may be wrong, but nothing else is. Takes about 1 ns per byte.
+    /// Builds the index of a BWT of less than 2^32 - 2 bytes. If the BWT comes from a damaged or
+    /// hostile file, answers may be wrong, but nothing worse happens. Takes about 1 ns per byte.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
-    /// invariant of [`Bwt`] that searches rely on; [`Error::Io`](crate::Error::Io) where there is
-    /// no memory.
+    /// [`Error::Format`](crate::Error::Format), without a position, if a field breaks an invariant
+    /// of [`Bwt`] that searches rely on; [`Error::Io`](crate::Error::Io) if there is no memory.
     pub fn new(bwt: Bwt) -> Result<Self> {
         if bwt.bytes.len() > NarrowLimits::USUAL.others {
             return Err(Flaw("the block is above 4 GiB: it takes an index of 64 bits").into());
@@ -112,7 +112,7 @@ impl FmIndex {
 }
 
 impl FmIndex<u64> {
-    /// As [`FmIndex::new`], of a transform of any size.
+    /// Builds the index as [`FmIndex::new`] does, but of a BWT of any size.
     ///
     /// ```
     /// use bwz::{bwt::Sorter, fm_index::FmIndex};
@@ -123,7 +123,7 @@ impl FmIndex<u64> {
     /// ```
     ///
     /// # Errors
-    /// As [`FmIndex::new`].
+    /// As for [`FmIndex::new`].
     pub fn wide(bwt: Bwt) -> Result<Self> {
         FmIndex::of(bwt)
     }
@@ -159,8 +159,8 @@ impl<R: Row> FmIndex<R> {
         })
     }
 
-    /// How often `pattern` occurs in the block, overlaps included. The empty pattern occurs at
-    /// every pos, the end included.
+    /// Number of occurrences of `pattern` in the block, including overlapping ones. The empty
+    /// pattern occurs at every position, including the end.
     pub fn count(&self, pattern: &[u8]) -> R {
         let interval = self.interval(pattern);
         interval.end - interval.start
@@ -176,7 +176,7 @@ impl<R: Row> FmIndex<R> {
     /// The positions of `pattern`, ascending; only those of the first `limit` rows of its interval.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) where the transform contradicts its samples.
+    /// [`Error::Format`](crate::Error::Format) if the BWT contradicts its samples.
     pub fn locate(&self, pattern: &[u8], limit: usize) -> Result<Vec<R>> {
         let interval = self.interval(pattern);
         let rows: Vec<R> = rows_of(&interval, limit).collect();
@@ -185,21 +185,22 @@ impl<R: Row> FmIndex<R> {
         Ok(positions)
     }
 
-    /// The positions of sampled rows, which are made now if they are not there.
+    /// The positions of the sampled rows, which are computed by the first call.
     fn sampled_positions(&self) -> Result<&SampledPositions<R>> {
         if self.positions.get().is_none() {
-            // Not within the cell: threads that make them may be given work that waits for it.
+            // Not in the cell's initialiser: the threads that compute them may steal work that
+            // waits for it.
             let _ = self.positions.set(self.samples.positions()?);
         }
         Ok(self.positions.get().expect("just set"))
     }
 
-    /// True if the block has a byte.
+    /// Returns true if the block contains byte `c`.
     pub(crate) fn has(&self, c: u8) -> bool {
         self.starts[usize::from(c)] < self.starts[usize::from(c) + 1]
     }
 
-    /// The intervals of cP from those of P, for each byte c and interval.
+    /// The interval of cP from that of P, for each pair of a byte c and an interval.
     pub(crate) fn steps(&self, asked: &[(u8, Range<u64>)]) -> Vec<Range<u64>> {
         let step = |(c, interval): &(u8, Range<u64>)| {
             let interval = R::new(interval.start as usize)..R::new(interval.end as usize);
@@ -210,13 +211,13 @@ impl<R: Row> FmIndex<R> {
         asked.par_iter().with_min_len(STEPS).map(step).collect()
     }
 
-    /// Length of the block.
+    /// Length of the block in bytes.
     #[allow(clippy::len_without_is_empty, reason = "a block is never empty")]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The mean number of steps from a row to a sampled one.
+    /// Average number of steps from a row to a sampled one.
     pub(crate) fn steps_to_sample(&self) -> u64 {
         u64::from(self.samples.rate() / 2)
     }
@@ -230,7 +231,7 @@ impl<R: Row> FmIndex<R> {
             + self.text.as_ref().map_or(0, Vec::len)
     }
 
-    /// The number of stored bytes above a row; the primary index has none of its own.
+    /// Number of stored bytes before a row; the primary index has no stored byte.
     #[inline(always)]
     fn stored(&self, row: R) -> usize {
         row.get() - usize::from(row > self.primary)

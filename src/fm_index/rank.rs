@@ -1,32 +1,31 @@
-//! rank(c, at): how often byte c stands among the first `at` bytes of a transform; the one question
-//! that backward search and walks along LF ask. `layout` chooses who answers it.
+//! rank(c, at): the number of bytes c among the first `at` bytes of a BWT. It is the only operation
+//! that backward search and walks along LF need. `layout` chooses the implementation.
 
 use crate::error::Error;
 use crate::positions::Row;
 
-/// A transform that counts its bytes. `at` is at most the number n of bytes, below n for
+/// A BWT that counts its bytes. `at` is at most the number n of bytes, and below n for
 /// [`Rank::byte`].
 pub trait Rank<R: Row>: Sync {
-    /// Occurrences of `c`, which occurs somewhere, among the first `at` bytes.
+    /// Number of `c` among the first `at` bytes; `c` occurs in the BWT.
     fn rank(&self, c: u8, at: usize) -> R;
 
-    /// Both ends of an interval at once, `lo <= hi`: they often lie in one cache line.
+    /// The ranks at both ends of an interval, `lo <= hi`: they often lie in one cache line.
     fn rank_pair(&self, c: u8, lo: usize, hi: usize) -> (R, R);
 
-    /// The byte at a position.
+    /// The byte at index `at`.
     fn byte(&self, at: usize) -> u8;
 
-    /// Writes the first bytes, as many as there are places for, on all threads of the current rayon
-    /// pool.
+    /// Fills `bytes` with the first bytes of the BWT, on all threads of the current rayon pool.
     fn copy_to(&self, bytes: &mut [u8]);
 
-    /// Has the lines fetched that `rank(c, at)` will read.
+    /// Prefetches the lines that `rank(c, at)` will read.
     fn prefetch(&self, c: u8, at: usize);
 
-    /// Has the line fetched that `byte(at)` will read.
+    /// Prefetches the line that `byte(at)` will read.
     fn prefetch_byte(&self, at: usize);
 
-    /// Bytes of memory.
+    /// Size in memory in bytes.
     fn size(&self) -> usize;
 }
 

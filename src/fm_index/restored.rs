@@ -1,8 +1,9 @@
-//! What an index gains by restoring its block: denser samples, and the text.
+//! Denser samples and the text, by restoring the block of an index.
 //!
-//! The walk that undoes a transform passes every second row of it, at a fraction of what two steps
-//! along the index cost (`bwt::inverse`). So an index from which many positions are wanted, or many
-//! long patterns, has its block restored once, and keeps of it what saves steps from then on.
+//! The walk that inverts a BWT visits every second row of it, at a fraction of the cost of two
+//! steps along the index (`bwt::inverse`). So an index that is asked for many positions, or for
+//! many long patterns, has its block restored once, and keeps the parts that save steps from then
+//! on.
 
 use super::layout::with_layout;
 use super::rank::{Rank, no_memory};
@@ -16,19 +17,19 @@ use rayon::prelude::*;
 use std::sync::OnceLock;
 
 impl<R: Row> FmIndex<R> {
-    /// The same index with samples at every pos that `rate` divides, a power of two above 1. If
-    /// there are as many samples already, nothing is done.
+    /// This index with samples at every multiple of `rate`, a power of two above 1. If there are as
+    /// many samples already, nothing is done.
     ///
-    /// Takes about as long as undoing the transform does, and 8 bytes of memory per byte of the
-    /// block beside the index at most; pays for itself when more positions are wanted than the
-    /// block has bytes per step saved.
+    /// Takes about as long as inverting the BWT, and at most 8 bytes of memory per byte of the
+    /// block besides the index. It pays if more positions are needed than the block's size divided
+    /// by the number of steps saved per position.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) where the transform contradicts its samples;
-    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    /// [`Error::Format`](crate::Error::Format) if the BWT contradicts its samples;
+    /// [`Error::Io`](crate::Error::Io) if there is no memory.
     ///
     /// # Panics
-    /// If `rate` is none.
+    /// If `rate` is not a power of two above 1.
     pub fn with_sample_rate(mut self, rate: u32) -> Result<Self> {
         check_rate(rate);
         if rate < self.samples.rate() {
@@ -38,15 +39,15 @@ impl<R: Row> FmIndex<R> {
         Ok(self)
     }
 
-    /// Adds the text, with which what is left of a pattern is compared once its row is alone
-    /// ([`FmIndex::count_all`]), and samples as [`FmIndex::with_sample_rate`] does. Where that
-    /// fails, the index is what it was.
+    /// Adds the text, with which the rest of a pattern is compared once its interval is one row
+    /// ([`FmIndex::count_all`]), and samples as [`FmIndex::with_sample_rate`] does. If this fails,
+    /// the index is unchanged.
     ///
     /// # Errors
-    /// As [`FmIndex::with_sample_rate`].
+    /// As for [`FmIndex::with_sample_rate`].
     ///
     /// # Panics
-    /// As [`FmIndex::with_sample_rate`].
+    /// As for [`FmIndex::with_sample_rate`].
     pub fn add_text(&mut self, rate: u32) -> Result<()> {
         check_rate(rate);
         let denser = rate < self.samples.rate();
@@ -58,13 +59,13 @@ impl<R: Row> FmIndex<R> {
         Ok(())
     }
 
-    /// Whether there is a text.
+    /// Returns true if the text was added.
     pub(crate) fn has_text(&self) -> bool {
         self.text.is_some()
     }
 
-    /// Bytes of memory that the index takes at most with its text, samples at every pos that `rate`
-    /// divides, and all that is made when it is first wanted.
+    /// Maximum size in bytes of the index with its text, samples at every multiple of `rate`, and
+    /// all tables that are made when first needed.
     pub(crate) fn size_with_text(&self, rate: u32) -> usize {
         let count = self.len / rate.min(self.samples.rate()) as usize + 1;
         with_layout!(&self.layout, rank => rank.size())
@@ -73,7 +74,7 @@ impl<R: Row> FmIndex<R> {
             + self.len
     }
 
-    /// The text, and the rows at every pos that `rate` divides.
+    /// The text, and the rows at every position that `rate` divides.
     fn restored(&self, rate: u32) -> Result<(Vec<u8>, Vec<R>)> {
         let samples = self.samples.rows().par_iter().map(|&row| row.into()).collect();
         let bwt = Bwt { bytes: self.transform()?, sample_rate: self.samples.rate(), samples };
@@ -85,7 +86,7 @@ impl<R: Row> FmIndex<R> {
         self.positions = OnceLock::new();
     }
 
-    /// The bytes of the transform.
+    /// The bytes of the BWT.
     fn transform(&self) -> Result<Vec<u8>> {
         let mut bytes = allocation::zeroed(self.len).ok_or_else(no_memory)?;
         with_layout!(&self.layout, rank => rank.copy_to(&mut bytes));

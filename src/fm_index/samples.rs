@@ -1,10 +1,10 @@
-//! Samples of the suffix array: the rows of the suffixes at regular positions, and back from those
-//! rows to their positions.
+//! Samples of the suffix array: the rows of the suffixes at regular positions, and the map from
+//! those rows back to their positions.
 //!
-//! A bit per row marks the sampled ones; the rank of a marked row among them is where its number
-//! stands. Ranks are counted from the nearest of regular borders. Per row that takes 1.06 bits, and
-//! 64 bits per sample; 1.13 and 128 where positions have 64 bits. The way back is made when it is
-//! first wanted: to count takes rows alone.
+//! A bit per row marks the sampled ones; the rank of a marked row among them is the index of its
+//! sample number. Ranks are counted from the nearest of regular borders. That takes 1.06 bits per
+//! row and 64 bits per sample, or 1.13 and 128 if positions have 64 bits. The map is made when it
+//! is first needed: counting needs only rows.
 
 use crate::allocation;
 use crate::bwt::cache_lines;
@@ -12,31 +12,32 @@ use crate::error::Flaw;
 use crate::positions::Row;
 use rayon::prelude::*;
 
-/// Rows from one counted rank to the next; 8 words, which are a cache line.
+/// Rows from one border to the next: 8 words of marks, which are a cache line.
 const BORDER: usize = 512;
 
-/// Rows whose marks and numbers a thread touches at a time: they fit its cache.
+/// Rows whose marks and numbers a thread fills at a time; they fit in its cache.
 const STRETCH: usize = BORDER << 10;
 
-/// Samples that a thread parts at a time at least, and for each stretch.
+/// Minimum number of samples that a thread partitions at a time.
 const PART: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
+/// Minimum number of samples that a thread partitions at a time, per stretch.
 const PER_STRETCH: usize = 64;
 
-/// What two samples of an intact block never are.
+/// Two samples are never the same row in an intact block.
 const ONE_ROW: Flaw = Flaw("two samples of the block are one row, or one is none");
 
 /// The rows of the suffixes at regular positions.
 #[derive(Debug)]
 pub struct SampledRows<R> {
     rate: u32,
-    /// Bytes of the block.
+    /// Size of the block in bytes.
     len: usize,
-    /// The row of the suffix at each pos `k * rate`.
+    /// The row of the suffix at each position `k * rate`.
     rows: Vec<R>,
 }
 
 impl<R: Row> SampledRows<R> {
-    /// Takes the row of the suffix at each pos `k * rate`, in a block of `len` bytes.
+    /// Takes the row of the suffix at each position `k * rate` of a block of `len` bytes.
     pub fn new(rows: Vec<R>, rate: u32, len: usize) -> Self {
         SampledRows { rate, len, rows }
     }
@@ -46,34 +47,36 @@ impl<R: Row> SampledRows<R> {
         self.rate
     }
 
-    /// The row of the suffix at each pos `k * rate`.
+    /// The row of the suffix at each position `k * rate`.
     pub fn rows(&self) -> &[R] {
         &self.rows
     }
 
-    /// The row of the nearest sample at or behind a pos, or of the end of the block, and its pos.
+    /// The row and the position of the nearest sample at or behind `pos`, or else of the end of the
+    /// block.
     pub fn behind(&self, pos: usize) -> (R, usize) {
         let rate = self.rate as usize;
         let number = pos.div_ceil(rate);
         self.rows.get(number).map_or((R::default(), self.len), |&row| (row, number * rate))
     }
 
-    /// Bytes of memory.
+    /// Size in memory in bytes.
     pub fn size(&self) -> usize {
         size_of::<R>() * self.rows.len()
     }
 
-    /// The way back, on all threads of the current rayon pool: samples are parted by the stretches
-    /// that their rows are in, so that the arrays of a large block are not touched at random.
+    /// Makes the map from rows to positions, on all threads of the current rayon pool. Samples are
+    /// first partitioned by the stretches that their rows are in, so that the arrays of a large
+    /// block are not accessed at random.
     ///
     /// # Errors
-    /// A flaw where two samples are one row, or one is row 0 or none of the block's.
+    /// A flaw if two samples are the same row, or if one is row 0 or not in the block.
     pub fn positions(&self) -> Result<SampledPositions<R>, Flaw> {
         let mut marks = allocation::zeroed(self.len / 64 + 1).ok_or(Flaw::NO_MEMORY)?;
         let borders = marks.len().div_ceil(BORDER / 64);
         let mut ranks = allocation::zeroed(borders).ok_or(Flaw::NO_MEMORY)?;
         let mut numbers = allocation::zeroed(self.rows.len()).ok_or(Flaw::NO_MEMORY)?;
-        // Few enough that what each part has for each stretch is little beside its samples.
+        // So few parts that their arrays of stretches are small compared with their samples.
         let size = PART.max(PER_STRETCH * (self.len / STRETCH));
         let parts = self.rows.par_chunks(size).enumerate();
         let parted = parts.map(|(n, rows)| PartedSamples::new(rows, n * size, self.len));
@@ -94,21 +97,21 @@ impl<R: Row> SampledRows<R> {
     }
 }
 
-/// Bytes of memory that so many samples of a block of `len` bytes and their positions take.
+/// Maximum size in bytes of `count` samples of a block of `len` bytes and their positions.
 pub(super) fn most_bytes<R>(count: usize, len: usize) -> usize {
     8 * (len / 64 + 1) + size_of::<R>() * (2 * count + len / BORDER + 1)
 }
 
-/// Some samples, those of one stretch of rows together.
+/// Some samples, grouped by the stretches of rows that they are in.
 struct PartedSamples<R> {
-    /// The row of each in its stretch, and its number.
+    /// For each sample its row in its stretch, and its number.
     samples: Vec<(u32, R)>,
-    /// Where those of each stretch end.
+    /// End of the samples of each stretch.
     ends: Vec<usize>,
 }
 
 impl<R: Row> PartedSamples<R> {
-    /// Parts the samples from number `first` on, in a block of `len` bytes.
+    /// Partitions the samples from number `first` on, of a block of `len` bytes.
     fn new(rows: &[R], first: usize, len: usize) -> Result<Self, Flaw> {
         if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
             return Err(ONE_ROW);
@@ -125,7 +128,7 @@ impl<R: Row> PartedSamples<R> {
             samples[*next] = ((row.get() % STRETCH) as u32, R::new(number));
             *next += 1;
         }
-        // Each has become the end of its stretch.
+        // Each start has become the end of its stretch.
         Ok(PartedSamples { samples, ends: starts })
     }
 
@@ -135,9 +138,9 @@ impl<R: Row> PartedSamples<R> {
     }
 }
 
-/// A stretch of rows, of which those of samples are to be marked.
+/// A stretch of rows, in which those of samples are to be marked.
 struct Stretch<'a, R> {
-    /// Marked rows above it.
+    /// Number of marked rows before it.
     above: usize,
     marks: &'a mut [u64],
     ranks: &'a mut [R],
@@ -145,8 +148,8 @@ struct Stretch<'a, R> {
 }
 
 impl<R: Row> Stretch<'_, R> {
-    /// Marks the rows of its samples, counts those above each border, and puts the numbers of the
-    /// samples in the order of their rows.
+    /// Marks the rows of its samples, counts the marked rows before each border, and puts the
+    /// numbers of the samples in the order of their rows.
     fn fill<'s, S: Iterator<Item = &'s (u32, R)>>(
         &mut self,
         samples: impl Fn() -> S,
@@ -171,7 +174,7 @@ impl<R: Row> Stretch<'_, R> {
     }
 }
 
-/// How many rows above `row` are marked.
+/// Number of marked rows before `row`.
 #[inline(always)]
 fn rank<R: Row>(marks: &[u64], ranks: &[R], row: usize) -> usize {
     let whole = &marks[row / BORDER * (BORDER / 64)..row / 64];
@@ -184,22 +187,22 @@ fn rank<R: Row>(marks: &[u64], ranks: &[R], row: usize) -> usize {
 #[derive(Debug)]
 pub struct SampledPositions<R> {
     pub(super) rate: u32,
-    /// A bit for each row of the block: whether it is a sampled one.
+    /// A bit for each row of the block, set if the row is sampled.
     pub(super) marks: Vec<u64>,
-    /// How many rows are marked above each border.
+    /// Number of marked rows before each border.
     pub(super) ranks: Vec<R>,
-    /// Of each marked row, which sample it is: its pos is this times the rate.
+    /// For each marked row its sample number: its position is this times the rate.
     pub(super) numbers: Vec<R>,
 }
 
 impl<R: Row> SampledPositions<R> {
-    /// The pos of a row, if it is a sampled one.
+    /// The position of a row, if it is sampled.
     #[inline(always)]
     pub fn pos(&self, row: R) -> Option<R> {
         self.place(row).map(|place| self.at(place))
     }
 
-    /// Where the number of a row stands, if it is a sampled one.
+    /// The index of a row's sample number, if it is sampled.
     #[inline(always)]
     pub fn place(&self, row: R) -> Option<usize> {
         let row = row.get();
@@ -207,25 +210,25 @@ impl<R: Row> SampledPositions<R> {
         marked.then(|| rank(&self.marks, &self.ranks, row))
     }
 
-    /// The pos of the sampled row whose number stands there.
+    /// The position of the sampled row whose number is at index `place`.
     #[inline(always)]
     pub fn at(&self, place: usize) -> R {
         R::new(self.numbers[place].get() * self.rate as usize)
     }
 
-    /// Has the line fetched that `at(place)` reads.
+    /// Prefetches the line that `at(place)` reads.
     #[inline(always)]
     pub fn prefetch_at(&self, place: usize) {
         cache_lines::prefetch(&self.numbers, place);
     }
 
-    /// Has the line fetched that `pos(row)` reads first.
+    /// Prefetches the line that `pos(row)` reads first.
     #[inline(always)]
     pub fn prefetch(&self, row: R) {
         cache_lines::prefetch(&self.marks, row.get() / 64);
     }
 
-    /// Bytes of memory.
+    /// Size in memory in bytes.
     pub fn size(&self) -> usize {
         8 * self.marks.len() + size_of::<R>() * (self.ranks.len() + self.numbers.len())
     }

@@ -1,10 +1,10 @@
-//! Against searches so simple that they are hardly wrong.
+//! Tests of the index against searches that are too simple to be wrong.
 
 use super::FmIndex;
 use crate::bwt::{Bwt, Sorter};
 use crate::cases;
 
-/// All places at which `pattern` stands in `text`.
+/// All positions at which `pattern` occurs in `text`.
 fn naive(text: &[u8], pattern: &[u8]) -> Vec<u32> {
     (0..=text.len()).filter(|&at| text[at..].starts_with(pattern)).map(|at| at as u32).collect()
 }
@@ -47,7 +47,7 @@ fn finds_what_a_plain_search_finds() {
     }
 }
 
-/// The same answers with positions in 64 bits, from every question that there is.
+/// All queries give the same answers with positions in 64 bits.
 #[test]
 fn a_wide_index_finds_what_a_narrow_one_finds() {
     for (name, text) in cases::shapes(3000).into_iter().filter(|(_, text)| !text.is_empty()) {
@@ -100,8 +100,7 @@ fn a_batch_finds_what_single_searches_find() {
 fn the_text_counts_as_steps_do() {
     for (name, text) in cases::shapes(5000).into_iter().filter(|(_, text)| !text.is_empty()) {
         let mut all = patterns(&text);
-        // Many of one length, which the table of k-mers knows the ends of, and what differs from
-        // them before those.
+        // Many of one length, whose ends the k-mer table has, with other bytes before them.
         for from in (0..text.len()).step_by(37) {
             let mut pattern = text[from..text.len().min(from + 60)].to_vec();
             all.push(pattern.clone());

@@ -1,17 +1,18 @@
-//! Counting by the text itself: once the row of a pattern is alone, there is one place where it may
-//! stand, and what is left of the pattern is compared with the text there.
+//! Counting by the text itself: once the interval of a pattern is one row, the pattern can occur at
+//! only one position, and the rest of it is compared with the text there.
 //!
-//! In a text of n symbols a row is alone after some log(n) steps, 16 in a genome, where a read has
-//! 100 and more. From there each step waits for a cache line. With samples at every eighth pos and
-//! the text at hand, a few steps lead to the pos, and the rest of the read is one or two lines:
+//! In a text of n symbols an interval is one row after some log(n) steps: 16 in a genome, while a
+//! read has 100 symbols and more. From there on each step waits for a cache line. With samples at
+//! every eighth position and the text in memory, a few steps lead to the position, and the rest of
+//! the read is one or two lines:
 //!
 //! ```text
 //!   steps 84, 83, ... 1                     84 lines
 //!   3.5 steps to a sample, its pos, text    some 12 lines
 //! ```
 //!
-//! The text takes restoring the block, and a byte of memory for each of its own: it pays when the
-//! steps saved are more than half the bytes of the block.
+//! To get the text, the block is restored once; it takes a byte of memory per byte. This pays if
+//! the steps saved are more than half the bytes of the block.
 
 use super::FmIndex;
 use super::backward_search::{CHUNK, TextRule};
@@ -20,18 +21,20 @@ use crate::error::Result;
 use crate::positions::Row;
 use rayon::prelude::*;
 
-/// With fewer bytes left the way to their pos takes longer than the steps. A row that was alone for
-/// three steps in a genome is so by chance once in 64 times.
+/// Comparing fewer bytes than this is slower than searching them, because of the steps to the
+/// position. In a genome, an interval that was one row for three steps is so by chance once in 64
+/// times.
 const COMPARED: TextRule = TextRule { least: 16, alone: 3 };
 
-/// Places in the text that are asked for ahead, and bytes in front of each: the processor asks for
-/// those that follow by itself.
+/// Number of positions in the text that are prefetched ahead.
 const AHEAD: usize = 16;
+/// Maximum number of bytes before each that are prefetched: the processor prefetches the ones after
+/// that by itself.
 const NEAR: usize = 4 * LINE;
 
 impl<R: Row> FmIndex<R> {
-    /// How often each pattern occurs, on all threads of the current rayon pool: by the text if the
-    /// index has it ([`FmIndex::add_text`]).
+    /// Number of occurrences of each pattern, on all threads of the current rayon pool, by the text
+    /// if the index has it ([`FmIndex::add_text`]).
     ///
     /// ```
     /// use bwz::{bwt::Sorter, fm_index::FmIndex};
@@ -45,7 +48,7 @@ impl<R: Row> FmIndex<R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) where the transform contradicts its samples.
+    /// [`Error::Format`](crate::Error::Format) if the BWT contradicts its samples.
     pub fn count_all<P: AsRef<[u8]> + Sync>(&self, patterns: &[P]) -> Result<Vec<R>> {
         let kmers = self.kmers_for(patterns.len());
         let rule = match &self.text {
@@ -69,8 +72,8 @@ impl<R: Row> FmIndex<R> {
         Ok(counts)
     }
 
-    /// Counts the patterns whose rows are alone: 1 where the text before such a row has what is
-    /// left of the pattern, 0 elsewhere.
+    /// Counts the patterns whose intervals are one row: 1 if the text before the row's position
+    /// ends with the rest of the pattern, else 0.
     fn compare(&self, alone: &[(usize, &[u8])], rows: &[R], counts: &mut [R]) -> Result<()> {
         let Some(text) = self.text.as_ref().filter(|_| !alone.is_empty()) else { return Ok(()) };
         let positions = self.positions(rows)?;

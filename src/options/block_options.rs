@@ -1,4 +1,4 @@
-//! The options that say how a stream is cut into blocks.
+//! The options that cut a stream into blocks.
 
 use super::{MAX_BLOCK_SIZE, Options, level_block_size};
 use crate::error::{Error, Result};
@@ -7,7 +7,7 @@ impl Options {
     /// Sets the block size by level: `1 MiB << (level - 1)`, so 1 MiB at 1 and 256 MiB at 9.
     ///
     /// # Errors
-    /// [`Error::Usage`] where `level` is not in `1..=9`.
+    /// [`Error::Usage`] if `level` is not in `1..=9`.
     pub fn level(self, level: u8) -> Result<Self> {
         if !(1..=9).contains(&level) {
             return Err(Error::Usage(format!("level {level} is not one of 1 to 9").into()));
@@ -17,12 +17,12 @@ impl Options {
 
     /// Sets the raw size of a block in bytes, for sizes that no level has.
     ///
-    /// A block above 2 GiB takes 10 bytes of memory per byte to be sorted, where one below takes 6;
-    /// it takes 6 to be restored, 7 above 4 GiB, and is done on the CPU, but that a GPU with memory
-    /// for it sorts it below 4 GiB.
+    /// A block above 2 GiB takes 10 bytes of memory per byte to sort, a smaller one 6. A block
+    /// above 4 GiB takes 7 bytes per byte to restore, a smaller one 6. Blocks above 2 GiB are
+    /// sorted and restored on the CPU; only below 4 GiB a GPU with enough memory sorts them.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is 0 or above [`MAX_BLOCK_SIZE`].
+    /// [`Error::Usage`] if `bytes` is 0 or above [`MAX_BLOCK_SIZE`].
     pub fn with_block_size(mut self, bytes: u64) -> Result<Self> {
         if bytes == 0 || bytes > MAX_BLOCK_SIZE {
             return Err(Error::Usage(
@@ -33,12 +33,12 @@ impl Options {
         Ok(self)
     }
 
-    /// Has each block end behind the last `separator` that it holds; one without any is full, and
-    /// the last block of the stream ends with it. Then the records of a text are whole in their
-    /// blocks, which can be worked on apart from each other.
+    /// Ends each block behind the last `separator` in it. A block without any is full, and the last
+    /// block ends with the stream. Each record of a text is then whole in one block, and blocks can
+    /// be processed independently.
     ///
-    /// Where [`Options::index`] finds FASTA or FASTQ, blocks are cut between records first, and
-    /// behind a separator only where no record ends in the second half of a block.
+    /// If [`Options::index`] finds FASTA or FASTQ, blocks are cut between records, and behind a
+    /// separator only if no record ends in the second half of a block.
     ///
     /// ```
     /// use bwz::{Archive, Options};

@@ -1,7 +1,7 @@
 //! The meaning of the letters of a pattern.
 
-/// Which symbols of a text a letter of a pattern stands for, in a search by sequence. A search by
-/// bytes is always exact.
+/// The symbols of a text that a letter of a pattern stands for, in a search by sequence. A search
+/// by bytes is always exact.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Letters {
@@ -9,9 +9,10 @@ pub enum Letters {
     /// IUPAC, which stand for themselves. In all other patterns each letter stands for itself.
     #[default]
     Nucleotides,
-    /// And each ambiguity code stands for its bases: R for A and G, N for A, C, G, T and U. It does
-    /// not stand for an ambiguity code of the text. Patterns have no other letters.
+    /// As `Nucleotides`, and each ambiguity code stands for its bases: R for A and G, N for A, C,
+    /// G, T and U. It does not stand for an ambiguity code of the text. Other letters are not
+    /// allowed in patterns.
     Iupac,
-    /// Each letter stands for itself alone.
+    /// Each letter stands only for itself.
     Exact,
 }

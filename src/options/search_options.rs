@@ -28,8 +28,9 @@ impl Options {
         self
     }
 
-    /// Has a search by sequence find only what is of the same case; without this, `acgt` and `ACGT`
-    /// are one. A search by bytes is always so. Counting takes as long as locating then.
+    /// Makes a search by sequence tell lower case from upper case; without this, `acgt` and `ACGT`
+    /// are equal. A search by bytes always tells them apart. Counting then takes as long as
+    /// locating.
     ///
     /// ```
     /// use bwz::{Archive, DEFAULT_SAMPLE_RATE, Options};
@@ -50,8 +51,8 @@ impl Options {
         self
     }
 
-    /// Has counting and locating find what differs from a pattern in up to so many bytes, each
-    /// place once. Patterns have two bytes at least then.
+    /// Makes counting and locating also find matches that differ from the pattern in up to `max`
+    /// bytes; each position is found once. Patterns then need at least two bytes.
     ///
     /// ```
     /// use bwz::{Archive, Options};
@@ -66,7 +67,7 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] for more than one.
+    /// [`Error::Usage`] if `max` is more than one.
     pub fn max_mismatches(mut self, max: u8) -> Result<Self> {
         if max > 1 {
             return Err(Error::Usage("more than one mismatch is not searched for".into()));

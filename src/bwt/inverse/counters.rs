@@ -1,25 +1,24 @@
 //! Counts of symbols and of pairs of symbols, from which LF squared follows.
 //!
-//! LF(row) = first row that starts with c + number of c in the L column above the row, where c is
-//! the symbol of the L column at the row. Going down the rows, the values of LF for one symbol c
-//! are consecutive, so a second LF also reads the L column in order, in one stream for each c. It
-//! needs a count per pair (c, symbol read in the stream of c): 65536 counters, of which text uses
-//! few.
+//! LF(row) = first row that starts with c + number of c in the L column before the row, with c the
+//! symbol of the L column at the row. As the row ascends, the values of LF for one symbol c are
+//! consecutive, so a second LF also reads the L column in order, in one stream for each c. It needs
+//! a count per pair (c, symbol read in the stream of c): 65536 counters, of which text uses few.
 //!
-//! The rows are cut into chunks, each with counters of its own that start at the counts of all that
-//! is above. Two passes of histograms (symbols per chunk; then symbols per stretch of a stream)
-//! find them, each at about 0.4 ns per byte.
+//! The rows are cut into chunks, each with its own counters, which start at the counts of all rows
+//! before it. Two passes of histograms (symbols per chunk; then symbols per part of a stream)
+//! compute them, each at about 0.4 ns per byte.
 
 use crate::coder;
 use crate::positions::Row;
 use crate::tasks::Executor;
 use std::ops::Range;
 
-/// Fewest rows worth a task of their own, against clearing and summing up 2 x 256 KiB of counters.
-/// Tests want many chunks in short blocks.
+/// Minimum number of rows for a task of its own, which has to clear and sum 2 x 256 KiB of
+/// counters. Tests need many chunks in short blocks.
 const MIN_TASK: usize = if cfg!(any(test, fuzzing)) { 500 } else { 1 << 18 };
 
-/// The L column of the sorted rotations, in which the sentinel takes a row but no stored byte.
+/// The L column of the sorted rotations. The sentinel has a row in it but no stored byte.
 #[derive(Clone, Copy)]
 pub struct LColumn<'a> {
     pub bytes: &'a [u8],
@@ -28,24 +27,24 @@ pub struct LColumn<'a> {
 }
 
 impl<'a> LColumn<'a> {
-    /// The number of stored bytes above `row`.
+    /// Number of stored bytes before `row`.
     #[inline]
     pub fn stored(self, row: usize) -> usize {
         row - usize::from(row > self.primary)
     }
 
-    /// The number behind that of the last row.
+    /// The number after that of the last row, which stands for no row.
     pub fn no_row<R: Row>(self) -> R {
         R::new(self.bytes.len() + 1)
     }
 
-    /// The stored bytes of some rows.
+    /// The stored bytes of `rows`.
     pub fn of(self, rows: Range<usize>) -> &'a [u8] {
         &self.bytes[self.stored(rows.start)..self.stored(rows.end)]
     }
 }
 
-/// For consecutive rows, the rows that LF and its repetition give next for each symbol and pair.
+/// A range of rows, with the row that LF, and LF of LF, gives next for each symbol and pair.
 pub struct Chunk<R> {
     pub rows: Range<usize>,
     /// `lf[c]`: LF of the next row of this chunk whose symbol is c.
@@ -59,7 +58,7 @@ impl<R: Row> Chunk<R> {
     fn new(column: LColumn, rows: Range<usize>) -> Self {
         let mut lf = Box::new([R::default(); 256]);
         count(column.of(rows.clone()), &mut lf);
-        // By way of a Vec, because an array of this size would first be made on the stack.
+        // By way of a Vec: an array of this size would first be made on the stack.
         let lf_lf =
             vec![R::default(); 1 << 16].into_boxed_slice().try_into().expect("65536 counters");
         Chunk { rows, lf, lf_lf }
@@ -70,13 +69,14 @@ impl<R: Row> Chunk<R> {
     }
 }
 
-/// All counters of a block, as they are at the first row of each chunk.
+/// All counters of a block, with their values at the first row of each chunk.
 pub struct Counters<'a, R> {
     pub column: LColumn<'a>,
     /// Rows per chunk; the last may have fewer.
     pub chunk_len: usize,
     pub chunks: Vec<Chunk<R>>,
-    /// `starts[c]`: the first row that starts with symbol c or more; `starts[256]` is n + 1.
+    /// `starts[c]`: the first row that starts with symbol c or a larger one; `starts[256]` is n +
+    /// 1.
     starts: Box<[R; 257]>,
 }
 
@@ -94,13 +94,13 @@ impl<'a, R: Row> Counters<'a, R> {
         Counters { column, chunk_len, chunks, starts }
     }
 
-    /// The number of rows, which is one more than the length of the block.
+    /// Number of rows, which is one more than the length of the block.
     pub fn rows(&self) -> usize {
         self.column.bytes.len() + 1
     }
 
-    /// The last symbol of the text, which stands before the sentinel in row 0, and the row of the
-    /// suffix that it is.
+    /// The last symbol of the text, which is before the sentinel in row 0, and the row of the
+    /// suffix that consists of it.
     pub fn last_symbol(&self) -> (u8, R) {
         let symbol = self.column.bytes[0];
         (symbol, self.starts[usize::from(symbol)])
@@ -112,7 +112,8 @@ impl<'a, R: Row> Counters<'a, R> {
         (0..=255).filter(occurs).collect()
     }
 
-    /// The first row that starts with a pair of symbols that occur, or with one above it.
+    /// The first row that starts with this pair of symbols, both of which occur, or with a larger
+    /// pair.
     #[inline]
     pub fn pair_start(&self, [x, y]: [u8; 2]) -> R {
         // The rows that start with xy are LF of the rows that start with y and have x before them.
@@ -120,7 +121,8 @@ impl<'a, R: Row> Counters<'a, R> {
     }
 }
 
-/// Two chunks for each task, which are filled in turn; one for all where the rows are few.
+/// Rows per chunk: two chunks for each task, which are filled in turn, or one chunk for all rows if
+/// they are few.
 fn chunk_len(rows: usize, threads: usize) -> usize {
     match (rows / MIN_TASK).min(threads) {
         0 => rows,
@@ -128,7 +130,7 @@ fn chunk_len(rows: usize, threads: usize) -> usize {
     }
 }
 
-/// How often each byte value occurs.
+/// Number of occurrences of each byte value.
 pub fn counts(bytes: &[u8], on: Executor) -> [u64; 256] {
     const PIECE: usize = 1 << 20;
     let piece = |bytes: &[u8]| {
@@ -140,15 +142,15 @@ pub fn counts(bytes: &[u8], on: Executor) -> [u64; 256] {
     on.map(bytes.chunks(PIECE), piece).into_iter().fold([0; 256], sum)
 }
 
-/// Adds the occurrences of each byte value.
+/// Adds the number of occurrences of each byte value to `counts`.
 pub fn count<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
-    // Each of the counters below has 32 bits.
+    // The counters below have 32 bits.
     bytes.chunks(1 << 31).for_each(|part| count_part(part, counts));
 }
 
 fn count_part<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
-    // Counting a run of equal bytes in one place would wait for each store. Eight places do not,
-    // and a whole piece of it is counted at once.
+    // Counting a run of equal bytes in one counter would wait for each store. Eight counters avoid
+    // that, and a whole piece of equal bytes is counted at once.
     const WORTH_IT: usize = 2048;
     if bytes.len() < WORTH_IT {
         return bytes.iter().for_each(|&c| counts[usize::from(c)] += R::from(1));
@@ -187,7 +189,7 @@ fn sum_symbols<R: Row>(chunks: &mut [Chunk<R>]) -> Box<[R; 257]> {
     starts
 }
 
-/// Counts, for each symbol c of each chunk, the symbols of the rows to which LF takes c.
+/// Counts, for each symbol c of each chunk, the symbols of the rows to which LF maps c.
 fn count_pairs<R: Row>(column: LColumn, chunks: &mut [Chunk<R>], starts: &[R; 257], on: Executor) {
     let mut ends: Vec<[R; 256]> = chunks.iter().skip(1).map(|next| *next.lf).collect();
     ends.push(std::array::from_fn(|c| starts[c + 1]));
@@ -200,8 +202,8 @@ fn count_pairs<R: Row>(column: LColumn, chunks: &mut [Chunk<R>], starts: &[R; 25
     on.map(chunks.iter_mut().zip(ends), count_in);
 }
 
-/// Turns counts of pairs into rows. The stretches of all chunks, by symbol and then by chunk, are
-/// the rows from 1 to n in order; the symbol of row 0, `lowest`, is the first of its kind.
+/// Turns counts of pairs into rows. The stream parts of all chunks, by symbol and then by chunk,
+/// are the rows from 1 to n in order; the symbol of row 0, `lowest`, is the first of its kind.
 fn sum_pairs<R: Row>(chunks: &mut [Chunk<R>], starts: &[R; 257], lowest: u8) {
     let mut rows: [R; 256] = std::array::from_fn(|d| starts[d]);
     rows[usize::from(lowest)] += R::from(1);

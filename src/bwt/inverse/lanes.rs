@@ -1,12 +1,13 @@
-//! Walks the lanes of a block back from their ends, many in lock step, and writes the text.
+//! The walk along the lanes of a block, back from their ends and many in lock step, which writes
+//! the text.
 //!
-//! Lane k is the text from pos k * rate up to the next lane; its walk starts at the row of the
-//! suffix that follows it, which is sample k + 1, or row 0 for the last lane, and ends at sample k.
-//! One step of a lane is one entry of the LF squared table, which gives two bytes; the last byte of
-//! an odd text is written before, so that lanes are even. Each thread has up to [`GROUP`] lanes in
-//! hand and asks for the entry that a lane needs next one round ahead, so that it waits for memory
-//! once for all of them. On the way it may note the rows at regular positions, which are those that
-//! an index samples.
+//! Lane k is the text from pos k * rate up to the next lane. Its walk starts at the row of the
+//! suffix that follows the lane, which is sample k + 1, or row 0 for the last lane, and ends at
+//! sample k. One step of a lane is one entry of the LF squared table, which gives two bytes. The
+//! last byte of a text of odd length is written before, so that lanes are even. Each thread has up
+//! to [`GROUP`] lanes in flight and prefetches the next entry of a lane one round ahead, so that it
+//! waits for memory once for all of them. On the way it may note the rows at regular positions,
+//! which are those that an index samples.
 
 use super::first_symbols::FirstSymbols;
 use super::lf_squared::LfSquared;
@@ -16,16 +17,17 @@ use crate::tasks::Executor;
 use std::iter;
 use std::ops::Range;
 
-/// Lanes in lock step. Measured: 32 keep the memory busy, 64 do so with prefetches to the
-/// second-level cache, which may have more misses under way than the first; beyond that nothing is
-/// gained.
+/// Maximum number of lanes in lock step. Measured: 32 keep the memory busy, 64 do so with
+/// prefetches to the second-level cache, which can have more misses in flight than the first; more
+/// gain nothing.
 const GROUP: usize = 64;
 
-/// Fewest lanes in lock step for the sake of giving each thread some.
+/// Minimum number of lanes in lock step when lanes are divided among threads.
 const MIN_GROUP: usize = 8;
 
-/// Bytes of text per lane that are put together before they are written: a cache line. Lanes lie a
-/// power of two apart, so all of them would fight for the same few lines of the cache.
+/// Bytes of text per lane that are collected before they are written: a cache line. Lanes are a
+/// power of two apart, so without this all of them would compete for the same few lines of the
+/// cache.
 pub const STAGE: usize = 64;
 
 type StageBuffer = [[u8; 2]; STAGE / 2];
@@ -33,8 +35,8 @@ type StageBuffer = [[u8; 2]; STAGE / 2];
 /// The text of some lanes, the samples at which they end, and their noted rows.
 type LaneTask<'a, R> = ((&'a mut [u8], &'a [R]), NotedRows<'a, R>);
 
-/// Where the rows at every pos that `spacing` divides are noted: a power of two from 2 to
-/// [`STAGE`] that is no larger than the sample rate.
+/// A buffer for the rows at every multiple of `spacing`: a power of two from 2 to [`STAGE`] that is
+/// no larger than the sample rate.
 pub struct NotedRows<'a, R> {
     pub spacing: usize,
     pub rows: &'a mut [R],
@@ -50,18 +52,19 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         LaneWalk { lf_squared, first_symbols }
     }
 
-    /// Writes the text up to the suffix at `row`, which leaves an even number of bytes, and notes
+    /// Writes the text before the suffix at `row`, which has an even number of bytes, and notes
     /// rows of its positions.
     pub fn write(
         &self,
-        (sample_rate, samples): (u32, &[R]),
+        sample_rate: u32,
+        samples: &[R],
         row: R,
         text: &mut [u8],
         noted: Option<NotedRows<R>>,
         on: Executor,
     ) -> Result<(), Flaw> {
         let rate = sample_rate as usize;
-        // The last lane may have been one byte.
+        // The last lane may have had only the byte that is written already.
         let (samples, done) = samples.split_at(text.len().div_ceil(rate));
         if text.is_empty() || done.iter().any(|sample| *sample != row) {
             return if done == [row] { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) };
@@ -76,7 +79,7 @@ impl<'a, R: Row> LaneWalk<'a, R> {
             self.walk(InverseLanes { rows, unwritten, noted, spacing }, samples)
         };
         let tasks = text.chunks_mut(rate.saturating_mul(group)).zip(samples.chunks(group));
-        // Without any, each group has none.
+        // If no rows are noted, each group gets an empty buffer.
         let (spacing, noted) = noted.map_or((rate, &mut [][..]), |of| (of.spacing, of.rows));
         let mut noted = noted.chunks_mut((rate / spacing).saturating_mul(group));
         let noted =
@@ -84,7 +87,7 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         on.map(tasks.zip(noted).enumerate(), walk).into_iter().collect()
     }
 
-    /// Walks lanes of one length, but for the last, which may be shorter.
+    /// Walks lanes of equal length; only the last may be shorter.
     fn walk(&self, mut lanes: InverseLanes<R>, samples: &[R]) -> Result<(), Flaw> {
         let len = |lane: Option<&&mut [u8]>| lane.map_or(0, |lane| lane.len());
         let (longest, shortest) = (len(lanes.unwritten.first()), len(lanes.unwritten.last()));
@@ -101,7 +104,7 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         if lanes.rows == samples { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
     }
 
-    /// Moves each lane by `len` bytes, which is even.
+    /// Moves each lane by `len` bytes, an even number.
     fn advance(&self, lanes: &mut InverseLanes<R>, len: usize) {
         let mut stages = [[[0; 2]; STAGE / 2]; GROUP];
         let stages = &mut stages[..lanes.rows.len()];
@@ -136,14 +139,14 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         lanes.note(noted, len.div_ceil(spacing));
     }
 
-    /// Moves each lane by some steps, the hot loop; its symbols come to lie in these places of its
-    /// stage.
+    /// Moves each lane by one step for each of `places`, to which its symbols are written in its
+    /// stage. This is the hot loop.
     #[allow(unsafe_code)]
     fn round(&self, rows: &mut [R], stages: &mut [StageBuffer], places: Range<usize>) {
         for at in places.rev() {
             for (row, stage) in rows.iter_mut().zip(&mut *stages) {
                 // SAFETY: a lane starts at a sample, which is checked to be a row, at row 0 or at
-                // LF of it, and goes on to what comes out of the table.
+                // LF of it, and goes on to rows from the table.
                 unsafe {
                     *row = self.lf_squared.of(*row);
                     self.lf_squared.prefetch(*row);
@@ -155,17 +158,17 @@ impl<'a, R: Row> LaneWalk<'a, R> {
 }
 
 struct InverseLanes<'a, R> {
-    /// The row at which each lane has arrived.
+    /// The row that each lane has reached.
     rows: Vec<R>,
-    /// The text of each lane that lies before that row.
+    /// The text of each lane before that row.
     unwritten: Vec<&'a mut [u8]>,
-    /// Places for the rows of that text that are noted, or none.
+    /// Buffers for the noted rows of that text, or none.
     noted: Vec<&'a mut [R]>,
     spacing: usize,
 }
 
 impl<R: Row> InverseLanes<'_, R> {
-    /// Takes the last lane off.
+    /// Removes and returns the last lane.
     fn split_last(&mut self) -> Self {
         let last = self.rows.len() - 1;
         InverseLanes {

@@ -1,7 +1,7 @@
 //! The LF squared table, `lf_squared[row] = LF(LF(row))`.
 //!
-//! The rows are gone through in order, chunk by chunk, and each takes its entry from the counter of
-//! its pair of symbols: about 1.5 ns per byte, and that of mapping 4 bytes of fresh memory.
+//! The rows are visited in order, chunk by chunk, and each takes its entry from the counter of its
+//! pair of symbols. This takes about 1.5 ns per byte, and the time to map 4 bytes of fresh memory.
 
 use super::counters::{Chunk, Counters, LColumn};
 use crate::positions::Row;
@@ -9,27 +9,28 @@ use crate::tasks::Executor;
 
 /// LF(LF(row)) for each row.
 ///
-/// The rows of the suffixes at pos 0 and 1 would lead beyond the start of the text. They hold n +
-/// 1, which is no row, and from there entries lead nowhere else. The lanes of an intact
-/// [`super::Bwt`] end before they ask for them; those of another one that do ask can meet no sample
-/// any more.
+/// The rows of the suffixes at pos 0 and 1 would lead beyond the start of the text. Their entries
+/// are n + 1, which is no row, and the entry of n + 1 is itself. The lanes of an intact
+/// [`super::Bwt`] end before they reach it; a lane of a damaged one that reaches it can meet no
+/// sample any more.
 ///
-/// Invariant: the n + 2 entries are in 0..=n + 1. Each is n + 1 or a counter of pairs before it
-/// goes up. These go up as often as their pair was counted and so end where that of the next pair
-/// began, and the last of all at n + 1, whatever the bytes and the primary index are.
+/// Invariant: the n + 2 entries are in 0..=n + 1. Each is n + 1, or the value of a pair's counter
+/// before it was incremented. A counter is incremented as often as its pair was counted, so it ends
+/// at the start of the next pair's, and the last of all at n + 1, for any bytes and any primary
+/// index.
 pub struct LfSquared<'t, R: Row>(&'t [R::Packed]);
 
 impl<'t, R: Row> LfSquared<'t, R> {
-    /// The number of entries for a block of `len` bytes.
+    /// Number of entries for a block of `len` bytes.
     pub fn entries(len: usize) -> usize {
         len + 2
     }
 
-    /// Makes the table in the place of `entries`.
+    /// Builds the table in `entries`.
     pub fn new(counters: Counters<R>, entries: &'t mut [R::Packed], on: Executor) -> Self {
         let Counters { column, chunk_len, mut chunks, .. } = counters;
         assert_eq!(entries.len(), Self::entries(column.bytes.len()));
-        // The row of the sentinel is the only one that is left out.
+        // The row of the sentinel is the only one that is not filled below.
         let no_row: R = column.no_row();
         entries[column.primary] = no_row.pack();
         entries[no_row.get()] = no_row.pack();
@@ -41,16 +42,16 @@ impl<'t, R: Row> LfSquared<'t, R> {
     /// LF of LF of a row.
     ///
     /// # Safety
-    /// `row` is a row of the block, such as 0 or a checked sample, or the outcome of another entry.
+    /// `row` is a row of the block, such as 0 or a checked sample, or the value of another entry.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub unsafe fn of(&self, row: R) -> R {
         debug_assert!(row.get() < self.0.len());
-        // SAFETY: there is an entry for each row, and for the outcome that is none.
+        // SAFETY: there is an entry for each row, and for the value that means no row.
         R::unpack(unsafe { *self.0.get_unchecked(row.get()) })
     }
 
-    /// Asks for the entry of a row ahead of its use.
+    /// Prefetches the entry of a row.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn prefetch(&self, row: R) {
@@ -58,7 +59,7 @@ impl<'t, R: Row> LfSquared<'t, R> {
         {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
             let entry = self.0.as_ptr().wrapping_add(row.get());
-            // SAFETY: a prefetch is a hint. It reads nothing and cannot fault, wherever it points.
+            // SAFETY: a prefetch is a hint. It reads nothing and cannot fault at any address.
             unsafe { _mm_prefetch::<_MM_HINT_T1>(entry.cast()) };
         }
         #[cfg(not(target_arch = "x86_64"))]
@@ -68,8 +69,8 @@ impl<'t, R: Row> LfSquared<'t, R> {
 
 /// Fills the entries of one or two chunks.
 ///
-/// In runs of one symbol each entry waits for the counters of the one before. Two chunks in turn
-/// give the processor something to do meanwhile.
+/// In runs of one symbol each entry waits for the counters of the one before. With two chunks in
+/// turn, the processor fills one during the wait of the other.
 fn fill<R: Row>(
     column: LColumn,
     chunks: &mut [Chunk<R>],
@@ -115,14 +116,15 @@ impl<'a, R: Row> Cursor<'a, R> {
         cursor
     }
 
-    /// The number of rows ahead up to the sentinel's row or the end; 0 only at the end.
+    /// Number of rows ahead up to the sentinel's row or the end; 0 only at the end.
     fn run(&self) -> usize {
         let rows = &self.chunk.rows;
         let stop = if rows.contains(&self.column.primary) { self.column.primary } else { rows.end };
         stop - rows.start
     }
 
-    /// Goes `len` rows on, not beyond [`Cursor::run`], and gives their entries and their symbols.
+    /// Moves on by `len` rows, at most [`Cursor::run`], and returns their entries and their
+    /// symbols.
     fn take(&mut self, len: usize) -> (&'a mut [R::Packed], &'a [u8]) {
         let rows = self.chunk.rows.start..self.chunk.rows.start + len;
         self.chunk.rows.start = rows.end;
@@ -147,7 +149,7 @@ impl<'a, R: Row> Cursor<'a, R> {
     }
 }
 
-/// The counters of a chunk at hand, one reference away.
+/// The counters of a chunk, one reference away.
 struct NextEntries<'a, R> {
     column: LColumn<'a>,
     lf: &'a mut [R; 256],

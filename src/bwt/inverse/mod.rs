@@ -2,25 +2,29 @@
 //! undone.
 //!
 //! The text is rebuilt from back to front: LF maps the row of the suffix at pos p to the row of the
-//! suffix at p - 1, and the first symbol of the row arrived at is the text at p - 1. Walked plainly
-//! this is one cache miss per byte, each waiting for the one before. Three things make it fast:
+//! suffix at p - 1, and the first symbol of that row is the text at p - 1. Done plainly, this is
+//! one cache miss per byte, and each waits for the one before. Three things make it fast:
 //!
-//! - *LF squared*: a table holds LF(LF(row)), so that one miss gives two bytes, which are the first
-//!   two symbols of the row that it leads to (`counters`, `lf_squared`, `first_symbols`);
-//! - *lanes*: each sample is a row to start from, so that the text falls into independent lanes; a
+//! - *LF squared*: a table holds LF(LF(row)), so that one miss gives two bytes, the first two
+//!   symbols of the row that it leads to (`counters`, `lf_squared`, `first_symbols`);
+//! - *lanes*: each sample is a row to start from, which divides the text into independent lanes; a
 //!   thread moves many of them in lock step, and their misses overlap (`lanes`);
-//! - *huge pages* under the table, else a TLB miss comes on top of each cache miss.
+//! - *huge pages* under the table: with small pages a TLB miss comes on top of each cache miss.
+//!
+//! `rebuild` does these steps in order. `run_inverse` restores a block of long runs without a walk
+//! through them, and `noted_rows` also returns the rows at regular positions, for an index.
 //!
 //! Threads share the building of the table and then the lanes. The text does not depend on their
 //! number.
 //!
-//! Time: O(n). On one thread the table takes about as long as the walk; one random access for two
-//! bytes of text is what remains. Memory: 5 bytes per byte, which are the BWT, whose place the text
-//! takes, and 4 of table, and 0.5 MiB per thread; above 4 GiB, where rows have 40 bits, 6 bytes and
-//! 1 MiB. The rows at regular positions, where an index wants them, come on top (`noted_rows`).
+//! Time: O(n). On one thread the table takes about as long as the walk, which makes one random
+//! access for two bytes of text. Memory: 5 bytes per byte, which are the BWT, whose memory the
+//! text reuses, and 4 of table, and 0.5 MiB per thread. Above 4 GiB, rows have 40 bits, and it is 6
+//! bytes per byte and 1 MiB per thread. The rows for an index come on top.
 //!
-//! Steps of two symbols are the idea of the inverse in libsais (Ilya Grebnov), which holds psi of
-//! psi and so scatters over up to 65536 places while it builds; LF of LF is written in order.
+//! Steps of two symbols are the idea of the inverse in libsais (Ilya Grebnov), which stores psi of
+//! psi and therefore writes to up to 65536 places in turn while it builds the table; LF of LF is
+//! written in order.
 
 mod counters;
 mod first_symbols;
@@ -43,26 +47,26 @@ pub(crate) use noted_rows::invert_with_rows;
 use rebuild::{check, no_memory, rebuild};
 use run_inverse::RunInverse;
 
-/// Blocks up to this long are restored by the calling thread alone. Tests want many tasks in short
-/// ones.
+/// Maximum size of a block that the calling thread restores alone, in bytes. Tests need many tasks
+/// in short blocks.
 const SMALL: usize = if cfg!(any(test, fuzzing)) { 500 } else { threads::SMALL as usize };
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file, on the threads
 /// of the current rayon pool.
 ///
-/// Whatever `bwt` holds, this ends in time linear in its length and touches no memory but its own.
-/// It fails where `bwt` is the transform of no text; where it is that of a wrong one, a checksum of
-/// the block has to tell.
+/// For any `bwt`, this takes time linear in its length and accesses no memory but its own. It fails
+/// if `bwt` is the transform of no text. If it is the transform of a wrong text, only a checksum of
+/// the block can tell.
 ///
 /// # Errors
-/// [`Error::Format`](crate::Error::Format), which knows no place, where a field breaks an
-/// invariant; [`Error::Io`](crate::Error::Io) where there is no memory.
+/// [`Error::Format`](crate::Error::Format), without a position, if a field breaks an invariant;
+/// [`Error::Io`](crate::Error::Io) if there is no memory.
 pub fn invert(bwt: Bwt) -> Result<Vec<u8>> {
     CpuInverse::new(NarrowLimits::USUAL).invert(bwt)
 }
 
-/// Restores many blocks like [`invert`], one after another or side by side, and keeps its tables
-/// from one to the next.
+/// Restores many blocks like [`invert`], in sequence or in parallel, and keeps its tables from one
+/// to the next.
 #[derive(Debug)]
 pub(crate) struct CpuInverse {
     narrow: NarrowLimits,
@@ -71,12 +75,12 @@ pub(crate) struct CpuInverse {
 }
 
 impl CpuInverse {
-    /// With these as the largest blocks whose rows have 32 bits.
+    /// An inverse with these as the largest blocks whose rows have 32 bits.
     pub const fn new(narrow: NarrowLimits) -> Self {
         CpuInverse { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
-    /// Frees the tables that are kept and not in use.
+    /// Frees the tables that are not in use.
     pub fn free_tables(&self) {
         self.tables.free();
         self.wide_tables.free();
@@ -84,13 +88,13 @@ impl CpuInverse {
 
     /// Restores a block on the threads of the current rayon pool.
     pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
-        // To ask rayon for its threads starts them.
+        // Asking rayon for its threads starts them.
         let is_small = bwt.bytes.len() <= SMALL;
         let on = if is_small { Executor::CALLING } else { Executor::current_pool() };
         self.invert_by(on, bwt)
     }
 
-    /// Restores a block; for those who are none of the threads.
+    /// Restores a block with the threads of `on`, of which the caller is none.
     pub fn invert_on(&self, on: Executor, bwt: Bwt) -> Result<Vec<u8>> {
         match bwt.bytes.len() <= SMALL {
             true => on.run(|| self.invert_by(Executor::CALLING, bwt)),
@@ -123,16 +127,16 @@ impl CpuInverse {
     }
 }
 
-/// Whether this is the transform of a block that is one run, which is that block.
+/// Returns true if this is the transform of a block of one run, which equals its transform.
 fn is_run(bwt: &Bwt) -> bool {
     let len = bwt.bytes.len();
     let rows = (0..len).step_by(bwt.sample_rate as usize).map(|pos| len - pos);
     coder::run_end(&bwt.bytes, 0) == len && rows.eq(bwt.samples.iter().map(|&row| row as usize))
 }
 
-/// Whether a transform keeps the invariants and has the bytes of `block`, each as often, by their
-/// sums. That of a sorter which lost a write or made one twice hardly ever does; to be certain
-/// would take the inverse.
+/// Returns true if a BWT keeps the invariants and has the bytes of `block`, each as often, as far
+/// as their sums tell. A sorter that lost a write or made one twice hardly ever passes this; only
+/// the inverse would be certain.
 pub(crate) fn could_be_of(bwt: &Bwt, block: &[u8]) -> bool {
     check(bwt).is_ok() && ByteSums::of(&bwt.bytes) == ByteSums::of(block)
 }
@@ -144,7 +148,7 @@ mod tests {
 
     const RATES: [u32; 5] = [2, 4, 64, 256, 1 << 30];
 
-    /// Tries every pool, with rows of 32 bits and of 40, as they must agree.
+    /// Inverts on every pool, with rows of 32 bits and of 40. All results must agree.
     fn invert_on_all(pools: &[rayon::ThreadPool], bwt: &Bwt) -> Result<Vec<u8>, String> {
         let results: Vec<_> = pools
             .iter()
@@ -266,8 +270,8 @@ mod tests {
         assert!(!could_be_of(&bad, &block));
     }
 
-    /// All that could be one of two symbols, with all primary indices. A text has one transform, so
-    /// that what is taken for one must be that of the text that it gives.
+    /// All byte strings of two symbols, with all primary indices. A text has one transform, so a
+    /// string that is accepted must be the transform of the text that it gives.
     #[test]
     fn takes_nothing_but_transforms() {
         let mut taken = 0;
@@ -296,7 +300,7 @@ mod tests {
         }
     }
 
-    /// Whatever a GPU takes for a text, the CPU takes for the same one.
+    /// Any BWT that a GPU accepts is accepted by the CPU, with the same text.
     #[test]
     fn a_gpu_inverts_as_the_cpu_does() {
         use crate::gpu::{GpuInverse, testing};

@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::positions::Row;
 use crate::tasks::Executor;
 
-/// Restores a block like [`super::invert`], and gives the rows at every pos that `rate` divides
-/// too, a power of two from 2 to the block's own sample rate. Takes about as long.
+/// Restores a block like [`super::invert`], and also returns the rows at every multiple of `rate`,
+/// a power of two from 2 to the block's own sample rate. Takes about as long.
 ///
 /// # Errors
-/// As [`super::invert`].
+/// As for [`super::invert`].
 pub(crate) fn invert_with_rows<R: Row>(bwt: Bwt, rate: u32) -> Result<(Vec<u8>, Vec<R>)> {
     check(&bwt)?;
     assert!(rate.is_power_of_two() && (2..=bwt.sample_rate).contains(&rate), "{rate} is no rate");

@@ -1,4 +1,4 @@
-//! The steps of restoring a block: what is checked first, the table, and the walk.
+//! The steps of restoring a block: the checks, the table, and the walk.
 
 use super::super::{Bwt, MAX_BLOCK_SIZE};
 use super::counters::Counters;
@@ -9,7 +9,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::positions::Row;
 use crate::tasks::Executor;
 
-/// The invariants of [`Bwt`] that the rest relies on.
+/// Checks the invariants of [`Bwt`] that the other steps rely on.
 pub fn check(bwt: &Bwt) -> Result<(), Flaw> {
     let (len, rate) = (bwt.bytes.len(), bwt.sample_rate as usize);
     if len == 0 || len as u64 > MAX_BLOCK_SIZE {
@@ -27,8 +27,8 @@ pub fn check(bwt: &Bwt) -> Result<(), Flaw> {
     Ok(())
 }
 
-/// Rebuilds the block of a checked [`Bwt`] with a place for its LF squared table, and one for rows
-/// that are noted.
+/// Rebuilds the block of a checked [`Bwt`], with memory for its LF squared table and, if rows are
+/// noted, a buffer for them.
 pub fn rebuild<R: Row>(
     bwt: Bwt,
     table: &mut [R::Packed],
@@ -39,12 +39,12 @@ pub fn rebuild<R: Row>(
     let first_symbols = on.run(|| FirstSymbols::new(&counters));
     let (last, row_of_last) = counters.last_symbol();
     let lf_squared = LfSquared::new(counters, table, on);
-    // The table holds all that the transform says, so that the text can take its place.
+    // The table holds all information of the BWT, so the text can reuse its memory.
     let Bwt { bytes: mut text, sample_rate, samples } = bwt;
     let samples: Vec<R> = samples.into_iter().map(|row| R::new(row as usize)).collect();
     let (mut unwritten, mut row) = (&mut text[..], R::default());
     if unwritten.len() % 2 == 1 {
-        // A step writes two bytes, so one is left: the last.
+        // A step writes two bytes, so the last byte is written here.
         *unwritten.split_off_last_mut().expect("a block has bytes") = last;
         row = row_of_last;
         if let Some(NotedRows { spacing, rows }) = &mut noted
@@ -53,8 +53,14 @@ pub fn rebuild<R: Row>(
             *rows.split_off_last_mut().expect("a row for each such pos") = row;
         }
     }
-    let samples = (sample_rate, &samples[..]);
-    LaneWalk::new(&lf_squared, &first_symbols).write(samples, row, unwritten, noted, on)?;
+    LaneWalk::new(&lf_squared, &first_symbols).write(
+        sample_rate,
+        &samples,
+        row,
+        unwritten,
+        noted,
+        on,
+    )?;
     Ok(text)
 }
 

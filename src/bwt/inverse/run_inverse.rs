@@ -1,16 +1,15 @@
-//! The inverse of a transform that is mostly one byte, as that of a block with long runs is.
+//! The inverse of a BWT that is mostly one byte, such as that of a block with long runs.
 //!
-//! The rows that begin with such a byte c, by how often, are groups: those of runs that fall from
-//! the top of c's rows down, those of runs that rise from the bottom up, each next to the one
-//! before (`bwt::long_runs` says why). The next group has as many rows as this one has a c in the
-//! transform, and the other rows of this one are starts of runs. Where there is nothing but c, many
-//! groups are passed at once. So the length of each run is found without a walk through it
-//! ([`Side`]), and the walk through the text, one byte a step, goes from the last bytes of a run to
-//! its start in one ([`RunInverse`]).
+//! The rows that begin with the frequent byte c form groups, by the number of c that they begin
+//! with. The groups of falling runs go down from the top of c's rows, and those of rising runs go
+//! up from the bottom, each next to the one before (`bwt::long_runs` explains this). The next group
+//! has as many rows as this one has a c in the BWT, and the other rows of this one are starts of
+//! runs. Many groups of nothing but c are skipped at once. So the length of each run is found
+//! without a walk through it ([`Side`]), and the walk through the text, one byte a step, goes from
+//! the last bytes of a run to its start in one step ([`RunInverse`]).
 //!
-//! Time: the transform is scanned, and 10 ns or so for each byte outside of the runs. Memory: 8
-//! bytes for each byte that is left and 100 for each run, which are less than 4 per byte of the
-//! block.
+//! Time: a scan of the BWT, and about 10 ns for each byte outside of the runs. Memory: 8 bytes for
+//! each of these bytes and 100 for each run, which is less than 4 per byte of the block.
 
 use super::super::cache_lines::prefetch;
 use super::super::fenwick::FenwickTree;
@@ -23,41 +22,43 @@ use crate::tasks::Executor;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The last bytes of each run are walked one by one, as most runs of few bytes are all that there
-/// is of theirs.
+/// Number of bytes at the end of each run that are walked one by one; runs of up to this length are
+/// walked as a whole.
 pub const KEPT: usize = 31;
 
-/// Shorter blocks are restored fast enough.
+/// Minimum size in bytes: shorter blocks are restored fast enough.
 pub const MIN_LEN: usize = if cfg!(fuzzing) { 1 << 8 } else { 1 << 16 };
 
-/// With more samples than one in so many rows, lanes would take more memory than is saved.
+/// Minimum number of rows per sample: with more samples, lanes would take more memory than is
+/// saved.
 pub const MIN_RATE: u32 = 64;
 
-/// Lanes in lock step.
+/// Number of lanes in lock step.
 const GROUP: usize = 32;
 
-/// A transform without the rows inside of long runs.
+/// A BWT without the rows inside of long runs.
 pub struct RunInverse {
     byte: u8,
     kept: usize,
-    /// The rows that are left out, and those of them where a run starts.
+    /// The rows that are left out.
     inside: Range<usize>,
+    /// The left-out rows at which a run starts, ascending.
     heads: Vec<RunHead>,
-    /// Those of runs that fall and of runs that rise, as numbers of heads, each in the order of
-    /// what follows them.
+    /// The falling runs, as indices of heads, in the order of the text that follows them.
     falling: Vec<u32>,
+    /// The rising runs, as indices of heads, in the order of the text that follows them.
     rising: Vec<u32>,
-    /// The first row of the latter.
+    /// The first row of rising runs.
     middle: usize,
     /// The first row of each byte.
     starts: [u32; 256],
     primary: usize,
-    /// Rows that are not left out.
+    /// Number of rows that are not left out.
     rows: usize,
 }
 
-/// The byte that two thirds of `bytes` may be, by a sample of them, which shows three fifths then:
-/// to count all takes as long as a tenth of the inverse.
+/// The byte that makes up two thirds of `bytes`, if a sample of them has one for three fifths.
+/// Counting all bytes would take a tenth of the time of the inverse.
 fn mostly(bytes: &[u8]) -> Option<u8> {
     const SAMPLES: usize = 1 << 12;
     let step = (bytes.len() / SAMPLES).max(1);
@@ -77,17 +78,18 @@ struct RunHead {
 
 /// The runs that fall, or those that rise.
 struct Side {
-    /// The first of the rows that begin inside of runs, from either end of the rows of the byte,
-    /// and where they end.
+    /// The edge at which the rows inside of runs begin, from the top of the byte's rows for falling
+    /// runs and from the bottom for rising ones.
     from: usize,
+    /// The edge at which they end.
     to: usize,
     count: usize,
     heads: Vec<RunHead>,
 }
 
 impl RunInverse {
-    /// Looks for long runs; `None` where they are less than two thirds of the block, or the
-    /// transform is none.
+    /// Looks for long runs. Returns `None` if they are less than two thirds of the block, or if
+    /// this cannot be the BWT of a text.
     pub fn new(bwt: &Bwt, kept: usize, on: Executor) -> Option<Self> {
         let byte = mostly(&bwt.bytes)?;
         let counts = counts(&bwt.bytes, on);
@@ -130,7 +132,7 @@ impl RunInverse {
         })
     }
 
-    /// Rebuilds the block with a table of an entry for each row.
+    /// Rebuilds the block, with a table of an entry for each row.
     pub fn rebuild(&self, bwt: Bwt, table: &mut [u32], on: Executor) -> Result<Vec<u8>, Flaw> {
         let steps = &mut table.as_chunks_mut::<2>().0[..self.rows + self.heads.len()];
         on.run(|| self.fill(&bwt, steps));
@@ -143,8 +145,8 @@ impl RunInverse {
         self.check(sample_rate as usize, &samples, &ends).map(|()| text)
     }
 
-    /// For each row that is left and then for each start of a run, the one before in the text, and
-    /// the byte between them.
+    /// Fills, for each row that is not left out and then for each start of a run, the entry of the
+    /// row before it in the text, and the byte between them.
     fn fill(&self, bwt: &Bwt, steps: &mut [[u32; 2]]) {
         let mut next = self.starts;
         let (shallow, starts) = steps.split_at_mut(self.rows);
@@ -153,7 +155,7 @@ impl RunInverse {
         for (entry, head) in starts.iter_mut().zip(&self.heads) {
             *entry = self.step(bwt, head.row, &mut next);
         }
-        // The other rows inside of runs have its byte.
+        // The other rows inside of runs have the runs' byte.
         next[usize::from(self.byte)] += (self.inside.len() - self.heads.len()) as u32;
         let rows = self.inside.end..;
         below.iter_mut().zip(rows).for_each(|(entry, row)| *entry = self.step(bwt, row, &mut next));
@@ -169,7 +171,7 @@ impl RunInverse {
         [self.step_to(before as usize), byte.into()]
     }
 
-    /// The entry of a row; that of the start of its run where it is inside of one.
+    /// The entry of a row, or that of the start of its run if the row is inside of one.
     fn step_to(&self, row: usize) -> u32 {
         if let Some(&head) = row.checked_sub(self.inside.start).and_then(|n| self.falling.get(n)) {
             return self.rows as u32 + head;
@@ -193,7 +195,7 @@ impl RunInverse {
         Some((self.rows + head) as u32)
     }
 
-    /// The text cut at all samples that have an entry.
+    /// The text, cut at all samples that have an entry.
     fn lanes<'t>(&self, text: &'t mut [u8], rate: usize, samples: &[u32]) -> Vec<RunLane<'t>> {
         let (mut lanes, mut rest, mut from) = (Vec::new(), text, 0);
         let mut first = self.entry(samples[0] as usize);
@@ -228,7 +230,7 @@ impl RunInverse {
         flaw
     }
 
-    /// Moves a lane by a byte, or to the start of a run. False when it is done.
+    /// Moves a lane by a byte, or to the start of a run. Returns false if it is finished.
     #[inline(always)]
     fn advance(
         &self,
@@ -238,7 +240,7 @@ impl RunInverse {
     ) -> Result<bool, Flaw> {
         let [before, byte] = steps[lane.entry as usize];
         lane.entry = before;
-        // The other lanes take their steps while this one's next entry comes from memory.
+        // The other lanes take their steps while this lane's next entry is fetched.
         prefetch(steps, before as usize);
         if let Some(head) = (before as usize).checked_sub(self.rows) {
             let len = self.heads[head].len - self.kept;
@@ -256,7 +258,7 @@ impl RunInverse {
         Ok(!lane.text.is_empty())
     }
 
-    /// Compares the samples inside of runs, where no lane ends.
+    /// Checks the samples inside of runs, at which no lane ends.
     fn check(&self, rate: usize, samples: &[u32], ends: &[AtomicUsize]) -> Result<(), Flaw> {
         let mut expected = vec![0; samples.len()];
         let sides = [(&self.falling, false, self.inside.start), (&self.rising, true, self.middle)];
@@ -276,20 +278,21 @@ impl RunInverse {
     }
 }
 
-/// A stretch of the text that is walked from its end.
+/// A part of the text that is walked from its end.
 struct RunLane<'t> {
     /// The bytes that are not written yet.
     text: &'t mut [u8],
     /// Its position in the block.
     from: usize,
-    /// The row at which it has arrived, and the one that it must come to.
+    /// The entry that it has reached.
     entry: u32,
+    /// The entry that it must end at.
     first: Option<u32>,
 }
 
 impl Side {
-    /// Goes through the groups of the rows that begin with `byte`. `None` where they cannot be
-    /// those of a transform.
+    /// Visits the groups of the rows that begin with `byte`. Returns `None` if they cannot be those
+    /// of a BWT.
     fn new(
         column: LColumn,
         byte: u8,
@@ -342,8 +345,8 @@ impl Side {
     }
 }
 
-/// The number of `rows` from an edge on, up or down, have `byte` in the transform without another
-/// in between.
+/// Number of consecutive `rows` from an edge on, up or down, that have `byte` in the BWT, with no
+/// other byte in between.
 fn clear(column: LColumn, byte: u8, rows: &Range<usize>, edge: usize, up: bool) -> usize {
     let primary = column.primary;
     if up {

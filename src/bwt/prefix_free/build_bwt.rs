@@ -1,4 +1,4 @@
-//! Sorted dictionary and sorted parse -> BWT.
+//! Construction of the BWT from the sorted dictionary and the sorted parse.
 
 use super::super::sort_limits::no_memory;
 use super::super::{Bwt, wide};
@@ -12,13 +12,13 @@ use std::ops::Range;
 /// Suffixes of the dictionary per task.
 const TASK: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 15 };
 
-/// Suffixes that are looked up together, so that the memory is waited for only once.
+/// Number of suffixes that are looked up together, so that there is one wait for memory.
 const BATCH: usize = 256;
 
-/// Ranks that are merged at a time, so that this takes little memory however long the lists are.
+/// Number of ranks that are merged at a time, which bounds the memory for lists of any length.
 const SLICE: usize = if cfg!(any(test, fuzzing)) { 20 } else { 1 << 16 };
 
-/// Makes the BWT. `samples` are sorted by their places in the dictionary.
+/// Builds the BWT. `samples` are sorted by their positions in the dictionary.
 pub fn build(
     block: &[u8],
     sample_rate: u32,
@@ -69,8 +69,8 @@ struct BwtBuilder<'a> {
 }
 
 impl BwtBuilder<'_> {
-    /// Cuts the sorted suffixes where they differ. Equal ones that reach over many tasks are gone
-    /// through once.
+    /// Cuts the sorted suffixes at places between different ones. Equal ones that span many tasks
+    /// are scanned once.
     fn tasks(&self) -> Vec<Range<usize>> {
         let mut starts = vec![0];
         let mut reached = 0;
@@ -84,7 +84,7 @@ impl BwtBuilder<'_> {
         starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
     }
 
-    /// The first suffix from `start` on that differs from the last one before.
+    /// The index of the first suffix from `start` on that differs from the last one before.
     fn next_different(&self, start: usize) -> usize {
         let suffix = |&at: &i32| self.dictionary.suffix(at as u32);
         let Some(last) = self.suffixes[..start].iter().rev().find_map(suffix) else { return 0 };
@@ -97,12 +97,12 @@ impl BwtBuilder<'_> {
         suffixes.iter().filter_map(|&at| self.dictionary.suffix(at as u32))
     }
 
-    /// The number of suffixes of the block.
+    /// Number of suffixes of the block that begin with those of a task.
     fn count(&self, task: Range<usize>) -> usize {
         self.all(&self.suffixes[task]).map(|suffix| self.parse.list(suffix.name).len()).sum()
     }
 
-    /// Writes the bytes before the suffixes of the block. Gives the rows of samples.
+    /// Writes the bytes before the suffixes of the block. Returns the numbers and rows of samples.
     fn task(&self, task: Range<usize>, mut row: usize, mut out: &mut [u8]) -> Vec<(usize, u32)> {
         let mut found = Vec::new();
         let mut merged = Vec::new();
@@ -139,7 +139,7 @@ impl BwtBuilder<'_> {
         Member { suffix, list: self.parse.list(suffix.name), byte }
     }
 
-    /// The bytes before the suffixes of the block that begin with equal suffixes of phrases.
+    /// Writes the bytes before the suffixes of the block that begin with equal suffixes of phrases.
     fn group(&self, group: &[Member], place: &mut [u8], merged: &mut Vec<u64>) {
         let [first, others @ ..] = group else { return };
         if first.suffix.whole && others.is_empty() {
@@ -153,8 +153,8 @@ impl BwtBuilder<'_> {
         if place.len() <= SLICE {
             return self.merge(group, place, merged);
         }
-        // Of many short lists more at a time: to look into all of them for each slice shall not
-        // take longer than to merge them.
+        // Many short lists are merged in larger slices: searching all lists for each slice must not
+        // take longer than merging them.
         let all = self.parse.follower.len();
         let slice = SLICE.max(all * group.len() / place.len());
         let mut rest = place;
@@ -176,7 +176,7 @@ impl BwtBuilder<'_> {
         before(ranks.start)..before(ranks.end)
     }
 
-    /// The bytes before some equal suffixes, by what follows them.
+    /// Writes the bytes before some equal suffixes, in the order of the phrases that follow.
     fn merge(&self, group: &[Member], place: &mut [u8], merged: &mut Vec<u64>) {
         merged.clear();
         for Member { list, byte, .. } in group {
@@ -185,12 +185,12 @@ impl BwtBuilder<'_> {
             let entry = |(&f, &b): (&u32, &u8)| u64::from(f) << 8 | u64::from(byte.unwrap_or(b));
             merged.extend(followers.map(entry));
         }
-        // Each list is sorted, which this sort makes use of.
+        // Each list is sorted, which this sort exploits.
         merged.sort();
         place.iter_mut().zip(merged).for_each(|(place, entry)| *place = *entry as u8);
     }
 
-    /// The samples in `group`, whose first row is `row`.
+    /// The numbers and rows of the samples in `group`, whose first row is `row`.
     fn sampled(&self, group: &[Member], row: usize) -> Vec<(usize, u32)> {
         let mut samples: Vec<&SampledSuffix> = Vec::new();
         for member in group.iter().filter(|member| self.parse.is_sampled(member.suffix.name)) {
@@ -202,7 +202,7 @@ impl BwtBuilder<'_> {
             return Vec::new();
         }
         samples.sort_unstable_by_key(|sample| sample.follower);
-        // How many of the group come before each, but not before the one ahead of it.
+        // For each sample, the number of the group's suffixes between the sample before and it.
         let mut between = vec![0; samples.len()];
         for member in group {
             let followers = &self.parse.follower[member.list.clone()];

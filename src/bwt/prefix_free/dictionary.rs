@@ -1,4 +1,4 @@
-//! The different phrases of a block, in order, and their suffixes.
+//! The different phrases of a block in sorted order, and their suffixes.
 
 use super::super::sort_limits::{ParsingLimits, no_memory};
 use super::phrases::{Phrases, WINDOW};
@@ -9,14 +9,14 @@ use rayon::prelude::*;
 
 /// Each phrase once. Phrases are *named* by their rank.
 ///
-/// They lie in order of their names, but for the last phrase of the block, which comes last: it has
-/// no window behind it, and its end is smaller than all bytes, like the end of the dictionary for
-/// libsais.
+/// They are in the order of their names, except for the last phrase of the block, which is at the
+/// end: it has no window behind it, and its end is smaller than all bytes, like the end of the
+/// dictionary for libsais.
 pub struct Dictionary {
     pub bytes: Vec<u8>,
-    /// The start of each phrase, and behind them the end.
+    /// The start of each phrase, and the end of the last.
     starts: Vec<u32>,
-    /// Marks the first byte of each phrase.
+    /// Set of the first bytes of the phrases.
     firsts: MarkedPlaces,
     last_name: u32,
 }
@@ -24,17 +24,18 @@ pub struct Dictionary {
 /// A suffix of a phrase.
 #[derive(Clone, Copy)]
 pub struct Suffix {
-    /// Its place in the dictionary.
+    /// Its position in the dictionary.
     pub at: u32,
     pub len: u32,
-    /// The phrase.
+    /// Its phrase.
     pub name: u32,
-    /// It is all of the phrase.
+    /// True if it is the whole phrase.
     pub whole: bool,
 }
 
 impl Dictionary {
-    /// Sorts the phrases. Gives the dictionary and the name of each phrase of the block.
+    /// Sorts the phrases. Returns the dictionary and the name of each phrase of the block, or
+    /// `None` if they exceed the limits.
     pub fn new(
         phrases: &Phrases,
         equal: &[u32],
@@ -73,7 +74,7 @@ impl Dictionary {
         Ok(Some((dictionary, names)))
     }
 
-    /// The number of phrases.
+    /// Number of phrases.
     pub fn len(&self) -> usize {
         self.starts.len() - 1
     }
@@ -98,8 +99,8 @@ impl Dictionary {
         self.starts[place]
     }
 
-    /// The byte of the block before the window that ends a phrase. That of the last phrase is not
-    /// asked for.
+    /// The byte of the block before the window that ends a phrase. For the last phrase, which has
+    /// no such window, it is 0 and never used.
     pub fn last_byte(&self, name: u32) -> u8 {
         let place = name as usize - usize::from(name > self.last_name);
         match name == self.last_name {
@@ -108,8 +109,8 @@ impl Dictionary {
         }
     }
 
-    /// The suffix at `at`, if suffixes of the block begin with it: not if it is in the window of
-    /// the next phrase.
+    /// The suffix at `at`, if suffixes of the block begin with it. None does if it is in the window
+    /// of the next phrase.
     #[inline(always)]
     pub fn suffix(&self, at: u32) -> Option<Suffix> {
         let place = self.firsts.up_to(at) - 1;
@@ -123,7 +124,7 @@ impl Dictionary {
         (len > WINDOW as u32 || is_last).then_some(Suffix { at, len, name, whole: at == start })
     }
 
-    /// Whether two suffixes are the same string.
+    /// Returns true if two suffixes are equal strings.
     #[inline]
     pub fn are_equal(&self, x: Suffix, y: Suffix) -> bool {
         let bytes = |suffix: Suffix| &self.bytes[suffix.at as usize..][..suffix.len as usize];
@@ -137,7 +138,7 @@ impl Dictionary {
     }
 }
 
-/// The first bytes of a phrase, which are most often enough to compare it.
+/// The first 16 bytes of a phrase, which mostly suffice to compare it.
 fn prefix(phrase: &[u8]) -> u128 {
     let mut prefix = [0; 16];
     let len = phrase.len().min(16);
@@ -145,7 +146,7 @@ fn prefix(phrase: &[u8]) -> u128 {
     u128::from_be_bytes(prefix)
 }
 
-/// A set of places, and how many come before each.
+/// A set of positions, with the number of members before each 64 positions.
 #[derive(Default)]
 struct MarkedPlaces(Vec<Word>);
 
@@ -167,7 +168,7 @@ impl MarkedPlaces {
         MarkedPlaces(words)
     }
 
-    /// The number of places up to and with `place`.
+    /// Number of members up to and including `place`.
     #[inline(always)]
     fn up_to(&self, place: u32) -> usize {
         let word = self.0[place as usize / 64];

@@ -1,27 +1,27 @@
 //! Prefix-free parsing: a block that repeats itself, sorted by its dictionary and its parse.
 //!
 //! Some windows of 8 bytes, chosen by a hash, cut the block into *phrases*. A phrase reaches from
-//! one such window up to and with the next, so that neighbours overlap by a window (`phrases`).
-//! Where the block repeats itself so do its phrases, and there are far fewer different ones than
-//! bytes:
+//! one such window up to and including the next, so that neighbours overlap by a window
+//! (`phrases`). If the block repeats itself, so do its phrases, and there are far fewer different
+//! ones than bytes:
 //!
 //! - the *dictionary* holds each phrase once, and libsais sorts its suffixes (`dictionary`);
-//! - the *parse*, which is the phrases of the block as ranks in the dictionary, is a text of its
-//!   own, and libsais sorts that (`parse`).
+//! - the *parse* is the phrases of the block as ranks in the dictionary: a text of its own, which
+//!   libsais sorts too (`parse`).
 //!
 //! A suffix of the block begins with a suffix of a phrase that is longer than a window. Of two of
-//! those neither is a prefix of the other, since a window that cuts stands only at their ends. So
-//! different ones decide which suffix of the block is smaller, and where they are equal the phrases
-//! that follow decide. Going through the sorted dictionary gives the transform in order
-//! (`build_bwt`): where a suffix has the same byte before it in all phrases that end in it, a run
-//! of that byte; otherwise, the lists of where these phrases are, merged.
+//! those neither is a prefix of the other, since a window that cuts occurs only at their ends. So
+//! different ones decide which suffix of the block is smaller; if they are equal, the phrases that
+//! follow decide. The sorted dictionary gives the BWT in order (`build_bwt`). If a suffix has the
+//! same byte before it in all phrases that end in it, the BWT has a run of that byte; otherwise the
+//! lists of the occurrences of these phrases are merged.
 //!
 //! C. Boucher, T. Gagie, A. Kuhnle, B. Langmead, G. Manzini and T. Mun, *Prefix-free parsing for
 //! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
 //!
-//! Time: O(n) but for sorting the phrases of the dictionary, mostly in passes that all threads
-//! share; versions of one file take a quarter of the time that libsais takes. Memory: less
-//! than 6 bytes per byte with its limits (`sort_limits`).
+//! Time: O(n), except for sorting the phrases of the dictionary, mostly in passes shared by all
+//! threads; versions of one file take a quarter of the time of libsais. Memory: less than 6 bytes
+//! per byte with its limits (`sort_limits`).
 
 mod build_bwt;
 mod dictionary;
@@ -35,20 +35,19 @@ use dictionary::Dictionary;
 use parse::SortedParse;
 use phrases::Phrases;
 
-/// The bytes between two phrases of `block`, on average; `None` where it repeats itself too little
-/// to be sorted like this.
+/// The average number of bytes between two phrases of `block`, or `None` if it repeats itself too
+/// little to be sorted like this.
 pub fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
     if block.len() < limits.min_len {
         return None;
     }
     let ratio = content_defined::deduplication_ratio(block).filter(|r| *r >= limits.repeats)?;
-    // The more repeats, the longer phrases may get until the dictionary takes longer than the
-    // parse.
+    // With more repeats, phrases may be longer before the dictionary takes longer than the parse.
     Some(if ratio > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing })
 }
 
-/// Sorts a block by prefix-free parsing on the current rayon pool. `None` where its phrases break
-/// the limits.
+/// Sorts a block by prefix-free parsing on the current rayon pool, or returns `None` if its phrases
+/// exceed the limits.
 pub fn sort(
     block: &[u8],
     sample_rate: u32,
@@ -73,7 +72,7 @@ mod tests {
     use super::super::{CpuSorter, cases, naive};
     use super::*;
 
-    /// Sorts and compares. True if the block was sorted by its phrases.
+    /// Sorts and compares. Returns true if the block was sorted by its phrases.
     fn check(name: &str, block: &[u8], expected: &Bwt, spacing: u32) -> bool {
         let rate = expected.sample_rate;
         let sorted = sort(block, rate, spacing, ParsingLimits::LOWEST).unwrap();

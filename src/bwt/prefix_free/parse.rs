@@ -1,5 +1,4 @@
-//! The parse of a block, which is its phrases as a text of ranks in the dictionary, and its
-//! suffixes.
+//! The parse of a block, a text of the ranks of its phrases in the dictionary, and its suffixes.
 
 use super::super::sort_limits::no_memory;
 use super::dictionary::Dictionary;
@@ -14,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Phrases per task.
 const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
 
-/// The mark of a name with samples in it. Blocks are too short to have as many phrases.
+/// Flag of a name whose phrases contain samples. Blocks are too short to have as many phrases.
 const SAMPLED: u32 = 1 << 31;
 
 /// The suffix array of the names.
@@ -30,17 +29,17 @@ pub fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
 
 /// All phrases of a block in the order of the suffixes of the block that start with them.
 pub struct SortedParse {
-    /// For each, the rank of the phrase behind it; 0 for the last phrase, which is like no other.
+    /// The rank of the phrase behind each; 0 for the last phrase, which differs from all others.
     pub follower: Vec<u32>,
-    /// For each, the byte before it; 0 for the first.
+    /// The byte before each; 0 for the first phrase of the block.
     pub before: Vec<u8>,
-    /// By name, where the phrases of that name start, and [`SAMPLED`].
+    /// By name, the start of the phrases of that name, and [`SAMPLED`].
     lists: Vec<AtomicU32>,
-    /// By place in the block, the rank of each phrase.
+    /// The rank of each phrase, in the order of the block.
     ranks: Vec<AtomicU32>,
 }
 
-/// A suffix of the block whose row is wanted.
+/// A suffix of the block whose row is to be sampled.
 pub struct SampledSuffix {
     /// The suffix of its phrase in the dictionary.
     pub at: u32,
@@ -87,21 +86,21 @@ impl SortedParse {
         Ok(parse)
     }
 
-    /// The phrases of one name.
+    /// The ranks of the phrases of one name.
     #[inline(always)]
     pub fn list(&self, name: u32) -> Range<usize> {
         let start = |name: u32| self.lists[name as usize].load(Ordering::Relaxed) & !SAMPLED;
         start(name) as usize..start(name + 1) as usize
     }
 
-    /// Whether a name has samples in it.
+    /// Returns true if phrases of this name contain samples.
     #[inline(always)]
     pub fn is_sampled(&self, name: u32) -> bool {
         self.lists[name as usize].load(Ordering::Relaxed) & SAMPLED != 0
     }
 
-    /// Marks the names that have samples. Gives the sampled suffixes, sorted by their places in the
-    /// dictionary.
+    /// Marks the names whose phrases contain samples. Returns the sampled suffixes, sorted by their
+    /// positions in the dictionary.
     pub fn samples(
         &self,
         phrases: &Phrases,

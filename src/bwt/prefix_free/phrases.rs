@@ -1,4 +1,4 @@
-//! Block -> phrases, and which of them are equal.
+//! Cuts a block into phrases, and finds which of them are equal.
 
 use super::super::sort_limits::{ParsingLimits, no_memory};
 use crate::allocation;
@@ -6,16 +6,16 @@ use crate::error::Error;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bytes that decide whether a phrase starts with them.
+/// Bytes of a window, whose hash decides if a phrase starts with it.
 pub const WINDOW: usize = 8;
 
 /// Bytes or phrases per task.
 const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
 
-/// Phrases that are looked up together.
+/// Number of phrases that are looked up together.
 const BATCH: usize = 32;
 
-/// Slots that are looked at for a phrase before the table counts as full.
+/// Maximum number of slots that are tried for a phrase before the table counts as full.
 const PROBES: usize = 200;
 
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -27,7 +27,7 @@ pub fn stir(hash: u64, word: u64) -> u64 {
     (product as u64) ^ (product >> 64) as u64
 }
 
-/// A block and where it is cut.
+/// A block and its cuts.
 pub struct Phrases<'a> {
     block: &'a [u8],
     /// The first byte of each phrase. The first is 0.
@@ -35,7 +35,7 @@ pub struct Phrases<'a> {
 }
 
 impl<'a> Phrases<'a> {
-    /// Cuts a block. `None` where the phrases break the limits.
+    /// Cuts a block, or returns `None` if the phrases exceed the limits.
     pub fn cut(
         block: &'a [u8],
         spacing: u32,
@@ -49,7 +49,8 @@ impl<'a> Phrases<'a> {
                 |cuts, task| {
                     let mut len = 0;
                     for at in (task * TASK).max(1)..places.min((task + 1) * TASK) {
-                        // Whether this stays is as good as random: a branch would often go wrong.
+                        // Written always: the condition is as good as random, so a branch would be
+                        // mispredicted often.
                         cuts[len] = at as u32;
                         len += usize::from(starts_phrase(block, at, spacing));
                     }
@@ -67,17 +68,17 @@ impl<'a> Phrases<'a> {
         Ok(Some(Phrases { block, starts }))
     }
 
-    /// The number of phrases.
+    /// Number of phrases.
     pub fn len(&self) -> usize {
         self.starts.len()
     }
 
-    /// The length of the block.
+    /// Length of the block in bytes.
     pub fn bytes_in_block(&self) -> usize {
         self.block.len()
     }
 
-    /// A phrase, with the window that starts the next one. The last has none.
+    /// A phrase, including the window that starts the next one. The last phrase has no such window.
     #[inline]
     pub fn bytes(&self, phrase: usize) -> &'a [u8] {
         let end = self.starts.get(phrase + 1).map_or(self.block.len(), |&s| s as usize + WINDOW);
@@ -90,11 +91,11 @@ impl<'a> Phrases<'a> {
         (phrase, pos - self.starts[phrase] as usize)
     }
 
-    /// For each phrase the number of one that is equal; the same one for all that are.
-    /// `None` where too many are different.
+    /// For each phrase the index of an equal one, the same for all that are equal. `None` if too
+    /// many are different.
     ///
-    /// All threads fill one table. Which of some equal phrases they all are given depends on who is
-    /// first.
+    /// All threads fill one table. The thread that is first decides which of several equal phrases
+    /// gives the index.
     pub fn find_equal(&self) -> Result<Option<Vec<u32>>, Error> {
         let slots = (self.len() / 4).max(1024).next_power_of_two();
         let table = allocation::zeroed::<AtomicU64>(slots).ok_or_else(no_memory)?;
@@ -110,7 +111,7 @@ impl<'a> Phrases<'a> {
     }
 
     /// Looks up some phrases from `first` on. All their slots are read before one is needed, so
-    /// that the memory is waited for only once.
+    /// that there is one wait for memory.
     fn find_batch(&self, table: &[AtomicU64], first: usize, equal: &mut [u32]) -> Option<()> {
         let mut hashes = [0; BATCH];
         let mut touched = 0;
@@ -125,11 +126,11 @@ impl<'a> Phrases<'a> {
         Some(())
     }
 
-    /// A phrase in the table that is equal to this one, which may be itself.
+    /// The index of a phrase in the table that is equal to this one, which may be itself.
     fn find_or_insert(&self, table: &[AtomicU64], phrase: usize, hash: u64) -> Option<u32> {
         let bytes = self.bytes(phrase);
         let mut at = hash as usize;
-        // Half of the hash, and the number of the phrase plus one.
+        // The upper half of the hash, and the index of the phrase plus one.
         let mine = hash >> 32 << 32 | (phrase as u64 + 1);
         for _ in 0..PROBES {
             let slot = &table[at & (table.len() - 1)];

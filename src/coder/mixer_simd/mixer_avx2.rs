@@ -33,7 +33,8 @@ impl super::MixerVector for MixerAvx2 {
 
     #[inline(always)]
     fn stretched(self) -> Self {
-        // Numbers below 2^13 convert to floating point exactly, and no arithmetic follows there.
+        // Numbers below 2^13 convert to floating point exactly, and there is no arithmetic on the
+        // floats.
         let odds = |p1, p0| {
             // SAFETY: only code that runs with AVX2 names this type, here and below.
             unsafe {
@@ -42,7 +43,7 @@ impl super::MixerVector for MixerAvx2 {
                 _mm_srai_epi32::<15>(_mm_sub_epi32(p1, p0))
             }
         };
-        // SAFETY: as in `odds`. Halves of 128 bits: instructions across them take three cycles
+        // SAFETY: as in `odds`. In halves of 128 bits: instructions across halves take three cycles
         // more.
         unsafe {
             let zero = _mm_setzero_si128();

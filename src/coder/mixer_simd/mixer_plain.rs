@@ -6,7 +6,7 @@ use std::array::from_fn;
 #[derive(Debug, Clone, Copy)]
 pub struct MixerPlain([u16; 8]);
 
-/// The binary logarithm of `x` by straight lines between powers of two, in units of 2^-23.
+/// The binary logarithm of `x`, interpolated linearly between powers of two, in units of 2^-23.
 fn line(x: u32) -> i32 {
     let width = x.ilog2();
     ((width << 23) + (x << (23 - width)) - (1 << 23)) as i32

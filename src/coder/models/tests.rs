@@ -1,4 +1,4 @@
-//! What counts become, and what survives of damage.
+//! Models survive a round trip; damage is an error or other models.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! A GPU against the CPU, whose searches are tested against plain ones.
+//! Tests of a GPU against the CPU, whose searches are tested against plain ones.
 
 use super::*;
 use crate::bwt::{Bwt, Sorter};
@@ -36,7 +36,8 @@ fn patterns(text: &[u8], seed: u64, count: usize) -> Vec<Vec<u8>> {
     patterns
 }
 
-/// Compares intervals and, of up to `limit` rows of each, positions. Says how many there were.
+/// Compares intervals and, for up to `limit` rows of each, positions. Returns the number of
+/// patterns and positions compared.
 fn check(
     gpu: &mut gpu::Searcher,
     name: &str,
@@ -99,8 +100,8 @@ fn many_random_texts() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// All sizes around those of lines, borders and super borders; every pattern of one symbol, every
-/// row.
+/// All sizes close to those of lines, borders and super borders; every pattern of one symbol, and
+/// every row.
 #[test]
 fn borders() {
     if gpu().is_none() {
@@ -120,8 +121,7 @@ fn borders() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// So many patterns that they take several batches and all streams, one of them longer than a
-/// batch.
+/// Enough patterns for several batches and all streams, one of them longer than a batch.
 #[test]
 fn batches() {
     if gpu().is_none() {
@@ -144,8 +144,8 @@ fn batches() {
     say(format_args!("{count} intervals and positions"));
 }
 
-/// The transform of the symbols from 0 up to `sigma`, `count` times, in a block of any size:
-/// suffixes that begin with the same symbol stand in the order of their lengths.
+/// The BWT of the symbols from 0 up to `sigma`, repeated `count` times, in a block of any size:
+/// suffixes that begin with the same symbol are in the order of their lengths.
 fn of_repeated(sigma: usize, count: usize) -> Bwt {
     const RATE: usize = 64;
     let len = sigma * count;
@@ -158,8 +158,9 @@ fn of_repeated(sigma: usize, count: usize) -> Bwt {
     Bwt { bytes, sample_rate: RATE as u32, samples }
 }
 
-/// Rows that take all 32 bits, by bit planes and by bytes: up to the largest block, of which 32
-/// bits just count the bytes, and the counters where there are 128 for two lines or 256 for four.
+/// Rows that take all 32 bits, in bit-sliced layouts and in bytes, up to the largest block: 32 bits
+/// just suffice to count its bytes, and for the counters of 128 symbols per two lines or 256 per
+/// four.
 #[test]
 fn blocks_above_2_gib() {
     if gpu().is_none() {
@@ -204,8 +205,8 @@ fn blocks_above_2_gib() {
     }
 }
 
-/// Indexes of several blocks stay on the GPU and take turns, but for those that are gone; where its
-/// memory is scarce, there is one.
+/// Indexes of several blocks stay on the GPU and take turns, and dropped ones are removed. If
+/// memory is scarce, there is one index.
 #[test]
 fn indexes_stay() {
     if gpu().is_none() {
@@ -234,7 +235,7 @@ fn indexes_stay() {
     assert_eq!(gpu.kept(), 1);
 }
 
-/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+/// The fewest and smallest inputs that reach every kernel, for the tools of `compute-sanitizer`.
 #[test]
 fn every_kernel_once() {
     if gpu().is_none() {
@@ -272,7 +273,7 @@ fn a_failure_leaves_the_searcher_usable() {
     check(&mut searcher, "after failures", &index, &patterns, 3);
 }
 
-/// What the CPU survives, a GPU survives with the same outcome.
+/// Damage that the CPU handles is handled by a GPU with the same outcome.
 #[test]
 fn contradictions() {
     if gpu().is_none() {
