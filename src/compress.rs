@@ -157,8 +157,7 @@ fn start(
     let announce = move |block: &RawBlock| encoder.announce(block);
     let sort = move |block| sorting.0.sort(block);
     let code = move |sorted| coder.code(sorted);
-    let pipeline =
-        Pipeline::start(plan.depth, announce, plan.workers, sort, plan.coders, code)?;
+    let pipeline = Pipeline::start(plan.depth, announce, plan.workers, sort, plan.coders, code)?;
     Ok((plan, pipeline))
 }
 

@@ -211,13 +211,8 @@ impl BlockEncoder {
         let (filtered, sequences) = self.filtered(bytes, sequences, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
-        let (sorted, steps) = self.sorters.sort(
-            &filtered.text,
-            sample_rate,
-            threads,
-            place.alone,
-            &self.pool,
-        )?;
+        let (sorted, steps) =
+            self.sorters.sort(&filtered.text, sample_rate, threads, place.alone, &self.pool)?;
         self.listener.done(place.number, steps);
         let block = FilteredBlock { filtered, sequences, place, raw_size, checksum };
         Ok(SortedBlockText { block, sorted })
@@ -288,7 +283,7 @@ impl BlockEncoder {
         let rate = sample_rate(text.len(), self.index);
         let threads = if filtered.place.alone { self.pool.count() } else { 1 };
         let sorted = self.pool.install(|| self.sorters.cpu.sort_on(threads, text, rate))?;
-        // The check may have used the sorter's room.
+        // The sorter's workspace is freed, since the check needs its room.
         self.sorters.cpu.free();
         let sorted = SortedBlockText { block: filtered, sorted: Sorted::Bwt(sorted) };
         let (block, _) = code(sorted, self.form, &self.pool, &self.spare)?;

@@ -38,7 +38,7 @@
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
-//! | read | `bwz-reader` (`frame`), `bwz-piece`; the caller's for the first frame header and the blocks read ahead of it | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
+//! | read | `bwz-reader` (`frame`), `bwz-piece`; the caller's for the first frame header and the bytes that are read ahead with it | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
 //! | decode and invert, GPU | a worker of the second stage, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples. The CPU does a block that fails |
 //! | decode, CPU | a worker of the first stage, or of the second if a GPU might have done it; slices in the pool | the BWT, in the memory of a written block; the payload too, if a GPU may take part | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker of the second stage, with a lease | pinned copy, the GPU's arena | one cycle, samples. The CPU inverts a block that fails |

@@ -121,7 +121,7 @@ const SUPERSTEPS_ALONE: usize = 2;
 const WORDS: f64 = 24.0;
 
 /// Each level takes a constant number of supersteps and O(v n / p) words, and there are O(log log
-/// p) levels. The Fibonacci word repeats itself so much that no level is left out.
+/// p) levels. The Fibonacci word repeats itself enough that no level is left out.
 #[test]
 fn supersteps_and_words_grow_as_in_the_paper() {
     for count in [4, 16] {

@@ -41,8 +41,8 @@
 //!
 //! # Limits
 //!
-//! Texts have up to 2^31 - 1 bytes, so that a position takes 4. Longer ones are an error, even if
-//! there is memory for them; [`crate::repeats`] finds copies in them.
+//! Texts have up to 2^31 - 1 bytes, so that a position takes 4 bytes. Longer texts are an error,
+//! even if there is memory for them; [`crate::repeats`] finds copies in them.
 
 mod arrays;
 mod extensions;

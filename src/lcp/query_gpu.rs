@@ -23,7 +23,7 @@ pub struct QueryGpu {
 }
 
 impl QueryGpu {
-    /// Creates the GPU of some values. It is not opened yet.
+    /// Creates the GPU for one set of values. It is opened when queries need it.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if a GPU is asked for and this build has no CUDA.

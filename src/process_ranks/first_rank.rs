@@ -135,8 +135,7 @@ pub(super) fn sort(
         let connection = &connections[number_of_other];
         let give = || {
             let mut heard = connection.listen();
-            connection
-                .say(|to| messages::ask(to, &network, sample_rate, parts, number, text))?;
+            connection.say(|to| messages::ask(to, &network, sample_rate, parts, number, text))?;
             *heard = Instant::now();
             peers.wait(|| connection.has_message(&mut heard))?;
             let rows =

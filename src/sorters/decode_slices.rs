@@ -57,7 +57,7 @@ impl SliceGpus {
         Ok(SliceGpus { gpus, portion: PORTION })
     }
 
-    /// Creates a pool of GPUs that are open at once and used whatever the block, for portions of
+    /// Creates a pool of GPUs that are open from the start and used for every block, for portions of
     /// `portion` bytes.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuDecode>, portion: usize, listener: Listener) -> Self {

@@ -92,7 +92,7 @@ impl BlockInverter {
         BlockInverter { gpus, cpu: CpuInverse::new(narrow), on_cpu: AtomicUsize::new(0) }
     }
 
-    /// Creates the inverters of GPUs that are open at once and used whatever the block.
+    /// Creates the inverters of GPUs that are open from the start and used for every block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuInvert>, listener: Listener) -> Self {
         BlockInverter::with(

@@ -1,7 +1,7 @@
 //! Blocks that several GPUs sort together, each a part of the block, if a device of several GPUs
 //! was asked for.
 //!
-//! Two kinds of blocks are sorted so. The first are blocks that no GPU alone has the memory for.
+//! Two kinds of blocks are sorted in this way. The first are blocks that no GPU alone has the memory for.
 //! The second is a block that is alone in its stream, so that the other GPUs would be idle, if
 //! there are at least 8 GPUs: two take 0.6 to 0.8 times the time of one (`kernels/README.md`), and
 //! the check of their result outweighs that. Two other kinds stay with one GPU. One is a block of

@@ -81,7 +81,7 @@ impl BlockSorter {
         }
     }
 
-    /// Creates the sorters of GPUs that are open at once and used whatever the block.
+    /// Creates the sorters of GPUs that are open from the start and used for every block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuSort>, listener: Listener) -> Self {
         BlockSorter::with(DevicePool::new(Opener::of(gpus), Rates::SORT, 4, listener))

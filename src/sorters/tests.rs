@@ -28,7 +28,7 @@ fn sorters(open: OpenGpus<GpuSort>, gpu_only: bool, listener: Listener) -> Block
     BlockSorter::with(DevicePool::new(opener, rates, 4, listener))
 }
 
-/// Creates a sorter on GPUs that are open at once and used whatever the block.
+/// Creates a sorter on GPUs that are open from the start and used for every block.
 fn chosen(listener: Listener, gpus: Vec<GpuSort>) -> BlockSorter {
     sorters(Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu))), true, listener)
 }
@@ -281,7 +281,7 @@ fn one_block_does_not_wait_for_a_gpu_that_is_being_opened() {
     open_now.send(()).unwrap();
 }
 
-/// An inverter on GPUs that are open at once and used whatever the block.
+/// An inverter on GPUs that are open from the start and used for every block.
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, warnings) = Listener::of_warnings();

@@ -307,8 +307,7 @@ impl<'m> JointDoubling<'m> {
         }
         let list = RowList { suffixes, rows };
         let new = RowList { suffixes: self.suffixes.alternate, rows: self.rows.alternate };
-        let new =
-            NewList { list: new, groups: self.groups, len: new_len, group_count: new_groups };
+        let new = NewList { list: new, groups: self.groups, len: new_len, group_count: new_groups };
         let facts = part_list(gpu, list, sums, new, out, self.facts)?;
         self.suffixes.swap();
         self.rows.swap();

@@ -46,8 +46,9 @@ fn portions_are_whole_slices_and_no_larger_than_they_may_be() {
     let len = bwt.len();
     let portions = gpus.portions(&coded.models, &coded.raw_sizes, &slices, &mut bwt);
     assert!(portions.len() > len / PORTION);
-    let of =
-        |portion: &Portion| portion.coded.raw_sizes.iter().map(|&size| size as usize).sum::<usize>();
+    let of = |portion: &Portion| {
+        portion.coded.raw_sizes.iter().map(|&size| size as usize).sum::<usize>()
+    };
     assert!(portions.iter().all(|portion| portion.out.len() == of(portion)));
     assert!(portions.windows(2).all(|two| {
         let len = two[0].out.len();
