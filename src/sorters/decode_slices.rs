@@ -57,8 +57,8 @@ impl SliceGpus {
         Ok(SliceGpus { gpus, portion: PORTION })
     }
 
-    /// Creates a pool of GPUs that are open from the start and used for every block, for portions of
-    /// `portion` bytes.
+    /// Creates a pool of GPUs that are open from the start and used for every block, for portions
+    /// of `portion` bytes.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuDecode>, portion: usize, listener: Listener) -> Self {
         SliceGpus { gpus: DevicePool::new(Opener::of(gpus), Rates::DECODE, 4, listener), portion }

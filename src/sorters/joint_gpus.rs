@@ -1,13 +1,13 @@
 //! Blocks that several GPUs sort together, each a part of the block, if a device of several GPUs
 //! was asked for.
 //!
-//! Two kinds of blocks are sorted in this way. The first are blocks that no GPU alone has the memory for.
-//! The second is a block that is alone in its stream, so that the other GPUs would be idle, if
-//! there are at least 8 GPUs: two take 0.6 to 0.8 times the time of one (`kernels/README.md`), and
-//! the check of their result outweighs that. Two other kinds stay with one GPU. One is a block of
-//! up to [`gpu::MOST_BYTES`] bytes that the GPU codes too: coding takes longer than sorting, and
-//! threads code what several GPUs have sorted. The other is a small block, whose rounds would wait
-//! for messages.
+//! Two kinds of blocks are sorted in this way. The first are blocks for which no GPU alone has the
+//! memory. The second is a block that is alone in its stream, so that the other GPUs would be idle,
+//! if there are at least 8 GPUs. (Two GPUs take 0.6 to 0.8 times the time of one,
+//! `kernels/README.md`, which the check of their result outweighs.) Two other kinds stay with one
+//! GPU. One is a block of up to [`gpu::MOST_BYTES`] bytes that the GPU codes too: coding takes
+//! longer than sorting, and threads code a block that several GPUs have sorted. The other is a
+//! small block, whose rounds would wait for messages.
 //!
 //! If other processes help, their GPUs take part, and only the first kind of blocks is sorted
 //! together. For blocks that one GPU holds, ranks add only the way over the network.

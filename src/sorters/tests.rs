@@ -281,7 +281,7 @@ fn one_block_does_not_wait_for_a_gpu_that_is_being_opened() {
     open_now.send(()).unwrap();
 }
 
-/// An inverter on GPUs that are open from the start and used for every block.
+/// The inverter's GPUs are open from the start and used for every block.
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, warnings) = Listener::of_warnings();
