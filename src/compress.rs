@@ -1,9 +1,9 @@
-//! Raw stream in, frame out: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
+//! Compression of a raw stream into a frame: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
 //! Blocks flow reader -> first stage (filters, then the sort; a GPU codes too) -> second stage
-//! (slices, payload) -> writer through a [`Pipeline`]. What takes long is done on one rayon pool of
-//! as many threads as the options say; the pipeline's own threads put blocks together and hand them
-//! on. `memory` says what that takes.
+//! (slices, payload) -> writer through a [`Pipeline`]. Long work is done in one rayon pool of as
+//! many threads as the options say. The pipeline's own threads put blocks together and hand them
+//! on. `memory` plans the memory for it.
 
 use crate::allocation;
 use crate::block::BlockEncoder;
@@ -22,26 +22,26 @@ use std::iter;
 use std::mem;
 use std::sync::Arc;
 
-/// What went in and what came out.
+/// Sizes of a compressed stream, and its index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
     /// Bytes of the raw stream.
     pub raw_size: u64,
-    /// Bytes of the compressed file, without the padding that may stand behind its last frame.
+    /// Bytes of the compressed file, without padding after its last frame.
     pub coded_size: u64,
-    /// How the blocks are indexed.
+    /// Index of the blocks.
     pub indexed: IndexedBlocks,
 }
 
 /// Compresses all of `input` into one frame.
 ///
-/// Blocks are worked on side by side, as many as threads and memory allow; the output does not
+/// As many blocks are compressed side by side as threads and memory allow. The output does not
 /// depend on either.
 ///
 /// # Errors
-/// [`Error::Io`] from either side, [`Error::Limit`] where one block needs more memory than the
-/// options allow.
+/// [`Error::Io`] from either side, [`Error::Limit`] if one block needs more memory than the options
+/// allow.
 ///
 /// ```
 /// let text = b"to be or not to be".repeat(100);
@@ -62,16 +62,16 @@ pub fn compress<R: Read + Send, W: Write>(
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
-        return Ok(summary(FrameWriter::start(output, 0)?.finish()?).1);
+        return Ok(finish(FrameWriter::start(output, 0)?)?.1);
     };
-    // A first block that others follow may have been cut shorter than they are.
+    // A first block that others follow may have been cut shorter than the others are.
     first.alone = blocks.ended;
     let block_size = if first.alone { first.raw.len() as u64 } else { options.block_size() };
     if first.alone && threads::calling_does(block_size, options) {
         let (_, encoder) = plan(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = FrameWriter::start(output, block_size)?;
         write(&mut writer, encoder.encode(first)?, options)?;
-        return Ok(summary(writer.finish()?).1);
+        return Ok(finish(writer)?.1);
     }
     let work = if first.alone { block_size } else { u64::MAX };
     let (plan, pipeline) = start(block_size, &options.for_work(work), blocks.spare.clone())?;
@@ -87,10 +87,10 @@ pub fn compress<R: Read + Send, W: Write>(
         Ok(())
     };
     pipeline.run(blocks, sink, || options.listener.failed())?;
-    Ok(summary(writer.finish()?).1)
+    Ok(finish(writer)?.1)
 }
 
-/// Writes a block, which is a step like others.
+/// Writes a block, as a step of its own for the listener.
 fn write<W: Write>(
     writer: &mut FrameWriter<W>,
     block: CodedBlock,
@@ -99,31 +99,32 @@ fn write<W: Write>(
     options.listener.time(block.number, Step::Write, || writer.block(&block))
 }
 
-/// The largest block that the memory allows.
+/// Returns the size of the largest block that the memory allows.
 fn largest(options: &Options) -> u64 {
     Plan::largest_block(options.allowance(), options.effort.into(), options.index)
 }
 
-/// How much to take for the first block: where blocks are larger than the memory allows, one byte
-/// more than it does, which shows that.
+/// Returns the size with which the first block is read. If blocks are larger than the memory
+/// allows, it is one byte more than the memory allows, which is enough to find that.
 fn first_block_size(options: &Options) -> u64 {
     options.block_size().min(largest(options) + 1)
 }
 
-fn summary<W>(
-    (output, raw_size, coded_size, indexed): (W, u64, u64, IndexedBlocks),
-) -> (W, Summary) {
-    (output, Summary { raw_size, coded_size, indexed })
+/// Ends the frame, and returns the output and the summary.
+fn finish<W: Write>(writer: FrameWriter<W>) -> Result<(W, Summary)> {
+    let (output, raw_size, coded_size, indexed) = writer.finish()?;
+    Ok((output, Summary { raw_size, coded_size, indexed }))
 }
 
-/// Plans for blocks no larger than the first, and makes what encodes them.
+/// Plans the memory for blocks no larger than the first, and creates their encoder.
 fn plan(
     first: u64,
     pool: Threads,
     spare: Spare,
     options: &Options,
 ) -> Result<(Plan, BlockEncoder)> {
-    // A first block that is too large was not read to its end: the error is that of a full one.
+    // A first block that is too large was not read to its end, so the error is that of a full
+    // block.
     let block_size = if first > largest(options) { options.block_size() } else { first };
     let (coding, index) = (options.effort.into(), options.index);
     let allowed = options.allowance().beside(sorters::blocks_on_gpus(block_size, options));
@@ -132,8 +133,8 @@ fn plan(
     Ok((plan, encoder))
 }
 
-/// What the workers of the first stage share. When the last of them has ended, blocks are still
-/// coded and written, and meanwhile the GPUs are let go of.
+/// Encoder shared by the workers of the first stage. When the last of them has ended, the GPUs are
+/// let go of, while blocks are still being coded and written.
 struct SortingStage(Arc<BlockEncoder>);
 
 impl Drop for SortingStage {
@@ -156,14 +157,15 @@ fn start(
     let announce = move |block: &RawBlock| encoder.announce(block);
     let sort = move |block| sorting.0.sort(block);
     let code = move |sorted| coder.code(sorted);
-    let stages = ((plan.workers, sort), (plan.coders, code));
-    Ok((plan, Pipeline::start(plan.depth, announce, stages.0, stages.1)?))
+    let pipeline = Pipeline::start(plan.depth, announce, plan.workers, sort, plan.coders, code)?;
+    Ok((plan, pipeline))
 }
 
-/// Compresses what is written to it; the frame is complete only after [`Encoder::finish`].
+/// Compresses the bytes that are written to it. The frame is complete only after
+/// [`Encoder::finish`].
 ///
-/// Blocks are compressed by threads of their own and written by whoever calls `write`, so `W` never
-/// leaves the caller's thread. `flush` passes on what is ready; it does not cut a block short,
+/// Threads of its own compress the blocks. The caller of `write` writes them, so `W` never leaves
+/// the caller's thread. `flush` passes on the bytes that are ready. It does not cut a block short,
 /// since that would change the output.
 ///
 /// ```
@@ -187,7 +189,8 @@ pub struct Encoder<W: Write> {
     state: EncoderState<W>,
 }
 
-/// The frame's header holds the size of the first block, so it waits until that is known.
+/// State of an encoder. The frame's header holds the size of the first block, so it waits until
+/// that is known.
 #[allow(clippy::large_enum_variant, reason = "an encoder has one, which is hardly ever moved")]
 enum EncoderState<W: Write> {
     Fresh(W),
@@ -195,7 +198,7 @@ enum EncoderState<W: Write> {
         writer: FrameWriter<W>,
         pipeline: Pipeline<RawBlock, CodedBlock, Error>,
     },
-    /// An error was given out; nothing more is written.
+    /// An error was returned; nothing more is written.
     Failed,
 }
 
@@ -206,7 +209,7 @@ impl<W: Write> fmt::Debug for Encoder<W> {
 }
 
 impl<W: Write> Encoder<W> {
-    /// An encoder that writes one frame to `output`.
+    /// Creates an encoder that writes one frame to `output`.
     pub fn new(output: W, options: &Options) -> Self {
         Encoder {
             options: options.clone(),
@@ -220,12 +223,12 @@ impl<W: Write> Encoder<W> {
         }
     }
 
-    /// Compresses what is left, ends the frame and gives the output back.
+    /// Compresses the rest, ends the frame and returns the output.
     ///
     /// # Errors
-    /// As [`compress`]; also where a write before has failed.
+    /// As [`compress`]; also if an earlier write has failed.
     pub fn finish(mut self) -> Result<(W, Summary)> {
-        // A full block is cut as `compress` does it, which cannot know that nothing follows.
+        // A full block is cut as `compress` cuts it, which cannot know that nothing follows.
         if self.block.len() == self.block_size {
             self.submit(false)?;
         }
@@ -234,20 +237,20 @@ impl<W: Write> Encoder<W> {
         }
         self.cut.warn(&self.options.listener);
         match mem::replace(&mut self.state, EncoderState::Failed) {
-            EncoderState::Fresh(output) => Ok(summary(FrameWriter::start(output, 0)?.finish()?)),
+            EncoderState::Fresh(output) => finish(FrameWriter::start(output, 0)?),
             EncoderState::Running { mut writer, mut pipeline } => {
                 pipeline.close();
                 while let Some(block) = pipeline.next() {
                     write(&mut writer, block?, &self.options)?;
                 }
-                Ok(summary(writer.finish()?))
+                finish(writer)
             }
             EncoderState::Failed => Err(failed_before()),
         }
     }
 
-    /// Hands the gathered block to the pipeline; first writes what is ready, and waits for the
-    /// oldest one if the pipeline is full.
+    /// Hands the gathered block to the pipeline. First it writes the blocks that are ready, and
+    /// waits for the oldest one if the pipeline is full.
     fn submit(&mut self, is_last: bool) -> Result<()> {
         let mut next = self.spare.take();
         next.clear();

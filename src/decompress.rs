@@ -1,10 +1,10 @@
-//! Frames in, raw stream out: [`decompress`] for a `Write`, [`Decoder`] as a `Read`.
+//! Decompression of frames into the raw stream: [`decompress`] for a `Write`, [`Decoder`] as a
+//! `Read`.
 //!
 //! Blocks flow reader -> slice decoders -> inverse, filters undone and checksum -> writer through a
-//! [`Pipeline`]; slices of
-//! one block after another and lanes of one inverse are spread over the same rayon pool. Where GPUs
-//! may decode and invert a block, the first stage passes it on as it is. No byte is given out
-//! before its block's checksum held.
+//! [`Pipeline`]. The slices of one block after another and the lanes of one inverse are spread over
+//! the same rayon pool. If GPUs may decode and invert a block, the first stage passes it on
+//! unchanged. No byte is given out before its block's checksum is found right.
 
 use crate::block::BlockDecoder;
 use crate::compress::Summary;
@@ -24,12 +24,12 @@ use std::sync::Arc;
 
 /// Decompresses all frames of `input`.
 ///
-/// Blocks are worked on side by side, as many as threads and memory allow, and written in order.
+/// As many blocks are decompressed side by side as threads and memory allow, and written in order.
 ///
 /// # Errors
-/// [`Error::Format`] where the input is damaged or not ours: what was written before it is right
-/// and complete up to that block. [`Error::Limit`] where a block needs more memory than the options
-/// allow, [`Error::OutputLimit`] where it makes more output. [`Error::Io`] from either side.
+/// [`Error::Format`] if the input is damaged or not a bwz file: the output is right and complete up
+/// to that block. [`Error::Limit`] if a block needs more memory than the options allow,
+/// [`Error::OutputLimit`] if it makes more output. [`Error::Io`] from either side.
 ///
 /// ```
 /// let options = bwz::Options::new();
@@ -42,9 +42,10 @@ use std::sync::Arc;
 /// # Ok::<(), bwz::Error>(())
 /// ```
 ///
-/// A slice takes the bytes too, where it has room for all. How many a file says that it has,
-/// [`Archive::raw_size`](crate::Archive::raw_size) tells without decoding any. Who allocates by
-/// that has to bound it, since only the whole file shows whether it is so.
+/// The output may also be a slice that has room for all bytes.
+/// [`Archive::raw_size`](crate::Archive::raw_size) returns the number of bytes that the file
+/// states, without decoding any. Bound that number before you allocate by it, since only decoding
+/// the whole file shows whether it is true.
 ///
 /// ```
 /// # let options = bwz::Options::new();
@@ -79,14 +80,16 @@ pub fn decompress<R: Read + Send, W: Write>(
     if options.first_block_alone
         && let Some(block_size) = frames.next_block_size()?
     {
-        let place = frames.place();
-        let (planned, pipeline) = start_above(block_size, place, &mut pool, &spare, options)?;
+        let (next, offset) = frames.place();
+        let (planned, pipeline) =
+            start_above(block_size, next, offset, &mut pool, &spare, options)?;
         let first = iter::from_fn(|| frames.next_block(planned)).take(1);
         pipeline.run(first, &mut write, || options.listener.failed())?;
     }
     while let Some(block_size) = frames.next_block_size()? {
-        let place = frames.place();
-        let (planned, pipeline) = start_above(block_size, place, &mut pool, &spare, options)?;
+        let (next, offset) = frames.place();
+        let (planned, pipeline) =
+            start_above(block_size, next, offset, &mut pool, &spare, options)?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
         pipeline.run(blocks, &mut write, || options.listener.failed())?;
     }
@@ -94,8 +97,8 @@ pub fn decompress<R: Read + Send, W: Write>(
     Ok(Summary { raw_size, coded_size: frames.offset(), indexed: frames.indexed() })
 }
 
-/// Restores the first block where it is small: most often no other follows, for which threads would
-/// have to be started.
+/// Restores the first block if it is small. Most often no other follows, and no threads need to be
+/// started.
 fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Raw>> {
     let size = frames.next_block_size()?;
     let Some(size) = size.filter(|&size| threads::calling_does(size, options)) else {
@@ -107,15 +110,17 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
     frames.next_block(size).map(|block| decoder.restore(block?)).transpose()
 }
 
-/// From a coded block to its raw bytes.
+/// Pipeline from coded blocks to their raw bytes.
 type Restoring = Pipeline<CodedBlock, Raw, Error>;
 
-/// Starts the stages for the blocks of a frame, and somewhat larger ones where the memory allows:
-/// frames whose blocks grow little by little shall not start them anew each time. Gives the size
-/// that they are for. The next block's number and offset say how much of the input is left.
+/// Starts the stages for the blocks of a frame, and for somewhat larger ones if the memory allows:
+/// frames whose blocks grow little by little should not start the stages anew each time. Also
+/// returns the block size for which they were started. The next block has this number and offset;
+/// the offset tells how much of the input is left.
 fn start_above(
     block_size: u64,
-    (number, offset): (u64, u64),
+    number: u64,
+    offset: u64,
     pool: &mut Option<Arc<ThreadPool>>,
     spare: &Spare,
     options: &Options,
@@ -136,8 +141,8 @@ fn start_above(
     started.map_err(|e| e.at(number, offset))
 }
 
-/// What the workers of the last stage share. When the last of them has ended, blocks are still
-/// written, and meanwhile the GPUs are let go of.
+/// Decoder shared by the workers of the last stage. When the last of them has ended, the GPUs are
+/// let go of, while blocks are still being written.
 struct RestoringStage(Arc<BlockDecoder>);
 
 impl Drop for RestoringStage {
@@ -146,8 +151,8 @@ impl Drop for RestoringStage {
     }
 }
 
-/// Starts the stages for blocks of up to `block_size` bytes. Those that were written may leave
-/// their memory in `spare` for the next.
+/// Starts the stages for blocks of up to `block_size` bytes. Blocks that have been written may
+/// leave their memory in `spare` for the next.
 pub(crate) fn start(
     block_size: u64,
     pool: &Arc<ThreadPool>,
@@ -162,14 +167,14 @@ pub(crate) fn start(
     let announce = move |block: &CodedBlock| announced.announce(block);
     let decode = move |block| decoder.decode(block);
     let finish = move |decoded| restoring.0.finish(decoded);
-    Ok(Pipeline::start(plan.depth, announce, (plan.coders, decode), (plan.workers, finish))?)
+    Ok(Pipeline::start(plan.depth, announce, plan.coders, decode, plan.workers, finish)?)
 }
 
-/// Decompresses what it reads; works ahead on threads of its own.
+/// Decompresses the bytes that it reads. It works ahead on threads of its own.
 ///
-/// `R` is read by whoever calls `read`, so it never leaves the caller's thread; while it waits for
-/// its source, so does the caller, and what is ready or went wrong meanwhile is given out by the
-/// next `read` that returns. After an error every read is one.
+/// The caller of `read` reads `R`, so it never leaves the caller's thread. While it waits for its
+/// source, so does the caller. Blocks that become ready meanwhile, or an error, are given out by
+/// the next `read` that returns. After an error every read is one.
 ///
 /// ```
 /// use std::io::Read;
@@ -201,7 +206,7 @@ impl<R> fmt::Debug for Decoder<R> {
 }
 
 impl<R: Read> Decoder<R> {
-    /// A decoder of all frames of `input`.
+    /// Creates a decoder of all frames of `input`.
     pub fn new(input: R, options: &Options) -> Self {
         Decoder {
             options: options.clone(),
@@ -215,15 +220,17 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// The next block's raw bytes, or `None` at the end.
+    /// Returns the next block's raw bytes, or `None` at the end.
     fn next_block(&mut self) -> Result<Option<Raw>> {
         loop {
             if self.running.is_none() {
                 let Some(block_size) = self.frames.next_block_size()? else {
                     return Ok(None);
                 };
-                let (place, pool) = (self.frames.place(), &mut self.pool);
-                let started = start_above(block_size, place, pool, &self.spare, &self.options);
+                let (number, offset) = self.frames.place();
+                let pool = &mut self.pool;
+                let started =
+                    start_above(block_size, number, offset, pool, &self.spare, &self.options);
                 self.running = Some(started?);
             }
             let (planned, pipeline) = self.running.as_mut().expect("just started");
@@ -231,7 +238,7 @@ impl<R: Read> Decoder<R> {
                 && let Some(block) = self.frames.next_block(*planned)
             {
                 pipeline.submit(block);
-                // Reading may take long, so what is ready does not wait for more than one block.
+                // Reading may take long, so blocks that are ready wait for one block at most.
                 if pipeline.is_ready() {
                     break;
                 }

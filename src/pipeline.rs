@@ -39,13 +39,15 @@ where
     C: Send + 'static,
     E: Send + 'static,
 {
-    /// Starts so many workers of the first stage, and so many of the second; at most `depth` items
-    /// are in flight. `announce` is called with each item when it comes, ahead of its turn.
+    /// Starts `firsts` workers of the first stage and `seconds` of the second. At most `depth`
+    /// items are in flight. `announce` is called with each item when it comes, ahead of its turn.
     pub fn start<B: Send + 'static>(
         depth: usize,
         announce: impl Fn(&A) + Send + 'static,
-        (firsts, first): (usize, impl Fn(A) -> Result<B, E> + Clone + Send + 'static),
-        (seconds, second): (usize, impl Fn(B) -> Result<C, E> + Clone + Send + 'static),
+        firsts: usize,
+        first: impl Fn(A) -> Result<B, E> + Clone + Send + 'static,
+        seconds: usize,
+        second: impl Fn(B) -> Result<C, E> + Clone + Send + 'static,
     ) -> io::Result<Self> {
         let (jobs, to_first) = bounded::<Job<A, C, E>>(depth);
         let (from_first, to_second) = bounded::<Job<B, C, E>>(depth);
@@ -58,7 +60,7 @@ where
             abandoned,
             workers: Vec::new(),
         };
-        // Many workers of one stage leave none for the next one, and for the thread that reads.
+        // Many workers of one stage could leave no threads for the next one and for the reader.
         let kept = KeptThreads::of(2);
         for work in iter::repeat_n(first, firsts) {
             let next = from_first.clone();
@@ -71,7 +73,7 @@ where
                 break;
             }
         }
-        // Should a thread below fail to start, those above must see their channel end.
+        // If a thread below fails to start, the workers above must see their channel end.
         drop((to_first, from_first));
         let in_first = pipeline.workers.len();
         drop(kept);
@@ -87,8 +89,9 @@ where
         Ok(pipeline)
     }
 
-    /// True if a stage, before which there were so many workers, may start another one: where the
-    /// system gives no more threads, one worker does for a stage.
+    /// Returns true if a stage may start another worker. `workers_before` is the number of workers
+    /// of the stages before it. If the system gives no more threads, one worker is enough for a
+    /// stage.
     fn goes_on(&self, started: io::Result<()>, workers_before: usize) -> io::Result<bool> {
         match started {
             Err(_) if self.workers.len() > workers_before => Ok(false),
@@ -96,7 +99,7 @@ where
         }
     }
 
-    /// Starts a worker that takes `jobs` until there are no more or nobody wants them.
+    /// Starts a worker that takes `jobs` until there are no more or the pipeline is dropped.
     fn spawn<I: Send + 'static>(
         &mut self,
         jobs: Receiver<Job<I, C, E>>,
@@ -111,17 +114,17 @@ where
         Ok(())
     }
 
-    /// True when a result must be taken before another item is given.
+    /// Returns true if a result must be taken before another item is given.
     pub fn is_full(&self) -> bool {
         self.replies.len() >= self.depth
     }
 
-    /// True when the oldest result can be had without waiting.
+    /// Returns true if the oldest result can be had without waiting.
     pub fn is_ready(&self) -> bool {
         self.replies.front().is_some_and(|reply| !reply.is_empty())
     }
 
-    /// Gives the next item; one that failed already takes its turn like any other.
+    /// Gives the next item. An item that has failed already takes its turn like any other.
     pub fn submit(&mut self, item: Result<A, E>) {
         let (reply, result) = bounded(1);
         self.replies.push_back(result);
@@ -135,22 +138,23 @@ where
         }
     }
 
-    /// Ends the workers of the first stage once they have done what was given; no more items come.
+    /// Closes the input, since no more items come. The first stage's workers end once they have
+    /// done the items they were given.
     pub fn close(&mut self) {
         self.jobs = None;
     }
 
-    /// Waits for the oldest result; `None` when none is owed.
+    /// Waits for the oldest result. Returns `None` if none is owed.
     pub fn next(&mut self) -> Option<Result<C, E>> {
         let oldest = self.replies.pop_front()?;
         Some(self.received(oldest.recv()))
     }
 
-    /// Feeds `items` through, read on a thread of their own, and gives every result to `sink` in
-    /// order.
+    /// Passes `items` through the stages, and gives every result to `sink` in order. A thread of
+    /// its own reads them.
     ///
-    /// An error is given back once the reading thread has ended, and so not while `items` is
-    /// waiting for its source: `failed` is called at once, and may end that.
+    /// An error is returned only after the reading thread has ended, which may take long if `items`
+    /// waits for its source. `failed` is called at once, and may end that wait.
     pub fn run(
         mut self,
         mut items: impl Iterator<Item = Result<A, E>> + Send,
@@ -193,7 +197,7 @@ where
         Ok(())
     }
 
-    /// Waits for an item, where there is room and `items` has more, or for the oldest result.
+    /// Waits for an item, if there is room and `items` has more, or for the oldest result.
     fn wait(
         &mut self,
         items: Option<&Receiver<Result<A, E>>>,
@@ -211,7 +215,7 @@ where
         }
     }
 
-    /// A reply, or the panic of the worker that lost it.
+    /// Returns a reply, or raises the panic of the worker that lost it.
     fn received(&mut self, reply: Result<Result<C, E>, RecvError>) -> Result<C, E> {
         let Ok(result) = reply else {
             self.jobs = None;
@@ -227,7 +231,7 @@ where
     }
 }
 
-/// The error of a thread that cannot be started.
+/// Returns the error of a thread that cannot be started.
 pub(crate) fn no_thread(e: io::Error) -> io::Error {
     let said = format!(
         "cannot start a thread: the system gives this process no more of them (ulimit -u, or the \
@@ -237,11 +241,11 @@ pub(crate) fn no_thread(e: io::Error) -> io::Error {
     io::Error::new(e.kind(), said)
 }
 
-/// Threads that wait until this is dropped, so that others will find room then.
+/// Threads that wait until this is dropped. Other threads then find room.
 pub(crate) struct KeptThreads(Option<Sender<()>>, Vec<JoinHandle<()>>);
 
 impl KeptThreads {
-    /// Keeps so many threads, or as many as can be started.
+    /// Keeps `count` threads, or as many as can be started.
     pub fn of(count: usize) -> Self {
         let (release, released) = bounded::<()>(0);
         let mut kept = KeptThreads(Some(release), Vec::new());
@@ -288,7 +292,7 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    /// What goes wrong in these tests: the number of the item.
+    /// The failure in these tests: the number of its item.
     #[derive(Debug, PartialEq)]
     struct At(u32);
 
@@ -307,11 +311,13 @@ mod tests {
         }
     }
 
-    /// Runs 0..items with failures at the given places; gives what arrived and how it ended.
+    /// Runs the items 0..items, with failures at the given numbers in the reader, either stage and
+    /// the sink. Returns the results that arrived, and the end.
     fn outcome(workers: usize, items: u32, fails: [Option<u32>; 4]) -> (Vec<u32>, Result<(), At>) {
         let [reader, first, second, sink] = fails;
-        let (first, second) = ((workers, step(first)), (workers, step(second)));
-        let pipeline = Pipeline::start(workers + 2, |_| (), first, second).unwrap();
+        let (first, second) = (step(first), step(second));
+        let pipeline =
+            Pipeline::start(workers + 2, |_| (), workers, first, workers, second).unwrap();
         let source = (0..items).map(|n| if Some(n) == reader { Err(At(n)) } else { Ok(n) });
         let mut seen = Vec::new();
         let mut failed = false;
@@ -355,7 +361,7 @@ mod tests {
             let mut fails = [None; 4];
             fails[place] = Some(2);
             let [_, first, second, sink] = fails;
-            let pipeline = Pipeline::start(4, |_| (), (1, step(first)), (1, step(second))).unwrap();
+            let pipeline = Pipeline::start(4, |_| (), 1, step(first), 1, step(second)).unwrap();
             let (stop, stopped) = bounded::<()>(0);
             // Gives 0 to 2, then waits until `stop` is dropped.
             let fails_at_2 = place == 0;
@@ -375,7 +381,7 @@ mod tests {
 
     #[test]
     fn a_pipeline_dropped_full_ends_its_workers() {
-        let mut pipeline = Pipeline::start(4, |_| (), (1, step(None)), (1, step(None))).unwrap();
+        let mut pipeline = Pipeline::start(4, |_| (), 1, step(None), 1, step(None)).unwrap();
         while !pipeline.is_full() {
             pipeline.submit(Ok(3));
         }
@@ -384,7 +390,7 @@ mod tests {
 
     #[test]
     fn what_the_first_stage_holds_is_let_go_of_while_results_are_owed() {
-        /// Says that it is dropped.
+        /// Sends a message when it is dropped.
         struct Held(crossbeam_channel::Sender<()>);
         impl Drop for Held {
             fn drop(&mut self) {
@@ -397,7 +403,7 @@ mod tests {
             let _ = &held;
             Ok::<_, At>(n)
         };
-        let mut pipeline = Pipeline::start(4, |_| (), (2, first), (1, step(None))).unwrap();
+        let mut pipeline = Pipeline::start(4, |_| (), 2, first, 1, step(None)).unwrap();
         (0..3).for_each(|n| pipeline.submit(Ok(n)));
         assert!(seen.is_empty());
         pipeline.close();
@@ -412,7 +418,7 @@ mod tests {
                 if n == at { panic!("worker") } else { Ok::<_, At>(n) }
             };
             let caught = panic::catch_unwind(|| {
-                let pipeline = Pipeline::start(4, |_| (), (2, work), (2, step(None))).unwrap();
+                let pipeline = Pipeline::start(4, |_| (), 2, work, 2, step(None)).unwrap();
                 pipeline.run((0..20).map(Ok), |_| Ok(()), || ())
             });
             assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "worker");

@@ -1,8 +1,8 @@
-//! Raw blocks, and the stream that they are cut from. A block that is one byte over and over is a
-//! [`Run`]: that byte and its length.
+//! Raw blocks, and the stream from which they are cut (`block_cut`).
 //!
-//! Such blocks are most of a sparse file or an empty disk. They take no memory between the stages,
-//! and two of the same length and byte are coded alike, so that only reading them takes time.
+//! A block of one repeated byte is a [`Run`]: that byte and its length. Such blocks are most of a
+//! sparse file or an empty disk. They take no memory between the stages. Two runs of the same byte
+//! and length have the same coded form, so that only reading them takes time.
 
 mod block_cut;
 #[cfg(test)]
@@ -28,7 +28,7 @@ pub(crate) enum Raw {
     Run(Run),
 }
 
-/// `len` times a byte.
+/// A block of `len` copies of one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Run {
     byte: u8,
@@ -36,7 +36,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// The run that all of `bytes` is.
+    /// Returns the run if all of `bytes` is one run.
     pub fn of(bytes: &[u8]) -> Option<Self> {
         let byte = *bytes.first()?;
         (coder::run_end(bytes, 0) == bytes.len()).then_some(Run { byte, len: bytes.len() })
@@ -93,35 +93,36 @@ pub(crate) struct RawBlock {
     pub raw: Raw,
     pub number: u64,
     pub offset: u64,
-    /// There is no other block, so that every thread can take part in sorting this one.
+    /// True if the stream has no other block. Every thread can then take part in sorting this one.
     pub alone: bool,
-    /// How it begins if the stream is one of sequences, which are searched.
+    /// Start of the block in a stream of sequences that is to be searched.
     pub sequences: Option<SequencesStart>,
 }
 
-/// Cuts a stream into blocks, of which only the last is short, but where [`BlockCut`] says.
+/// Cuts a stream into blocks. All blocks but the last have full size, except those that
+/// [`BlockCut`] cuts shorter.
 pub(crate) struct RawBlocks<R> {
     input: R,
     pub block_size: u64,
     number: u64,
     offset: u64,
-    /// The input has ended. It is not asked again: a file that grows meanwhile, or a terminal,
-    /// would go on behind a short block.
+    /// True if the input has ended. It is not read again: a file that grows meanwhile, or a
+    /// terminal, would go on after a short block.
     pub ended: bool,
     cut: BlockCut,
-    /// What a cut left to the next block.
+    /// Bytes behind the last cut, with which the next block begins.
     begun: Vec<u8>,
-    /// Blocks that may be read at once with the next one.
+    /// Maximum number of blocks that are read at once with the next one.
     pub ahead: usize,
-    /// Those that were, each with how much of it was read.
+    /// Blocks that were begun in this way, each with the number of its bytes that were read.
     coming: VecDeque<(Vec<u8>, usize)>,
     listener: Listener,
     pub spare: Spare,
 }
 
-/// Memory that blocks were in and the next are read into: fresh memory is cleared by the kernel
-/// first, page by page. As long as there is any, no more is asked for, so that what is kept and
-/// what is in use are together no more than was in use once.
+/// Memory of earlier blocks, into which the next are read. The kernel clears fresh memory first,
+/// page by page. No fresh memory is asked for as long as there is any here. Kept memory and memory
+/// in use together are therefore at most the memory that was in use at one time.
 #[derive(Clone, Default)]
 pub(crate) struct Spare(Arc<Mutex<Vec<Vec<u8>>>>);
 
@@ -141,11 +142,11 @@ impl Spare {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
-    /// Memory for `len` bytes, which hold whatever was there before, or zeros where it is fresh.
-    /// The memory that was kept is freed where it is too small, or larger than a plan counts.
+    /// Takes memory for `len` bytes. It holds old bytes, or zeros if it is fresh. Kept memory is
+    /// freed if it is too small, or larger than a plan counts.
     ///
     /// # Errors
-    /// [`Error::Io`](crate::Error::Io) where there is no memory.
+    /// [`Error::Io`](crate::Error::Io) if there is no memory.
     pub fn take_len(&self, len: usize) -> Result<Vec<u8>> {
         let mut bytes = self.take();
         if !(len..=len + len / 2).contains(&bytes.capacity()) {
@@ -174,8 +175,8 @@ impl<R: Read> RawBlocks<R> {
         }
     }
 
-    /// Reads a whole block, or what is left, and says how it begins in a stream of sequences.
-    /// Memory that is not read into is never touched.
+    /// Reads a whole block, or the rest of the stream. Also returns the block's start if the stream
+    /// is one of sequences. Memory that is not read into is never touched.
     fn read(&mut self) -> Result<(Raw, Option<SequencesStart>)> {
         let size = self.block_size as usize;
         let (mut bytes, mut len) = match self.coming.pop_front() {
@@ -201,11 +202,11 @@ impl<R: Read> RawBlocks<R> {
         Ok((Raw::Bytes(bytes), start))
     }
 
-    /// Memory for the next block, with the bytes that the one before left to it.
+    /// Takes memory for the next block, with the bytes that the block before left to it.
     fn begin(&mut self) -> Result<(Vec<u8>, usize)> {
         let (size, small) = (self.block_size as usize, threads::SMALL as usize);
-        // Most first blocks are small, and then the memory for a large one takes longer to get than
-        // they to be compressed.
+        // Most first blocks are small. Getting memory for a large one takes longer than to compress
+        // them.
         let start = if self.offset == 0 { size.min(small) } else { size };
         let mut bytes = self.spare.take_len(start)?;
         let begun = mem::take(&mut self.begun);
@@ -213,15 +214,16 @@ impl<R: Read> RawBlocks<R> {
         Ok((bytes, begun.len()))
     }
 
-    /// Reads behind the first `len` of `bytes`, which may be a run, until they are full or nothing
-    /// is left. Says how many there are then, and whether they are a run.
+    /// Reads into `bytes` from `len` on, until they are full or the input ends. `is_run` says
+    /// whether the first `len` bytes are a run. Returns the new length, and whether all these bytes
+    /// are a run.
     fn fill(
         &mut self,
         bytes: &mut [u8],
         mut len: usize,
         mut is_run: bool,
     ) -> Result<(usize, bool)> {
-        // A run is seen while it is still in the cache.
+        // Each piece is small enough to be still in the cache when it is checked for a run.
         const PIECE: usize = 256 << 10;
         while len < bytes.len() {
             let end = bytes.len().min(len + PIECE);
@@ -246,8 +248,8 @@ impl<R: Read> RawBlocks<R> {
         Ok((len, is_run))
     }
 
-    /// Reads the rest of a block, and behind it into the next ones where they begin at its end: at
-    /// first one, and each time more of them. Says how much of the rest was read.
+    /// Reads the rest of a block, and the blocks after it if they follow at its end: at first one
+    /// block, and each time one more. Returns how many bytes of the rest were read.
     fn read_with_next(&mut self, rest: &mut [u8]) -> io::Result<usize> {
         let ahead = self.number.min(self.ahead as u64) as usize;
         if ahead == 0 || self.cut.may_cut() {

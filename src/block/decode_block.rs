@@ -1,13 +1,13 @@
-//! A coded block becomes a raw one: slices, inverse, filters undone, everything checked.
-//! FORMAT.md chapter 4.
+//! Decodes a coded block: slices, inverse, filters undone, everything checked. FORMAT.md chapter 4.
 //!
-//! Two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
-//! [`BlockDecoder::finish`], on the CPU or a GPU; [`BlockDecoder::restore`] is both in one. For a
-//! block alone, or its transform, there are [`decode`], [`finish`] and [`restore`] on the CPU.
+//! There are two stages, as in [`super::encode_block`]: [`BlockDecoder::decode`] and
+//! [`BlockDecoder::finish`], on the CPU or a GPU. [`BlockDecoder::restore`] is both in one. A block
+//! that comes alone, or its transform, is done on the CPU by [`decode`], [`finish`] and
+//! [`restore`].
 //!
-//! A block is a type for each state it is in: [`CodedBlock`], [`Decoded`], [`Inverted`], raw bytes
-//! with what checks them, raw bytes. The memory moves from one to the next: the text takes the
-//! place of the transform.
+//! A block has one type for each of its states: [`CodedBlock`], [`Decoded`], [`Inverted`], raw
+//! bytes with their checksum, raw bytes. The memory moves from one to the next: the text takes the
+//! memory of the transform.
 
 use super::decoded::{Content, Decoded, Origin, decode, decode_with};
 use super::gpu_input;
@@ -28,42 +28,43 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The state that all blocks of a stream share.
+/// State that all blocks of a stream share.
 pub struct BlockDecoder {
     inverses: BlockInverter,
     pool: Threads,
     plan: Plan,
     /// Memory that blocks with large side structures may take.
     side_room: SideRoom,
-    /// The last block that turned out to be one run, as it was coded.
+    /// The last block that was found to be one run, in its coded form.
     last_run: Mutex<Option<(CodedBlock, Run)>>,
     spare: Spare,
-    /// Bytes of the input, as far as is known; and of the blocks that came, those that a GPU could
-    /// restore, and coded ones.
+    /// Bytes of the input, as far as is known.
     input_size: u64,
+    /// Bytes of the blocks that have come: raw bytes that a GPU could restore, and coded bytes.
     came: [AtomicU64; 2],
     listener: Listener,
 }
 
-/// The result of the first stage.
+/// Result of the first stage.
 pub enum DecodeOutcome {
-    /// With the block as it was coded, where that may be needed.
+    /// A decoded block; and its coded form, if that may be needed again.
     Decoded(Box<Decoded>, Option<CodedBlock>),
     /// A block that a GPU may decode and restore in one go.
     Coded(CodedBlock),
-    /// A block that is coded like one before, which was this run.
+    /// A block whose coded form equals an earlier one's, which was this run.
     KnownRun(Run),
 }
 
-/// How many raw bytes a coded one is taken for at most, of blocks that are to come.
+/// Maximum number of raw bytes per coded byte assumed for blocks that are still to come.
 const MOST_ANNOUNCED: u64 = 16;
 
-/// A run takes less than one byte in so many, the samples of an index included.
+/// Minimum ratio of raw to coded bytes in a block that may be one run, the samples of an index
+/// included.
 const RUN_SHARE: usize = 32;
 
 impl BlockDecoder {
-    /// For blocks of up to `block_size` bytes, as many at a time as the plan says, which comes with
-    /// it. `spare` has memory for the next block.
+    /// Creates the decoder for blocks of up to `block_size` bytes, and the plan that says how many
+    /// are done at a time. `spare` has memory for the next block.
     pub fn new(
         block_size: u64,
         pool: Threads,
@@ -85,11 +86,11 @@ impl BlockDecoder {
         Ok((plan, decoder))
     }
 
-    /// A block has come and will be decoded and restored when it has its turn.
+    /// Announces a block that has come, and will be decoded and restored when it has its turn.
     pub fn announce(&self, block: &CodedBlock) {
         let BlockHeader { kind, raw_size, coded_size, .. } = block.header;
         let is_bwt = matches!(kind, BlockKind::Bwt(_));
-        // Others are hardly all as small as one that is a run.
+        // The other blocks are hardly all as small as a run.
         let raw = if is_bwt { raw_size.min(MOST_ANNOUNCED * coded_size) } else { 0 };
         let add = |sum: &AtomicU64, size| size + sum.fetch_add(size, Ordering::Relaxed);
         let [raw, coded] = [add(&self.came[0], raw), add(&self.came[1], coded_size)];
@@ -99,19 +100,20 @@ impl BlockDecoder {
         }
     }
 
-    /// The threads have decoded a block that was expected, which took so much time of one.
+    /// Records that the threads have decoded a block that was expected, in `took` of one thread's
+    /// time.
     fn decoded(&self, header: &BlockHeader, took: Duration) {
         if let BlockKind::Bwt(_) = header.kind {
             self.inverses.gpus.coded(header.raw_size, took);
         }
     }
 
-    /// All blocks are restored.
+    /// Lets go of the GPUs, since all blocks are restored.
     pub fn end_restoring(&self) {
         self.inverses.end();
     }
 
-    /// Both stages.
+    /// Does both stages.
     pub fn restore(&self, block: CodedBlock) -> Result<Raw> {
         self.finish(self.decode(block)?)
     }
@@ -138,11 +140,12 @@ impl BlockDecoder {
         let (decoded, coded) = decode_with(execute, block, &self.plan, &self.spare)?;
         self.decoded(&decoded.origin.header, took);
         self.listener.done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);
-        // Kept to know a run again, and for the CPU should a GPU restore the block wrongly.
+        // The coded block is kept to know a run again, and for the CPU in case a GPU restores it
+        // wrongly.
         Ok((Box::new(decoded), coded.filter(|_| may_be_run || self.inverses.gpus.has_gpus())))
     }
 
-    /// The run that the last block of one run was, if this block is the same but for its place.
+    /// Returns the run of `last_run` if this block equals that one in all but its position.
     fn known_run(&self, block: &CodedBlock) -> Option<Run> {
         let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, run) = last.as_ref()?;
@@ -166,7 +169,7 @@ impl BlockDecoder {
         Ok(Raw::Run(run))
     }
 
-    /// The bytes of a decoded block. What a GPU restored wrongly the CPU restores.
+    /// Returns the bytes of a decoded block. If a GPU restored it wrongly, the CPU restores it.
     fn finish_decoded(&self, decoded: Decoded, coded: &Option<CodedBlock>) -> Result<Vec<u8>> {
         let inverse = |bwt| self.inverses.invert(bwt, &self.pool);
         match (self.finish_with(inverse, decoded), coded) {
@@ -175,12 +178,12 @@ impl BlockDecoder {
         }
     }
 
-    /// The bytes of a block that goes all the way on a GPU, if that is where it is done first and
-    /// all is well; else the CPU decodes it.
+    /// Returns the bytes of a block that a GPU decodes and inverts, if a GPU is done first and all
+    /// is well. Otherwise the CPU decodes it.
     fn finish_coded(&self, block: CodedBlock) -> Result<(Vec<u8>, Option<CodedBlock>)> {
         let threads = self.inverses.threads(&self.pool);
         let Some((inverted, mut steps)) = self.invert_coded(&block, threads)? else {
-            // The GPUs were asked, and are not asked again.
+            // The GPUs were asked once, and are not asked again.
             let (decoded, coded) = self.decode_on_cpu(block)?;
             let inverse = |bwt| self.inverses.invert_on_cpu(bwt, threads, &self.pool);
             return Ok((self.finish_with(inverse, *decoded).0?, coded));
@@ -198,7 +201,8 @@ impl BlockDecoder {
         }
     }
 
-    /// The text of a block from a GPU; `None` where the CPU is to restore it, on so many threads.
+    /// Decodes and inverts a block on a GPU. Returns `None` if the CPU is to restore it, on
+    /// `threads` threads.
     fn invert_coded(
         &self,
         block: &CodedBlock,
@@ -207,7 +211,7 @@ impl BlockDecoder {
         let raw_size = block.header.raw_size;
         let lease = self.inverses.gpus.lease(raw_size, threads);
         let Some(mut lease) = lease else { return Ok(None) };
-        // Not in the pool, for which a GPU would wait.
+        // This is not done in the pool, since the GPU would wait for it.
         let Some((shape, parts)) = BwtPayload::of(block)? else { return Ok(None) };
         let transform = gpu_input::coded_transform(shape, &parts);
         let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
@@ -215,7 +219,7 @@ impl BlockDecoder {
         let origin = Origin::of(block);
         match lease.run(|invert| invert(InvertJob::Coded(&transform, &mut text))) {
             Some(Ok(steps)) => Ok(Some((Inverted { origin, text, index: None, side }, steps))),
-            // What is damaged the CPU looks into.
+            // The CPU examines damaged blocks.
             _ => {
                 self.spare.keep(text);
                 Ok(None)
@@ -223,14 +227,15 @@ impl BlockDecoder {
         }
     }
 
-    /// The bytes of a block that a GPU restored wrongly, if the CPU finds it sound.
+    /// Restores a block on the CPU after a GPU restored it wrongly, and warns if the CPU finds it
+    /// sound.
     fn restore_on_cpu(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
         let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
         self.inverses.gpus.warn(&format!("a GPU restored block {} wrongly", coded.number));
         Ok(bytes)
     }
 
-    /// The checked bytes of a block by this inverse, and whether that was a GPU's.
+    /// Returns the checked bytes of a block that `inverse` inverts, and whether that was a GPU's.
     fn finish_with(
         &self,
         inverse: impl FnOnce(Bwt) -> Result<(Vec<u8>, Vec<Timed>)>,
@@ -250,31 +255,30 @@ impl BlockDecoder {
         (raw, on_gpu)
     }
 
-    /// The raw bytes, and the steps to them.
+    /// Undoes the filters and checks the raw bytes. Adds the steps to `steps`.
     fn checked(&self, inverted: Inverted, steps: &mut Vec<Timed>) -> Result<Vec<u8>> {
         let (began, filtered) = (Instant::now(), inverted.is_filtered());
         let raw_size = inverted.origin.header.raw_size;
         let mut share = SideShare::new(&self.plan, raw_size);
         let mut guest = self.side_room.enter();
-        let unfiltered = unfilter(inverted, &self.pool, |needed| {
+        let (origin, raw) = unfilter(inverted, &self.pool, |needed| {
             share.next(needed, || self.inverses.free_tables(), || Some(guest.take_all()))
         })?;
         drop(guest);
         let from = Instant::now();
-        let raw = self.pool.install(|| check(unfiltered))?;
+        let raw = self.pool.install(|| check(&origin, raw))?;
         steps.extend(filtered.then_some((Step::Unfilter, began, from)));
         steps.push((Step::Check, from, Instant::now()));
         Ok(raw)
     }
 }
 
-/// Both stages in one, on the CPU, for a block that comes alone.
+/// Does both stages on the CPU, for a block that comes alone.
 pub fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
     finish(decode(block, plan)?, &CpuInverse::new(plan.narrow), plan)
 }
 
-/// A block between the inverse and the filters: its text, which is the raw bytes where there are no
-/// filters.
+/// A block between the inverse and the filters. Its text is the raw bytes if there are no filters.
 struct Inverted {
     origin: Origin,
     text: Vec<u8>,
@@ -288,21 +292,22 @@ impl Inverted {
     }
 }
 
-/// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU, as one of the
-/// blocks of a plan.
+/// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU, within a
+/// block's share of the plan's memory.
 pub fn finish(decoded: Decoded, inverse: &CpuInverse, plan: &Plan) -> Result<Vec<u8>> {
     let mut share = SideShare::new(plan, decoded.origin.header.raw_size);
     let inverted = invert(decoded, |bwt| inverse.invert(bwt))?;
-    // It waits for no others, whose threads may be its own.
+    // It does not wait for other blocks, since their threads may be its own.
     let side_room = |needed| share.next(needed, || inverse.free_tables(), || None);
-    check(unfilter(inverted, &Threads::Calling, side_room)?)
+    let (origin, raw) = unfilter(inverted, &Threads::Calling, side_room)?;
+    check(&origin, raw)
 }
 
 /// Memory that the side structures of one block may take.
 struct SideShare<'p> {
     plan: &'p Plan,
     raw_size: u64,
-    /// How often more was needed.
+    /// Number of times that more memory was needed.
     asked: usize,
 }
 
@@ -311,11 +316,12 @@ impl<'p> SideShare<'p> {
         SideShare { plan, raw_size, asked: 0 }
     }
 
-    /// The bytes that they may take; first those of the plan. Where more are `needed`, those of the
-    /// inverse's tables too, which it frees; and where these do not do, all that it can have.
+    /// Returns the number of bytes that the side structures may take. At first it is the plan's
+    /// share. If more are `needed`, the inverse frees its tables, and their bytes are added. If
+    /// these are not enough, it is all that can be had.
     ///
     /// # Errors
-    /// [`Error::Limit`] where nothing does.
+    /// [`Error::Limit`] if none of these is enough.
     fn next(
         &mut self,
         needed: Option<u64>,
@@ -329,7 +335,7 @@ impl<'p> SideShare<'p> {
                 free_tables();
                 Some(self.plan.side_share + Plan::freed_for_side(self.raw_size))
             }
-            // Its text and itself are of it.
+            // The block's text and its raw bytes are part of it.
             2 => take_all().map(|all| all.saturating_sub(2 * self.raw_size)),
             _ => None,
         };
@@ -351,8 +357,8 @@ fn invert(
     Ok(Inverted { origin, text, index, side })
 }
 
-/// Undoes the filters; for those who are no thread of the `pool`. The bytes are not checked yet.
-/// [`filter::undo_on`] says what `side_room` is.
+/// Undoes the filters. The caller must not be a thread of the `pool`. The bytes are not checked
+/// yet. `side_room` is described in [`filter::undo_on`].
 fn unfilter(
     inverted: Inverted,
     pool: &Threads,
@@ -378,7 +384,7 @@ fn unfilter(
 }
 
 /// Checks the raw bytes.
-fn check((origin, raw): (Origin, Vec<u8>)) -> Result<Vec<u8>> {
+fn check(origin: &Origin, raw: Vec<u8>) -> Result<Vec<u8>> {
     if !frame::raw_checksum_holds(origin.header.raw_checksum, &raw) {
         return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
     }

@@ -1,5 +1,5 @@
-//! Coded block -> transform: its slices decoded, by the CPU or by GPUs, and what the index says of
-//! them checked.
+//! Decodes a coded block's slices to its transform, on the CPU or on GPUs, and checks them against
+//! the index.
 
 use super::slice_facts::slice_facts;
 use crate::allocation;
@@ -12,7 +12,8 @@ use crate::raw::Spare;
 use crate::sorters::SliceGpus;
 use crate::tasks::{self, Task};
 
-/// The block that decoded bytes are of: its header says what must come out.
+/// Header and position of the block that decoded bytes belong to. The header describes the correct
+/// result.
 pub struct Origin {
     pub header: BlockHeader,
     pub number: u64,
@@ -38,17 +39,18 @@ pub struct Decoded {
 pub enum Content {
     /// The raw bytes of a stored block.
     Stored(Vec<u8>),
-    /// The transform of the block's text, the index where there is one, and what the filters need.
+    /// The transform of the block's text, its index if it has one, and the side information of its
+    /// filters.
     Bwt { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
 }
 
 impl Decoded {
-    /// The transform; `None` where the block is stored.
+    /// The transform. `None` if the block is stored.
     pub fn bwt(&self) -> Option<&Bwt> {
         if let Content::Bwt { bwt, .. } = &self.content { Some(bwt) } else { None }
     }
 
-    /// The same, and nothing else of the block.
+    /// Takes the transform, and drops the rest of the block. `None` if the block is stored.
     pub fn into_bwt(self) -> Option<Bwt> {
         if let Content::Bwt { bwt, .. } = self.content { Some(bwt) } else { None }
     }
@@ -57,16 +59,16 @@ impl Decoded {
 /// Decodes a block's slices side by side on the current rayon pool.
 ///
 /// # Errors
-/// [`Error::Limit`] where its slices need larger models than the plan has memory for.
+/// [`Error::Limit`] if its slices need larger models than the plan has memory for.
 pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
     decode_with(tasks::current_pool, block, plan, &Spare::default()).map(|(decoded, _)| decoded)
 }
 
-/// [`decode`] on GPUs as well, where they take such a block and are there.
+/// Decodes a block like [`decode`], but on GPUs too, if they take such a block and are there.
 ///
 /// # Errors
-/// As [`decode`]; and [`Error::Format`] where a GPU decodes a sound block wrongly, which it does
-/// not show in all cases.
+/// As [`decode`]; and [`Error::Format`] if a GPU decodes a sound block wrongly, which is not found
+/// in all cases.
 pub fn decode_on(gpus: &SliceGpus, block: CodedBlock, plan: &Plan) -> Result<Decoded> {
     if SliceGpus::take(&block.header)
         && gpus.may_decode()
@@ -78,8 +80,8 @@ pub fn decode_on(gpus: &SliceGpus, block: CodedBlock, plan: &Plan) -> Result<Dec
     decode(block, plan)
 }
 
-/// [`decode`] by an executor of the slices' tasks, into memory that is taken from `spare`. Gives
-/// the coded block back, but for a stored one.
+/// Decodes a block like [`decode`], but `execute` runs the slices' tasks, and the memory is taken
+/// from `spare`. Also returns the coded block, unless it is a stored one.
 pub fn decode_with(
     execute: impl FnMut(Vec<Task>),
     block: CodedBlock,
@@ -95,7 +97,8 @@ pub fn decode_with(
     }
 }
 
-/// The same, of slices by GPUs where there are any; `None` where the block is stored.
+/// Decodes a block like [`decode_with`], by GPUs if there are any. Returns `None` if the block is
+/// stored.
 fn decode_by(
     gpus: Option<&SliceGpus>,
     mut execute: impl FnMut(Vec<Task>),
@@ -115,7 +118,7 @@ fn decode_by(
     let BwtPayload { samples, raw_sizes, index, models, slices, .. } = parts;
     SliceDecoder::new(shape.coding, models)
         .and_then(|decoder| match gpus {
-            Some(gpus) => gpus.decode(&decoder, (models, &raw_sizes, &slices), &mut bytes),
+            Some(gpus) => gpus.decode(&decoder, models, &raw_sizes, &slices, &mut bytes),
             None => {
                 coder::decode_slices_with(&mut execute, &decoder, &raw_sizes, &slices, &mut bytes)
             }

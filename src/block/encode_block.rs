@@ -1,8 +1,8 @@
-//! A raw block becomes a coded one: filters, sort, slices, payload. FORMAT.md chapter 4.
+//! Codes a raw block: filters, sort, slices, payload. FORMAT.md chapter 4.
 //!
-//! Two stages, so that a pipeline can have many blocks sorted while few are coded:
-//! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one byte
-//! over and over is coded once; others like it differ in their place alone.
+//! There are two stages, so that a pipeline can have many blocks sorted while few are coded:
+//! [`BlockEncoder::sort`], on the CPU or a GPU, and [`BlockEncoder::code`]. A block of one repeated
+//! byte is coded once; others like it differ only in their position.
 
 use super::slice_facts::slice_facts;
 use crate::allocation;
@@ -25,32 +25,32 @@ use std::cell::Cell;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A block that was one run, coded.
+/// A block that was one run, in its coded form.
 struct LastRun {
     run: Run,
     sequences: Option<SequencesStart>,
     block: CodedBlock,
 }
 
-/// The state that all blocks of a stream share.
+/// State that all blocks of a stream share.
 pub struct BlockEncoder {
     sorters: BlockSorter,
     pool: Threads,
     form: BlockForm,
-    /// There is memory for one block alone.
+    /// True if there is memory for only one block.
     one_by_one: bool,
     /// The sample rate of the blocks' index, if they get one.
     index: Option<u32>,
-    /// Blocks are restored before they are given out, by this plan.
+    /// Plan by which blocks are restored before they are given out, if they are to be verified.
     verify: Option<Plan>,
-    /// The last block that was one run: others of that byte and length differ from it in their
-    /// place alone.
+    /// The last block that was one run. Other blocks of that byte and length differ from it only in
+    /// their position.
     last_run: Mutex<Option<LastRun>>,
     spare: Spare,
     listener: Listener,
 }
 
-/// How the BWT of a block is coded.
+/// Coding of a block's BWT.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockForm {
     pub coding: Coding,
@@ -59,7 +59,8 @@ pub struct BlockForm {
 }
 
 impl BlockForm {
-    /// For blocks of up to `block_size` bytes; `indexed` where they are searched.
+    /// Creates the form of blocks of up to `block_size` bytes. `indexed` is true if they are
+    /// searched.
     pub fn new(block_size: u64, effort: Effort, indexed: bool) -> Self {
         let limits = match indexed {
             true => SliceLimits::searched(),
@@ -69,7 +70,7 @@ impl BlockForm {
     }
 }
 
-/// The result of the first stage.
+/// Result of the first stage.
 pub enum SortOutcome {
     Sorted(SortedBlockText),
     /// A block that is one run.
@@ -82,10 +83,10 @@ pub struct SortedBlockText {
     pub sorted: Sorted,
 }
 
-/// A block behind its filters; its text stays for the case that it must be stored.
+/// A block after its filters. Its text is kept in case the block must be stored.
 pub struct FilteredBlock {
     pub filtered: Filtered,
-    /// What it adds to a stream of sequences that is indexed.
+    /// Its contribution to the index of a stream of sequences.
     pub sequences: Option<(sequence::Kind, Contribution)>,
     pub place: BlockPlace,
     pub raw_size: usize,
@@ -101,7 +102,7 @@ impl FilteredBlock {
     }
 }
 
-/// Where a block stands in the stream, and whether no other does.
+/// Position of a block in the stream, and whether it is the only one.
 #[derive(Clone, Copy)]
 pub struct BlockPlace {
     pub number: u64,
@@ -110,7 +111,8 @@ pub struct BlockPlace {
 }
 
 impl BlockEncoder {
-    /// For blocks of up to `block_size` bytes, as many at a time as the plan says.
+    /// Creates the encoder for blocks of up to `block_size` bytes, as many at a time as the plan
+    /// says.
     pub fn new(
         block_size: u64,
         plan: &Plan,
@@ -137,19 +139,19 @@ impl BlockEncoder {
         })
     }
 
-    /// A block has come and will be sorted when it has its turn.
+    /// Announces a block that has come, and will be sorted when it has its turn.
     pub fn announce(&self, block: &RawBlock) {
         if let Raw::Bytes(bytes) = &block.raw {
             self.sorters.expect(bytes.len(), block.alone);
         }
     }
 
-    /// All blocks are sorted.
+    /// Lets go of the GPUs, since all blocks are sorted.
     pub fn end_sorting(&self) {
         self.sorters.end();
     }
 
-    /// Both stages.
+    /// Does both stages.
     pub fn encode(&self, block: RawBlock) -> Result<CodedBlock> {
         self.code(self.sort(block)?)
     }
@@ -209,15 +211,15 @@ impl BlockEncoder {
         let (filtered, sequences) = self.filtered(bytes, sequences, place.number)?;
         let sample_rate = sample_rate(filtered.text.len(), self.index);
         let threads = if place.alone { self.pool.count() } else { 1 };
-        let on = (threads, place.alone);
-        let (sorted, steps) = self.sorters.sort(&filtered.text, sample_rate, on, &self.pool)?;
+        let (sorted, steps) =
+            self.sorters.sort(&filtered.text, sample_rate, threads, place.alone, &self.pool)?;
         self.listener.done(place.number, steps);
         let block = FilteredBlock { filtered, sequences, place, raw_size, checksum };
         Ok(SortedBlockText { block, sorted })
     }
 
-    /// What is searched for is in the raw bytes or in sequences, so an indexed block gets no filter
-    /// but the one that sets sequences apart.
+    /// Applies the filters. A search looks in the raw bytes or in sequences, so an indexed block
+    /// gets no filter but the one that separates sequences.
     fn filtered(
         &self,
         block: Vec<u8>,
@@ -236,7 +238,7 @@ impl BlockEncoder {
         }
         let filtered = self.listener.time(number, Step::Filter, || {
             let block = filter::filter_but_last(block, &self.pool)?;
-            // The workspace that the sorters keep makes room for the match finder.
+            // The sorters' workspace is freed to make room for the match finder.
             if block.is_repetitive() {
                 self.sorters.cpu.free();
             }
@@ -251,12 +253,12 @@ impl BlockEncoder {
         let copy = self.verify.map(|_| sorted.block.copy()).transpose()?;
         let code = || {
             if self.one_by_one {
-                // The sorter's workspace makes room for the symbols.
+                // The sorter's workspace is freed to make room for the symbols.
                 self.sorters.cpu.free();
             }
             code(sorted, self.form, &self.pool, &self.spare)
         };
-        // What a GPU has coded is only put together here.
+        // A transform that a GPU has coded is only put together here.
         let (block, took) = match is_coded {
             true => code()?,
             false => self.listener.time(number, Step::Code(Device::Cpu), code)?,
@@ -268,7 +270,8 @@ impl BlockEncoder {
         }
     }
 
-    /// A block if it restores to what it was; else what the CPU makes of it, if that does.
+    /// Returns a block that restores to its raw bytes. If this one does not, the CPU codes it
+    /// again, and the result is checked too.
     fn checked(&self, block: CodedBlock, filtered: FilteredBlock) -> Result<CodedBlock> {
         if self.flaw(&block)?.is_none() {
             return Ok(block);
@@ -280,7 +283,7 @@ impl BlockEncoder {
         let rate = sample_rate(text.len(), self.index);
         let threads = if filtered.place.alone { self.pool.count() } else { 1 };
         let sorted = self.pool.install(|| self.sorters.cpu.sort_on(threads, text, rate))?;
-        // The check had the sorter's room.
+        // The sorter's workspace is freed, since the check needs its room.
         self.sorters.cpu.free();
         let sorted = SortedBlockText { block: filtered, sorted: Sorted::Bwt(sorted) };
         let (block, _) = code(sorted, self.form, &self.pool, &self.spare)?;
@@ -297,8 +300,8 @@ impl BlockEncoder {
         }
     }
 
-    /// What is wrong with a block, as the CPU finds that restores it; its header has the checksum
-    /// of what it was.
+    /// Restores a block on the CPU and returns its flaw, if any. Its header has the checksum of the
+    /// raw bytes.
     fn flaw(&self, block: &CodedBlock) -> Result<Option<Cow<'static, str>>> {
         let Some(plan) = &self.verify else { return Ok(None) };
         match self.pool.install(|| super::restore(block.clone(), plan)) {
@@ -308,15 +311,15 @@ impl BlockEncoder {
     }
 }
 
-/// The sample rate of a text of `len` bytes, given that of its index.
+/// Returns the sample rate of a text of `len` bytes, given the rate of its index.
 fn sample_rate(len: usize, index: Option<u32>) -> u32 {
     let usual = bwt::sample_rate(len);
     // At rate 0 an index is for counting alone and needs no more samples than the inverse.
     index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
 }
 
-/// Codes a block's slices side by side, or stores the block where that is not longer. Gives the
-/// time that this took all threads together.
+/// Codes a block's slices side by side, or stores the block if that is not longer. Also returns the
+/// time that this took, summed over all threads.
 pub fn code(
     sorted: SortedBlockText,
     BlockForm { coding, limits, indexed }: BlockForm,

@@ -1,4 +1,4 @@
-//! What a GPU takes of a coded block that it decodes and inverts. FORMAT.md chapter 4.
+//! Input of a GPU that decodes and inverts a coded block. FORMAT.md chapter 4.
 
 use crate::bwt;
 use crate::coder::{CodedBwt, Coding};
@@ -6,7 +6,7 @@ use crate::frame::{BlockHeader, BlockKind, BwtPayload, Shape};
 use crate::gpu;
 use crate::sorters::CodedTransform;
 
-/// Whether a GPU can decode such blocks.
+/// Returns true if a GPU can decode such blocks.
 pub fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
     let BlockKind::Bwt(shape) = header.kind else { return false };
     shape.coding == Coding::StaticRans
@@ -14,7 +14,7 @@ pub fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
         && header.raw_size <= gpu::MOST_BYTES.into()
 }
 
-/// The transform of such a block.
+/// Returns the transform of such a block.
 pub fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransform {
     let coded = CodedBwt {
         models: parts.models.to_vec(),

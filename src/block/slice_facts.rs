@@ -1,9 +1,10 @@
-//! What an index says of the slices of a block, found on all threads.
+//! Facts about the slices of a block that its index states, found on all threads.
 
 use crate::frame::SliceFacts;
 use crate::tasks::{self, Task};
 
-/// Counts the parts of a transform, of these sizes, and takes the checksums of their coded forms.
+/// Counts the bytes in each slice of a transform, and takes the checksums of the slices' coded
+/// forms.
 pub fn slice_facts<S: AsRef<[u8]> + Sync>(
     execute: impl FnOnce(Vec<Task>),
     mut bwt: &[u8],

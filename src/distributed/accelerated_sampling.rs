@@ -1,12 +1,13 @@
-//! `bsp`: the suffix array by accelerated sampling, Algorithm 3 of the paper, a function for each
-//! step.
+//! `bsp`: construction of the suffix array by accelerated sampling, Algorithm 3 of the paper, with
+//! a function for each step.
 //!
 //! M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*,
-//! 2013. The suffixes at positions of a difference cover of period v are sorted by recursion, with
-//! v from 3 on and v^(5/4) on the next level, until a processor alone can sort them; the others are
-//! sorted by them, and all are merged. For n symbols on p processors with n >= p^4.5 this takes
-//! O(n / p) words of each processor and O(log log p) supersteps. For smaller n, and any p, it is
-//! right and no more is claimed.
+//! 2013. The suffixes at positions of a difference cover of period v are sorted by recursion. v is
+//! 3 at first and v^(5/4) on the next level, until one processor can sort them alone. The other
+//! suffixes are sorted by them, and all are merged.
+//!
+//! For n symbols on p processors with n >= p^4.5 each processor moves O(n / p) words, in O(log log
+//! p) supersteps. For smaller n, and any p, the result is right, but no such bound is claimed.
 //!
 //! A suffix that is the beginning of another comes before it: 0 stands for the paper's -1 behind
 //! the end, and symbols and ranks are numbered from 1. All are words of 64 bits.
@@ -24,7 +25,7 @@ use crate::sampling::{Level, SampledPositions};
 use std::ops::Range;
 use std::pin::Pin;
 
-/// A text on the way through a level: this processor's part of it with the v symbols behind.
+/// A text on the way through a level: this processor's part of it and the v symbols behind.
 #[derive(Debug)]
 struct Text {
     part: BlockPart,
@@ -33,8 +34,8 @@ struct Text {
     level: Level,
 }
 
-/// The suffix array of a text that lies on all processors, in blocks: each gives its block of the
-/// text and has its block of the suffix array in the end.
+/// Builds the suffix array of a text that lies on all processors, in blocks. Each processor gives
+/// its block of the text and receives its block of the suffix array.
 ///
 /// `n` is the length of the whole text, and its symbols are numbers from 1 on.
 ///
@@ -66,7 +67,7 @@ pub async fn suffix_array<E: Exchange>(
     sort(processor, text, Level::first(n, processor.count())).await
 }
 
-/// A level of the recursion.
+/// Sorts a string on one level of the recursion.
 fn sort<'a, E: Exchange>(
     processor: &'a mut Processor<E>,
     text: Vec<u64>,
@@ -85,7 +86,7 @@ fn sort<'a, E: Exchange>(
     })
 }
 
-/// Recursion base: sorts the symbols, which is all where they are distinct. Seven supersteps.
+/// Recursion base: sorts the symbols. If they are distinct, this is the result. Seven supersteps.
 async fn sort_distinct<E: Exchange>(
     processor: &mut Processor<E>,
     text: &[u64],
@@ -103,7 +104,7 @@ async fn sort_distinct<E: Exchange>(
     Ok((!somewhere.contains(&1)).then(|| rows.indices().map(|i| i as u64).collect()))
 }
 
-/// Step 0: the difference cover, and the v symbols behind each block. One superstep.
+/// Step 0: makes the difference cover, and fetches the v symbols behind each block. One superstep.
 async fn prepare<E: Exchange>(
     processor: &mut Processor<E>,
     text: Vec<u64>,
@@ -116,14 +117,14 @@ async fn prepare<E: Exchange>(
 }
 
 impl Text {
-    /// The positions of this processor's part.
+    /// Positions of this processor's part.
     fn positions<E: Exchange>(&self, processor: &Processor<E>) -> Range<usize> {
         self.blocks.range(processor.number())
     }
 }
 
-/// Step 1: the ranks of the sample suffixes, by recursion; at other positions 0. Eight supersteps
-/// before the recursion and two after it.
+/// Step 1: ranks the sample suffixes, by recursion. The rank is 0 at other positions. Eight
+/// supersteps before the recursion and two after it.
 async fn sort_sample<E: Exchange>(processor: &mut Processor<E>, text: &Text) -> Result<BlockPart> {
     let Text { sample, level, .. } = text;
     processor.enter(level.number, "1 sample suffixes");
@@ -141,8 +142,8 @@ async fn sort_sample<E: Exchange>(processor: &mut Processor<E>, text: &Text) -> 
     with_items_behind(processor, text.blocks, ranks, level.period).await
 }
 
-/// The string X' of step 1: each super-character x[i..i + v) of the sample is sorted, and replaced
-/// by its rank among the distinct ones. Eight supersteps.
+/// Makes the string X' of step 1: each super-character x[i..i + v) of the sample is sorted, and
+/// replaced by its rank among the distinct ones. Eight supersteps.
 async fn super_characters<E: Exchange>(
     processor: &mut Processor<E>,
     text: &Text,
@@ -150,7 +151,7 @@ async fn super_characters<E: Exchange>(
     let (sample, v) = (&text.sample, text.level.period);
     let mut rows = StringRows::new(v + 1);
     let own = text.positions(processor);
-    // The empty suffix is with the last one that is not.
+    // The empty suffix is on the processor of the last suffix that is not empty.
     let end = own.end + usize::from(own.end == text.level.n && !own.is_empty());
     for i in own.start..end {
         if let Some(index) = sample.index(i) {
@@ -190,9 +191,9 @@ async fn sort_alone<E: Exchange>(
     Ok(processor.all_to_all(messages).await?.concat())
 }
 
-/// Step 2: the order of each suffix within the set S_k of those at positions k modulo v; for sample
-/// suffixes it is their rank. The others have tuples of the symbols up to a sample suffix and its
-/// rank. Six supersteps.
+/// Step 2: finds the order of each suffix within the set S_k of those at positions k modulo v. For
+/// sample suffixes it is their rank. The others are sorted by tuples of the symbols up to a sample
+/// suffix and its rank. Six supersteps.
 async fn sort_the_rest<E: Exchange>(
     processor: &mut Processor<E>,
     text: &Text,
@@ -201,7 +202,7 @@ async fn sort_the_rest<E: Exchange>(
     let (cover, v) = (text.sample.cover(), text.level.period);
     processor.enter(text.level.number, "2 other suffixes");
     let residues = (0..v).filter(|&k| cover.column(k).is_none());
-    // Of each k, the least l from which on a sample suffix follows.
+    // For each k, the least distance l to a sample suffix.
     let lengths = residues.map(|k| (k, (1..).find(|l| cover.column(k + l).is_some())));
     let lengths: Vec<(usize, usize)> =
         lengths.map(|(k, length)| (k, length.expect("a cover has elements"))).collect();
@@ -227,7 +228,7 @@ async fn sort_the_rest<E: Exchange>(
     Ok(orders)
 }
 
-/// Step 3: all suffixes by their first v symbols. Five supersteps.
+/// Step 3: sorts all suffixes by their first v symbols. Five supersteps.
 async fn sort_by_first_symbols<E: Exchange>(
     processor: &mut Processor<E>,
     text: &Text,
@@ -241,7 +242,7 @@ async fn sort_by_first_symbols<E: Exchange>(
     Ok(only(sort_strings(processor, vec![rows]).await?).rows)
 }
 
-/// The only sequence that was sorted.
+/// Returns the only sequence that was sorted.
 fn only(sequences: Vec<SortedRows>) -> SortedRows {
     sequences.into_iter().next().expect("as many sequences as there were")
 }

@@ -1,4 +1,4 @@
-//! Block distribution: which processor holds which items of an array, and how items come to the
+//! Block distribution of the items of an array over processors, and the way of items to the
 //! processors that hold them.
 
 use super::exchange::Exchange;
@@ -6,7 +6,8 @@ use super::processor::Processor;
 use crate::error::Result;
 use std::ops::Range;
 
-/// How n items lie on p processors: n / p on each, rounded up, and fewer or none on the last ones.
+/// Distribution of n items over p processors: n / p on each, rounded up, and fewer or none on the
+/// last ones.
 #[derive(Clone, Copy, Debug)]
 pub struct Blocks {
     n: usize,
@@ -14,31 +15,32 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// The distribution of n items over so many processors.
+    /// Creates the distribution of n items over `processors` processors.
     #[must_use]
     pub fn new(n: usize, processors: usize) -> Self {
         Blocks { n, size: n.div_ceil(processors).max(1) }
     }
 
-    /// The number of items.
+    /// Number of items.
     pub(super) fn len(self) -> usize {
         self.n
     }
 
-    /// The processor that holds an item.
+    /// Returns the processor that holds an item.
     #[must_use]
     pub fn owner(self, item: usize) -> usize {
         item / self.size
     }
 
-    /// The items of a processor.
+    /// Returns the items of a processor.
     #[must_use]
     pub fn range(self, processor: usize) -> Range<usize> {
         (processor * self.size).min(self.n)..((processor + 1) * self.size).min(self.n)
     }
 }
 
-/// A processor's block of an array, and some items behind it; 0 stands for what is behind the end.
+/// A processor's block of an array, and some items behind it. Behind the end of the array, items
+/// are 0.
 #[derive(Clone, Debug)]
 pub struct BlockPart {
     start: usize,
@@ -46,19 +48,19 @@ pub struct BlockPart {
 }
 
 impl BlockPart {
-    /// An item by its place in the whole array.
+    /// Returns an item by its index in the whole array.
     pub fn get(&self, item: usize) -> u64 {
         self.items[item - self.start]
     }
 
-    /// The items of a range in the whole array.
+    /// Returns the items of a range in the whole array.
     pub fn slice(&self, range: Range<usize>) -> &[u64] {
         &self.items[range.start - self.start..range.end - self.start]
     }
 }
 
-/// Adds the first `behind` items of the next processor to a block, or of several where they have
-/// fewer. One superstep.
+/// Adds to a block the first `behind` items after it, which the next processor holds, or several if
+/// they have fewer. One superstep.
 pub async fn with_items_behind<E: Exchange>(
     processor: &mut Processor<E>,
     blocks: Blocks,
@@ -80,8 +82,8 @@ pub async fn with_items_behind<E: Exchange>(
     Ok(BlockPart { start: own.start, items })
 }
 
-/// Gives each item its value, wherever the pair of both is: the values of this processor's items,
-/// and 0 for those without one. One superstep.
+/// Gives each item its value, from whichever processor has their pair. Returns the values of this
+/// processor's items, and 0 for items without a pair. One superstep.
 pub async fn distribute<E: Exchange>(
     processor: &mut Processor<E>,
     blocks: Blocks,

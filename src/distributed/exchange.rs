@@ -1,7 +1,7 @@
-//! What the processors of a distributed sort ask of the network: one superstep.
+//! Network of the processors of a distributed sort. Its one operation is a superstep.
 //!
 //! A processor's part of an algorithm is an `async` function. It stops at each superstep until all
-//! processors have come to it, which is all that is asynchronous about it: no runtime is needed.
+//! processors have come to it. Nothing else is asynchronous about it, so no runtime is needed.
 
 use crate::error::Result;
 
@@ -10,25 +10,24 @@ pub type Messages = Vec<Vec<u64>>;
 
 /// One of p processors that exchange words.
 ///
-/// All of them call [`Exchange::all_to_all`] equally often. An implementation carries words and
-/// nothing else: where they are counted, gathered and broadcast is
-/// [`Processor`](super::Processor).
+/// All of them call [`Exchange::all_to_all`] equally often. An implementation only carries words.
+/// [`Processor`](super::Processor) counts, gathers and broadcasts them.
 pub trait Exchange {
-    /// The number of this processor, from 0.
+    /// Number of this processor, from 0.
     fn number(&self) -> usize;
 
-    /// How many processors there are.
+    /// Number of processors.
     fn count(&self) -> usize;
 
-    /// One superstep: sends `messages[q]` to processor q, and gives what each processor sent to
-    /// this one. A message to itself is allowed, as are empty ones.
+    /// Does one superstep: sends `messages[q]` to processor q, and returns the messages that each
+    /// processor sent to this one. A message to itself is allowed, and so are empty ones.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the network fails.
+    /// [`Error::Device`](crate::Error::Device) if the network fails.
     fn all_to_all(&mut self, messages: Messages) -> impl Future<Output = Result<Messages>>;
 }
 
-/// The only processor: a network of one.
+/// Network of a single processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Alone;
 
@@ -60,7 +59,7 @@ impl<E: Exchange> Exchange for &mut E {
     }
 }
 
-/// Adds a segment to a message that has several: a tag, the length, and the words.
+/// Adds a segment to a message that has several. A segment is a tag, the length, and the words.
 pub fn put_segment(message: &mut Vec<u64>, tag: usize, words: &[u64]) {
     if !words.is_empty() {
         message.extend([tag as u64, words.len() as u64]);
@@ -68,7 +67,7 @@ pub fn put_segment(message: &mut Vec<u64>, tag: usize, words: &[u64]) {
     }
 }
 
-/// The segments of all messages, in the order of their senders: tags and words.
+/// Returns the tags and words of all messages' segments, in the order of their senders.
 pub fn segments(messages: &[Vec<u64>]) -> impl Iterator<Item = (usize, &[u64])> {
     messages.iter().flat_map(|message| {
         let mut rest = &message[..];

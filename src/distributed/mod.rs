@@ -1,12 +1,16 @@
-//! Suffix sorting by several processors, which exchange words: one text larger than one of them.
+//! Suffix sorting by several processors that exchange words, for a text larger than the memory of
+//! one.
+//!
+//! There are two algorithms: `bsp`, the accelerated sampling of a paper, and `default`, prefix
+//! doubling. Their papers and costs are on the pages of their files.
 //!
 //! | file | job |
 //! |---|---|
-//! | `exchange` | one superstep: what is asked of a network |
+//! | `exchange` | one superstep: the operations of a network |
 //! | `virtual_processors` | any number of processors in memory |
 //! | `nccl_exchange` | a GPU as a processor, with NCCL |
 //! | `processor` | supersteps, and the words that they send |
-//! | `block_distribution` | which processor holds which items |
+//! | `block_distribution` | the items that each processor holds |
 //! | `string_rows`, `string_sort` | strings of one length, sorted by radix and by regular sampling |
 //! | `accelerated_sampling` | `bsp`: the algorithm of the paper, step by step |
 //! | `suffix_order`, `spanning_sets`, `suffix_merge` | its last step: sets of suffixes merged |

@@ -21,12 +21,12 @@ impl Exchange for NcclProcessor<'_> {
     }
 }
 
-/// Runs `program` on each of some GPUs, by their numbers, and gives the results.
+/// Runs `program` on each of the GPUs with these numbers, and returns the results.
 ///
 /// # Errors
-/// [`Error::Device`](crate::Error::Device) where a GPU or NCCL (`libnccl.so.2`) is not there or
-/// fails, and whatever error `program` ends with on the first GPU on which it fails: the others
-/// then end too.
+/// [`Error::Device`](crate::Error::Device) if a GPU or NCCL (`libnccl.so.2`) is not there or fails,
+/// and any error with which `program` ends on a GPU. It is that of the first GPU that fails; the
+/// others then end too.
 pub fn run_on_gpus<T: Send>(
     gpus: &[u32],
     program: impl AsyncFn(&mut NcclProcessor) -> Result<T> + Sync,
@@ -36,7 +36,7 @@ pub fn run_on_gpus<T: Send>(
         let place = (number, gpus.len());
         let mut processor = NcclProcessor::join(gpus[number], id, place, peers)?;
         let result = run_blocking(program(&mut processor));
-        // A GPU leaves the network only once it is known whether all do so or it is to be ended.
+        // A GPU leaves the network only when all GPUs do so, or when it is to be ended.
         match result {
             Ok(_) => peers.finish(gpus.len())?,
             Err(_) => peers.fail(number),
@@ -54,8 +54,8 @@ mod tests {
     use crate::gpu::testing::{one_network, say};
     use std::time::Instant;
 
-    /// The first 1, 2 and 4 GPUs, as far as there are so many; or a note where there is none.
-    /// `BWZ_REQUIRE_GPU=1` makes that a failure.
+    /// Groups of the first 1, 2 and 4 GPUs, as far as there are that many. If there are none, it
+    /// prints a note; with `BWZ_REQUIRE_GPU=1` this is a failure.
     fn groups() -> Vec<Vec<u32>> {
         let count = crate::gpu::devices().map_or(0, |devices| devices.len() as u32);
         if count == 0 {
@@ -73,7 +73,7 @@ mod tests {
         assert!(matches!(started, Err(Error::Device(_))), "{started:?}");
     }
 
-    /// Before the first superstep and between two.
+    /// A GPU fails before the first superstep or between two.
     #[test]
     fn the_failure_of_one_gpu_ends_the_others() {
         let _network = one_network();
@@ -164,7 +164,7 @@ mod tests {
         }
     }
 
-    /// By both algorithms.
+    /// The cases are sorted by both algorithms.
     #[test]
     fn the_named_cases_are_sorted_by_gpus() {
         let _network = one_network();

@@ -1,23 +1,26 @@
-//! `default`: the suffix array by prefix doubling, in groups that are refined where they lie.
+//! `default`: construction of the suffix array by prefix doubling, in groups that are refined where
+//! they lie.
 //!
 //! 1. The first symbols of each suffix make a key of 64 bits, as many as fit by the alphabet of the
 //!    text. All suffixes are sorted by their keys, by regular sampling: all words cross the network
-//!    once, and once more where blocks were uneven.
+//!    once, and once more if blocks were uneven.
 //! 2. A suffix's rank is the row of the first of its group of equal keys. Each processor keeps the
 //!    ranks of its part of the text, and the rows of its block of the suffix array.
-//! 3. In a round, each suffix that is still in a group of several asks for the rank of the one h
-//!    behind it. Groups on one processor are sorted by that where they lie; those that span
-//!    processors, of which there are less than p, are sorted together by regular sampling. New
-//!    ranks go to the processors that keep them, and h doubles.
+//! 3. In a round, each suffix that is still in a group of several asks for the rank of the suffix h
+//!    symbols behind it. Groups on one processor are sorted by that rank where they lie. Groups
+//!    that span processors, of which there are fewer than p, are sorted together by regular
+//!    sampling. New ranks go to the processors that keep them, and h doubles.
 //!
-//! A round takes 6 supersteps, and 6 more where groups span processors; it moves about 4 words for
-//! each suffix that is left. There are O(log(n / h)) rounds, where `bsp` has O(log log p) levels:
-//! it is for texts of which few suffixes are left after the first sort.
+//! A round takes 6 supersteps, and 6 more if groups span processors. It moves about 4 words for
+//! each unresolved suffix. There are O(log(n / h)) rounds, while `bsp` has O(log log p) levels:
+//! this is for texts with few unresolved suffixes after the first sort.
 //!
 //! N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007, with the ranks distributed as in
 //! P. Flick and S. Aluru, *Parallel distributed memory construction of suffix and longest common
-//! prefix arrays*, 2015. GPUs that sort a text together take the same steps, in kernels, with first
-//! keys by the alphabetic code and exact splitters: `gpu::distributed`.
+//! prefix arrays*, 2015.
+//!
+//! GPUs that sort a text together take the same steps, in kernels, with first keys by the
+//! alphabetic code and exact splitters: `gpu::distributed`.
 
 use super::block_distribution::{Blocks, distribute, with_items_behind};
 use super::exchange::Exchange;
@@ -35,16 +38,16 @@ type SuffixRow = [u64; 3];
 #[derive(Debug)]
 struct Refined {
     blocks: Blocks,
-    /// The first row of the block.
+    /// First row of the block.
     start: usize,
     suffixes: Vec<usize>,
-    /// Of each row, whether a group begins there.
+    /// For each row, whether a group begins there.
     heads: Vec<bool>,
-    /// The groups that span processors, on all processors.
+    /// Groups that span processors, on all processors.
     spanning: Vec<SpanningSet>,
 }
 
-/// Suffixes of equal first symbols, or the part of them that is on this processor.
+/// Suffixes with equal first symbols, or the part of them that is on this processor.
 #[derive(Debug)]
 struct SuffixGroup {
     rows: Range<usize>,
@@ -52,8 +55,8 @@ struct SuffixGroup {
     is_spanning: bool,
 }
 
-/// The suffix array of a text of n bytes that lies on all processors, in blocks: each gives its
-/// block of the text and has its block of the suffix array in the end.
+/// Builds the suffix array of a text of n bytes that lies on all processors, in blocks. Each
+/// processor gives its block of the text and receives its block of the suffix array.
 ///
 /// ```
 /// use bwz::internals::distributed::{Blocks, Exchange, Processor, run_virtual, sort_by_doubling};
@@ -111,8 +114,8 @@ pub async fn sort_by_doubling<E: Exchange>(
     Ok(refined.suffixes.into_iter().map(|suffix| suffix as u64).collect())
 }
 
-/// The keys of this processor's suffixes with their positions, and the symbols of a key. Two
-/// supersteps.
+/// Returns the keys of this processor's suffixes with their positions, and the number of symbols in
+/// a key. Two supersteps.
 async fn first_keys<E: Exchange>(
     processor: &mut Processor<E>,
     blocks: Blocks,
@@ -141,8 +144,8 @@ async fn first_keys<E: Exchange>(
     Ok((rows, symbols))
 }
 
-/// Of each unresolved suffix the rank of the one `depth` behind it, and 0 behind the end. Two
-/// supersteps.
+/// For each unresolved suffix, returns the rank of the suffix `depth` symbols behind it, and 0
+/// behind the end. Two supersteps.
 async fn ranks_behind<E: Exchange>(
     processor: &mut Processor<E>,
     refined: &Refined,
@@ -169,7 +172,7 @@ async fn ranks_behind<E: Exchange>(
 }
 
 impl Refined {
-    /// All groups that have rows here.
+    /// Returns all groups that have rows here.
     fn groups(&self) -> Vec<SuffixGroup> {
         let mut starts: Vec<usize> = (0..self.heads.len()).filter(|&row| self.heads[row]).collect();
         if self.heads.first() == Some(&false) {
@@ -177,7 +180,7 @@ impl Refined {
         }
         let ends = starts.iter().copied().skip(1).chain([self.heads.len()]);
         let group = |(&start, end): (&usize, usize)| {
-            // The first group here and the last one alone may have rows elsewhere.
+            // Only the first and the last group here may have rows elsewhere.
             let (row, is_outer) = (self.start + start, start == 0 || end == self.heads.len());
             let set = self.spanning.iter().find(|set| is_outer && set.rows.contains(&row));
             let rank = set.map_or(row, |set| set.rows.start) as u64 + 1;
@@ -186,14 +189,14 @@ impl Refined {
         starts.iter().zip(ends).map(group).collect()
     }
 
-    /// The groups of several suffixes.
+    /// Returns the groups of several suffixes.
     fn unresolved(&self) -> Vec<SuffixGroup> {
         let mut groups = self.groups();
         groups.retain(|group| group.is_spanning || group.rows.len() > 1);
         groups
     }
 
-    /// Sorts the unresolved groups by the ranks behind. Gives all rows. Six supersteps where groups
+    /// Sorts the unresolved groups by the ranks behind. Returns all rows. Six supersteps if groups
     /// span processors.
     async fn sort<E: Exchange>(
         &self,
@@ -201,7 +204,7 @@ impl Refined {
         left: &[SuffixGroup],
         behind: Vec<u64>,
     ) -> Result<Vec<SuffixRow>> {
-        // A suffix that is a group of its own is told from its neighbours by its row.
+        // The row of a suffix that is a group of its own tells it from its neighbours.
         let row = |(row, &suffix): (usize, &usize)| [row as u64 + 1, 0, suffix as u64];
         let mut rows: Vec<SuffixRow> = (self.start..).zip(&self.suffixes).map(row).collect();
         let mut behind = behind.into_iter();
@@ -232,7 +235,7 @@ impl Refined {
         let sorted = sort_strings(processor, vec![spanning]).await?;
         let mut messages = processor.messages();
         for sorted in sorted {
-            // What is sorted has the rows of these groups, and no others between.
+            // The sorted rows are those of these groups, without others between them.
             let all = self.spanning.iter().flat_map(|set| set.rows.clone());
             for (row, words) in all.skip(sorted.first).zip(sorted.rows.rows()) {
                 let message = &mut messages[self.blocks.owner(row)];
@@ -247,7 +250,7 @@ impl Refined {
         Ok(())
     }
 
-    /// Splits groups where the ranks behind differ. Two supersteps.
+    /// Splits groups between suffixes whose ranks behind differ. Two supersteps.
     async fn split<E: Exchange>(
         &mut self,
         processor: &mut Processor<E>,
@@ -260,7 +263,7 @@ impl Refined {
         Ok(())
     }
 
-    /// Tells the ranks of the suffixes that were unresolved to the processors that keep them. One
+    /// Sends the ranks of the suffixes that were unresolved to the processors that keep them. One
     /// superstep.
     async fn update_ranks<E: Exchange>(
         &self,

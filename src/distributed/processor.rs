@@ -1,4 +1,4 @@
-//! A processor of a BSP machine: an [`Exchange`], the supersteps made of it, and what they cost.
+//! A processor of a BSP machine: an [`Exchange`], its supersteps, and their costs.
 
 use super::exchange::{Exchange, Messages};
 use crate::error::Result;
@@ -6,13 +6,13 @@ use crate::error::Result;
 /// One superstep as a processor saw it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Superstep {
-    /// The level of recursion, from 0.
+    /// Level of the recursion, from 0.
     pub level: u32,
-    /// The step of the algorithm.
+    /// Step of the algorithm.
     pub step: &'static str,
     /// Words sent to other processors.
     pub sent: u64,
-    /// Words received from them.
+    /// Words received from other processors.
     pub received: u64,
 }
 
@@ -26,37 +26,37 @@ pub struct Processor<E> {
 }
 
 impl<E: Exchange> Processor<E> {
-    /// A processor before its first superstep.
+    /// Creates a processor before its first superstep.
     pub fn new(exchange: E) -> Self {
         Processor { exchange, supersteps: Vec::new(), level: 0, step: "" }
     }
 
-    /// Its number, from 0.
+    /// Number of this processor, from 0.
     pub fn number(&self) -> usize {
         self.exchange.number()
     }
 
-    /// How many processors there are.
+    /// Number of processors.
     pub fn count(&self) -> usize {
         self.exchange.count()
     }
 
-    /// The supersteps so far.
+    /// Supersteps so far.
     pub fn into_supersteps(self) -> Vec<Superstep> {
         self.supersteps
     }
 
-    /// Counts the supersteps from now on to this step of this level.
+    /// Assigns the supersteps from now on to this step of this level.
     pub fn enter(&mut self, level: u32, step: &'static str) {
         (self.level, self.step) = (level, step);
     }
 
-    /// No message for anyone yet.
+    /// Creates an empty message for each processor.
     pub fn messages(&self) -> Messages {
         vec![Vec::new(); self.count()]
     }
 
-    /// One superstep.
+    /// Does one superstep.
     ///
     /// # Errors
     /// As [`Exchange::all_to_all`].
@@ -73,7 +73,7 @@ impl<E: Exchange> Processor<E> {
         Ok(messages)
     }
 
-    /// Sends words to one processor, which gives the others nothing.
+    /// Sends words to one processor, and nothing to the others.
     ///
     /// # Errors
     /// As [`Exchange::all_to_all`].
@@ -94,8 +94,8 @@ impl<E: Exchange> Processor<E> {
     }
 }
 
-/// The supersteps of a machine from those of its processors: of each, the most that one of them
-/// sent, and the most that one of them received.
+/// Combines the supersteps of all processors into those of the machine. Each has the most words
+/// that one processor sent, and the most that one received.
 ///
 /// # Panics
 /// If the processors did not take part in the same supersteps.

@@ -9,16 +9,16 @@ use std::ops::Range;
 /// A set S^alpha that spans processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SpanningSet {
-    /// The first processor that has some of it.
+    /// First processor that has a part of it.
     first: usize,
-    /// The last one.
+    /// Last processor that has a part of it.
     last: usize,
-    /// Its rows in the sorted sequence.
+    /// Rows of the set in the sorted sequence.
     pub rows: Range<usize>,
 }
 
 impl SpanningSet {
-    /// The processors that merge it: the first of two, or all of more.
+    /// Processors that merge the set: the first of two, or all of more.
     pub fn members(&self) -> Range<usize> {
         match self.last - self.first {
             1 => self.first..self.last,
@@ -26,14 +26,15 @@ impl SpanningSet {
         }
     }
 
-    /// The rows that a member is given at first: as many as each other.
+    /// Rows that a member is given at first. The members get equal shares.
     pub fn rows_of(&self, member: usize) -> Range<usize> {
         let rows = Blocks::new(self.rows.len(), self.members().len()).range(member - self.first);
         self.rows.start + rows.start..self.rows.start + rows.end
     }
 }
 
-/// Finds those of n rows, from the first rows of all sets on this processor. One superstep.
+/// Finds the spanning sets of n rows. `heads` says for each row on this processor whether a set
+/// begins there. One superstep.
 pub async fn spanning_sets<E: Exchange>(
     processor: &mut Processor<E>,
     n: usize,
@@ -50,8 +51,9 @@ pub async fn spanning_sets<E: Exchange>(
     Ok(find(blocks, &known))
 }
 
-/// Of each processor is known where its first and its last set begin; where none begins, the first
-/// of the two is the end of its rows.
+/// Finds the spanning sets of all processors. `known` has the rows at which the first and the last
+/// set of each processor begin. If no set begins on it, the first of the two is the end of its
+/// rows.
 fn find(blocks: Blocks, known: &[[usize; 2]]) -> Vec<SpanningSet> {
     let mut sets: Vec<SpanningSet> = Vec::new();
     for (processor, &[end, _]) in known.iter().enumerate().skip(1) {

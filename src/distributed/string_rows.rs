@@ -1,12 +1,12 @@
-//! Strings of one length in memory, and the radix sort of them.
+//! Strings of one length in memory, and their radix sort.
 
 use std::ops::Range;
 
 /// Bits of a digit of the radix sort.
 const DIGIT: u32 = 8;
 
-/// Rows of `width` words, one behind the other: a string of symbols, and in the last word its
-/// index, by which equal strings are ordered.
+/// Rows of `width` words, one after the other. A row is a string of symbols, and in the last word
+/// its index, by which equal strings are ordered.
 #[derive(Clone, Debug)]
 pub struct StringRows {
     width: usize,
@@ -14,58 +14,58 @@ pub struct StringRows {
 }
 
 impl StringRows {
-    /// No rows of `width` words yet.
+    /// Creates an empty list of rows of `width` words.
     pub fn new(width: usize) -> Self {
         StringRows { width, words: Vec::new() }
     }
 
-    /// Rows that lie one behind the other.
+    /// Creates rows from words that follow each other.
     pub fn from_words(width: usize, words: Vec<u64>) -> Self {
         assert!(words.len().is_multiple_of(width), "{} words in rows of {width}", words.len());
         StringRows { width, words }
     }
 
-    /// Words of a row.
+    /// Number of words of a row.
     pub fn width(&self) -> usize {
         self.width
     }
 
-    /// The number of rows.
+    /// Number of rows.
     pub fn len(&self) -> usize {
         self.words.len() / self.width
     }
 
-    /// The words of some rows.
+    /// Words of a range of rows.
     pub fn part(&self, rows: Range<usize>) -> &[u64] {
         &self.words[rows.start * self.width..rows.end * self.width]
     }
 
-    /// One row.
+    /// Words of one row.
     pub fn row(&self, row: usize) -> &[u64] {
         self.part(row..row + 1)
     }
 
-    /// The rows one by one.
+    /// Rows, one by one.
     pub fn rows(&self) -> impl Iterator<Item = &[u64]> {
         self.words.chunks_exact(self.width)
     }
 
-    /// The string of a row.
+    /// String of a row.
     pub fn string(&self, row: usize) -> &[u64] {
         &self.row(row)[..self.width - 1]
     }
 
-    /// The index of each row.
+    /// Index of each row.
     pub fn indices(&self) -> impl Iterator<Item = usize> {
         self.rows().map(|row| row[row.len() - 1] as usize)
     }
 
-    /// Adds rows, or the words of one.
+    /// Adds rows, or the words of one row.
     pub fn extend(&mut self, words: impl IntoIterator<Item = u64>) {
         self.words.extend(words);
     }
 
-    /// How many rows `is_before` holds of, if it holds of none behind one of which it does not.
+    /// Number of rows for which `is_before` holds. These must come before all others.
     pub fn partition_point(&self, is_before: impl Fn(&[u64]) -> bool) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -75,7 +75,8 @@ impl StringRows {
         low
     }
 
-    /// `pieces` + 1 rows at equal distances, the first and the last among them; none of none.
+    /// Returns `pieces` + 1 rows at equal distances, from the first to the last, or none if there
+    /// are no rows.
     pub fn samples(&self, pieces: usize) -> Vec<u64> {
         let last = self.len().checked_sub(1);
         let rows = last.into_iter().flat_map(|last| (0..=pieces).map(move |n| n * last / pieces));
@@ -99,7 +100,7 @@ impl StringRows {
         self.words = order.into_iter().flat_map(|row| self.row(row)).copied().collect();
     }
 
-    /// Counting sort of rows by one digit, stably.
+    /// Sorts rows stably by one digit, by counting.
     fn sort_by_digit(&self, order: &[usize], sorted: &mut [usize], column: usize, shift: u32) {
         let digit = |row: usize| (self.words[row * self.width + column] >> shift) as usize & 0xFF;
         let mut ends = [0; 1 << DIGIT];

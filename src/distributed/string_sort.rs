@@ -1,8 +1,8 @@
 //! Parallel string sorting by regular sampling: Algorithm 2 of the paper.
 //!
 //! A. Chan and F. Dehne, *A note on coarse grained parallel integer sorting*, 1999, after H. Shi
-//! and J. Schaeffer. Five supersteps, in which each processor sends and receives O(w m / p) words
-//! for m rows of w words, if m is at least p^3.
+//! and J. Schaeffer. It takes five supersteps. In each of them a processor sends and receives O(w m
+//! / p) words for m rows of w words, if m is at least p^3.
 
 use super::block_distribution::Blocks;
 use super::exchange::{Exchange, Messages, put_segment, segments};
@@ -13,16 +13,16 @@ use crate::error::Result;
 /// Rows of a sequence that is sorted over all processors.
 #[derive(Debug)]
 pub struct SortedRows {
-    /// Those of this processor, as [`Blocks`] has it.
+    /// Rows of this processor, distributed as by [`Blocks`].
     pub rows: StringRows,
-    /// How many rows stand before them, on other processors.
+    /// Number of rows before them, on other processors.
     pub first: usize,
 }
 
-/// Sorts sequences, each for itself and all in the same supersteps. Each processor gives its rows
-/// of each, in any order, and has its block of each sorted sequence when it is over.
+/// Sorts several sequences, each by itself and all in the same supersteps. Each processor gives its
+/// rows of each sequence, in any order, and receives its block of each sorted sequence.
 ///
-/// Section 5.1, on step 2: each sequence has a designated processor of its own where there are
+/// As Section 5.1 says on step 2, each sequence has a designated processor of its own, if there are
 /// enough.
 pub async fn sort_strings<E: Exchange>(
     processor: &mut Processor<E>,
@@ -37,7 +37,7 @@ pub async fn sort_strings<E: Exchange>(
     balance(processor, sequences).await
 }
 
-/// Rows that came in segments, one for each sequence.
+/// Collects rows that came in segments, one for each sequence.
 fn collect(received: &Messages, widths: &[usize]) -> Vec<StringRows> {
     let mut sequences: Vec<_> = widths.iter().map(|&width| StringRows::new(width)).collect();
     for (sequence, words) in segments(received) {
@@ -46,7 +46,7 @@ fn collect(received: &Messages, widths: &[usize]) -> Vec<StringRows> {
     sequences
 }
 
-/// p + 1 samples of each processor's sorted rows go to the designated processor.
+/// Sends p + 1 samples of each processor's sorted rows to the designated processor.
 async fn send_primary_samples<E: Exchange>(
     processor: &mut Processor<E>,
     sequences: &[StringRows],
@@ -58,7 +58,8 @@ async fn send_primary_samples<E: Exchange>(
     processor.all_to_all(messages).await
 }
 
-/// The designated processor sorts the primary samples, and tells all processors p + 1 of them.
+/// Sorts the primary samples on the designated processor, and sends p + 1 of them to all
+/// processors.
 async fn broadcast_secondary_samples<E: Exchange>(
     processor: &mut Processor<E>,
     primary: Messages,
@@ -73,7 +74,7 @@ async fn broadcast_secondary_samples<E: Exchange>(
     Ok(collect(&received, widths))
 }
 
-/// The secondary samples part the rows into p blocks, one for each processor.
+/// Divides the rows by the secondary samples into p blocks, one for each processor.
 async fn send_blocks<E: Exchange>(
     processor: &mut Processor<E>,
     sequences: Vec<StringRows>,
@@ -96,8 +97,8 @@ async fn send_blocks<E: Exchange>(
     Ok(collect(&received, &widths))
 }
 
-/// Gives each processor its m / p of the sorted rows. Two supersteps: how many each has, and the
-/// rows.
+/// Gives each processor its m / p of the sorted rows. It takes two supersteps: one for the number
+/// of rows that each processor has, and one for the rows.
 async fn balance<E: Exchange>(
     processor: &mut Processor<E>,
     sequences: Vec<StringRows>,
@@ -125,8 +126,8 @@ async fn balance<E: Exchange>(
     Ok(sorted.map(|(rows, first)| SortedRows { rows, first }).collect())
 }
 
-/// Of each row, whether its string is another than that of the row before, which may be on the
-/// processor before. One superstep.
+/// For each row, returns whether its string differs from that of the row before, which may be on
+/// the processor before. One superstep.
 pub async fn heads<E: Exchange>(
     processor: &mut Processor<E>,
     rows: &StringRows,

@@ -1,7 +1,8 @@
-//! Step 4: sets of suffixes that begin with the same v symbols are merged, each where it lies or,
-//! where it spans processors, on those.
+//! Step 4: merges the sets of suffixes that begin with the same v symbols. A set is merged on its
+//! processor, or, if it spans several, on those.
 //!
-//! Ten supersteps, whatever sets there are. A processor has rows of two spanning sets at most.
+//! It takes ten supersteps, whatever sets there are. A processor has rows of at most two spanning
+//! sets.
 
 use super::block_distribution::{BlockPart, Blocks};
 use super::exchange::{Exchange, Messages, put_segment, segments};
@@ -18,7 +19,7 @@ use std::collections::BTreeMap;
 type Shares = BTreeMap<usize, StringRows>;
 
 /// Completes the order of suffixes that are sorted by their first v symbols. `orders` and `ranks`
-/// are those of the suffixes of this processor's part of the text. Gives its block of the suffix
+/// are those of the suffixes of this processor's part of the text. Returns its block of the suffix
 /// array.
 pub async fn merge_sets<E: Exchange>(
     processor: &mut Processor<E>,
@@ -44,8 +45,8 @@ pub async fn merge_sets<E: Exchange>(
     Ok(merged)
 }
 
-/// What is needed to merge the suffixes at these positions, from the processors that hold them.
-/// Two supersteps.
+/// Fetches the rows needed to merge the suffixes at these positions, from the processors that hold
+/// them. Two supersteps.
 async fn fetch<E: Exchange>(
     processor: &mut Processor<E>,
     sample: &SampledPositions,
@@ -78,7 +79,8 @@ async fn fetch<E: Exchange>(
     Ok(suffixes)
 }
 
-/// The positions of this processor's rows, each set merged as if it had no rows elsewhere.
+/// Returns the positions of this processor's rows. Each set is merged as if it had no rows
+/// elsewhere.
 fn merge_inside(order: SuffixOrder, suffixes: &StringRows, heads: &[bool]) -> Vec<u64> {
     let mut merged = Vec::with_capacity(suffixes.len());
     let mut start = 0;
@@ -97,8 +99,8 @@ fn merge_inside(order: SuffixOrder, suffixes: &StringRows, heads: &[bool]) -> Ve
     merged
 }
 
-/// Merges spanning sets. Gives the positions of their rows on this processor as segments, with the
-/// row as a tag. Six supersteps.
+/// Merges spanning sets. Returns the positions of their rows on this processor as segments, with
+/// the row as a tag. Six supersteps.
 async fn merge_spanning<E: Exchange>(
     processor: &mut Processor<E>,
     order: SuffixOrder<'_>,
@@ -113,7 +115,7 @@ async fn merge_spanning<E: Exchange>(
     send_to_rows(processor, blocks, sets, shares).await
 }
 
-/// Suffixes that came in segments, in order.
+/// Merges suffixes that came in segments.
 fn collect(order: SuffixOrder, received: &Messages) -> Shares {
     let mut shares = Shares::new();
     for (set, words) in segments(received) {
@@ -124,7 +126,7 @@ fn collect(order: SuffixOrder, received: &Messages) -> Shares {
     shares
 }
 
-/// Gives each member of a set as many of its suffixes, and the first of two all.
+/// Gives the members of a set equal shares of its suffixes. If there are two, the first gets all.
 async fn divide<E: Exchange>(
     processor: &mut Processor<E>,
     order: SuffixOrder<'_>,
@@ -146,8 +148,8 @@ async fn divide<E: Exchange>(
     Ok(collect(order, &processor.all_to_all(messages).await?))
 }
 
-/// Of each set of this processor p' + 1 of the samples that its p' members took of their shares,
-/// by way of the first member.
+/// Returns the secondary samples of each set of this processor. The p' members take samples of
+/// their shares, and the first member chooses p' + 1 of these.
 async fn secondary_samples<E: Exchange>(
     processor: &mut Processor<E>,
     order: SuffixOrder<'_>,
@@ -192,8 +194,8 @@ async fn send_sub_blocks<E: Exchange>(
     Ok(collect(order, &processor.all_to_all(messages).await?))
 }
 
-/// Sends the positions of merged suffixes to the processors that have their rows, in segments of
-/// which the first row is the tag.
+/// Sends the positions of merged suffixes to the processors that have their rows, in segments with
+/// the first row as a tag.
 async fn send_to_rows<E: Exchange>(
     processor: &mut Processor<E>,
     blocks: Blocks,

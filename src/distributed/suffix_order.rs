@@ -1,11 +1,11 @@
-//! Suffixes that begin with the same v symbols: comparing any two of them by Lemma 1, and merging
-//! them v ways.
+//! Order of suffixes that begin with the same v symbols: comparison of two by Lemma 1, and a v-way
+//! merge.
 
 use super::string_rows::StringRows;
 use crate::sampling::DifferenceCover;
 use std::cmp::Ordering;
 
-/// The order of suffixes with the same first v symbols.
+/// Order of suffixes with the same first v symbols.
 ///
 /// A suffix is a row of words: its position i, its order within the set S_k of those at positions k
 /// modulo v, and for each element of D the rank of the first sample suffix there from i on.
@@ -19,18 +19,18 @@ impl<'c> SuffixOrder<'c> {
         SuffixOrder { cover }
     }
 
-    /// Words of a suffix.
+    /// Number of words of a suffix.
     pub fn width(self) -> usize {
         2 + self.cover.elements().len()
     }
 
-    /// The subset S_k that a suffix is of.
+    /// Returns the number k of the subset S_k that holds the suffix.
     fn residue(self, suffix: &[u64]) -> usize {
         suffix[0] as usize % self.cover.period()
     }
 
-    /// Compares by the order within S_k or, of two such sets, by the ranks of the sample suffixes
-    /// the same distance behind.
+    /// Compares two suffixes by the order within S_k, or, if they are in different subsets, by the
+    /// ranks of the sample suffixes at the same distance behind them.
     pub fn compare(self, a: &[u64], b: &[u64]) -> Ordering {
         if self.residue(a) == self.residue(b) {
             return a[1].cmp(&b[1]);
@@ -39,8 +39,8 @@ impl<'c> SuffixOrder<'c> {
         a[2 + in_a].cmp(&b[2 + in_b])
     }
 
-    /// Puts the subsets S_k into their orders and merges them: always the least of the first ones
-    /// of all subsets comes next, which takes v comparisons at most.
+    /// Sorts each subset S_k and merges the subsets. The next suffix is always the least of the
+    /// first ones of all subsets, which takes at most v comparisons.
     pub fn merge(self, suffixes: &StringRows) -> StringRows {
         let mut rows: Vec<&[u64]> = suffixes.rows().collect();
         rows.sort_unstable_by_key(|suffix| (self.residue(suffix), suffix[1]));

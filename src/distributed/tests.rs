@@ -1,5 +1,5 @@
-//! `bsp` and `default` on virtual processors: against the suffix array by its definition and by
-//! libsais, and what `bsp` costs beside what the paper says.
+//! `bsp` and `default` on virtual processors: compared with the suffix array by its definition and
+//! by libsais. The cost of `bsp` is compared with the paper.
 
 use super::*;
 use crate::cases;
@@ -9,7 +9,7 @@ use libsais::SuffixArrayConstruction;
 
 const PROCESSORS: [usize; 7] = [1, 2, 3, 4, 7, 16, 64];
 
-/// A processor's block of the suffix array of a text, and its supersteps.
+/// Returns a processor's block of the suffix array of a text, and its supersteps.
 pub async fn sort_text<E: Exchange>(
     exchange: E,
     text: &[u8],
@@ -22,26 +22,26 @@ pub async fn sort_text<E: Exchange>(
     Ok((block, processor.into_supersteps()))
 }
 
-/// The suffix array from `count` virtual processors, and their supersteps.
+/// Returns the suffix array from `count` virtual processors, and their supersteps.
 fn bsp(text: &[u8], count: usize) -> (Vec<u64>, Vec<Superstep>) {
     let parts = run_virtual(count, async |exchange| sort_text(exchange, text).await);
     let (blocks, supersteps): (Vec<_>, Vec<_>) = parts.unwrap().into_iter().unzip();
     (blocks.concat(), h_relations(&supersteps))
 }
 
-/// A processor's block of it by `default`.
+/// Returns a processor's block of the suffix array by `default`.
 pub async fn double_text<E: Exchange>(exchange: E, text: &[u8]) -> Result<Vec<u64>> {
     let mut processor = Processor::new(exchange);
     let own = Blocks::new(text.len(), processor.count()).range(processor.number());
     sort_by_doubling(&mut processor, &text[own], text.len()).await
 }
 
-/// The same from `count` virtual processors.
+/// Returns the suffix array by `default` from `count` virtual processors.
 fn doubling(text: &[u8], count: usize) -> Vec<u64> {
     run_virtual(count, async |exchange| double_text(exchange, text).await).unwrap().concat()
 }
 
-/// The suffixes sorted as strings.
+/// Sorts the suffixes as strings.
 fn by_definition(text: &[u8]) -> Vec<u64> {
     let mut sa: Vec<usize> = (0..text.len()).collect();
     sa.sort_by_key(|&pos| &text[pos..]);
@@ -53,15 +53,15 @@ pub fn by_libsais(text: &[u8]) -> Vec<u64> {
     sa.unwrap().into_vec().into_iter().map(|pos| u64::from(pos.cast_unsigned())).collect()
 }
 
-/// 1 to 80 symbols of an alphabet of 1 to 4, by chance.
+/// Returns 1 to 80 random symbols of an alphabet of 1 to 4.
 pub fn small_string(seed: u64) -> Vec<u8> {
     let numbers = random(82, 1 << 40, seed);
     let (alphabet, len) = (numbers[0] % 4 + 1, numbers[1] % 80 + 1);
     numbers[2..][..len as usize].iter().map(|number| (number % alphabet) as u8 * 85).collect()
 }
 
-/// Large cases are sorted by a few processors and by many, and the same shapes, smaller, by any
-/// number.
+/// Checks all cases. Large ones are sorted by a few processors and by many, and the same shapes,
+/// smaller, by any number.
 fn check_named_cases(algorithm: impl Fn(&[u8], usize) -> Vec<u64>) {
     for (name, text) in cases::all().into_iter().chain(cases::shapes(2500)) {
         let expected = by_libsais(&text);
@@ -83,8 +83,8 @@ fn the_named_cases_are_sorted_by_default() {
     check_named_cases(doubling);
 }
 
-/// 10,000 in all, most of them on few processors, which take less time; or as many as
-/// `BWZ_SMALL_STRINGS` says for each number of processors.
+/// There are 10,000 strings in all, most of them on few processors, which take less time.
+/// `BWZ_SMALL_STRINGS` sets another number of strings for each number of processors.
 #[test]
 fn small_strings() {
     let tries = std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok());
@@ -112,15 +112,16 @@ fn words_are_sorted_as_bytes_are() {
     assert_eq!(blocks.unwrap().concat(), by_libsais(&text));
 }
 
-/// Supersteps of a level, and of the last one.
+/// Number of supersteps in a level.
 const SUPERSTEPS: usize = 39;
+/// Number of supersteps in the last level.
 const SUPERSTEPS_ALONE: usize = 2;
-/// Where n >= p^4.5, the words that a processor sends and receives in a level, divided by the
-/// paper's v n / p.
+/// Maximum number of words that a processor sends and receives in a level, divided by the paper's v
+/// n / p, if n >= p^4.5.
 const WORDS: f64 = 24.0;
 
 /// Each level takes a constant number of supersteps and O(v n / p) words, and there are O(log log
-/// p) levels. The Fibonacci word repeats itself so much that no level is left out.
+/// p) levels. The Fibonacci word repeats itself enough that no level is left out.
 #[test]
 fn supersteps_and_words_grow_as_in_the_paper() {
     for count in [4, 16] {

@@ -1,8 +1,8 @@
-//! Any number of processors in memory: all run in one loop on the calling thread, one after the
-//! other from superstep to superstep, so that a run is the same each time.
+//! Any number of processors in memory. All run in one loop on the calling thread, one after the
+//! other from superstep to superstep, so that every run is the same.
 //!
-//! A superstep costs next to nothing, since messages are moved and not copied; and what a processor
-//! takes between two supersteps is freed before the next one's turn.
+//! A superstep costs next to nothing, since messages are moved and not copied. Memory that a
+//! processor takes between two supersteps is freed before the next processor's turn.
 
 use super::exchange::{Exchange, Messages};
 use crate::error::Result;
@@ -13,7 +13,7 @@ use std::pin::pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-/// What lies in the network, by processor.
+/// Messages in the network, by processor.
 #[derive(Debug)]
 struct Network {
     sent: Vec<Option<Messages>>,
@@ -45,7 +45,7 @@ impl Exchange for VirtualProcessor {
 }
 
 impl Network {
-    /// Ends the superstep. False where nobody is in one.
+    /// Ends the superstep. Returns false if no processor is in one.
     fn deliver(&mut self) -> bool {
         let arrived = self.sent.iter().flatten().count();
         assert!(
@@ -61,7 +61,7 @@ impl Network {
     }
 }
 
-/// Runs `program` on each of `count` processors, and gives their results.
+/// Runs `program` on each of `count` processors, and returns their results.
 ///
 /// ```
 /// use bwz::internals::distributed::{Exchange, run_virtual};
@@ -76,10 +76,10 @@ impl Network {
 /// ```
 ///
 /// # Errors
-/// The first of any processor.
+/// The first error of any processor.
 ///
 /// # Panics
-/// If one of them leaves out a superstep that others take part in.
+/// If a processor leaves out a superstep that others take part in.
 pub fn run_virtual<T>(
     count: usize,
     program: impl AsyncFn(VirtualProcessor) -> Result<T>,
@@ -104,11 +104,11 @@ pub fn run_virtual<T>(
     }
 }
 
-/// Runs the program of a processor whose supersteps wait by themselves, as those of
-/// [`Alone`](super::Alone) and of a network of GPUs do.
+/// Runs the program of a processor whose supersteps block until they are done, such as
+/// [`Alone`](super::Alone) and a network of GPUs.
 ///
 /// # Panics
-/// If it waits for something else.
+/// If the program waits for something else.
 pub fn run_blocking<T>(program: impl Future<Output = T>) -> T {
     match pin!(program).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(result) => result,

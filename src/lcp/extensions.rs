@@ -1,5 +1,5 @@
-//! Longest common extensions: how far two positions of a text agree, by the least of the LCP values
-//! between their suffixes.
+//! Longest common extensions. The length for which two positions of a text agree is the minimum of
+//! the LCP values between their suffixes.
 
 use super::arrays::LcpArrays;
 use super::limits::{check_memory, no_memory};
@@ -9,24 +9,23 @@ use crate::error::{Error, Result};
 use crate::gpu::{ExtensionQueries, MinimaArrays};
 use crate::options::Options;
 
-/// The text's suffixes, ready to be asked how far any two of them agree.
+/// Suffixes of a text, ready for queries of the length for which any two of them agree.
 ///
-/// It takes 8 bytes per byte of the text and the table of [`RangeMinima`]; while it is made, 4
+/// It takes 8 bytes per byte of the text and the table of [`RangeMinima`]; while it is built, 4
 /// more.
 #[derive(Clone, Debug)]
 pub struct Extensions {
-    /// The row of each position's suffix.
+    /// Row of each position's suffix.
     rows: Vec<u32>,
     lcp: RangeMinima,
 }
 
 impl Extensions {
-    /// Takes the arrays of a text, in linear time.
+    /// Builds the extensions from the arrays of a text, in linear time.
     ///
     /// # Errors
-    /// [`Error::Limit`] where `Options::memory` allows less than it takes, [`Error::Io`] where
-    /// there is no memory, [`Error::Device`] where a GPU is asked for that this build has no CUDA
-    /// for.
+    /// [`Error::Limit`] if `Options::memory` allows less than they take, [`Error::Io`] if there is
+    /// no memory, [`Error::Device`] if a GPU is asked for and this build has no CUDA.
     pub fn new(arrays: LcpArrays, options: &Options) -> Result<Self> {
         let LcpArrays { suffixes, lcp } = arrays;
         let needed = 8 * suffixes.len() as u64 + RangeMinima::size(lcp.len());
@@ -40,8 +39,8 @@ impl Extensions {
         Ok(Extensions { rows, lcp: RangeMinima::new(lcp, options)? })
     }
 
-    /// How many bytes from position `a` on equal those from `b` on; from a position itself, all to
-    /// the end of the text.
+    /// Returns the number of bytes from position `a` on that equal those from `b` on. If both are
+    /// the same position, these are all bytes to the end of the text.
     ///
     /// # Panics
     /// If one of them is not in the text.
@@ -52,8 +51,9 @@ impl Extensions {
         between.unwrap_or_else(|| self.rows.len() as u32 - a)
     }
 
-    /// [`Extensions::longest`] of each pair: on as many threads as the options say, or on a GPU
-    /// where those of [`Extensions::new`] allow it and there are many.
+    /// Returns [`Extensions::longest`] of each pair. The work is done on as many threads as the
+    /// options say, or on a GPU if the options of [`Extensions::new`] allow it and there are many
+    /// pairs.
     ///
     /// ```
     /// use bwz::{Options, lcp::{Extensions, LcpArrays}};
@@ -65,8 +65,8 @@ impl Extensions {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] for a position that is not in the text, [`Error::Io`] where there is no
-    /// memory, or no threads can be started.
+    /// [`Error::Usage`] for a position that is not in the text, [`Error::Io`] if there is no memory
+    /// or no threads can be started.
     pub fn all(&self, pairs: &[(u32, u32)], options: &Options) -> Result<Vec<u32>> {
         let end = self.rows.len();
         if let Some((a, b)) = pairs.iter().find(|(a, b)| *a.max(b) as usize >= end) {
@@ -96,7 +96,7 @@ mod tests {
             let options = Options::new().threads(2);
             let arrays = LcpArrays::new(&text, &options).unwrap();
             let extensions = Extensions::new(arrays, &options).unwrap();
-            // 2^20 pairs; of the shortest texts they are all that there are.
+            // There are 2^20 pairs, which are all pairs of the shortest texts.
             let some = cases::random(4 << 20, 256);
             let pos = |bytes: &[u8]| u32::from(u16::from_le_bytes([bytes[0], bytes[1]]));
             let len = text.len() as u32;

@@ -1,4 +1,4 @@
-//! Texts -> their suffix arrays and LCP arrays, on the CPU or a GPU, which stays open.
+//! Suffix arrays and LCP arrays of texts, made on the CPU or on a GPU that stays open.
 
 use super::arrays::LcpArrays;
 use super::limits::{check_length, check_memory, no_memory};
@@ -17,14 +17,15 @@ use std::panic::resume_unwind;
 use std::thread;
 use std::time::Instant;
 
-/// Bytes of memory per byte of text while the CPU works, with the text.
+/// Bytes of memory per byte of text while the CPU works, including the text.
 const ON_CPU: u64 = 13;
 
-/// The same while a GPU does, besides [`GpuLcpSorter::PINNED`]: the text in pinned memory too.
+/// Bytes of memory per byte of text while a GPU works, including a copy of the text in pinned
+/// memory. [`GpuLcpSorter::PINNED`] comes on top.
 const WITH_GPU: u64 = 10;
 
-/// The same where only some rows are wanted, at the most: the text in pinned memory alone, and all
-/// rows there and in the arrays.
+/// Maximum bytes of memory per byte of text if only some rows are wanted. The text is in pinned
+/// memory alone, and all rows may be there and in the arrays.
 const SELECTING: u64 = 17;
 
 /// Bytes that a thread copies at a time.
@@ -33,10 +34,10 @@ const COPIED: usize = 1 << 18;
 /// Bytes of the smallest pages of memory.
 const PAGE: usize = 4096;
 
-/// Makes the arrays of texts, one after the other.
+/// Builds the arrays of texts, one after the other.
 ///
-/// A text that takes the CPU longer than it takes to open a GPU goes to one, where the options
-/// allow it, and any does where they ask for it; the GPU stays open for the next.
+/// A text that takes the CPU longer than the opening of a GPU goes to one, if the options allow it.
+/// If the options ask for a GPU, every text goes to it. The GPU stays open for the next text.
 ///
 /// ```
 /// let sorter = bwz::lcp::LcpSorter::new(&bwz::Options::new())?;
@@ -51,11 +52,11 @@ pub struct LcpSorter {
 }
 
 impl LcpSorter {
-    /// A sorter on the device that the options choose, with as many threads as they say.
+    /// Creates a sorter on the device that the options choose, with as many threads as they say.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
-    /// for, [`Error::Io`](crate::Error::Io) where no threads can be started.
+    /// [`Error::Device`](crate::Error::Device) if a GPU is asked for and this build has no CUDA,
+    /// [`Error::Io`](crate::Error::Io) if no threads can be started.
     pub fn new(options: &Options) -> Result<Self> {
         let open = |number| GpuLcpSorter::new(number, Algorithm::Default);
         let opener = Opener::new(options.device, 1, 1, open)?;
@@ -64,23 +65,23 @@ impl LcpSorter {
         Ok(LcpSorter { gpus, pool: threads::pool(options)?, options: options.clone() })
     }
 
-    /// The arrays of a text.
+    /// Builds the arrays of a text.
     ///
-    /// The CPU sorts on the calling thread and compares on as many as the options say.
+    /// The CPU sorts on the calling thread and compares on as many threads as the options say.
     ///
     /// # Errors
     /// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`](super::MAX_TEXT),
-    /// [`Error::Limit`](crate::Error::Limit) where `Options::memory` allows less than 13 bytes for
-    /// each byte of it (a GPU takes 40 MiB besides), [`Error::Io`] where there is no memory.
+    /// [`Error::Limit`](crate::Error::Limit) if `Options::memory` allows less than 13 bytes for
+    /// each byte of it (a GPU takes 40 MiB besides), [`Error::Io`] if there is no memory.
     ///
     /// [`Error::Io`]: crate::Error::Io
     pub fn sort(&self, text: &[u8]) -> Result<LcpArrays> {
         self.sort_pieces(text, 0)
     }
 
-    /// The same, into arrays whose memory a GPU uses again as far as it does: to get new memory
-    /// from the system can take longer than a GPU takes. The CPU's are new. After an error they
-    /// are empty.
+    /// Builds the arrays of a text in `arrays`. A GPU reuses their memory, as far as it is large
+    /// enough: getting new memory from the system can take longer than the GPU's work. The CPU's
+    /// arrays are new. After an error the arrays are empty.
     ///
     /// ```
     /// use bwz::lcp::{LcpArrays, LcpSorter};
@@ -101,7 +102,7 @@ impl LcpSorter {
         Ok(())
     }
 
-    /// The same as [`LcpArrays::of_pieces`].
+    /// Builds the arrays that [`LcpArrays::of_pieces`] builds.
     ///
     /// # Errors
     /// As [`LcpSorter::sort`].
@@ -109,11 +110,12 @@ impl LcpSorter {
         self.all_rows(text, least, LcpArrays::default())
     }
 
-    /// The same of `size` bytes that `write` writes where they are sorted, of which rows may be
-    /// missing that are not wanted. So the row before one is not always the one before it in the
-    /// whole arrays; it is where both have as much in common as is wanted.
+    /// Builds arrays in which rows that are not wanted may be missing. The text is the `size` bytes
+    /// that `write` writes into the memory in which they are sorted. A row's predecessor is
+    /// therefore not always its predecessor in the whole arrays. It is, if both have as long a
+    /// common prefix as is wanted.
     ///
-    /// `write` is given memory that holds any bytes. Where a GPU fails it is asked again.
+    /// `write` is given memory that holds any bytes. If a GPU fails, it is called again.
     pub(crate) fn select(
         &self,
         size: usize,
@@ -149,7 +151,7 @@ impl LcpSorter {
         check_memory(ON_CPU * size as u64, &self.options, what)
     }
 
-    /// All rows, in the memory of `used` where a GPU does it.
+    /// Builds all rows. A GPU puts them into the memory of `used`.
     fn all_rows(&self, text: &[u8], least: u8, used: LcpArrays) -> Result<LcpArrays> {
         self.check(text.len())?;
         let size = text.len() as u64;
@@ -171,7 +173,7 @@ impl LcpSorter {
         Ok(LcpArrays { suffixes, lcp })
     }
 
-    /// What a GPU makes of a text of `size` bytes; `None` where the CPU is to do it.
+    /// Does the work for a text of `size` bytes on a GPU. Returns `None` if the CPU is to do it.
     fn by_gpu(
         &self,
         size: u64,
@@ -185,7 +187,7 @@ impl LcpSorter {
         self.gpus.lease(size, 1)?.run(work)
     }
 
-    /// All rows of the text that a GPU was given.
+    /// Receives all rows of the text that the GPU was given.
     fn receive_rows(
         &self,
         gpu: &mut GpuLcpSorter,
@@ -211,7 +213,7 @@ impl LcpSorter {
         })
     }
 
-    /// `len` values of any kind in memory that the system has given already.
+    /// Returns `len` arbitrary values in memory that the system has already provided.
     fn room(&self, mut used: Vec<u32>, len: usize) -> Result<Vec<u32>> {
         if used.capacity() >= len {
             used.resize(len, 0);
@@ -231,7 +233,7 @@ impl LcpSorter {
         Ok(copy)
     }
 
-    /// Copies on all threads: new memory takes longer to get than to write to.
+    /// Copies on all threads, since getting new memory takes longer than writing to it.
     fn copy<T: Copy + Send + Sync>(&self, from: &[T], to: &mut [T]) {
         let size = COPIED / size_of::<T>();
         if from.len() <= size {
@@ -243,8 +245,8 @@ impl LcpSorter {
 }
 
 impl LcpArrays {
-    /// Makes both on the device that the options choose. For several texts a [`LcpSorter`] keeps
-    /// its GPU.
+    /// Builds both arrays on the device that the options choose. For several texts an [`LcpSorter`]
+    /// keeps its GPU open.
     ///
     /// # Errors
     /// As [`LcpSorter::new`] and [`LcpSorter::sort`].
@@ -252,8 +254,8 @@ impl LcpArrays {
         Self::of_pieces(text, 0, options)
     }
 
-    /// The same for a text that its bytes below `least` part into pieces: what suffixes have in
-    /// common ends before the first such byte. They are sorted as they are for [`LcpArrays::new`].
+    /// Builds both arrays of a text that bytes below `least` divide into pieces. Common prefixes
+    /// end before the first such byte. The suffixes are sorted as for [`LcpArrays::new`].
     ///
     /// ```
     /// let arrays = bwz::lcp::LcpArrays::of_pieces(b"ab\0ab\0", 1, &bwz::Options::new())?;
@@ -323,10 +325,10 @@ mod tests {
         assert!(LcpArrays::new(&[7; 1000], &Options::new().memory(13_000)).is_ok());
     }
 
-    /// More memory would not help: the length is what is said.
+    /// The error names the length, since more memory would not help.
     #[test]
     fn a_text_that_is_too_long_is_refused_for_its_length() {
-        // Pages of zeros that nobody touches.
+        // Nothing touches these pages of zeros.
         let text = vec![0; MAX_TEXT + 1];
         for memory in [1 << 20, u64::MAX] {
             let refused = LcpArrays::new(&text, &Options::new().memory(memory)).unwrap_err();

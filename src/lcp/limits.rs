@@ -1,13 +1,13 @@
-//! How long a text may be, and what memory it may take.
+//! Maximum length of a text, and the memory that it may take.
 
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::options::Options;
 
-/// The longest text, in bytes.
+/// Maximum length of a text, in bytes.
 pub const MAX_TEXT: usize = i32::MAX as usize;
 
-/// Checks that a text is not too long, whatever memory there is.
+/// Checks that a text is not too long. This does not depend on the memory.
 pub(super) fn check_length(size: usize) -> Result<()> {
     if size <= MAX_TEXT {
         return Ok(());
@@ -19,7 +19,7 @@ pub(super) fn check_length(size: usize) -> Result<()> {
     Err(Error::Usage(what.into()))
 }
 
-/// Checks that `needed` bytes of memory are allowed for something.
+/// Checks that the options allow `needed` bytes of memory for `what`.
 pub(crate) fn check_memory(needed: u64, options: &Options, what: String) -> Result<()> {
     memory::check(needed, options.memory_limit(), || what)
 }

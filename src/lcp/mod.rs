@@ -1,8 +1,8 @@
 //! Suffix array and LCP array of a text in memory, range minima, longest common extensions.
 //!
-//! The LCP array holds, for each suffix in sorted order, how many bytes it shares with the one
-//! before. With it and the suffix array, repeats, common regions and overlaps are found in linear
-//! time; `overlap` does so for sequences.
+//! The LCP array holds, for each suffix in sorted order, the number of leading bytes that it shares
+//! with the suffix before it. With it and the suffix array, repeats, common regions and overlaps
+//! are found in linear time; `overlap` does so for sequences.
 //!
 //! ```
 //! use bwz::{Options, lcp::{Extensions, LcpArrays}};
@@ -16,30 +16,33 @@
 //! # Ok::<(), bwz::Error>(())
 //! ```
 //!
+//! The paper that asks for these arrays is Y. Zhong et al., *Solving the longest overlap region
+//! problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014.
+//!
 //! # The files
 //!
-//! Memory is the most while the file is at work, in bytes per byte of the text, with the text.
+//! The last column is the peak of memory while the file is at work, in bytes per byte of the text
+//! and including the text.
 //!
 //! | file | job | memory |
 //! |---|---|---|
 //! | `lcp_sorter` | texts -> both arrays, on the CPU or a GPU | 13; with a GPU 10 and 40 MiB |
 //! | `arrays` | both arrays | 9 |
-//! | `limits` | how long a text may be, and its memory | |
+//! | `limits` | maximum length of a text, and its memory | |
 //! | `suffix_array` | the suffixes sorted, by libsais on one thread | 5 |
 //! | `permuted_lcp` | the LCP array by way of text order, on all threads | 13 |
-//! | `range_minima` | the least of a range of values, in constant time | see there |
-//! | `extensions` | how far two positions agree, in constant time | 13 and range minima |
+//! | `range_minima` | the minimum of a range of values, in constant time | see there |
+//! | `extensions` | longest common extension of two positions, in constant time | 13 and range minima |
 //! | `query_gpu` | the GPU that answers many queries at a time | 12 a query, up to 2^20 |
 //!
-//! Texts have up to 2^31 - 1 bytes: positions take 4. Longer ones are an error, whatever memory
-//! there is; copies in them are found by [`crate::repeats`].
+//! If the options allow a GPU, it does the work that takes long enough to pay for it. Its results
+//! are the same, and are not checked. If it fails or lacks the memory, the CPU does the work, and a
+//! warning says so ([`crate::Event`]).
 //!
-//! Where the options let a GPU do the work, it does what takes long enough for that to pay, with
-//! the same results, which are not checked; where it fails, or its memory does not do, the CPU does
-//! it, and a warning says so ([`crate::Event`]).
+//! # Limits
 //!
-//! The paper that asks for these arrays is Y. Zhong et al., *Solving the longest overlap region
-//! problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014.
+//! Texts have up to 2^31 - 1 bytes, so that a position takes 4 bytes. Longer texts are an error,
+//! even if there is memory for them; [`crate::repeats`] finds copies in them.
 
 mod arrays;
 mod extensions;

@@ -1,13 +1,13 @@
-//! The definitions, for tests.
+//! Suffix arrays and LCP arrays by their definitions, for tests.
 
 use super::LcpArrays;
 
-/// How many bytes both have in common at their start.
+/// Number of leading bytes that both have in common.
 pub fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
-/// The suffixes sorted as strings, and what neighbours have in common.
+/// The suffixes sorted as strings, and the common prefixes of neighbours.
 pub fn arrays(text: &[u8]) -> LcpArrays {
     let mut suffixes: Vec<u32> = (0..text.len() as u32).collect();
     suffixes.sort_by_key(|&pos| &text[pos as usize..]);

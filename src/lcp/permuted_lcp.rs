@@ -1,10 +1,11 @@
-//! The LCP array by way of the permuted one, which is in text order (J. Kärkkäinen, G. Manzini and
-//! S. J. Puglisi, *Permuted longest-common-prefix array*, 2009).
+//! LCP array by way of the permuted one, which is in text order (J. Kärkkäinen, G. Manzini and S.
+//! J. Puglisi, *Permuted longest-common-prefix array*, 2009).
 //!
-//! A position's Phi is the one whose suffix comes before its own. What both have in common shrinks
-//! by at most 1 from one position to the next, so that comparing takes linear time in all. Each
-//! thread does so for stretches of positions; it compares the first of a stretch from its start,
-//! which is why there are few of them.
+//! Phi of a position is the position whose suffix comes before its own in sorted order. From one
+//! position to the next, the length that a suffix has in common with that of its Phi shrinks by at
+//! most 1. Comparing therefore takes linear time in all. Each thread does this for stretches of
+//! positions. The first position of a stretch is compared from its start, which is why there are
+//! few stretches.
 
 use super::limits::no_memory;
 use crate::allocation;
@@ -13,16 +14,17 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The Phi of the first suffix.
+/// Phi of the first suffix, which has none before it.
 const NONE: u32 = u32::MAX;
 
-/// Stretches for each thread.
+/// Number of stretches per thread.
 const STRETCHES: usize = 4;
 
-/// The rows that a thread takes at a time.
+/// Number of rows that a thread takes at a time.
 const ROWS: usize = 1 << 16;
 
-/// The LCP array of `text` and its suffix array; bytes below `least` end what is in common.
+/// Computes the LCP array of `text` from its suffix array. Common prefixes end before bytes below
+/// `least`.
 pub fn lcp(text: &[u8], suffixes: &[u32], least: u8, pool: &ThreadPool) -> Result<Vec<u32>> {
     pool.install(|| {
         let mut permuted = phi(suffixes)?;
@@ -50,11 +52,11 @@ fn phi(suffixes: &[u32]) -> Result<Vec<u32>> {
     suffixes.par_windows(2).with_min_len(ROWS).for_each(|pair| {
         phi[pair[1] as usize].store(pair[0], Ordering::Relaxed);
     });
-    // In place: both take 4 bytes.
+    // This is done in place, since both types take 4 bytes.
     Ok(phi.into_iter().map(AtomicU32::into_inner).collect())
 }
 
-/// Turns the Phi of the positions from `start` on into what they have in common with it.
+/// Turns the Phi of each position from `start` on into the length of their common prefix.
 fn extend(text: &[u8], start: usize, values: &mut [u32]) {
     let mut common = 0;
     for (pos, value) in (start..).zip(values) {
@@ -85,7 +87,7 @@ fn clip(text: &[u8], start: usize, values: &mut [u32], least: u8) {
     }
 }
 
-/// How many bytes both have in common at their start, eight at a time.
+/// Number of leading bytes that both have in common, compared eight at a time.
 fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let words = a.chunks_exact(8).zip(b.chunks_exact(8));
     let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("there are eight"));

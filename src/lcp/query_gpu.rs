@@ -1,4 +1,4 @@
-//! The GPU that answers many queries at a time, where the options allow it and that pays.
+//! The GPU that answers many queries at a time, if the options allow it and it pays.
 
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
@@ -11,21 +11,22 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Queries that a thread takes at a time.
+/// Number of queries that a thread takes at a time.
 const QUERIES: usize = 1 << 12;
 
-/// A GPU for the queries of some values, which it keeps. Clones share it.
+/// A GPU for queries of one set of values, which it keeps in its memory. Clones share it.
 #[derive(Clone)]
 pub struct QueryGpu {
     gpus: Arc<DevicePool<ExtensionQueries>>,
-    /// What no other values have.
+    /// Identifies these values: no other values have this id.
     id: u64,
 }
 
 impl QueryGpu {
+    /// Creates the GPU for one set of values. It is opened when queries need it.
+    ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
-    /// for.
+    /// [`Error::Device`](crate::Error::Device) if a GPU is asked for and this build has no CUDA.
     pub fn new(options: &Options) -> Result<Self> {
         static IDS: AtomicU64 = AtomicU64::new(0);
         let opener = Opener::new(options.device, 1, 1, ExtensionQueries::new)?;
@@ -34,8 +35,8 @@ impl QueryGpu {
         Ok(QueryGpu { gpus, id: IDS.fetch_add(1, Ordering::Relaxed) })
     }
 
-    /// Answers so many queries by `work`, which is given the id of the values. False where the CPU
-    /// has to answer them.
+    /// Answers `queries` queries by `work`, which is given the id of the values. Returns false if
+    /// the CPU has to answer them.
     pub fn answer(
         &self,
         queries: usize,
@@ -47,7 +48,8 @@ impl QueryGpu {
         done.transpose().map(|done| done.is_some())
     }
 
-    /// Answers queries on as many threads as the options say, where [`QueryGpu::answer`] did not.
+    /// Answers the queries that [`QueryGpu::answer`] did not, on as many threads as the options
+    /// say.
     pub fn answer_on_cpu<Q: Sync>(
         &self,
         queries: &[Q],

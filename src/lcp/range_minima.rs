@@ -1,7 +1,9 @@
-//! The least of a range of values in constant time: the minima of blocks of 64, a sparse table over
-//! them, and the values at both ends (M. A. Bender and M. Farach-Colton, *The LCA problem
-//! revisited*, 2000, without their tables inside blocks: 64 values are four cache lines, which a
-//! processor compares faster than it finds a table).
+//! Minimum of a range of values in constant time. It follows from the minima of blocks of 64
+//! values, a sparse table over them, and the values at both ends of the range.
+//!
+//! This is the structure of M. A. Bender and M. Farach-Colton, *The LCA problem revisited*, 2000,
+//! without their tables inside blocks: 64 values are four cache lines, and a processor compares
+//! these faster than it finds a table.
 
 use super::limits::{check_memory, no_memory};
 use super::query_gpu::QueryGpu;
@@ -11,12 +13,13 @@ use crate::gpu::{self, ExtensionQueries, MinimaArrays};
 use crate::options::Options;
 use std::ops::Range;
 
+/// Number of values in a block.
 const BLOCK: usize = 64;
 
-/// Values of which the least in any range is found in constant time.
+/// Values with a table that gives the minimum of any range in constant time.
 ///
-/// Beside the 4 bytes of each value it takes 1/16 byte for each power of two up to the number of
-/// blocks of 64 values: 1.1 bytes a value for 10^7 values, 1.5 for 2^30.
+/// Each value takes 4 bytes, and 1/16 byte for each power of two up to the number of blocks of 64
+/// values: 1.1 bytes a value for 10^7 values, 1.5 for 2^30.
 ///
 /// ```
 /// let minima = bwz::lcp::RangeMinima::new(vec![3, 1, 4, 1, 5], &bwz::Options::new())?;
@@ -28,18 +31,18 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub struct RangeMinima {
     values: Vec<u32>,
-    /// `levels[k][b]` is the least of the 2^k blocks from b on.
+    /// Minima of rows of blocks: `levels[k][b]` is that of the 2^k blocks from `b` on.
     levels: Vec<Vec<u32>>,
     gpu: QueryGpu,
 }
 
 impl RangeMinima {
-    /// Makes the table, in linear time.
+    /// Builds the table in linear time.
     ///
     /// # Errors
-    /// [`Error::Limit`] where `Options::memory` allows less than the values and the table take,
-    /// [`Error::Io`] where there is no memory, [`Error::Device`] where a GPU is asked for that this
-    /// build has no CUDA for.
+    /// [`Error::Limit`] if `Options::memory` allows less than the values and the table take,
+    /// [`Error::Io`] if there is no memory, [`Error::Device`] if a GPU is asked for and this build
+    /// has no CUDA.
     pub fn new(values: Vec<u32>, options: &Options) -> Result<Self> {
         let blocks = values.len().div_ceil(BLOCK);
         let what = format!("a table of the minima of {} values", values.len());
@@ -56,7 +59,7 @@ impl RangeMinima {
         Ok(RangeMinima { values, levels, gpu: QueryGpu::new(options)? })
     }
 
-    /// Bytes of memory of so many values and their table, at most.
+    /// Maximum number of bytes that `values` values and their table take.
     #[must_use]
     pub fn size(values: usize) -> u64 {
         let blocks = values.div_ceil(BLOCK);
@@ -74,10 +77,10 @@ impl RangeMinima {
         &self.gpu
     }
 
-    /// The least value of a range; `None` where that is empty.
+    /// Returns the least value of a range, or `None` if it is empty.
     ///
     /// # Panics
-    /// If it goes beyond the values.
+    /// If the range goes beyond the values.
     #[must_use]
     pub fn least(&self, range: Range<usize>) -> Option<u32> {
         let (from, to) = (range.start.div_ceil(BLOCK), range.end / BLOCK);
@@ -91,9 +94,11 @@ impl RangeMinima {
         Some(inner.min(left).min(least_of(&self.values[to * BLOCK..range.end])))
     }
 
-    /// [`RangeMinima::least`] of each range, given by its start and its end, or `u32::MAX` where it
-    /// is empty: on as many threads as the options say, or on a GPU where those of
-    /// [`RangeMinima::new`] allow it and there are many.
+    /// Returns [`RangeMinima::least`] of each range, or `u32::MAX` if it is empty. A range is given
+    /// by its start and its end.
+    ///
+    /// The work is done on as many threads as the options say, or on a GPU if the options of
+    /// [`RangeMinima::new`] allow it and there are many ranges.
     ///
     /// ```
     /// # use bwz::Options;
@@ -103,8 +108,8 @@ impl RangeMinima {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] for a range that goes beyond the values, [`Error::Io`] where there is no
-    /// memory, or no threads can be started.
+    /// [`Error::Usage`] for a range that goes beyond the values, [`Error::Io`] if there is no
+    /// memory or no threads can be started.
     pub fn all(&self, ranges: &[(u32, u32)], options: &Options) -> Result<Vec<u32>> {
         let end = self.values.len();
         if let Some((from, to)) = ranges.iter().find(|(from, to)| from.max(to) > &(end as u32)) {
@@ -152,7 +157,7 @@ mod tests {
         }
     }
 
-    /// A million ranges of each, half of them short.
+    /// A million ranges for each length, half of them short.
     #[test]
     fn batches_are_the_naive_ones() {
         let (ends, options) = (cases::random(8 << 20, 256), Options::new().threads(2));

@@ -6,9 +6,9 @@ use crate::error::Result;
 use crate::options::Options;
 use libsais::SuffixArrayConstruction;
 
-/// The positions of all suffixes of `text` but the empty one, in the order of the suffixes.
+/// Sorts all suffixes of `text` but the empty one, and returns their positions in that order.
 ///
-/// Takes linear time on the calling thread, and 4 bytes of memory per byte beside the text.
+/// It takes linear time on the calling thread, and 4 bytes of memory per byte beside the text.
 ///
 /// ```
 /// let suffixes = bwz::lcp::suffix_array(b"banana", &bwz::Options::new())?;
@@ -18,8 +18,8 @@ use libsais::SuffixArrayConstruction;
 ///
 /// # Errors
 /// [`Error::Usage`](crate::Error::Usage) for a text above [`MAX_TEXT`](super::MAX_TEXT),
-/// [`Error::Limit`](crate::Error::Limit) where `Options::memory` allows less than 5 bytes for each
-/// byte of it, [`Error::Io`](crate::Error::Io) where there is no memory.
+/// [`Error::Limit`](crate::Error::Limit) if `Options::memory` allows less than 5 bytes for each
+/// byte of it, [`Error::Io`](crate::Error::Io) if there is no memory.
 pub fn suffix_array(text: &[u8], options: &Options) -> Result<Vec<u32>> {
     let size = text.len();
     check_length(size)?;
@@ -32,6 +32,6 @@ pub fn suffix_array(text: &[u8], options: &Options) -> Result<Vec<u32>> {
             .run()
             .map_err(|_| no_memory())?;
     }
-    // In place: both take 4 bytes.
+    // This is done in place, since both types take 4 bytes.
     Ok(suffixes.into_iter().map(i32::cast_unsigned).collect())
 }

@@ -1,4 +1,4 @@
-//! What two sets of sequences have in common: the longest regions, all maximal exact matches, and
+//! Common strings of two sets of sequences: the longest regions, all maximal exact matches, and
 //! those that are unique.
 
 use super::interval_walk::{FEW, IntervalWalk, Pair};
@@ -12,34 +12,35 @@ use crate::lcp::{LcpArrays, LcpSorter};
 use crate::options::Options;
 use rayon::prelude::*;
 
-/// A stretch that a record of each of two sets has. Positions are from 0, in the records as they
-/// are given.
+/// A string that a record of each of two sets has. Positions start at 0, in the records as they are
+/// given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The record of the first set.
+    /// Record of the first set.
     pub a: u32,
-    /// Where it starts there.
+    /// Start in that record.
     pub a_start: u32,
-    /// The record of the second set.
+    /// Record of the second set.
     pub b: u32,
-    /// Where it starts there; of a reverse one this is where its complement's last base is.
+    /// Start in that record. For a reverse match it is the position of its complement's last base.
     pub b_start: u32,
-    /// Whether it is the reverse complement that the second record has.
+    /// True if the second record has the reverse complement.
     pub is_reverse: bool,
-    /// How many bases it has.
+    /// Number of bases.
     pub length: u32,
 }
 
-/// The longest regions that a record of `a` and one of `b` have in common, all of that length.
+/// Finds the longest regions that a record of `a` and one of `b` have in common, all of that
+/// length.
 ///
 /// They are in the order of `b`: by record, forward before reverse, by position on that strand,
-/// then by record and position in `a`. One that is its own reverse complement is found on both
+/// then by record and position in `a`. A region that is its own reverse complement is found on both
 /// strands. This is the problem of Y. Zhong et al., *Solving the longest overlap region problem for
 /// noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014.
 ///
 /// # Errors
-/// [`Error::Usage`] for more than 2^31 - 1 bases with their strands, [`Error::Limit`] where
-/// `Options::memory` allows too little, [`Error::Io`] where there is none.
+/// [`Error::Usage`] for more than 2^31 - 1 bases with their strands, [`Error::Limit`] if
+/// `Options::memory` allows too little, [`Error::Io`] if there is no memory.
 pub fn longest_common(
     a: &Sequences,
     b: &Sequences,
@@ -49,8 +50,8 @@ pub fn longest_common(
     longest_common_on(&LcpSorter::new(options)?, a, b, strands)
 }
 
-/// The same by a sorter that is there, with its options: a GPU stays open from one call to the
-/// next.
+/// Finds the same regions as [`longest_common`] by a given sorter with its options. A GPU stays
+/// open from one call to the next.
 ///
 /// ```
 /// use bwz::lcp::LcpSorter;
@@ -76,7 +77,7 @@ pub fn longest_common_on(
     let text = JoinedText::new(a, b, strands, sorter.options())?;
     let end = text.first_end();
     let arrays = text.arrays(sorter, LcpRows::LongestAcross(end))?;
-    // Where rows are missing, those around have less in common.
+    // Rows around missing ones have less in common.
     let sides = arrays.suffixes.windows(2).map(|pair| (pair[0] < end) != (pair[1] < end));
     let lcp = arrays.lcp.iter().skip(1).zip(sides);
     match lcp.filter_map(|(&lcp, differ)| differ.then_some(lcp)).max() {
@@ -85,8 +86,8 @@ pub fn longest_common_on(
     }
 }
 
-/// All matches of at least `least` bases that cannot be made longer at either end, in the order of
-/// [`longest_common`]. These are what `mummer -maxmatch -n` finds.
+/// Finds all matches of at least `least` bases that cannot be made longer at either end. They are
+/// in the order of [`longest_common`]. These are the matches that `mummer -maxmatch -n` finds.
 ///
 /// ```
 /// use bwz::overlap::{Sequences, Strands, maximal_matches};
@@ -109,11 +110,11 @@ pub fn maximal_matches(
     strands: Strands,
     options: &Options,
 ) -> Result<Vec<Match>> {
-    sorted_matches((a, b), least, strands, false, options)
+    sorted_matches(a, b, least, strands, false, options)
 }
 
-/// Those of the [`maximal_matches`] that stand once in `a` and once in their strand of the record
-/// of `b`. These are what `mummer -mum -n` finds.
+/// Finds those [`maximal_matches`] that occur once in `a` and once in their strand of the record of
+/// `b`. These are the matches that `mummer -mum -n` finds.
 ///
 /// # Errors
 /// As [`maximal_matches`].
@@ -124,10 +125,10 @@ pub fn unique_matches(
     strands: Strands,
     options: &Options,
 ) -> Result<Vec<Match>> {
-    sorted_matches((a, b), least, strands, true, options)
+    sorted_matches(a, b, least, strands, true, options)
 }
 
-/// Checks a length that matches have at least.
+/// Checks the minimum length of matches.
 pub fn check_least(least: u32) -> Result<()> {
     match least {
         0 => Err(Error::Usage("a match has 1 base at least".into())),
@@ -136,7 +137,8 @@ pub fn check_least(least: u32) -> Result<()> {
 }
 
 fn sorted_matches(
-    (a, b): (&Sequences, &Sequences),
+    a: &Sequences,
+    b: &Sequences,
     least: u32,
     strands: Strands,
     unique: bool,
@@ -182,11 +184,11 @@ fn matches(
     Ok(found)
 }
 
-/// Keeps the pairs that stand once in the first set and once in their strand of the second.
+/// Keeps the pairs that occur once in the first set and once in their strand of the second.
 fn keep_unique(pairs: &mut Vec<Pair>, text: &JoinedText, arrays: &LcpArrays) -> Result<()> {
     let repeated = repeated_lengths(text, arrays)?;
     pairs.retain(|pair| pair.length > repeated[pair.a as usize]);
-    // A stretch that stands once in the first set and again in a strand is a part of another pair
+    // A string that occurs once in the first set and again in a strand is a part of another pair
     // there, or all of it.
     let key = |pair: &Pair| (text.strand_at(pair.b), pair.a, u32::MAX - pair.length, pair.b);
     pairs.sort_by_cached_key(key);
@@ -209,7 +211,8 @@ fn keep_unique(pairs: &mut Vec<Pair>, text: &JoinedText, arrays: &LcpArrays) -> 
     Ok(())
 }
 
-/// For each position of the first set, how far it agrees with any other of that set.
+/// For each position of the first set, the longest length for which it agrees with another of that
+/// set.
 fn repeated_lengths(text: &JoinedText, arrays: &LcpArrays) -> Result<Vec<u32>> {
     let end = text.first_end();
     let lengths = allocation::filled(0, end as usize);

@@ -1,13 +1,16 @@
-//! The pairs of positions, one of each set, whose suffixes agree for at least so many bases, and
-//! which do not agree before them.
+//! Pairs of positions, one of each set, whose suffixes agree for at least a given number of bases,
+//! and which are preceded by different bases.
 //!
-//! Rows that agree for so many bases follow each other; the intervals of those that agree for more
-//! are nested in them. They are walked from the inside out (M. I. Abouelhoda, S. Kurtz and E.
-//! Ohlebusch, *Replacing suffix trees with enhanced suffix arrays*, 2004). An interval keeps lists
-//! of its positions, for each set and each base before them (D. Gusfield, *Algorithms on strings,
-//! trees and sequences*, 1997, section 7.12.3): where two intervals become one, all pairs of them
-//! with different bases before agree exactly as far as the new one does. Threads walk stretches of
-//! rows, which begin where neighbours agree for less.
+//! Rows that agree for at least a given number of bases form an interval, and the intervals of rows
+//! that agree for more are nested in it. The walk goes from the inner intervals to the outer (M. I.
+//! Abouelhoda, S. Kurtz and E. Ohlebusch, *Replacing suffix trees with enhanced suffix arrays*,
+//! 2004). An interval keeps lists of its positions, one list for each set and each base before them
+//! (D. Gusfield, *Algorithms on strings, trees and sequences*, 1997, section 7.12.3). When two
+//! intervals become one, all pairs of their positions with different bases before agree exactly for
+//! the depth of the new interval.
+//!
+//! Threads walk stretches of rows. A stretch begins between neighbours that agree for less than the
+//! given number.
 
 use super::joined_text::JoinedText;
 use super::result_budget::Budget;
@@ -18,41 +21,43 @@ use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::iter::successors;
 
-/// Stretches of rows for each thread: they take different times.
+/// Number of stretches of rows per thread. There are many because they take different times.
 const STRETCHES: usize = 32;
 
-/// Rows that are walked sooner than another thread is woken.
+/// Maximum number of rows that are walked sooner than another thread is woken.
 pub const FEW: usize = 1 << 10;
 
 const NONE: u32 = u32::MAX;
 
-/// Bases before a position: A, C, G, T, and none, from which all differ.
+/// Number of values for the base before a position: A, C, G, T, and none, which differs from all.
 const BEFORE: usize = 5;
+/// Number of the value for no base.
 const NO_BASE_BEFORE: usize = 4;
 
-/// A stretch of the text that both sets have and that cannot be made longer.
+/// A string that both sets have and that cannot be made longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
-    /// Positions in the text: of the second set, of the first.
+    /// Position in the text, of the second set.
     pub b: u32,
+    /// Position in the text, of the first set.
     pub a: u32,
     pub length: u32,
 }
 
-/// What is walked.
+/// A walk of the rows of a text.
 pub struct IntervalWalk<'t> {
     pub text: &'t JoinedText<'t>,
     pub arrays: &'t LcpArrays,
-    /// Bases that a pair agrees for at least, 1 or more.
+    /// Minimum number of bases for which a pair agrees, 1 or more.
     pub least: u32,
-    /// Whether only those pairs are wanted that stand once in the first set. Some others come out
-    /// too then, but no more than there are positions.
+    /// True if only pairs are wanted that occur once in the first set. A few others are returned
+    /// too, but no more than there are positions.
     pub once: bool,
     pub budget: &'t Budget,
 }
 
 impl IntervalWalk<'_> {
-    /// All pairs, in no order.
+    /// Finds all pairs, in no order.
     pub fn pairs(&self, pool: &ThreadPool) -> Result<Vec<Pair>> {
         let rows = self.arrays.lcp.len();
         let no_memory = || Error::out_of_memory("for the matches");
@@ -75,7 +80,7 @@ impl IntervalWalk<'_> {
         Ok(pairs)
     }
 
-    /// The pairs in the rows from `from` on, for each of which `next` has an entry.
+    /// Finds the pairs in the rows from `from` on. `next` has an entry for each of these rows.
     fn walk(&self, from: usize, next: &mut [u32]) -> Result<Vec<Pair>> {
         let LcpArrays { suffixes, lcp } = self.arrays;
         let rows = from..from + next.len();
@@ -93,7 +98,8 @@ impl IntervalWalk<'_> {
     }
 }
 
-/// The ends of stretches of rows, at which neighbours agree for less than `least`.
+/// Cuts the rows into about `count` stretches, between neighbours that agree for less than `least`.
+/// Returns the ends of the stretches.
 pub fn cuts(lcp: &[u32], least: u32, count: usize) -> Vec<usize> {
     let size = lcp.len().div_ceil(count).max(1);
     let mut ends = Vec::new();
@@ -107,12 +113,12 @@ pub fn cuts(lcp: &[u32], least: u32, count: usize) -> Vec<usize> {
     ends
 }
 
-/// The rows of an interval, as lists for each set and each base before. A row's next one is in
-/// [`Intervals::next`].
+/// Rows of an interval, as lists for each set and each base before. [`Intervals::next`] links the
+/// rows of a list.
 #[derive(Clone, Copy)]
 struct Lists {
     ends: [[(u32, u32); BEFORE]; 2],
-    /// Positions of the first set.
+    /// Number of positions of the first set.
     first: u32,
 }
 
@@ -132,7 +138,7 @@ impl Lists {
     }
 }
 
-/// An interval that is not at its end yet: what its rows so far agree for.
+/// An interval whose end is not reached yet. The rows added to it agree for `depth` bases.
 struct Interval {
     depth: u32,
     lists: Lists,
@@ -141,14 +147,14 @@ struct Interval {
 struct Intervals<'w> {
     walk: &'w IntervalWalk<'w>,
     from: usize,
-    /// For each row, the next one in its list.
+    /// For each row, the next row in its list.
     next: &'w mut [u32],
     stack: Vec<Interval>,
     pairs: Vec<Pair>,
 }
 
 impl Intervals<'_> {
-    /// Adds a row that agrees with the one after it for `after` bases.
+    /// Adds a row that agrees with the row after it for `after` bases.
     fn add(&mut self, row: Lists, after: u32) -> Result<()> {
         let mut lists = row;
         while let Some(top) = self.stack.pop_if(|top| top.depth > after) {
@@ -163,7 +169,7 @@ impl Intervals<'_> {
         self.walk.budget.push(&mut self.stack, Interval { depth: after, lists })
     }
 
-    /// Makes one of two, whose rows agree for `depth` bases.
+    /// Unites two intervals, whose rows agree for `depth` bases.
     fn unite(&mut self, mut one: Lists, other: Lists, depth: u32) -> Result<Lists> {
         let first = one.first.saturating_add(other.first);
         if !self.walk.once || first == 1 {
@@ -184,7 +190,7 @@ impl Intervals<'_> {
         Ok(one)
     }
 
-    /// The pairs of the first set's rows in `a` and the second one's in `b`.
+    /// Adds the pairs of the first set's rows in `a` with the second set's rows in `b`.
     fn pair(&mut self, a: &Lists, b: &Lists, depth: u32) -> Result<()> {
         for (base, list) in a.ends[0].iter().enumerate().filter(|(_, list)| list.0 != NONE) {
             for (other, with) in b.ends[1].iter().enumerate().filter(|(_, list)| list.0 != NONE) {
@@ -199,8 +205,8 @@ impl Intervals<'_> {
     fn pair_lists(&mut self, a: (u32, u32), b: (u32, u32), length: u32) -> Result<()> {
         let Intervals { walk, from, next, pairs, .. } = self;
         let suffixes = &walk.arrays.suffixes[*from..];
-        for a in rows(a, next) {
-            for b in rows(b, next) {
+        for a in rows(a.0, a.1, next) {
+            for b in rows(b.0, b.1, next) {
                 let (a, b) = (suffixes[a as usize], suffixes[b as usize]);
                 walk.budget.push(pairs, Pair { b, a, length })?;
             }
@@ -209,7 +215,7 @@ impl Intervals<'_> {
     }
 }
 
-/// The rows of a list, from its first to its last.
-fn rows((first, last): (u32, u32), next: &[u32]) -> impl Iterator<Item = u32> {
+/// Returns the rows of a list, from its first to its last.
+fn rows(first: u32, last: u32, next: &[u32]) -> impl Iterator<Item = u32> {
     successors(Some(first), move |&row| (row != last).then(|| next[row as usize]))
 }

@@ -1,5 +1,5 @@
-//! The text whose suffixes are sorted: records one behind the other, each on one strand or on both
-//! and with an end of its own.
+//! The text whose suffixes are sorted. The records follow each other, each on one strand or on
+//! both, and each strand is followed by an end.
 
 use super::sequence_set::{END, LEAST_BASE, Sequences, Strands, complement};
 use crate::allocation;
@@ -10,17 +10,17 @@ use crate::options::Options;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 
-/// Bytes of memory for each byte of the text while its suffixes are sorted, and while the walk of
-/// their intervals keeps lists of them.
+/// Bytes of memory per byte of the text while its suffixes are sorted, and while the walk of their
+/// intervals keeps lists of them.
 pub const SORTING: u64 = 13;
 
 /// Bytes of the text that a thread writes at a time.
 const PART: usize = 1 << 17;
 
-/// Positions for which one number of the table of strands is kept, at least.
+/// Minimum number of positions for which the table of strands keeps one entry.
 const LEAST_STEP: u64 = 64;
 
-/// Such numbers for each strand, at the most.
+/// Maximum number of entries per strand.
 const STEPS: u64 = 4;
 
 /// A strand of a record in the text.
@@ -28,30 +28,29 @@ const STEPS: u64 = 4;
 pub struct Strand {
     pub record: u32,
     pub is_reverse: bool,
-    /// Whether it is of the first of two sets.
+    /// True if it is of the first of two sets.
     pub is_first: bool,
     start: u32,
     pub length: u32,
 }
 
 impl Strand {
-    /// The position behind its own end.
+    /// Position after its end byte.
     fn end(&self) -> u32 {
         self.start + self.length + 1
     }
 
-    /// Whether its first base is at `pos` of the text.
+    /// Returns true if its first base is at `pos` of the text.
     pub fn starts_at(&self, pos: u32) -> bool {
         self.start == pos
     }
 
-    /// Whether it ends behind the stretch of `length` bases at `pos` of the text.
+    /// Returns true if it ends directly after the `length` bases at `pos` of the text.
     pub fn ends_after(&self, pos: u32, length: u32) -> bool {
         self.start + self.length == pos + length
     }
 
-    /// Where the stretch of `length` bases at `pos` of the text starts in the record as it is
-    /// given.
+    /// Returns the start, in the record as it is given, of the `length` bases at `pos` of the text.
     pub fn place(&self, pos: u32, length: u32) -> u32 {
         match self.is_reverse {
             false => pos - self.start,
@@ -60,8 +59,8 @@ impl Strand {
     }
 }
 
-/// The text, and where its positions are from. Its bytes stand in the sequences alone until they
-/// are written where they are sorted.
+/// A text, and the strand of each of its positions. Its bytes are only in the sequences until they
+/// are written into the memory in which they are sorted.
 pub struct JoinedText<'s> {
     pub strands: Vec<Strand>,
     first: &'s Sequences,
@@ -72,11 +71,12 @@ pub struct JoinedText<'s> {
 }
 
 impl<'s> JoinedText<'s> {
-    /// The first set as it is given, the second on the strands: each record's other one behind it.
+    /// Joins the first set as it is given and the second on the given strands. A record's reverse
+    /// strand follows its forward one.
     ///
     /// # Errors
-    /// [`Error::Usage`] where that is more than can be sorted, [`Error::Limit`] where it is more
-    /// than memory is allowed for, [`Error::Io`] where there is none.
+    /// [`Error::Usage`] if this is more than can be sorted, [`Error::Limit`] if it is more than
+    /// memory is allowed for, [`Error::Io`] if there is no memory.
     pub fn new(
         first: &'s Sequences,
         second: &'s Sequences,
@@ -113,7 +113,7 @@ impl<'s> JoinedText<'s> {
         Ok(text)
     }
 
-    /// Adds a strand behind those before it, without its bytes.
+    /// Adds a strand after those before it, without its bytes.
     fn add(&mut self, length: usize, record: u32, is_reverse: bool, is_first: bool) {
         let (start, length) = (self.strands.last().map_or(0, Strand::end), length as u32);
         let (strand, added) =
@@ -122,18 +122,18 @@ impl<'s> JoinedText<'s> {
         self.steps.resize(added.end().div_ceil(self.step) as usize, strand);
     }
 
-    /// How many bytes it has: bases, and an end of each strand.
+    /// Number of bytes: all bases, and one end per strand.
     pub fn len(&self) -> usize {
         self.strands.last().map_or(0, |strand| strand.end() as usize)
     }
 
-    /// The positions of the first set end here.
+    /// Position after the last one of the first set.
     pub fn first_end(&self) -> u32 {
         let second = self.strands.partition_point(|strand| strand.is_first);
         self.strands.get(second).map_or(self.len() as u32, |strand| strand.start)
     }
 
-    /// The number of the strand that a position is in.
+    /// Returns the number of the strand that holds a position.
     pub fn strand_at(&self, pos: u32) -> u32 {
         let step = (pos / self.step) as usize;
         let (from, last) = (self.steps[step], self.steps.get(step + 1));
@@ -142,12 +142,12 @@ impl<'s> JoinedText<'s> {
         from + after.partition_point(|strand| strand.start <= pos) as u32
     }
 
-    /// The strand that holds a position.
+    /// Returns the strand that holds a position.
     pub fn strand(&self, pos: u32) -> &Strand {
         &self.strands[self.strand_at(pos) as usize]
     }
 
-    /// What stands before a position of the text: a base, `NO_BASE` or [`END`].
+    /// Returns the byte before a position of the text: a base, `NO_BASE` or [`END`].
     pub fn before(&self, pos: u32) -> u8 {
         let strand = self.strand(pos);
         let (bases, at) = (self.bases(strand), (pos - strand.start) as usize);
@@ -158,19 +158,19 @@ impl<'s> JoinedText<'s> {
         }
     }
 
-    /// The bases of a strand's record, as it is given.
+    /// Bases of a strand's record, as it is given.
     fn bases(&self, strand: &Strand) -> &'s [u8] {
         let set = if strand.is_first { self.first } else { self.second };
         set.bases(strand.record)
     }
 
-    /// Sorts the suffixes; rows that are not wanted may be missing.
+    /// Sorts the suffixes. Rows that are not wanted may be missing.
     pub fn arrays(&self, sorter: &LcpSorter, wanted: LcpRows) -> Result<LcpArrays> {
         let write = |to: &mut [u8]| self.write(to, sorter.pool());
         sorter.select(self.len(), write, LEAST_BASE, wanted)
     }
 
-    /// Writes the text, which is as long as `to`, on all threads.
+    /// Writes the text into `to`, which has its length, on all threads.
     fn write(&self, to: &mut [u8], pool: &ThreadPool) {
         if to.len() <= PART {
             return self.write_part(0, to);
@@ -179,7 +179,7 @@ impl<'s> JoinedText<'s> {
         pool.install(|| parts.for_each(|(n, part)| self.write_part(n * PART, part)));
     }
 
-    /// Writes the bytes from `from` on.
+    /// Writes the bytes of the text from `from` on.
     fn write_part(&self, from: usize, part: &mut [u8]) {
         let to = from + part.len();
         let first = self.strands.partition_point(|strand| strand.end() as usize <= from);

@@ -1,10 +1,10 @@
-//! What sequences of nucleotides have in common: longest regions, maximal exact matches, and the
-//! overlaps of reads.
+//! Common parts of sequences of nucleotides: longest regions, maximal exact matches, and overlaps
+//! of reads.
 //!
 //! All three sort the suffixes of the sequences together ([`crate::lcp`]) and walk their LCP array
-//! once, in time linear in input and output. Only A, C, G and T match, U as T, in either case:
-//! whatever else stands in a sequence, N and the other codes of IUPAC among it, matches nothing,
-//! itself included. So this is for nucleotides, not for proteins.
+//! once, in time linear in input and output. Only A, C, G and T match, in either case, and U
+//! matches as T. Any other byte, such as N and the other codes of IUPAC, matches nothing, not even
+//! itself. So this is for nucleotides, not for proteins.
 //!
 //! ```
 //! use bwz::Options;
@@ -25,20 +25,23 @@
 //! | file | job |
 //! |---|---|
 //! | `sequence_set` | records, as they are read |
-//! | `joined_text` | the text whose suffixes are sorted, and where its positions are from |
+//! | `joined_text` | the text whose suffixes are sorted, and the record of each position |
 //! | `common_regions` | the longest regions, maximal matches, unique ones |
-//! | `interval_walk` | the pairs of positions that agree so far and no further |
+//! | `interval_walk` | the pairs of positions that agree for a length and no further |
 //! | `read_overlaps` | the suffixes of reads that are prefixes of others |
-//! | `result_budget` | memory for results, which nobody knows beforehand |
+//! | `result_budget` | memory for results, whose number is not known beforehand |
 //!
 //! # Memory
 //!
-//! 13 bytes for each base that is sorted, and up to 64 for each result; where there are 17, a GPU
-//! may sort, which gives those suffixes alone that agree for long enough, so that it is less than
-//! 17 as a rule. Of its own memory a GPU takes 26 for each, and more where much repeats. Sorted are
-//! the bases of `a`, those of `b` on each strand, or those of reads on each strand. Where
-//! `Options::memory` allows less, that is [`Error::Limit`](crate::Error::Limit), before anything is
-//! sorted or as soon as results have taken what is left.
+//! 13 bytes for each base that is sorted, and up to 64 for each result. The sorted bases are those
+//! of `a` and those of `b` on each strand, or those of reads on each strand.
+//!
+//! A GPU may sort if there are 17 bytes for each base. It returns only the suffixes that agree for
+//! long enough, so that it mostly takes less. Of its own memory the GPU takes 26 bytes for each
+//! base, and more if the text repeats itself a lot.
+//!
+//! If `Options::memory` allows less, the error is [`Error::Limit`](crate::Error::Limit), either
+//! before sorting or as soon as the results have taken the rest of the memory.
 
 mod common_regions;
 mod interval_walk;

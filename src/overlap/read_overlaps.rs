@@ -1,13 +1,14 @@
-//! The overlaps of reads: suffixes of one that are prefixes of another (D. Gusfield, G. M. Landau
+//! Overlaps of reads: suffixes of one read that are prefixes of another (D. Gusfield, G. M. Landau
 //! and B. Schieber, *An efficient algorithm for the all pairs suffix-prefix problem*, 1992, on the
 //! suffix array).
 //!
-//! In the order of the suffixes, one that ends with its read comes before all that it is a prefix
-//! of. So rows are walked from the first to the last with a stack of such suffixes, each of them a
-//! prefix of the next; where the walk comes to the row of a whole read, the stack holds all
-//! suffixes that are prefixes of it. Of each read only the longest counts: a list holds the reads
-//! that have any, with the longest each. Threads walk stretches of rows, which begin where
-//! neighbours agree for too little.
+//! In the order of the suffixes, one that ends with its read comes before all suffixes that it is a
+//! prefix of. So rows are walked from the first to the last with a stack of such suffixes, each of
+//! them a prefix of the next. When the walk comes to the row of a whole read, the stack holds all
+//! suffixes that are prefixes of it. Only the longest suffix of each read counts: a list holds the
+//! reads that have any, and the longest of each.
+//!
+//! Threads walk stretches of rows. A stretch begins between neighbours that agree for too little.
 
 use super::common_regions::check_least;
 use super::interval_walk::cuts;
@@ -21,33 +22,34 @@ use crate::lcp::{LcpArrays, LcpSorter};
 use crate::options::Options;
 use rayon::prelude::*;
 
-/// Stretches of rows for each thread.
+/// Number of stretches of rows per thread.
 const STRETCHES: usize = 4;
 
 /// A suffix of one read that is a prefix of another. Reads are numbered from 0.
 ///
-/// Of the same two reads there may be four: each may come first, and either may be reversed. That
-/// `a` reversed is followed by `b` reversed is not one of them: `b` is followed by `a` then.
+/// Two reads may have up to four overlaps: each may come first, and either may be reversed. If `a`
+/// reversed is followed by `b` reversed, this is given as `b` followed by `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Overlap {
-    /// The read whose suffix it is.
+    /// Read whose suffix it is.
     pub a: u32,
-    /// The read whose prefix it is.
+    /// Read whose prefix it is.
     pub b: u32,
-    /// Whether it is a suffix of the reverse complement of `a`, so that it is at the start of `a`.
+    /// True if it is a suffix of the reverse complement of `a`, so that it is at the start of `a`.
     pub a_is_reverse: bool,
-    /// Whether it is a prefix of the reverse complement of `b`, so that it is at the end of `b`.
+    /// True if it is a prefix of the reverse complement of `b`, so that it is at the end of `b`.
     pub b_is_reverse: bool,
-    /// Bases.
+    /// Number of bases.
     pub length: u32,
 }
 
-/// The longest overlap of at least `least` bases of each ordered pair of different reads, and with
-/// [`Strands::Both`] of each pair of which one is reversed, in the order of `a` and `b`.
+/// Finds the longest overlap of at least `least` bases of each ordered pair of different reads.
+/// With [`Strands::Both`] it also does so for each pair of which one is reversed. The overlaps are
+/// in the order of `a` and `b`.
 ///
-/// An overlap may be all of one read or of both: so reads that are a prefix or a suffix of others
-/// have overlaps with them, and equal reads have two. A read that lies inside of another has none
-/// with it, no read has any with itself.
+/// An overlap may be all of one read or of both. So reads that are a prefix or a suffix of others
+/// have overlaps with them, and equal reads have two. A read that lies inside another has no
+/// overlap with it, and no read has one with itself.
 ///
 /// ```
 /// use bwz::overlap::{Sequences, Strands, read_overlaps};
@@ -63,7 +65,7 @@ pub struct Overlap {
 ///
 /// # Errors
 /// [`Error::Usage`] for a `least` of 0 and for more than 2^31 - 1 bases with their strands,
-/// [`Error::Limit`] where `Options::memory` allows too little, [`Error::Io`] where there is none.
+/// [`Error::Limit`] if `Options::memory` allows too little, [`Error::Io`] if there is no memory.
 pub fn read_overlaps(
     reads: &Sequences,
     least: u32,
@@ -98,7 +100,8 @@ pub fn read_overlaps(
     Ok(all)
 }
 
-/// A suffix that ends with its read, and the next shorter one of that read in the stack, or 0.
+/// A suffix that ends with its read, and the length of that read's next shorter suffix in the
+/// stack, or 0.
 struct ReadSuffix {
     strand: u32,
     length: u32,
@@ -112,9 +115,9 @@ struct SuffixWalk<'t> {
     budget: &'t Budget,
     /// Suffixes, each a prefix of the next.
     stack: Vec<ReadSuffix>,
-    /// The longest of each strand in the stack, or 0.
+    /// Length of each strand's longest suffix in the stack, or 0.
     longest: Vec<u32>,
-    /// The strands that have any in the stack, in the order of their shortest.
+    /// Strands that have a suffix in the stack, in the order of their shortest ones.
     strands: Vec<u32>,
     found: Vec<Overlap>,
 }
@@ -133,8 +136,8 @@ impl<'t> SuffixWalk<'t> {
         Ok(SuffixWalk { text, arrays, least, budget, stack, longest, strands, found })
     }
 
-    /// Takes a row, and those after it where all are the same suffix and end with their reads;
-    /// gives the row behind them.
+    /// Processes a row. If it ends with its read, the equal suffixes in the rows after it that also
+    /// do are processed too. Returns the row after them.
     fn group(&mut self, row: usize, end: usize) -> Result<usize> {
         let LcpArrays { suffixes, lcp } = self.arrays;
         self.shrink(lcp[row]);
@@ -166,12 +169,12 @@ impl<'t> SuffixWalk<'t> {
         self.text.strand(pos).ends_after(pos, length)
     }
 
-    /// Leaves the suffixes of up to `length` bases in the stack.
+    /// Removes the suffixes of more than `length` bases from the stack.
     fn shrink(&mut self, length: u32) {
         while let Some(suffix) = self.stack.pop_if(|top| top.length > length) {
             self.longest[suffix.strand as usize] = suffix.shorter;
             if suffix.shorter == 0 {
-                // It came last of those that are left.
+                // It was the last one added of those in the list.
                 self.strands.pop();
             }
         }
@@ -185,7 +188,7 @@ impl<'t> SuffixWalk<'t> {
         self.budget.push(&mut self.stack, ReadSuffix { strand, length, shorter })
     }
 
-    /// Adds what overlaps the start of a strand.
+    /// Adds the overlaps with the start of a strand.
     fn report(&mut self, strand: u32) -> Result<()> {
         let b = &self.text.strands[strand as usize];
         for &suffix in &self.strands {
@@ -202,7 +205,7 @@ impl<'t> SuffixWalk<'t> {
     }
 }
 
-/// Whether this is the one of two ways to say the same.
+/// Returns true for one of the two ways to describe the same overlap.
 fn is_wanted(a: &Strand, b: &Strand) -> bool {
     match (a.is_reverse, b.is_reverse) {
         (false, false) => a.record != b.record,

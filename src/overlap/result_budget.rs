@@ -1,4 +1,4 @@
-//! Memory for results. How many there are shows only as they are found: repeats of thousands of
+//! Memory for results. Their number is known only when they are found: repeats of thousands of
 //! copies match each other millions of times.
 
 use super::joined_text::SORTING;
@@ -6,29 +6,29 @@ use crate::error::{Bound, Error, Result};
 use crate::options::Options;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Results lie in memory up to so many times: while a list of them grows, while those of all
-/// threads are put together, and as what the caller gets.
+/// Maximum number of copies of a result in memory: while its list grows, while the lists of all
+/// threads are put together, and in the caller's list.
 const TIMES: usize = 4;
 
-/// What all threads together may take.
+/// Memory that all threads together may take.
 pub struct Budget {
-    /// Bytes for what is there besides.
+    /// Bytes taken by the text and its arrays.
     before: u64,
     allowed: u64,
     taken: AtomicU64,
 }
 
 impl Budget {
-    /// What work on `size` bytes of text leaves.
+    /// Creates the budget that work on `size` bytes of text leaves.
     pub fn new(size: usize, options: &Options) -> Self {
         let (before, allowed) = (SORTING * size as u64, options.memory_limit());
         Budget { before, allowed, taken: AtomicU64::new(0) }
     }
 
-    /// Takes so many bytes.
+    /// Takes `bytes` bytes.
     ///
     /// # Errors
-    /// [`Error::Limit`] where that is more than there are.
+    /// [`Error::Limit`] if that is more than is left.
     pub fn take(&self, bytes: usize) -> Result<()> {
         let taken = self.taken.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         let needed = self.before + taken;
@@ -39,7 +39,7 @@ impl Budget {
         Err(Error::Limit { what, needed, allowed: self.allowed, by: Bound::Memory })
     }
 
-    /// Adds a result; room for many is taken at once.
+    /// Adds a result. Room for many is taken at once.
     pub fn push<T>(&self, results: &mut Vec<T>, result: T) -> Result<()> {
         if results.len() == results.capacity() {
             let more = results.len().max(16);

@@ -1,24 +1,24 @@
-//! Records, as they are read: names, and bases that are A, C, G, T or no base.
+//! Records, as they are read: names, and bytes that are A, C, G, T or no base.
 
 use crate::allocation;
 use crate::error::{Error, Result};
 
-/// The end of a record in a text of many.
+/// End of a record in a text of many records.
 pub const END: u8 = 0;
 
-/// What matches nothing. It is above [`END`], so that the suffixes that end sort first, and below
-/// all bases.
+/// Byte that matches nothing. It is above [`END`], so that the suffixes that end sort first, and
+/// below all bases.
 pub const NO_BASE: u8 = 1;
 
-/// The least byte that matches.
+/// Least byte that matches.
 pub const LEAST_BASE: u8 = 2;
 
-/// On which strands things are looked for.
+/// Strands that are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Strands {
-    /// As the sequences are given.
+    /// The sequences as they are given.
     Forward,
-    /// And their reverse complements.
+    /// The sequences and their reverse complements.
     #[default]
     Both,
 }
@@ -33,16 +33,16 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// No records yet.
+    /// Creates a set without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a record, which may be empty. It takes a byte of memory for each of its bases.
+    /// Adds a record, which may be empty. It takes one byte of memory for each of its bases.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no memory.
+    /// [`Error::Io`] if there is no memory.
     pub fn add(&mut self, name: &[u8], bases: &[u8]) -> Result<()> {
         let room = allocation::reserve(&mut self.names, name.len())
             .and(allocation::reserve(&mut self.bases, bases.len()))
@@ -56,19 +56,19 @@ impl Sequences {
         Ok(())
     }
 
-    /// How many records there are.
+    /// Number of records.
     #[must_use]
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether there are none.
+    /// Returns true if there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
 
-    /// The bases of all records.
+    /// Number of bases in all records.
     #[must_use]
     pub fn total(&self) -> u64 {
         self.bases.len() as u64
@@ -84,7 +84,7 @@ impl Sequences {
         &self.names[n.checked_sub(1).map_or(0, |n| self.name_ends[n])..self.name_ends[n]]
     }
 
-    /// A record's bases: capital A, C, G and T; 1 where there is something else.
+    /// Bases of a record: capital A, C, G and T; 1 for anything else.
     ///
     /// # Panics
     /// If there is no such record.
@@ -103,7 +103,7 @@ fn base(byte: u8) -> u8 {
     }
 }
 
-/// The base that stands opposite.
+/// Base opposite to `base` on the other strand.
 pub fn complement(base: u8) -> u8 {
     match base {
         b'A' => b'T',

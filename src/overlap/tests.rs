@@ -1,4 +1,4 @@
-//! The definitions, for tests, and all that is found compared with them.
+//! All results of this room, compared with those by their definitions.
 
 use super::sequence_set::complement;
 use super::{
@@ -8,7 +8,7 @@ use super::{
 use crate::options::Options;
 use proptest::prelude::*;
 
-/// Both bytes are bases, and equal.
+/// Returns true if both bytes are bases, and equal.
 fn agree(a: u8, b: u8) -> bool {
     a == b && b"ACGT".contains(&a)
 }
@@ -24,10 +24,14 @@ fn records(all: &Sequences) -> impl Iterator<Item = (u32, Vec<u8>)> {
 /// Each record on each strand.
 fn stranded(all: &Sequences, strands: Strands) -> Vec<(u32, bool, Vec<u8>)> {
     let both: &[bool] = if strands == Strands::Both { &[false, true] } else { &[false] };
-    let of = |(n, bases): (u32, Vec<u8>)| {
-        both.iter().map(move |&is| (n, is, if is { reverse(&bases) } else { bases.clone() }))
-    };
-    records(all).flat_map(of).collect()
+    let mut found = Vec::new();
+    for (n, bases) in records(all) {
+        for &is_reverse in both {
+            let bases = if is_reverse { reverse(&bases) } else { bases.clone() };
+            found.push((n, is_reverse, bases));
+        }
+    }
+    found
 }
 
 fn count(text: &[u8], word: &[u8]) -> usize {
@@ -97,7 +101,7 @@ fn naive_overlaps(reads: &Sequences, least: usize, strands: Strands) -> Vec<Over
     found
 }
 
-/// Records of few bases, some with their reverse complement behind them or twice in a row.
+/// Records of few bases, some with their reverse complement after them or three times in a row.
 fn sequences() -> impl Strategy<Value = Sequences> {
     let alphabet = prop::sample::select(vec!["A", "AC", "AT", "ACGT", "AACGTN", "acgTu-"]);
     let record = alphabet.prop_flat_map(|alphabet| {

@@ -1,9 +1,9 @@
-//! A connection between rank 0 and another, whose ends say now and then that they are there.
+//! A connection between rank 0 and another rank. Each end regularly sends a sign of life.
 //!
-//! A sort may take hours in which neither end has anything to say. So each has a thread that says
-//! [`ALIVE`] every few seconds while nothing else is said, and each end gives up the other after a
-//! longer silence: its process has stopped, or its host is gone. A GPU that never ends its work is
-//! waited for, since its process still speaks.
+//! A sort may take hours in which neither end has anything to say. Each end therefore has a thread
+//! that sends [`ALIVE`] every few seconds while nothing else is sent. Each end gives up the other
+//! after a longer silence: then its process has stopped, or its host is gone. A GPU that never ends
+//! its work is waited for, since its process still sends.
 
 use super::messages::{self, ALIVE};
 use crate::error::{Error, Result};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often an end says that it is there, and the silence after which the other gives it up.
+/// Interval between two signs of life, and the silence after which an end gives up the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Pulse {
     pub beat: Duration,
@@ -31,12 +31,12 @@ impl Pulse {
 #[derive(Debug)]
 pub struct Connection {
     stream: TcpStream,
-    /// The rank of the other end.
+    /// Rank of the other end.
     pub other: usize,
     pulse: Pulse,
     /// Held while a message is written.
     writing: Mutex<()>,
-    /// Held while messages are read; when the other end was heard last.
+    /// Time at which the other end was last heard. Held while messages are read.
     heard: Mutex<Instant>,
 }
 
@@ -51,7 +51,7 @@ impl Connection {
         Ok(Connection { stream, other, pulse, writing: Mutex::default(), heard })
     }
 
-    /// Writes a message, which nothing else is said within.
+    /// Writes a message without interruption by other messages.
     pub fn say<T>(&self, message: impl FnOnce(&mut &TcpStream) -> Result<T>) -> Result<T> {
         let _writing = lock(&self.writing);
         message(&mut &self.stream)
@@ -62,12 +62,13 @@ impl Connection {
         message(&mut &self.stream)
     }
 
-    /// Keeps [`Connection::tend`] from reading; gives when the other end was heard last.
+    /// Keeps [`Connection::tend`] from reading. Returns the time at which the other end was last
+    /// heard.
     pub fn listen(&self) -> MutexGuard<'_, Instant> {
         lock(&self.heard)
     }
 
-    /// True if the other end has more to say than that it is there.
+    /// Returns true if the other end has sent more than signs of life.
     ///
     /// # Errors
     /// The connection has ended, or the other end has been silent for too long.
@@ -85,7 +86,7 @@ impl Connection {
         Ok(false)
     }
 
-    /// The next word, if it has come.
+    /// Returns the next word without taking it, if it has come.
     fn peek(&self) -> io::Result<Option<u64>> {
         let mut bytes = [0; 8];
         let peeked = {
@@ -104,16 +105,16 @@ impl Connection {
         }
     }
 
-    /// Says that this end is there, unless it says something else now.
+    /// Sends a sign of life, unless this end is sending something else now.
     pub fn beat(&self) {
         if let Ok(_writing) = self.writing.try_lock() {
-            // Whoever reads finds out that the other end is gone.
+            // An error is not handled here. A reader finds out that the other end is gone.
             let _ = messages::put(&mut &self.stream, &[ALIVE]);
         }
     }
 
-    /// Says that this end is there, and takes what the other has said of itself while nobody
-    /// listens. What is wrong with the connection shows when it is used.
+    /// Sends a sign of life, and takes those of the other end while nobody listens. A defect of the
+    /// connection shows when it is used.
     fn tend(&self) {
         self.beat();
         match self.heard.try_lock() {
@@ -122,12 +123,12 @@ impl Connection {
         }
     }
 
-    /// Ends the connection for both.
+    /// Ends the connection for both ends.
     pub fn hang_up(&self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
-    /// An error of this connection, with the rank that it is about.
+    /// Turns an error of this connection into one that names the other rank.
     pub fn failed(&self, error: Error) -> Error {
         let other = self.other;
         let said = match error {
@@ -149,14 +150,14 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Beats for connections until this is dropped.
+/// Sends signs of life on connections until it is dropped.
 #[derive(Debug)]
 pub struct Heartbeat {
     _end: Sender<Infallible>,
 }
 
 impl Heartbeat {
-    /// For a rank 0, which listens to the others at times alone.
+    /// Starts the signs of life of rank 0, which listens to the others only at times.
     pub fn start(connections: Arc<[Connection]>, pulse: Pulse) -> io::Result<Self> {
         let (end, ended) = bounded(0);
         let tend =
@@ -166,25 +167,25 @@ impl Heartbeat {
     }
 }
 
-/// Does `work`, and beats for one connection meanwhile.
+/// Does `work`, and sends signs of life on one connection meanwhile.
 pub fn with_beats<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
     let (end, ended) = bounded::<Infallible>(0);
     thread::scope(|scope| {
-        // It ends with this scope, even if the work panics.
+        // The beats end with this scope, even if the work panics.
         let _end = end;
         scope.spawn(move || every(connection.pulse.beat, &ended, || connection.beat()));
         work()
     })
 }
 
-/// Does something in intervals until `ended` has no sender anymore.
+/// Does `work` in intervals until `ended` has no sender any more.
 fn every(interval: Duration, ended: &Receiver<Infallible>, work: impl Fn()) {
     while let Err(RecvTimeoutError::Timeout) = ended.recv_timeout(interval) {
         work();
     }
 }
 
-/// Has the system look after a while of silence if the other host is there.
+/// Lets the system check after some silence that the other host is there.
 #[cfg(unix)]
 fn keep_alive(stream: &TcpStream) -> io::Result<()> {
     use rustix::net::sockopt;

@@ -1,4 +1,4 @@
-//! Rank 0: it gathers the others, and has them sort their parts of a block.
+//! Rank 0: it gathers the others, and lets them sort their parts of a block.
 
 use super::connection::{Connection, Heartbeat, Pulse};
 use super::gathering::{self, Gathering};
@@ -11,20 +11,19 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long ranks wait for each other at the start.
+/// Time that ranks wait for each other at the start.
 pub const GATHERING: Duration = Duration::from_secs(60);
 
-/// The ranks that help this process, which is rank 0. They end when the last copy of this is
-/// dropped.
+/// Ranks that help this process, which is rank 0. They end when the last copy of this is dropped.
 #[derive(Clone, Debug)]
 pub struct Ranks {
     count: usize,
     gpu: u32,
-    /// None where they have failed.
+    /// Connections to the others, or `None` if they have failed.
     others: Arc<Mutex<Option<Others>>>,
 }
 
-/// Connections to ranks 1, 2, ..., and what sorts the part of rank 0.
+/// Connections to ranks 1, 2, ..., and the sorter of rank 0's part.
 #[derive(Debug)]
 struct Others {
     connections: Arc<[Connection]>,
@@ -35,7 +34,7 @@ struct Others {
 impl Drop for Others {
     fn drop(&mut self) {
         for connection in self.connections.iter() {
-            // One that is gone need not hear it.
+            // A rank that is gone need not hear it.
             let _ = connection.say(|to| Word::End.say(to));
         }
     }
@@ -53,21 +52,21 @@ impl Ranks {
         Ok(Ranks { count, gpu, others: Arc::new(Mutex::new(Some(others))) })
     }
 
-    /// How many ranks there are, this one among them.
+    /// Number of ranks, including this one.
     #[must_use]
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// The GPU of this rank.
+    /// GPU of this rank.
     pub(crate) fn gpu(&self) -> u32 {
         self.gpu
     }
 
-    /// Sorts a text of 1 byte and more on the GPUs of all ranks.
+    /// Sorts a text of at least 1 byte on the GPUs of all ranks.
     ///
     /// # Errors
-    /// [`Error::Device`] where one of them fails. All then end, and every later sort fails too.
+    /// [`Error::Device`] if one of them fails. All then end, and every later sort fails too.
     pub(crate) fn sort(&self, text: &[u8], sample_rate: u32) -> Result<SortedText> {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Others { connections, own, .. }) = &mut *others else {
@@ -78,7 +77,8 @@ impl Ranks {
             sort(
                 connections,
                 network.to_bytes(),
-                (text, sample_rate),
+                text,
+                sample_rate,
                 |parts, part, peers, settle| {
                     own.sort(network, (parts, 0), (part, sample_rate), peers, settle)
                 },
@@ -106,11 +106,12 @@ pub(super) fn listen(address: &str) -> Result<TcpListener> {
     })
 }
 
-/// Has each of the others sort its part, and this rank its `own`.
+/// Lets each of the others sort its part, and sorts the part of this rank by `own`.
 pub(super) fn sort(
     connections: &[Connection],
     network: Network,
-    (text, sample_rate): (&[u8], u32),
+    text: &[u8],
+    sample_rate: u32,
     own: impl FnOnce(
         TextParts,
         PartText,
@@ -134,15 +135,14 @@ pub(super) fn sort(
         let connection = &connections[number_of_other];
         let give = || {
             let mut heard = connection.listen();
-            connection
-                .say(|to| messages::ask(to, (&network, sample_rate), (parts, number), text))?;
+            connection.say(|to| messages::ask(to, &network, sample_rate, parts, number, text))?;
             *heard = Instant::now();
             peers.wait(|| connection.has_message(&mut heard))?;
             let rows =
-                connection.hear(|from| messages::answered(from, (parts, number), sample_rate))?;
+                connection.hear(|from| messages::answered(from, parts, number, sample_rate))?;
             *heard = Instant::now();
             peers.finish(count)?;
-            // One that is gone now is missed by the next block.
+            // If a rank is gone now, the next block finds out.
             let _ = connection.say(|to| Word::Complete.say(to));
             Ok(rows)
         };

@@ -1,8 +1,8 @@
-//! How rank 0 finds the others among all that connect.
+//! Gathering of the ranks: rank 0 finds the others among all processes that connect.
 //!
-//! Greetings are read side by side: whoever connects and says nothing takes no time from the
-//! others, and is let go after a few seconds. So many connections wait at most; beyond that the
-//! oldest is let go, since a rank greets as soon as it has connected.
+//! Greetings are read side by side. A connection that says nothing takes no time from the others,
+//! and is closed after a few seconds. At most [`MOST_WAITING`] connections wait. Beyond that the
+//! oldest is closed, since a rank greets as soon as it has connected.
 
 use super::connection::{Connection, Pulse};
 use super::messages::{self, GREETING_SIZE, Refusal, Visitor};
@@ -14,16 +14,16 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a connection has to say which rank it is.
+/// Time within which a connection must say which rank it is.
 const GREETING_TIME: Duration = Duration::from_secs(5);
 
-/// Connections that have not greeted yet, at most.
+/// Maximum number of connections that have not greeted yet.
 const MOST_WAITING: usize = 256;
 
-/// The time between two looks.
+/// Time between two checks of the connections.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// The ranks to gather, and how long that may take.
+/// Ranks to gather, and the time that this may take.
 #[derive(Clone, Copy, Debug)]
 pub struct Gathering {
     pub count: usize,
@@ -32,7 +32,7 @@ pub struct Gathering {
     pub pulse: Pulse,
 }
 
-/// A connection whose greeting has not come as a whole.
+/// A connection whose greeting is not complete yet.
 struct Waiting {
     stream: TcpStream,
     since: Instant,
@@ -41,8 +41,8 @@ struct Waiting {
 }
 
 impl Waiting {
-    /// Reads what has come of the greeting; whether that is all. An error is the end of the
-    /// connection or of its time.
+    /// Reads the part of the greeting that has come. Returns true if the greeting is complete. An
+    /// error means the end of the connection or of its time.
     fn is_complete(&mut self) -> io::Result<bool> {
         while self.read < GREETING_SIZE {
             match self.stream.read(&mut self.greeting[self.read..]) {
@@ -60,7 +60,7 @@ impl Waiting {
     }
 }
 
-/// The ranks that have come, and those that wait or were refused.
+/// Ranks that have come, and connections that wait or were refused.
 struct Gathered {
     wanted: Gathering,
     ranks: Vec<Option<Connection>>,
@@ -68,7 +68,8 @@ struct Gathered {
     refused: Vec<Refusal>,
 }
 
-/// Connections to ranks 1, 2, ..., once all are there. What connects and is no rank is let go.
+/// Waits until all ranks are there, and returns the connections to ranks 1, 2, .... Other
+/// connections are closed.
 pub fn gather(listener: &TcpListener, wanted: Gathering) -> Result<Vec<Connection>> {
     listener.set_nonblocking(true)?;
     let ranks = (1..wanted.count).map(|_| None).collect();
@@ -92,7 +93,7 @@ pub fn gather(listener: &TcpListener, wanted: Gathering) -> Result<Vec<Connectio
 }
 
 impl Gathered {
-    /// Takes in what has connected.
+    /// Accepts new connections.
     fn accept(&mut self, listener: &TcpListener) {
         for _ in 0..MOST_WAITING {
             let Ok((stream, _)) = listener.accept() else { return };
@@ -107,7 +108,7 @@ impl Gathered {
         }
     }
 
-    /// Reads what has come of the greetings, and welcomes or refuses who has greeted.
+    /// Reads greetings, and welcomes or refuses the connections whose greeting is complete.
     fn read_greetings(&mut self) {
         for mut waiting in std::mem::take(&mut self.waiting) {
             match waiting.is_complete() {
@@ -129,7 +130,7 @@ impl Gathered {
         match visitor {
             Visitor::Rank(rank) => {
                 let connected = Connection::new(stream, rank, self.wanted.pulse);
-                // What fails on the way is no rank any more.
+                // A connection that fails here is not a rank any more.
                 if let Ok(connection) = connected
                     && connection.say(|to| messages::welcome(to)).is_ok()
                 {
@@ -147,7 +148,7 @@ impl Gathered {
         }
     }
 
-    /// Frees the places of ranks whose connection has ended.
+    /// Frees the ranks whose connection has ended.
     fn let_go_of_the_dead(&mut self) {
         for rank in &mut self.ranks {
             rank.take_if(|rank| {
@@ -157,7 +158,7 @@ impl Gathered {
         }
     }
 
-    /// The ranks that have not come, and why others were refused.
+    /// Describes the ranks that have not come, and the reasons why others were refused.
     fn missing(&self) -> String {
         let numbers = self.ranks.iter().zip(1..).filter(|(rank, _)| rank.is_none());
         let missing: Vec<String> = numbers.map(|(_, number)| number.to_string()).collect();

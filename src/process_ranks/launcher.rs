@@ -1,5 +1,4 @@
-//! Which of several processes this one is, as the launcher that started them says in the
-//! environment.
+//! Rank of this process among several, as the launcher that started them says in the environment.
 
 use crate::error::{Error, Result};
 use std::env;
@@ -7,16 +6,16 @@ use std::env;
 /// A process among those that a launcher has started together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProcessRank {
-    /// Its rank, from 0.
+    /// Rank of the process, from 0.
     pub number: usize,
-    /// How many there are.
+    /// Number of processes.
     pub count: usize,
-    /// Its rank among those of its host, from 0.
+    /// Rank among the processes of its host, from 0.
     pub on_host: u32,
 }
 
-/// The variables of a launcher: rank, how many there are, rank on the host. Those of `srun` come
-/// last: whatever runs within its jobs has them.
+/// Variables of each launcher: the rank, the number of ranks, and the rank on the host. Those of
+/// `srun` come last, since every process within its jobs has them.
 const LAUNCHERS: [[&str; 3]; 4] = [
     ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"],
     ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"],
@@ -24,12 +23,14 @@ const LAUNCHERS: [[&str; 3]; 4] = [
     ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"],
 ];
 
-/// Ranks at most. GPUs of one sort are as many at most.
+/// Maximum number of ranks, which is also that of the GPUs of one sort.
 pub const MOST_RANKS: usize = 64;
 
 impl ProcessRank {
+    /// Reads the rank of this process from the environment.
+    ///
     /// # Errors
-    /// [`Error::Usage`] where no launcher has set its variables, or they make no sense.
+    /// [`Error::Usage`] if no launcher has set its variables, or they make no sense.
     pub fn of_process() -> Result<ProcessRank> {
         ProcessRank::from(|name| env::var(name).ok())
     }

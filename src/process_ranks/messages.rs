@@ -1,13 +1,13 @@
-//! What ranks say to each other over TCP, in numbers of 64 bits, little-endian. Both ends are of
-//! one machine family and one build: a greeting of another version is refused.
+//! Messages between ranks over TCP, in numbers of 64 bits, little-endian. Both ends are of one
+//! machine family and one build: a greeting of another version is refused.
 //!
-//! A rank greets rank 0, and is welcomed or refused. Rank 0 asks for the sort of a part, is given
-//! its rows, and says when all ranks have given theirs; or it says that there is no more to do.
-//! Between messages either end may say that it is alive. That the other end is gone is the end of
-//! the connection.
+//! A rank greets rank 0, and is welcomed or refused. Rank 0 asks for the sort of a part, receives
+//! its rows, and says when all ranks have sent theirs. If there is no more to do, it says that.
+//! Between messages either end may say that it is alive. If the other end is gone, the connection
+//! ends.
 //!
-//! A greeting carries the token as it is. Whoever can read the network can read the text that is
-//! sorted too.
+//! A greeting carries the token unencrypted. Anyone who can read the network can also read the text
+//! that is sorted.
 
 use super::launcher::ProcessRank;
 use super::token::{TOKEN_SIZE, Token};
@@ -18,33 +18,34 @@ use std::io::{Read, Write};
 use std::mem;
 use std::ops::Range;
 
-/// The start of a connection: `bwzranks` as a number, and the version of these messages.
+/// Start of a connection: `bwzranks` as a number, and the version of these messages.
 const GREETING: [u64; 2] = [u64::from_le_bytes(*b"bwzranks"), 2];
 
-/// Bytes of the numbers of a greeting, and of all of it.
+/// Bytes of the numbers of a greeting.
 const NUMBERS_SIZE: usize = 32;
+/// Bytes of a greeting.
 pub const GREETING_SIZE: usize = NUMBERS_SIZE + TOKEN_SIZE;
 
-/// The word that an end sends between messages to show that it is alive.
+/// Word that an end sends between messages to show that it is alive.
 pub const ALIVE: u64 = u64::from_le_bytes(*b"bwzalive");
 
-/// The answer of rank 0 to a rank that it waited for.
+/// Answer of rank 0 to a rank that it waited for.
 const WELCOME: u64 = u64::from_le_bytes(*b"welcome ");
 
-/// Bytes of a failure's text at most.
+/// Maximum number of bytes in a failure's text.
 const MOST_OF_FAILURE: u64 = 4096;
 
-/// What ranks that sort together join with (an `ncclUniqueId`).
+/// Identity of the network that ranks join to sort together (an `ncclUniqueId`).
 pub type Network = [u8; 128];
 
-/// What rank 0 says first in each of its messages.
+/// First word of each message of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
     /// There is no more to do.
     End,
     /// A part is to be sorted.
     Sort,
-    /// All have given their rows.
+    /// All ranks have sent their rows.
     Complete,
 }
 
@@ -58,7 +59,7 @@ pub struct PartJob {
     pub bytes: Vec<u8>,
 }
 
-/// The rows of a part.
+/// Rows of a part.
 #[derive(Debug)]
 pub struct OwnedRows {
     pub rows: Range<u64>,
@@ -67,8 +68,10 @@ pub struct OwnedRows {
 }
 
 impl OwnedRows {
+    /// Copies rows.
+    ///
     /// # Errors
-    /// [`Error::Device`] where there is no memory for them.
+    /// [`Error::Device`] if there is no memory for them.
     pub fn of(rows: &PartRows) -> Result<Self> {
         let mut bytes = memory(rows.bytes.len() as u64)?;
         bytes.copy_from_slice(rows.bytes);
@@ -80,7 +83,7 @@ impl OwnedRows {
     }
 }
 
-/// Zeros to receive bytes in.
+/// Returns zeros into which bytes are received.
 fn memory(len: u64) -> Result<Vec<u8>> {
     let no_memory =
         || Error::Device(format!("there is no memory for a part of {len} bytes").into());
@@ -105,7 +108,7 @@ fn wrong<T>(what: &str) -> Result<T> {
     Err(Error::Device(format!("a rank said {what}").into()))
 }
 
-/// Why rank 0 lets a rank go.
+/// Reason for which rank 0 refuses a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     OtherToken = 1,
@@ -118,7 +121,7 @@ impl Refusal {
     const ALL: [Refusal; 4] =
         [Refusal::OtherToken, Refusal::OtherVersion, Refusal::OtherCount, Refusal::Taken];
 
-    /// The reason, for both ends.
+    /// Describes the reason, for both ends.
     pub fn reason(self) -> &'static str {
         match self {
             Refusal::OtherToken => "its token (BWZ_RANKS_TOKEN) is not that of rank 0",
@@ -137,7 +140,7 @@ pub enum Visitor {
     Stranger,
 }
 
-/// Says which rank this is.
+/// Sends the greeting, which says which rank this is.
 pub fn greet(to: &mut impl Write, place: ProcessRank, token: &Token) -> Result<()> {
     let mut greeting = Vec::with_capacity(GREETING_SIZE);
     put(&mut greeting, &GREETING)?;
@@ -146,8 +149,8 @@ pub fn greet(to: &mut impl Write, place: ProcessRank, token: &Token) -> Result<(
     Ok(to.write_all(&greeting)?)
 }
 
-/// Who it is that has said so first to rank 0 of so many. The token comes before all that is said
-/// about the job.
+/// Identifies the sender of a greeting to rank 0 of `count` ranks. The token is checked before
+/// anything about the job.
 pub fn greeted(greeting: &[u8; GREETING_SIZE], count: usize, token: &Token) -> Visitor {
     let (mut numbers, greeted_token) = greeting.split_at(NUMBERS_SIZE);
     let Ok([magic, version, number, of]) = get(&mut numbers) else { return Visitor::Stranger };
@@ -162,17 +165,17 @@ pub fn greeted(greeting: &[u8; GREETING_SIZE], count: usize, token: &Token) -> V
     }
 }
 
-/// Answers a rank that was waited for.
+/// Welcomes a rank that was waited for.
 pub fn welcome(to: &mut impl Write) -> Result<()> {
     put(to, &[WELCOME])
 }
 
-/// Answers a rank that is let go.
+/// Refuses a rank.
 pub fn refuse(to: &mut impl Write, why: Refusal) -> Result<()> {
     put(to, &[why as u64])
 }
 
-/// Reads what rank 0 answers to a greeting.
+/// Reads the answer of rank 0 to a greeting.
 ///
 /// # Errors
 /// [`Error::Device`] if this rank is refused, or something else answers.
@@ -190,7 +193,7 @@ pub fn welcomed(from: &mut impl Read) -> Result<()> {
     }
 }
 
-/// The next number that says more than that the other end is alive.
+/// Returns the next number other than [`ALIVE`].
 fn next_word(from: &mut impl Read) -> Result<u64> {
     loop {
         let [word] = get(from)?;
@@ -215,8 +218,10 @@ impl Word {
 /// Asks rank `number` for the sort of its part.
 pub fn ask(
     to: &mut impl Write,
-    (network, sample_rate): (&Network, u32),
-    (parts, number): (TextParts, usize),
+    network: &Network,
+    sample_rate: u32,
+    parts: TextParts,
+    number: usize,
     text: &[u8],
 ) -> Result<()> {
     let part = PartText::of(text, parts, number);
@@ -226,7 +231,8 @@ pub fn ask(
     Ok(to.write_all(part.bytes)?)
 }
 
-/// Reads what [`ask`] has said behind its word. No text is longer than the largest block.
+/// Reads the rest of a message of [`ask`], after its word. No text is longer than the largest
+/// block.
 pub fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> Result<PartJob> {
     let [n, sample_rate, before] = get(from)?;
     let (Ok(sample_rate), Ok(before)) = (u32::try_from(sample_rate), u8::try_from(before)) else {
@@ -247,7 +253,7 @@ pub fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> Result<P
     Ok(PartJob { network, parts, sample_rate, before, bytes })
 }
 
-/// Gives rank 0 the rows of a part, or says why there are none.
+/// Sends rank 0 the rows of a part, or the reason why there are none.
 pub fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()> {
     match rows {
         Ok(rows) => {
@@ -266,13 +272,14 @@ pub fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()
     }
 }
 
-/// Reads the rows of the part of a rank, before which it may have said that it is alive.
+/// Reads the rows of a rank's part, before which it may have said that it is alive.
 ///
 /// # Errors
-/// [`Error::Device`] as the rank has given it, or where what it says is not so.
+/// [`Error::Device`] as the rank has sent it, or if the message makes no sense.
 pub fn answered(
     from: &mut impl Read,
-    (parts, number): (TextParts, usize),
+    parts: TextParts,
+    number: usize,
     sample_rate: u32,
 ) -> Result<OwnedRows> {
     let kind = next_word(from)?;
@@ -369,7 +376,7 @@ mod tests {
         answer(&mut said, Ok(&rows)).unwrap();
         let from = &mut &said[..];
         assert_eq!(Word::hear(from).unwrap(), Word::Complete);
-        let given = answered(from, (TextParts::new(20, 3), 1), 4).unwrap();
+        let given = answered(from, TextParts::new(20, 3), 1, 4).unwrap();
         assert_eq!(given.bytes, b"abcdefg");
     }
 
@@ -377,7 +384,7 @@ mod tests {
     fn a_job_and_its_rows_come_as_they_went() {
         let (text, parts) = (b"she sells sea shells", TextParts::new(20, 3));
         let mut message = Vec::new();
-        ask(&mut message, (&[9; 128], 4), (parts, 1), text).unwrap();
+        ask(&mut message, &[9; 128], 4, parts, 1, text).unwrap();
         let from = &mut &message[..];
         assert_eq!(Word::hear(from).unwrap(), Word::Sort);
         let job = asked(from, PLACE, LARGEST).unwrap();
@@ -389,11 +396,11 @@ mod tests {
         let rows = PartRows { rows: 7..14, bytes: b"abcdefg", samples: &[(8, 3), (12, 1)] };
         let mut reply = Vec::new();
         answer(&mut reply, Ok(&rows)).unwrap();
-        let given = answered(&mut &reply[..], (parts, 1), 4).unwrap();
+        let given = answered(&mut &reply[..], parts, 1, 4).unwrap();
         assert_eq!((given.rows.clone(), &given.bytes[..]), (7..14, &b"abcdefg"[..]));
         assert_eq!(given.samples, [(8, 3), (12, 1)]);
         for cut in 0..reply.len() {
-            assert!(answered(&mut &reply[..cut], (parts, 1), 4).is_err(), "cut at {cut}");
+            assert!(answered(&mut &reply[..cut], parts, 1, 4).is_err(), "cut at {cut}");
         }
     }
 
@@ -401,16 +408,16 @@ mod tests {
     fn a_failure_is_given_on_and_nonsense_refused() {
         let (mut reply, parts) = (Vec::new(), TextParts::new(20, 3));
         answer(&mut reply, Err(&Error::Device("it is hot".into()))).unwrap();
-        let end = answered(&mut &reply[..], (parts, 1), 4).unwrap_err();
+        let end = answered(&mut &reply[..], parts, 1, 4).unwrap_err();
         assert!(matches!(end, Error::Device(_)) && end.to_string().contains("it is hot"), "{end}");
         let long = Error::Device("x".repeat(10_000).into());
         reply.clear();
         answer(&mut reply, Err(&long)).unwrap();
-        assert!(answered(&mut &reply[..], (parts, 1), 4).is_err());
+        assert!(answered(&mut &reply[..], parts, 1, 4).is_err());
         for numbers in [[2, 0], [0, 1 << 40], [1, 6]] {
             let mut reply = Vec::new();
             put(&mut reply, &numbers).unwrap();
-            let end = answered(&mut &reply[..], (parts, 1), 4).unwrap_err();
+            let end = answered(&mut &reply[..], parts, 1, 4).unwrap_err();
             assert!(end.to_string().contains("no rows"), "{end}");
         }
         for numbers in [[0, 4, 0], [9, 3, 0], [9, 1 << 32, 0], [9, 4, 256]] {

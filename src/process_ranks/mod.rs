@@ -1,29 +1,32 @@
-//! Processes with a GPU each that sort a block together, where one GPU has not the memory for it:
-//! on one host or several, started by `mpirun`, `srun` or `torchrun`.
+//! Processes with a GPU each that together sort a block for which one GPU has too little memory.
+//! They run on one host or several, and are started by `mpirun`, `srun` or `torchrun`.
+//!
+//! Rank 0 compresses, and gives each of the others its part of a block over TCP. (The sorted text
+//! is the output of filters, which no other rank could read.) The GPUs then sort by prefix doubling
+//! and exchange by NCCL (`gpu::distributed`), and the rows come back over TCP.
 //!
 //! | file | job |
 //! |---|---|
-//! | `launcher` | which rank this process is |
-//! | `token` | the secret that the ranks of a job have in common |
-//! | `messages` | what ranks say to each other over TCP |
+//! | `launcher` | the rank of this process |
+//! | `token` | the secret that the ranks of a job share |
+//! | `messages` | messages between ranks over TCP |
 //! | `connection` | a connection, and the signs of life on it |
 //! | `gathering` | rank 0 finds the others among all that connect |
 //! | `first_rank` | rank 0, which does all else too |
 //! | `other_rank` | the others, which sort their parts |
 //!
-//! Rank 0 compresses, and gives each of the others its part of a block over TCP: the text that is
-//! sorted is what filters have made of the input, which no other rank could read. The GPUs then
-//! sort by prefix doubling and exchange by NCCL (`gpu::distributed`), and the rows come back over
-//! TCP. The connection also says when a rank is gone: whichever fails at work, the others end their
+//! # Failure
+//! The connection also shows when a rank is gone. If one rank fails at work, the others end their
 //! wait, and rank 0 does the block alone. A rank whose GPU is not there ends with an error before
-//! it looks for others, and rank 0 too if not all have come after a minute. Both ends of a
-//! connection say every five seconds that they are alive, however long a sort takes; after a minute
-//! of silence the other end is given up.
+//! it looks for others. Rank 0 ends with an error if not all ranks have come after a minute. Both
+//! ends of a connection send a sign of life every five seconds, however long a sort takes. After a
+//! minute of silence the other end is given up.
 //!
-//! Whoever can connect to the address of rank 0 while the ranks gather, and has their token, can be
-//! one of them and is given text. Ranks without a token meet on the loopback interface alone.
-//! Nothing is encrypted, neither the token nor the text of blocks nor what GPUs exchange by NCCL:
-//! as with MPI, the network between hosts is trusted.
+//! # Security
+//! Anyone who can connect to the address of rank 0 while the ranks gather, and has their token, can
+//! be one of them and is given text. Ranks without a token meet on the loopback interface only.
+//! Nothing is encrypted: neither the token, nor the text of blocks, nor the data that GPUs exchange
+//! by NCCL. As with MPI, the network between hosts is trusted.
 
 mod connection;
 mod first_rank;
@@ -44,7 +47,7 @@ use crate::gpu;
 use launcher::ProcessRank;
 use token::Token;
 
-/// What this process is among those that its launcher has started.
+/// Role of this process among those that its launcher has started.
 ///
 /// ```no_run
 /// # fn main() -> bwz::Result<()> {
@@ -63,18 +66,18 @@ use token::Token;
 pub enum JoinedRank {
     /// Rank 0, which compresses with the help of the others.
     First(Ranks),
-    /// One that helps.
+    /// A rank that helps.
     Other(OtherRank),
 }
 
 impl JoinedRank {
-    /// Finds out which rank this process is, and joins the others: rank 0 listens at `address`,
-    /// `HOST:PORT`, and waits until all others have connected. Each uses one GPU of `device`, the
-    /// one of its rank on its host.
+    /// Finds the rank of this process, and joins the others. Rank 0 listens at `address`,
+    /// `HOST:PORT`, and waits until all others have connected. Each rank uses one GPU of `device`,
+    /// the one of its rank on its host.
     ///
-    /// The ranks of a job have a secret in common, the token: the environment variable
+    /// The ranks of a job share a secret, the token. It is the environment variable
     /// `BWZ_RANKS_TOKEN` of 16 to 128 bytes, or else the key that `mpirun` of Open MPI 4 gives
-    /// them. Without one the address must be of the loopback interface. Blocks are sent as they
+    /// them. Without a token the address must be of the loopback interface. Blocks are sent as they
     /// are, without encryption.
     ///
     /// # Errors
@@ -93,10 +96,10 @@ impl JoinedRank {
     }
 }
 
-/// The GPU of a device that the rank of this number on its host uses.
+/// Returns the GPU of a device that the rank of this number on its host uses.
 ///
 /// # Errors
-/// [`Error::Device`] if it is not there: the other ranks need not be waited for to know that.
+/// [`Error::Device`] if it is not there. This is found without waiting for the other ranks.
 fn own_gpu(device: Device, on_host: u32) -> Result<u32> {
     let there: Vec<u32> = match device {
         Device::Cpu => return Err(Error::Usage("ranks sort on GPUs, not on the CPU".into())),
@@ -107,7 +110,7 @@ fn own_gpu(device: Device, on_host: u32) -> Result<u32> {
     chosen_gpu(device, &there, on_host)
 }
 
-/// The GPU that the rank of this number on its host uses, of those that are `there`.
+/// Returns the GPU that the rank of this number on its host uses, of those that are `there`.
 fn chosen_gpu(device: Device, there: &[u32], on_host: u32) -> Result<u32> {
     let chosen = match device {
         Device::Cuda(gpus) => gpus.numbers(),

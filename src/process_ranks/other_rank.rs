@@ -1,4 +1,4 @@
-//! Ranks 1 and above: each sorts its parts until rank 0 is done.
+//! Ranks 1 and above: each sorts its parts until rank 0 has no more.
 
 use super::connection::{self, Connection, Pulse};
 use super::first_rank::GATHERING;
@@ -13,7 +13,7 @@ use std::net::TcpStream;
 use std::time::{Duration, Instant};
 use std::{mem, thread};
 
-/// Bytes of the largest block of the format, whose sizes have 40 bits.
+/// Bytes of the largest block of the format, in which sizes have 40 bits.
 const LARGEST: u64 = (1 << 40) - 1;
 
 /// A process that helps rank 0.
@@ -21,13 +21,13 @@ const LARGEST: u64 = (1 << 40) - 1;
 pub struct OtherRank {
     place: ProcessRank,
     connection: Connection,
-    /// Bytes of the largest text that rank 0 may ask for.
+    /// Maximum number of bytes of a text that rank 0 may ask for.
     largest: u64,
     sorter: Box<RankSorter>,
 }
 
 impl OtherRank {
-    /// Opens its GPU, and connects to rank 0, which may still be about to listen.
+    /// Opens its GPU, and connects to rank 0, which may not listen yet.
     pub(super) fn connect(
         address: &str,
         place: ProcessRank,
@@ -39,24 +39,24 @@ impl OtherRank {
         Ok(OtherRank { place, connection: connect(&joining)?, largest: LARGEST, sorter })
     }
 
-    /// Refuses to sort texts above `bytes`, which is the block size of rank 0 or more. Without
-    /// this, memory is taken for parts of blocks of any size.
+    /// Sets the limit above which it refuses to sort texts: `bytes`, which is the block size of
+    /// rank 0 or more. Without it, memory is taken for parts of blocks of any size.
     #[must_use]
     pub fn largest_block(self, bytes: u64) -> Self {
         OtherRank { largest: bytes, ..self }
     }
 
-    /// Its rank, from 1.
+    /// Rank of this process, from 1.
     #[must_use]
     pub fn number(&self) -> usize {
         self.place.number
     }
 
-    /// Sorts its parts of the blocks of rank 0 until that is done.
+    /// Sorts its parts of the blocks of rank 0 until there are no more.
     ///
     /// # Errors
-    /// [`Error::Device`] where its GPU, rank 0 or another rank has failed. Rank 0 goes on without
-    /// the others then.
+    /// [`Error::Device`] if its GPU, rank 0 or another rank has failed. Rank 0 then goes on without
+    /// the others.
     pub fn serve(mut self) -> Result<()> {
         let place = self.place;
         serve(&self.connection, place, self.largest, |job, peers, settle| {
@@ -68,7 +68,7 @@ impl OtherRank {
     }
 }
 
-/// How a rank joins rank 0.
+/// Settings for joining rank 0.
 #[derive(Clone, Copy)]
 pub(super) struct Joining<'a> {
     pub address: &'a str,
@@ -78,7 +78,7 @@ pub(super) struct Joining<'a> {
     pub pulse: Pulse,
 }
 
-/// Connects to rank 0, greets it and is welcomed.
+/// Connects to rank 0, greets it and waits for its welcome.
 pub(super) fn connect(joining: &Joining) -> Result<Connection> {
     let Joining { address, place, token, within, pulse } = joining;
     let began = Instant::now();
@@ -121,8 +121,8 @@ pub(super) fn serve(
     })
 }
 
-/// Ends the connection to rank 0, unless that is forgotten before this is dropped: what listens to
-/// it must end where the sort fails or panics.
+/// Ends the connection to rank 0 when it is dropped, unless it is forgotten before. If the sort
+/// fails or panics, this ends the thread that listens to the connection.
 struct HangUp<'c>(&'c Connection);
 
 impl Drop for HangUp<'_> {
@@ -131,8 +131,8 @@ impl Drop for HangUp<'_> {
     }
 }
 
-/// Sorts a part and gives its rows. Rank 0 is listened to meanwhile: where its connection ends, the
-/// wait for the other GPUs does.
+/// Sorts a part and sends its rows. It listens to rank 0 meanwhile: if the connection ends, so does
+/// the wait for the other GPUs.
 fn sort_part(
     connection: &Connection,
     job: &PartJob,
@@ -157,7 +157,8 @@ fn sort_part(
             && !answered.get()
             && peers.first_failed() != Some(0)
         {
-            // Within an answer, and where this cannot be sent, the connection ends, which says it.
+            // If this cannot be sent, or an answer has begun, the end of the connection tells rank
+            // 0.
             let _ = connection.say(|to| messages::answer(to, Err(e)));
         }
         if sorted.is_ok() {

@@ -1,5 +1,5 @@
-//! Ranks on threads of this process, whose GPUs are stood in for: each knows the whole order of the
-//! text, and gives the rows of its part. What goes over TCP goes over TCP.
+//! Ranks on threads of this process, with stand-ins for their GPUs: each knows the whole order of
+//! the text, and returns the rows of its part. The messages do go over TCP.
 
 use super::connection::{Connection, Heartbeat, Pulse, with_beats};
 use super::first_rank::{listen, sort};
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 const RATE: u32 = 4;
 const SOON: Duration = Duration::from_secs(20);
 const LARGEST: u64 = 1 << 20;
-/// Signs of life as often as a test can wait for.
+/// Signs of life as frequent as a test can wait for.
 const PULSE: Pulse =
     Pulse { beat: Duration::from_millis(100), silence: Duration::from_millis(1500) };
 
@@ -53,7 +53,7 @@ fn connect_with(
     other_rank::connect(&Joining { address, place, token, within, pulse: PULSE })
 }
 
-/// A listener at a free port, and its address.
+/// Returns a listener at a free port, and its address.
 fn listener() -> (TcpListener, String) {
     let listener = listen("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
@@ -68,7 +68,7 @@ fn token(text: &str) -> Token {
     Token::new(text.as_bytes()).unwrap()
 }
 
-/// A text and what all of its suffixes are sorted to.
+/// A text and its transform.
 struct Case {
     text: Vec<u8>,
     bwt: Bwt,
@@ -79,7 +79,7 @@ impl Case {
         Case { text: text.to_vec(), bwt: Sorter::Cpu.sort(text, RATE).unwrap() }
     }
 
-    /// The rows of a part, with those of the whole text among them.
+    /// Returns the rows of a part, which are some of those of the whole text.
     fn rows(&self, parts: TextParts, number: usize) -> OwnedRows {
         let rows = parts.range(number);
         let mut all = self.bwt.bytes[1..].to_vec();
@@ -90,10 +90,11 @@ impl Case {
         OwnedRows { samples: samples.filter(own).collect(), bytes, rows }
     }
 
-    /// What stands in for the GPU of a rank.
+    /// Stands in for the GPU of a rank.
     fn sort<T>(
         &self,
-        (parts, number): (TextParts, usize),
+        parts: TextParts,
+        number: usize,
         part: PartText,
         settle: &mut dyn FnMut(PartRows) -> Result<T>,
     ) -> Result<T> {
@@ -105,8 +106,8 @@ impl Case {
 
 type Settle<'s> = &'s mut dyn FnMut(PartRows) -> Result<()>;
 
-/// Sorts texts by so many ranks, of which `other` is what those but the first do. Gives what rank 0
-/// and the others end with.
+/// Sorts texts by `count` ranks. All but the first do `other`. Returns the ends of rank 0 and of
+/// the others.
 fn run(
     count: usize,
     cases: &[Case],
@@ -124,8 +125,8 @@ fn run(
         let others: Vec<_> = (1..count).map(|number| scope.spawn(move || rank(number))).collect();
         let streams = gather(&listener, count, SOON).unwrap();
         let sorted = cases.iter().map(|case| {
-            sort(&streams, [7; 128], (&case.text, RATE), |parts, part, _, settle| {
-                case.sort((parts, 0), part, settle)
+            sort(&streams, [7; 128], &case.text, RATE, |parts, part, _, settle| {
+                case.sort(parts, 0, part, settle)
             })
         });
         let sorted = sorted.collect();
@@ -149,7 +150,7 @@ fn texts_are_sorted_by_all_ranks() {
             assert_eq!((job.network, job.sample_rate), ([7; 128], RATE));
             let case = all.iter().find(|case| case.text.len() as u64 == job.parts.len()).unwrap();
             let part = PartText { bytes: &job.bytes, before: job.before };
-            case.sort((job.parts, number), part, settle)
+            case.sort(job.parts, number, part, settle)
         });
         for (case, sorted) in all.iter().zip(sorted) {
             let SortedText { bytes, samples } = sorted.unwrap();
@@ -159,7 +160,7 @@ fn texts_are_sorted_by_all_ranks() {
     }
 }
 
-/// Before it has sorted, and in the middle, where the others wait for it.
+/// A rank fails before it has sorted, and in the middle, while the others wait for it.
 #[test]
 fn the_failure_of_one_rank_ends_the_wait_of_all() {
     let all = [Case::new(&cases::text(5000))];
@@ -175,7 +176,7 @@ fn the_failure_of_one_rank_ends_the_wait_of_all() {
     }
 }
 
-/// What panics in one rank ends there and is a failure elsewhere.
+/// A panic in one rank ends that rank, and is a failure for the others.
 #[test]
 fn a_rank_that_panics_ends_the_wait_of_all() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -188,7 +189,7 @@ fn a_rank_that_panics_ends_the_wait_of_all() {
             serve(&stream, place, LARGEST, |_, _, _| panic!("a rank's own"))
         });
         let streams = gather(&listener, 2, SOON).unwrap();
-        let sorted = sort(&streams, [7; 128], (&case.text, RATE), |_, _, peers, _| {
+        let sorted = sort(&streams, [7; 128], &case.text, RATE, |_, _, peers, _| {
             peers.wait(|| Ok(false)).map(|()| unreachable!("nothing comes"))
         });
         assert!(matches!(sorted, Err(Error::Device(_))), "{sorted:?}");
@@ -196,7 +197,7 @@ fn a_rank_that_panics_ends_the_wait_of_all() {
     });
 }
 
-/// A process that is killed says nothing; its connections end.
+/// A process that is killed sends nothing, but its connections end.
 #[test]
 fn a_rank_that_is_gone_ends_the_wait_of_all() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -211,12 +212,12 @@ fn a_rank_that_is_gone_ends_the_wait_of_all() {
         let killed = scope.spawn(move || connect(address, place(2), SOON).unwrap());
         let streams = gather(&listener, 3, SOON).unwrap();
         drop(killed.join().unwrap());
-        let sorted = sort(&streams, [7; 128], (&case.text, RATE), |_, _, peers, _| {
+        let sorted = sort(&streams, [7; 128], &case.text, RATE, |_, _, peers, _| {
             peers.wait(|| Ok(false)).map(|()| unreachable!("nothing comes"))
         });
         let end = sorted.unwrap_err();
         assert!(matches!(end, Error::Device(_)) && end.to_string().contains("rank 2"), "{end}");
-        // And that rank 0 is gone.
+        // Rank 0 is gone too.
         drop(streams);
         let end = waiting.join().unwrap().unwrap_err();
         assert!(matches!(end, Error::Device(_)), "{end}");
@@ -244,7 +245,7 @@ fn what_is_no_rank_is_let_go_and_the_wait_for_ranks_ends() {
     });
 }
 
-/// Who has another token, another count or another number hears why, and takes no place.
+/// A rank with another token, count or number is told why it is refused, and is not counted.
 #[test]
 fn ranks_of_other_jobs_are_refused_with_the_reason() {
     let (ours, theirs) = (token("the token of ours"), token("the token of them"));
@@ -274,7 +275,7 @@ fn ranks_of_other_jobs_are_refused_with_the_reason() {
     }
 }
 
-/// A dozen that say nothing, and some that stop within a greeting, before and between the ranks.
+/// Connections that say nothing, or stop within a greeting, come before the ranks and between them.
 #[test]
 fn silent_connections_take_no_time_from_ranks() {
     for silent in [0, 1, 3, 4, 12, 13, 50, 100, 300] {
@@ -293,7 +294,8 @@ fn silent_connections_take_no_time_from_ranks() {
             let ranks = [1, 2].map(|number| connect(&address, place(number, 3), SOON).unwrap());
             assert_eq!(gathered.join().unwrap().len(), 2);
             let took = began.elapsed();
-            // The queue of the system, which has room for 128, may have to be filled once more.
+            // The queue of the system has room for 128 connections, and may have to be filled
+            // again.
             let most = Duration::from_secs(if silent > 100 { 10 } else { 2 });
             assert!(took < most, "{silent} silent connections: {took:?}");
             drop((strangers, ranks));
@@ -324,7 +326,7 @@ fn a_slow_greeting_is_read_beside_others() {
     });
 }
 
-/// Whatever is sent in place of a greeting is let go, and the rank comes in.
+/// A connection that sends anything but a greeting is closed, and the rank comes in.
 #[test]
 fn garbage_is_let_go() {
     let noise = cases::random(4096, 256);
@@ -353,7 +355,7 @@ fn garbage_is_let_go() {
     });
 }
 
-/// One that is gone before all have come gives its place to the next of its number.
+/// If a rank is gone before all have come, the next of its number is taken.
 #[test]
 fn a_rank_that_dies_while_others_are_waited_for_frees_its_place() {
     let (listener, address) = listener();
@@ -394,7 +396,7 @@ fn two_jobs_do_not_share_a_port() {
     });
 }
 
-/// Rank 0 sorts with a rank 1 that `other` stands in for; gives what it ends with, and the time.
+/// Sorts on rank 0 with `other` as rank 1. Returns the end of rank 0, and the time.
 fn sort_with(other: impl FnOnce(Connection) + Send) -> (Result<SortedText>, Duration) {
     let (listener, address) = listener();
     let case = Case::new(&cases::text(5000));
@@ -404,8 +406,8 @@ fn sort_with(other: impl FnOnce(Connection) + Send) -> (Result<SortedText>, Dura
         let _heartbeat = Heartbeat::start(Arc::clone(&connections), PULSE).unwrap();
         let began = Instant::now();
         let sorted =
-            sort(&connections, [7; 128], (&case.text, RATE), |parts, part, peers, settle| {
-                let rows = case.sort((parts, 0), part, settle)?;
+            sort(&connections, [7; 128], &case.text, RATE, |parts, part, peers, settle| {
+                let rows = case.sort(parts, 0, part, settle)?;
                 peers.wait(|| Ok(true)).map(|()| rows)
             });
         let took = began.elapsed();
@@ -420,14 +422,14 @@ fn read_all(connection: &Connection) {
     while connection.hear(|from| Ok(from.read(&mut bytes)?)).is_ok_and(|count| count > 0) {}
 }
 
-/// A process that has stopped, or a host that has vanished: nothing comes, and nothing ends.
+/// A process has stopped, or a host has vanished: nothing comes, and nothing ends.
 #[test]
 fn a_rank_that_falls_silent_is_given_up_by_its_name() {
     let (end, took) = sort_with(|connection| read_all(&connection));
     let said = end.unwrap_err().to_string();
     assert!(said.contains("rank 1 has been silent"), "{said}");
     assert!(took >= PULSE.silence && took < 4 * PULSE.silence, "{took:?}");
-    // Within its rows.
+    // The rank falls silent within its rows.
     let (end, _) = sort_with(|connection| {
         connection.say(|to| messages::put(to, &[1, 3])).unwrap();
         connection.say(|to| Ok(to.write_all(b"abc")?)).unwrap();
@@ -437,7 +439,7 @@ fn a_rank_that_falls_silent_is_given_up_by_its_name() {
     assert!(said.contains("rank 1 has been silent"), "{said}");
 }
 
-/// One that takes long and says that it is there is waited for.
+/// A rank that takes long but sends signs of life is waited for.
 #[test]
 fn a_long_sort_is_waited_for() {
     let case = Case::new(&cases::text(5000));
@@ -446,7 +448,7 @@ fn a_long_sort_is_waited_for() {
             let began = Instant::now();
             peers.wait(|| Ok(began.elapsed() > 2 * PULSE.silence))?;
             let part = PartText { bytes: &job.bytes, before: job.before };
-            case.sort((job.parts, 1), part, settle)
+            case.sort(job.parts, 1, part, settle)
         })
         .unwrap_err();
     });
@@ -454,7 +456,7 @@ fn a_long_sort_is_waited_for() {
     assert!(took > 2 * PULSE.silence, "{took:?}");
 }
 
-/// Sizes that are not those of its part, words that are none, and the end in the middle.
+/// A rank sends sizes other than those of its part, words that do not exist, or ends in the middle.
 #[test]
 fn what_a_rank_says_that_makes_no_sense_ends_the_sort() {
     let cases: [(&[u64], &str); 8] = [
@@ -470,7 +472,7 @@ fn what_a_rank_says_that_makes_no_sense_ends_the_sort() {
     for (words, expected) in cases {
         let (end, took) = sort_with(|connection| {
             connection.say(|to| messages::put(to, words)).unwrap();
-            // All that was asked is read, so that the end is one and no reset.
+            // The whole request is read, so that the connection ends and is not reset.
             let job = connection
                 .hear(|from| Word::hear(from))
                 .and_then(|_| connection.hear(|from| messages::asked(from, place(1, 2), LARGEST)));
@@ -483,7 +485,7 @@ fn what_a_rank_says_that_makes_no_sense_ends_the_sort() {
     }
 }
 
-/// What rank 0 asks of a rank is bounded by the block, and its silence ends the wait.
+/// The requests of rank 0 are bounded by the block, and its silence ends the wait.
 #[test]
 fn a_rank_gives_up_a_rank_0_that_makes_no_sense_or_falls_silent() {
     let cases: [(&[u64], &str); 8] = [
@@ -513,7 +515,7 @@ fn a_rank_gives_up_a_rank_0_that_makes_no_sense_or_falls_silent() {
     }
 }
 
-/// Between two blocks nothing is said for long but that both are there.
+/// Between two blocks both ends may send nothing but signs of life for a long time.
 #[test]
 fn ranks_that_have_nothing_to_do_stay() {
     let (listener, address) = listener();
@@ -529,7 +531,7 @@ fn ranks_that_have_nothing_to_do_stay() {
         drop(heartbeat);
         other.join().unwrap().unwrap();
     });
-    // What beats ends with what it beats for.
+    // The heartbeat ends with the connection that it is for.
     let (listener, address) = self::listener();
     let connected = TcpStream::connect(address).unwrap();
     let connection = Connection::new(connected, 0, PULSE).unwrap();
@@ -537,7 +539,7 @@ fn ranks_that_have_nothing_to_do_stay() {
     drop(listener);
 }
 
-/// That a GPU is missing is known before others are looked for.
+/// A missing GPU is found before others are looked for.
 #[test]
 fn a_missing_gpu_is_no_rank() {
     let cuda = |numbers: &[u32]| Device::Cuda(GpuSet::new(numbers.iter().copied()).unwrap());

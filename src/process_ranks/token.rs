@@ -1,10 +1,13 @@
-//! The secret that tells the ranks of a job from whoever else connects.
+//! Secret that tells the ranks of a job from other processes that connect.
 //!
-//! `BWZ_RANKS_TOKEN` holds it, or else the random key that `mpirun` of Open MPI 4 and earlier gives
-//! to all processes of a job. Other launchers have none: the job numbers of Slurm, the namespaces
-//! of PMIx and the run names of torchrun are no secrets. Nor is the key that programs of Open MPI
-//! get where `srun` started them, which is made of such numbers, with zeros between. Without a
-//! token rank 0 listens on the loopback interface alone, where other users of the host are trusted.
+//! It is in `BWZ_RANKS_TOKEN`, or else it is the random key that `mpirun` of Open MPI 4 and earlier
+//! gives to all processes of a job. Other launchers have none: the job numbers of Slurm, the
+//! namespaces of PMIx and the run names of torchrun are no secrets. Programs of Open MPI that
+//! `srun` started get a key that is made of such numbers, with zeros between, and this is no secret
+//! either.
+//!
+//! Without a token rank 0 listens on the loopback interface only. Other users of the host are
+//! trusted there.
 
 use crate::error::{Error, Result};
 use std::env;
@@ -12,20 +15,21 @@ use std::fmt;
 use std::net::ToSocketAddrs;
 use subtle::ConstantTimeEq;
 
-/// The variable that a user sets.
+/// Variable that a user sets.
 const OWN: &str = "BWZ_RANKS_TOKEN";
 
-/// The key of a job of Open MPI: 128 random bits in hexadecimal digits.
+/// Variable with the key of a job of Open MPI: 128 random bits in hexadecimal digits.
 const OPEN_MPI: &str = "OMPI_MCA_orte_precondition_transports";
 
-/// Bytes of a token.
+/// Minimum number of bytes in a token.
 const LEAST: usize = 16;
+/// Maximum number of bytes in a token.
 const MOST: usize = 128;
 
-/// Bytes of a token in a greeting: its length, and the token, with zeros behind it.
+/// Bytes of a token in a greeting: its length, and the token with zeros after it.
 pub const TOKEN_SIZE: usize = 1 + MOST;
 
-/// A token, or that there is none.
+/// A token, or the fact that there is none.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Token([u8; TOKEN_SIZE]);
 
@@ -38,6 +42,8 @@ impl fmt::Debug for Token {
 impl Token {
     pub const NONE: Token = Token([0; TOKEN_SIZE]);
 
+    /// Reads the token of this process from the environment.
+    ///
     /// # Errors
     /// [`Error::Usage`] if `BWZ_RANKS_TOKEN` is too short or too long.
     pub fn of_process() -> Result<Token> {
@@ -70,18 +76,18 @@ impl Token {
         self.0[0] == 0
     }
 
-    /// The bytes that a greeting carries.
+    /// Bytes that a greeting carries.
     pub fn bytes(&self) -> &[u8; TOKEN_SIZE] {
         &self.0
     }
 
-    /// True if a greeting carried this token. The time that this takes does not depend on where
-    /// they differ.
+    /// Returns true if a greeting carried this token. The time that this takes does not depend on
+    /// the position of a difference.
     pub fn is(&self, greeted: &[u8]) -> bool {
         self.0.ct_eq(greeted).into()
     }
 
-    /// Checks that ranks that have no token meet on the loopback interface.
+    /// Checks that ranks without a token meet on the loopback interface.
     ///
     /// # Errors
     /// [`Error::Usage`] if others could connect.
@@ -100,8 +106,8 @@ impl Token {
     }
 }
 
-/// True if a key of Open MPI is two random numbers of 64 bits, and not made of a job's numbers: one
-/// in a billion random ones looks as if it were.
+/// Returns true if a key of Open MPI is two random numbers of 64 bits, and is not made of a job's
+/// numbers. One random key in a billion looks as if it were.
 fn is_random(key: &str) -> bool {
     let Some((first, second)) = key.split_once('-') else { return false };
     let is_one = |half: &str| {

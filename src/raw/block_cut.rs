@@ -1,6 +1,6 @@
-//! Where a block ends that others follow: between records, as far as the stream has such places.
+//! Cuts between blocks: between two records, as far as the stream has such places.
 //!
-//! The bytes behind the cut begin the next block. It costs one look backwards in each block, and a
+//! The bytes behind a cut begin the next block. A cut costs one look backwards in each block, and a
 //! copy of the shorter part.
 
 use crate::allocation;
@@ -10,20 +10,20 @@ use crate::options::Options;
 use crate::sequence::{self, Kind, LineState, OddBytes};
 use std::mem;
 
-/// How the blocks of one stream are cut.
+/// Rule by which the blocks of one stream are cut.
 ///
-/// Where an index of sequences is wanted, the first block says whether the stream is one of
-/// sequences; then blocks are cut where no line and no record of FASTQ is torn. Where that finds no
-/// place, or the stream is another, a block ends behind the last separator that it holds.
+/// If an index of sequences is wanted, the first block shows whether the stream is one of
+/// sequences. Its blocks are then cut so that no line and no record of FASTQ is torn. If there is
+/// no such place, or the stream is another, a block ends after the last separator in it.
 #[derive(Default)]
 pub(crate) struct BlockCut {
-    /// The next block is the first of a stream that may be one of sequences.
+    /// True if the next block is the first of a stream that may be one of sequences.
     undecided: bool,
     kind: Option<Kind>,
-    /// Anything but sequences is an error.
+    /// True if a stream of anything but sequences is an error.
     requires_sequences: bool,
     listener: Listener,
-    /// Odd bytes met in the blocks so far, and the state behind them.
+    /// Odd bytes met in the blocks so far, and the state after them.
     odd: OddBytes,
     separator: Option<u8>,
 }
@@ -35,7 +35,7 @@ pub(crate) struct SequencesStart {
     pub state: LineState,
 }
 
-/// Bytes of a run that are looked at together.
+/// Bytes of a run that are examined together.
 const PIECE: usize = 64 << 10;
 
 impl BlockCut {
@@ -50,18 +50,18 @@ impl BlockCut {
         }
     }
 
-    /// Whether a block may end before its last byte.
+    /// Returns true if a block may end before its last byte.
     pub fn may_cut(&self) -> bool {
         self.undecided || self.kind.is_some() || self.separator.is_some()
     }
 
-    /// How the next block begins, if the stream is one of sequences.
+    /// Start of the next block, if the stream is one of sequences.
     pub fn start(&self) -> Option<SequencesStart> {
         self.kind.map(|kind| SequencesStart { kind, state: self.odd.state() })
     }
 
-    /// Passes a block that is `len` times `byte`: a stream that begins so is none of sequences, and
-    /// either each byte is a separator or none.
+    /// Passes a block of `len` copies of `byte`. A stream that begins with one is not one of
+    /// sequences. Either every byte of it is a separator or none is, so it is not cut.
     pub fn pass_run(&mut self, byte: u8, len: usize) -> Result<()> {
         let piece = vec![byte; len.min(PIECE)];
         if mem::take(&mut self.undecided) {
@@ -74,15 +74,15 @@ impl BlockCut {
         Ok(())
     }
 
-    /// Warns of what is odd in the stream, which has ended.
+    /// Warns of odd bytes in the stream, which has ended.
     pub fn warn(&self, listener: &Listener) {
         if let Some(what) = self.odd.warning() {
             listener.warn(what);
         }
     }
 
-    /// Takes the bytes off the end of the next block that the one after it begins with; none where
-    /// it is the last. Also gives how the block begins if the stream is one of sequences.
+    /// Takes the bytes with which the following block begins off the end of this one. There are
+    /// none if it is the last. Also returns the block's start if the stream is one of sequences.
     pub fn cut(
         &mut self,
         block: &mut Vec<u8>,
@@ -105,7 +105,8 @@ impl BlockCut {
         Ok((rest, start))
     }
 
-    /// Says why the stream that begins with `block` is none of sequences, if it begins like one.
+    /// Explains why the stream that begins with `block` is not one of sequences, if it begins like
+    /// one.
     fn tell_why(&self, block: &[u8]) -> Result<()> {
         let why = sequence::why_unlike(block);
         if self.requires_sequences {
@@ -131,8 +132,8 @@ impl BlockCut {
     }
 }
 
-/// As [`Vec::split_off`], where the longer part stays in its memory, so that both take at most half
-/// as much again.
+/// Splits like [`Vec::split_off`], but the longer part stays in its memory. Both parts take at most
+/// half as much memory again.
 fn split_off(bytes: &mut Vec<u8>, at: usize) -> Option<Vec<u8>> {
     if at >= bytes.len() / 2 {
         let rest = allocation::copied(&bytes[at..])?;

@@ -1,9 +1,9 @@
-//! Blocks as they are read, and memory that is used again.
+//! Blocks as they are read, and memory that is reused.
 
 use super::*;
 use crate::options::Options;
 
-/// An input that goes on after it said that it had ended.
+/// An input that has more bytes after it reported its end.
 struct Growing<'a>(Vec<&'a [u8]>);
 
 impl Read for Growing<'_> {
@@ -30,7 +30,7 @@ fn memory_is_used_again_unless_it_is_too_small_or_much_too_large() {
     assert_eq!(from(200, 100), [0; 100]);
 }
 
-/// Bytes that are read into several buffers, but not more than so many at a time.
+/// Bytes that are read into several buffers, at most `most` at a time.
 struct AtOnce<'a> {
     left: &'a [u8],
     most: usize,
@@ -42,7 +42,7 @@ impl Read for AtOnce<'_> {
         self.read_vectored(&mut [IoSliceMut::new(out)])
     }
 
-    /// Each third read is interrupted.
+    /// Every third read is interrupted.
     fn read_vectored(&mut self, out: &mut [IoSliceMut]) -> io::Result<usize> {
         self.reads += 1;
         if self.reads.is_multiple_of(3) {
@@ -54,10 +54,12 @@ impl Read for AtOnce<'_> {
     }
 }
 
-/// The blocks of `bytes`, and how many reads they took.
+/// Returns the blocks of `bytes`, and the number of reads that they took.
 fn blocks_of(
     bytes: &[u8],
-    (most, ahead, size): (usize, usize, u64),
+    most: usize,
+    ahead: usize,
+    size: u64,
     cut: BlockCut,
 ) -> (Vec<Vec<u8>>, usize) {
     let input = AtOnce { left: bytes, most, reads: 0 };
@@ -85,10 +87,10 @@ fn blocks_that_are_read_at_once_are_those_that_are_read_one_by_one() {
         for (most, ahead) in
             [1, 9, 10, 25, 1000].into_iter().flat_map(|most| (0..5).map(move |ahead| (most, ahead)))
         {
-            let read = |cut| blocks_of(&bytes, (most, ahead, 10), cut).0;
+            let read = |cut| blocks_of(&bytes, most, ahead, 10, cut).0;
             assert!(read(BlockCut::default()) == whole, "{most}, {ahead}");
             let at_sevens = || BlockCut::new(&Options::new().split_at(7));
-            let one_by_one = blocks_of(&bytes, (1000, 0, 10), at_sevens()).0;
+            let one_by_one = blocks_of(&bytes, 1000, 0, 10, at_sevens()).0;
             assert_eq!(one_by_one.concat(), bytes);
             assert!(read(at_sevens()) == one_by_one, "{most}, {ahead}");
         }
@@ -100,7 +102,7 @@ fn large_blocks_that_are_read_at_once_take_fewer_reads() {
     const SIZE: usize = 300_000;
     let bytes = letters(10 * SIZE + 3);
     let reads = |most, ahead| {
-        let (blocks, reads) = blocks_of(&bytes, (most, ahead, SIZE as u64), BlockCut::default());
+        let (blocks, reads) = blocks_of(&bytes, most, ahead, SIZE as u64, BlockCut::default());
         assert!(blocks.iter().map(Vec::as_slice).eq(bytes.chunks(SIZE)), "{most}, {ahead}");
         reads
     };

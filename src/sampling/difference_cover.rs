@@ -7,16 +7,17 @@
 #[derive(Clone, Debug)]
 pub struct DifferenceCover {
     period: usize,
-    /// The elements, ascending.
+    /// Elements in ascending order.
     elements: Vec<usize>,
-    /// By residue: which element it is.
+    /// For each residue, the index of the element that it is.
     columns: Vec<Option<usize>>,
-    /// By residue: which elements differ by it.
+    /// For each residue, the indices of two elements that differ by it.
     differences: Vec<[usize; 2]>,
 }
 
 impl DifferenceCover {
-    /// The cover of a period from 3 on. It has at most sqrt(1.5 v) + 6 elements, and less than v.
+    /// Creates the cover of a period, which is at least 3. It has at most sqrt(1.5 v) + 6 elements,
+    /// and fewer than v.
     ///
     /// # Panics
     /// For a smaller period.
@@ -24,7 +25,8 @@ impl DifferenceCover {
     pub fn new(period: usize) -> Self {
         assert!(period >= 3, "a cover of {period} has as many elements as there are residues");
         let is_marked = marked(period);
-        // Any shift of a cover is one: by a residue that is no element, 0 becomes none.
+        // Any shift of a cover is a cover. It is shifted by a residue that is no element, so that 0
+        // is no element.
         let shift = is_marked.iter().position(|marked| !marked).expect("a cover leaves out some");
         let elements: Vec<usize> =
             (0..period).filter(|at| is_marked[(at + shift) % period]).collect();
@@ -39,34 +41,36 @@ impl DifferenceCover {
         DifferenceCover { period, elements, columns, differences }
     }
 
-    /// The period v.
+    /// Period v.
     pub fn period(&self) -> usize {
         self.period
     }
 
-    /// The elements of D, ascending.
+    /// Elements of D in ascending order.
     pub fn elements(&self) -> &[usize] {
         &self.elements
     }
 
-    /// Which element of D position i is at, modulo v.
+    /// Returns the index of the element of D that position i has modulo v.
     pub fn column(&self, i: usize) -> Option<usize> {
         self.columns[i % self.period]
     }
 
-    /// The distance from position i to the next one at the given element of D: from 0 to v - 1.
+    /// Returns the distance from position i to the next one at the given element of D, from 0 to v
+    /// - 1.
     pub fn distance(&self, i: usize, column: usize) -> usize {
         (self.elements[column] + self.period - i % self.period) % self.period
     }
 
-    /// Lemma 1: the elements of D that i and j come to after the same distance.
+    /// Returns, by Lemma 1, the indices of the elements of D that i and j reach after the same
+    /// distance.
     pub fn meeting(&self, i: usize, j: usize) -> [usize; 2] {
         let (i, j) = (i % self.period, j % self.period);
         self.differences[(i + self.period - j) % self.period]
     }
 }
 
-/// The residues of the marks of the shortest ruler that is long enough.
+/// Returns the marks of the shortest ruler that is long enough, by residue.
 fn marked(period: usize) -> Vec<bool> {
     let r = (0..).find(|r| 24 * r * r + 36 * r + 13 >= period).expect("some ruler is long enough");
     let gaps =
@@ -104,7 +108,7 @@ mod tests {
         }
     }
 
-    /// Table 2 of the paper, and its optimal covers of 3 and 4.
+    /// The sizes are those of Table 2 of the paper, and of its optimal covers of 3 and 4.
     #[test]
     fn the_sizes_are_those_of_the_paper() {
         let sizes = [(3, 2), (4, 3), (13, 4), (73, 10), (181, 16), (337, 22), (541, 28)];

@@ -1,63 +1,63 @@
-//! Levels of the recursion of `bsp`: how long their strings and periods are, and what the paper
-//! says that they cost.
+//! Levels of the recursion of `bsp`: the lengths of their strings and periods, and their cost
+//! according to the paper.
 
 use super::sample::SampledPositions;
 use std::iter;
 
-/// Where in the recursion a string is sorted.
+/// A level of the recursion, on which a string is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Level {
-    /// From 0.
+    /// Number of the level, from 0.
     pub number: u32,
     /// Symbols of the string.
     pub n: usize,
-    /// The period v of the difference cover.
+    /// Period v of the difference cover.
     pub period: usize,
-    /// The length from which on down a string is sorted on one processor.
+    /// Maximum length of a string that is sorted on one processor.
     alone: usize,
 }
 
 impl Level {
-    /// Level 0, for a text of n symbols on so many processors.
+    /// Level 0, for a text of n symbols on `processors` processors.
     #[must_use]
     pub fn first(n: usize, processors: usize) -> Self {
         Level { number: 0, n, period: 3, alone: n.div_ceil(processors) }
     }
 
-    /// Level 0, for a text on one processor: it ends where all symbols are distinct.
+    /// Level 0, for a text on one processor. The recursion ends when all symbols are distinct.
     #[must_use]
     pub fn alone(n: usize) -> Self {
         Level { number: 0, n, period: 3, alone: 0 }
     }
 
-    /// The level below, for a string of `n` super-characters.
+    /// Level below, for a string of `n` super-characters.
     #[must_use]
     pub fn next(self, n: usize) -> Self {
         let period = raised(self.period).min(n).max(3);
         Level { number: self.number + 1, n, period, ..self }
     }
 
-    /// Whether processor 0 sorts the string, so that the recursion ends.
+    /// Returns true if processor 0 sorts the string, so that the recursion ends.
     #[must_use]
     pub fn is_sorted_alone(self) -> bool {
         self.n <= self.alone
     }
 
-    /// The elements of its difference cover.
+    /// Number of elements of its difference cover.
     #[must_use]
     pub fn cover_len(self) -> usize {
         SampledPositions::new(self.n, self.period).cover().elements().len()
     }
 
-    /// v n / p: the words of a processor are O of this (Section 5.1).
+    /// Value of v n / p. A processor moves O(v n / p) words (Section 5.1).
     #[must_use]
     pub fn words(self, processors: usize) -> f64 {
         self.period as f64 * self.n as f64 / processors as f64
     }
 }
 
-/// The levels for a text of n symbols, if no string in the recursion has distinct symbols; the last
-/// is that of processor 0.
+/// Levels for a text of n symbols, if no string in the recursion has distinct symbols. The last
+/// level is that of processor 0.
 #[must_use]
 pub fn levels(n: usize, processors: usize) -> Vec<Level> {
     let next = |level: &Level| {
@@ -67,14 +67,14 @@ pub fn levels(n: usize, processors: usize) -> Vec<Level> {
     iter::successors(Some(Level::first(n, processors)), next).collect()
 }
 
-/// log_(5/4) (log_3 p^(1/2) + 1): after so many levels the string has O(n / p) symbols (Section
-/// 5.1).
+/// Value of log_(5/4) (log_3 p^(1/2) + 1). After this number of levels the string has O(n / p)
+/// symbols (Section 5.1).
 #[must_use]
 pub fn critical_round(processors: usize) -> f64 {
     ((processors as f64).sqrt().ln() / 3_f64.ln() + 1.0).ln() / 1.25_f64.ln()
 }
 
-/// v^(5/4), rounded up.
+/// Value of v^(5/4), rounded up.
 fn raised(v: usize) -> usize {
     let fifth = (v as u128).pow(5);
     let root = fifth.isqrt().isqrt();

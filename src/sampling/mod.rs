@@ -1,6 +1,11 @@
-//! Accelerated sampling: what `bsp` on processors (`distributed`) and on GPUs (`gpu`) have in
-//! common. Which positions are sorted first, at which level of the recursion, and what the paper
-//! says that it costs.
+//! Accelerated sampling, as far as `bsp` on processors (`distributed`) and on GPUs (`gpu`) share
+//! it.
+//!
+//! | file | job |
+//! |---|---|
+//! | `difference_cover` | the residues whose positions are sorted first |
+//! | `sample` | the positions of the sample, and their order in the string of the next level |
+//! | `level` | the levels of the recursion, and their cost according to the paper |
 
 mod difference_cover;
 mod level;

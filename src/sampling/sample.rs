@@ -1,27 +1,27 @@
-//! The difference cover sample C of a text, and where its suffixes lie in the string X: step 0 and
+//! Difference cover sample C of a text, and the order of its suffixes in the string X: step 0 and
 //! the first half of step 1.
 //!
 //! The paper samples the positions below n, and says that each part X_k of X ends with a
-//! super-character that has a -1 in it. That is so unless n mod v = k: then the last one ends with
-//! the text, and what follows it in X, which is of another part, is compared as if it were text.
+//! super-character that has a -1 in it. This does not hold if n mod v = k: then the last one ends
+//! with the text, and its successor in X, which is of another part, is compared as if it were text.
 //! Here position n, which is the empty suffix, is a position of the sample too, as in the skew
 //! algorithm.
 
 use super::difference_cover::DifferenceCover;
 
-/// The positions i from 0 to n with i mod v in D, and where each comes to lie in X: those of one
-/// residue together, residue by residue.
+/// Positions i from 0 to n with i mod v in D, and their indices in X: those of one residue
+/// together, residue by residue.
 #[derive(Debug)]
 pub struct SampledPositions {
     cover: DifferenceCover,
     n: usize,
-    /// By element of D, where its positions begin in X; and the length of X.
+    /// For each element of D, the index in X of its first position; and the length of X.
     starts: Vec<usize>,
 }
 
 impl SampledPositions {
-    /// That of a text of n symbols, with the cover of a period from 3 on. It has less than n
-    /// positions where the period is not greater than n.
+    /// Samples a text of n symbols, with the cover of a period of at least 3. There are fewer than
+    /// n positions if the period is not greater than n.
     pub fn new(n: usize, period: usize) -> Self {
         let cover = DifferenceCover::new(period);
         let mut starts = vec![0];
@@ -32,7 +32,7 @@ impl SampledPositions {
         SampledPositions { cover, n, starts }
     }
 
-    /// The cover D.
+    /// Cover D.
     pub fn cover(&self) -> &DifferenceCover {
         &self.cover
     }
@@ -42,18 +42,18 @@ impl SampledPositions {
         self.n
     }
 
-    /// The length of X.
+    /// Length of X.
     pub fn len(&self) -> usize {
         self.starts[self.starts.len() - 1]
     }
 
-    /// Where position i of the text lies in X, if it is one of the sample.
+    /// Returns the index in X of position i of the text, if it is one of the sample.
     pub fn index(&self, i: usize) -> Option<usize> {
         let column = self.cover.column(i)?;
         Some(self.starts[column] + i / self.cover.period())
     }
 
-    /// The position in the text of what lies at `index` in X.
+    /// Returns the position in the text of the suffix at `index` in X.
     pub fn position(&self, index: usize) -> usize {
         let column = self.starts.partition_point(|&start| start <= index) - 1;
         let (element, start) = (self.cover.elements()[column], self.starts[column]);

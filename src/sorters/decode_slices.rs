@@ -1,14 +1,14 @@
 //! Decodes the slices of blocks that are searched, on leased GPUs, into the host's memory.
 //!
-//! A block is cut into portions of whole slices, of any number of blocks at a time, and each takes
-//! a lease of its own: while some are decoded, others are copied. So a block may be larger than all
-//! of a GPU's memory; that takes two portions and the pinned memory of one for each lease. A
-//! portion that a GPU fails with or refuses is decoded by the CPU, so that a damaged block has the
-//! same error on every device; `block` checks what comes out.
+//! A block is cut into portions of whole slices, and each portion takes a lease of its own. Any
+//! number of blocks are cut at a time. While some portions are decoded, others are copied. A block
+//! may therefore be larger than a GPU's memory: each lease takes the device memory of two portions
+//! and the pinned memory of one. If a GPU fails with a portion or refuses it, the CPU decodes it,
+//! so that a damaged block has the same error on every device. `block` checks the result.
 //!
-//! Portions are tasks of the current rayon pool, and wait in it for their leases. Whoever has one
-//! does nothing by way of the pool before it is given back: it could be given another portion to do
-//! meanwhile, which waits for that lease.
+//! Portions are tasks of the current rayon pool, and wait in it for their leases. A task that holds
+//! a lease does nothing through the pool before it gives the lease back. The pool could otherwise
+//! hand it another portion, which would wait for that same lease.
 
 use crate::coder::{self, CodedBwt, Coding, SliceDecoder};
 use crate::device_pool::{DevicePool, Opener, Rates};
@@ -21,19 +21,22 @@ use crate::tasks::{self, Task};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-/// Leases of each GPU. A slice takes long for itself, and a portion has less of them than a GPU
-/// decodes at a time.
+/// Number of leases per GPU. A slice takes long by itself, and a portion has fewer slices than a
+/// GPU decodes at a time.
 const LEASES: usize = 8;
 
-/// Bytes that a portion decodes to at most. A larger slice is decoded by the CPU.
+/// Maximum number of bytes that a portion decodes to. The CPU decodes a larger slice.
 const PORTION: usize = 32 << 20;
 
-/// Decodes slices on a GPU to memory of their length, without the pool. Gives whether all are
+/// Decodes slices on a GPU into memory of their length, without the pool. Returns true if all are
 /// sound.
 pub(crate) type GpuDecode = Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>;
 
-/// Neighbouring slices, and where they are decoded to.
-type Portion<'a> = (CodedBwt<&'a [u8]>, &'a mut [u8]);
+/// Neighbouring slices, and the memory that they are decoded into.
+struct Portion<'a> {
+    coded: CodedBwt<&'a [u8]>,
+    out: &'a mut [u8],
+}
 
 /// The GPUs that decode blocks for a search.
 pub(crate) struct SliceGpus {
@@ -42,10 +45,10 @@ pub(crate) struct SliceGpus {
 }
 
 impl SliceGpus {
-    /// Those that the options name.
+    /// Creates the pool of the GPUs that the options name.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is
+    /// [`Error::Device`](crate::Error::Device) if this build has no decoder for the device that is
     /// asked for.
     pub fn new(options: &Options, listener: Listener) -> Result<Self> {
         let threads = options.thread_count();
@@ -54,30 +57,32 @@ impl SliceGpus {
         Ok(SliceGpus { gpus, portion: PORTION })
     }
 
-    /// GPUs that are open at once and used whatever the block, for portions of so many bytes.
+    /// Creates a pool of GPUs that are open from the start and used for every block, for portions
+    /// of `portion` bytes.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuDecode>, portion: usize, listener: Listener) -> Self {
         SliceGpus { gpus: DevicePool::new(Opener::of(gpus), Rates::DECODE, 4, listener), portion }
     }
 
-    /// Whether GPUs decode such blocks: those of static rANS with an index, by which `block` knows
-    /// what must come out.
+    /// Returns true if GPUs decode such blocks: those of static rANS with an index, from which
+    /// `block` knows the correct result.
     pub fn take(header: &BlockHeader) -> bool {
         let indexed = |shape: Shape| shape.indexed && shape.coding == Coding::StaticRans;
         matches!(header.kind, BlockKind::Bwt(shape) if indexed(shape))
     }
 
-    /// A block that they take will be decoded, which has so many coded bytes.
+    /// Announces that a block of `coded_size` coded bytes, of a kind that GPUs take, will be
+    /// decoded.
     pub fn expect(&self, coded_size: u64) {
         self.gpus.expect(coded_size);
     }
 
-    /// Whether there is one for blocks that were expected.
+    /// Returns true if a GPU may be leased for blocks that were expected.
     pub fn may_decode(&self) -> bool {
         self.gpus.may_lease()
     }
 
-    /// Says that one decoded a block wrongly.
+    /// Warns that a GPU decoded a block wrongly.
     pub fn warn(&self, failure: &str) {
         self.gpus.warn(failure);
     }
@@ -86,15 +91,17 @@ impl SliceGpus {
     pub fn decode(
         &self,
         decoder: &SliceDecoder,
-        (models, raw_sizes, slices): (&[u8], &[u32], &[&[u8]]),
+        models: &[u8],
+        raw_sizes: &[u32],
+        slices: &[&[u8]],
         bwt: &mut [u8],
     ) -> Result<(), Flaw> {
         let sum: u64 = raw_sizes.iter().map(|&size| u64::from(size)).sum();
         if raw_sizes.len() != slices.len() || sum != bwt.len() as u64 {
             return coder::decode_slices(decoder, raw_sizes, slices, bwt);
         }
-        let portions = self.portions((models, raw_sizes, slices), bwt);
-        // All threads have part in each portion, and in the others meanwhile.
+        let portions = self.portions(models, raw_sizes, slices, bwt);
+        // All threads work on each portion, and on the others meanwhile.
         let threads = (rayon::current_num_threads() / portions.len().max(1)).max(1);
         let flaw = OnceLock::new();
         let task = |portion| -> Task {
@@ -102,7 +109,7 @@ impl SliceGpus {
                 if flaw.get().is_none()
                     && let Err(found) = self.decode_portion(decoder, portion, threads)
                 {
-                    // Another thread may have set one meanwhile, which is as good.
+                    // Another thread may have set a flaw meanwhile, which is as good.
                     let _ = flaw.set(found);
                 }
             })
@@ -111,10 +118,12 @@ impl SliceGpus {
         flaw.into_inner().map_or(Ok(()), Err)
     }
 
-    /// Cuts slices, which fill `bwt`, into portions.
+    /// Cuts slices, which together decode to all of `bwt`, into portions.
     fn portions<'a>(
         &self,
-        (models, mut raw_sizes, mut slices): (&[u8], &[u32], &[&'a [u8]]),
+        models: &[u8],
+        mut raw_sizes: &[u32],
+        mut slices: &[&'a [u8]],
         mut bwt: &'a mut [u8],
     ) -> Vec<Portion<'a>> {
         let mut portions = Vec::new();
@@ -131,7 +140,7 @@ impl SliceGpus {
             let len = sizes.iter().map(|&size| size as usize).sum();
             let out = bwt.split_off_mut(..len).expect("slices fill it");
             let (models, raw_sizes, slices) = (models.to_vec(), sizes.to_vec(), some.to_vec());
-            portions.push((CodedBwt { models, raw_sizes, slices }, out));
+            portions.push(Portion { coded: CodedBwt { models, raw_sizes, slices }, out });
         }
         portions
     }
@@ -139,9 +148,10 @@ impl SliceGpus {
     fn decode_portion(
         &self,
         decoder: &SliceDecoder,
-        (coded, out): Portion,
+        portion: Portion,
         threads: usize,
     ) -> Result<(), Flaw> {
+        let Portion { coded, out } = portion;
         let size = coded.size() as u64;
         let lease = (out.len() <= self.portion).then(|| self.gpus.lease(size, threads)).flatten();
         if let Some(mut lease) = lease
@@ -156,7 +166,7 @@ impl SliceGpus {
     }
 }
 
-/// A decoder on a GPU, with memory for portions.
+/// Creates a decoder on a GPU, with memory for portions.
 fn gpu_decode(number: u32) -> Result<GpuDecode> {
     let mut decoder = gpu::BwtDecoder::new(number)?;
     decoder.reserve(PORTION as u32)?;
@@ -167,7 +177,7 @@ fn gpu_decode(number: u32) -> Result<GpuDecode> {
     }))
 }
 
-/// Does on this thread what a GPU does.
+/// Does on this thread what a GPU would do.
 #[cfg(test)]
 pub(crate) fn decode_as_gpu(coded: &CodedBwt<&[u8]>, mut out: &mut [u8]) -> Result<bool> {
     let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models)?;

@@ -1,11 +1,11 @@
 //! Restores blocks from their transforms, on the CPU or on a leased GPU.
 //!
-//! The CPU restores a block on all threads that are free. A transform that a GPU cannot invert is
-//! inverted again by the CPU, so that a damaged block has the same error on every device.
+//! The CPU restores a block on all threads that are free. If a GPU cannot invert a transform, the
+//! CPU inverts it again, so that a damaged block has the same error on every device.
 //!
-//! With `--memory`, each block that is restored is taken to need 6 bytes per byte: the transform
-//! and the CPU's table take 5, and a GPU's inverse, in use or not, 1 for the copy from which the
-//! GPU reads and to which it writes.
+//! With `--memory`, each block being restored is counted with 6 bytes per byte. The transform and
+//! the CPU's table take 5. A GPU's inverse, in use or not, takes 1 for the copy that the GPU reads
+//! from and writes to.
 
 use super::coded_transform::CodedTransform;
 use crate::bwt::{self, Bwt, CpuInverse};
@@ -23,27 +23,27 @@ use crate::{coder, events::Listener};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Leases of each GPU. A block is decoded for ten times as long as it is inverted, and its slices
-/// are so few that many blocks are decoded in the time of one.
+/// Number of leases per GPU. Decoding a block takes ten times as long as inverting it, and a block
+/// has so few slices that many blocks are decoded in the time of one.
 const LEASES: usize = 8;
 
-/// Threads that the CPU's work on a block is cut for at least.
+/// Minimum number of threads among which the CPU divides the work on a block.
 const LEAST_SHARE: usize = 4;
 
 /// Restores the text of a transform on a GPU, and says when each step was done.
 pub(crate) type GpuInvert = Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>;
 
-/// A transform, and where its text goes.
+/// A transform, and the memory for its text.
 pub(crate) enum InvertJob<'a> {
-    /// To the place of its bytes. Where that fails, they are as before.
+    /// The text replaces the transform's bytes. If that fails, the bytes are unchanged.
     Bwt(&'a mut Bwt),
-    /// A coded one, to memory of the text's length.
+    /// A coded transform, and memory of the text's length.
     Coded(&'a CodedTransform, &'a mut [u8]),
 }
 
 #[cfg(test)]
 impl<'a> InvertJob<'a> {
-    /// Does it on the CPU, and gives the text where it is to be.
+    /// Does the job on the CPU, and returns the text in its memory.
     pub fn on_cpu(self) -> Result<&'a mut [u8]> {
         match self {
             InvertJob::Bwt(bwt) => {
@@ -62,20 +62,22 @@ impl<'a> InvertJob<'a> {
     }
 }
 
-/// All that inverts, shared by the workers.
+/// Inverters on the CPU and on GPUs, shared by the workers.
 pub(crate) struct BlockInverter {
-    /// Those that may decode and invert: a block is expected of them, and leased one.
+    /// GPUs that may decode and invert. They are told of a block that will come, and then leased
+    /// for it.
     pub gpus: DevicePool<GpuInvert>,
     cpu: CpuInverse,
-    /// Blocks that the CPU restores now.
+    /// Number of blocks that the CPU is restoring now.
     on_cpu: AtomicUsize,
 }
 
 impl BlockInverter {
-    /// For up to `workers` blocks at a time, of up to `block_size` bytes.
+    /// Creates the inverters for up to `workers` blocks at a time, each of up to `block_size`
+    /// bytes.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where this build has nothing for the device that is
+    /// [`Error::Device`](crate::Error::Device) if this build has no inverse for the device that is
     /// asked for.
     pub fn new(workers: usize, block_size: u64, pool: &Threads, options: &Options) -> Result<Self> {
         // Larger blocks go to the CPU.
@@ -90,7 +92,7 @@ impl BlockInverter {
         BlockInverter { gpus, cpu: CpuInverse::new(narrow), on_cpu: AtomicUsize::new(0) }
     }
 
-    /// Of GPUs that are open at once and used whatever the block.
+    /// Creates the inverters of GPUs that are open from the start and used for every block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuInvert>, listener: Listener) -> Self {
         BlockInverter::with(
@@ -104,18 +106,18 @@ impl BlockInverter {
         self.cpu.free_tables();
     }
 
-    /// No more blocks come: lets go of the GPUs.
+    /// Lets go of the GPUs, since no more blocks come.
     pub fn end(&self) {
         self.gpus.end();
     }
 
-    /// How many threads of `pool` the CPU would have for one more block.
+    /// Number of threads of `pool` that the CPU would have for one more block.
     pub fn threads(&self, pool: &Threads) -> usize {
         (pool.count() / (self.on_cpu.load(Ordering::Relaxed) + 1)).max(1)
     }
 
-    /// Restores the block of a transform, as [`crate::bwt::invert`] does; on the CPU by threads of
-    /// `pool`, of which the caller is none.
+    /// Restores the block of a transform, as [`crate::bwt::invert`] does. On the CPU the threads of
+    /// `pool` do it; the caller must not be one of them.
     pub fn invert(&self, mut bwt: Bwt, pool: &Threads) -> Result<(Vec<u8>, Vec<Timed>)> {
         let threads = self.threads(pool);
         let lease = self.gpus.lease(bwt.bytes.len() as u64, threads);
@@ -126,7 +128,8 @@ impl BlockInverter {
         }
     }
 
-    /// The same for a block that got no lease for so many threads, or whose GPU failed.
+    /// Restores a block on the CPU. The block got no lease when it was compared with `threads`
+    /// threads, or its GPU failed.
     pub fn invert_on_cpu(
         &self,
         bwt: Bwt,
@@ -134,7 +137,7 @@ impl BlockInverter {
         pool: &Threads,
     ) -> Result<(Vec<u8>, Vec<Timed>)> {
         let (len, from) = (bwt.bytes.len() as u64, Instant::now());
-        // Others may be done before this one.
+        // Other blocks may end before this one, so it is divided among more threads.
         let share = self.threads(pool).max(LEAST_SHARE.min(pool.count()));
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
         let on = Executor { threads: share, execute: &|tasks| _ = pool.execute(tasks) };
@@ -145,8 +148,8 @@ impl BlockInverter {
     }
 }
 
-/// An inverse on a GPU, with memory for blocks of the given size and for the samples of a usual
-/// index.
+/// Creates an inverse on a GPU, with memory for blocks of the given size and for the samples of a
+/// usual index.
 fn gpu_invert(number: u32, block_size: u32) -> Result<GpuInvert> {
     let mut inverse = gpu::GpuInverse::new(number)?;
     inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;

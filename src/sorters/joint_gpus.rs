@@ -1,20 +1,21 @@
-//! Blocks that several GPUs sort together, each a part of the block, where a device of several was
-//! asked for.
+//! Blocks that several GPUs sort together, each a part of the block, if a device of several GPUs
+//! was asked for.
 //!
-//! Those are blocks that no GPU alone has the memory for; and one that is alone in its stream, so
-//! that the other GPUs would have nothing to do, where they are many: two take 0.6 to 0.8 times the
-//! time of one (`kernels/README.md`), which the check of what they sort outweighs. But a block of
-//! up to [`gpu::MOST_BYTES`] that a GPU codes too stays with one: coding takes longer than sorting,
-//! and what several have sorted is coded by the threads. A small block, whose rounds wait for
-//! messages, stays with one too.
+//! Two kinds of blocks are sorted in this way. The first are blocks for which no GPU alone has the
+//! memory. The second is a block that is alone in its stream, so that the other GPUs would be idle,
+//! if there are at least 8 GPUs. (Two GPUs take 0.6 to 0.8 times the time of one,
+//! `kernels/README.md`, which the check of their result outweighs.) Two other kinds stay with one
+//! GPU. One is a block of up to [`gpu::MOST_BYTES`] bytes that the GPU codes too: coding takes
+//! longer than sorting, and threads code a block that several GPUs have sorted. The other is a
+//! small block, whose rounds would wait for messages.
 //!
-//! Where other processes help, their GPUs are the others, and only the first kind of blocks is
-//! theirs: to those that one GPU holds, ranks add nothing but the way over the network.
+//! If other processes help, their GPUs take part, and only the first kind of blocks is sorted
+//! together. For blocks that one GPU holds, ranks add only the way over the network.
 //!
-//! The GPUs are opened when the first such block has its turn, and do one block at a time. Where
-//! one of them fails, the block is sorted by one GPU or the CPU, and so are those behind it; where
-//! what they gave is not the block's, by the CPU. (Where ranges of keys do not do, as in a text
-//! that repeats itself, or fail, the same GPUs have tried prefix doubling before that.)
+//! The GPUs are opened when the first such block has its turn, and sort one block at a time. If one
+//! of them fails, one GPU or the CPU sorts the block and those after it. If their result is not the
+//! block's, the CPU does. (Before that, if sorting by key ranges does not suit the text, as with a
+//! text that repeats itself, or fails, the same GPUs have tried prefix doubling.)
 
 use crate::bwt::Bwt;
 use crate::device::{Device, GpuSet};
@@ -27,50 +28,53 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// Smaller blocks are sorted by one GPU: it takes less than a tenth of a second for them.
+/// Minimum bytes of a block that several GPUs sort. One GPU takes less than a tenth of a second for
+/// smaller blocks.
 const LEAST: u64 = 256 << 20;
-/// A block that is alone is sorted by so many GPUs or by one.
+/// Minimum number of GPUs that together sort a block which is alone in its stream.
 const MANY: usize = 8;
-/// More than `gpu::JointSorter` takes sort each block alone.
+/// Maximum number of GPUs that `gpu::JointSorter` takes. If there are more, each sorts blocks
+/// alone.
 const MOST: usize = 64;
-/// Bytes of a GPU's memory that the sort of a block takes for each of its bytes, at least.
+/// Minimum bytes of a GPU's memory that the sort takes per byte of the block.
 const BYTES_PER_SUFFIX: u64 = 27;
 
-/// Sorts blocks on several GPUs, with the given sample rate, and says when that was done.
+/// Sorts a block on several GPUs with the given sample rate, and says when that was done.
 pub(super) type JointSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
 
 /// The GPUs that sort blocks together.
 pub(super) struct JointGpus {
     device: Device,
     ranks: Option<Ranks>,
-    /// Smaller blocks are none of theirs.
+    /// Minimum bytes of a block that the GPUs sort together.
     least: u64,
-    /// Whether each of them codes the block too that it sorts alone.
+    /// True if a GPU that sorts a block alone codes it too.
     codes: bool,
     chosen: OnceLock<Option<ChosenGpus>>,
-    /// `None` before the first block, and when they have failed.
+    /// The open GPUs. `None` before the first block, and after a failure.
     sort: Mutex<Option<JointSort>>,
     failed: AtomicBool,
 }
 
 /// Several GPUs, and the largest block that each has the memory for.
 struct ChosenGpus {
-    /// Of this process.
+    /// GPUs of this process.
     numbers: Vec<u32>,
-    /// Of all ranks.
+    /// Number of GPUs of all ranks.
     count: usize,
     holds: u64,
 }
 
 impl JointGpus {
-    /// Of a device, whose GPUs each code what they sort alone where `codes` says so, or of the
-    /// ranks that help.
+    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `codes`
+    /// is true, a GPU that sorts a block alone codes it too.
     pub fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
         let (chosen, sort, failed) = (OnceLock::new(), Mutex::new(None), AtomicBool::new(false));
         JointGpus { device, ranks, least: LEAST, codes, chosen, sort, failed }
     }
 
-    /// So many, whose sort this is; each has memory for blocks of up to `holds` bytes.
+    /// Creates a pool of `count` GPUs that sort with `sort`. Each can hold blocks of up to `holds`
+    /// bytes.
     #[cfg(test)]
     pub fn of(count: u32, sort: JointSort, holds: u64, codes: bool) -> Self {
         let count = count as usize;
@@ -80,7 +84,8 @@ impl JointGpus {
         JointGpus { device, ranks, least: 1, codes, chosen, sort, failed }
     }
 
-    /// Whether a block of `len` bytes is theirs, which may be alone in its stream.
+    /// Returns true if the GPUs together sort a block of `len` bytes. `is_alone` is true if it may
+    /// be alone in its stream.
     pub fn take(&self, len: u64, is_alone: bool) -> bool {
         if len < self.least || self.failed.load(Ordering::Relaxed) {
             return false;
@@ -91,17 +96,17 @@ impl JointGpus {
         len > chosen.holds || is_alone && are_many && !one_codes
     }
 
-    /// Sorts a block with samples at a rate; `None` where they take no more blocks since it was
-    /// asked whether they do.
+    /// Sorts a block with samples at the given rate. Returns `None` if the GPUs have failed since
+    /// [`JointGpus::take`] said that they take it.
     ///
     /// # Errors
-    /// [`Error::Device`] where a GPU is not there or fails: they take no more blocks.
+    /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
     pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
         let mut open = self.sort.lock().unwrap_or_else(PoisonError::into_inner);
         if self.failed.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        // One that panics is not used again.
+        // A sort that panics is not put back, and so not used again.
         let sort = open.take().map_or_else(|| self.open(), Ok);
         let sorted = sort.and_then(|mut sort| {
             let sorted = sort(block, sample_rate);
@@ -116,14 +121,13 @@ impl JointGpus {
         sorted.map(Some)
     }
 
-    /// A GPU was wrong: they take no more blocks, and their memory is free again.
+    /// Stops the GPUs after a wrong result: they take no more blocks, and their memory is freed.
     pub fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
         *self.sort.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The GPUs, found the first time that a block may be theirs; `None` where they are not
-    /// several.
+    /// The GPUs, found the first time that a block may be theirs. `None` if they are not several.
     fn chosen(&self) -> Option<&ChosenGpus> {
         let find = || {
             let Device::Cuda(_) = self.device else { return None };
@@ -151,7 +155,7 @@ impl JointGpus {
     }
 }
 
-/// Sorts, and says when that was done.
+/// Runs `sort`, and says when that was done.
 fn timed(
     gpus: Device,
     sample_rate: u32,
@@ -183,7 +187,7 @@ mod tests {
         })
     }
 
-    /// A sorter of one GPU that is never to be asked, and these; and the warnings.
+    /// Creates sorters of these GPUs together and of one alone, and the list of their warnings.
     fn sorters(together: JointGpus, alone: GpuSort) -> (BlockSorter, Arc<Mutex<Vec<String>>>) {
         let warnings = Arc::new(Mutex::new(Vec::new()));
         let received = Arc::clone(&warnings);
@@ -206,7 +210,7 @@ mod tests {
             let taken = taken.map(|(len, is_alone)| several.take(len, is_alone));
             assert_eq!(taken, [false, true, count == 8 && !codes, true]);
         }
-        // What is so large that one GPU does not code it is sorted by all.
+        // All GPUs sort a block that is too large for one GPU to code.
         let most = u64::from(gpu::MOST_BYTES);
         let taken = [most, most + 1].map(|len| several(8, 1 << 40, true).take(len, true));
         assert_eq!(taken, [false, true]);
@@ -231,7 +235,7 @@ mod tests {
             });
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..5 {
-                let sorted = sorters.sort(b"banana", 2, (1, false), &Threads::Calling);
+                let sorted = sorters.sort(b"banana", 2, 1, false, &Threads::Calling);
                 assert_eq!(sorted.unwrap().0, expected);
             }
             let warning = "one is lost; sorting on one GPU or the CPU";
@@ -258,7 +262,7 @@ mod tests {
             });
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..2 {
-                let sorted = sorters.sort(&block, 64, (1, false), &Threads::Calling);
+                let sorted = sorters.sort(&block, 64, 1, false, &Threads::Calling);
                 let (sorted, steps) = sorted.unwrap();
                 assert!(sorted == expected);
                 assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
@@ -268,7 +272,7 @@ mod tests {
         }
     }
 
-    /// On a real GPU, of which there are two streams: whatever launch of whichever fails.
+    /// Any launch of either of two streams on a real GPU may fail.
     #[test]
     fn several_gpus_that_fail_in_the_middle_of_a_block_lose_nothing() {
         if gpu::testing::gpu().is_none() {
@@ -276,7 +280,7 @@ mod tests {
         }
         let block = crate::cases::text(300_000);
         let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
-        // By ranges, of which there are few launches, and by doubling.
+        // The first two sort by key ranges, which takes few launches; the others sort by doubling.
         for (failing, launches) in [(0, 0), (1, 3), (0, 20), (1, 60)] {
             let sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
             let mut sorter = if launches < 20 { sorter } else { sorter.by_doubling() };
@@ -288,7 +292,7 @@ mod tests {
             let together = JointGpus::of(2, several, 1, false);
             let (sorters, warnings) = sorters(together, one());
             for _ in 0..4 {
-                let sorted = sorters.sort(&block, 1 << 15, (1, true), &Threads::Calling);
+                let sorted = sorters.sort(&block, 1 << 15, 1, true, &Threads::Calling);
                 assert!(sorted.unwrap().0 == expected, "after {launches} launches");
             }
             assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");

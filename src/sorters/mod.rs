@@ -1,60 +1,62 @@
-//! Who sorts which block, and who restores it, or decodes it for a search: the CPU's threads, or
-//! the GPUs of a [device pool](crate::device_pool), which says where a block is done first.
+//! Sorting, restoring and decoding of blocks on the CPU's threads or on the GPUs of a [device
+//! pool](crate::device_pool).
+//!
+//! The pool estimates which of the two finishes a block first, and the block goes there. A GPU also
+//! codes what it sorts and decodes what it inverts, so that the transform does not leave the GPU.
+//! It does so if the coding is static rANS, the block has no index and at most 2^31 - 1 bytes, one
+//! GPU sorts it alone, and that GPU has the memory. For a search a GPU decodes blocks of static
+//! rANS that have an index: the index in memory is made of the transform on the host.
 //!
 //! | file | way |
 //! |---|---|
-//! | `sort_blocks` | block -> transform, coded where a GPU does that |
+//! | `sort_blocks` | block -> transform, coded if a GPU does that |
 //! | `joint_gpus` | blocks that several GPUs sort together |
 //! | `invert_blocks` | transform, coded or not -> block |
 //! | `decode_slices` | coded slices -> transform, for a search |
-//! | `coded_transform` | what stands for a transform that a GPU has coded, or decodes |
-//!
-//! A GPU codes what it sorted, and decodes what it inverts, so that the transform does not leave
-//! it: where the coding is static rANS, the block has no index and up to 2^31 - 1 bytes, and that
-//! GPU alone sorts it and has the memory. For a search it decodes blocks that have an index, of
-//! that coding too: the index is made of the transform on the host.
+//! | `coded_transform` | a transform that a GPU has coded, or is to decode |
 //!
 //! # Failure
-//! A failure that is found changes no byte of what is written. It is `Error::Device`, in the middle
-//! of a block or before. Each pool gives one warning, of the first thing that goes wrong in it; a
-//! search has two pools, and gives one.
+//! A failure that is found changes no byte of the output. It is `Error::Device`, before a block or
+//! in the middle of it. Each pool gives one warning, about the first thing that goes wrong in it. A
+//! search has two pools, and gives one warning.
 //!
-//! - A GPU cannot be opened: the other GPUs do the work, or the CPU, and a warning says so; but
-//!   with `auto` nothing does where the driver names no GPU at all. Where a further lease of a GPU
-//!   finds no memory there is one less, and where its coder finds none the CPU codes: nothing is
-//!   said of either.
-//! - A GPU that works without others fails while it sorts, codes, decodes or inverts, its rounds do
-//!   not end, or what it counts cannot be (more suffixes than there are, no primary row, slices
-//!   that do not fit): the CPU does the block again, and that lease, one of a GPU's
-//!   several, is not given again. A warning.
-//! - One of several that sort a block together fails: one GPU sorts it, or the CPU, and they sort
-//!   no more together. A warning.
-//! - What a GPU sorted has sums over its bytes that are not the block's, or samples out of range;
-//!   what several sorted is another block, as the CPU finds that inverts it; or `--verify` finds a
-//!   block that does not restore: the CPU sorts the block again, and no GPU sorts any more of this
-//!   stream, since what is wrong next may pass. What is on GPUs just then is still taken where it
-//!   passes. A warning. A block that `--verify` refuses again, made by the CPU, ends the work.
-//! - A GPU finds a block damaged that it restores or decodes: the CPU does it again. Its error is
-//!   given if it finds the same, else nothing is said.
-//! - What a GPU restored fails the block's checksum or the edges of its index (`block`): the CPU
+//! - A GPU cannot be opened: the other GPUs do the work, or the CPU. There is a warning, except
+//!   with `auto` if the driver names no GPU at all. If a further lease of a GPU finds no memory,
+//!   there is one lease less. If its coder finds no memory, the CPU codes. Neither gives a warning.
+//! - A GPU that works alone fails while it sorts, codes, decodes or inverts; or its rounds do not
+//!   end; or its counts are impossible (more suffixes than there are, no primary row, slices that
+//!   do not fit): the CPU does the block again. That lease, one of several of its GPU, is not given
+//!   again. A warning.
+//! - One of several GPUs that sort a block together fails: one GPU sorts the block, or the CPU, and
+//!   the GPUs sort no further block together. A warning.
+//! - The GPU's transform fails the quick check: its byte sums differ from the block's, or a sample
+//!   is out of range. Or the transform of several GPUs is of another block, which the CPU finds by
+//!   inverting it. Or `--verify` finds a block that does not restore. In each case the CPU sorts
+//!   the block again and no GPU sorts any more of this stream, since the next error may pass the
+//!   check. Blocks that are on GPUs at that moment are still taken if they pass. A warning. If
+//!   `--verify` also refuses the block that the CPU made, the work ends.
+//! - A GPU that restores or decodes a block finds it damaged: the CPU does it again. If the CPU
+//!   finds damage too, its error is given; else nothing is said.
+//! - A block that a GPU restored fails its checksum or the edges of its index (`block`): the CPU
 //!   restores it again, and the lease stays. A warning, if the CPU finds the block sound.
-//! - What a GPU decoded for a search is not what the block's index says of it, which has the counts
-//!   of bytes of each slice, or does not restore where it is restored: the CPU decodes it again,
-//!   and the lease stays. A warning, if the CPU finds the block sound. What has the right counts in
-//!   a wrong order is believed where the index is.
+//! - Slices that a GPU decoded for a search disagree with the block's index, which has the byte
+//!   counts of each slice, or do not restore if the block is restored: the CPU decodes them again,
+//!   and the lease stays. A warning, if the CPU finds the block sound. Slices with the right counts
+//!   in a wrong order pass this check, unless the block is restored.
 //! - A GPU fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning.
-//!   Of what a search found it is checked that rows and counts can be, and the CPU searches again
-//!   where they cannot; of LCP arrays that no long value is missing. Nothing else is.
+//!   Rows and counts found by a search are checked to be possible, and the CPU searches again if
+//!   they are not. LCP arrays are checked to miss no long value. Nothing else is checked.
 //!
-//! What is not covered: a wrong transform of one GPU that passes, and slices that it codes wrongly,
-//! of which nothing but the sizes is checked, are written, and the block is lost, unless `--verify`
-//! is asked for. A GPU that hangs is waited for, and so is the opening of one, by the end of the
-//! work. A panic ends the work, and no partial file stays (`cli`); so does want of the host's
-//! memory.
+//! Three failures are not covered. A wrong transform of one GPU that passes the quick check is
+//! written, and the block is lost, unless `--verify` is given. So are slices that a GPU codes
+//! wrongly, of which only the sizes are checked. A GPU that hangs is waited for, and the end of the
+//! work waits for a GPU that is being opened. A panic or want of the host's memory ends the work,
+//! and no partial file stays (`cli`).
 //!
-//! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU; it is
-//! counted like that one, which may have to take over. To check what several sorted takes some 7
-//! bytes per byte, one more than is counted below 2 GiB.
+//! # Memory
+//! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU. It is
+//! counted like a CPU worker, since the CPU may have to take over. The check of a block that
+//! several GPUs sorted takes about 7 bytes per byte, one more than is counted below 2 GiB.
 
 mod coded_transform;
 mod decode_slices;

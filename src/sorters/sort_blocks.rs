@@ -16,16 +16,18 @@ use crate::threads::{self, Threads};
 use std::ops::RangeInclusive;
 use std::time::Instant;
 
-/// Leases of each GPU: for blocks of so many bytes together, within these bounds. A block's slices
-/// are too few for a whole GPU, so that several blocks are coded in hardly more time than one.
+/// Bytes of the blocks that all leases of one GPU sort together. A block has too few slices to fill
+/// a GPU, so several blocks are coded in hardly more time than one.
 const LEASED: u64 = 256 << 20;
+/// Minimum and maximum number of leases per GPU.
 const LEASES: RangeInclusive<u64> = 4..=8;
 
 fn leases(block_size: u64) -> usize {
     (LEASED / block_size.max(1)).clamp(*LEASES.start(), *LEASES.end()) as usize
 }
 
-/// How many blocks may be on a GPU, or wait for one that is opened, while threads filter others.
+/// Number of blocks that may be on a GPU, or wait for one to be opened, while threads filter
+/// others.
 pub(crate) fn blocks_on_gpus(block_size: u64, options: &Options) -> usize {
     let may_be = match options.device {
         Device::Cpu => false,
@@ -35,7 +37,7 @@ pub(crate) fn blocks_on_gpus(block_size: u64, options: &Options) -> usize {
     if may_be { leases(block_size) } else { 0 }
 }
 
-/// All that sorts, shared by the workers.
+/// Sorters on the CPU and on GPUs, shared by the workers.
 pub(crate) struct BlockSorter {
     pub gpus: DevicePool<GpuSort>,
     pub(super) together: JointGpus,
@@ -43,12 +45,12 @@ pub(crate) struct BlockSorter {
 }
 
 impl BlockSorter {
-    /// For up to `workers` blocks at a time, of up to `block_size` bytes with samples at
-    /// `sample_rate`. GPUs code them too where `coded` says how.
+    /// Creates the sorters for up to `workers` blocks at a time, each of up to `block_size` bytes
+    /// with samples at `sample_rate`. If `coded` is given, GPUs also code the blocks into slices of
+    /// these limits.
     ///
     /// # Errors
-    /// [`Error::Device`] where this build has no sorter for the device that
-    /// is asked for.
+    /// [`Error::Device`] if this build has no sorter for the device that is asked for.
     pub fn new(
         workers: usize,
         block_size: u64,
@@ -60,7 +62,7 @@ impl BlockSorter {
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_SORTED.into()) as u32;
         let threads = options.thread_count();
-        let make = move |number| gpu_sort(number, most, (sample_rate, coded), threads);
+        let make = move |number| gpu_sort(number, most, sample_rate, coded, threads);
         let opener = Opener::new(options.device, workers, leases(block_size), make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
         let gpus = DevicePool::of(opener, rates, pool, options.listener.clone());
@@ -79,41 +81,43 @@ impl BlockSorter {
         }
     }
 
-    /// Of GPUs that are open at once and used whatever the block.
+    /// Creates the sorters of GPUs that are open from the start and used for every block.
     #[cfg(test)]
     pub fn of(gpus: Vec<GpuSort>, listener: Listener) -> Self {
         BlockSorter::with(DevicePool::new(Opener::of(gpus), Rates::SORT, 4, listener))
     }
 
-    /// A block of `len` bytes, which may be alone in its stream, will be sorted when it has its
-    /// turn.
+    /// Announces that a block of `len` bytes will be sorted when it has its turn. `is_alone` is
+    /// true if it may be alone in its stream.
     pub fn expect(&self, len: usize, is_alone: bool) {
         if !self.together.take(len as u64, is_alone) {
             self.gpus.expect(len as u64);
         }
     }
 
-    /// No more blocks come: lets go of the GPUs, which takes a tenth of a second.
+    /// Lets go of the GPUs, since no more blocks come. This takes a tenth of a second.
     pub fn end(&self) {
         self.gpus.end();
     }
 
-    /// A GPU was wrong, which may not be found the next time: says so, and uses none any more.
+    /// Warns that a GPU was wrong, and uses none any more: the next error may not be found.
     pub fn give_up(&self, failure: &str) {
         self.gpus.give_up(failure);
         self.together.give_up();
     }
 
-    /// Sorts a block: on several GPUs where it is alone in its stream or no GPU alone has the
-    /// memory for it; on one or on the CPU otherwise, and where they fail.
+    /// Sorts a block. Several GPUs sort it if it is alone in its stream or no GPU alone has the
+    /// memory for it. Otherwise, or if they fail, one GPU or the CPU sorts it, the latter on up to
+    /// `threads` threads.
     ///
-    /// What they give is inverted on the CPU and compared with the block: it goes through more
-    /// hands than what one GPU sorts, and blocks that large are few.
+    /// The result of several GPUs is inverted on the CPU and compared with the block. It goes
+    /// through more hands than the result of one GPU, and blocks that large are few.
     pub fn sort(
         &self,
         block: &[u8],
         sample_rate: u32,
-        (threads, is_alone): (usize, bool),
+        threads: usize,
+        is_alone: bool,
         pool: &Threads,
     ) -> Result<(Sorted, Vec<Timed>)> {
         if self.together.take(block.len() as u64, is_alone) {
@@ -130,8 +134,8 @@ impl BlockSorter {
         self.sort_on_one(block, sample_rate, threads, pool)
     }
 
-    /// Sorts a block on one GPU or on up to `threads` threads of the CPU. The latter happens in
-    /// `pool`; a GPU is waited for outside of it.
+    /// Sorts a block on one GPU or on up to `threads` threads of the CPU. The CPU works in `pool`;
+    /// a GPU is waited for outside of it.
     pub fn sort_on_one(
         &self,
         block: &[u8],
@@ -150,7 +154,7 @@ impl BlockSorter {
         })
     }
 
-    /// `None` where the CPU is to sort it.
+    /// Sorts a block on one GPU. Returns `None` if the CPU is to sort it.
     fn sort_on_gpu(
         &self,
         block: &[u8],
@@ -159,7 +163,7 @@ impl BlockSorter {
         pool: &Threads,
     ) -> Result<Option<(Sorted, Vec<Timed>)>> {
         let lease = self.gpus.lease(block.len() as u64, threads);
-        // The lease ends with this, before anything waits for the pool.
+        // The lease ends with this statement, before anything waits for the pool.
         let sorted = lease.and_then(|mut lease| lease.run(|sort| sort(block, sample_rate)));
         let Some((sorted, counts, steps)) = sorted.transpose()? else { return Ok(None) };
         if !self.could_be(&sorted, counts, block, pool) {
@@ -169,7 +173,7 @@ impl BlockSorter {
         Ok(Some((sorted, steps)))
     }
 
-    /// Whether what a GPU gave could be the block's.
+    /// Returns true if the result of a GPU could be that of the block.
     fn could_be(
         &self,
         sorted: &Sorted,
@@ -184,7 +188,7 @@ impl BlockSorter {
     }
 }
 
-/// Whether a block is what its transform is inverted to.
+/// Returns true if the transform is inverted to the block.
 fn restores(bwt: &Bwt, block: &[u8]) -> Result<bool> {
     match bwt.copy().and_then(bwt::invert) {
         Ok(restored) => Ok(restored == block),
@@ -195,7 +199,8 @@ fn restores(bwt: &Bwt, block: &[u8]) -> Result<bool> {
 
 const WRONG: &str = "a GPU gave a transform that is not the block's";
 
-/// As [`could_be_of`], of a transform that is coded, with the bytes that were counted in it.
+/// Does the check of [`could_be_of`] for a coded transform, with the byte counts that the GPU took
+/// of it.
 fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: &[u8]) -> bool {
     let CodedTransform { coded, sample_rate, samples } = coded;
     let rows = 1..=block.len() as u32;
@@ -206,19 +211,21 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, block: 
         && samples.iter().all(|row| rows.contains(row))
 }
 
-/// A sorter on a GPU, with memory for blocks of the size and sample rate given, and a coder where
-/// it is to code and there is memory for that. Up to so many threads copy very large blocks.
+/// Creates a sorter on a GPU, with memory for blocks of the given size and sample rate. If `limits`
+/// is given and there is memory, it has a coder too. Up to `threads` threads copy very large
+/// blocks.
 fn gpu_sort(
     number: u32,
     block_size: u32,
-    (sample_rate, coded): (u32, Option<SliceLimits>),
+    sample_rate: u32,
+    limits: Option<SliceLimits>,
     threads: usize,
 ) -> Result<GpuSort> {
     let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
     sorter.reserve(block_size, sample_rate)?;
-    // What is larger the CPU codes.
-    let coded = coded.filter(|_| block_size <= gpu::MOST_BYTES);
-    let mut coder = coded.and_then(|limits| {
+    // The CPU codes larger blocks.
+    let limits = limits.filter(|_| block_size <= gpu::MOST_BYTES);
+    let mut coder = limits.and_then(|limits| {
         let mut encoder = gpu::BwtEncoder::new(number).ok()?;
         encoder.reserve(block_size, limits).ok().map(|()| (encoder, limits))
     });
@@ -229,7 +236,7 @@ fn gpu_sort(
         let began = Instant::now();
         threads::copy(sorter.input(block.len())?, block, threads);
         if let Some((encoder, limits)) = &mut coder {
-            return sort_and_code(&mut sorter, encoder, *limits, sample_rate, (number, began));
+            return sort_and_code(&mut sorter, encoder, *limits, sample_rate, number, began);
         }
         let sorted = sorter.sort_input(sample_rate)?;
         let mut bytes = bwt::zeroed(block.len())?;
@@ -246,14 +253,15 @@ fn gpu_sort(
     }))
 }
 
-/// Sorts the sorter's input on GPU `number` and codes its transform there. It was copied since
-/// `began`.
+/// Sorts the sorter's input on GPU `number` and codes its transform there. The input's copying
+/// began at `began`.
 fn sort_and_code(
     sorter: &mut gpu::GpuSorter,
     encoder: &mut gpu::BwtEncoder,
     limits: SliceLimits,
     sample_rate: u32,
-    (number, began): (u32, Instant),
+    number: u32,
+    began: Instant,
 ) -> Result<GpuSorted> {
     let (encoded, samples) = sorter.sort_and_encode(sample_rate, encoder, limits)?;
     let (samples, counts, coded) = (samples.to_vec(), encoded.byte_counts, Instant::now());

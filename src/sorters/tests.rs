@@ -28,12 +28,13 @@ fn sorters(open: OpenGpus<GpuSort>, gpu_only: bool, listener: Listener) -> Block
     BlockSorter::with(DevicePool::new(opener, rates, 4, listener))
 }
 
-/// A sorter on GPUs that are open at once and used whatever the block.
+/// Creates a sorter on GPUs that are open from the start and used for every block.
 fn chosen(listener: Listener, gpus: Vec<GpuSort>) -> BlockSorter {
     sorters(Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu))), true, listener)
 }
 
-/// One sorter that comes up when the channel says so, and is used where it is done first.
+/// Creates one sorter that comes up when the channel says so, and is used if it would be done
+/// first.
 fn opened_on_demand(gpu: GpuSort) -> (BlockSorter, Sender<()>) {
     let (open_now, opens) = mpsc::channel();
     let open: OpenGpus<GpuSort> = Box::new(move |queue| {
@@ -57,7 +58,7 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
     Ok((Sorted::Coded(transform), Some(counts), Vec::new()))
 }
 
-/// A sorter that works so often, and then fails for good.
+/// Creates a sorter that sorts `blocks` blocks, and then fails for good.
 fn breaking_after(mut blocks: u32) -> GpuSort {
     Box::new(move |block, rate| {
         blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
@@ -238,7 +239,7 @@ fn many_blocks_open_a_gpu_before_their_turn() {
 
 #[test]
 fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
-    // Of zeros, the shortest suffix is the first.
+    // In a block of zeros, the shortest suffix is the first.
     const LEN: usize = 1 << 28;
     let (sorters, open_now) = opened_on_demand(Box::new(|block, sample_rate| {
         let samples = (0..LEN).step_by(sample_rate as usize).map(|pos| (LEN - pos) as u64);
@@ -280,7 +281,7 @@ fn one_block_does_not_wait_for_a_gpu_that_is_being_opened() {
     open_now.send(()).unwrap();
 }
 
-/// An inverter on GPUs that are open at once and used whatever the block.
+/// The inverter's GPUs are open from the start and used for every block.
 #[test]
 fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, warnings) = Listener::of_warnings();
@@ -307,7 +308,7 @@ fn failing_devices_cost_no_block_on_the_way_back() {
     assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
 }
 
-/// What a device cannot make a text of is no fault of the device, and may be one all the same.
+/// A transform that a device cannot invert need not be a fault of the device, but it may be one.
 #[test]
 fn the_cpu_decides_on_what_a_device_refuses() {
     let (listener, warnings) = Listener::of_warnings();
@@ -324,7 +325,7 @@ fn the_cpu_decides_on_what_a_device_refuses() {
     assert!(warnings.lock().unwrap().is_empty());
 }
 
-/// Whatever launch on a real GPU fails, in whichever block.
+/// Any launch on a real GPU may fail, in any block.
 #[test]
 fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     use crate::gpu::{self, testing};
@@ -353,7 +354,7 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
     }
 }
 
-/// Whatever launch on a real GPU fails, in whichever block.
+/// Any launch on a real GPU may fail, in any block.
 #[test]
 fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     use crate::gpu::{self, Algorithm, testing};

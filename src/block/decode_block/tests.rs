@@ -6,7 +6,7 @@ use crate::device::GpuSet;
 use crate::frame::FrameReader;
 use crate::sorters::{GpuInvert, SliceGpus, decode_as_gpu};
 
-/// The one block of a file.
+/// Returns the one block of a file.
 fn block_of(raw: &[u8], options: &Options) -> CodedBlock {
     let mut file = Vec::new();
     crate::compress(raw, &mut file, options).unwrap();
@@ -37,7 +37,7 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
     assert_eq!(*warnings.lock().unwrap(), ["a GPU restored block 0 wrongly; restoring on the CPU"]);
 }
 
-/// Though their checksum is right.
+/// The payload's checksum is right, so only the decoders can find the damage.
 #[test]
 fn slices_that_are_damaged_have_the_same_error_on_a_gpu() {
     let options = Options::new().index(16).unwrap();

@@ -1,11 +1,11 @@
-//! Blocks that are checked before they are written, and those that a GPU sorts wrongly.
+//! Blocks that are checked before they are written, and blocks that a GPU sorts wrongly.
 
 use super::*;
 use crate::bwt::Sorter;
 use crate::cases;
 use crate::sorters::GpuSort;
 
-/// An encoder on a GPU that gives wrong transforms though their bytes are right.
+/// Creates an encoder on a GPU that gives wrong transforms, whose bytes are the right ones.
 fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {
     let options = Options::new().verify(verify);
     let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();

@@ -1,4 +1,4 @@
-//! What the GPUs that sort one text ask of the network between them.
+//! Operations of the network between the GPUs that sort one text.
 
 use crate::error::Result;
 use crate::gpu::interface::Transferred;
@@ -9,20 +9,21 @@ use cudarc::driver::ValidAsZeroBits;
 ///
 /// All of them call the same functions in the same order.
 pub trait DeviceExchange {
-    /// The number of this GPU, from 0.
+    /// Number of this GPU, from 0.
     fn number(&self) -> usize;
 
-    /// How many GPUs there are.
+    /// Number of GPUs.
     fn count(&self) -> usize;
 
-    /// The words of each GPU, which all give equally many of.
+    /// Returns the words of each GPU. All GPUs give equally many.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the network or another GPU fails.
+    /// [`Error::Device`](crate::Error::Device) if the network or another GPU fails.
     fn all_gather(&mut self, words: &[u64]) -> Result<Vec<Vec<u64>>>;
 
-    /// Sends `sent[q]` to each GPU q, itself too, and receives as much as that has for this one
-    /// into `received[q]`. All is there when this returns, and what was sent may be overwritten.
+    /// Sends `sent[q]` to each GPU q, including itself, and receives into `received[q]` the array
+    /// that GPU q has for this one. When this returns, all arrays have arrived, and those that were
+    /// sent may be overwritten.
     ///
     /// # Errors
     /// As [`DeviceExchange::all_gather`].
@@ -33,6 +34,6 @@ pub trait DeviceExchange {
         received: &[Array<T>],
     ) -> Result<()>;
 
-    /// What this GPU has sent to others so far.
+    /// Amount of data that this GPU has sent to others so far, and the time it took.
     fn transferred(&self) -> Transferred;
 }

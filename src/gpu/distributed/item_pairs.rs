@@ -1,8 +1,8 @@
 //! Values of items on their way to the GPUs that keep the items, and items that the next GPUs keep:
 //! the host side of `kernels/distributed/item_pairs.cu`.
 //!
-//! A pair is a word: the number of the item, and its value below. Sorted pairs are those of each
-//! GPU one behind the other.
+//! A pair is a word. Its upper half is the number of the item, its lower half the value. In sorted
+//! pairs, those for each GPU follow each other.
 
 use super::device_exchange::DeviceExchange;
 use super::joint_work::JointWork;
@@ -15,13 +15,14 @@ use crate::gpu::text_parts::TextParts;
 use crate::sampling::SampledPositions;
 use std::ops::Range;
 
-/// Gives each item of this GPU's part its value, wherever the pair of both is; 0 to those without
-/// one. Both buffers have room for all items of a part, and for the pairs, which are the first
-/// `len` ones.
+/// Gives each item of this GPU's part its value, from whichever GPU has their pair. Items without a
+/// pair get 0. The pairs of this GPU are the first `len` ones. Both buffers have room for them, and
+/// for all items of a part.
 pub fn distribute<E: DeviceExchange>(
     work: &mut JointWork<E>,
     pairs: DoubleBuffer<u64>,
-    (len, is_sorted): (u32, bool),
+    len: u32,
+    is_sorted: bool,
     parts: TextParts,
     items: Array<u32>,
 ) -> Result<()> {
@@ -51,15 +52,16 @@ pub fn distribute<E: DeviceExchange>(
     store_pairs(work.gpu, incoming, first, items)
 }
 
-/// The numbers of all pairs are items.
+/// Stores the values of pairs. The numbers of all pairs must be those of items here.
 #[allow(unsafe_code)]
 fn store_pairs(gpu: &Gpu, pairs: Array<u64>, first: u32, items: Array<u32>) -> Result<()> {
     let len = pairs.len();
-    // SAFETY: `items` has the items of this GPU, which those of the pairs are.
+    // SAFETY: `items` has the items of this GPU, and the pairs have the numbers of such items.
     unsafe { gpu.each("item_pairs/store_pairs", len, arguments![pairs, len, first, items]) }
 }
 
-/// Adds the items behind a GPU's part, which later ones keep, and zeros behind the last of all.
+/// Adds the `behind` items behind a GPU's part, which later GPUs keep, and zeros behind the last
+/// item of all.
 pub fn fetch_behind<E: DeviceExchange>(
     work: &mut JointWork<E>,
     parts: TextParts,
@@ -72,7 +74,7 @@ pub fn fetch_behind<E: DeviceExchange>(
     if work.is_alone() {
         return Ok(());
     }
-    // What `from` keeps of what `to` wants, among the items of this GPU.
+    // The items that `from` keeps and `to` wants, among the items of this GPU.
     let wanted = |from: usize, to: usize| {
         let (kept, end) = (parts.range(from), parts.range(to).end);
         let start = kept.start.max(end);
@@ -85,16 +87,16 @@ pub fn fetch_behind<E: DeviceExchange>(
     work.exchange.all_to_all(work.gpu, &sent, &received)
 }
 
-/// A range, counted from the first item of another one.
+/// Returns a range, counted from the first item of another one.
 fn among(own: &Range<u64>, range: Range<u64>) -> Range<u32> {
     (range.start - own.start) as u32..(range.end - own.start) as u32
 }
 
-/// The sampled positions in device memory, and what suffixes are compared by.
+/// Sampled positions in device memory, and the tables by which suffixes are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleTables<'m> {
     pub elements: Array<'m, u32>,
-    /// Of each difference of residues, the elements that two suffixes come to.
+    /// For each difference of residues, the elements at which two suffixes meet.
     pub meetings: Array<'m, u32>,
     columns: Array<'m, u32>,
     starts: Array<'m, u32>,
@@ -113,8 +115,8 @@ impl<'m> SampleTables<'m> {
         }
     }
 
-    /// Fills them, given the positions of which this GPU has the names; and gives how many of those
-    /// are sampled.
+    /// Fills the tables for the positions `own`, whose names this GPU has. Returns the number of
+    /// those that are sampled.
     pub fn fill(&self, gpu: &Gpu, sample: &SampledPositions, own: Range<u64>) -> Result<u32> {
         let (cover, period) = (sample.cover(), sample.cover().period() as u64);
         let words = |items: &[usize]| items.iter().map(|&item| item as u32).collect::<Vec<_>>();
@@ -141,8 +143,8 @@ impl<'m> SampleTables<'m> {
         Ok(sampled)
     }
 
-    /// Pairs of an index and a name for the sampled ones of the positions that the tables were
-    /// filled for, in order. The text has n symbols.
+    /// Makes pairs of an index and a name for the sampled ones of the positions that the tables
+    /// were filled for, in order. The text has n symbols.
     #[allow(unsafe_code)]
     pub fn names(
         &self,
@@ -154,28 +156,29 @@ impl<'m> SampleTables<'m> {
     ) -> Result<()> {
         assert!(u64::from(names.len()) == own.end.min(n.into()) - own.start);
         let items = (own.end - own.start) as u32;
-        let arguments = self.arguments(n, names, (own.start as u32, items), pairs);
+        let arguments = self.arguments(n, names, own.start as u32, items, pairs);
         let ctas = items.div_ceil(THREADS);
         // SAFETY: there is a name for each of these positions but the one behind the text, and the
-        // tables put each sampled one of them at a place of its own among the pairs.
+        // tables give each sampled one of them a pair of its own.
         unsafe { gpu.launch_struct("item_pairs/sampled_names", ctas, THREADS, &arguments) }
     }
 
-    /// Pairs of a position and a rank for sorted sample suffixes, of which the first one has
+    /// Makes pairs of a position and a rank for sorted sample suffixes. The first one has the rank
     /// `first_rank`.
     #[allow(unsafe_code)]
     pub fn ranks(
         &self,
         gpu: &Gpu,
         n: u32,
-        (sorted, first_rank): (Array<u32>, u32),
+        sorted: Array<u32>,
+        first_rank: u32,
         pairs: Array<u64>,
     ) -> Result<()> {
         let items = sorted.len();
         assert!(pairs.len() >= items);
-        let arguments = self.arguments(n, sorted, (first_rank, items), pairs);
+        let arguments = self.arguments(n, sorted, first_rank, items, pairs);
         let ctas = items.div_ceil(THREADS);
-        // SAFETY: both have so many items, and what is sorted are indices of the sample.
+        // SAFETY: both arrays have `items` items, and `sorted` holds indices of the sample.
         unsafe { gpu.launch_struct("item_pairs/sampled_ranks", ctas, THREADS, &arguments) }
     }
 
@@ -183,7 +186,8 @@ impl<'m> SampleTables<'m> {
         &self,
         n: u32,
         values: Array<u32>,
-        (first, items): (u32, u32),
+        first: u32,
+        items: u32,
         pairs: Array<u64>,
     ) -> SampledPairsArgs {
         let sample = SampleView {

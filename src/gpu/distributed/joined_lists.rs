@@ -1,4 +1,4 @@
-//! The unresolved minimizers of all GPUs on one: the host side of
+//! Unresolved minimizers of all GPUs on one: the host side of
 //! `kernels/distributed/joined_lists.cu`.
 
 use crate::error::Result;
@@ -7,19 +7,19 @@ use crate::gpu::runtime::tuning::THREADS;
 use crate::gpu::runtime::{Array, Gpu, arguments};
 use crate::gpu::sort::UnsortedGroups;
 
-/// A list of minimizers on another GPU, which this one can read, with the groups of the list that
-/// they were selected from.
+/// A list of minimizers on another GPU, which this one can read, with the groups of the list from
+/// which they were selected.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerList {
     pub items: u32,
     pub groups: u32,
-    /// The first row of the text that the GPU sorts, from which its rows are counted.
+    /// First row of the text that the GPU sorts. Its rows are counted from there.
     pub first_row: u32,
     pub view: UnsortedGroupsView,
 }
 
 impl PeerList {
-    /// In words for another GPU, but for the first row.
+    /// The list in words for another GPU, without the first row.
     pub fn words(&self) -> [u64; 6] {
         let UnsortedGroupsView { sa_indices, suffixes, groups, group_heads } = self.view;
         [self.items.into(), self.groups.into(), sa_indices, suffixes, groups, group_heads]
@@ -36,7 +36,8 @@ impl PeerList {
     }
 }
 
-/// Joins lists, those with smaller rows first. `ranks` of minimizers become those of their groups.
+/// Joins lists, those with smaller rows first. The `ranks` of minimizers become those of their
+/// groups.
 #[allow(unsafe_code)]
 pub fn join_lists(
     gpu: &Gpu,
@@ -51,12 +52,12 @@ pub fn join_lists(
         let to = to.view();
         let (ranks, row, ctas) = (ranks.address(), first_row, items.div_ceil(THREADS));
         let arguments = JoinArgs { from: view, to, ranks, items, row, item, group };
-        // SAFETY: the other GPU has so many items in this list, and waits until all have joined
-        // theirs; there is room for them here.
+        // SAFETY: the other GPU has `items` items in this list, and waits until all GPUs have
+        // joined theirs; there is room for them here.
         unsafe { gpu.launch_struct("joined_lists/join_list", ctas, THREADS, &arguments)? };
         let own = heads.part(group..group + groups);
         let arguments = arguments![view.group_heads, groups, first_row, own];
-        // SAFETY: as above, of its groups.
+        // SAFETY: as above, for the `groups` groups of the list.
         unsafe { gpu.each("joined_lists/join_heads", groups, arguments)? };
         (item, group) = (item + items, group + groups);
     }

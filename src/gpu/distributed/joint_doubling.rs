@@ -1,25 +1,29 @@
-//! The suffixes of one text sorted by several GPUs: prefix doubling, in groups that are refined
-//! where they lie. It is the algorithm of `distributed::prefix_doubling` with its steps in kernels.
+//! Sorting of one text by several GPUs with prefix doubling, in groups that are refined where they
+//! lie. It is the algorithm of `distributed::prefix_doubling` with its steps in kernels.
 //!
 //! 1. Each GPU makes the first keys of the suffixes of its part of the text, 64 bits of the
-//!    alphabetic code, and sorts them. They are cut where the rows of the next GPU begin
-//!    ([`KeySplits`]), and cross the network once, with their suffixes; a GPU merges what it gets.
-//! 2. Suffixes that are alone with their key are resolved: the byte before one, which has come with
-//!    it, goes to its row. The others form a list. The ranks of all suffixes go to the GPUs that
-//!    keep them ([`OwnerRoutes`]), unless nothing is left; in later rounds those that are new.
-//! 3. In a round, each suffix of the list asks for the rank of the one h behind it. A list is
-//!    sorted by the number of the group and that rank, groups that lie on several GPUs being cut
-//!    and exchanged before, as in step 1; and what is resolved leaves it, as in step 2.
+//!    alphabetic code, and sorts them. They are cut at the first rows of the next GPU
+//!    ([`KeySplits`]), and cross the network once, with their suffixes. A GPU merges the runs that
+//!    it receives.
+//! 2. Suffixes that are alone with their key are resolved. The byte before such a suffix has come
+//!    with it, and goes to its row. The others form a list. Unless none are left, the ranks of all
+//!    suffixes go to the GPUs that keep them ([`OwnerRoutes`]); in later rounds only the new ranks
+//!    do.
+//! 3. In a round, each suffix of the list asks for the rank of the suffix h symbols behind it. A
+//!    list is sorted by the number of the group and that rank. Before this, groups that lie on
+//!    several GPUs are cut and exchanged as in step 1. Resolved suffixes then leave the list, as in
+//!    step 2.
 //!
-//! A key holds as many whole symbols as its bits do, so h differs from group to group: a suffix has
-//! the symbols of its first key in its word. Where those of all groups that are left are m at
-//! least, the groups after k rounds agree in (2^k - 1) m symbols more than their first keys. Keys
-//! of fixed width would make h one number, and leave many more suffixes unresolved: the alphabetic
-//! code takes 4.5 bits of English text for a symbol, and those of fixed width 7.
+//! A key holds as many whole symbols as fit into its bits, so h differs from group to group. The
+//! word of a suffix holds the number of symbols in its first key. If this is at least m for all
+//! groups that are left, the groups agree after k rounds in (2^k - 1) m symbols more than their
+//! first keys. Keys of fixed width would make h one number, but leave many more suffixes
+//! unresolved: a symbol of English text takes 4.5 bits in the alphabetic code, and 7 in a code of
+//! fixed width.
 //!
-//! A GPU takes 56 bytes and a bit for each suffix of its part, and 2 more for the part itself and
-//! its rows.
-//! Nothing depends on the text: the cuts are exact, and ranks are exchanged in batches.
+//! A GPU takes a little more than 56 bytes for each suffix of its part, and 2 more for the part
+//! itself and its rows. The memory does not depend on the text: the cuts are exact, and ranks are
+//! exchanged in batches.
 //!
 //! N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007; P. Flick and S. Aluru, *Parallel
 //! distributed memory construction of suffix and longest common prefix arrays*, 2015.
@@ -27,10 +31,10 @@
 use super::device_exchange::DeviceExchange;
 use super::key_splits::KeySplits;
 use super::open_groups::{ListShape, exchanged, open_borders, open_ranges};
-use super::owner_routes::{HeadRanks, OwnerRoutes, RouteBuffers};
+use super::owner_routes::{HeadRanks, OwnerRoutes, RouteBuffers, RoutedList};
 use super::part_keys::{PartBytes, part_keys};
 use super::row_groups::{
-    ListEnds, RowList, compose_keys, list_ends, mark_heads, mark_unresolved, part_list,
+    ListEnds, NewList, RowList, compose_keys, list_ends, mark_heads, mark_unresolved, part_list,
 };
 use super::run_merge::merge_runs;
 use super::string_names::count_from;
@@ -44,22 +48,23 @@ use crate::gpu::sort::AlphabeticCode;
 use crate::gpu::text_parts::TextParts;
 use std::ops::Range;
 
-/// Bits of the number of a group in a key. Tests want more groups than there are numbers.
+/// Maximum number of bits for a group's number in a key. Tests need more groups than there are
+/// numbers.
 const MOST_GROUP_BITS: u32 = if cfg!(test) { 10 } else { u64::BITS };
 
-/// Room of lists at least, so that batches of ranks have some too.
+/// Minimum room of lists, so that batches of ranks have some room too.
 const LEAST_ROOM: usize = 8192;
 
-/// The buffers of one GPU.
+/// Buffers of one GPU.
 pub struct JointDoubling<'m> {
     cub: Cub<'m>,
     parts: TextParts,
     keys: DoubleBuffer<'m, u64>,
     suffixes: DoubleBuffer<'m, u64>,
     rows: DoubleBuffer<'m, u32>,
-    /// The number of each item's group.
+    /// Number of each item's group.
     groups: Array<'m, u32>,
-    /// The row of the first of it.
+    /// Row of the first item of that group.
     heads: Array<'m, u32>,
     /// A bit for each row: whether the group that begins there keeps its rank.
     kept: Array<'m, u32>,
@@ -71,11 +76,11 @@ pub struct JointDoubling<'m> {
     facts: Array<'m, u32>,
 }
 
-/// What one round leaves of a list.
+/// Ranks of a list after a round.
 struct Ranked {
-    /// Of each GPU, whether its first group begins on an earlier one.
+    /// For each GPU, whether its first group begins on an earlier one.
     open: Vec<bool>,
-    /// And the rank of that.
+    /// Rank of this GPU's first group, if that begins on an earlier GPU.
     open_rank: u64,
     first_row_here: u32,
 }
@@ -106,8 +111,8 @@ impl<'m> JointDoubling<'m> {
         })
     }
 
-    /// Sorts, and writes the rows of this GPU. `left` gets the number of suffixes of all GPUs that
-    /// were unresolved after each round.
+    /// Sorts, and writes the rows of this GPU. After each round the number of unresolved suffixes
+    /// of all GPUs is added to `left`.
     pub fn run<E: DeviceExchange>(
         mut self,
         gpu: &Gpu,
@@ -132,7 +137,7 @@ impl<'m> JointDoubling<'m> {
             }
         }
         let mut least = self.split(gpu, exchange, &mut lists, u64::BITS, out, left)?;
-        // What groups agree in beside their first keys.
+        // Number of symbols in which groups agree, beside those of their first keys.
         let mut behind = 0;
         let bits = u64::BITS - self.parts.len().leading_zeros();
         while left.last() != Some(&0) {
@@ -146,7 +151,7 @@ impl<'m> JointDoubling<'m> {
         Ok(())
     }
 
-    /// The keys of the part's suffixes by the code of the whole text.
+    /// Makes the keys of the part's suffixes by the code of the whole text.
     fn first_keys<E: DeviceExchange>(
         &mut self,
         gpu: &Gpu,
@@ -167,7 +172,7 @@ impl<'m> JointDoubling<'m> {
         count_from(gpu, 0, self.rows.current.first(own))
     }
 
-    /// The keys of the list: the rank of the suffix as far behind each as its group agrees.
+    /// Makes the keys of the list: the rank of the suffix as far behind each as its group agrees.
     fn ask<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
@@ -179,11 +184,12 @@ impl<'m> JointDoubling<'m> {
         let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
         let len = lists[exchange.number()].len as u32;
         let (suffixes, keys) = (self.suffixes.current.first(len), self.keys.current.first(len));
-        self.routes.ask(gpu, exchange, (suffixes, longest(lists)), behind, keys, &buffers)
+        let list = RoutedList { suffixes, longest: longest(lists) };
+        self.routes.ask(gpu, exchange, list, behind, keys, &buffers)
     }
 
-    /// Gives each GPU, of groups that lie on several, the suffixes of its rows; and says how many
-    /// came from each. Nothing happens where there are no such groups.
+    /// Gives each GPU the suffixes of its rows, from groups that lie on several GPUs. Returns how
+    /// many came from each GPU, or `None` if there are no such groups.
     fn exchange_groups<E: DeviceExchange>(
         &mut self,
         gpu: &Gpu,
@@ -212,11 +218,11 @@ impl<'m> JointDoubling<'m> {
         Ok(Some(received))
     }
 
-    /// Merges the sorted runs that a list of one group came in.
+    /// Merges the sorted runs in which a list of one group has come.
     fn merge(&mut self, gpu: &Gpu, runs: Vec<u32>) -> Result<()> {
         let len = runs.iter().sum();
         let (mut keys, mut suffixes) = (self.keys.first_items(len), self.suffixes.first_items(len));
-        // Where groups lie is not known yet.
+        // This array is free, since the groups' heads are not known yet.
         let splits = self.heads;
         merge_runs(gpu, &mut keys, &mut suffixes, runs, splits)?;
         if keys.current.address() != self.keys.current.address() {
@@ -226,7 +232,7 @@ impl<'m> JointDoubling<'m> {
         Ok(())
     }
 
-    /// Sorts a range of a list of so many suffixes by keys of so many bits.
+    /// Sorts a range of a list of `len` suffixes by the lowest `bits` bits of the keys.
     fn sort_range(&mut self, gpu: &Gpu, range: Range<u32>, len: u32, bits: u32) -> Result<()> {
         let mut keys = self.keys.part(range.clone());
         let mut suffixes = self.suffixes.part(range.clone());
@@ -245,13 +251,14 @@ impl<'m> JointDoubling<'m> {
         gpu.copy(suffixes.current, suffixes.alternate)
     }
 
-    /// Sorts each group of a list by keys of so many bits. Keys with the numbers of groups above
-    /// them have 64 bits: where there are more groups, as many are sorted at a time.
+    /// Sorts each group of a list by keys of `bits` bits. With the numbers of groups above them the
+    /// keys have at most 64 bits. If there are more groups than numbers, the list is sorted in
+    /// several ranges.
     fn sort_in_groups(&mut self, gpu: &Gpu, list: ListShape, bits: u32) -> Result<()> {
         let all_bits = u64::BITS - list.groups.saturating_sub(1).leading_zeros();
         let group_bits = all_bits.min(u64::BITS - bits).min(MOST_GROUP_BITS);
         let (len, groups) = (list.len as u32, self.groups.first(list.len as u32));
-        compose_keys(gpu, self.keys.current.first(len), groups, (bits, group_bits))?;
+        compose_keys(gpu, self.keys.current.first(len), groups, bits, group_bits)?;
         let (mut from, mut next) = (0, 1 << group_bits);
         while from < len {
             let to = if next < list.groups { first_of_group(gpu, groups, next)? } else { len };
@@ -261,8 +268,9 @@ impl<'m> JointDoubling<'m> {
         Ok(())
     }
 
-    /// Splits the groups of a list that was sorted by keys of so many bits: tells the new ranks,
-    /// and lets go what is resolved. Gives the least symbols of a first key that is left.
+    /// Splits the groups of a list that was sorted by keys of `bits` bits: tells the new ranks, and
+    /// writes the resolved suffixes to their rows. Returns the minimum number of symbols in a first
+    /// key of the suffixes that are left.
     fn split<E: DeviceExchange>(
         &mut self,
         gpu: &Gpu,
@@ -272,13 +280,13 @@ impl<'m> JointDoubling<'m> {
         out: RowsView,
         left: &mut Vec<u64>,
     ) -> Result<u64> {
-        let (number, most) = (exchange.number(), longest(lists));
+        let (number, longest) = (exchange.number(), longest(lists));
         let len = lists[number].len as u32;
         let ranked = self.rank(gpu, exchange, lists, bits)?;
         let (heads, rows) = (self.heads.first(len), self.rows.current.first(len));
         let sums = self.keys.alternate.first(len);
         let goes_on = ranked.open.get(number + 1).is_some_and(|&open| open);
-        mark_unresolved(gpu, heads, rows, (ranked.open[number], goes_on), sums)?;
+        mark_unresolved(gpu, heads, rows, ranked.open[number], goes_on, sums)?;
         let mut sum = 0;
         if len > 0 {
             self.cub.inclusive_sum_u64(gpu, sums)?;
@@ -294,12 +302,13 @@ impl<'m> JointDoubling<'m> {
             let ranks = HeadRanks { heads, kept: self.kept, first_row, open };
             let (outgoing, incoming) = (self.suffixes.alternate.cast(), self.keys.current.cast());
             let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
-            self.routes.tell(gpu, exchange, (suffixes, most), ranks, &buffers)?;
+            let list = RoutedList { suffixes, longest };
+            self.routes.tell(gpu, exchange, list, ranks, &buffers)?;
         }
         let list = RowList { suffixes, rows };
         let new = RowList { suffixes: self.suffixes.alternate, rows: self.rows.alternate };
-        let new = (new, self.groups);
-        let facts = part_list(gpu, list, sums, (new_len, new_groups), out, new, self.facts)?;
+        let new = NewList { list: new, groups: self.groups, len: new_len, group_count: new_groups };
+        let facts = part_list(gpu, list, sums, new, out, self.facts)?;
         self.suffixes.swap();
         self.rows.swap();
         let words = [new_len, new_groups, facts.front, facts.back, facts.least];
@@ -311,8 +320,8 @@ impl<'m> JointDoubling<'m> {
         Ok(all.iter().map(|words| words[4]).min().unwrap_or(0))
     }
 
-    /// The heads of a list that was sorted by keys of so many bits, and which groups go on from one
-    /// GPU to the next.
+    /// Finds the heads of a list that was sorted by keys of `bits` bits, and the groups that
+    /// continue on the next GPU.
     fn rank<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
@@ -325,7 +334,7 @@ impl<'m> JointDoubling<'m> {
         let heads = self.heads.first(len);
         // The first group of all is new, and the rank of an open one may be.
         let old = (bits < u64::BITS).then_some((bits, !lists[exchange.number()].is_open));
-        mark_heads(gpu, keys, rows, old, (heads, self.kept))?;
+        mark_heads(gpu, keys, rows, old, heads, self.kept)?;
         if len > 0 {
             self.cub.inclusive_max(gpu, heads)?;
         }
@@ -350,7 +359,8 @@ impl<'m> JointDoubling<'m> {
     }
 }
 
-/// The first item of a group, given those of all items, which ascend. There are more groups.
+/// Returns the first item of a group, given the groups of all items, in ascending order. There must
+/// be more groups.
 fn first_of_group(gpu: &Gpu, groups: Array<u32>, group: u64) -> Result<u32> {
     let (mut low, mut high) = (0, groups.len());
     while low < high {
@@ -363,15 +373,15 @@ fn first_of_group(gpu: &Gpu, groups: Array<u32>, group: u64) -> Result<u32> {
     Ok(low)
 }
 
-/// The longest list of a GPU.
+/// Length of the longest list of a GPU.
 fn longest(lists: &[ListShape]) -> u64 {
     lists.iter().map(|list| list.len).max().unwrap_or(0)
 }
 
-/// Counts of which the sum fits 32 bits; none that is not 0 becomes 0.
+/// Scales counts so that their sum fits 32 bits. No count other than 0 becomes 0.
 fn scaled(counts: Vec<u64>) -> Vec<u32> {
     let all: u64 = counts.iter().sum();
-    // The 256 that are rounded up have room too.
+    // The 31 bits leave room for the 256 counts that are rounded up.
     let shift = (u64::BITS - all.leading_zeros()).saturating_sub(31);
     counts.into_iter().map(|count| ((count >> shift) as u32).max((count > 0).into())).collect()
 }

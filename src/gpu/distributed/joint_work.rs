@@ -1,5 +1,5 @@
 //! A GPU that works on a text with others, or alone: its stream, the network, and the primitives
-//! that all steps take.
+//! that all steps use.
 
 use super::device_exchange::DeviceExchange;
 use super::key_splits::KeySplits;
@@ -10,7 +10,7 @@ use crate::gpu::runtime::{Array, Gpu};
 use crate::gpu::text_parts::TextParts;
 use cudarc::driver::ValidAsZeroBits;
 
-/// What a step needs of the GPU that takes it.
+/// Tools of a GPU for one step of a sort.
 pub struct JointWork<'w, 'm, E> {
     pub gpu: &'w Gpu,
     pub exchange: &'w mut E,
@@ -18,7 +18,7 @@ pub struct JointWork<'w, 'm, E> {
     pub splits: KeySplits<'m>,
 }
 
-/// The only GPU of its network.
+/// Network of a single GPU.
 #[derive(Debug)]
 pub struct OneGpu;
 
@@ -50,20 +50,21 @@ impl DeviceExchange for OneGpu {
 }
 
 impl<E: DeviceExchange> JointWork<'_, '_, E> {
-    /// The number of this GPU.
+    /// Number of this GPU.
     pub fn number(&self) -> usize {
         self.exchange.number()
     }
 
-    /// Whether there are no others.
+    /// Returns true if there are no other GPUs.
     pub fn is_alone(&self) -> bool {
         self.exchange.count() == 1
     }
 }
 
-/// How many of its items GPU `number` sends to each, and receives from each, if the items of all
-/// lie in `parts` before and after. Of each border between two GPUs is known how many items of each
-/// GPU come before it.
+/// Returns the number of items that GPU `number` sends to each GPU, and the number that it receives
+/// from each. The items of all GPUs are divided as in `parts`, before the exchange and after it.
+/// For each border between two GPUs, `before` has the number of items of each GPU that come before
+/// the border.
 pub fn exchanged_at(parts: TextParts, before: &[Vec<u64>], number: usize) -> (Vec<u32>, Vec<u32>) {
     let up_to = |from: usize, border: usize| match border {
         0 => 0,
@@ -91,7 +92,7 @@ mod tests {
             let received = sent.map(|sent| sent[gpu]).to_vec();
             assert_eq!(exchanged_at(parts, &before, gpu), (sent[gpu].to_vec(), received));
         }
-        // A border behind all items is not cut.
+        // A border after all items is not cut.
         let few = TextParts::new(2, 4);
         assert_eq!(exchanged_at(few, &[vec![0, 1, 0, 0]], 0), (vec![0, 1, 0, 0], vec![0, 1, 0, 0]));
     }

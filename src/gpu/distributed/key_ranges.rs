@@ -1,4 +1,4 @@
-//! The suffixes of a text parted among GPUs by their first keys: the host side of
+//! Suffixes of a text divided among GPUs by their first keys: the host side of
 //! `kernels/distributed/key_ranges.cu`.
 
 use crate::error::{Error, Result};
@@ -7,9 +7,9 @@ use crate::gpu::runtime::tuning::{KEY_TILE, RANGE_BITS, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
 use std::ops::Range;
 
-/// CTAs of a multiprocessor that count keys at most.
+/// Maximum number of CTAs per multiprocessor that count keys.
 const COUNTING: u32 = 4;
-/// How many values the first bits of a key have.
+/// Number of values of the first bits of a key.
 pub const FIRST_BITS: usize = 1 << RANGE_BITS;
 
 /// A text of n bytes, with its padding, and the code of its symbols.
@@ -20,16 +20,16 @@ pub struct CodedText<'m> {
     pub code_table: Array<'m, u32>,
 }
 
-/// What one of several GPUs sorts: the suffixes of which the first bits of the keys are in a range.
+/// Share of one of several GPUs: the suffixes whose keys have their first bits in a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyRange {
     pub bits: Range<u32>,
-    /// The rows of these suffixes.
+    /// Rows of these suffixes.
     pub rows: Range<u32>,
 }
 
-/// A range for each GPU, as even as whole ranges of first bits are, given how many keys there are
-/// with each.
+/// Returns a range for each GPU, given the number of keys with each value of the first bits. The
+/// ranges are as even as is possible with whole values.
 pub fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
     let before: Vec<u64> = [0]
         .into_iter()
@@ -55,13 +55,14 @@ pub fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
     (0..gpus).map(range).collect()
 }
 
-/// How many keys there are with each of their first bits, among the suffixes that begin in the
-/// tiles of GPU `number` of `gpus`.
+/// Returns the number of keys with each value of their first bits, among the suffixes that begin in
+/// the tiles of GPU `number` of `gpus`.
 #[allow(unsafe_code)]
 pub fn count_keys(
     gpu: &Gpu,
     text: CodedText,
-    (number, gpus): (usize, usize),
+    number: usize,
+    gpus: usize,
     counts: Array<u32>,
 ) -> Result<Vec<u64>> {
     let CodedText { bytes, n, code_table } = text;
@@ -77,11 +78,11 @@ pub fn count_keys(
     Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
 }
 
-/// The suffixes of a range with their keys, which are as many as the arrays have room for. `cursor`
-/// has one word.
+/// Collects the suffixes of a range with their keys. There must be exactly as many as the arrays
+/// have room for. `cursor` has one word.
 ///
 /// # Errors
-/// [`Error::Device`] where they are not as many, besides what fails.
+/// [`Error::Device`] if their number is another, or if the GPU fails.
 #[allow(unsafe_code)]
 pub fn range_keys(
     gpu: &Gpu,
@@ -97,7 +98,8 @@ pub fn range_keys(
     let Range { start: low, end: high } = bits;
     let room = keys.len();
     let arguments = arguments![bytes, n, code_table, low, high, cursor, room, keys, suffixes];
-    // SAFETY: the text has n bytes and its padding; what the arrays have no room for is left out.
+    // SAFETY: the text has n bytes and its padding; items for which the arrays have no room are
+    // left out.
     unsafe {
         gpu.launch("key_ranges/range_keys", n.div_ceil(KEY_TILE), THREADS, arguments)?;
     }

@@ -1,11 +1,12 @@
-//! Sorted keys on several GPUs, cut so that exactly as many lie before a cut as wanted: the host
-//! side of `kernels/distributed/key_splits.cu`.
+//! Cuts of sorted keys on several GPUs, with exactly the wanted number of keys before each: the
+//! host side of `kernels/distributed/key_splits.cu`.
 //!
-//! Regular sampling cuts about there, and needs room for what it misses; where keys are equal it
-//! needs their positions too. Here the splitter itself is found, eight bits a round: each GPU
-//! counts its keys below 256 candidates for each cut, by binary search. That takes a fraction of a
-//! millisecond and less than a sort, and each GPU gets exactly its rows, whatever the text. Equal
-//! keys are cut in the order of the GPUs.
+//! The splitter itself is found, eight bits a round: each GPU counts its keys below 256 candidates
+//! for each cut, by binary search. That takes a fraction of a millisecond, less than a sort, and
+//! each GPU gets exactly its rows, whatever the text. Equal keys are cut in the order of the GPUs.
+//!
+//! Regular sampling is not used. It cuts only near the wanted place and needs room for what it
+//! misses, and if keys are equal it needs their positions too.
 
 use super::device_exchange::DeviceExchange;
 use crate::error::Result;
@@ -13,20 +14,21 @@ use crate::gpu::runtime::tuning::MOST_PROCESSORS;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, arguments};
 use std::ops::Range;
 
-/// Bits of a splitter that a round finds, and the candidates for them.
+/// Bits of a splitter that a round finds.
 const DIGIT: u32 = 8;
+/// Number of candidates for these bits.
 const CANDIDATES: u64 = 1 << DIGIT;
 
 /// A cut through sorted keys that lie on several GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
-    /// Where the keys lie in the list of this GPU.
+    /// Range of the keys in the list of this GPU.
     pub range: Range<u32>,
-    /// How many of all of them lie before it. There are more.
+    /// Number of keys of all GPUs that lie before the cut. There are more keys than that.
     pub wanted: u64,
 }
 
-/// The buffers.
+/// Buffers of the search for cuts.
 #[derive(Clone, Copy, Debug)]
 pub struct KeySplits<'m> {
     ranges: Array<'m, u32>,
@@ -45,9 +47,9 @@ impl<'m> KeySplits<'m> {
         }
     }
 
-    /// For each cut, how many keys of each GPU lie before it. Keys are rows of words, of so many
-    /// bits each, that lie in columns: where rows are equal in one word, they are cut by the next
-    /// one. Each range of them is sorted.
+    /// Returns for each cut the number of keys of each GPU that lie before it. A key is a row of
+    /// words of `bits` bits each, which lie in columns: rows that are equal in one word are cut by
+    /// the next one. Each range of keys is sorted.
     pub fn find<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
@@ -82,8 +84,8 @@ impl<'m> KeySplits<'m> {
         Ok(before)
     }
 
-    /// For each cut and GPU, how many keys are less than the splitter, and how many are not above
-    /// it.
+    /// Returns for each cut and GPU the number of keys less than the splitter, and the number of
+    /// keys not above it.
     fn splitters<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
@@ -109,7 +111,8 @@ impl<'m> KeySplits<'m> {
                 *splitter += digit.expect("nothing is less than what was found so far") << shift;
             }
         }
-        // Now as many as wanted are less, or some of those that are equal are too.
+        // Now the keys less than a splitter are as many as wanted, or some of those equal to it are
+        // needed too.
         let ends = splitters.iter().flat_map(|&s| [s, s.saturating_add(1)]);
         let mut counts = self.count_less(gpu, keys, 2, ends.collect())?;
         for (c, cut) in cuts.iter().enumerate().filter(|(c, _)| splitters[*c] == u64::MAX) {
@@ -121,13 +124,13 @@ impl<'m> KeySplits<'m> {
         Ok((0..cuts.len()).map(of_cut).collect())
     }
 
-    /// How many of all keys, which are sorted, are less than each of these.
+    /// Returns for each of `below` the number of keys less than it. The keys are sorted.
     pub fn count_below(&self, gpu: &Gpu, keys: Array<u64>, below: Vec<u64>) -> Result<Vec<u64>> {
         gpu.write(&[0, keys.len()], self.ranges)?;
         self.count_less(gpu, keys, below.len() as u32, below)
     }
 
-    /// How many keys of each range are less than each of its candidates.
+    /// Returns for each candidate the number of keys of its range less than it.
     #[allow(unsafe_code)]
     fn count_less(
         &self,
@@ -141,8 +144,8 @@ impl<'m> KeySplits<'m> {
         let counts = self.counts.first(items);
         let KeySplits { ranges, candidates, .. } = *self;
         let arguments = arguments![keys, ranges, candidates, per_range, items, counts];
-        // SAFETY: there are two items of `ranges`, which are parts of `keys`, for as many
-        // candidates, and `counts` has one for each.
+        // SAFETY: there are two items of `ranges`, which are parts of `keys`, for every `per_range`
+        // candidates, and `counts` has one item for each candidate.
         unsafe { gpu.each("key_splits/count_less", items, arguments)? };
         Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
     }

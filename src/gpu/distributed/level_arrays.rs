@@ -1,5 +1,4 @@
-//! The arrays of a level of accelerated sampling, and how many bytes a level takes with those below
-//! it.
+//! Arrays of a level of accelerated sampling, and the bytes that a level takes with those below it.
 
 use super::item_pairs::SampleTables;
 use super::record_merge::{RecordList, Records};
@@ -10,10 +9,10 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer};
 use crate::gpu::text_parts::TextParts;
 use crate::sampling::{Level, SampledPositions};
 
-/// Symbols that a string has beside its period at most.
+/// Maximum number of symbols that a string has beside its period.
 const LONGER: u32 = 63;
 
-/// What a level keeps while those below it sort.
+/// Arrays that a level keeps while those below it sort.
 pub struct LevelArrays<'m> {
     pub names: Array<'m, u32>,
     pub ranks: Array<'m, u32>,
@@ -27,18 +26,19 @@ pub struct NextArrays<'m> {
     pub sorted: Array<'m, u32>,
 }
 
-/// What it takes to sort by the ranks of the sample.
+/// Arrays for sorting by the ranks of the sample.
 pub struct RankArrays<'m> {
     pub records: Records<'m>,
     pub keys: DoubleBuffer<'m, u64>,
     pub list: RecordList<'m>,
-    /// What comes from all GPUs, where there are several, and a column on the way to them.
+    /// Records received from all GPUs, if there are several.
     pub received: Records<'m>,
+    /// A column on the way to other GPUs.
     pub column: Array<'m, u32>,
     pub splits: RecordSplits<'m>,
 }
 
-/// Symbols behind a part that strings of this level may reach.
+/// Number of symbols behind a part that strings of this level may reach.
 pub fn behind(level: Level) -> u32 {
     level.period as u32 + LONGER
 }
@@ -50,7 +50,8 @@ pub fn bytes<T>(allocate: impl FnOnce(&mut ArenaAllocator<'static>) -> T) -> usi
     arena.used()
 }
 
-/// The level below, on so many GPUs, and whether it is sorted by one.
+/// Returns the level below, and the number of GPUs that sort it: `gpus`, or one if it is short
+/// enough.
 pub fn next_level(level: Level, gpus: usize, sample: &SampledPositions) -> (Level, usize) {
     let next = level.next(sample.len());
     if next.is_sorted_alone() { (Level::alone(next.n), 1) } else { (next, gpus) }
@@ -64,13 +65,13 @@ pub fn level_bytes(level: Level, bits: u32, gpus: usize, number: usize) -> usize
     let shape = StringShape::new(bits, level.period as u32);
     let strings = bytes(|arena| StringArrays::allocate(arena, shape, parts));
     if level.n < level.period {
-        // All strings differ.
+        // All strings differ, so there is no level below.
         return own + strings;
     }
     let (next, next_gpus) = next_level(level, gpus, &sample);
     let name_bits = bit_width(level.n as u32 + 1);
-    let none = (Array::none(), Array::none());
-    let ranks = bytes(|arena| RankArrays::allocate(arena, parts, &sample, none));
+    let none = Array::none();
+    let ranks = bytes(|arena| RankArrays::allocate(arena, parts, &sample, none, none));
     let next_parts = TextParts::new(next.n as u64, gpus);
     let string = bytes(|arena| NextArrays::allocate(arena, next, next_parts));
     let pairs = bytes(|arena| arena.double_buffer::<u64>(parts.size() as usize + 1));
@@ -114,16 +115,17 @@ impl<'m> RankArrays<'m> {
         arena: &mut ArenaAllocator<'m>,
         parts: TextParts,
         sample: &SampledPositions,
-        (names, meetings): (Array<'m, u32>, Array<'m, u32>),
+        names: Array<'m, u32>,
+        meetings: Array<'m, u32>,
     ) -> Self {
         let (room, size) = (parts.size() as usize, sample.cover().elements().len());
         let others = if parts.gpus() > 1 { room } else { 0 };
         let received = arena.array(others);
         RankArrays {
-            records: Records::allocate(arena, (room, size), names, meetings),
+            records: Records::allocate(arena, room, size, names, meetings),
             keys: arena.double_buffer(room),
             list: RecordList::allocate(arena, room),
-            received: Records::allocate(arena, (others, size), received, meetings),
+            received: Records::allocate(arena, others, size, received, meetings),
             column: arena.array(others),
             splits: RecordSplits::allocate(arena, parts.gpus(), size),
         }

@@ -1,30 +1,30 @@
-//! Groups of equal suffixes that lie on several GPUs, and which of their suffixes go where.
+//! Groups of equal suffixes that lie on several GPUs, and the destinations of their suffixes.
 //!
-//! A group that goes on on the next GPU is *open* there. Its suffixes are sorted on each GPU that
-//! has some, cut where the rows of the next one begin ([`KeySplits`](super::key_splits)), and
-//! exchanged; each GPU then has those of its rows, in whatever order. All others stay: what a GPU
-//! sends to itself is one part of its list, whatever it has in open groups at both ends.
+//! A group that continues on the next GPU is *open* there. Its suffixes are sorted on each GPU that
+//! has some, cut at the first rows of the next one ([`KeySplits`](super::key_splits)), and
+//! exchanged. Each GPU then has the suffixes of its rows, in any order. All other suffixes stay: a
+//! GPU sends one contiguous part of its list to itself, whatever open groups it has at both ends.
 
 use super::key_splits::Cut;
 use std::ops::Range;
 
-/// The list of unresolved suffixes of a GPU, as all GPUs know it.
+/// List of unresolved suffixes of a GPU, as all GPUs know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListShape {
-    /// Its suffixes.
+    /// Number of its suffixes.
     pub len: u64,
-    /// Its groups.
+    /// Number of its groups.
     pub groups: u64,
-    /// The suffixes of the first group here.
+    /// Number of suffixes of the first group here.
     pub front: u64,
-    /// Where the last group begins here.
+    /// Start of the last group here.
     pub back: u64,
-    /// Whether the first group begins on an earlier GPU.
+    /// True if the first group begins on an earlier GPU.
     pub is_open: bool,
 }
 
 impl ListShape {
-    /// Whether it is a part of one group that begins before it.
+    /// Returns true if it is a part of one group that begins before it.
     fn is_inner(&self) -> bool {
         self.is_open && self.groups == 1
     }
@@ -33,13 +33,13 @@ impl ListShape {
 /// A border between the rows of two GPUs within a group.
 #[derive(Clone, Debug)]
 pub struct OpenBorder {
-    /// The border is that between this GPU and the next.
+    /// Number of the GPU before the border.
     before: usize,
-    /// The GPUs that have suffixes of the group.
+    /// GPUs that have suffixes of the group.
     gpus: Range<usize>,
 }
 
-/// All such borders, given the lists of all GPUs.
+/// Finds all such borders, given the lists of all GPUs.
 pub fn open_borders(lists: &[ListShape]) -> Vec<OpenBorder> {
     let is_open = |gpu: usize| lists.get(gpu).is_some_and(|list| list.is_open);
     let border = |before: usize| {
@@ -56,7 +56,7 @@ pub fn open_borders(lists: &[ListShape]) -> Vec<OpenBorder> {
 }
 
 impl OpenBorder {
-    /// Where the group lies in the list of a GPU; nowhere in most.
+    /// Range of the group in the list of a GPU. It is empty on most.
     fn range(&self, lists: &[ListShape], gpu: usize) -> Range<u64> {
         let list = lists[gpu];
         match self.gpus.contains(&gpu) {
@@ -66,7 +66,7 @@ impl OpenBorder {
         }
     }
 
-    /// How the group is cut there.
+    /// Returns the cut of the group in the list of a GPU.
     pub fn cut(&self, lists: &[ListShape], gpu: usize) -> Cut {
         let len = |gpu: usize| self.range(lists, gpu).end - self.range(lists, gpu).start;
         let range = self.range(lists, gpu);
@@ -75,8 +75,8 @@ impl OpenBorder {
     }
 }
 
-/// The parts of a GPU's list that are in open groups, to be sorted before they are cut: at its
-/// front and at its back, or all of it.
+/// Returns the parts of a GPU's list that are in open groups, which are to be sorted before they
+/// are cut: at its front and at its back, or all of it.
 pub fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
     let (list, goes_on) = (lists[gpu], lists.get(gpu + 1).is_some_and(|next| next.is_open));
     let (front, back, len) = (list.front as u32, list.back as u32, list.len as u32);
@@ -86,15 +86,16 @@ pub fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
     [list.is_open.then_some(0..front), goes_on.then_some(back..len)]
 }
 
-/// How many suffixes of its list a GPU sends to each, and how many it receives from each, given for
-/// each border and GPU how many of the group lie before it.
+/// Returns the number of suffixes that a GPU sends to each GPU, and the number that it receives
+/// from each. For each border and GPU, `before` has the number of suffixes of the group that lie
+/// before the border.
 pub fn exchanged(
     lists: &[ListShape],
     borders: &[OpenBorder],
     before: &[Vec<u64>],
     gpu: usize,
 ) -> (Vec<u32>, Vec<u32>) {
-    // What of the list of `from` goes to GPUs up to `to`.
+    // Number of suffixes in the list of `from` that go to GPUs up to `to`.
     let up_to = |from: usize, to: usize| {
         let found = borders.iter().position(|b| b.before == to && b.gpus.contains(&from));
         match found {
@@ -141,7 +142,7 @@ mod tests {
         let expected =
             [[None, Some(6..10)], [Some(0..5), None], [Some(0..3), Some(8..9)], [Some(0..4), None]];
         assert_eq!(ranges, expected);
-        // Of each border, how many of each GPU come before it.
+        // For each border, the suffixes of each GPU that come before it.
         let before = [vec![1, 2, 1, 0], vec![3, 4, 2, 0], vec![0, 0, 0, 1]];
         let sent = [[7, 2, 1, 0], [2, 2, 1, 0], [1, 1, 6, 1], [0, 0, 1, 6]];
         for gpu in 0..4 {

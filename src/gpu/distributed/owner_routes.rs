@@ -1,7 +1,7 @@
-//! Ranks asked of the GPUs that keep them, and told to them: the host side of
-//! `kernels/distributed/owner_routes.cu`.
+//! Routes of ranks between GPUs: a GPU asks for ranks at the GPUs that keep them, and tells them
+//! new ones. This is the host side of `kernels/distributed/owner_routes.cu`.
 //!
-//! Suffixes are taken in batches, so that the buffers have room even where all GPUs ask one.
+//! Suffixes are taken in batches, so that the buffers have room even if all GPUs ask the same one.
 
 use super::device_exchange::DeviceExchange;
 use super::string_names::take_items;
@@ -12,12 +12,12 @@ use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 use std::ops::Range;
 
-/// Bytes of a suffix that asks or tells: its slot, a position and a rank. Who is asked or told has
-/// a position and a rank for it.
+/// Bytes per suffix on the GPU that asks or tells: its slot, a position and a rank.
 const OUTGOING: usize = 16;
+/// Bytes per suffix on the GPU that is asked or told: a position and a rank.
 const INCOMING: usize = 12;
 
-/// The ranks of suffixes, of which each GPU keeps those of its part of the text.
+/// Ranks of suffixes. Each GPU keeps those of its part of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct OwnerRoutes<'m> {
     parts: TextParts,
@@ -26,7 +26,7 @@ pub struct OwnerRoutes<'m> {
     cursors: Array<'m, u32>,
 }
 
-/// The buffers of a batch.
+/// Buffers of a batch.
 #[derive(Clone, Copy, Debug)]
 pub struct RouteBuffers<'m> {
     batch: u32,
@@ -37,35 +37,44 @@ pub struct RouteBuffers<'m> {
     incoming_words: Array<'m, u64>,
 }
 
-/// The ranks of a list in the making.
+/// Ranks of a list while they are being made.
 #[derive(Clone, Copy, Debug)]
 pub struct HeadRanks<'m> {
-    /// The row that each suffix's group begins at here.
+    /// Row at which each suffix's group begins here.
     pub heads: Array<'m, u32>,
-    /// A bit for each row, which says whether the group that begins there keeps its rank.
+    /// A bit for each row: whether the group that begins there keeps its rank.
     pub kept: Array<'m, u32>,
-    /// The first row of this GPU.
+    /// First row of this GPU.
     pub first_row: u64,
-    /// The row and the rank of a group that begins on an earlier GPU.
+    /// Row and rank of a group that begins on an earlier GPU.
     pub open: Option<(u32, u64)>,
 }
 
-/// The position that each suffix of a batch asks for, or tells of.
+/// A list of suffixes whose ranks are asked for or told.
+#[derive(Clone, Copy, Debug)]
+pub struct RoutedList<'m> {
+    pub suffixes: Array<'m, u64>,
+    /// Number of suffixes in the longest list of a GPU.
+    pub longest: u64,
+}
+
+/// Position that each suffix of a batch asks for, or tells about.
 enum Target<'m> {
-    /// The one so far behind it, and as far as its first key reaches.
+    /// The position this many symbols behind it, and behind the symbols of its first key.
     Behind(u64),
-    /// Its own, unless its group keeps its rank; given their heads and which do.
+    /// Its own position, unless its group keeps its rank. The groups are given by their heads and
+    /// by the bits of those that keep it.
     Own { heads: Array<'m, u32>, kept: Array<'m, u32> },
 }
 
-/// What of a batch goes to each GPU, and what comes from each.
+/// Number of items of a batch that go to each GPU, and that come from each.
 struct BatchLens {
     sent: Vec<u32>,
     received: Vec<u32>,
 }
 
 impl<'m> RouteBuffers<'m> {
-    /// For `gpus` GPUs, in the memory of two arrays.
+    /// Creates buffers for `gpus` GPUs, in the memory of two arrays.
     pub fn within(outgoing: Array<'m, u8>, incoming: Array<'m, u8>, gpus: usize) -> Self {
         let room = |array: Array<u8>, each: usize| (array.size() - 3 * Arena::ALIGNMENT) / each;
         let batch = room(outgoing, OUTGOING).min(room(incoming, INCOMING * gpus));
@@ -83,12 +92,14 @@ impl<'m> RouteBuffers<'m> {
         }
     }
 
-    /// The batches of a list of so many suffixes, given the most that a GPU has; later ones may be
-    /// empty.
-    fn batches(&self, len: u32, most: u64) -> impl Iterator<Item = Range<u32>> + use<> {
+    /// Divides a list into batches, as many as the longest list of a GPU needs. The last batches of
+    /// a shorter list are empty.
+    fn batches(&self, list: RoutedList) -> impl Iterator<Item = Range<u32>> + use<> {
+        let RoutedList { suffixes, longest } = list;
+        let len = suffixes.len();
         let batch = u64::from(self.batch);
         let border = move |n: u64| (n * batch).min(len.into()) as u32;
-        (0..most.div_ceil(batch)).map(move |n| border(n)..border(n + 1))
+        (0..longest.div_ceil(batch)).map(move |n| border(n)..border(n + 1))
     }
 }
 
@@ -98,26 +109,25 @@ impl<'m> OwnerRoutes<'m> {
         OwnerRoutes { parts, ranks: arena.array(parts.part_len(gpu) as usize), cursors }
     }
 
-    /// What stands for each position of this GPU's part, to be filled.
+    /// Array with a value for each position of this GPU's part, to be filled.
     pub fn ranks(&self) -> Array<'m, u64> {
         self.ranks
     }
 
-    /// Asks for the ranks of the suffixes that lie `behind` symbols behind those of a list, and
-    /// behind the whole symbols of their first keys; `keys` gets them, and 0 for the empty suffix.
-    /// The longest list of a GPU has `most` suffixes.
+    /// Asks for ranks. For each suffix of a list, `keys` gets the rank of the suffix `behind`
+    /// symbols behind the whole symbols of its first key, and 0 if that is the empty suffix.
     #[allow(unsafe_code)]
     pub fn ask<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
         exchange: &mut E,
-        (suffixes, most): (Array<u64>, u64),
+        list: RoutedList,
         behind: u64,
         keys: Array<u64>,
         buffers: &RouteBuffers,
     ) -> Result<()> {
-        for batch in buffers.batches(suffixes.len(), most) {
-            let (suffixes, keys) = (suffixes.part(batch.clone()), keys.part(batch));
+        for batch in buffers.batches(list) {
+            let (suffixes, keys) = (list.suffixes.part(batch.clone()), keys.part(batch));
             let lens = self.route(gpu, exchange, suffixes, Target::Behind(behind), buffers)?;
             let (asked, items) = (lens.incoming(buffers.incoming_positions), suffixes.len());
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &asked)?;
@@ -127,34 +137,33 @@ impl<'m> OwnerRoutes<'m> {
             let answers = lens.incoming(buffers.incoming_words);
             exchange.all_to_all(gpu, &answers, &buffers.words.parts(&lens.sent))?;
             let arguments = arguments![buffers.words, buffers.slots, items, keys];
-            // SAFETY: `keys` and the slots have so many items, and the words one for each slot.
+            // SAFETY: `keys` and the slots have `items` items, and the words one for each slot.
             unsafe { gpu.each("owner_routes/take_answers", items, arguments)? };
         }
         Ok(())
     }
 
-    /// Tells the new ranks of the suffixes of a list to who keeps them. The longest list of a GPU
-    /// has `most` suffixes.
+    /// Tells the new ranks of the suffixes of a list to the GPUs that keep them.
     #[allow(unsafe_code)]
     pub fn tell<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
         exchange: &mut E,
-        (suffixes, most): (Array<u64>, u64),
+        list: RoutedList,
         ranks: HeadRanks,
         buffers: &RouteBuffers,
     ) -> Result<()> {
-        assert!(ranks.heads.len() >= suffixes.len());
+        assert!(ranks.heads.len() >= list.suffixes.len());
         assert!(32 * u64::from(ranks.kept.len()) >= u64::from(self.ranks.len()));
         let (open_row, open_rank) = ranks.open.unwrap_or((u32::MAX, 0));
-        for batch in buffers.batches(suffixes.len(), most) {
-            let (suffixes, heads) = (suffixes.part(batch.clone()), ranks.heads.part(batch));
+        for batch in buffers.batches(list) {
+            let (suffixes, heads) = (list.suffixes.part(batch.clone()), ranks.heads.part(batch));
             let target = Target::Own { heads, kept: ranks.kept };
             let lens = self.route(gpu, exchange, suffixes, target, buffers)?;
             let (items, first, slots) = (suffixes.len(), ranks.first_row, buffers.slots);
             let arguments =
                 arguments![heads, slots, items, first, open_row, open_rank, buffers.words];
-            // SAFETY: heads and slots have so many items, and the words one for each slot.
+            // SAFETY: heads and slots have `items` items, and the words one for each slot.
             unsafe { gpu.each("owner_routes/place_ranks", items, arguments)? };
             let (positions, ranks) =
                 (lens.incoming(buffers.incoming_positions), lens.incoming(buffers.incoming_words));
@@ -163,14 +172,14 @@ impl<'m> OwnerRoutes<'m> {
             let incoming: u32 = lens.received.iter().sum();
             let (positions, words) = (buffers.incoming_positions, buffers.incoming_words);
             let arguments = arguments![positions, words, incoming, self.ranks];
-            // SAFETY: both buffers have so many items, and the positions are of this part.
+            // SAFETY: both buffers have `incoming` items, and the positions are of this part.
             unsafe { gpu.each("owner_routes/store_ranks", incoming, arguments)? };
         }
         Ok(())
     }
 
     /// Gives each suffix of a batch a slot, those of one owner together, with the position that it
-    /// asks for or tells of.
+    /// asks for or tells about.
     #[allow(unsafe_code)]
     fn route<E: DeviceExchange>(
         &self,
@@ -202,7 +211,7 @@ impl<'m> OwnerRoutes<'m> {
         let (ctas, cursors) =
             (items.div_ceil(THREADS), self.cursors.first(exchange.count() as u32));
         gpu.zero(self.cursors)?;
-        // SAFETY: there are so many suffixes, heads, slots and positions, a cursor for each GPU,
+        // SAFETY: there are `items` suffixes, heads, slots and positions, a cursor for each GPU,
         // and a bit of `kept` for each row.
         unsafe { gpu.launch_struct("owner_routes/count_owners", ctas, THREADS, &view)? };
         let sent = gpu.read(cursors)?;
@@ -222,7 +231,7 @@ impl<'m> OwnerRoutes<'m> {
 }
 
 impl BatchLens {
-    /// The parts of an array of what comes from each GPU.
+    /// Parts of an array that receives the items of each GPU.
     fn incoming<'m, T>(&self, array: Array<'m, T>) -> Vec<Array<'m, T>> {
         array.parts(&self.received)
     }

@@ -1,4 +1,4 @@
-//! The first keys of the suffixes of a part of a text: the host side of
+//! First keys of the suffixes of a part of a text: the host side of
 //! `kernels/distributed/part_keys.cu`.
 
 use crate::error::Result;
@@ -8,17 +8,18 @@ use crate::gpu::runtime::{Array, Gpu, arguments};
 /// A part of a text in device memory.
 #[derive(Clone, Copy, Debug)]
 pub struct PartBytes<'m> {
-    /// Its bytes, up to [`KEY_BYTES`](crate::gpu::text_parts::KEY_BYTES) behind them, and padding.
+    /// Bytes of the part, up to [`KEY_BYTES`](crate::gpu::text_parts::KEY_BYTES) more, and padding.
     pub bytes: Array<'m, u8>,
-    /// How many are of the text.
+    /// Number of these bytes that belong to the text.
     pub available: u32,
     /// The byte before them.
     pub before: u8,
-    /// The position of the first one.
+    /// Position of the first one.
     pub first: u64,
 }
 
-/// Item i is the suffix at `part.first` + i, its key the first 64 bits of its code.
+/// Makes the keys of a part: item i is the suffix at `part.first` + i, and its key is the first 64
+/// bits of its code.
 #[allow(unsafe_code)]
 pub fn part_keys(
     gpu: &Gpu,

@@ -1,8 +1,8 @@
-//! GPUs of one process that copy from each other's memory.
+//! Exchange between GPUs of one process that copy from each other's memory.
 //!
-//! Several of them may be streams of one GPU, as in tests on a machine that has no more. Each has a
-//! thread of its own. Words go over a board in the host's memory; arrays are copied by who receives
-//! them, from the addresses that stand on the board.
+//! Several of them may be streams of one GPU, as in tests on a machine that has only one. Each has
+//! a thread of its own. Words go over a board in the host's memory. The receiver copies an array
+//! from the address that is on the board.
 
 use super::device_exchange::DeviceExchange;
 use crate::error::{Error, Result};
@@ -14,26 +14,26 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Where the GPUs of one process leave words for each other.
+/// Board on which the GPUs of one process leave words for each other.
 #[derive(Debug)]
 pub struct PeerBoard {
     posts: Vec<Post>,
-    /// All of them can read each other's memory directly.
+    /// True if all GPUs can read each other's memory directly.
     all_read: bool,
 }
 
 /// The words of one GPU.
 #[derive(Debug, Default)]
 struct Post {
-    /// How many times it has left some.
+    /// Number of times that the GPU has left words.
     times: AtomicU64,
-    /// The last ones, and those before: they are read until all have left their next ones.
+    /// The last words and those before. They are read until all GPUs have left their next ones.
     words: [Mutex<Vec<u64>>; 2],
 }
 
 impl PeerBoard {
-    /// For so many GPUs, which use it for one sort, and which can read each other's memory directly
-    /// or not.
+    /// Creates a board for `count` GPUs, which use it for one sort. `all_read` is true if they can
+    /// read each other's memory directly.
     pub fn new(count: usize, all_read: bool) -> Self {
         PeerBoard { posts: (0..count).map(|_| Post::default()).collect(), all_read }
     }
@@ -50,7 +50,7 @@ pub struct PeerExchange<'p> {
 }
 
 impl<'p> PeerExchange<'p> {
-    /// GPU `number` of those of the board. Where one of the `peers` fails, the others are told.
+    /// Creates GPU `number` of the board. If one of the `peers` fails, the others are told.
     pub fn new(number: usize, board: &'p PeerBoard, peers: &'p Peers) -> Self {
         let transferred = Transferred::default();
         PeerExchange { number, board, peers, times: 0, transferred }
@@ -86,15 +86,15 @@ impl DeviceExchange for PeerExchange<'_> {
         sent: &[Array<T>],
         received: &[Array<T>],
     ) -> Result<()> {
-        // What is sent is there when its address stands on the board.
+        // The arrays must be complete when their addresses are on the board.
         gpu.wait()?;
         let start = Instant::now();
         let place = |array: &Array<T>| [array.address(), array.size() as u64];
         let mut words = vec![gpu.context().cu_ctx() as u64];
         words.extend(sent.iter().flat_map(place));
         let (all, copied_from) = (self.all_gather(&words)?, Instant::now());
-        // Each begins with itself and goes on with the next, so that mostly no two read from one
-        // GPU at a time.
+        // Each GPU begins with itself and goes on with the next, so that two rarely read from the
+        // same GPU at a time.
         let (before, behind) = (0..self.number, self.number..self.count());
         for from in behind.chain(before) {
             let (words, to) = (&all[from], &received[from]);
@@ -103,9 +103,9 @@ impl DeviceExchange for PeerExchange<'_> {
             if place[1] != to.size() as u64 {
                 return Err(Error::Device("GPUs disagree on what they exchange".into()));
             }
-            // SAFETY: the arrays have so many bytes; that of the other GPU, whose context it is or
-            // whose memory this one reads, lives and is not written until all have come to the
-            // words below.
+            // SAFETY: both arrays have the size `place[1]`. That of the other GPU, whose context is
+            // given or whose memory this one reads, lives and is not written until all GPUs have
+            // come to the words below.
             unsafe { gpu.copy_from_peer(place[0], context, *to)? };
         }
         gpu.wait()?;

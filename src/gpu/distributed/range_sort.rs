@@ -1,21 +1,22 @@
-//! The suffixes of one text sorted by several GPUs, each of which holds all of it: the suffixes of
-//! a range of first keys, as `default` sorts those of a block.
+//! Sorting of one text by several GPUs, each of which holds all of it. Each GPU sorts the suffixes
+//! of a range of first keys, as `default` sorts those of a block.
 //!
-//! 1. Each GPU counts the first bits of the keys of a part of the text; from the counts of all
-//!    comes a range of keys for each, and with it the rows that are its own ([`key_ranges`]).
-//! 2. It takes the suffixes of its range from the whole text, and sorts them as far as text does
-//!    it. Nothing is exchanged, as all of the text is there.
-//! 3. What is left anywhere is sorted by ranks of minimizers. Those that are resolved get theirs
-//!    from the rows of all GPUs; those that are not are joined to one list, which each GPU that
-//!    needs it ranks on its own: they are few, and rounds of exchanges would take longer.
+//! 1. Each GPU counts the first bits of the keys of a part of the text. From the counts of all
+//!    follows a range of keys for each GPU, and with it the rows of the GPU ([`key_ranges`]).
+//! 2. The GPU takes the suffixes of its range from the whole text, and sorts them as far as text
+//!    does it. Nothing is exchanged, since all of the text is there.
+//! 3. If suffixes are unresolved on any GPU, they are sorted by ranks of minimizers. Resolved
+//!    minimizers get their ranks from the rows of all GPUs. The others are joined to one list,
+//!    which each GPU that needs it ranks on its own: they are few, and rounds of exchanges would
+//!    take longer.
 //!
-//! GPUs read each other's memory, which is to be possible. A GPU takes 26 bytes for each of its
-//! suffixes and one for each byte of the text; where ranks are needed 8 for each byte of the text,
-//! and 36 and more for what is left. Where one range has most of the suffixes, its GPU has most of
-//! the work; and the joined list is the part that more GPUs do not make shorter.
-//!
-//! Suffixes are parted by their first symbols as in N. Futamura, S. Aluru and S. Kurtz, *Parallel
+//! Suffixes are divided by their first symbols as in N. Futamura, S. Aluru and S. Kurtz, *Parallel
 //! suffix sorting*, 2001.
+//!
+//! A GPU takes 26 bytes for each of its suffixes and one for each byte of the text. If ranks are
+//! needed, it takes 8 more for each byte of the text, and 36 or more for each unresolved suffix.
+//! GPUs read each other's memory, and must be able to. If one range has most of the suffixes, its
+//! GPU has most of the work. More GPUs do not shorten the work on the joined list.
 
 use super::device_exchange::DeviceExchange;
 use super::joined_lists::{PeerList, join_lists};
@@ -32,7 +33,7 @@ use crate::gpu::sort::{
 };
 use std::ops::Range;
 
-/// The memory of one GPU, which grows with what is asked of it and is kept.
+/// Memory of one GPU. It grows as needed, and is kept.
 #[derive(Debug, Default)]
 pub struct RangeMemory {
     counts: GrowingArena,
@@ -49,7 +50,7 @@ impl RangeMemory {
     }
 }
 
-/// What is sorted: n bytes with their padding, the same on all GPUs.
+/// Task of a sort: n bytes with their padding, the same on all GPUs.
 #[derive(Clone, Copy)]
 pub struct RangeTask<'m> {
     pub text: Array<'m, u8>,
@@ -58,18 +59,19 @@ pub struct RangeTask<'m> {
     pub whole_sa: bool,
 }
 
-/// The rows of one GPU.
+/// Rows of one GPU.
 pub struct SortedRange<'m> {
     pub first_row: u32,
-    /// The byte before the suffix of each; nothing for that of the whole text.
+    /// The byte before the suffix of each row. The suffix that is the whole text has none.
     pub rows: Array<'m, u8>,
-    /// The suffix of each, where all are wanted.
+    /// The suffix of each row, if all are wanted.
     pub sa: Array<'m, u32>,
-    /// Of each sampled position its row, from 1 at the first of this GPU; 0 where it is another's.
+    /// The row of each sampled position, counted from 1 at the first row of this GPU; 0 if the row
+    /// is another GPU's.
     pub samples: Array<'m, u32>,
 }
 
-/// What is allocated when the range is known.
+/// Arrays that are allocated when the range is known.
 #[derive(Clone, Copy)]
 struct RangeArrays<'m> {
     sa: Array<'m, u32>,
@@ -95,8 +97,8 @@ impl<'m> RangeArrays<'m> {
     }
 }
 
-/// Sorts the suffixes of a range. `left` gets the number of suffixes of all GPUs that text did not
-/// resolve, and what is left when all is done.
+/// Sorts the suffixes of a range. Two numbers are added to `left`: the suffixes of all GPUs that
+/// text did not resolve, and, if there were any, the 0 that are unresolved at the end.
 pub fn sort_range<'m>(
     gpu: &Gpu,
     exchange: &mut PeerExchange,
@@ -126,7 +128,7 @@ pub fn sort_range<'m>(
     };
     let found = found.filter(|(_, unresolved)| unresolved.items > 0);
     let unresolved = found.map_or(0, |(_, unresolved)| unresolved.items);
-    // The rows are there when the others know where.
+    // The rows must be complete when the others know their address.
     gpu.wait()?;
     let all = exchange.all_gather(&[unresolved.into(), sa.address()])?;
     left.push(all.iter().map(|words| words[0]).sum());
@@ -134,13 +136,14 @@ pub fn sort_range<'m>(
         let rows = ranges.iter().map(|range| range.rows.clone());
         let rows = rows.zip(&all).map(|(rows, words)| (rows, words[1]));
         let work = RankWork { gpu, sort: &sort, ranges: &ranges, rows: rows.collect() };
-        work.rank(exchange, (state, &code), found, [ranks, lists, sparse], selected)?;
+        let arenas = RankArenas { ranks, lists, sparse, selected };
+        work.rank(exchange, state, &code, found, arenas)?;
         left.push(0);
     }
     Ok(SortedRange { first_row: own.rows.start, rows: rows.part(1..suffixes + 1), sa, samples })
 }
 
-/// The code of a text, and the ranges of all GPUs.
+/// Returns the code of a text, and the ranges of all GPUs.
 fn part<'m>(
     gpu: &Gpu,
     exchange: &mut PeerExchange,
@@ -153,32 +156,41 @@ fn part<'m>(
     let code = AlphabeticCode::new(&count_bytes(gpu, task.text, task.n, counts)?.bytes);
     gpu.upload_words(&code.table, code_table)?;
     let text = CodedText { bytes: task.text, n: task.n, code_table };
-    let own = count_keys(gpu, text, (exchange.number(), exchange.count()), key_counts)?;
+    let own = count_keys(gpu, text, exchange.number(), exchange.count(), key_counts)?;
     let all = exchange.all_gather(&own)?;
     let sums = (0..FIRST_BITS).map(|bits| all.iter().map(|counts| counts[bits]).sum());
     let ranges = key_ranges(&sums.collect::<Vec<_>>(), exchange.count());
     Ok((code, text, ranges))
 }
 
-/// What it takes to sort by ranks what text has left.
+/// Sorts by ranks the suffixes that text did not resolve.
 struct RankWork<'w, 'm> {
     gpu: &'w Gpu,
     sort: &'w DefaultSort<'m>,
     ranges: &'w [KeyRange],
-    /// Of each GPU its rows, and where the suffixes of them lie.
+    /// For each GPU its rows, and the address of their suffixes.
     rows: Vec<(Range<u32>, u64)>,
+}
+
+/// Memory for sorting by ranks.
+struct RankArenas<'m> {
+    ranks: &'m mut GrowingArena,
+    lists: &'m mut GrowingArena,
+    sparse: &'m mut GrowingArena,
+    selected: &'m mut GrowingArena,
 }
 
 impl<'m> RankWork<'_, 'm> {
     fn rank(
         &self,
         exchange: &mut PeerExchange,
-        (mut state, code): (SortState<'m>, &AlphabeticCode),
+        mut state: SortState<'m>,
+        code: &AlphabeticCode,
         found: Option<(UnsortedGroups<'m>, Unresolved)>,
-        [ranks, lists, sparse]: [&'m mut GrowingArena; 3],
-        selected: &'m mut GrowingArena,
+        arenas: RankArenas<'m>,
     ) -> Result<()> {
         let gpu = self.gpu;
+        let RankArenas { ranks, lists, sparse, selected } = arenas;
         let mut window = 0;
         let mut own = None;
         if let Some((list, unresolved)) = found {
@@ -188,7 +200,7 @@ impl<'m> RankWork<'_, 'm> {
                 rank_resolved(gpu, &state, sa, rows.start)?;
             }
             let most = gpu.wait_for_counts()?.0.min(unresolved.items);
-            own = Some(self.select(&state, (list, unresolved), most, selected)?);
+            own = Some(self.select(&state, list, unresolved, most, selected)?);
         }
         let words = own.map_or([0; 6], |list: PeerList| list.words());
         gpu.wait()?;
@@ -214,7 +226,7 @@ impl<'m> RankWork<'_, 'm> {
         let (heads, doubling) = allocate(&mut arena());
         join_lists(gpu, &peers, doubling.selected(), heads, state.dense.ranks)?;
         gpu.wait()?;
-        // From here on nothing of another GPU is read.
+        // From here on nothing is read from other GPUs.
         exchange.all_gather(&[])?;
         let mut rounds = Vec::new();
         doubling.rank_selected(gpu, &mut state, (heads, joined), window, sparse, &mut rounds)?;
@@ -222,11 +234,12 @@ impl<'m> RankWork<'_, 'm> {
         work.finish(gpu, &state, &mut rounds)
     }
 
-    /// The minimizers of this GPU's list, up to `most`.
+    /// Selects the minimizers of this GPU's list, up to `most`.
     fn select(
         &self,
         state: &SortState<'m>,
-        (list, unresolved): (UnsortedGroups<'m>, Unresolved),
+        list: UnsortedGroups<'m>,
+        unresolved: Unresolved,
         most: u32,
         memory: &'m mut GrowingArena,
     ) -> Result<PeerList> {

@@ -1,8 +1,8 @@
 //! Suffixes as records, which are compared by Lemma 1 of the paper and merged: the host side of
 //! `kernels/distributed/record_merge.cu`.
 //!
-//! The suffixes of each residue are sorted by radix; then lists are merged two by two, v of them on
-//! each GPU, and those that came from all GPUs.
+//! The suffixes of each residue are sorted by radix. Lists are then merged two by two: the v lists
+//! on each GPU, and later the lists that came from all GPUs.
 
 use super::string_names::count_from;
 use crate::error::Result;
@@ -12,19 +12,19 @@ use crate::gpu::runtime::tuning::{THREADS, TILE, TILE_THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use std::ops::Range;
 
-/// Suffixes with what they are compared by, in columns.
+/// Suffixes, and the names and ranks by which they are compared, in columns.
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'m> {
     pub positions: Array<'m, u32>,
-    /// Of their first symbols.
+    /// Names of their first symbols.
     pub names: Array<'m, u32>,
-    /// Of the next sample suffixes: those of one element of the cover together.
+    /// Ranks of the next sample suffixes, those of one element of the cover together.
     pub ranks: Array<'m, u32>,
-    /// By difference of residues, the elements that two suffixes come to.
+    /// By difference of residues, the elements at which two suffixes meet.
     pub meetings: Array<'m, u32>,
 }
 
-/// The order of records, in the making.
+/// Order of records while it is being made.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordList<'m> {
     pub list: DoubleBuffer<'m, u32>,
@@ -32,10 +32,11 @@ pub struct RecordList<'m> {
 }
 
 impl<'m> Records<'m> {
-    /// Columns for so many records, with the ranks of `size` elements, names not among them.
+    /// Allocates columns for `len` records, with the ranks of `size` elements, but without names.
     pub fn allocate(
         arena: &mut ArenaAllocator<'m>,
-        (len, size): (usize, usize),
+        len: usize,
+        size: usize,
         names: Array<'m, u32>,
         meetings: Array<'m, u32>,
     ) -> Self {
@@ -43,31 +44,31 @@ impl<'m> Records<'m> {
         Records { positions, names, ranks, meetings }
     }
 
-    /// The number of records.
+    /// Number of records.
     pub fn len(&self) -> u32 {
         self.positions.len()
     }
 
-    /// The elements of the cover that there are ranks of, or 0 where there are no records.
+    /// Number of elements of the cover for which there are ranks, or 0 if there are no records.
     pub fn elements(&self) -> u32 {
         self.ranks.len().checked_div(self.len()).unwrap_or(0)
     }
 
-    /// Its first records, of which the columns of ranks lie closer together.
+    /// The first `len` records, whose columns of ranks lie closer together.
     pub fn first(self, len: u32) -> Self {
         let ranks = self.ranks.first(self.elements() * len);
         let (positions, names) = (self.positions.first(len), self.names.first(len));
         Records { positions, names, ranks, ..self }
     }
 
-    /// Positions, names, and the ranks of each element.
+    /// Columns: positions, names, and the ranks of each element.
     pub fn columns(&self) -> Vec<Array<'m, u32>> {
         let len = self.len();
         let ranks = (0..self.elements()).map(|c| self.ranks.part(c * len..(c + 1) * len));
         [self.positions, self.names].into_iter().chain(ranks).collect()
     }
 
-    /// As kernels take them.
+    /// Addresses of the columns, for kernels.
     fn view(&self) -> RecordsView {
         RecordsView {
             positions: self.positions.address(),
@@ -79,8 +80,8 @@ impl<'m> Records<'m> {
         }
     }
 
-    /// Fills positions and ranks for the positions of a range, of which the names are there. The
-    /// ranks by position begin with it and go on for a period behind it.
+    /// Fills in positions and ranks for positions from `first` on, whose names are there. `ranks`
+    /// are those by position, from `first` on and for a period behind the last record.
     #[allow(unsafe_code)]
     pub fn fill(
         &self,
@@ -94,13 +95,13 @@ impl<'m> Records<'m> {
         assert!(self.ranks.len() == size * items && self.names.len() == items);
         count_from(gpu, first, self.positions)?;
         let arguments = arguments![ranks, elements, size, period, first, items, self.ranks];
-        // SAFETY: there are ranks for a period behind the last record, and so many columns of them
-        // as there are elements.
+        // SAFETY: there are ranks for a period behind the last record, and a column of them for
+        // each element.
         unsafe { gpu.each("record_merge/rank_columns", items, arguments) }
     }
 
-    /// Lists them by their residues, and those of each residue in order, for names and ranks of so
-    /// many bits.
+    /// Lists the records by their residues, and those of each residue in order. Names and ranks
+    /// have the given number of bits.
     #[allow(unsafe_code)]
     pub fn list_by_residue<'l>(
         &self,
@@ -108,7 +109,8 @@ impl<'m> Records<'m> {
         cub: Cub,
         mut keys: DoubleBuffer<'l, u64>,
         list: &mut DoubleBuffer<'l, u32>,
-        [name_bits, rank_bits]: [u32; 2],
+        name_bits: u32,
+        rank_bits: u32,
     ) -> Result<()> {
         let (items, period) = (self.len(), self.meetings.len());
         if items == 0 {
@@ -116,11 +118,11 @@ impl<'m> Records<'m> {
         }
         assert!(keys.current.len() == items && name_bits + rank_bits <= u64::BITS);
         count_from(gpu, 0, list.current)?;
-        // Suffixes of one residue come to any one element after the same distance.
+        // Suffixes of one residue come to a given element after the same distance.
         let column = gpu.read(self.meetings.first(1))?[0] & 0xffff;
         let ranks = self.columns()[2 + column as usize];
         let arguments = arguments![self.names, ranks, items, rank_bits, keys.current];
-        // SAFETY: all have so many items.
+        // SAFETY: all arrays have `items` items.
         unsafe { gpu.each("record_merge/record_keys", items, arguments)? };
         cub.sort_pairs(gpu, &mut keys, list, 0..name_bits + rank_bits)?;
         let mut residues = DoubleBuffer {
@@ -128,12 +130,12 @@ impl<'m> Records<'m> {
             alternate: keys.alternate.cast::<u32>().first(items),
         };
         let arguments = arguments![self.positions, list.current, period, items, residues.current];
-        // SAFETY: all have so many items, and the list is of all records.
+        // SAFETY: all arrays have `items` items, and the list is of all records.
         unsafe { gpu.each("record_merge/record_residues", items, arguments)? };
         cub.sort_pairs(gpu, &mut residues, list, 0..bit_width(period - 1))
     }
 
-    /// How many records of a sorted list are less than each of others.
+    /// Returns for each of `others` the number of records of a sorted list that are less.
     #[allow(unsafe_code)]
     pub fn count_less(
         &self,
@@ -153,7 +155,7 @@ impl<'m> Records<'m> {
             items,
         };
         let ctas = items.div_ceil(THREADS);
-        // SAFETY: the list is one of these records, and there are so many others and counts.
+        // SAFETY: the list is one of these records, and there are `items` others and counts.
         unsafe {
             gpu.launch_struct("record_merge/count_less_records", ctas, THREADS, &arguments)?;
         }
@@ -162,14 +164,14 @@ impl<'m> Records<'m> {
 }
 
 impl<'m> RecordList<'m> {
-    /// For so many records.
+    /// Allocates a list of `len` records.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, len: usize) -> Self {
         let splits = len.div_ceil(TILE as usize) + 1;
         RecordList { list: arena.double_buffer(len), splits: arena.array(splits) }
     }
 
-    /// Merges sorted lists of the given lengths, one behind the other. What is merged is in the
-    /// first list then.
+    /// Merges sorted lists of the given lengths, which follow each other. The result is in
+    /// `current`.
     pub fn merge(&mut self, gpu: &Gpu, records: &Records, mut runs: Vec<u32>) -> Result<()> {
         while runs.len() > 1 {
             let mut start = 0;
@@ -201,8 +203,8 @@ impl<'m> RecordList<'m> {
             tiles,
         };
         let ctas = (tiles + 1).div_ceil(THREADS);
-        // SAFETY: both lists have so many items, records of these, and there is an item of `splits`
-        // for each tile and one more.
+        // SAFETY: both lists have `items` items, which are records of these, and there is an item
+        // of `splits` for each tile and one more.
         unsafe {
             gpu.launch_struct("record_merge/split_records", ctas, THREADS, &arguments)?;
             gpu.launch_struct("record_merge/merge_records", tiles, TILE_THREADS, &arguments)
@@ -216,8 +218,8 @@ mod tests {
     use crate::gpu::testing::{gpu, memory, upload};
     use crate::sampling::SampledPositions;
 
-    /// The suffixes of a text by its own ranks: each has the name of its first symbol and the ranks
-    /// of the next sample suffixes.
+    /// Sorts the suffixes of a text by its own ranks: each has the name of its first symbols and
+    /// the ranks of the next sample suffixes.
     #[test]
     fn records_come_into_the_order_of_suffixes() {
         let Some(gpu) = gpu() else { return };
@@ -232,7 +234,7 @@ mod tests {
             for (rank, &position) in (1..).zip(sampled) {
                 ranks[position as usize] = rank;
             }
-            // Equal names for what agrees in a period.
+            // Suffixes that agree in a period have equal names.
             let start = |p: u32| text[p as usize..].iter().take(period);
             let (mut names, mut name) = (vec![0; n], 1);
             for row in 0..n {
@@ -249,12 +251,12 @@ mod tests {
                 .map(|[column, other]| (column | other << 16) as u32)
                 .collect();
             let (names, meetings) = (upload(&gpu, arena, &names), upload(&gpu, arena, &meetings));
-            let records = Records::allocate(arena, (n, elements.len()), names, meetings);
+            let records = Records::allocate(arena, n, elements.len(), names, meetings);
             let (elements, ranks) = (upload(&gpu, arena, &elements), upload(&gpu, arena, &ranks));
             records.fill(&gpu, 0, ranks, elements).unwrap();
             let mut list = RecordList::allocate(arena, n);
             let keys = arena.double_buffer(n);
-            records.list_by_residue(&gpu, cub, keys, &mut list.list, [32, 32]).unwrap();
+            records.list_by_residue(&gpu, cub, keys, &mut list.list, 32, 32).unwrap();
             let runs = (0..period).map(|k| n.saturating_sub(k).div_ceil(period) as u32);
             list.merge(&gpu, &records, runs.collect()).unwrap();
             assert!(gpu.read(list.list.current).unwrap() == sa, "{n} modulo {period}");

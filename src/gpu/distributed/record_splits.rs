@@ -1,10 +1,13 @@
-//! Sorted suffixes on several GPUs, cut where the rows of the next GPU begin.
+//! Cuts of sorted suffixes on several GPUs at the first rows of the next GPU.
 //!
-//! Suffixes have no keys of some bits, as [`KeySplits`](super::key_splits) wants: they are compared
-//! two by two. In a round each GPU offers some suffixes of those between which the cut may lie, and
-//! all count how many of their own are less than each. That gives the rows of all that are offered,
-//! and each GPU keeps what lies between the next ones above and below. The paper takes samples, and
-//! evens out what they miss; exact cuts take more rounds, and no GPU gets more than its part.
+//! Suffixes have no keys of a fixed number of bits, as [`KeySplits`](super::key_splits) needs: they
+//! are compared two by two. In a round each GPU offers some of the suffixes between which the cut
+//! may lie, and all GPUs count how many of their own are less than each. This gives the rows of all
+//! offered suffixes, and each GPU keeps the suffixes between the nearest ones above and below the
+//! cut.
+//!
+//! The paper takes samples, and evens out their errors. Exact cuts take more rounds, but no GPU
+//! gets more than its part.
 
 use super::device_exchange::DeviceExchange;
 use super::joint_work::JointWork;
@@ -14,23 +17,23 @@ use crate::error::Result;
 use crate::gpu::runtime::{ArenaAllocator, Array};
 use crate::gpu::text_parts::TextParts;
 
-/// Suffixes that a GPU offers in a round.
+/// Number of suffixes that a GPU offers in a round.
 const OFFERED: usize = 64;
-/// Stands for one where there is none.
+/// Word of an offered suffix that does not exist.
 const NONE: u64 = u64::MAX;
 
-/// The buffers.
+/// Buffers of one GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordSplits<'m> {
     rows: Array<'m, u32>,
     items: Array<'m, u32>,
-    /// The records that all GPUs offer, column by column.
+    /// Records that all GPUs offer, column by column.
     offered: Array<'m, u32>,
     counts: Array<'m, u32>,
 }
 
 impl<'m> RecordSplits<'m> {
-    /// For so many GPUs, and elements of a cover.
+    /// Allocates buffers for `gpus` GPUs and a cover of `size` elements.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, gpus: usize, size: usize) -> Self {
         RecordSplits {
             rows: arena.array(OFFERED),
@@ -40,8 +43,8 @@ impl<'m> RecordSplits<'m> {
         }
     }
 
-    /// For each border of the rows, how many suffixes of each GPU lie before it. The list of each
-    /// GPU is sorted, and all have as many suffixes as they have rows.
+    /// Returns for each border of the rows the number of suffixes of each GPU that lie before it.
+    /// The list of each GPU is sorted, and all GPUs together have as many suffixes as rows.
     pub fn find<E: DeviceExchange>(
         &self,
         work: &mut JointWork<E>,
@@ -51,49 +54,52 @@ impl<'m> RecordSplits<'m> {
     ) -> Result<Vec<Vec<u64>>> {
         let borders = (1..parts.gpus()).map(|gpu| parts.range(gpu).start);
         let borders = borders.filter(|&border| border < parts.len());
-        borders.map(|border| self.cut(work, parts, (records, list), border)).collect()
+        borders.map(|border| self.cut(work, parts, records, list, border)).collect()
     }
 
-    /// One cut, before which so many suffixes lie.
+    /// Makes one cut, before which `wanted` suffixes lie.
     fn cut<E: DeviceExchange>(
         &self,
         work: &mut JointWork<E>,
         parts: TextParts,
-        (records, list): (&Records, Array<u32>),
+        records: &Records,
+        list: Array<u32>,
         wanted: u64,
     ) -> Result<Vec<u64>> {
         let mut low = vec![0; parts.gpus()];
         let mut high: Vec<u64> = (0..parts.gpus()).map(|gpu| parts.part_len(gpu)).collect();
         loop {
             let own = low[work.number()]..high[work.number()];
-            let words = self.offer(work, (records, list), own)?;
+            let words = self.offer(work, records, list, own)?;
             let all: Vec<Vec<u64>> = work.exchange.all_gather(&words)?;
-            let counts = self.count(work, (records, list), &all)?;
+            let counts = self.count(work, records, list, &all)?;
             let all = work.exchange.all_gather(&counts)?;
-            // Of each suffix that is offered, how many of each GPU are less.
+            // `less` is the number of suffixes of each GPU that are less than the offered one.
             for offered in 0..counts.len() {
                 let less: Vec<u64> = all.iter().map(|counts| counts[offered]).collect();
                 let row: u64 = less.iter().sum();
                 if row == wanted {
                     return Ok(less);
                 }
-                // Those below are of rows below, those above of rows above.
-                let narrow = |(border, less): (&mut u64, &u64)| match row < wanted {
-                    true => *border = (*border).max(*less),
-                    false => *border = (*border).min(*less),
-                };
+                // The cut is above a suffix of a row below, and below one of a row above.
                 let borders = if row < wanted { &mut low } else { &mut high };
-                borders.iter_mut().zip(&less).for_each(narrow);
+                for (border, &less) in borders.iter_mut().zip(&less) {
+                    match row < wanted {
+                        true => *border = (*border).max(less),
+                        false => *border = (*border).min(less),
+                    }
+                }
             }
         }
     }
 
-    /// Suffixes at equal distances among these rows of the list: all words of each, or words that
-    /// say that there is none.
+    /// Reads suffixes at equal distances among these rows of the list. Returns all words of each,
+    /// or `NONE` for those that do not exist.
     fn offer<E: DeviceExchange>(
         &self,
         work: &JointWork<E>,
-        (records, list): (&Records, Array<u32>),
+        records: &Records,
+        list: Array<u32>,
         rows: std::ops::Range<u64>,
     ) -> Result<Vec<u64>> {
         let (gpu, len) = (work.gpu, rows.end - rows.start);
@@ -117,11 +123,12 @@ impl<'m> RecordSplits<'m> {
         Ok(words)
     }
 
-    /// How many suffixes here are less than each that is offered.
+    /// Returns for each offered suffix the number of suffixes here that are less.
     fn count<E: DeviceExchange>(
         &self,
         work: &JointWork<E>,
-        (records, list): (&Records, Array<u32>),
+        records: &Records,
+        list: Array<u32>,
         all: &[Vec<u64>],
     ) -> Result<Vec<u64>> {
         let width = self.offered.len() as usize / self.counts.len() as usize;

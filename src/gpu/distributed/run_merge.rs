@@ -1,18 +1,17 @@
-//! Sorted runs of keys, each with its suffix, merged two by two: the host side of
-//! `kernels/distributed/run_merge.cu`. What comes from several GPUs is so many runs, and to merge
-//! two takes an eighth of what a radix sort of 64 bits does.
+//! Merges sorted runs of keys, each with its suffix, two by two: the host side of
+//! `kernels/distributed/run_merge.cu`. Keys from several GPUs come as one run from each. Merging
+//! two runs takes an eighth of the time of a radix sort of 64 bits.
 
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, arguments};
 
-/// Items of workspace for merges of so many items.
+/// Items of workspace for merges of `items` items.
 pub fn splits_for(items: usize) -> usize {
     items.div_ceil(TILE as usize) + 1
 }
 
-/// Merges runs of the given lengths, one behind the other. What is merged is in the first arrays
-/// then.
+/// Merges runs of the given lengths, which follow each other. The result is in `current`.
 pub fn merge_runs(
     gpu: &Gpu,
     keys: &mut DoubleBuffer<u64>,
@@ -51,11 +50,11 @@ fn merge_two(
     let tiles = items.div_ceil(TILE);
     let (k, s) = (keys.current, suffixes.current);
     let arguments = arguments![k, a_len, items, tiles, splits];
-    // SAFETY: there are so many keys, and an item of `splits` for each tile and one more.
+    // SAFETY: there are `items` keys, and an item of `splits` for each tile and one more.
     unsafe { gpu.each("run_merge/split_runs", tiles + 1, arguments)? };
     let [to_keys, to_suffixes] = [keys.alternate, suffixes.alternate];
     let arguments = arguments![k, s, a_len, items, splits, to_keys, to_suffixes];
-    // SAFETY: all four arrays have so many items.
+    // SAFETY: all four arrays have `items` items.
     unsafe { gpu.launch("run_merge/merge_runs", tiles, TILE_THREADS, arguments) }
 }
 

@@ -3,19 +3,19 @@
 
 use super::device_exchange::DeviceExchange;
 use super::joint_work::JointWork;
-use super::owner_routes::{OwnerRoutes, RouteBuffers};
+use super::owner_routes::{OwnerRoutes, RouteBuffers, RoutedList};
 use super::part_keys::PartBytes;
-use super::row_groups::{RowList, part_list};
+use super::row_groups::{NewList, RowList, part_list};
 use super::string_names::count_from;
 use crate::error::Result;
 use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 
-/// Items of the buffers at least, so that batches of positions have some room too.
+/// Minimum number of items in the buffers, so that batches of positions have some room too.
 const LEAST_ROOM: usize = 8192;
 
-/// The buffers.
+/// Buffers of one GPU.
 #[derive(Clone, Copy, Debug)]
 pub struct SampledRows<'m> {
     suffixes: DoubleBuffer<'m, u64>,
@@ -37,8 +37,8 @@ impl<'m> SampledRows<'m> {
         }
     }
 
-    /// Writes the rows of this GPU, given the positions of their suffixes. The byte before each is
-    /// asked of the GPU that has it.
+    /// Writes the rows of this GPU, given the positions of their suffixes. It asks for the byte
+    /// before each position from the GPU that has it.
     pub fn write<E: DeviceExchange>(
         self,
         work: &mut JointWork<E>,
@@ -57,22 +57,24 @@ impl<'m> SampledRows<'m> {
                 (self.suffixes.alternate.cast(), self.befores.alternate.cast());
             let buffers = RouteBuffers::within(outgoing, incoming, parts.gpus());
             let befores = self.befores.current.first(len);
-            self.routes.ask(gpu, work.exchange, (suffixes, parts.size()), 0, befores, &buffers)?;
+            let list = RoutedList { suffixes, longest: parts.size() };
+            self.routes.ask(gpu, work.exchange, list, 0, befores, &buffers)?;
             add_before(gpu, suffixes, befores)?;
         }
-        // Nothing goes on: all sums are 0.
+        // No suffix is unresolved, so all sums are 0.
         let sums = self.befores.current.first(len);
         gpu.zero(sums)?;
         let rows = self.rows.first(len);
         count_from(gpu, 0, rows)?;
         let list = RowList { suffixes, rows };
         let none = RowList { suffixes: suffixes.first(0), rows: rows.first(0) };
-        let new = (none, rows.first(0));
-        part_list(gpu, list, sums, (0, 0), out, new, self.facts).map(drop)
+        let new = NewList { list: none, groups: rows.first(0), len: 0, group_count: 0 };
+        part_list(gpu, list, sums, new, out, self.facts).map(drop)
     }
 }
 
-/// The suffixes at these positions, with the bytes before them where all are here.
+/// Makes the words of the suffixes at these positions. They include the bytes before them if
+/// `bytes` is given.
 #[allow(unsafe_code)]
 fn position_words(
     gpu: &Gpu,
@@ -84,18 +86,18 @@ fn position_words(
     assert_eq!(suffixes.len(), len);
     let bytes = bytes.map_or(0, Array::address);
     let arguments = arguments![positions, bytes, len, suffixes];
-    // SAFETY: both have so many items, and each position is one of the bytes.
+    // SAFETY: both arrays have `len` items, and each position is one of the bytes.
     unsafe { gpu.each("sampled_rows/position_words", len, arguments) }
 }
 
-/// The byte before each position of a part.
+/// Collects the byte before each position of a part.
 #[allow(unsafe_code)]
 fn bytes_before(gpu: &Gpu, part: PartBytes, befores: Array<u64>) -> Result<()> {
     let len = befores.len();
     assert!(len <= part.available);
     let before = u32::from(part.before);
     let arguments = arguments![part.bytes, before, len, befores];
-    // SAFETY: there are so many bytes and items.
+    // SAFETY: there are at least `len` bytes and `len` items.
     unsafe { gpu.each("sampled_rows/bytes_before", len, arguments) }
 }
 
@@ -104,6 +106,6 @@ fn bytes_before(gpu: &Gpu, part: PartBytes, befores: Array<u64>) -> Result<()> {
 fn add_before(gpu: &Gpu, suffixes: Array<u64>, befores: Array<u64>) -> Result<()> {
     let len = suffixes.len();
     assert_eq!(befores.len(), len);
-    // SAFETY: both have so many items.
+    // SAFETY: both arrays have `len` items.
     unsafe { gpu.each("sampled_rows/add_before", len, arguments![suffixes, befores, len]) }
 }

@@ -1,4 +1,4 @@
-//! `bsp` on GPUs: the suffixes of one text sorted by accelerated sampling. It is the algorithm of
+//! `bsp` on GPUs: sorting of one text by accelerated sampling. It is the algorithm of
 //! `distributed::accelerated_sampling`, Algorithm 3 of the paper, with its steps in kernels.
 //!
 //! M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*,
@@ -6,19 +6,21 @@
 //! difference cover of a period v:
 //!
 //! 1. All suffixes are sorted by their first symbols, v and as many more as the same words hold,
-//!    and get names (`string_names`): the steps 3 and 1 of the paper at once. Where all names
+//!    and get names (`string_names`). These are steps 3 and 1 of the paper at once. If all names
 //!    differ, the suffixes are sorted.
-//! 2. The names of the sample suffixes are the string of the next level, with v^(5/4) for v. Where
-//!    that is no longer than a part, the first GPU sorts it, by the same algorithm with p = 1. The
-//!    ranks that come of it go to the GPUs that keep these positions (`item_pairs`).
+//! 2. The names of the sample suffixes are the string of the next level, with v^(5/4) for v. If
+//!    that string is no longer than a part, the first GPU sorts it, by the same algorithm with p =
+//!    1. The resulting ranks go to the GPUs that keep these positions (`item_pairs`).
 //! 3. Each GPU sorts its suffixes of each residue modulo v by names and the ranks behind them, and
 //!    merges these lists v ways (steps 2 and 4; `record_merge`).
-//! 4. The sorted suffixes of all GPUs are cut where the rows of the next one begin
-//!    (`record_splits`), cross the network with what they are compared by, and are merged.
+//! 4. The sorted suffixes of all GPUs are cut at the first rows of the next one (`record_splits`).
+//!    They cross the network with the columns by which they are compared, and are merged.
 //!
-//! The paper has each set of suffixes of one name merged on the processors that its rows are on.
-//! Here all are merged where their positions are, and once more where their rows are, so that no
-//! set has to be treated as one that spans processors. A text has positions of 32 bits.
+//! The paper has each set of suffixes of one name merged on the processors that hold its rows. Here
+//! all suffixes are merged on the GPUs of their positions, and once more on the GPUs of their rows.
+//! No set has to be treated as one that spans processors.
+//!
+//! A text has positions of 32 bits.
 
 use super::device_exchange::DeviceExchange;
 use super::item_pairs::{SampleTables, distribute, fetch_behind};
@@ -41,12 +43,12 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use crate::gpu::text_parts::TextParts;
 use crate::sampling::{Level, SampledPositions};
 
-/// Bits of the symbols of a text at most: 256 bytes, and 0 behind the end.
+/// Maximum number of bits of a text's symbols: 256 bytes, and 0 behind the end.
 const BYTE_BITS: u32 = 9;
-/// Bytes of a part at most: three columns of ranks have numbers of 32 bits.
+/// Maximum number of bytes in a part: three columns of ranks are numbered with 32 bits.
 const MOST_OF_PART: u64 = 1 << 30;
 
-/// The buffers of one GPU.
+/// Buffers of one GPU.
 pub struct SampledSort<'m> {
     cub: Cub<'m>,
     splits: KeySplits<'m>,
@@ -55,7 +57,7 @@ pub struct SampledSort<'m> {
     sorted: Array<'m, u32>,
     counts: Array<'m, u32>,
     table: Array<'m, u32>,
-    /// What the levels of the recursion take, and then the rows.
+    /// Memory of the levels of the recursion, and later of the rows.
     memory: Array<'m, u8>,
 }
 
@@ -64,7 +66,7 @@ pub struct SampledSort<'m> {
 struct LevelText<'m> {
     level: Level,
     parts: TextParts,
-    /// This GPU's part, and what a string may have behind it.
+    /// Symbols of this GPU's part, and of the strings that reach behind it.
     symbols: Array<'m, u32>,
     bits: u32,
 }
@@ -96,8 +98,8 @@ impl<'m> SampledSort<'m> {
         })
     }
 
-    /// Sorts, and writes the rows of this GPU. `left` gets the length of the string of each level
-    /// that all GPUs sort.
+    /// Sorts, and writes the rows of this GPU. The length of the string of each level that all GPUs
+    /// sort is added to `left`.
     pub fn run<E: DeviceExchange>(
         self,
         gpu: &Gpu,
@@ -109,7 +111,7 @@ impl<'m> SampledSort<'m> {
         let (cub, splits, parts) = (self.cub, self.splits, self.parts);
         let mut work = JointWork { gpu, exchange, cub, splits };
         let bits = self.number_bytes(&mut work, part)?;
-        byte_symbols(gpu, (part.bytes, part.available), self.table, self.symbols)?;
+        byte_symbols(gpu, part.bytes, part.available, self.table, self.symbols)?;
         let level = Level::first(parts.len() as usize, parts.gpus());
         let text = LevelText { level, parts, symbols: self.symbols, bits };
         sort(&mut work, text, self.memory, self.sorted, left)?;
@@ -118,7 +120,7 @@ impl<'m> SampledSort<'m> {
         rows.write(&mut work, parts, part, self.sorted, out)
     }
 
-    /// Numbers the bytes that there are from 1 on, and gives the bits of a number.
+    /// Numbers the bytes that occur from 1 on, and returns the bits of a number.
     fn number_bytes<E: DeviceExchange>(
         &self,
         work: &mut JointWork<E>,
@@ -157,26 +159,26 @@ fn sort<E: DeviceExchange>(
     let LevelArrays { names, ranks, tables } = LevelArrays::allocate(&mut arena, parts, &sample);
     let (names, memory) = (names.first(own), arena.rest());
     let strings = StringArrays::allocate(&mut ArenaAllocator::within(memory), shape, parts);
-    match strings.name(work, (symbols, shape), parts, sorted)? {
+    match strings.name(work, symbols, shape, parts, sorted)? {
         Named::Distinct => return Ok(()),
-        Named::Pairs(pairs) => distribute(work, pairs, (own, false), parts, names)?,
+        Named::Pairs(pairs) => distribute(work, pairs, own, false, parts, names)?,
     }
     let ranks = ranks.first(own + level.period as u32);
-    sort_sample(work, &text, (&sample, tables), names, ranks, memory, left)?;
+    sort_sample(work, &text, tables, names, ranks, memory, left)?;
     let mut arena = ArenaAllocator::within(memory);
-    let arrays = RankArrays::allocate(&mut arena, parts, &sample, (names, tables.meetings));
+    let arrays = RankArrays::allocate(&mut arena, parts, &sample, names, tables.meetings);
     let records = arrays.records.first(own);
     records.fill(work.gpu, parts.range(work.number()).start as u32, ranks, tables.elements)?;
     let list = merge_residues(work, &text, records, &arrays)?;
-    merge_parts(work, parts, records, (list, arrays), sorted)
+    merge_parts(work, parts, records, list, arrays, sorted)
 }
 
-/// The ranks of the sample suffixes by their positions, and for a period behind this GPU's part; at
-/// other positions 0.
+/// Ranks the sample suffixes. `ranks` gets their ranks by position, and 0 at other positions, for
+/// this GPU's part and a period behind it.
 fn sort_sample<E: DeviceExchange>(
     work: &mut JointWork<E>,
     text: &LevelText,
-    (sample, tables): (&SampledPositions, SampleTables),
+    tables: SampleTables,
     names: Array<u32>,
     ranks: Array<u32>,
     memory: Array<u8>,
@@ -184,7 +186,8 @@ fn sort_sample<E: DeviceExchange>(
 ) -> Result<()> {
     let LevelText { level, parts, .. } = *text;
     let (gpu, gpus, n) = (work.gpu, parts.gpus(), level.n as u32);
-    let (next, next_gpus) = next_level(level, gpus, sample);
+    let sample = SampledPositions::new(level.n, level.period);
+    let (next, next_gpus) = next_level(level, gpus, &sample);
     let next_parts = TextParts::new(next.n as u64, gpus);
     let next_len = next_parts.part_len(work.number()) as u32;
     let mut arena = ArenaAllocator::within(memory);
@@ -195,28 +198,27 @@ fn sort_sample<E: DeviceExchange>(
     };
     let mut own = parts.range(work.number());
     let len = (own.end - own.start) as u32;
-    // The empty suffix is with the last one that is not.
+    // The empty suffix is on the GPU of the last suffix that is not empty.
     own.end += u64::from(own.end == parts.len() && len > 0);
-    let sampled = tables.fill(gpu, sample, own.clone())?;
+    let sampled = tables.fill(gpu, &sample, own.clone())?;
     tables.names(gpu, n, names, own, pairs().current)?;
-    distribute(work, pairs(), (sampled, true), next_parts, symbols.first(next_len))?;
+    distribute(work, pairs(), sampled, true, next_parts, symbols.first(next_len))?;
     let text = LevelText { level: next, parts: next_parts, symbols, bits: bit_width(n + 1) };
     if next_gpus == gpus {
         sort(work, text, memory, next_sorted, left)?;
     } else {
         sort_on_first(work, text, memory, next_sorted)?;
     }
-    // The empty suffix is the first one of the sample, if it is of it.
+    // The empty suffix is the first one of the sample, if it is part of it.
     let first_row = next_parts.range(work.number()).start as u32;
     let skipped = u32::from(first_row == 0 && sample.index(level.n).is_some());
-    let ranked = (next_sorted.rest(skipped.min(next_len)), first_row + skipped + 1);
-    let count = ranked.0.len();
-    tables.ranks(gpu, n, ranked, pairs().current)?;
-    distribute(work, pairs(), (count, false), parts, ranks.first(len))?;
+    let ranked = next_sorted.rest(skipped.min(next_len));
+    tables.ranks(gpu, n, ranked, first_row + skipped + 1, pairs().current)?;
+    distribute(work, pairs(), ranked.len(), false, parts, ranks.first(len))?;
     fetch_behind(work, parts, ranks, level.period as u32)
 }
 
-/// Sorts a string on the first GPU, where all of it goes.
+/// Sorts a string on the first GPU, which receives all of it.
 fn sort_on_first<E: DeviceExchange>(
     work: &mut JointWork<E>,
     text: LevelText,
@@ -246,7 +248,7 @@ fn sort_on_first<E: DeviceExchange>(
     work.exchange.all_to_all(work.gpu, &arrays.sorted.parts(&all), &own_sorted)
 }
 
-/// The suffixes of this GPU's part in order.
+/// Sorts the suffixes of this GPU's part.
 fn merge_residues<'m, E: DeviceExchange>(
     work: &JointWork<E>,
     text: &LevelText,
@@ -259,9 +261,10 @@ fn merge_residues<'m, E: DeviceExchange>(
     let mut list = arrays.list;
     list.list = list.list.first_items(len);
     let sample_len = SampledPositions::new(level.n, level.period).len();
-    let bits = [level.n as u32 + 1, sample_len as u32].map(bit_width);
+    let name_bits = bit_width(level.n as u32 + 1);
+    let rank_bits = bit_width(sample_len as u32);
     let keys = arrays.keys.first_items(len);
-    records.list_by_residue(gpu, work.cub, keys, &mut list.list, bits)?;
+    records.list_by_residue(gpu, work.cub, keys, &mut list.list, name_bits, rank_bits)?;
     let period = level.period as u64;
     let below = |position: u64, k: u64| (position + period - 1 - k) / period;
     let run = |k| (below(own.end, k) - below(own.start, k)) as u32;
@@ -274,7 +277,8 @@ fn merge_parts<E: DeviceExchange>(
     work: &mut JointWork<E>,
     parts: TextParts,
     records: Records,
-    (mut list, arrays): (RecordList, RankArrays),
+    mut list: RecordList,
+    arrays: RankArrays,
     sorted: Array<u32>,
 ) -> Result<()> {
     let (gpu, len, order) = (work.gpu, records.len(), list.list.current);
@@ -286,7 +290,7 @@ fn merge_parts<E: DeviceExchange>(
     let others = arrays.received.first(len);
     let column = arrays.column.first(len);
     let (from, to) = (records.columns(), others.columns());
-    // A GPU without items has the columns of others to take part in too.
+    // A GPU without items must take part in exchanging the columns of others too.
     for c in 0..2 + arrays.received.elements() as usize {
         let none = column.first(0);
         let (from, to) = (from.get(c).unwrap_or(&none), to.get(c).unwrap_or(&none));

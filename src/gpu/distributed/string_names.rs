@@ -1,10 +1,10 @@
-//! The first symbols of suffixes as strings of words, sorted over all GPUs, and the names that they
-//! get: the host side of `kernels/distributed/string_names.cu`.
+//! Names of suffixes by their first symbols. The symbols are strings of words, which are sorted
+//! over all GPUs: the host side of `kernels/distributed/string_names.cu`.
 //!
-//! Strings are sorted by radix on each GPU, from their last word to the first. They are cut where
-//! the rows of the next GPU begin ([`KeySplits`](super::key_splits)), exchanged, and sorted again.
-//! That is Algorithm 2 of the paper with exact splitters in place of samples, after which no GPU
-//! has more than its part.
+//! Strings are sorted by radix on each GPU, from their last word to the first. They are cut at the
+//! first rows of the next GPU ([`KeySplits`](super::key_splits)), exchanged, and sorted again. This
+//! is Algorithm 2 of the paper, with exact splitters instead of samples, so that no GPU gets more
+//! than its part.
 
 use super::device_exchange::DeviceExchange;
 use super::joint_work::{JointWork, exchanged_at};
@@ -13,35 +13,36 @@ use crate::error::Result;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 
-/// How strings of symbols lie in words.
+/// Layout of strings of symbols in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StringShape {
     /// Bits of a symbol.
     bits: u32,
-    /// Symbols of a word: as many as fit.
+    /// Symbols of a word, as many as fit.
     per_word: u32,
     words: u32,
 }
 
 impl StringShape {
-    /// Strings of a period at least, and as many more symbols as their words hold.
+    /// Creates the shape of strings of at least `period` symbols, and as many more as their words
+    /// hold.
     pub fn new(bits: u32, period: u32) -> Self {
         let per_word = u64::BITS / bits;
         StringShape { bits, per_word, words: period.div_ceil(per_word) }
     }
 
-    /// Symbols of a string; at most 63 more than the period.
+    /// Symbols of a string, at most 63 more than the period.
     pub fn len(self) -> u32 {
         self.per_word * self.words
     }
 }
 
-/// The buffers, which are free again when the names are known.
+/// Buffers, which are free again when the names are known.
 #[derive(Debug)]
 pub struct StringArrays<'m> {
     columns: Vec<Array<'m, u64>>,
     positions: DoubleBuffer<'m, u32>,
-    /// What comes from all GPUs, where there are several.
+    /// Columns received from all GPUs, if there are several.
     received: Vec<Array<'m, u64>>,
     keys: DoubleBuffer<'m, u64>,
     order: DoubleBuffer<'m, u32>,
@@ -56,14 +57,15 @@ struct SortedStrings<'m> {
     order: Array<'m, u32>,
 }
 
-/// Pairs of the position and the name of each row, or the positions in order if all names differ.
+/// Pairs of the position and the name of each row. If all names differ, there are none, and the
+/// positions in order are returned instead.
 pub enum Named<'m> {
     Pairs(DoubleBuffer<'m, u64>),
     Distinct,
 }
 
 impl<'m> StringArrays<'m> {
-    /// For strings of one word or more in a part of so many items.
+    /// Allocates buffers for strings of one word or more in a part.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, shape: StringShape, parts: TextParts) -> Self {
         let room = parts.size() as usize + 1;
         let mut columns = || (0..shape.words).map(|_| arena.array(room)).collect::<Vec<_>>();
@@ -80,19 +82,20 @@ impl<'m> StringArrays<'m> {
     }
 
     /// Names all suffixes of a text by their first symbols. This GPU has the symbols of its part,
-    /// and as many behind them as a string has. Where all names differ, `sorted` gets its part of
-    /// the suffix array.
+    /// and as many behind them as a string has. If all names differ, `sorted` gets its part of the
+    /// suffix array.
     pub fn name<E: DeviceExchange>(
         mut self,
         work: &mut JointWork<E>,
-        (symbols, shape): (Array<u32>, StringShape),
+        symbols: Array<u32>,
+        shape: StringShape,
         parts: TextParts,
         sorted: Array<u32>,
     ) -> Result<Named<'m>> {
         let (gpu, own) = (work.gpu, parts.part_len(work.number()) as u32);
         for (word, column) in self.columns.iter_mut().enumerate() {
             *column = column.first(own);
-            string_word(gpu, symbols, (word as u32 * shape.per_word, shape), *column)?;
+            string_word(gpu, symbols, word as u32 * shape.per_word, shape, *column)?;
         }
         self.received.iter_mut().for_each(|column| *column = column.first(own));
         self.positions = self.positions.first_items(own);
@@ -158,8 +161,8 @@ impl<'m> StringArrays<'m> {
         work.exchange.all_to_all(gpu, &alternate.parts(&sent), &current.parts(&received))
     }
 
-    /// Makes the pairs of this GPU's rows, and says whether a string comes twice among them, or on
-    /// an earlier GPU too.
+    /// Makes the pairs of this GPU's rows. Returns true if a string occurs twice among them, or
+    /// also on an earlier GPU.
     fn name_rows<E: DeviceExchange>(
         &self,
         work: &mut JointWork<E>,
@@ -190,12 +193,13 @@ impl<'m> StringArrays<'m> {
         }
         gpu.zero(self.repeated)?;
         let first_row = parts.range(number).start as u32;
-        name_rows(gpu, strings, heads, (first_row, open_name), (self.keys.current, self.repeated))?;
+        let pairs = self.keys.current;
+        name_rows(gpu, strings, heads, first_row, open_name, pairs, self.repeated)?;
         Ok(gpu.read(self.repeated)?[0] == 1)
     }
 }
 
-/// Whether the first string here is the last one of the GPU before.
+/// Returns true if the first string here equals the last one of the GPU before.
 fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) -> Result<bool> {
     let (gpu, len) = (work.gpu, strings.order.len());
     let mut words = Vec::new();
@@ -211,78 +215,83 @@ fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) 
     Ok(len > 0 && number > 0 && all[number][..count] == all[number - 1][count..])
 }
 
-/// Symbol i is the number of byte i in `table`, and 0 behind the `available` ones.
+/// Translates bytes: symbol i is the number of byte i in `table`, and 0 behind the `available`
+/// bytes.
 #[allow(unsafe_code)]
 pub fn byte_symbols(
     gpu: &Gpu,
-    (bytes, available): (Array<u8>, u32),
+    bytes: Array<u8>,
+    available: u32,
     table: Array<u32>,
     symbols: Array<u32>,
 ) -> Result<()> {
     assert!(bytes.size() >= available as usize && table.len() == 256);
     let items = symbols.len();
     let arguments = arguments![bytes, available, table, items, symbols];
-    // SAFETY: so many bytes and symbols are there, and an item of the table for each byte.
+    // SAFETY: there are `available` bytes, `items` symbols, and an item of the table for each byte.
     unsafe { gpu.each("string_names/byte_symbols", items, arguments) }
 }
 
-/// One word of each string.
+/// Makes one word of each string, from the symbol `from` of it on.
 #[allow(unsafe_code)]
 fn string_word(
     gpu: &Gpu,
     symbols: Array<u32>,
-    (from, shape): (u32, StringShape),
+    from: u32,
+    shape: StringShape,
     words: Array<u64>,
 ) -> Result<()> {
     let items = words.len();
     assert!(symbols.size() >= 4 * (items as usize + shape.len() as usize));
     let StringShape { per_word, bits, .. } = shape;
     let arguments = arguments![symbols, from, per_word, bits, items, words];
-    // SAFETY: there are so many words, and symbols for a whole string behind the last one.
+    // SAFETY: there are `items` words, and symbols for a whole string behind the last one.
     unsafe { gpu.each("string_names/string_words", items, arguments) }
 }
 
-/// Item t is `first` + t.
+/// Fills `items` with ascending numbers: item t is `first` + t.
 #[allow(unsafe_code)]
 pub fn count_from(gpu: &Gpu, first: u32, items: Array<u32>) -> Result<()> {
     let len = items.len();
-    // SAFETY: there are so many items.
+    // SAFETY: there are `len` items.
     unsafe { gpu.each("string_names/count_from", len, arguments![first, len, items]) }
 }
 
-/// The items of `from`, words of 64 bits or 32, in this order.
+/// Copies the items of `from`, words of 64 bits or 32, in this order.
 #[allow(unsafe_code)]
 pub fn take_items<T>(gpu: &Gpu, from: Array<T>, order: Array<u32>, to: Array<T>) -> Result<()> {
     let (len, is_wide) = (order.len(), size_of::<T>() == size_of::<u64>());
     assert!(to.len() >= len && (is_wide || size_of::<T>() == size_of::<u32>()));
     let kernel = if is_wide { "string_names/take_words" } else { "string_names/take_items" };
-    // SAFETY: there is room for so many, and the order is one of items of `from`.
+    // SAFETY: there is room for `len` items, and the order is one of items of `from`.
     unsafe { gpu.each(kernel, len, arguments![from, order, len, to]) }
 }
 
-/// Marks the rows that differ from those before in this word.
+/// Marks the rows whose string differs in this word from that of the row before.
 #[allow(unsafe_code)]
 fn mark_changes(gpu: &Gpu, words: Array<u64>, order: Array<u32>, heads: Array<u32>) -> Result<()> {
     let len = order.len();
     assert!([words.len(), heads.len()] == [len; 2]);
-    // SAFETY: all three have so many items, and the order is one of them.
+    // SAFETY: all three have `len` items, and the order is one of them.
     unsafe { gpu.each("string_names/mark_changes", len, arguments![words, order, len, heads]) }
 }
 
-/// The pairs of all rows, given the first row here and the name of those without a head here; and
-/// whether a string comes twice.
+/// Makes the pairs of all rows, and sets `repeated` if a string occurs twice. `first_row` is the
+/// first row here, and `open_name` the name of the rows without a head here.
 #[allow(unsafe_code)]
 fn name_rows(
     gpu: &Gpu,
     strings: &SortedStrings,
     heads: Array<u32>,
-    (first_row, open_name): (u32, u32),
-    (pairs, repeated): (Array<u64>, Array<u32>),
+    first_row: u32,
+    open_name: u32,
+    pairs: Array<u64>,
+    repeated: Array<u32>,
 ) -> Result<()> {
     let len = heads.len();
     let &SortedStrings { positions, order, .. } = strings;
     assert!([positions.len(), order.len()] == [len; 2] && pairs.len() >= len);
     let arguments = arguments![heads, positions, order, len, first_row, open_name, pairs, repeated];
-    // SAFETY: all have so many items, and the order is one of them.
+    // SAFETY: all have `len` items, and the order is one of them.
     unsafe { gpu.each("string_names/name_rows", len, arguments) }
 }

@@ -1,4 +1,4 @@
-//! Portions on GPUs that fail in every way there is, on the CPU for the most part.
+//! Portions on GPUs that fail in every possible way; in most tests the CPU stands in for the GPU.
 
 use super::*;
 use crate::cases;
@@ -15,7 +15,7 @@ fn coded() -> (Vec<u8>, CodedBwt) {
     (bwt, coded)
 }
 
-/// A GPU that the CPU stands in for, and how many portions it does before it fails.
+/// Creates a GPU, for which the CPU stands in, that decodes `portions` portions and then fails.
 fn working(mut portions: u32) -> GpuDecode {
     Box::new(move |coded, out| {
         assert!(out.len() <= PORTION && !coded.slices.is_empty());
@@ -24,7 +24,7 @@ fn working(mut portions: u32) -> GpuDecode {
     })
 }
 
-/// Decodes on such GPUs: the slices, or what is wrong with them, and the warnings.
+/// Decodes on such GPUs. Returns the slices or their flaw, and the warnings.
 fn decoded(coded: &CodedBwt, gpus: Vec<GpuDecode>) -> (Result<Vec<u8>, Flaw>, Vec<String>) {
     let (listener, warnings) = Listener::of_warnings();
     let gpus = SliceGpus::of(gpus, PORTION, listener);
@@ -33,7 +33,7 @@ fn decoded(coded: &CodedBwt, gpus: Vec<GpuDecode>) -> (Result<Vec<u8>, Flaw>, Ve
     let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models).unwrap();
     let slices: Vec<&[u8]> = coded.slices.iter().map(Vec::as_slice).collect();
     let mut bwt = vec![0; len];
-    let done = gpus.decode(&decoder, (&coded.models, &coded.raw_sizes, &slices), &mut bwt);
+    let done = gpus.decode(&decoder, &coded.models, &coded.raw_sizes, &slices, &mut bwt);
     let warnings = warnings.lock().unwrap().clone();
     (done.map(|()| bwt), warnings)
 }
@@ -44,15 +44,17 @@ fn portions_are_whole_slices_and_no_larger_than_they_may_be() {
     let gpus = SliceGpus::of(Vec::new(), PORTION, Listener::default());
     let slices: Vec<&[u8]> = coded.slices.iter().map(Vec::as_slice).collect();
     let len = bwt.len();
-    let portions = gpus.portions((&coded.models, &coded.raw_sizes, &slices), &mut bwt);
+    let portions = gpus.portions(&coded.models, &coded.raw_sizes, &slices, &mut bwt);
     assert!(portions.len() > len / PORTION);
-    let of =
-        |portion: &Portion| portion.0.raw_sizes.iter().map(|&size| size as usize).sum::<usize>();
-    assert!(portions.iter().all(|portion| portion.1.len() == of(portion)));
+    let of = |portion: &Portion| {
+        portion.coded.raw_sizes.iter().map(|&size| size as usize).sum::<usize>()
+    };
+    assert!(portions.iter().all(|portion| portion.out.len() == of(portion)));
     assert!(portions.windows(2).all(|two| {
-        two[0].1.len() <= PORTION && two[0].1.len() + two[1].0.raw_sizes[0] as usize > PORTION
+        let len = two[0].out.len();
+        len <= PORTION && len + two[1].coded.raw_sizes[0] as usize > PORTION
     }));
-    let all = portions.into_iter().flat_map(|(coded, _)| coded.slices);
+    let all = portions.into_iter().flat_map(|portion| portion.coded.slices);
     assert!(all.eq(slices.iter().copied()));
 }
 
@@ -68,7 +70,7 @@ fn failing_gpus_cost_no_portion() {
         let warning = "the GPU is on fire; searching on the CPU".to_owned();
         assert!(decoded(&coded, gpus) == (Ok(bwt.clone()), vec![warning]));
     }
-    // The other may do all before the first fails.
+    // The second may do all portions before the first fails.
     let (found, warnings) = decoded(&coded, vec![working(3), working(1000)]);
     assert!(found == Ok(bwt) && warnings.len() < 2);
 }
@@ -109,7 +111,7 @@ fn a_gpu_gives_what_the_cpu_gives() {
     }
 }
 
-/// Whatever launch on a real GPU fails, in whichever portion.
+/// Any launch on a real GPU may fail, in any portion.
 #[test]
 fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     if testing::gpu().is_none() {
