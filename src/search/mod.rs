@@ -16,6 +16,7 @@
 //! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `record_tables` | the names and numbers of all records, from tables or from blocks |
+//! | `absent_names` | names that no record has |
 //! | `records` | places in records, and the bases of these |
 //! | `mismatches` | matches of which one byte differs |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
@@ -33,6 +34,7 @@
 //! Where very many long patterns are counted on the CPU, blocks are restored, and what is left of a
 //! pattern is compared with the text once its row is alone (`fm_index::text_matches`).
 
+mod absent_names;
 mod batch_in_sections;
 mod boundary_matches;
 mod class_search;

@@ -6,6 +6,7 @@
 
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
+use super::record_tables::{have_names, headers_if_like};
 use super::searched_block;
 use super::sections::{CONTRADICTION, Layouts, OUTSIDE, Section, layout, sections};
 use super::shared_input::SharedInput;
@@ -113,12 +114,21 @@ impl FileSearch<'_> {
         Ok(places)
     }
 
-    /// Bases of records, as they stand in the file. A block is opened once for all of them.
-    pub fn bases(&mut self, wanted: &[(&RecordInfo, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
-        self.with_sound_tables(|file| file.bases_by_tables(wanted))
+    /// Bases of records, as they stand in the file; `None` if one of the records that are
+    /// `unchecked` is not as the blocks have it. A block is opened once for all of this.
+    pub fn bases(
+        &mut self,
+        wanted: &[(&RecordInfo, Range<u64>)],
+        unchecked: &[&RecordInfo],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        self.with_sound_tables(|file| file.bases_by_tables(wanted, unchecked))
     }
 
-    fn bases_by_tables(&mut self, wanted: &[(&RecordInfo, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+    fn bases_by_tables(
+        &mut self,
+        wanted: &[(&RecordInfo, Range<u64>)],
+        unchecked: &[&RecordInfo],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
         let mut size = 0;
         for (record, Range { start, end }) in wanted {
             if start > end || *end > record.length {
@@ -138,14 +148,24 @@ impl FileSearch<'_> {
         let mut reached: Vec<_> = wanted.iter().map(|(record, _)| (record.number, 0)).collect();
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
         for block in sections.iter().flat_map(|section| &section.blocks) {
+            let here = unchecked.iter().filter(|record| record.block == block.number);
+            let here: Vec<&RecordInfo> = here.copied().collect();
+            let Some(mut ranges) = headers_if_like(&here, block, self.layouts)? else {
+                return Ok(None);
+            };
+            // All numbers are those of records in the block, now that these are compared with it.
             let pieces = pieces(block, wanted, &mut reached, self.layouts)?;
-            if pieces.is_empty() {
+            ranges.extend(pieces.iter().map(|(_, range)| range.clone()));
+            if ranges.is_empty() {
                 continue;
             }
-            let ranges: Vec<_> = pieces.iter().map(|(_, range)| range.clone()).collect();
-            let texts = pool.install(|| searched_block::texts(block, &ranges))?;
+            let mut texts = pool.install(|| searched_block::texts(block, &ranges))?;
             let layout = layout(block, self.layouts)?;
-            for ((n, range), mut text) in pieces.into_iter().zip(texts) {
+            let bases_of = texts.split_off(here.len());
+            if !have_names(&here, &texts, layout) {
+                return Ok(None);
+            }
+            for ((n, range), mut text) in pieces.into_iter().zip(bases_of) {
                 for small in layout.small(range.clone()) {
                     let small = small.start - range.start..small.end - range.start;
                     text[small].make_ascii_lowercase();
@@ -154,7 +174,7 @@ impl FileSearch<'_> {
             }
         }
         *self.cost += input.cost();
-        Ok(bases)
+        Ok(Some(bases))
     }
 }
 
