@@ -173,10 +173,11 @@ impl<'a> BlockText<'a> {
         if let Some(block) = open_for_ranges(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
-        if is_believed(block) && size <= block.header.raw_size / INDEX_SHARE {
-            if let SearchedBlock::InMemory(index) = SearchedBlock::load(block)? {
-                return Ok(BlockText::Indexed(index));
-            }
+        if is_believed(block)
+            && size <= block.header.raw_size / INDEX_SHARE
+            && let SearchedBlock::InMemory(index) = SearchedBlock::load(block)?
+        {
+            return Ok(BlockText::Indexed(index));
         }
         Ok(BlockText::InMemory(block.text_of(block.restore()?)?))
     }

@@ -78,7 +78,8 @@ impl PartWriter<'_> {
         }
         // The last line that begins at or before the range.
         let width = unit.line_width();
-        let (mut first, mut behind) = (0, unit.line_bytes.div_ceil(width));
+        let mut first = 0;
+        let mut behind = unit.line_bytes.div_ceil(width);
         while behind - first > 1 {
             let middle = first + (behind - first) / 2;
             match layout.raw_of_byte(before, unit, middle * width) <= self.range.start {
@@ -145,7 +146,8 @@ impl PartWriter<'_> {
             if blanks.start >= bytes.end {
                 break;
             }
-            let (start, end) = (blanks.start.max(at), blanks.end.min(bytes.end));
+            let start = blanks.start.max(at);
+            let end = blanks.end.min(bytes.end);
             self.residues(at..start);
             let first =
                 layout.totals.heads + layout.totals.qualities + layout.blanks.covered_before(start);

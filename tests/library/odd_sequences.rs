@@ -194,8 +194,11 @@ fn finished(mut raw: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     raw
 }
 
+/// Makes a text.
+type Make = fn(&mut Dice) -> Vec<u8>;
+
 /// How many texts have an index of sequences.
-fn check_all(number: usize, mark: u8, make: fn(&mut Dice) -> Vec<u8>) -> usize {
+fn check_all(number: usize, mark: u8, make: Make) -> usize {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&warnings);
     let options = |block_size: u64| {
@@ -303,8 +306,7 @@ fn every_oddity_is_searched_as_a_naive_reader_reads_it() {
 #[test]
 fn ranges_of_odd_texts_are_read_slice_by_slice() {
     let options = Options::new().threads(1).memory(1 << 30).index(8).unwrap();
-    let makes: [(u8, fn(&mut Dice) -> Vec<u8>); 2] = [(b'>', fasta), (b'@', fastq)];
-    for (mark, make) in makes {
+    for (mark, make) in [(b'>', fasta as Make), (b'@', fastq)] {
         let mut dice = Dice(77);
         let mut raw = Vec::new();
         while raw.len() < 600_000 {
@@ -331,7 +333,8 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
             assert_eq!(archive.extract(range).unwrap(), raw[start..end], "{start}..{end}");
         }
         let cost = archive.search_cost();
-        assert!(cost.blocks == 0 && cost.slices > 1000, "{cost:?}");
+        // Few are so long that the block pays.
+        assert!(cost.blocks < 20 && cost.slices > 1000, "{cost:?}");
         let (truths, _) = naive(&raw, mark);
         assert_eq!(archive.records().unwrap().len(), truths.len());
         let before = archive.search_cost();
@@ -344,7 +347,7 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
             assert_eq!(region, [&written[start..end]], "{number}: {start}..{end}");
         }
         let cost = archive.search_cost();
-        assert!(cost.blocks == before.blocks && cost.slices > before.slices + 1000, "{cost:?}");
+        assert!(cost.blocks < before.blocks + 20 && cost.slices > before.slices + 1000, "{cost:?}");
     }
 }
 
