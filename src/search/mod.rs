@@ -17,6 +17,7 @@
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `record_tables` | the names and numbers of all records, from tables or from blocks |
 //! | `absent_names` | names that no record has |
+//! | `record_info` | a record, as it is named |
 //! | `records` | places in records, and the bases of these |
 //! | `mismatches` | matches of which one byte differs |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
@@ -51,6 +52,7 @@ mod letter_classes;
 mod loaded_index;
 mod mismatches;
 mod pattern_stream;
+mod record_info;
 mod record_tables;
 mod records;
 mod search_batch;
@@ -68,7 +70,8 @@ mod text_scan;
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
 pub(crate) use pattern_stream::PatternStream;
-pub use records::{Place, RecordInfo};
+pub use record_info::RecordInfo;
+pub use records::Place;
 pub(crate) use search_batch::Session;
 pub use search_results::{Matches, ReadCost};
 pub(crate) use searched_block::{BlockJob, BlockText, SearchedBlock};

@@ -8,7 +8,7 @@
 
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
-use super::records::RecordInfo;
+use super::record_info::RecordInfo;
 use super::searched_block;
 use super::sections::{
     CONTRADICTION, Layouts, OUTSIDE, Section, is_contradiction, layout, sections,
