@@ -376,19 +376,27 @@ impl<R: Read + Seek + Send> Archive<R> {
 
     /// The number of the first record of each name, like [`Archive::find_record`].
     ///
-    /// What a table of records says of these is compared with the blocks. If it is wrong, or if it
-    /// does not have a name, all records are read from the blocks, which takes longer.
+    /// What a table of records says of these is compared with the blocks. If it is wrong, all
+    /// records are read from the blocks, which takes longer; so they are if it does not have a
+    /// name that may stand in them, as their indexes say.
     ///
     /// # Errors
     /// As [`Archive::records`].
     pub fn find_records<N: AsRef<[u8]>>(&mut self, names: &[N]) -> Result<Vec<Option<usize>>> {
         let found = self.look_up(names)?;
         let known: Vec<usize> = found.iter().flatten().copied().collect();
-        let all_are_known = known.len() == names.len();
         let has_tables = !self.layouts.names_from_blocks
             && self.frames().iter().any(|frame| frame.records.is_some());
-        if !has_tables || all_are_known && self.confirm(&known)? {
+        if !has_tables {
             return Ok(found);
+        }
+        if self.confirm(&known)? {
+            let pairs = names.iter().zip(&found);
+            let unknown = pairs.filter(|(_, found)| found.is_none()).map(|(name, _)| name.as_ref());
+            let unknown: Vec<&[u8]> = unknown.collect();
+            if unknown.is_empty() || self.file_search().are_absent(&unknown)? {
+                return Ok(found);
+            }
         }
         self.read_records_from_blocks()?;
         self.look_up(names)
@@ -455,11 +463,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Errors
     /// [`Error::Usage`] where there is no record of that name; else as [`Archive::extract`].
     pub fn region(&mut self, name: impl AsRef<[u8]>, range: Range<u64>) -> Result<Vec<u8>> {
-        let Some(number) = self.find_record(&name)? else {
-            let name = String::from_utf8_lossy(name.as_ref()).into_owned();
-            return Err(Error::Usage(format!("there is no record `{name}`").into()));
-        };
-        Ok(self.regions(&[(number, range)])?.concat())
+        Ok(self.named_regions(&[(name, range)])?.concat())
     }
 
     /// Bases like [`Archive::region`], of records by their numbers; a block that holds several is
@@ -478,13 +482,53 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// # Errors
     /// [`Error::Usage`] where there is no record of a number; else as [`Archive::extract`].
     pub fn regions(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
-        self.named_records()?;
-        let numbers: Vec<usize> = regions.iter().map(|(number, _)| *number).collect();
-        if !self.confirm(&numbers)? {
-            self.read_records_from_blocks()?;
+        if let Some(bases) = self.regions_if_right(regions)? {
+            return Ok(bases);
         }
+        self.read_records_from_blocks()?;
+        let bases = self.regions_if_right(regions)?;
+        Ok(bases.expect("records of the blocks are right"))
+    }
+
+    /// Bases like [`Archive::regions`], of records by their names: of each the first. The names
+    /// are compared with the blocks in the same go.
+    ///
+    /// # Errors
+    /// As [`Archive::region`].
+    pub fn named_regions<N: AsRef<[u8]>>(
+        &mut self,
+        regions: &[(N, Range<u64>)],
+    ) -> Result<Vec<Vec<u8>>> {
+        let names: Vec<&[u8]> = regions.iter().map(|(name, _)| name.as_ref()).collect();
+        let listed = self.look_up(&names)?;
+        if let Some(numbers) = listed.into_iter().collect::<Option<Vec<usize>>>() {
+            let ranges = regions.iter().map(|(_, range)| range.clone());
+            let numbered: Vec<(usize, Range<u64>)> = numbers.into_iter().zip(ranges).collect();
+            if let Some(bases) = self.regions_if_right(&numbered)? {
+                return Ok(bases);
+            }
+        }
+        // A table lacks a name, or is wrong.
+        let found = self.find_records(&names)?;
+        let mut numbered = Vec::with_capacity(regions.len());
+        for (number, (name, range)) in found.into_iter().zip(regions) {
+            let Some(number) = number else {
+                let name = String::from_utf8_lossy(name.as_ref()).into_owned();
+                return Err(Error::Usage(format!("there is no record `{name}`").into()));
+            };
+            numbered.push((number, range.clone()));
+        }
+        self.regions(&numbered)
+    }
+
+    /// The bases of some records, unless one of these is not as the blocks have it.
+    fn regions_if_right(
+        &mut self,
+        regions: &[(usize, Range<u64>)],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        self.named_records()?;
         let Archive { input, options, contents, cost, layouts, records } = self;
-        let records = &records.as_ref().expect("just read").0;
+        let records = &mut records.as_mut().expect("just read").0;
         let within = |(number, range): &(usize, Range<u64>)| {
             let Some(record) = records.get(*number) else {
                 return Err(Error::Usage(format!("there is no record of number {number}").into()));
@@ -493,7 +537,17 @@ impl<R: Read + Seek + Send> Archive<R> {
             Ok((record, range.start.min(end)..end))
         };
         let wanted = regions.iter().map(within).collect::<Result<Vec<_>>>()?;
-        FileSearch { input, options, contents, cost, layouts }.bases(&wanted)
+        let numbers: BTreeSet<usize> = regions.iter().map(|(number, _)| *number).collect();
+        let named = numbers.iter().map(|&number| &records[number]);
+        let unchecked: Vec<&RecordInfo> = named.filter(|record| record.is_unchecked).collect();
+        let mut search = FileSearch { input, options, contents, cost, layouts };
+        let bases = search.bases(&wanted, &unchecked)?;
+        if bases.is_some() {
+            for number in numbers {
+                records[number].is_unchecked = false;
+            }
+        }
+        Ok(bases)
     }
 
     /// Qualities of records of FASTQ like [`Archive::regions`], by the same numbers.

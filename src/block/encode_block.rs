@@ -336,6 +336,11 @@ pub fn code(
             (coded, sample_rate, bwt::wide(samples))
         }
         Sorted::Bwt(Bwt { bytes, sample_rate, samples }) => {
+            let by_sequence = indexed && filtered.flags == filter::SEQUENCES;
+            let limits = match (by_sequence, coding) {
+                (true, Coding::StaticRans) => SliceLimits::of_sequences(bytes.len()),
+                _ => limits,
+            };
             let coded = coder::encode_slices_with(execute, &bytes, limits, coding);
             if indexed {
                 let facts = slice_facts(execute, &bytes, &coded.raw_sizes, &coded.slices);

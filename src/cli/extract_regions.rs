@@ -155,18 +155,10 @@ impl<W: Write> RegionWriter<'_, W> {
     fn write(&mut self) -> Result<()> {
         let some = std::mem::take(&mut self.some);
         self.size = 0;
-        let names: Vec<_> = some.iter().map(|region| &region.name).collect();
-        let numbers = self.archive.find_records(&names)?;
-        let mut ranges = Vec::with_capacity(some.len());
-        for (region, number) in some.iter().zip(numbers) {
-            let Some(number) = number else {
-                return Err(self.no_record(&region.name, None));
-            };
-            ranges.push((number, region.range.clone()));
-        }
-        let all_bases = self.archive.regions(&ranges)?;
+        let named = some.iter().map(|region| (&region.name, region.range.clone()));
+        let all_bases = self.archive.named_regions(&named.collect::<Vec<_>>())?;
         let mut all_qualities = match self.args.fastq {
-            true => self.archive.qualities(&ranges)?.into_iter(),
+            true => self.qualities(&some)?.into_iter(),
             false => Vec::new().into_iter(),
         };
         for (region, mut bases) in some.into_iter().zip(all_bases) {
@@ -185,6 +177,20 @@ impl<W: Write> RegionWriter<'_, W> {
             self.lines(b"+", b"", &qualities)?;
         }
         Ok(())
+    }
+
+    /// The qualities of some regions.
+    fn qualities(&mut self, some: &[Region]) -> Result<Vec<Vec<u8>>> {
+        let names: Vec<&Vec<u8>> = some.iter().map(|region| &region.name).collect();
+        let numbers = self.archive.find_records(&names)?;
+        let mut ranges = Vec::with_capacity(some.len());
+        for (region, number) in some.iter().zip(numbers) {
+            let Some(number) = number else {
+                return Err(self.no_record(&region.name, None));
+            };
+            ranges.push((number, region.range.clone()));
+        }
+        self.archive.qualities(&ranges)
     }
 
     /// Writes a line with a mark, and those of bases or qualities.

@@ -138,6 +138,9 @@ impl From<Effort> for Coding {
     }
 }
 
+/// Runs of a slice of sequences that are searched, at least.
+const LEAST_RUNS: usize = 1 << 13;
+
 impl SliceLimits {
     /// Limits for blocks of up to `block_size` bytes that are not searched.
     ///
@@ -158,6 +161,16 @@ impl SliceLimits {
     /// takes time per run; an index takes some 400 bytes for each slice.
     pub fn searched() -> Self {
         SliceLimits { runs: 5 << 13, bytes: 1 << 20 }
+    }
+
+    /// For blocks that are searched by their sequences, in a text of so many bytes. Few symbols
+    /// make the index of a slice small, some 30 bytes; and each base of a region that is extracted
+    /// takes a slice, since a step leads anywhere in the block. Above 128 MiB the tables of so many
+    /// slices would take more than they save.
+    pub fn of_sequences(text_size: usize) -> Self {
+        let searched = Self::searched();
+        let runs = (text_size >> 14).clamp(LEAST_RUNS, searched.runs);
+        SliceLimits { runs, ..searched }
     }
 }
 
@@ -303,6 +316,15 @@ mod tests {
                 let _ = decoder.decode(&random(40 + seed as usize % 400, seed), &mut out);
             }
         }
+    }
+
+    #[test]
+    fn slices_of_sequences_are_short_and_not_too_many() {
+        let runs = |text_size| SliceLimits::of_sequences(text_size).runs;
+        assert_eq!(runs(0), LEAST_RUNS);
+        assert_eq!(runs(128 << 20), LEAST_RUNS);
+        assert_eq!(runs(256 << 20), 2 * LEAST_RUNS);
+        assert_eq!(runs(1 << 40), SliceLimits::searched().runs);
     }
 
     #[test]

@@ -73,10 +73,15 @@ pub(crate) struct CodedBlock {
 const FIRST: usize = 1 << 20;
 const AHEAD: usize = 64;
 
+/// Bytes of a payload for which there is room before any of them has come.
+const SMALL: u64 = 1 << 16;
+
 /// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that
 /// come. It is touched first by whoever reads into it, which may be several threads.
 pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::Result<Vec<u8>> {
-    let mut payload = Vec::new();
+    // What is small comes in one read.
+    let small = allocation::with_capacity(size.min(SMALL) as usize);
+    let mut payload = small.ok_or(io::ErrorKind::OutOfMemory)?;
     input.take(size.min(FIRST as u64)).read_to_end(&mut payload)?;
     let mut room = FIRST;
     while payload.len() == room && (room as u64) < size {

@@ -9,6 +9,7 @@ use super::class_search::BackwardSteps;
 use super::disk_block::DiskBlock;
 use super::disk_samples::DiskSamples;
 use super::slice_cache::DecodedSlice;
+use crate::allocation;
 use crate::error::{Flaw, Result};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -55,6 +56,15 @@ impl BackwardSteps for DiskBlock<'_> {
         }
         Ok(intervals)
     }
+}
+
+/// A walk to the start of a part of a range: the number of the range, the row and pos that the walk
+/// is at, and the part.
+struct TextWalk {
+    number: usize,
+    row: u64,
+    pos: usize,
+    wanted: Range<usize>,
 }
 
 /// A search under way: the pattern's number, what is left of it, and the interval of what is not.
@@ -133,11 +143,15 @@ impl DiskBlock<'_> {
         let mut walks: Vec<Walk> = rows.iter().enumerate().map(walk).collect();
         let mut queries = Vec::new();
         for _ in 0..=samples.rate() {
-            walks.retain(|&Walk { number, row, steps }| {
-                let pos = samples.pos(row).map(|pos| pos + u64::from(steps));
-                positions[number] = pos.unwrap_or_default();
-                pos.is_none()
-            });
+            let mut left = Vec::with_capacity(walks.len());
+            for walk in walks {
+                let pos = samples.pos(walk.row).map_err(|flaw| self.flaw(flaw))?;
+                match pos {
+                    Some(pos) => positions[walk.number] = pos + u64::from(walk.steps),
+                    None => left.push(walk),
+                }
+            }
+            walks = left;
             if walks.is_empty() {
                 let sound = positions.iter().all(|&pos| pos <= self.text_size() as u64);
                 return if sound { Ok(()) } else { Err(self.flaw(Flaw::WRONG_SAMPLES)) };
@@ -152,6 +166,63 @@ impl DiskBlock<'_> {
             }
         }
         Err(self.flaw(Flaw::WRONG_SAMPLES))
+    }
+
+    /// Some ranges of the text, each within it.
+    pub fn extract_all(&self, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
+        let mut texts = Vec::with_capacity(ranges.len());
+        let mut walks = Vec::new();
+        for (number, range) in ranges.iter().enumerate() {
+            if let Some(edge) = self.edge(range) {
+                texts.push(edge.to_vec());
+                continue;
+            }
+            let text = allocation::filled(0, range.len());
+            texts.push(text.ok_or_else(|| self.flaw(Flaw::NO_MEMORY))?);
+            let samples = self.samples()?;
+            // From sample to sample, each to be walked by itself.
+            let mut end = range.end;
+            while end > range.start {
+                let before = (end - 1) / samples.rate() as usize * samples.rate() as usize;
+                let start = before.max(range.start);
+                let (row, pos) = samples.behind(end);
+                walks.push(TextWalk { number, row, pos, wanted: start..end });
+                end = start;
+            }
+        }
+        for some in walks.chunks_mut(TOGETHER) {
+            self.walk_text(some.iter_mut().collect(), ranges, &mut texts)?;
+        }
+        Ok(texts)
+    }
+
+    /// Walks to the starts of ranges, and writes what stands in them.
+    fn walk_text(
+        &self,
+        mut walks: Vec<&mut TextWalk>,
+        ranges: &[Range<usize>],
+        texts: &mut [Vec<u8>],
+    ) -> Result<()> {
+        let mut queries = Vec::new();
+        loop {
+            walks.retain(|walk| walk.pos > walk.wanted.start);
+            if walks.is_empty() {
+                return Ok(());
+            }
+            let query =
+                |(n, walk): (usize, &&mut TextWalk)| self.query(self.with_byte(walk.row), None, n);
+            queries.extend(walks.iter().enumerate().map(query));
+            self.answer(&mut queries)?;
+            for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
+                let walk = &mut walks[number as usize];
+                let symbol = symbol.expect("it was asked for");
+                walk.row = self.rows_of(symbol).start + rank;
+                walk.pos -= 1;
+                if walk.pos < walk.wanted.end {
+                    texts[walk.number][walk.pos - ranges[walk.number].start] = symbol;
+                }
+            }
+        }
     }
 
     /// Asks how often a symbol, or else the byte that stands there, is in the BWT before `at`.

@@ -71,26 +71,21 @@ impl<'a> DiskBlock<'a> {
 
     /// Bytes of the text.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
+        Ok(self.extract_all(&[range])?.concat())
+    }
+
+    /// A range of the text, if the index has it as one of its ends.
+    pub fn edge(&self, range: &Range<usize>) -> Option<&[u8]> {
         let index = &self.tables.index;
-        let (searched, edge) = (self.file_block.searched_size(), index.head.len());
+        let edge = index.head.len();
         if range.end <= edge {
-            return Ok(index.head[range].to_vec());
+            return Some(&index.head[range.clone()]);
         }
-        if range.start >= searched - edge && range.end <= searched {
-            let skipped = searched - edge;
-            return Ok(index.tail[range.start - skipped..range.end - skipped].to_vec());
+        let skipped = self.file_block.searched_size() - edge;
+        if range.start >= skipped && range.end <= skipped + edge {
+            return Some(&index.tail[range.start - skipped..range.end - skipped]);
         }
-        let (mut row, mut pos) = self.samples()?.behind(range.end);
-        let mut bytes = vec![0; range.len()];
-        while pos > range.start {
-            let (byte, next) = self.lf(row)?;
-            pos -= 1;
-            row = next;
-            if pos < range.end {
-                bytes[pos - range.start] = byte;
-            }
-        }
-        Ok(bytes)
+        None
     }
 
     /// Bytes of the text, of which the first may be all that is searched.
@@ -106,14 +101,6 @@ impl<'a> DiskBlock<'a> {
     /// The rows of the suffixes that start with a byte.
     pub fn rows_of(&self, c: u8) -> Range<u64> {
         self.starts[usize::from(c)]..self.starts[usize::from(c) + 1]
-    }
-
-    /// The byte before the suffix at a row, and the row of the suffix that starts with it.
-    fn lf(&self, row: u64) -> Result<(u8, u64)> {
-        let (k, offset) = self.split(self.with_byte(row));
-        let slice = &self.slices(&[k])?[0];
-        let byte = slice.byte(offset);
-        Ok((byte, self.rows_of(byte).start + self.rank_in(k, Some(slice), byte, offset)))
     }
 
     /// Occurrences of `c`, which occurs in the block, above a place in slice `k`; at its start the

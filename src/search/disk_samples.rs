@@ -4,9 +4,14 @@ use crate::error::Flaw;
 use crate::fm_index::{Row, SampledPositions, SampledRows};
 use crate::frame::packed_array;
 use crate::positions::{ByWidth, by_width};
+use std::sync::OnceLock;
 
-/// The rows of a block's samples, and their positions.
-type Samples<R> = (SampledRows<R>, SampledPositions<R>);
+/// The rows of a block's samples. Their positions are made when they are first wanted: who reads a
+/// range of the text needs rows alone.
+pub struct Samples<R> {
+    rows: SampledRows<R>,
+    positions: OnceLock<Result<SampledPositions<R>, Flaw>>,
+}
 
 /// Samples of either kind.
 pub type DiskSamples = ByWidth<Samples<u32>, Samples<u64>>;
@@ -21,8 +26,8 @@ impl DiskSamples {
         wide: bool,
     ) -> Result<Self, Flaw> {
         Ok(match wide {
-            false => DiskSamples::Narrow(samples(rows(coded, count, primary)?, rate, len)?),
-            true => DiskSamples::Wide(samples(rows(coded, count, primary)?, rate, len)?),
+            false => DiskSamples::Narrow(Samples::new(rows(coded, count, primary)?, rate, len)?),
+            true => DiskSamples::Wide(Samples::new(rows(coded, count, primary)?, rate, len)?),
         })
     }
 
@@ -34,30 +39,43 @@ impl DiskSamples {
 
     /// The distance between sampled positions.
     pub fn rate(&self) -> u32 {
-        by_width!(self, (rows, _) => rows.rate())
+        by_width!(self, samples => samples.rows.rate())
     }
 
     /// The row of the nearest sample at or behind a pos, or of the end of the block, and its pos.
     pub fn behind(&self, pos: usize) -> (u64, usize) {
-        let (row, pos) = by_width!(self, (rows, _) => {
-            let (row, pos) = rows.behind(pos);
+        let (row, pos) = by_width!(self, samples => {
+            let (row, pos) = samples.rows.behind(pos);
             (row.get(), pos)
         });
         (row as u64, pos)
     }
 
     /// The pos of a row, if it is a sampled one.
-    pub fn pos(&self, row: u64) -> Option<u64> {
+    ///
+    /// # Errors
+    /// A flaw where two samples are one row.
+    pub fn pos(&self, row: u64) -> Result<Option<u64>, Flaw> {
         let row = row as usize;
-        let pos = by_width!(self, (_, positions) => positions.pos(Row::new(row)).map(Row::get));
-        pos.map(|pos| pos as u64)
+        let pos = by_width!(self, samples => {
+            samples.positions()?.pos(Row::new(row)).map(Row::get)
+        });
+        Ok(pos.map(|pos| pos as u64))
     }
 }
 
-fn samples<R: Row>(rows: Vec<R>, rate: u32, len: usize) -> Result<Samples<R>, Flaw> {
-    let rows = SampledRows::new(rows, rate, len);
-    let positions = rows.positions()?;
-    Ok((rows, positions))
+impl<R: Row> Samples<R> {
+    fn new(rows: Vec<R>, rate: u32, len: usize) -> Result<Self, Flaw> {
+        if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
+            return Err(Flaw("a sample of the block is none of its rows"));
+        }
+        Ok(Samples { rows: SampledRows::new(rows, rate, len), positions: OnceLock::new() })
+    }
+
+    fn positions(&self) -> Result<&SampledPositions<R>, Flaw> {
+        let positions = self.positions.get_or_init(|| self.rows.positions());
+        positions.as_ref().map_err(|&flaw| flaw)
+    }
 }
 
 fn rows<R: Row + TryFrom<u64>>(

@@ -118,8 +118,11 @@ impl FileSearch<'_> {
             if parts.is_empty() {
                 continue;
             }
-            let file_block = FileBlock::new(&input, info, number, self.options)?;
-            let pieces = pool.install(|| searched_block::extract(&file_block, &parts))?;
+            let mut block = FileBlock::new(&input, info, number, self.options)?;
+            block.read_sequences()?;
+            let ranges: Vec<Range<usize>> = parts.iter().map(|(_, part)| part.clone()).collect();
+            let known = self.layouts.kept(number);
+            let pieces = pool.install(|| searched_block::extract(&block, known, &ranges))?;
             for ((n, _), piece) in parts.iter().zip(pieces) {
                 out[*n].extend_from_slice(&piece);
             }

@@ -16,6 +16,8 @@
 //! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `record_tables` | the names and numbers of all records, from tables or from blocks |
+//! | `absent_names` | names that no record has |
+//! | `record_info` | a record, as it is named |
 //! | `records` | places in records, and the bases of these |
 //! | `mismatches` | matches of which one byte differs |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
@@ -33,6 +35,7 @@
 //! Where very many long patterns are counted on the CPU, blocks are restored, and what is left of a
 //! pattern is compared with the text once its row is alone (`fm_index::text_matches`).
 
+mod absent_names;
 mod batch_in_sections;
 mod boundary_matches;
 mod class_search;
@@ -49,6 +52,7 @@ mod letter_classes;
 mod loaded_index;
 mod mismatches;
 mod pattern_stream;
+mod record_info;
 mod record_tables;
 mod records;
 mod search_batch;
@@ -66,7 +70,8 @@ mod text_scan;
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
 pub(crate) use pattern_stream::PatternStream;
-pub use records::{Place, RecordInfo};
+pub use record_info::RecordInfo;
+pub use records::Place;
 pub(crate) use search_batch::Session;
 pub use search_results::{Matches, ReadCost};
 pub(crate) use searched_block::{BlockJob, BlockText, SearchedBlock};

@@ -8,7 +8,7 @@
 
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
-use super::records::RecordInfo;
+use super::record_info::RecordInfo;
 use super::searched_block;
 use super::sections::{
     CONTRADICTION, Layouts, OUTSIDE, Section, is_contradiction, layout, sections,
@@ -134,18 +134,12 @@ impl FileSearch<'_> {
         let mut all_are = true;
         for block in sections.iter().flat_map(|section| &section.blocks) {
             let Some(records) = by_block.get(&block.number) else { continue };
-            let mut headers = Vec::new();
-            for record in records {
-                headers.extend(header_if_like(record, block, self.layouts)?);
-            }
-            if headers.len() < records.len() {
+            let Some(headers) = headers_if_like(records, block, self.layouts)? else {
                 all_are = false;
                 break;
-            }
+            };
             let texts = pool.install(|| searched_block::texts(block, &headers))?;
-            let layout = layout(block, self.layouts)?;
-            let mut names = records.iter().zip(texts);
-            if !names.all(|(record, header)| has_name(record, &header, layout)) {
+            if !have_names(records, &texts, layout(block, self.layouts)?) {
                 all_are = false;
                 break;
             }
@@ -315,6 +309,27 @@ fn is_consistent(
         offset = record.offset;
         ascends
     })
+}
+
+/// The places of the header lines of records in the text of the block in which they begin, if that
+/// has all of them as a table has them.
+pub(super) fn headers_if_like(
+    records: &[&RecordInfo],
+    block: &FileBlock,
+    layouts: &mut Layouts,
+) -> Result<Option<Vec<Range<usize>>>> {
+    let mut headers = Vec::with_capacity(records.len());
+    for record in records {
+        let Some(header) = header_if_like(record, block, layouts)? else { return Ok(None) };
+        headers.push(header);
+    }
+    Ok(Some(headers))
+}
+
+/// True if records of a table have the names that are in their header lines.
+pub(super) fn have_names(records: &[&RecordInfo], headers: &[Vec<u8>], layout: &Layout) -> bool {
+    let mut pairs = records.iter().zip(headers);
+    pairs.all(|(record, header)| has_name(record, header, layout))
 }
 
 /// The place of the header line of a record in the text of the block in which it begins, if that

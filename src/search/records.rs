@@ -6,41 +6,17 @@
 
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
+use super::record_info::RecordInfo;
+use super::record_tables::{have_names, headers_if_like};
 use super::searched_block;
 use super::sections::{CONTRADICTION, Layouts, OUTSIDE, Section, layout, sections};
 use super::shared_input::SharedInput;
 use crate::error::{Error, Result};
-use crate::sequence::{Base, ListedRecord};
+use crate::sequence::Base;
 use crate::threads;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
-
-/// A record of a FASTA or FASTQ file. The numbers are those of a `.fai` file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct RecordInfo {
-    /// The first word of the header line, without its mark.
-    pub name: Vec<u8>,
-    /// Bases, or amino acids.
-    pub length: u64,
-    /// Raw offset of the first line of them, or of where it would be.
-    pub offset: u64,
-    /// Bases in each line but the last.
-    pub line_bases: u64,
-    /// Bytes of each line but the last, its end and blanks included.
-    pub line_width: u64,
-    /// Raw offset of the first quality of a FASTQ record.
-    pub quality_offset: Option<u64>,
-    /// True if all lines but the last are of the same width, and nothing stands between them or in
-    /// front of a base, so that the numbers tell where each base is.
-    pub is_regular: bool,
-    /// The block in which it begins, and its number there.
-    pub(super) block: u64,
-    pub(super) number: usize,
-    /// It is as a table of records has it, and was not compared with the block.
-    pub(crate) is_unchecked: bool,
-}
 
 /// Where a byte of a file stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,29 +27,6 @@ pub struct Place {
     /// Where it is a base of a record: the number of the record, of all in the file, and the number
     /// of the base, both from 0.
     pub base: Option<(u64, u64)>,
-}
-
-impl RecordInfo {
-    /// True if all that it says to others is the same.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
-        RecordInfo { is_unchecked: other.is_unchecked, ..self.clone() } == *other
-    }
-
-    /// A record of a frame whose raw bytes start at `start`.
-    pub(super) fn new(record: ListedRecord, start: u64, block: u64, number: usize) -> Self {
-        RecordInfo {
-            name: record.name,
-            length: record.length,
-            offset: record.offset.saturating_add(start),
-            line_bases: record.line_bases,
-            line_width: record.line_width,
-            quality_offset: record.quality_offset.map(|offset| offset.saturating_add(start)),
-            is_regular: record.is_regular,
-            block,
-            number,
-            is_unchecked: false,
-        }
-    }
 }
 
 impl FileSearch<'_> {
@@ -113,12 +66,21 @@ impl FileSearch<'_> {
         Ok(places)
     }
 
-    /// Bases of records, as they stand in the file. A block is opened once for all of them.
-    pub fn bases(&mut self, wanted: &[(&RecordInfo, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
-        self.with_sound_tables(|file| file.bases_by_tables(wanted))
+    /// Bases of records, as they stand in the file; `None` if one of the records that are
+    /// `unchecked` is not as the blocks have it. A block is opened once for all of this.
+    pub fn bases(
+        &mut self,
+        wanted: &[(&RecordInfo, Range<u64>)],
+        unchecked: &[&RecordInfo],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        self.with_sound_tables(|file| file.bases_by_tables(wanted, unchecked))
     }
 
-    fn bases_by_tables(&mut self, wanted: &[(&RecordInfo, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+    fn bases_by_tables(
+        &mut self,
+        wanted: &[(&RecordInfo, Range<u64>)],
+        unchecked: &[&RecordInfo],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
         let mut size = 0;
         for (record, Range { start, end }) in wanted {
             if start > end || *end > record.length {
@@ -138,14 +100,24 @@ impl FileSearch<'_> {
         let mut reached: Vec<_> = wanted.iter().map(|(record, _)| (record.number, 0)).collect();
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
         for block in sections.iter().flat_map(|section| &section.blocks) {
+            let here = unchecked.iter().filter(|record| record.block == block.number);
+            let here: Vec<&RecordInfo> = here.copied().collect();
+            let Some(mut ranges) = headers_if_like(&here, block, self.layouts)? else {
+                return Ok(None);
+            };
+            // All numbers are those of records in the block, now that these are compared with it.
             let pieces = pieces(block, wanted, &mut reached, self.layouts)?;
-            if pieces.is_empty() {
+            ranges.extend(pieces.iter().map(|(_, range)| range.clone()));
+            if ranges.is_empty() {
                 continue;
             }
-            let ranges: Vec<_> = pieces.iter().map(|(_, range)| range.clone()).collect();
-            let texts = pool.install(|| searched_block::texts(block, &ranges))?;
+            let mut texts = pool.install(|| searched_block::texts(block, &ranges))?;
             let layout = layout(block, self.layouts)?;
-            for ((n, range), mut text) in pieces.into_iter().zip(texts) {
+            let bases_of = texts.split_off(here.len());
+            if !have_names(&here, &texts, layout) {
+                return Ok(None);
+            }
+            for ((n, range), mut text) in pieces.into_iter().zip(bases_of) {
                 for small in layout.small(range.clone()) {
                     let small = small.start - range.start..small.end - range.start;
                     text[small].make_ascii_lowercase();
@@ -154,7 +126,7 @@ impl FileSearch<'_> {
             }
         }
         *self.cost += input.cost();
-        Ok(bases)
+        Ok(Some(bases))
     }
 }
 

@@ -15,6 +15,9 @@ const DECODE_MIXING: f64 = 1500.0;
 /// A byte's part in an FM-index, and memory for both, which is touched for the first time.
 const INDEX: f64 = 4.0;
 
+/// Restoring a byte of a block whose slices are decoded.
+const RESTORE: f64 = 10.0;
+
 /// One question to a slice, which is sorted among others and counts up to 4 KiB.
 const QUERY: f64 = 300.0;
 
@@ -74,6 +77,18 @@ impl BlockCost {
     /// nothing is decoded beside it.
     pub fn asks_few(&self, work: SearchWork) -> bool {
         work.queries.saturating_add(self.serial(work).saturating_mul(2)) <= self.slices
+    }
+
+    /// Whether ranges of so many bytes in all are read on disk, rather than from the restored
+    /// block: walks go on side by side, and take less memory.
+    pub fn pays_for_ranges(&self, size: u64, ranges: u64) -> bool {
+        let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
+        if self.coding == Coding::ContextMixing {
+            return self.asks_few(work);
+        }
+        let slice = SLICE + self.decode_all() / self.slices.max(1) as f64;
+        let restored = self.decode_all() + self.text_size as f64 * RESTORE;
+        self.serial(work) as f64 * (slice + QUERY) < restored
     }
 
     /// Questions of which each waits for the one before it.
@@ -183,6 +198,17 @@ mod tests {
         assert!(stays(dna(16 << 20), patterns(1, 100)) && !stays(small, patterns(1, 100)));
         assert!(more.on_disk(walk) > 3.0 * block.on_disk(walk));
         assert!(more.in_memory() == block.in_memory());
+    }
+
+    #[test]
+    fn short_ranges_are_read_on_disk() {
+        let small = BlockCost { slices: 3000, ..dna(32 << 20) };
+        assert!(small.pays_for_ranges(3000, 1) && !small.pays_for_ranges(1 << 20, 1));
+        let large = dna(3_100_000_000);
+        assert!(large.pays_for_ranges(40_000, 1) && !large.pays_for_ranges(40 << 20, 1));
+        // A slice of context mixing takes as long as all the rest.
+        let mixing = BlockCost { coding: Coding::ContextMixing, ..small };
+        assert!(mixing.pays_for_ranges(1000, 1) && !mixing.pays_for_ranges(3000, 1));
     }
 
     #[test]

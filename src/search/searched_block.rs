@@ -17,6 +17,7 @@ use crate::error::{Error, Flaw, Result};
 use crate::events::Listener;
 use crate::filter;
 use crate::frame::{BlockKind, Shape};
+use crate::sequence::{Layout, RawParts};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -85,15 +86,14 @@ fn open_on_disk<'a>(
 /// Bytes of decoded slices that are kept for ranges: walks hardly come to a slice twice.
 const ROOM_FOR_RANGES: u64 = 2 << 20;
 
-/// The same for ranges of so many bytes in all, if they ask few slices. One thread reads a range.
+/// The same for ranges of so many bytes in all, if that pays.
 fn open_for_ranges<'a>(
     block: &'a FileBlock<'a>,
     size: u64,
     ranges: u64,
 ) -> Result<Option<DiskBlock<'a>>> {
-    let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
     let room = room_for_slices(block.options.memory_limit()).min(ROOM_FOR_RANGES);
-    open_on_disk(block, room, |cost| cost.asks_few(work))
+    open_on_disk(block, room, |cost| cost.pays_for_ranges(size, ranges))
 }
 
 /// Bytes of memory while a block is restored from its index, the index included.
@@ -106,21 +106,64 @@ pub fn room_for_slices(memory: u64) -> u64 {
     memory / 2
 }
 
-/// Some ranges of a block's bytes.
-pub fn extract(block: &FileBlock, ranges: &[(usize, Range<usize>)]) -> Result<Vec<Vec<u8>>> {
-    let steps = ranges.iter().map(|(_, range)| range.len() as u64).sum();
-    match open_for_ranges(block, steps, ranges.len() as u64)? {
-        Some(block) => ranges.iter().map(|(_, range)| block.extract(range.clone())).collect(),
+/// Some ranges of a block's raw bytes. Its layout need not be read if it is known.
+pub fn extract(
+    block: &FileBlock,
+    known: Option<&Layout>,
+    ranges: &[Range<usize>],
+) -> Result<Vec<Vec<u8>>> {
+    let size = ranges.iter().map(|range| range.len() as u64).sum();
+    match open_for_ranges(block, size, ranges.len() as u64)? {
+        Some(on_disk) if block.sequences.is_some() => match known {
+            Some(layout) => extract_by_parts(block, &on_disk, layout, ranges),
+            None => extract_by_parts(block, &on_disk, &block.layout()?, ranges),
+        },
+        Some(on_disk) => on_disk.extract_all(ranges),
         None => {
             let raw = block.restore()?;
-            Ok(ranges.iter().map(|(_, range)| raw[range.clone()].to_vec()).collect())
+            Ok(ranges.iter().map(|range| raw[range.clone()].to_vec()).collect())
         }
     }
+}
+
+/// Some ranges of the raw bytes of a block that is searched by sequence.
+fn extract_by_parts(
+    block: &FileBlock,
+    on_disk: &DiskBlock,
+    layout: &Layout,
+    ranges: &[Range<usize>],
+) -> Result<Vec<Vec<u8>>> {
+    let parts: Vec<RawParts> = ranges.iter().map(|range| layout.raw_parts(range.clone())).collect();
+    let wanted: Vec<Range<usize>> =
+        parts.iter().flat_map(|parts| parts.texts.iter().cloned()).collect();
+    if wanted.iter().any(|range| range.end > on_disk.text_size()) {
+        return Err(block.flaw(NOT_OF_TEXT));
+    }
+    let mut texts = on_disk.extract_all(&wanted)?.into_iter();
+    let join = |parts: &RawParts| {
+        let some: Vec<Vec<u8>> = texts.by_ref().take(parts.texts.len()).collect();
+        parts.join(&some, layout).map_err(|flaw| block.flaw(flaw))
+    };
+    parts.iter().map(join).collect()
+}
+
+const NOT_OF_TEXT: Flaw = Flaw("the layout of sequences is not that of the block's text");
+
+/// Of a block of which less than one part in so many is wanted the text is not restored: its index
+/// gives single bytes, in more time each.
+const INDEX_SHARE: u64 = 16;
+
+/// True if the index of a block says that none of these patterns stands anywhere in its text.
+pub fn has_none(block: &FileBlock, patterns: &[Vec<u8>]) -> Result<bool> {
+    let room = room_for_slices(block.options.memory_limit()).min(ROOM_FOR_RANGES);
+    let Some(on_disk) = open_on_disk(block, room, |_| true)? else { return Ok(false) };
+    Ok(on_disk.intervals(patterns)?.iter().all(Range::is_empty))
 }
 
 /// The text of a block: all of it, or what its index gives of it.
 pub(crate) enum BlockText<'a> {
     OnDisk(Box<DiskBlock<'a>>),
+    Indexed(LoadedIndex),
     InMemory(Vec<u8>),
 }
 
@@ -130,6 +173,12 @@ impl<'a> BlockText<'a> {
         if let Some(block) = open_for_ranges(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
         }
+        if is_believed(block)
+            && size <= block.header.raw_size / INDEX_SHARE
+            && let SearchedBlock::InMemory(index) = SearchedBlock::load(block)?
+        {
+            return Ok(BlockText::Indexed(index));
+        }
         Ok(BlockText::InMemory(block.text_of(block.restore()?)?))
     }
 
@@ -137,13 +186,15 @@ impl<'a> BlockText<'a> {
     pub fn get(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
         let size = match self {
             BlockText::OnDisk(block) => block.text_size(),
+            BlockText::Indexed(index) => index.len(),
             BlockText::InMemory(text) => text.len(),
         };
         if range.end > size {
-            return Err(Flaw("the layout of sequences is not that of the block's text").into());
+            return Err(NOT_OF_TEXT.into());
         }
         match self {
             BlockText::OnDisk(block) => Ok(block.extract(range)?.into()),
+            BlockText::Indexed(index) => Ok(index.extract(range)?.into()),
             BlockText::InMemory(text) => Ok(text[range].into()),
         }
     }
@@ -153,6 +204,13 @@ impl<'a> BlockText<'a> {
 pub fn texts(block: &FileBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
     let size = ranges.iter().map(|range| range.len() as u64).sum();
     let text = BlockText::open(block, size, ranges.len() as u64)?;
+    if let BlockText::OnDisk(on_disk) = &text {
+        // Their walks go on together.
+        return match ranges.iter().all(|range| range.end <= on_disk.text_size()) {
+            true => on_disk.extract_all(ranges),
+            false => Err(block.flaw(NOT_OF_TEXT)),
+        };
+    }
     let get = |range: &Range<usize>| text.get(range.clone()).map(Cow::into_owned);
     let pieces: Result<_> = ranges.par_iter().map(get).collect();
     pieces.map_err(|e| block.locate(e))

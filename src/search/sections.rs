@@ -49,6 +49,11 @@ pub(crate) struct Layouts {
 }
 
 impl Layouts {
+    /// The layout of a block, if it is kept.
+    pub fn kept(&self, number: u64) -> Option<&Layout> {
+        self.all.get(&number)
+    }
+
     /// Keeps a layout, and no others if all do not fit into `most` bytes.
     fn keep(&mut self, number: u64, layout: Layout, most: u64) {
         let size = layout.size() as u64;

@@ -39,6 +39,18 @@ impl FileBlock<'_> {
         Ok(self.searched.end)
     }
 
+    /// Has raw bytes of the block be read by its text, if it has the filter. Its layout says what
+    /// they are, whatever its frame says of it.
+    pub fn read_sequences(&mut self) -> Result<()> {
+        match self.header.kind {
+            BlockKind::Bwt(Shape { filters: SEQUENCES, indexed: true, .. }) => {
+                self.search_sequences(sequence::Kind::Fasta, LineState::default(), None, 0)?;
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// True if its sequences are those of FASTQ.
     pub fn is_fastq(&self) -> bool {
         self.sequences.as_ref().is_some_and(|text| text.kind == sequence::Kind::Fastq)

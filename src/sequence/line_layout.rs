@@ -265,12 +265,12 @@ impl Layout {
     }
 
     /// The raw offset of what stands behind these lines.
-    fn raw_before(&self, before: &Totals) -> usize {
+    pub(super) fn raw_before(&self, before: &Totals) -> usize {
         before.bytes() + before.lines + self.crlf.covered_before(before.lines)
     }
 
     /// The text position of a byte beside the sequences, by its place among them.
-    fn other(&self, at: usize) -> usize {
+    pub(super) fn other(&self, at: usize) -> usize {
         self.sequence_size() + at + self.escaped.covered_before(at)
     }
 
@@ -294,7 +294,7 @@ impl Layout {
     }
 
     /// The raw offset of a byte in the lines of a unit, counted in these.
-    fn raw_of_byte(&self, before: &Totals, unit: &LineUnit, byte: usize) -> usize {
+    pub(super) fn raw_of_byte(&self, before: &Totals, unit: &LineUnit, byte: usize) -> usize {
         let lines = before.lines + usize::from(unit.has_lead()) + byte / unit.line_width();
         let bytes = before.bytes() + unit.lead_len + byte;
         bytes + lines + self.crlf.covered_before(lines)
@@ -463,7 +463,7 @@ impl Layout {
     }
 
     /// Bytes of a line's end, as they are or would be.
-    fn line_end(&self, line: usize) -> usize {
+    pub(super) fn line_end(&self, line: usize) -> usize {
         1 + usize::from(self.ends_by_crlf(line))
     }
 

@@ -29,6 +29,7 @@
 //! | `units` | lines in a row, and the records that they are of |
 //! | `split_records`, `join_lines` | raw block -> text and layout, and back |
 //! | `line_layout` | the layout |
+//! | `raw_parts` | a range of the raw block, from parts of the text |
 //! | `record_list` | the names of records, and the numbers of `.fai` |
 //! | `contribution` | what a block adds to a stream |
 //! | `cover` | ascending stretches in it, such as those of small letters |
@@ -44,6 +45,7 @@ mod line_state;
 mod lines;
 mod odd_bytes;
 mod others;
+mod raw_parts;
 mod record_list;
 mod split_records;
 #[cfg(test)]
@@ -59,6 +61,8 @@ pub use line_state::LineState;
 pub use lines::Kind;
 pub use odd_bytes::OddBytes;
 pub(crate) use odd_bytes::name_in;
+pub use others::mapped;
+pub use raw_parts::RawParts;
 pub use record_list::{BlockRecords, ListedRecord, MOST_LISTED, RecordList, unmapped};
 pub use split_records::split;
 pub use unlike::why_unlike;

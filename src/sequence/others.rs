@@ -37,6 +37,13 @@ pub(super) fn write(bytes: &[u8], from: usize, text: &mut Vec<u8>, escaped: &mut
     }
 }
 
+/// A part of a line beside the sequences as it stands in the text.
+pub fn mapped(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    write(bytes, 0, &mut text, &mut CoverWriter::default());
+    text
+}
+
 /// Restores `text` in place, which holds as many bytes as it says and `escaped` asks for.
 pub(super) fn restore(text: &mut [u8], escaped: &Cover) -> Result<(), Flaw> {
     let (mut from, mut to) = (0, 0);

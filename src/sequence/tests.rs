@@ -90,6 +90,24 @@ fn mutations(blocks: &[(Kind, Vec<u8>)]) -> Vec<(Kind, Vec<u8>)> {
     changed
 }
 
+#[test]
+fn any_range_is_put_together_from_parts_of_the_text() {
+    for (kind, block) in blocks() {
+        let (text, layout) = split(&block, kind, LineState::default()).unwrap();
+        let step = 1 + block.len() / 24;
+        for start in (0..=block.len()).step_by(step) {
+            for end in (start..=block.len()).step_by(step).chain([block.len()]) {
+                let parts = layout.raw_parts(start..end);
+                let of = |range: &std::ops::Range<usize>| text[range.clone()].to_vec();
+                let texts: Vec<Vec<u8>> = parts.texts.iter().map(of).collect();
+                assert!(texts.iter().all(|text| !text.is_empty()));
+                let raw = parts.join(&texts, &layout).unwrap();
+                assert_eq!(raw, block[start..end], "{kind:?} {block:?}, {start}..{end}");
+            }
+        }
+    }
+}
+
 /// A block taken apart and put together, by way of its parameters.
 fn round_trip(block: &[u8], kind: Kind, start: LineState) -> (Vec<u8>, Layout) {
     let (text, layout) = split(block, kind, start).unwrap();

@@ -194,8 +194,11 @@ fn finished(mut raw: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     raw
 }
 
+/// Makes a text.
+type Make = fn(&mut Dice) -> Vec<u8>;
+
 /// How many texts have an index of sequences.
-fn check_all(number: usize, mark: u8, make: fn(&mut Dice) -> Vec<u8>) -> usize {
+fn check_all(number: usize, mark: u8, make: Make) -> usize {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&warnings);
     let options = |block_size: u64| {
@@ -297,6 +300,55 @@ fn every_oddity_is_searched_as_a_naive_reader_reads_it() {
     let fasta = check_all(5000, b'>', fasta);
     let fastq = check_all(5000, b'@', fastq);
     assert!(fasta > 4000 && fastq > 3000, "{fasta} and {fastq} are searched by sequence");
+}
+
+/// So large that bases and lines are read by the index, a slice for each step.
+#[test]
+fn ranges_of_odd_texts_are_read_slice_by_slice() {
+    let options = Options::new().threads(1).memory(1 << 30).index(8).unwrap();
+    for (mark, make) in [(b'>', fasta as Make), (b'@', fastq)] {
+        let mut dice = Dice(77);
+        let mut raw = Vec::new();
+        while raw.len() < 600_000 {
+            // Each begins with a record.
+            let part = make(&mut dice);
+            if part.first() == Some(&mark) && part.ends_with(b"\n") {
+                raw.extend(part);
+            }
+            let letters = bases(&mut dice, 3000);
+            raw.extend([&[mark][..], b"long one of many\n"].concat());
+            letters.chunks(70).for_each(|line| raw.extend([line, b"\n"].concat()));
+            if mark == b'@' {
+                raw.extend([b"+\n", &letters[..], b"\n"].concat());
+            }
+        }
+        let mut file = Vec::new();
+        bwz::compress(&raw[..], &mut file, &options).unwrap();
+        let mut archive = Archive::open(Cursor::new(file), &options).unwrap();
+        assert!(archive.has_sequences());
+        for _ in 0..200 {
+            let start = dice.roll(raw.len() - 40);
+            let end = start + dice.roll(40);
+            let range = start as u64..end as u64;
+            assert_eq!(archive.extract(range).unwrap(), raw[start..end], "{start}..{end}");
+        }
+        let cost = archive.search_cost();
+        // Few are so long that the block pays.
+        assert!(cost.blocks < 20 && cost.slices > 1000, "{cost:?}");
+        let (truths, _) = naive(&raw, mark);
+        assert_eq!(archive.records().unwrap().len(), truths.len());
+        let before = archive.search_cost();
+        for _ in 0..200 {
+            let number = dice.roll(truths.len());
+            let written = &truths[number].written;
+            let start = dice.roll(written.len() + 1);
+            let end = written.len().min(start + dice.roll(40));
+            let region = archive.regions(&[(number, start as u64..end as u64)]).unwrap();
+            assert_eq!(region, [&written[start..end]], "{number}: {start}..{end}");
+        }
+        let cost = archive.search_cost();
+        assert!(cost.blocks < before.blocks + 20 && cost.slices > before.slices + 1000, "{cost:?}");
+    }
 }
 
 /// Each byte at the begin, in the middle and at the end of a line of a sequence.

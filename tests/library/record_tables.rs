@@ -144,6 +144,28 @@ fn frames_behind_each_other_have_their_own_tables() {
     assert!(warnings.lock().unwrap().is_empty());
 }
 
+#[test]
+fn a_name_that_no_record_has_takes_no_block() {
+    let raw = fasta(&[(b"one", 3000), (b"two\xFF", 5000), (b"three", 61)], 60, b"\n");
+    let options = options(1 << 20).index(8).unwrap();
+    let file = indexed(&raw, &options);
+    let (mut archive, warnings) = open(&file, &options);
+    for name in [&b"absent"[..], b"onetwo", b"two\x00", b"ACGT"] {
+        assert_eq!(archive.find_record(name).unwrap(), None, "{name:?}");
+    }
+    assert_eq!(archive.search_cost().blocks, 0);
+    let names = [&b"three"[..], b"absent"];
+    assert_eq!(archive.find_records(&names).unwrap(), [Some(2), None]);
+    // What headers have, they may have as a name.
+    for name in [&b"text"[..], b"thre", b"\xFF", b""] {
+        assert_eq!(archive.find_record(name).unwrap(), None, "{name:?}");
+    }
+    assert_eq!(archive.find_record(b"two\xFF").unwrap(), Some(1));
+    assert!(warnings.lock().unwrap().is_empty());
+    let (mut verified, _) = open(&file, &options.clone().verify(true));
+    assert_eq!(verified.find_records(&names).unwrap(), [Some(2), None]);
+}
+
 /// Each change is one that a table may have and still be well formed.
 #[test]
 fn a_table_that_lies_is_found_out() {

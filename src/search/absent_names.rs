@@ -1,0 +1,41 @@
+//! Names that no record has, found without reading all header lines: where the bytes of a name
+//! stand nowhere in the text of a block, none of its headers has them.
+
+use super::file_search::FileSearch;
+use super::searched_block;
+use super::sections::{layout, sections};
+use super::shared_input::SharedInput;
+use crate::error::Result;
+use crate::sequence;
+use crate::threads;
+use std::sync::Mutex;
+
+impl FileSearch<'_> {
+    /// True if it is certain that no record has any of these names. By the index of each block; one
+    /// that has none, or ends within a header, leaves that open.
+    pub fn are_absent(&mut self, names: &[&[u8]]) -> Result<bool> {
+        self.with_sound_tables(|file| file.are_absent_by_index(names))
+    }
+
+    fn are_absent_by_index(&mut self, names: &[&[u8]]) -> Result<bool> {
+        if self.options.verify || names.iter().any(|name| name.is_empty()) {
+            return Ok(false);
+        }
+        let mapped: Vec<Vec<u8>> = names.iter().map(|name| sequence::mapped(name)).collect();
+        let pool = threads::pool(self.options)?;
+        let file = Mutex::new(&mut *self.input);
+        let input = SharedInput::new(&file);
+        let sections = sections(&input, self.contents, self.options, self.layouts)?;
+        let by_sequence = sections.iter().filter(|section| section.by_sequence);
+        let mut are_absent = true;
+        for block in by_sequence.flat_map(|section| &section.blocks) {
+            let is_torn = layout(block, self.layouts)?.ends_in_header(true);
+            are_absent = !is_torn && pool.install(|| searched_block::has_none(block, &mapped))?;
+            if !are_absent {
+                break;
+            }
+        }
+        *self.cost += input.cost();
+        Ok(are_absent)
+    }
+}
