@@ -159,7 +159,7 @@ fn context_is_on_either_side_of_all_of_a_match() {
         ("-C 2 GCAACC g.bwz", "g.bwz\tGCAACC\t21\tchrI:6-11\tTTGCA\\nACCTg\n"),
         ("-C 0 GCAACC g.bwz", "g.bwz\tGCAACC\t21\tchrI:6-11\tGCA\\nACC\n"),
         ("-C 1 CCTGAATTC g.bwz", "g.bwz\tCCTGAATTC\t26\tchrI:10-18\tACCTgaat\\nTC\\n\n"),
-        ("-C 3 TTGCAACC g.bwz", "g.bwz\tTTGCAACC\t19\tchrI:4-11\tCGTTGCA\\nACCTga\n"),
+        ("-C 3 TTGCAACC g.bwz", "g.bwz\tTTGCAACC\t19\tchrI:4-11\tACGTTGCA\\nACCTga\n"),
         ("-C 2 GCAACC bytes.bwz", ""),
         ("-C 2 ACCT bytes.bwz", "bytes.bwz\tACCT\t25\tA\\nACCTga\n"),
     ] {
