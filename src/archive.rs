@@ -577,9 +577,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(places)
     }
 
-    /// The raw offsets behind stretches, such as matches, of which the raw offset and the length are
-    /// given: of so many bases, with whatever stands between them, where a base is at the offset,
-    /// else of so many bytes.
+    /// The raw offsets behind stretches, such as matches, of which raw offset and length are given:
+    /// of so many bases, with whatever stands between them, where a base is at the offset, else of
+    /// so many bytes.
     ///
     /// ```
     /// # use std::io::Cursor;

@@ -4,6 +4,7 @@
 use super::args::FileArgs;
 use super::console::{self, Activity, printable};
 use super::descriptors;
+use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files::{self, Directories};
 use super::input;
@@ -21,8 +22,10 @@ use std::ops::Range;
 /// Lists each file.
 pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
     if args.records {
+        let event_lines = EventLines::default();
         return files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
-            print_records(name, args.talk, options)
+            let options = event_lines.add_to(options, name, args.talk, None);
+            print_records(name, args.talk, &options)
         });
     }
     let mut listings = Vec::new();

@@ -1,5 +1,5 @@
 //! Files whose tables of records or residues contradict their blocks, with checksums to match: a
-//! test finds that out, and everything else answers from the blocks, with one warning.
+//! test finds that out, and a search answers from the blocks, with a warning.
 
 use crate::parts::{self, Kind as PartKind};
 use crate::support::{Dir, has_all, stderr, stdout};
@@ -50,28 +50,32 @@ fn changes() -> [(&'static str, Change); 6] {
     [
         ("a name", |records| records[1].name = b"other".to_vec()),
         ("a length", |records| records[1].length -= 1),
-        ("an offset", |records| records[3].offset += 1),
+        ("an offset", |records| records[1].offset += 1),
         ("a width", |records| records[1].line_width += 1),
-        ("columns", |records| records[0].line_bases -= 1),
+        ("columns", |records| records[1].line_bases -= 1),
         ("one record less", |records| drop(records.pop())),
     ]
 }
 
-/// Everything that a user asks of a file with a wrong table.
-fn ask(dir: &Dir, what: &str) {
+/// Everything that a user asks of a file with a wrong table. It is said with up to so many lines;
+/// a list of records, which is made of the tables alone, may not find it out.
+fn ask(dir: &Dir, what: &str, most: usize, is_listed_right: bool) {
     for arguments in ["-t x.bwz", "-tq x.bwz", "extract --verify --region two:1-9 x.bwz"] {
         let said = stderr(dir.bwz(arguments).assert().code(2).stdout(""));
-        has_all(&said, &["x.bwz: ", "block "]);
+        has_all(&said, &["x.bwz: ", "at byte "]);
     }
     for arguments in ["count --verify ACGT x.bwz", "locate --verify ACGT x.bwz"] {
         let said = stderr(dir.bwz(arguments).assert().code(2).stdout(""));
-        has_all(&said, &["x.bwz: ", "block "]);
+        has_all(&said, &["x.bwz: ", "at byte "]);
     }
     let warned = |arguments: &str| {
         let run = dir.bwz(arguments).assert().success();
         let said = stderr(dir.bwz(arguments).assert());
         let lines = said.lines().count();
-        assert!(lines == 1 && said.contains("x.bwz: "), "{what}: {arguments}: {said}");
+        assert!(
+            (1..=most).contains(&lines) && said.contains("x.bwz: "),
+            "{what}: {arguments}: {said}"
+        );
         stdout(run)
     };
     let two = String::from_utf8(bases(90_000, 2)).unwrap();
@@ -82,11 +86,14 @@ fn ask(dir: &Dir, what: &str) {
     // Behind the header of the first record and its lines, and that of the second.
     let offset = 13 + 61_000 + 13 + 80_000 / 60 * 61 + 80_000 % 60;
     assert_eq!(shown, format!("x.bwz\t{}\t{offset}\ttwo:80001-80040\n", &two[80_000..80_040]));
+    dir.bwz("-dc x.bwz").assert().success().stdout(genome());
+    if !is_listed_right {
+        return;
+    }
     let shown = warned("-l --records x.bwz");
     let wanted = "one\t60000\t13\t60\t61\ntwo\t90000\t61026\t60\t61\nempty\t0\t152541\t0\t0\n\
                   three\t50061\t152556\t60\t61\n";
     assert_eq!(shown, wanted, "{what}");
-    dir.bwz("-dc x.bwz").assert().success().stdout(genome());
 }
 
 #[test]
@@ -102,13 +109,14 @@ fn a_wrong_table_of_records_has_one_warning_and_right_answers() {
             change(&mut records);
             let content = records_content(&records, Kind::Fasta).unwrap();
             dir.write("x.bwz", &with_tables(&file, residues, &content));
-            ask(&dir, &format!("{what} in blocks of {block}"));
+            let contradicts_residues = ["a length", "one record less"].contains(&what);
+            ask(&dir, &format!("{what} in blocks of {block}"), 1, contradicts_residues);
         }
     }
 }
 
 #[test]
-fn a_wrong_table_of_residues_has_one_warning_and_right_answers() {
+fn a_wrong_table_of_residues_has_a_warning_and_right_answers() {
     let dir = Dir::new();
     dir.write("x", &genome());
     for block in ["64K", "1M"] {
@@ -118,7 +126,7 @@ fn a_wrong_table_of_residues_has_one_warning_and_right_answers() {
         for wrong in [&b"\x09\x09"[..], b"", b"\x00\x00\x00\x07\x05\x01"] {
             assert_ne!(wrong, residues);
             dir.write("x.bwz", &with_tables(&file, wrong, listed));
-            ask(&dir, &format!("{wrong:?} in blocks of {block}"));
+            ask(&dir, &format!("{wrong:?} in blocks of {block}"), 2, true);
         }
     }
 }
