@@ -46,14 +46,13 @@ fn with_tables(file: &[u8], residues: &[u8], records: &[u8]) -> Vec<u8> {
 
 type Change = fn(&mut Vec<ListedRecord>);
 
-fn changes() -> [(&'static str, Change); 6] {
+fn changes() -> [(&'static str, Change); 5] {
     [
         ("a name", |records| records[1].name = b"other".to_vec()),
         ("a length", |records| records[1].length -= 1),
         ("an offset", |records| records[1].offset += 1),
         ("a width", |records| records[1].line_width += 1),
         ("columns", |records| records[1].line_bases -= 1),
-        ("one record less", |records| drop(records.pop())),
     ]
 }
 
@@ -109,8 +108,7 @@ fn a_wrong_table_of_records_has_one_warning_and_right_answers() {
             change(&mut records);
             let content = records_content(&records, Kind::Fasta).unwrap();
             dir.write("x.bwz", &with_tables(&file, residues, &content));
-            let contradicts_residues = ["a length", "one record less"].contains(&what);
-            ask(&dir, &format!("{what} in blocks of {block}"), 1, contradicts_residues);
+            ask(&dir, &format!("{what} in blocks of {block}"), 1, false);
         }
     }
 }

@@ -328,8 +328,8 @@ fn every_oddity_is_searched_as_a_naive_reader_reads_it() {
 
 #[test]
 fn what_is_searched_by_its_bytes_says_why() {
-    let by_sequence = check_all(5000, None, broken);
-    assert!((1000..4900).contains(&by_sequence), "{by_sequence} are searched by sequence");
+    let by_sequence = check_all(1000, None, broken);
+    assert!((100..1000).contains(&by_sequence), "{by_sequence} are searched by sequence");
 }
 
 /// Each byte at the begin, in the middle and at the end of a line of a sequence.

@@ -65,7 +65,7 @@ fn variants() -> Vec<(&'static str, Vec<u8>)> {
         ("names that are not UTF-8", fasta(&[(b"\xFF\x00\x80", 4000), (b"\xC3", 9)], 60, b"\n")),
         ("one record over many blocks", fasta(&[(b"a", 40_000)], 60, b"\n")),
         ("one line over many blocks", fasta(&[(b"a", 40_000), (b"b", 9)], 50_000, b"\n")),
-        ("a name of 64 KiB", fasta(&[(&[b'n'; 1 << 16], 2_000_000), (b"b", 9)], 60, b"\n")),
+        ("a name of 64 KiB", fasta(&[(b"b", 9), (&[b'n'; 1 << 16], 40_000)], 60, b"\n")),
         ("FASTQ in lines", fastq_in_lines(6, 1600)),
         ("a read over many blocks", fastq(1, 40_000)),
         ("a mark, blank lines and comments", marked),
