@@ -631,6 +631,27 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(places)
     }
 
+    /// The raw offsets behind stretches, such as matches, of which raw offset and length are given:
+    /// of so many bases, with whatever stands between them, where a base is at the offset, else of
+    /// so many bytes.
+    ///
+    /// ```
+    /// # use std::io::Cursor;
+    /// # let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// # let mut file = Vec::new();
+    /// # bwz::compress(&b">chr1\nACGTac\ngtAC\n"[..], &mut file, &options)?;
+    /// # let mut genome = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let start = genome.locate(&["ACGTAC"], 1)?[0].positions[0];
+    /// assert_eq!(genome.ends(&[(start, 6), (start, 8), (0, 5)])?, [12, 15, 5]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Archive::extract`]. [`Error::Format`] where a stretch goes on behind all records.
+    pub fn ends(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
+        self.file_search().ends(stretches)
+    }
+
     /// Compares the tables of all frames that are searched by sequence, of their records and of
     /// their residues, with the blocks, which are decoded for that.
     ///

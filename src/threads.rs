@@ -6,7 +6,7 @@ use crate::options::Options;
 use crate::pipeline::{KeptThreads, no_thread};
 use crate::tasks::{self, Task};
 use crossbeam_channel::Receiver;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::convert::Infallible;
 use std::io;
 use std::iter;
@@ -29,6 +29,9 @@ pub(crate) fn calling_does(len: u64, options: &Options) -> bool {
 /// Number of threads of the smallest pipeline: one for each stage, and one that reads.
 const PIPELINE: usize = 3;
 
+/// A thread that has been waited for takes up its place in the system for a moment longer.
+const SETTLING: Duration = Duration::from_millis(20);
+
 /// The threads that compute.
 #[derive(Clone)]
 pub(crate) enum Threads {
@@ -42,16 +45,40 @@ pub(crate) enum Threads {
 /// If the system refuses to start the threads, the pool has half as many, or half of these, and so
 /// on. A few threads are kept free for a pipeline beside it.
 pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
-    let _kept = KeptThreads::of(PIPELINE);
-    let mut count = options.thread_count();
+    let kept = KeptThreads::of(PIPELINE);
+    let asked = options.thread_count();
+    let mut count = asked;
     loop {
-        let builder = ThreadPoolBuilder::new().num_threads(count);
-        match builder.thread_name(|n| format!("bwz-{n}")).build() {
-            Ok(pool) => return Ok(pool),
+        match pool_of(count) {
+            Ok(pool) if count == asked => return Ok(pool),
+            Ok(pool) => {
+                drop(kept);
+                thread::sleep(SETTLING);
+                return Ok(pool);
+            }
             Err(_) if count > 1 => count = count.div_ceil(2).min(count - 1),
             Err(e) => return Err(no_thread(io::Error::other(e)).into()),
         }
+        thread::sleep(SETTLING);
     }
+}
+
+/// A pool of so many threads. Where not all can be started, those that were are gone when it
+/// returns, and leave their places to others.
+fn pool_of(count: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
+    let mut started = Vec::new();
+    let builder = ThreadPoolBuilder::new().num_threads(count);
+    let pool = builder
+        .spawn_handler(|worker| {
+            let thread = thread::Builder::new().name(format!("bwz-{}", worker.index()));
+            started.push(thread.spawn(|| worker.run())?);
+            Ok(())
+        })
+        .build();
+    if pool.is_err() {
+        started.into_iter().for_each(|thread| _ = thread.join());
+    }
+    pool
 }
 
 impl Threads {

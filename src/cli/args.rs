@@ -167,7 +167,7 @@ pub struct FileArgs {
     #[arg(long)]
     pub json: bool,
     /// With --list: print the records of FASTA or FASTQ that is indexed by sequence, as the .fai
-    /// files of samtools have them
+    /// files of samtools have them; - stands for the lines of a record that .fai has no words for
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
     /// When compressing, restore each block on the CPU before it is written. A block that does not

@@ -17,6 +17,7 @@ use super::sam_lines::SamSettings;
 use super::search_args::{LocateArgs, SearchArgs};
 use super::shared_args::Talk;
 use super::size::{count as count_of, read_cost};
+use super::usage;
 use bwz::{Archive, Error, Letters, Matches, Options, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
@@ -61,10 +62,20 @@ pub fn locate(args: &LocateArgs) -> Exit {
         _ => LineForm::Lines,
     };
     let limits = Some(MatchLimits { limit: args.limit, context: args.context });
-    let pairs = args.reads1.clone().zip(args.reads2.clone()).map(|(first, second)| [first, second]);
+    let pairs = match pairs(args) {
+        Ok(pairs) => pairs,
+        Err(e) => return Exit::of_search(Err(console::fail(&e))),
+    };
     let sam =
         SamSettings { rename_duplicates: args.rename_duplicates, longest_pair: args.max_insert };
     Exit::of_search(search_files(&args.search, SearchOutput { limits, form, pairs, sam }))
+}
+
+/// The files of paired reads.
+fn pairs(args: &LocateArgs) -> Result<Option<[PathBuf; 2]>> {
+    let first = usage::once("--reads1", &args.reads1)?;
+    let second = usage::once("--reads2", &args.reads2)?;
+    Ok(first.zip(second).map(|(first, second)| [first.clone(), second.clone()]))
 }
 
 /// The form of the output, and the files of paired reads whose hits are printed.
@@ -556,15 +567,20 @@ impl Surroundings {
         Ok(())
     }
 
+    /// In a search by sequence a match has whatever stands between its bases too.
     fn add_context(&mut self, around: u64, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         let size = self.archive.raw_size();
-        let range = |pos: u64, len: usize| -> Range<u64> {
-            let end = pos.saturating_add(len as u64).saturating_add(around);
-            pos.saturating_sub(around)..end.min(size)
+        let stretches = found.iter().flat_map(|(pattern, hits)| {
+            let len = pattern.bytes.len() as u64;
+            hits.offsets.iter().flatten().map(move |&start| (start, len))
+        });
+        let stretches: Vec<(u64, u64)> = stretches.collect();
+        let ends = match self.by_sequence {
+            true => self.archive.ends(&stretches)?,
+            false => stretches.iter().map(|(start, len)| start.saturating_add(*len)).collect(),
         };
-        let ranges = found.iter().flat_map(|(pattern, hits)| {
-            let offsets = hits.offsets.iter().flatten();
-            offsets.map(|&pos| range(pos, pattern.bytes.len()))
+        let ranges = stretches.iter().zip(ends).map(|((start, _), end)| -> Range<u64> {
+            start.saturating_sub(around)..end.saturating_add(around).min(size)
         });
         let ranges: Vec<Range<u64>> = ranges.collect();
         let mut contexts = self.archive.extract_all(&ranges)?.into_iter();

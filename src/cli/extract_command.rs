@@ -2,6 +2,7 @@
 //! there is one.
 
 use super::console::Activity;
+use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::extract_regions::write_regions;
 use super::files::{self, Directories};
@@ -18,7 +19,9 @@ const SHORT: u64 = 1 << 20;
 /// Writes the ranges of each file.
 pub fn run(args: &ExtractArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options()).verify(args.verify);
+    let event_lines = EventLines::default();
     files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
+        let options = event_lines.add_to(&options, name, args.talk, None);
         let file = input::open_seekable(name)?;
         let mut output = Output::stdout(Some(&file.metadata()?))?;
         let mut archive = Archive::open(file, &options)?;

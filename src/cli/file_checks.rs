@@ -10,6 +10,9 @@ use bwz::{Error, Result};
 pub fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
     let usage = |what: &'static str| Err(Error::Usage(what.into()));
     let mode = asked.mode.mode();
+    if asked.license {
+        return usage("-L prints the license, and takes no files");
+    }
     let output = once("-o", &asked.output)?;
     once("--trace", &asked.trace)?;
     match mode {
@@ -21,6 +24,9 @@ pub fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
     }
     if output.is_some() && asked.files.len() > 1 {
         return usage("-o takes one file; -c writes several behind each other");
+    }
+    if output.is_some() && asked.suffix.is_some() {
+        return usage("-o names the file that is written: leave out -S");
     }
     if asked.recursive && asked.files.is_empty() {
         return usage("-r walks directories: name one");

@@ -4,13 +4,15 @@
 use super::args::FileArgs;
 use super::console::{self, Activity, printable};
 use super::descriptors;
+use super::event_lines::EventLines;
 use super::exit::Exit;
 use super::files::{self, Directories};
 use super::input;
 use super::input_name::Name;
 use super::json_bytes::hex_unless_text;
 use super::screen::Screen;
-use super::size::{human, index_text, ratio, ratio_text};
+use super::shared_args::Talk;
+use super::size::{self, human, index_text, ratio, ratio_text};
 use bwz::{Archive, Error, FrameInfo, IndexedBlocks, Options, RecordInfo, Result};
 use serde::Serialize;
 use std::collections::BTreeSet;
@@ -20,8 +22,10 @@ use std::ops::Range;
 /// Lists each file.
 pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
     if args.records {
+        let event_lines = EventLines::default();
         return files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
-            print_records(name, options)
+            let options = event_lines.add_to(options, name, args.talk, None);
+            print_records(name, args.talk, &options)
         });
     }
     let mut listings = Vec::new();
@@ -39,8 +43,9 @@ pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit
     }
 }
 
-/// Prints a line for each record, as in a `.fai` file.
-fn print_records(name: &Name, options: &Options) -> Result<()> {
+/// Prints a line for each record, as in a `.fai` file. Where numbers do not tell where its bases
+/// are, those of the lines are `-`.
+fn print_records(name: &Name, talk: Talk, options: &Options) -> Result<()> {
     let mut archive = Archive::open(input::open_seekable(name)?, options)?;
     if !archive.has_sequences() {
         return Err(Error::Usage(
@@ -49,25 +54,31 @@ fn print_records(name: &Name, options: &Options) -> Result<()> {
         ));
     }
     let mut out = BufWriter::new(Screen::stdout()?);
-    for record in archive.records()? {
-        if !record.is_regular {
-            out.flush()?;
-            let name = String::from_utf8_lossy(&record.name);
-            let what = format!(
-                "the lines of record `{name}` are of different lengths, which .fai has no words for; \
-                 bwz extract --region works all the same"
-            );
-            return Err(Error::Usage(what.into()));
-        }
+    let records = archive.records()?;
+    for record in records {
         let RecordInfo { length, offset, line_bases, line_width, .. } = record;
         out.write_all(&record.name)?;
-        write!(out, "\t{length}\t{offset}\t{line_bases}\t{line_width}")?;
+        match record.is_regular {
+            true => write!(out, "\t{length}\t{offset}\t{line_bases}\t{line_width}")?,
+            false => write!(out, "\t{length}\t{offset}\t-\t-")?,
+        }
         if let Some(qualities) = record.quality_offset {
             write!(out, "\t{qualities}")?;
         }
         writeln!(out)?;
     }
-    Ok(out.flush()?)
+    out.flush()?;
+    let mut irregular = records.iter().filter(|record| !record.is_regular);
+    if let Some(first) = irregular.next() {
+        let first = String::from_utf8_lossy(&first.name);
+        let count = 1 + irregular.count();
+        let all = size::count(records.len() as u64, "record");
+        talk.warn(name, format_args!(
+            "the lines of {count} of {all}, first of `{first}`, are of different lengths, which .fai \
+             has no words for: it has - there; bwz extract --region works all the same"
+        ));
+    }
+    Ok(())
 }
 
 /// A file, as `--json` shows it. Fields that are added later do not take the place of these.

@@ -133,7 +133,7 @@ fn run() -> Exit {
 
 fn dispatch(cli: Cli, line: &Words) -> Exit {
     match cli.command {
-        None if cli.files.license => man_and_completions::license(),
+        None if cli.files.license && cli.files.files.is_empty() => man_and_completions::license(),
         None => with_defaults(&cli.files, line),
         Some(Command::Cat(args)) => cat_command::run(&args),
         Some(Command::Count(args)) => count_locate::count(&args),

@@ -5,6 +5,7 @@ use super::pattern_batch::{PatternBatch, PatternPart, SpareParts};
 use super::pattern_file::{PatternFile, ReadPlan};
 use super::pattern_syntax::{Format, PatternSyntax};
 use super::search_args::SearchArgs;
+use super::usage;
 use bwz::{Error, Result};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -51,6 +52,8 @@ pub fn gather(
     if files.is_empty() {
         return Err(Error::Usage("name the files to search, behind the pattern".into()));
     }
+    let read = args.lines.iter().chain(&args.fasta).chain(pairs.iter().flatten());
+    usage::one_stdin(read)?;
     // The other threads have the search to do meanwhile.
     let parsers = (args.resources.thread_count() / 2).clamp(1, PARSERS);
     let (sources, spare) = (Vec::new(), SpareParts::default());

@@ -16,7 +16,7 @@ pub struct RepeatsArgs {
     pub min_length: u64,
     /// Find what of the FILEs occurs in A, and nothing that only occurs in themselves
     #[arg(long, value_name = "A", value_parser = path(), allow_hyphen_values = true)]
-    pub across: Option<PathBuf>,
+    pub across: Vec<PathBuf>,
     /// The files are little-endian tokens of this size: only those stretches count that begin at a
     /// multiple of it in both places
     #[arg(long, value_name = "TYPE")]
@@ -24,7 +24,7 @@ pub struct RepeatsArgs {
     /// Print no ranges, but write each FILE without its later copies to a file of its name in DIR,
     /// without .bwz
     #[arg(short, long, value_name = "DIR", value_parser = path(), allow_hyphen_values = true)]
-    pub output: Option<PathBuf>,
+    pub output: Vec<PathBuf>,
     /// With -o: cut out whole lines only
     #[arg(long, requires = "output")]
     pub lines: bool,

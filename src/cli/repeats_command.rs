@@ -14,6 +14,7 @@ use super::progress_bar::Progress;
 use super::reopened_file::{OpenFiles, ReopenedFile};
 use super::repeats_args::RepeatsArgs;
 use super::repeats_report::{RepeatsReport, print};
+use super::usage;
 use bwz::repeats::{
     Characters, FileRepeats, Input, Repeats, Search, whole_characters, whole_lines, whole_records,
 };
@@ -30,7 +31,11 @@ const BUFFER: usize = 1 << 20;
 
 /// Searches all files together, and prints or writes what comes of it.
 pub fn run(args: &RepeatsArgs) -> Exit {
-    Exit::of_search(Collection::open(args).and_then(|collection| collection.search(args)))
+    let given_once = usage::once("--across", &args.across)
+        .and(usage::once("-o", &args.output))
+        .and(usage::one_stdin(args.across.iter().chain(&args.files)));
+    let opened = given_once.map_err(|e| console::fail(&e)).and_then(|_| Collection::open(args));
+    Exit::of_search(opened.and_then(|collection| collection.search(args)))
 }
 
 /// The files, and how they are decoded.
@@ -67,7 +72,7 @@ impl Collection {
 
     /// Says whether anything is repeated.
     fn search(mut self, args: &RepeatsArgs) -> Result<bool, Exit> {
-        let outputs = match &args.output {
+        let outputs = match args.output.first() {
             Some(dir) => Some(self.outputs(dir, args).map_err(|e| console::fail(&e))?),
             None => None,
         };
@@ -79,7 +84,7 @@ impl Collection {
         let all = self.inputs.iter().map(Input::size).sum();
         let progress = Progress::start(name, Some(all), args.talk, true);
         let search = Search::new(args.min_length).map(|search| {
-            let search = search.unit(args.unit()).across(args.across.is_some());
+            let search = search.unit(args.unit()).across(!args.across.is_empty());
             search.later_copies(outputs.is_some()).on_progress(progress.teller())
         });
         let found = search.and_then(|search| search.find_in(&mut self.inputs, &self.options));
@@ -138,7 +143,7 @@ impl Collection {
         fs::create_dir_all(dir).map_err(|e| while_writing(dir.display(), e))?;
         let mut taken = HashSet::new();
         let path = |(n, name): (usize, &Name)| {
-            if n == 0 && args.across.is_some() {
+            if n == 0 && !args.across.is_empty() {
                 return Ok(None);
             }
             let path = match name {

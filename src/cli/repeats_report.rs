@@ -23,7 +23,7 @@ pub struct RepeatsReport<'a> {
 pub fn print(report: &RepeatsReport) -> io::Result<()> {
     match report.args {
         RepeatsArgs { json: true, .. } => super::screen::print_json(&RepeatsListing::of(report)),
-        RepeatsArgs { output: Some(_), .. } => Ok(()),
+        RepeatsArgs { output, .. } if !output.is_empty() => Ok(()),
         _ => print_lines(report),
     }
 }
@@ -64,10 +64,10 @@ impl RepeatsReport<'_> {
                 "the most copies: {copies} of {length}, {name} at byte {offset}"
             ));
         }
-        if self.args.output.is_some() {
+        if !self.args.output.is_empty() {
             talk.state(format_args!("{removed} of {of} are cut out ({:.2} %)", share(removed)));
         }
-        if self.found.parts > 1 && !(self.args.across.is_some() && self.found.parts == 2) {
+        if self.found.parts > 1 && !(!self.args.across.is_empty() && self.found.parts == 2) {
             talk.sum_up(format_args!("read in {}", count(self.found.parts as u64, "part")));
         }
     }
@@ -75,7 +75,7 @@ impl RepeatsReport<'_> {
     /// Of the files that are searched for what occurs before.
     fn sums(&self) -> Sums {
         let mut sums = Sums::default();
-        let skipped = usize::from(self.args.across.is_some());
+        let skipped = usize::from(!self.args.across.is_empty());
         for file in &self.found.files[skipped..] {
             sums.size += file.size;
             sums.repeated += total(&file.ranges);
@@ -154,7 +154,7 @@ impl RepeatsListing {
             size: file.size,
             repeated: total(&file.ranges),
             ranges: pairs(&file.ranges),
-            removed: args.output.is_some().then(|| pairs(&file.later_copies)),
+            removed: (!args.output.is_empty()).then(|| pairs(&file.later_copies)),
         });
         let window = |window: MostFrequent| ListedWindow {
             file: names[window.file].to_string(),

@@ -76,10 +76,10 @@ pub struct LocateArgs {
     pub sam: bool,
     /// With --sam: the first reads of pairs, FASTA or FASTQ like those of --fasta
     #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires_all = ["sam", "reads2"])]
-    pub reads1: Option<PathBuf>,
+    pub reads1: Vec<PathBuf>,
     /// The second reads of these pairs, in the same order
     #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires = "reads1")]
-    pub reads2: Option<PathBuf>,
+    pub reads2: Vec<PathBuf>,
     /// Bases from the first to the last one of a pair that is called proper, at most
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "reads1")]
     pub max_insert: u64,

@@ -4,6 +4,7 @@ use super::exit::Exit;
 use super::{console, descriptors, foreign_flags};
 use bwz::{Error, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::path::PathBuf;
 
 /// Prints help or version, as clap has them.
 pub fn help(text: &clap::Error) -> Exit {
@@ -45,6 +46,16 @@ pub fn usage_of_files(error: &clap::Error) -> Exit {
         return Exit::Trouble;
     }
     usage(error)
+}
+
+/// Refuses standard input that is named several times: all but the first would find nothing there.
+pub fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
+    match paths.filter(|path| path.as_os_str() == "-").count() {
+        0 | 1 => Ok(()),
+        times => Err(Error::Usage(
+            format!("standard input is named {times} times; it is read once").into(),
+        )),
+    }
 }
 
 /// The value of an option that takes one: a second one would take the place of the first in

@@ -65,7 +65,7 @@ impl BlockCut {
     pub fn pass_run(&mut self, byte: u8, len: usize) -> Result<()> {
         let piece = vec![byte; len.min(PIECE)];
         if mem::take(&mut self.undecided) {
-            self.tell_why(&piece)?;
+            self.tell_why(&piece, true)?;
         }
         let Some(kind) = self.kind else { return Ok(()) };
         for from in (0..len).step_by(PIECE) {
@@ -89,9 +89,9 @@ impl BlockCut {
         is_last: bool,
     ) -> Result<(Vec<u8>, Option<SequencesStart>)> {
         if mem::take(&mut self.undecided) {
-            self.kind = sequence::decide(block);
+            self.kind = sequence::decide(block, !is_last);
             if self.kind.is_none() {
-                self.tell_why(block)?;
+                self.tell_why(block, !is_last)?;
             }
         }
         let rest = match self.place(block).filter(|&at| !is_last && at < block.len()) {
@@ -106,9 +106,9 @@ impl BlockCut {
     }
 
     /// Explains why the stream that begins with `block` is not one of sequences, if it begins like
-    /// one.
-    fn tell_why(&self, block: &[u8]) -> Result<()> {
-        let why = sequence::why_unlike(block);
+    /// one. `goes_on` is true if more follows the block.
+    fn tell_why(&self, block: &[u8], goes_on: bool) -> Result<()> {
+        let why = sequence::why_unlike(block, goes_on);
         if self.requires_sequences {
             let why = why.unwrap_or_else(|| "it does not begin as FASTA or FASTQ does".into());
             return Err(Error::Usage(

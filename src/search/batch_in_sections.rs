@@ -2,7 +2,7 @@
 
 use super::folded_patterns::FoldedPatterns;
 use super::letter_classes::BatchLetters;
-use super::mismatches;
+use super::mismatches::{self, MatchedCase};
 use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
 use super::sections::{Layouts, Section, sections};
@@ -53,9 +53,10 @@ fn by_sequence(
     let mut found = BatchMatches::default();
     for range in stretches(&all, section, session)? {
         let patterns = &patterns[range.clone()];
-        let mut some = search_some(&Batch { patterns, ..all }, section, session)?;
+        let given = &batch.patterns[range];
+        let case = matches_case.then(|| MatchedCase { patterns: given, layouts: &mut *layouts });
+        let mut some = search_some(&Batch { patterns, ..all }, section, session, case)?;
         if matches_case {
-            keep_case(&batch.patterns[range], section, &mut some, layouts)?;
             let wanted = batch.limit.unwrap_or(0);
             some.positions.iter_mut().for_each(|positions| positions.truncate(wanted));
         }
@@ -70,16 +71,25 @@ fn search(batch: &Batch, section: &Section, session: &mut Session) -> Result<Bat
     let mut found = BatchMatches::default();
     for range in stretches(batch, section, session)? {
         let patterns = &batch.patterns[range];
-        found.extend(search_some(&Batch { patterns, ..*batch }, section, session)?);
+        found.extend(search_some(&Batch { patterns, ..*batch }, section, session, None)?);
     }
     Ok(found)
 }
 
-fn search_some(batch: &Batch, section: &Section, session: &mut Session) -> Result<BatchMatches> {
-    match batch.options.max_mismatches {
-        0 => batch.run_section(&section.blocks, session),
-        _ => mismatches::search(batch, section, session),
+fn search_some(
+    batch: &Batch,
+    section: &Section,
+    session: &mut Session,
+    case: Option<MatchedCase>,
+) -> Result<BatchMatches> {
+    if batch.options.max_mismatches > 0 {
+        return mismatches::search(batch, section, session, case);
     }
+    let mut found = batch.run_section(&section.blocks, session)?;
+    if let Some(case) = case {
+        keep_case(case, section, &mut found)?;
+    }
+    Ok(found)
 }
 
 /// Bytes of memory that a candidate takes, which is a match only if more is as it should be.
@@ -121,12 +131,8 @@ fn cut(counts: impl Iterator<Item = u64>, most: u64) -> Vec<Range<usize>> {
 }
 
 /// Drops the matches that differ from their patterns in case.
-fn keep_case(
-    patterns: &[&[u8]],
-    section: &Section,
-    found: &mut BatchMatches,
-    layouts: &mut Layouts,
-) -> Result<()> {
+fn keep_case(case: MatchedCase, section: &Section, found: &mut BatchMatches) -> Result<()> {
+    let MatchedCase { patterns, layouts } = case;
     let numbered = found.positions.iter().enumerate();
     let all = numbered.flat_map(|(n, positions)| positions.iter().map(move |&at| (at, n)));
     let mut all: Vec<(u64, usize)> = all.collect();
@@ -134,7 +140,7 @@ fn keep_case(
     all.par_sort_unstable();
     found.positions.iter_mut().for_each(Vec::clear);
     for (position, n) in all {
-        if section.case_matches(patterns[n], position, layouts)? {
+        if section.case_differs(patterns[n], position, layouts)?.is_empty() {
             found.positions[n].push(position);
         }
     }

@@ -8,7 +8,7 @@
 use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
 use super::searched_block;
-use super::sections::Section;
+use super::sections::{Layouts, Section};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::options::Letters;
@@ -27,7 +27,7 @@ const MOST_COMPARED: u64 = 1 << 37;
 
 /// Bytes of memory for a place where a half of a pattern stands: its position, and the candidate
 /// while all of them are gathered.
-const PER_PLACE: u64 = 96;
+const PER_PLACE: u64 = 112;
 
 /// Where a pattern may stand of which one half does, how much of it is left to compare, and how
 /// many bytes differ there as far as was looked.
@@ -37,6 +37,14 @@ struct Candidate {
     /// The half that is not known to stand there.
     left: Range<usize>,
     differing: usize,
+    /// Where in the pattern, if one byte differs.
+    differs_at: Option<usize>,
+}
+
+/// Whether letters differ that are of another case than the pattern's, as they were given.
+pub(crate) struct MatchedCase<'a> {
+    pub patterns: &'a [&'a [u8]],
+    pub layouts: &'a mut Layouts,
 }
 
 impl Candidate {
@@ -51,6 +59,7 @@ pub(crate) fn search(
     batch: &Batch,
     section: &Section,
     session: &mut Session,
+    case: Option<MatchedCase>,
 ) -> Result<BatchMatches> {
     let mut candidates = candidates(batch, section, session)?;
     check_cost(&candidates)?;
@@ -78,12 +87,19 @@ pub(crate) fn search(
             let skipped = block.searched.start + range.start as u64 - candidate.place().start;
             let bytes = text.get(range)?;
             let pattern = &pattern[skipped as usize..][..bytes.len()];
-            candidate.differing += differing(&bytes, pattern, batch, section.by_sequence);
+            let (differing, at) = differing(&bytes, pattern, batch, section.by_sequence);
+            candidate.differing += differing;
+            let within = candidate.left.start + skipped as usize;
+            candidate.differs_at = candidate.differs_at.or(at.map(|at| within + at));
             Ok(())
         })?;
     }
+    candidates.retain(|candidate| candidate.differing <= 1);
+    if let Some(case) = case {
+        keep_case(&mut candidates, section, case)?;
+    }
     let mut found = BatchMatches::none(batch.patterns.len(), batch.limit.is_some());
-    for Candidate { pattern, start, .. } in candidates.into_iter().filter(|c| c.differing <= 1) {
+    for Candidate { pattern, start, .. } in candidates {
         found.counts[pattern] += 1;
         if let Some(positions) = found.positions.get_mut(pattern)
             && positions.len() < batch.limit.unwrap_or(0)
@@ -94,8 +110,30 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// How many bytes of a text differ from a pattern of the same length, up to 2.
-fn differing(text: &[u8], pattern: &[u8], batch: &Batch, by_sequence: bool) -> usize {
+/// Drops the candidates of which more than one letter differs, be it in case alone.
+fn keep_case(candidates: &mut Vec<Candidate>, section: &Section, case: MatchedCase) -> Result<()> {
+    let MatchedCase { patterns, layouts } = case;
+    // From block to block.
+    let mut order: Vec<usize> = (0..candidates.len()).collect();
+    order.par_sort_unstable_by_key(|&n| candidates[n].start);
+    for n in order {
+        let Candidate { pattern, start, differs_at, .. } = candidates[n];
+        let mut of_case = section.case_differs(patterns[pattern], start, layouts)?;
+        of_case.retain(|&at| Some(at) != differs_at);
+        candidates[n].differing += of_case.len();
+    }
+    candidates.retain(|candidate| candidate.differing <= 1);
+    Ok(())
+}
+
+/// How many bytes of a text differ from a pattern of the same length, up to 2, and the place of
+/// the first one.
+fn differing(
+    text: &[u8],
+    pattern: &[u8],
+    batch: &Batch,
+    by_sequence: bool,
+) -> (usize, Option<usize>) {
     let differs = |a: u8, b: u8| match (a, batch.letters) {
         (RECORD, _) if by_sequence => 2,
         (_, Some(letters)) => usize::from(!letters.classes.matches(b, a)),
@@ -104,16 +142,19 @@ fn differing(text: &[u8], pattern: &[u8], batch: &Batch, by_sequence: bool) -> u
     // With codes a letter may differ from the same letter of a text.
     let same_is_match = batch.options.letters != Letters::Iupac && !pattern.contains(&RECORD);
     let mut all = 0;
-    for (text, pattern) in text.chunks(CHUNK).zip(pattern.chunks(CHUNK)) {
+    let mut first = None;
+    for (n, (text, pattern)) in text.chunks(CHUNK).zip(pattern.chunks(CHUNK)).enumerate() {
         if same_is_match && text == pattern {
             continue;
         }
-        all += text.iter().zip(pattern).map(|(&a, &b)| differs(a, b)).sum::<usize>();
+        let here = || text.iter().zip(pattern).map(|(&a, &b)| differs(a, b));
+        all += here().sum::<usize>();
         if all > 1 {
-            return 2;
+            return (2, None);
         }
+        first = first.or_else(|| here().position(|differs| differs > 0).map(|at| n * CHUNK + at));
     }
-    all
+    (all, first)
 }
 
 /// Refuses what would take too long to compare.
@@ -172,7 +213,7 @@ fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result
                 Stands::Right => 0..middle,
                 Stands::Both => 0..0,
             };
-            Candidate { pattern: n, start, left, differing: 0 }
+            Candidate { pattern: n, start, left, differing: 0, differs_at: None }
         };
         starts.map(candidate)
     });
@@ -230,7 +271,8 @@ mod tests {
 
     #[test]
     fn what_takes_too_long_is_refused() {
-        let candidate = |left| Candidate { pattern: 0, start: 0, left, differing: 0 };
+        let candidate =
+            |left| Candidate { pattern: 0, start: 0, left, differing: 0, differs_at: None };
         assert!(check_cost(&[candidate(0..1 << 36), candidate(0..1 << 36)]).is_ok());
         let said = check_cost(&[candidate(0..1 << 37), candidate(7..8)]).unwrap_err().to_string();
         assert!(said.contains("2 places") && said.contains("a part of the pattern"), "{said}");

@@ -66,6 +66,44 @@ impl FileSearch<'_> {
         Ok(places)
     }
 
+    /// The raw offsets behind stretches. A stretch is the raw offset of its begin and a length: a
+    /// number of bases if it begins with a base of a record, else a number of bytes.
+    pub fn ends(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
+        self.with_sound_tables(|file| file.ends_by_tables(stretches))
+    }
+
+    fn ends_by_tables(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
+        let file = Mutex::new(&mut *self.input);
+        let input = SharedInput::new(&file);
+        let sections = sections(&input, self.contents, self.options, self.layouts)?;
+        let mut ends: Vec<u64> =
+            stretches.iter().map(|(start, len)| start.saturating_add(*len)).collect();
+        // From block to block. The last base of each stretch, by section.
+        let mut order: Vec<usize> = (0..stretches.len()).filter(|&n| stretches[n].1 > 0).collect();
+        order.par_sort_unstable_by_key(|&n| stretches[n].0);
+        let mut last = vec![(Vec::new(), Vec::new()); sections.len()];
+        for n in order {
+            let (start, len) = stretches[n];
+            let of = sections.partition_point(|section| section.raw_end() <= start);
+            let Some(section) = sections.get(of).filter(|section| section.by_sequence) else {
+                continue;
+            };
+            if let Some(position) = position(section, start, self.layouts)? {
+                last[of].0.push(n);
+                last[of].1.push(position.saturating_add(len - 1));
+            }
+        }
+        for (section, (numbers, positions)) in sections.iter().zip(last) {
+            let mut offsets = [positions];
+            section.raw_offsets(&mut offsets, self.layouts)?;
+            for (n, offset) in numbers.into_iter().zip(&offsets[0]) {
+                ends[n] = offset + 1;
+            }
+        }
+        *self.cost += input.cost();
+        Ok(ends)
+    }
+
     /// Bases of records, as they stand in the file; `None` if one of the records that are
     /// `unchecked` is not as the blocks have it. A block is opened once for all of this.
     pub fn bases(
@@ -170,6 +208,14 @@ fn base(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<
         check_continued(section, n, layouts)?;
     }
     Ok(number.map(|number| (number, continued + offset as u64)))
+}
+
+/// The position in a section of the base that stands at a raw offset.
+fn position(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<u64>> {
+    let n = section.blocks.partition_point(|block| block.info.raw.end <= offset);
+    let Some(block) = section.blocks.get(n) else { return Ok(None) };
+    let at = layout(block, layouts)?.text_position((offset - block.info.raw.start) as usize);
+    Ok(at.map(|at| block.searched.start + at as u64))
 }
 
 /// Checks what the table says of the record that goes on in block `n` by the block before it.

@@ -151,13 +151,13 @@ impl Section<'_> {
         Ok(())
     }
 
-    /// Whether the letters of `pattern` are of the same case where it was found.
-    pub fn case_matches(
+    /// The letters of `pattern` that are of another case where it was found.
+    pub fn case_differs(
         &self,
         pattern: &[u8],
         position: u64,
         layouts: &mut Layouts,
-    ) -> Result<bool> {
+    ) -> Result<Vec<usize>> {
         let mut small = vec![false; pattern.len()];
         let end = position + pattern.len() as u64;
         let mut at = position;
@@ -174,8 +174,10 @@ impl Section<'_> {
             }
             at = to;
         }
-        let mut pairs = pattern.iter().zip(small);
-        Ok(pairs.all(|(c, small)| !c.is_ascii_alphabetic() || c.is_ascii_lowercase() == small))
+        let pairs = pattern.iter().zip(small).enumerate();
+        let differ = pairs
+            .filter(|(_, (c, small))| c.is_ascii_alphabetic() && c.is_ascii_lowercase() != *small);
+        Ok(differ.map(|(n, _)| n).collect())
     }
 }
 

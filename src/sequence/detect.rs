@@ -60,15 +60,18 @@ fn in_fastq(window: &[u8]) -> usize {
     total
 }
 
-/// What a file that begins with `block` holds, if it is one of sequences as a whole. Blank lines
-/// and comments may stand in front of the first record.
-pub fn decide(block: &[u8]) -> Option<Kind> {
+/// What a file that begins with `block`, and goes on behind it or not, holds, if it is one of
+/// sequences as a whole. Blank lines and comments may stand in front of the first record.
+pub fn decide(block: &[u8], goes_on: bool) -> Option<Kind> {
     let is_comment = |line: &lines::Line| line.begins(b'#') || line.begins(b';');
     let begins = Lines(block).find(|line| !is_blank_line(line.bytes) && !is_comment(line))?;
     let beginning = &block[..block.len().min(BEGINNING)];
     match () {
         () if begins.is_header(b'>') => is_fasta(beginning).then_some(Kind::Fasta),
-        () if begins.is_header(b'@') => is_fastq(beginning).then_some(Kind::Fastq),
+        () if begins.is_header(b'@') => {
+            let is_sound = is_fastq(beginning).unwrap_or_else(|| is_long_record(block, goes_on));
+            is_sound.then_some(Kind::Fastq)
+        }
         () => None,
     }
 }
@@ -95,18 +98,51 @@ fn is_fasta(beginning: &[u8]) -> bool {
     residues > 0 && residues / 9 >= others
 }
 
-/// True if nine in ten bytes are in whole records, but for the comments in front of the first and
-/// for the last record, which may be cut off.
-fn is_fastq(beginning: &[u8]) -> bool {
+/// Says whether nine in ten bytes are in whole records, but for the comments in front of the first
+/// and for the last record, which may be cut off. `None` where no record is known to be whole.
+fn is_fastq(beginning: &[u8]) -> Option<bool> {
+    let records = behind_front(beginning);
+    let end = last_record(records, LineState::default());
+    let whole = &records[..end.unwrap_or(records.len())];
+    let total = in_fastq(whole);
+    // Without an end of a line the last record may be whole all the same.
+    (end.is_some() || total > 0).then_some(total > 0 && total * 10 >= whole.len() * 9)
+}
+
+/// True if a block is one of FASTQ whose first record is longer than the part that is looked at
+/// first, or than the block.
+fn is_long_record(block: &[u8], goes_on: bool) -> bool {
+    is_fastq(block).unwrap_or_else(|| goes_on && is_part_of_record(behind_front(block)))
+}
+
+/// The lines from the first header of FASTQ on.
+fn behind_front(beginning: &[u8]) -> &[u8] {
     let mut lines = Lines(beginning);
     let mut rest = lines;
     while rest.next().is_some_and(|line| !line.is_header(b'@')) {
         lines = rest;
     }
-    let records = lines.0;
-    let whole = &records[..last_record(records, LineState::default()).unwrap_or(records.len())];
-    let total = in_fastq(whole);
-    total > 0 && total * 10 >= whole.len() * 9
+    lines.0
+}
+
+/// True if a text is the beginning of one record of FASTQ: of the bytes of its sequence so far,
+/// nine in ten are residues.
+fn is_part_of_record(text: &[u8]) -> bool {
+    let (mut residues, mut others, mut records) = (0, 0, 0);
+    let mut state = LineState::default();
+    for line in Lines(text) {
+        match state.next(Kind::Fastq, &line) {
+            Role::Record => records += 1,
+            Role::Sequence => {
+                let here = lines::residues(line.bytes);
+                residues += here;
+                others += lines::symbols(line.bytes) - here;
+            }
+            Role::Stray => return false,
+            Role::Other | Role::Qualities => {}
+        }
+    }
+    records == 1 && residues > 0 && residues / 9 >= others
 }
 
 /// Where a block that goes on behind these bytes is cut, so that no line or record of FASTQ is

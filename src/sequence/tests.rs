@@ -275,13 +275,16 @@ fn any_layout_is_survived() {
 #[test]
 fn files_of_sequences_are_told_from_others() {
     let reads = b"@read 1\nACGTACGTAC\n+\nIIIIIIIIII\n".repeat(2000);
-    assert_eq!((detect(&reads), decide(&reads)), (Some(Kind::Fastq), Some(Kind::Fastq)));
+    assert_eq!((detect(&reads), decide(&reads, false)), (Some(Kind::Fastq), Some(Kind::Fastq)));
     assert_eq!(detect(&reads[11..]), Some(Kind::Fastq));
     let genome = [&b">chr\n"[..], &b"ACGTACGTACGTACGTACGT\n".repeat(3000)].concat();
-    assert_eq!((detect(&genome), decide(&genome)), (Some(Kind::Fasta), Some(Kind::Fasta)));
+    assert_eq!((detect(&genome), decide(&genome, false)), (Some(Kind::Fasta), Some(Kind::Fasta)));
     let proteins = b">one of many\nMKVLAAGIV*\n".repeat(2000);
-    assert_eq!((detect(&proteins), decide(&proteins)), (Some(Kind::Fasta), Some(Kind::Fasta)));
-    assert_eq!(decide(&[&b"\n\n"[..], &genome].concat()), Some(Kind::Fasta));
+    assert_eq!(
+        (detect(&proteins), decide(&proteins, false)),
+        (Some(Kind::Fasta), Some(Kind::Fasta))
+    );
+    assert_eq!(decide(&[&b"\n\n"[..], &genome].concat(), false), Some(Kind::Fasta));
     for other in [
         &b"apple\npear\n"[..],
         b"> quoted\n> words\n",
@@ -290,26 +293,56 @@ fn files_of_sequences_are_told_from_others() {
         b"",
         b"\n",
     ] {
-        assert_eq!((detect(&other.repeat(3000)), decide(&other.repeat(3000))), (None, None));
+        assert_eq!((detect(&other.repeat(3000)), decide(&other.repeat(3000), false)), (None, None));
     }
     for front in ["\u{feff}", "\n \n", ";c\n#c\n\n", " \r\n\u{feff}"] {
         for (file, kind) in [(&genome, Kind::Fasta), (&reads, Kind::Fastq)] {
             let file = [front.as_bytes(), file].concat();
-            assert_eq!(decide(&file), Some(kind), "{front:?}");
+            assert_eq!(decide(&file, false), Some(kind), "{front:?}");
         }
     }
     let wrapped = b"@read 1\nACGTAC\nACG\n+\n@IIIII\nIII\n".repeat(2000);
-    assert_eq!((detect(&wrapped), decide(&wrapped)), (Some(Kind::Fastq), Some(Kind::Fastq)));
+    assert_eq!((detect(&wrapped), decide(&wrapped, false)), (Some(Kind::Fastq), Some(Kind::Fastq)));
     let groups = [&b">a\n"[..], &b"  ACGTACGTAC ACGTACGTAC ACGTACGTAC \n".repeat(99)].concat();
-    assert_eq!(decide(&groups), Some(Kind::Fasta));
+    assert_eq!(decide(&groups, false), Some(Kind::Fasta));
     for text in [
         "##gff-version 3\nchr1\tx\tgene\t1\t9\t.\t+\t.\tID=a\n##FASTA\n>chr1\nACGTACGTAC\n",
         "> It is quoted that\nthe words of a text have blanks between them\n",
     ] {
-        assert_eq!(decide(text.as_bytes()), None, "{text}");
+        assert_eq!(decide(text.as_bytes(), false), None, "{text}");
     }
     for (name, block) in cases::shapes(100_000) {
-        assert_eq!((detect(&block), decide(&block)), (None, None), "{name}");
+        assert_eq!((detect(&block), decide(&block, false)), (None, None), "{name}");
+    }
+}
+
+#[test]
+fn a_first_record_of_fastq_may_be_longer_than_the_first_block() {
+    let long = [&b"@long read\n"[..], &b"ACGTNACGT\n".repeat(300_000), b"+\n"].concat();
+    let qualities = b"@IIIIIIII\n".repeat(300_000);
+    let whole = [&long[..], &qualities, b"@next\nAC\n+\nII\n"].concat();
+    assert_eq!(decide(&whole, false), Some(Kind::Fastq));
+    assert_eq!(decide(b"@a\nACGT\n+\nIIII", false), Some(Kind::Fastq));
+    for cut in [20, 500, 2_000_000, long.len() - 3, long.len(), long.len() + 100] {
+        assert_eq!(decide(&whole[..cut], true), Some(Kind::Fastq), "{cut}");
+        assert_eq!(decide(&whole[..cut], false), None, "{cut}");
+    }
+    for (text, why) in [
+        (&b"@name that goes on"[..], "in front of the first bases"),
+        (b"\n@name\n", "in front of the first bases"),
+        (b"@a\nACGT\n@b\nACGT", "line 1 has no `+`"),
+        (b"@a\nACGT\n+\nIIIII\nACGT\n", "5 qualities"),
+    ] {
+        assert_eq!(decide(text, true), None, "{text:?}");
+        assert!(why_unlike(text, true).unwrap().contains(why), "{text:?}");
+    }
+    for text in [
+        "@startuml\nA -> B: \"1\"\n",
+        "@media (print) {\na: b}\n",
+        "@HD\tVN:1.6\nr1\t99\tc\t7\t30\n",
+    ] {
+        assert_eq!(decide(text.as_bytes(), true), None, "{text}");
+        assert_eq!(why_unlike(text.as_bytes(), true), None, "{text}");
     }
 }
 

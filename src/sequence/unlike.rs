@@ -1,6 +1,6 @@
 //! Why a text that begins like FASTA or FASTQ is taken for neither.
 
-use super::lines::{BYTE_ORDER_MARK, is_blank, is_blank_line, is_residue, symbols};
+use super::lines::{BYTE_ORDER_MARK, is_blank, is_blank_line, is_residue, residues, symbols};
 
 /// The part of a text that is looked at.
 const BEGINNING: usize = 1 << 20;
@@ -12,8 +12,10 @@ const FIRST_RECORD: usize = 1_000;
 type NumberedLine<'a> = (usize, &'a [u8]);
 
 /// Why a text is none of sequences, if it begins like one behind a byte order mark, blank lines and
-/// comments. A header of SAM is none of FASTQ.
-pub fn why_unlike(text: &[u8]) -> Option<String> {
+/// comments. A header of SAM is none of FASTQ. `goes_on` where more of it follows that is not
+/// looked at.
+pub fn why_unlike(text: &[u8], goes_on: bool) -> Option<String> {
+    let goes_on = goes_on || text.len() > BEGINNING;
     let beginning = &text[..text.len().min(BEGINNING)];
     let mut lines: Vec<NumberedLine> = Vec::new();
     for line in beginning.split(|&byte| byte == b'\n') {
@@ -26,7 +28,7 @@ pub fn why_unlike(text: &[u8]) -> Option<String> {
     match records[0].1[0] {
         b'>' => Some(format!("it begins like FASTA, but {}", unlike_fasta(records))),
         b'@' if is_like_fastq(records) => {
-            Some(format!("it begins like FASTQ, but {}", unlike_fastq(records)))
+            Some(format!("it begins like FASTQ, but {}", unlike_fastq(records, goes_on)))
         }
         _ => None,
     }
@@ -56,17 +58,34 @@ fn unlike_fasta(lines: &[NumberedLine]) -> String {
     }
 }
 
-/// True if a `+` follows lines of residues, as in a record. `@SQ` and the like begin SAM.
+/// True if a `+` follows lines of residues, as in a record, or if the first line behind the header
+/// is one of residues, or none is. `@SQ` and the like begin SAM.
 fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     let head = lines[0].1;
     if head.len() > 3 && head[1..3].iter().all(u8::is_ascii_uppercase) && head[3] == b'\t' {
         return false;
     }
-    lines.iter().take(FIRST_RECORD).skip(1).any(|(_, line)| line.first() == Some(&b'+'))
+    let mut first_record = lines.iter().take(FIRST_RECORD).skip(1);
+    if first_record.any(|(_, line)| line.first() == Some(&b'+')) {
+        return true;
+    }
+    let Some((_, line)) = behind_header(lines) else { return true };
+    let known = residues(line);
+    known > 0 && known / 9 >= symbols(line) - known
+}
+
+/// The first line behind that of the header that is not blank.
+fn behind_header<'l, 't>(lines: &'l [NumberedLine<'t>]) -> Option<&'l NumberedLine<'t>> {
+    lines[1..].iter().find(|(_, line)| !is_blank_line(line))
 }
 
 /// Goes from record to record, up to the first that is not whole.
-fn unlike_fastq(lines: &[NumberedLine]) -> String {
+fn unlike_fastq(lines: &[NumberedLine], goes_on: bool) -> String {
+    match (behind_header(lines), goes_on) {
+        (None, false) => return "no bases follow its header".into(),
+        (None, true) => return "its first block ends in front of the first bases".into(),
+        (Some(_), _) => {}
+    }
     let mut lines = lines.iter().filter(|(_, line)| !is_blank_line(line)).peekable();
     while let Some((number, head)) = lines.next() {
         if head[0] != b'@' {
@@ -76,7 +95,12 @@ fn unlike_fastq(lines: &[NumberedLine]) -> String {
         while let Some((_, line)) = lines.next_if(|(_, line)| !b"+@".contains(&line[0])) {
             bases += symbols(line);
         }
-        let Some((plus, line)) = lines.next() else { break };
+        let Some((plus, line)) = lines.next() else {
+            if goes_on {
+                break;
+            }
+            return format!("the record of line {number} has no `+` line");
+        };
         if line[0] == b'@' {
             return format!("the record of line {number} has no `+` line in front of line {plus}");
         }
@@ -102,7 +126,7 @@ mod tests {
 
     #[test]
     fn the_line_that_is_wrong_is_named() {
-        let cases: [(&str, &[&str]); 16] = [
+        let cases: [(&str, &[&str]); 20] = [
             (">c\n12345\n", &["FASTA", "line 2 has `1` at column 1"]),
             ("\n\n>c\nACGT\nAC?T?????\n", &["FASTA", "line 5 has `?` at column 3"]),
             ("\u{FEFF}>c\nAC GT and so\n", &["FASTA", "line 2 has ` `"]),
@@ -120,11 +144,15 @@ mod tests {
             ("@r\nACGT\n+\nIIII\n>x\nACGT\n", &["FASTQ", "line 5"]),
             ("@r\nAC GT\nA\n+\nI I\nII\n@s\n", &["FASTQ", "line 1 has 5 bases", "6 qualities"]),
             ("@r\nACGT\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line in front of line 3"]),
+            ("@r\n\n", &["FASTQ", "no bases follow its header"]),
+            ("@r\nACGT\n~~~~\n", &["FASTQ", "the record of line 1 has no `+` line"]),
+            ("@r\nACGT\n", &["FASTQ", "the record of line 1 has no `+` line"]),
+            ("@r\nAC-N\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line in front of line 3"]),
             (";c\r\n\u{FEFF}>c\n \t12\n", &["FASTA", "line 3 has `1` at column 3"]),
             (" \x0B\n\u{FEFF}@r\n+\nI\n", &["FASTQ", "line 4 is not the `@`"]),
         ];
         for (text, parts) in cases {
-            let why = why_unlike(text.as_bytes()).unwrap_or_default();
+            let why = why_unlike(text.as_bytes(), false).unwrap_or_default();
             assert!(parts.iter().all(|part| why.contains(part)), "{text:?}: {why}");
         }
     }
@@ -143,7 +171,7 @@ mod tests {
             "{\"a\": 1}\n",
         ];
         for text in texts {
-            assert_eq!(why_unlike(text.as_bytes()), None, "{text:?}");
+            assert_eq!(why_unlike(text.as_bytes(), false), None, "{text:?}");
         }
     }
 }

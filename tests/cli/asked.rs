@@ -72,6 +72,8 @@ fn an_option_without_effect_is_refused() {
         ("-o a -o b x", "-o is given 2 times"),
         ("-c --trace a --trace b x", "--trace is given 2 times"),
         ("recover x.bwz -o a -o b", "-o is given 2 times"),
+        ("-o y -S .z x", "leave out -S"),
+        ("-L x", "-L prints the license"),
     ] {
         let said = stderr(dir.bwz(arguments).assert().code(1).stdout(""));
         has_all(&said, &[says]);
@@ -80,6 +82,29 @@ fn an_option_without_effect_is_refused() {
     let said = stderr(dir.bwz("--rm -c x").assert().success());
     has_all(&said, &["x: is kept: --rm"]);
     dir.bwz("-9 -1 -T2 -T1 -qv -vq -c x").assert().success().stderr("");
+}
+
+#[test]
+fn a_file_that_would_be_left_out_is_refused() {
+    let dir = Dir::with(b"text text text text text");
+    dir.compress_x();
+    dir.write("q", b"@q\nACGT\n+\nIIII\n");
+    for (arguments, says) in [
+        ("repeats -n 5 -o a -o b x", "-o is given 2 times"),
+        ("repeats -n 5 --across x --across q x", "--across is given 2 times"),
+        ("locate --sam --reads1 q --reads1 q --reads2 q x.bwz", "--reads1 is given 2 times"),
+        ("locate --sam --reads1 q --reads2 q --reads2 q x.bwz", "--reads2 is given 2 times"),
+        ("locate --sam --reads1 - --reads2 - x.bwz", "standard input is named 2 times"),
+        ("count -f - -f - x.bwz", "standard input is named 2 times"),
+        ("count -f - --fasta - x.bwz", "standard input is named 2 times"),
+        ("repeats -n 5 - -", "standard input is named 2 times"),
+        ("repeats -n 5 --across - x -", "standard input is named 2 times"),
+    ] {
+        let said = stderr(dir.bwz(arguments).write_stdin("text").assert().code(2).stdout(""));
+        has_all(&said, &[says]);
+    }
+    assert_eq!(dir.names(), ["q", "x", "x.bwz"]);
+    dir.bwz("count -f - x.bwz").write_stdin("text\n").assert().success();
 }
 
 #[test]

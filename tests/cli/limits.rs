@@ -180,3 +180,26 @@ fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
     }
     assert_eq!(stderr(dir.bwz("-T 1024 -q -1 -k -f x").assert().success()), "");
 }
+
+/// Where the system gives a user few threads, a command takes fewer than it was asked to.
+#[test]
+#[cfg(target_os = "linux")]
+fn few_threads_do_what_many_were_asked_for() {
+    let dir = Dir::with(&blocks());
+    dir.sh("chmod 755 . && chmod 644 x && bwz -1 --index -c x > y && chmod 644 y")
+        .assert()
+        .success();
+    // Root has no such limit, and the other processes of a user count too.
+    let other = "setpriv --reuid=54321 --regid=54321 --clear-groups";
+    if !dir.sh(&format!("{other} bwz --version")).assert().get_output().status.success() {
+        crate::say::skip("whoever runs this cannot run the command as a user of its own");
+        return;
+    }
+    for threads in [2, 8, 32] {
+        for command in ["-1 -c x", "-dc y", "-t y", "count 77 y", "extract -r 0..9 y"] {
+            let script =
+                format!("{other} bash -c 'ulimit -u 12 && exec bwz {command} -T{threads}'");
+            dir.sh(&format!("{script} > /dev/null")).assert().success().stderr("");
+        }
+    }
+}

@@ -22,6 +22,9 @@ mod limits;
 mod looking;
 mod overlaps;
 mod padding;
+#[path = "../common/mutation/parts.rs"]
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+mod parts;
 mod pattern_letters;
 mod pipes;
 mod refusals;
@@ -36,3 +39,4 @@ mod sparse;
 mod stalled;
 mod support;
 mod temporaries;
+mod wrong_tables;

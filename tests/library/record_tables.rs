@@ -37,8 +37,21 @@ fn fastq(count: usize, length: usize) -> Vec<u8> {
     raw
 }
 
+fn fastq_in_lines(count: usize, length: usize) -> Vec<u8> {
+    let mut raw = Vec::new();
+    for n in 0..count {
+        raw.extend(format!("@read{n}\n").bytes());
+        bases(length, n).chunks(70).for_each(|line| raw.extend([line, b"\n"].concat()));
+        raw.extend(b"+\n");
+        vec![b'@'; length].chunks(70).for_each(|line| raw.extend([line, b"\n"].concat()));
+    }
+    raw
+}
+
 fn variants() -> Vec<(&'static str, Vec<u8>)> {
     let three: [(&[u8], usize); 3] = [(b"one", 3000), (b"two", 5000), (b"three", 61)];
+    let marked = [&b"\xEF\xBB\xBF>m x\nACGT\n\n;c\nAC\n"[..], &fasta(&three, 60, b"\n")].concat();
+    let blanks = [&fasta(&three, 60, b" \n")[..], b">  u\nAC GT\nAC\t\n"].concat();
     let uneven = [&fasta(&three, 60, b"\n")[..], b">u\nACGT\nACGTACGT\n\nAC\n"].concat();
     vec![
         ("FASTA", fasta(&three, 60, b"\n")),
@@ -50,6 +63,13 @@ fn variants() -> Vec<(&'static str, Vec<u8>)> {
         ("duplicate names", fasta(&[(b"a", 3000), (b"a", 3000), (b"b", 9)], 60, b"\n")),
         ("empty names", fasta(&[(b"", 3000), (b"", 3000)], 60, b"\n")),
         ("names that are not UTF-8", fasta(&[(b"\xFF\x00\x80", 4000), (b"\xC3", 9)], 60, b"\n")),
+        ("one record over many blocks", fasta(&[(b"a", 40_000)], 60, b"\n")),
+        ("one line over many blocks", fasta(&[(b"a", 40_000), (b"b", 9)], 50_000, b"\n")),
+        ("a name of 64 KiB", fasta(&[(b"b", 9), (&[b'n'; 1 << 16], 40_000)], 60, b"\n")),
+        ("FASTQ in lines", fastq_in_lines(6, 1600)),
+        ("a read over many blocks", fastq(1, 40_000)),
+        ("a mark, blank lines and comments", marked),
+        ("blanks", blanks),
         ("no last line end", fasta(&three, 60, b"\n")[..8000].to_vec()),
     ]
 }

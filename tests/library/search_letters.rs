@@ -192,3 +192,48 @@ fn iupac_takes_nothing_but_its_letters() {
         assert_eq!(open(&file, &options.letters(Letters::Exact)).count(&[wrong]).unwrap(), [0]);
     }
 }
+
+/// With the case told apart, a letter that differs in case alone differs, and one that differs
+/// anyhow counts once, whatever its case.
+#[test]
+fn case_counts_as_a_mismatch() {
+    let letters: Vec<u8> =
+        cases::random(3000, 6).iter().map(|&n| b"ACGacg"[usize::from(n)]).collect();
+    let (first, second) = letters.split_at(1800);
+    let lines =
+        |bases: &[u8]| bases.chunks(50).map(|line| [line, b"\n"].concat()).collect::<Vec<_>>();
+    let raw = [b">a\n".to_vec(), lines(first).concat(), b">b\n".to_vec(), lines(second).concat()];
+    let raw = raw.concat();
+    let patterns: Vec<Vec<u8>> = (0..200)
+        .map(|n| {
+            let mut pattern = letters[n * 13..n * 13 + 2 + n % 9].to_vec();
+            let at = n % pattern.len();
+            pattern[at] = b"ACGTacgt"[n % 8];
+            pattern
+        })
+        .collect();
+    for block_size in [300, 1 << 20] {
+        let options = options(block_size).index(8).unwrap().match_case(true);
+        for most in [0, 1] {
+            let options = options.clone().max_mismatches(most).unwrap();
+            let mut file = Vec::new();
+            bwz::compress(&raw[..], &mut file, &options).unwrap();
+            let mut archive = bwz::Archive::open(std::io::Cursor::new(file), &options).unwrap();
+            let counts = archive.count(&patterns).unwrap();
+            let found = archive.locate(&patterns, usize::MAX).unwrap();
+            for (n, pattern) in patterns.iter().enumerate() {
+                let differ =
+                    |window: &[u8]| window.iter().zip(pattern).filter(|(a, b)| a != b).count();
+                let windows = |bases: &[u8]| {
+                    let all = bases.windows(pattern.len());
+                    all.filter(|window| differ(window) <= usize::from(most)).count()
+                };
+                let wanted = windows(first) + windows(second);
+                let what =
+                    format!("{:?}, {most} in {block_size}", String::from_utf8_lossy(pattern));
+                assert_eq!(counts[n], wanted as u64, "{what}");
+                assert_eq!(found[n].positions.len(), wanted, "{what}");
+            }
+        }
+    }
+}
