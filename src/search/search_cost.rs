@@ -76,6 +76,17 @@ impl BlockCost {
         work.queries.saturating_add(self.serial(work).saturating_mul(2)) <= self.slices
     }
 
+    /// Whether so many rows are located by walks from all samples, rather than from each row.
+    pub fn is_swept(&self, rows: u64) -> bool {
+        rows.saturating_mul(self.steps_to_sample) > self.text_size
+    }
+
+    /// Locating so many rows.
+    pub fn locating(&self, rows: u64) -> SearchWork {
+        let queries = rows.saturating_mul(self.steps_to_sample).min(self.text_size);
+        SearchWork { queries, rounds: 2 * self.steps_to_sample, ..SearchWork::default() }
+    }
+
     /// Questions of which each waits for the one before it.
     fn serial(&self, work: SearchWork) -> u64 {
         work.serial.saturating_add(work.walks.saturating_mul(self.steps_to_sample))
