@@ -14,8 +14,8 @@ pub const NO_BASE: u8 = 1;
 /// The least byte that matches.
 pub const LEAST_BASE: u8 = 2;
 
-/// Bytes of memory for each byte of the text of records while its suffixes are sorted, and while the
-/// walk of their intervals keeps lists of them.
+/// Bytes of memory for each byte of the text of records while its suffixes are sorted, and while
+/// the walk of their intervals keeps lists of them.
 pub const SORTING: u64 = 13;
 
 /// On which strands things are looked for.
@@ -74,8 +74,8 @@ impl Sequences {
     /// # Errors
     /// [`Error::Io`] where there is no memory.
     pub fn add(&mut self, name: &[u8], bases: &[u8]) -> Result<()> {
-        let size = self.total() + self.len() as u64 + bases.len() as u64;
-        if self.counted.is_none() && self.most.is_some_and(|most| size >= most) {
+        let size = self.total() + self.len() as u64 + bases.len() as u64 + 1;
+        if self.counted.is_none() && self.most.is_some_and(|most| size > most) {
             let counted = Counted { records: self.len(), bases: self.total() };
             *self = Sequences { most: self.most, counted: Some(counted), ..Self::default() };
         }
@@ -164,7 +164,7 @@ mod tests {
         let options = Options::new().memory(SORTING * 100);
         let mut all = Sequences::within(&options);
         for n in 0..30 {
-            assert_eq!(all.are_too_many(), n > 9, "{n}");
+            assert_eq!(all.are_too_many(), n > 10, "{n}");
             all.add(b"x", b"ACGTACGTA").unwrap();
         }
         assert_eq!((all.len(), all.total(), all.bases.capacity()), (30, 270, 0));
