@@ -253,7 +253,7 @@ impl<R: Read + Seek + Send> Archive<R> {
 
     /// Counts and locates like [`Archive::locate`], for patterns that come one by one, as
     /// [`Archive::counts`] does. The positions of a batch are in memory together: `limit` bounds
-    /// that.
+    /// that, and where they are too many all the same the batch becomes smaller ones.
     ///
     /// What fails is the last item.
     pub fn matches<I>(

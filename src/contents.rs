@@ -99,7 +99,9 @@ impl Contents {
             return Err(Flaw(NOT_BWZ).at(None, 0));
         }
         while end > 0 {
-            let frame = read_frame(input, end, TableRoom { memory, blocks })?;
+            let before = frames.len() as u64;
+            let room = TableRoom { memory, frames: before, blocks };
+            let frame = read_frame(input, end, room)?;
             end = frame.0.coded.start;
             blocks += frame.0.blocks;
             frames.push(frame);
@@ -169,22 +171,29 @@ pub(crate) fn without_padding(
     Ok(0)
 }
 
-/// The memory that tables may take, and blocks whose tables are in it already.
+/// The memory that tables may take, and frames and blocks whose tables are in it already.
 #[derive(Clone, Copy)]
 pub(crate) struct TableRoom {
     pub memory: u64,
+    pub frames: u64,
     pub blocks: u64,
 }
 
 impl TableRoom {
-    /// Checks that there is room for the tables of `count` blocks more. A sparse file of a few KiB
-    /// on disk may have very many.
+    /// Checks that there is room for the tables of a frame of `count` blocks more. A sparse file of
+    /// a few KiB on disk may have very many blocks, and a small one many frames without any.
     fn check(self, count: u64) -> Result<()> {
         // The table as it is read and as it is kept, with a table of sequences.
         const BLOCK: u64 = 256;
+        // As it is read and as it is kept.
+        const FRAME: u64 = 2 * size_of::<Frame>() as u64;
         let count = self.blocks.saturating_add(count);
-        let what = || format!("a seek table of {count} blocks");
-        memory::check(count.saturating_mul(BLOCK), self.memory, what)
+        let frames = self.frames.saturating_add(1);
+        let needed = count.saturating_mul(BLOCK).saturating_add(frames.saturating_mul(FRAME));
+        memory::check(needed, self.memory, || match frames {
+            1 => format!("a seek table of {count} blocks"),
+            _ => format!("the seek tables of {frames} frames or more, with {count} blocks"),
+        })
     }
 }
 

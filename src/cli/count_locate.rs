@@ -22,7 +22,7 @@ use bwz::{Archive, Error, Letters, Matches, Options, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::iter::{self, Peekable};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -190,11 +190,11 @@ impl FileCounts<'_> {
             }
             _ => Vec::new(),
         })?;
-        let print = |(batch, found): (PatternBatch, BatchFound)| -> Result<()> {
-            if let Some(codes) = &mut codes {
+        let print = |FoundPiece { batch, first, found, printed }: FoundPiece| -> Result<()> {
+            if let Some(codes) = codes.as_mut().filter(|_| first == 0) {
                 codes.warn(&batch, name, talk);
             }
-            if let Some(odd) = &mut odd_patterns {
+            if let Some(odd) = odd_patterns.as_mut().filter(|_| first == 0) {
                 odd.warn(&batch, name, talk);
             }
             match found {
@@ -203,11 +203,12 @@ impl FileCounts<'_> {
                 }
                 BatchFound::Matches(matches) => {
                     let looks = self.looks();
-                    let hits = located(&batch, matches, looks, folds);
+                    let hits = located(&batch, first, matches, looks, folds);
                     print_located(hits, looks, surroundings.as_mut(), (name, printer))?;
                 }
             }
             self.patterns.recycle(batch);
+            drop(printed);
             Ok(())
         };
         let searched = self.search(&mut archive, print);
@@ -266,7 +267,7 @@ impl FileCounts<'_> {
     fn search(
         &self,
         archive: &mut Archive<File>,
-        mut print: impl FnMut((PatternBatch, BatchFound)) -> Result<()> + Send,
+        mut print: impl FnMut(FoundPiece) -> Result<()> + Send,
     ) -> Result<(), SearchFailure> {
         let everywhere = archive.raw_size() + 1;
         let mut searcher = archive.searcher()?;
@@ -289,45 +290,90 @@ impl FileCounts<'_> {
         searcher: &mut Searcher<'_>,
         everywhere: u64,
         batches: Receiver<Result<PatternBatch>>,
-        searched: Sender<(PatternBatch, BatchFound)>,
+        searched: Sender<FoundPiece>,
     ) -> Result<(), SearchFailure> {
         let mut any = false;
         for batch in batches {
             let batch = batch.map_err(SearchFailure::OfPatterns)?;
             any = true;
-            let found = self.search_batch(searcher, everywhere, &batch)?;
-            let enough = self.args.talk.quiet && found.is_any();
-            if searched.send((batch, found)).is_err() || enough {
+            let all = 0..batch.len();
+            if self.search_pieces(searcher, everywhere, (batch, all), &searched)?.is_break() {
                 return Ok(());
             }
         }
         // Without patterns there may still be something to verify.
         if !any {
-            self.search_batch(searcher, everywhere, &PatternBatch::default())?;
+            self.search_batch(searcher, everywhere, &[])?;
         }
         Ok(())
+    }
+
+    /// Searches for some patterns of a batch, and where what is found takes more memory than there
+    /// is for the first half of them and then for the second. Breaks off where nobody takes it.
+    fn search_pieces(
+        &self,
+        searcher: &mut Searcher<'_>,
+        everywhere: u64,
+        (batch, some): (PatternBatch, Range<usize>),
+        searched: &Sender<FoundPiece>,
+    ) -> Result<ControlFlow<()>, SearchFailure> {
+        let patterns = batch.bytes(self.patterns.parsers);
+        let found = match self.search_batch(searcher, everywhere, &patterns[some.clone()]) {
+            Err(e @ Error::Limit { .. }) => {
+                let Some(middle) = batch.middle(some.clone()) else { return Err(e.into()) };
+                drop(patterns);
+                let first = (batch.clone(), some.start..middle);
+                if self.search_pieces(searcher, everywhere, first, searched)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                let second = (batch, middle..some.end);
+                return self.search_pieces(searcher, everywhere, second, searched);
+            }
+            found => found?,
+        };
+        drop(patterns);
+        let enough = self.args.talk.quiet && found.is_any();
+        // What takes much is printed before more is searched.
+        let (printed, is_printed) = bounded(0);
+        let waits = self.takes_much(&found);
+        let printed = waits.then_some(printed);
+        let is_sent =
+            searched.send(FoundPiece { batch, first: some.start, found, printed }).is_ok();
+        if waits {
+            // Nothing comes: it ends when the printer drops its end.
+            let _ = is_printed.recv();
+        }
+        Ok(if is_sent && !enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+
+    /// Whether positions take so much memory that there is none for those of other patterns.
+    fn takes_much(&self, found: &BatchFound) -> bool {
+        let BatchFound::Matches(matches) = found else { return false };
+        let count = matches.iter().map(|found| found.positions.len() as u64).sum::<u64>();
+        let memory = self.args.resources.memory;
+        memory > 0 && count * size_of::<u64>() as u64 > memory / MATCHES_SHARE
     }
 
     fn search_batch(
         &self,
         searcher: &mut Searcher<'_>,
         everywhere: u64,
-        batch: &PatternBatch,
+        patterns: &[&[u8]],
     ) -> Result<BatchFound> {
-        let mut patterns = batch.bytes(self.patterns.parsers);
         let Some(MatchLimits { limit, .. }) = self.wanted else {
-            return Ok(BatchFound::Counts(searcher.count(&patterns)?));
+            return Ok(BatchFound::Counts(searcher.count(patterns)?));
         };
         let are_empty: Vec<bool> = match self.looks().in_pieces {
             true => patterns.iter().map(|pattern| pattern.is_empty()).collect(),
             false => Vec::new(),
         };
         if !are_empty.contains(&true) {
-            return Ok(BatchFound::Matches(searcher.locate(&patterns, limit)?));
+            return Ok(BatchFound::Matches(searcher.locate(patterns, limit)?));
         }
         // Their positions are all there are, and need not be held.
-        patterns.retain(|pattern| !pattern.is_empty());
-        let mut found = searcher.locate(&patterns, limit)?.into_iter();
+        let others = patterns.iter().copied().filter(|pattern| !pattern.is_empty());
+        let others: Vec<&[u8]> = others.collect();
+        let mut found = searcher.locate(&others, limit)?.into_iter();
         let of = |is_empty: bool| {
             let mut matches = Matches::default();
             match is_empty {
@@ -402,6 +448,16 @@ fn pieces<'p>(
     })
 }
 
+/// Patterns of a batch from number `first` on, as many as were found together, and what they came
+/// to.
+struct FoundPiece {
+    batch: PatternBatch,
+    first: usize,
+    found: BatchFound,
+    /// Dropped when it is printed, if somebody waits for that.
+    printed: Option<Sender<()>>,
+}
+
 /// What each pattern of a batch came to.
 enum BatchFound {
     Counts(Vec<u64>),
@@ -452,9 +508,10 @@ fn counted<'s>(
     })
 }
 
-/// The places of the patterns of a batch; reverse complements as in [`counted`].
+/// The places of the patterns of a batch from one on; reverse complements as in [`counted`].
 fn located<'s>(
     batch: &'s PatternBatch,
+    first: usize,
     matches: Vec<Matches>,
     looks: Looks,
     folds: bool,
@@ -464,7 +521,7 @@ fn located<'s>(
         offsets: Some(positions),
         ..Hits::default()
     });
-    let patterns = batch.parts.iter().flat_map(|part| part.iter());
+    let patterns = batch.patterns_from(first);
     let found = patterns.zip(hits).filter(move |(pattern, _)| !(folds && pattern.is_given_folded));
     match looks.in_pieces {
         true => Box::new(found.flat_map(move |(of, hits)| pieces(of, hits, looks.limit))),

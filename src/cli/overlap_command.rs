@@ -35,7 +35,7 @@ pub fn run(args: &OverlapArgs) -> Exit {
     let (mut sets, options) = (Vec::new(), args.resources.options());
     for name in &names {
         if args.min.is_none() || sets.is_empty() {
-            sets.push(Sequences::new());
+            sets.push(Sequences::within(&options));
         }
         let set = sets.last_mut().expect("there is one");
         if let Err(e) = read(name, set, args, &options) {
@@ -89,7 +89,11 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
     let progress = Progress::wait(&Name::File(format!("{bases} bases").into()), args.talk);
     match (sets, args.min) {
         ([reads], Some(least)) => {
-            let names = read_names(reads, args)?;
+            // Of reads that are too many there are no names, nor overlaps.
+            let names = match reads.are_too_many() {
+                true => Vec::new(),
+                false => read_names(reads, args)?,
+            };
             let found = read_overlaps(reads, least, strands, options)?;
             drop(progress);
             args.talk.sum_up(format_args!("{} overlaps", found.len()));

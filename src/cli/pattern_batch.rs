@@ -46,7 +46,7 @@ impl NamedPattern<'_> {
 }
 
 /// Patterns that are searched together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PatternBatch {
     /// Both strands of a pattern and both reads of a pair are in the same.
     pub parts: Vec<Arc<PatternPart>>,
@@ -64,6 +64,26 @@ impl PatternBatch {
     /// Bytes of memory.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.size()).sum()
+    }
+
+    /// The patterns from a number on.
+    pub fn patterns_from(&self, first: usize) -> impl Iterator<Item = NamedPattern<'_>> {
+        let mut left = first;
+        self.parts.iter().flat_map(move |part| {
+            let passed = left.min(part.len());
+            left -= passed;
+            part.iter_from(passed)
+        })
+    }
+
+    /// Where some patterns can be parted, about in the middle: in front of one that results tell
+    /// from those before it.
+    pub fn middle(&self, some: Range<usize>) -> Option<usize> {
+        let half = some.start + some.len() / 2;
+        let first = some.start + 1;
+        let patterns = self.patterns_from(first);
+        let starts = (first..some.end).zip(patterns).filter(|(_, pattern)| pattern.starts());
+        starts.map(|(number, _)| number).min_by_key(|number| number.abs_diff(half))
     }
 
     /// The bytes of each pattern, found by up to so many threads.
@@ -181,6 +201,10 @@ impl PatternPart {
 
     pub fn iter(&self) -> impl Iterator<Item = NamedPattern<'_>> {
         self.places.iter().map(|span| self.named(span))
+    }
+
+    fn iter_from(&self, first: usize) -> impl Iterator<Item = NamedPattern<'_>> {
+        self.places[first..].iter().map(|span| self.named(span))
     }
 
     /// The pattern of a number.
@@ -313,6 +337,29 @@ const fn complements() -> [u8; 256] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn batches_are_parted_between_patterns_and_not_between_strands() {
+        let part = |patterns: &[&str]| {
+            let mut part = PatternPart::default();
+            for pattern in patterns {
+                let bytes = part.append(pattern.as_bytes());
+                part.add(bytes.clone(), bytes, None);
+                part.add_reverse();
+            }
+            Arc::new(part)
+        };
+        let batch = PatternBatch { parts: vec![part(&["AAC", "ACGT"]), part(&["GG", "TTA"])] };
+        let bytes = |first| batch.patterns_from(first).map(|p| p.bytes).collect::<Vec<_>>();
+        assert_eq!(bytes(0), [&b"AAC"[..], b"GTT", b"ACGT", b"GG", b"CC", b"TTA", b"TAA"]);
+        assert_eq!((bytes(4), bytes(7).len()), (vec![&b"CC"[..], b"TTA", b"TAA"], 0));
+        assert_eq!(batch.middle(0..7), Some(3));
+        assert_eq!(batch.middle(0..3), Some(2));
+        assert_eq!(
+            (batch.middle(0..2), batch.middle(2..3), batch.middle(5..5)),
+            (None, None, None)
+        );
+    }
 
     #[test]
     fn strands_are_complements() {

@@ -87,9 +87,11 @@ impl Collection {
             let search = search.unit(args.unit()).across(!args.across.is_empty());
             search.later_copies(outputs.is_some()).on_progress(progress.teller())
         });
-        let found = search.and_then(|search| search.find_in(&mut self.inputs, &self.options));
+        let options = args.resources.options();
+        let options = EventLines::default().add_to(&options, name, args.talk, None);
+        let found = search.and_then(|search| search.find_in(&mut self.inputs, &options));
         drop(progress);
-        let mut found = found.map_err(|e| console::fail(&e))?;
+        let mut found = of(name, found)?;
         self.cut_characters(args, &mut found)?;
         if let Some(outputs) = outputs {
             self.write(args, outputs, &mut found)?;

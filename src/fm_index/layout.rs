@@ -7,6 +7,7 @@
 
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
+use super::rank::Rank;
 use crate::error::Result;
 use crate::positions::Row;
 
@@ -22,25 +23,67 @@ pub enum IndexLayout<R> {
 /// One byte in this many may be a rare symbol, which [`BitSlicedRank`] keeps in lists.
 const RARE: u64 = 512;
 
+/// All symbols, the most frequent first, of which `sigma` occur.
+struct Alphabet {
+    by_count: Vec<u8>,
+    sigma: usize,
+    /// Bits of a code, where the symbols that have none are rare.
+    planes: Option<u32>,
+}
+
+impl Alphabet {
+    fn new(len: usize, counts: &[u64; 256]) -> Self {
+        let mut by_count: Vec<u8> = (0..=255).collect();
+        by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
+        let fits = |planes: &u32| {
+            let rest = by_count[1 << planes..].iter().map(|&c| counts[usize::from(c)]);
+            rest.sum::<u64>() * RARE <= len as u64
+        };
+        let planes = (2..=4).find(fits);
+        let sigma = counts.iter().filter(|&&count| count > 0).count();
+        Alphabet { by_count, sigma, planes }
+    }
+}
+
 impl<R: Row> IndexLayout<R> {
     /// The smallest layout that suits `bytes`, in which byte c occurs `counts[c]` times.
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if there is no memory.
     pub fn new(bytes: Vec<u8>, counts: &[u64; 256]) -> Result<Self> {
-        let mut by_count: Vec<u8> = (0..=255).collect();
-        by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
-        let fits = |planes: u32| {
-            let rest = by_count[1 << planes..].iter().map(|&c| counts[usize::from(c)]);
-            rest.sum::<u64>() * RARE <= bytes.len() as u64
-        };
-        let sigma = counts.iter().filter(|&&count| count > 0).count();
-        Ok(match () {
-            () if fits(2) => IndexLayout::Two(BitSlicedRank::new(&bytes, &by_count, sigma)?),
-            () if fits(3) => IndexLayout::Three(BitSlicedRank::new(&bytes, &by_count, sigma)?),
-            () if fits(4) => IndexLayout::Four(BitSlicedRank::new(&bytes, &by_count, sigma)?),
-            () => IndexLayout::Bytes(ByteRank::new(bytes, &by_count, sigma)?),
+        let Alphabet { by_count, sigma, planes } = Alphabet::new(bytes.len(), counts);
+        Ok(match planes {
+            Some(2) => IndexLayout::Two(BitSlicedRank::new(&bytes, &by_count, sigma)?),
+            Some(3) => IndexLayout::Three(BitSlicedRank::new(&bytes, &by_count, sigma)?),
+            Some(_) => IndexLayout::Four(BitSlicedRank::new(&bytes, &by_count, sigma)?),
+            None => IndexLayout::Bytes(ByteRank::new(bytes, &by_count, sigma)?),
         })
+    }
+
+    /// The same where it takes no more than half as much as the bytes; `None` where there are too
+    /// many symbols, or there is no memory.
+    pub fn packed(bytes: &[u8], counts: &[u64; 256]) -> Option<Self> {
+        let Alphabet { by_count, sigma, planes } = Alphabet::new(bytes.len(), counts);
+        match planes? {
+            2 => BitSlicedRank::new(bytes, &by_count, sigma).ok().map(IndexLayout::Two),
+            3 => BitSlicedRank::new(bytes, &by_count, sigma).ok().map(IndexLayout::Three),
+            _ => None,
+        }
+    }
+
+    /// How often `c`, which need not occur, stands before a place.
+    pub fn rank(&self, c: u8, at: usize) -> R {
+        with_layout!(self, rank => rank.rank(c, at))
+    }
+
+    /// The byte at a place.
+    pub fn byte(&self, at: usize) -> u8 {
+        with_layout!(self, rank => rank.byte(at))
+    }
+
+    /// Bytes of memory.
+    pub fn size(&self) -> usize {
+        with_layout!(self, rank => rank.size())
     }
 }
 
@@ -59,7 +102,6 @@ pub(super) use with_layout;
 
 #[cfg(test)]
 mod tests {
-    use super::super::rank::Rank;
     use super::*;
     use crate::cases;
 

@@ -1,7 +1,7 @@
 //! The text whose suffixes are sorted. The records follow each other, each on one strand or on
 //! both, and each strand is followed by an end.
 
-use super::sequence_set::{END, LEAST_BASE, Sequences, Strands, complement};
+use super::sequence_set::{END, LEAST_BASE, SORTING, Sequences, Strands, complement};
 use crate::allocation;
 use crate::error::{Error, Result};
 use crate::gpu::LcpRows;
@@ -9,10 +9,6 @@ use crate::lcp::{LcpArrays, LcpSorter, MAX_TEXT, check_memory};
 use crate::options::Options;
 use rayon::ThreadPool;
 use rayon::prelude::*;
-
-/// Bytes of memory per byte of the text while its suffixes are sorted, and while the walk of their
-/// intervals keeps lists of them.
-pub const SORTING: u64 = 13;
 
 /// Bytes of the text that a thread writes at a time.
 const PART: usize = 1 << 17;

@@ -1,7 +1,7 @@
 //! Memory for results. Their number is known only when they are found: repeats of thousands of
 //! copies match each other millions of times.
 
-use super::joined_text::SORTING;
+use super::sequence_set::SORTING;
 use crate::error::{Bound, Error, Result};
 use crate::options::Options;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -79,11 +79,12 @@ fn sound_frames<R: Read + Seek>(
     options: &Options,
 ) -> Result<(Vec<Frame>, u64)> {
     let mut frames = Vec::new();
-    let mut room = TableRoom { memory: options.memory_limit(), blocks: 0 };
+    let mut room = TableRoom { memory: options.memory_limit(), frames: 0, blocks: 0 };
     while end > 0 {
         match contents::read_frame(input, end, room) {
             Ok(frame) => {
                 end = frame.0.coded.start;
+                room.frames += 1;
                 room.blocks += frame.0.blocks;
                 frames.push(frame);
             }

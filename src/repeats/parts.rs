@@ -42,6 +42,9 @@ struct Piece {
 
 type PieceList = Vec<Piece>;
 
+/// Parts that are searched without a warning: each is gone through once for each of them.
+const FEW_PARTS: usize = 3;
+
 /// A search of texts that `load` gives ranges of, within so much memory besides.
 pub(super) struct PartSearch<'s, L> {
     search: &'s Search,
@@ -78,7 +81,7 @@ where
         let part_size = match search.part_size {
             Some(size) => size,
             None if needed(search, all) <= memory && all / width < MOST_UNITS => WHOLE,
-            None => largest_part(search, sizes.len(), memory, fixed)?,
+            None => largest_part(search, sizes.len(), fixed, options.memory_limit())?,
         };
         let part_size = part_size.next_multiple_of(width);
         let first = if search.is_across { sizes.len().min(1) } else { sizes.len() };
@@ -86,6 +89,14 @@ where
             |files: Range<usize>| cut(files.map(|file| (file, sizes[file])), part_size, width);
         let sources = cut(0..first);
         let targets = if search.is_across { cut(first..sizes.len()) } else { sources.clone() };
+        if sources.len() > FEW_PARTS {
+            let (parts, needed) = (sources.len(), needed(search, all).saturating_add(fixed));
+            options.listener.warn(format!(
+                "{all} bytes are searched in {parts} parts, each against all others, which takes \
+                 many times as long; --memory {}M (-M) takes them together",
+                needed.div_ceil(1 << 20)
+            ));
+        }
         Ok(PartSearch { search, sizes, load, memory, sources, targets })
     }
 
@@ -295,8 +306,10 @@ fn needed(search: &Search, bytes: u64) -> u64 {
     bytes + units / 4 + expected_memory(units, search.len)
 }
 
-/// The bytes of parts of which two fit, of so many texts.
-fn largest_part(search: &Search, texts: usize, memory: u64, fixed: u64) -> Result<u64> {
+/// The bytes of parts of which two fit, of so many texts that take `fixed` bytes whatever their
+/// parts are.
+fn largest_part(search: &Search, texts: usize, fixed: u64, allowed: u64) -> Result<u64> {
+    let memory = allowed.saturating_sub(fixed);
     const UNIT: u64 = 1 << 30;
     // Both parts, the marks of the second one once more, and units behind the last window.
     let each = 2 * needed(search, UNIT) + UNIT / search.unit.size() as u64 / 8;
@@ -311,5 +324,5 @@ fn largest_part(search: &Search, texts: usize, memory: u64, fixed: u64) -> Resul
     let needed =
         (u128::from(shortest) * u128::from(each) / u128::from(UNIT)) as u64 + behind + fixed;
     let what = format!("a search of {texts} texts in parts of {shortest} bytes").into();
-    Err(Error::Limit { what, needed, allowed: memory + fixed, by: Bound::Memory })
+    Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(
     session: &mut Session,
     layouts: &mut Layouts,
 ) -> Result<BatchMatches> {
-    session.have_come(batch.symbols(), contents.raw_size());
+    session.have_come(batch.symbols(), contents);
     let mut found = BatchMatches::default();
     for section in sections(input, contents, batch.options, layouts)? {
         let section = section.decoded_by(&session.decoders);

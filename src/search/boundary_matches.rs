@@ -25,6 +25,9 @@ use std::ops::Range;
 /// Bytes of ends of blocks, or of windows, that are searched together.
 const ENOUGH: usize = 4 << 20;
 
+/// Blocks whose ends are searched together, however short these are: each takes memory besides.
+const MOST_BLOCKS: usize = if cfg!(test) { 1 << 10 } else { 1 << 15 };
+
 /// Patterns that are searched in such an index together.
 const AT_A_TIME: usize = 1 << 16;
 
@@ -44,6 +47,13 @@ pub struct Edges {
     pub end: u64,
 }
 
+impl Edges {
+    /// Bytes of both ends.
+    fn size(&self) -> usize {
+        self.head.len() + self.tail.len()
+    }
+}
+
 /// The search at the boundaries of blocks that come one after the other.
 pub struct Boundaries<'p> {
     patterns: &'p [&'p [u8]],
@@ -53,6 +63,9 @@ pub struct Boundaries<'p> {
     limit: usize,
     /// Of blocks whose boundaries have not been searched, and of the one before them.
     edges: Vec<Edges>,
+    /// Bytes of these, and how many of them the last search left.
+    size: usize,
+    left: usize,
     enough: usize,
     found: HashMap<usize, Matches>,
 }
@@ -65,14 +78,23 @@ impl<'p> Boundaries<'p> {
         limit: Option<usize>,
     ) -> Self {
         let (limit, found) = (limit.unwrap_or(0), HashMap::new());
-        Boundaries { patterns, letters, limit, edges: Vec::new(), enough: ENOUGH, found }
+        Boundaries {
+            patterns,
+            letters,
+            limit,
+            edges: Vec::new(),
+            size: 0,
+            left: 0,
+            enough: ENOUGH,
+            found,
+        }
     }
 
     /// Adds the next block.
     pub fn add(&mut self, edges: Edges) -> Result<()> {
+        self.size += edges.size();
         self.edges.push(edges);
-        let size: usize = self.edges.iter().map(|edges| edges.head.len() + edges.tail.len()).sum();
-        match size >= self.enough {
+        match self.size >= self.enough || self.edges.len() >= self.left + MOST_BLOCKS {
             true => self.search(self.known()),
             false => Ok(()),
         }
@@ -98,6 +120,7 @@ impl<'p> Boundaries<'p> {
     /// Searches the first boundaries, and forgets what stands before them.
     fn search(&mut self, boundaries: usize) -> Result<()> {
         if boundaries == 0 {
+            self.left = self.edges.len();
             return Ok(());
         }
         let lengths = self.patterns.par_iter().map(|p| 1_u64 << p.len().ilog2());
@@ -106,7 +129,9 @@ impl<'p> Boundaries<'p> {
         for log in (1..u64::BITS).filter(|log| lengths >> log & 1 == 1) {
             self.search_lengths(log, boundaries)?;
         }
-        self.edges.drain(..boundaries);
+        let forgotten = self.edges.drain(..boundaries);
+        self.size -= forgotten.map(|edges| edges.size()).sum::<usize>();
+        self.left = self.edges.len();
         Ok(())
     }
 

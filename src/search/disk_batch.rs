@@ -14,19 +14,26 @@ use crate::error::{Flaw, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Searches or walks that go on together; each takes some 100 bytes.
-pub const TOGETHER: usize = 1 << 18;
+/// Searches or walks that go on together, as many as take one part of so many of the memory.
+pub const TOGETHER: Range<u64> = 1 << 14..1 << 18;
+const TOGETHER_SHARE: u64 = 8;
+const OF_ONE: u64 = 100;
+
+/// How many searches or walks go on together under a limit of memory.
+pub fn together(memory: u64) -> usize {
+    (memory / TOGETHER_SHARE / OF_ONE).clamp(TOGETHER.start, TOGETHER.end) as usize
+}
 
 /// Asks for the rank of a symbol, or of the byte that stands there, at a place of a slice.
 #[derive(Debug)]
 pub struct RankQuery {
     slice: u32,
     offset: u32,
-    symbol: Option<u8>,
+    pub symbol: Option<u8>,
     /// Whose it is.
-    number: u32,
+    pub number: u32,
     /// The answer: the symbol's occurrences in the block before the place.
-    rank: u64,
+    pub rank: u64,
 }
 
 impl BackwardSteps for DiskBlock<'_> {
@@ -82,10 +89,16 @@ struct Walk {
 }
 
 impl DiskBlock<'_> {
+    /// Searches or walks that go on together.
+    pub fn together(&self) -> usize {
+        together(self.memory_limit())
+    }
+
     /// The rows of the suffixes that start with each pattern.
     pub fn intervals<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Vec<Range<u64>>> {
         let mut intervals = vec![0..0; patterns.len()];
-        let mut some = patterns.chunks(TOGETHER).zip(intervals.chunks_mut(TOGETHER));
+        let most = self.together();
+        let mut some = patterns.chunks(most).zip(intervals.chunks_mut(most));
         some.try_for_each(|(patterns, intervals)| self.search(patterns, intervals))?;
         Ok(intervals)
     }
@@ -133,7 +146,8 @@ impl DiskBlock<'_> {
     pub fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
         let samples = self.samples()?;
         let mut positions = vec![0; rows.len()];
-        let mut some = rows.chunks(TOGETHER).zip(positions.chunks_mut(TOGETHER));
+        let most = self.together();
+        let mut some = rows.chunks(most).zip(positions.chunks_mut(most));
         some.try_for_each(|(rows, positions)| self.walk(samples, rows, positions))?;
         Ok(positions)
     }
@@ -226,14 +240,14 @@ impl DiskBlock<'_> {
     }
 
     /// Asks how often a symbol, or else the byte that stands there, is in the BWT before `at`.
-    fn query(&self, at: usize, symbol: Option<u8>, number: usize) -> RankQuery {
+    pub fn query(&self, at: usize, symbol: Option<u8>, number: usize) -> RankQuery {
         let (slice, offset) = self.split(at);
         let (slice, offset, number) = (slice as u32, offset as u32, number as u32);
         RankQuery { slice, offset, symbol, number, rank: 0 }
     }
 
     /// Answers what is asked, in another order.
-    fn answer(&self, queries: &mut [RankQuery]) -> Result<()> {
+    pub fn answer(&self, queries: &mut [RankQuery]) -> Result<()> {
         queries.par_sort_unstable_by_key(|query| query.slice);
         let groups = queries.chunk_by_mut(|one, other| one.slice == other.slice);
         let mut groups: Vec<&mut [RankQuery]> = groups.collect();

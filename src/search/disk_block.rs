@@ -6,7 +6,8 @@
 //! one soon. A pattern of m symbols costs at most 2 (m - 1) slices; its last symbol costs none.
 //! `disk_batch` lets many patterns share them.
 //!
-//! Memory: the counts, 1 KiB per slice, or 2 above 4 GiB, and a cache of decoded slices.
+//! Memory: the counts, 1 KiB per slice, or 2 above 4 GiB, and a cache of decoded slices, which take
+//! 2.3 or 4 bits a symbol where there are few. They are kept from one batch to the next.
 
 use super::disk_samples::DiskSamples;
 use super::disk_tables::DiskTables;
@@ -178,6 +179,23 @@ impl<'a> DiskBlock<'a> {
         let slice = Arc::new(slice);
         self.cache().keep(k, &slice);
         Ok(slice)
+    }
+
+    /// Bytes of memory that are allowed in all.
+    pub fn memory_limit(&self) -> u64 {
+        self.file_block.options.memory_limit()
+    }
+
+    /// Takes decoded slices of this block that were kept, as far as there is room.
+    pub fn with_slices(mut self, kept: SliceCache) -> Self {
+        let cache = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
+        *cache = kept.with_room(cache.room());
+        self
+    }
+
+    /// The slices that are decoded.
+    pub fn into_slices(self) -> SliceCache {
+        self.cache.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The samples, which are read when they are first wanted.

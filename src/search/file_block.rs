@@ -92,11 +92,6 @@ impl<'a> FileBlock<'a> {
         (self.searched.end - self.searched.start) as usize
     }
 
-    /// Whether its positions have 64 bits.
-    pub fn is_wide(&self) -> bool {
-        self.header.raw_size > self.options.narrow.others as u64
-    }
-
     /// Checks that so much memory is allowed for the index of a block. A small file may claim a
     /// block of which even that is very large.
     ///
@@ -141,6 +136,12 @@ impl<'a> FileBlock<'a> {
     /// How blocks like this are decoded.
     fn plan(&self) -> Result<Plan> {
         self.options.plan_to_decode(self.header.raw_size).map_err(|e| self.locate(e))
+    }
+
+    /// Why it cannot be decoded for search, if the memory does not do for it.
+    pub fn is_too_large(&self) -> Option<Error> {
+        let plan = self.options.plan_to_index(self.header.raw_size);
+        plan.err().map(|e| self.locate(e))
     }
 
     /// Reads the whole block, decodes its slices and does `work` with them. What a GPU decoded and

@@ -8,6 +8,7 @@ use super::class_search::{self, BackwardSteps, ClassIntervals};
 use super::file_block::FileBlock;
 use super::letter_classes::{BatchLetters, TextLetters};
 use super::loaded_index::{GpuLease, LoadedIndex};
+use super::sample_sweep;
 use super::search_results::BatchMatches;
 use super::searched_block::{MANY, SearchedBlock};
 use super::text_scan::ScannedText;
@@ -204,6 +205,13 @@ impl<'a> SearchedBlock<'a> {
         let mut positions: Vec<_> = in_text.into_iter().map(Option::unwrap_or_default).collect();
         let walked = intervals.iter().map(|(_, interval)| interval.end - interval.start).sum();
         let block = self.ready_for(file_block, walked, search.side_by_side, search.listener)?;
+        if let SearchedBlock::OnDisk(on_disk, _) = &block
+            && on_disk.cost.is_swept(walked)
+        {
+            sample_sweep::locate(on_disk, intervals, limits, &mut positions)?;
+            finish(&mut positions, limits);
+            return Ok((block, BatchMatches { counts, positions }));
+        }
         let most = (file_block.options.memory_limit() / ROWS_SHARE / PER_ROW)
             .clamp(ROWS.start, ROWS.end) as usize;
         let all = intervals.into_iter().flat_map(|(n, interval)| interval.map(move |row| (n, row)));
@@ -212,13 +220,10 @@ impl<'a> SearchedBlock<'a> {
             let (numbers, rows): (Vec<usize>, Vec<u64>) = all.by_ref().take(most).unzip();
             let found = block.positions(&rows, lease).map_err(|e| file_block.locate(e))?;
             for (n, position) in numbers.into_iter().zip(found) {
-                add_first(&mut positions[n], position, limits[n]);
+                sample_sweep::add_first(&mut positions[n], position, limits[n]);
             }
         }
-        positions.par_iter_mut().zip(limits).for_each(|(positions, &limit)| {
-            positions.sort_unstable();
-            positions.truncate(limit);
-        });
+        finish(&mut positions, limits);
         Ok((block, BatchMatches { counts, positions }))
     }
 
@@ -275,14 +280,12 @@ struct FoundRows {
     counts: Vec<u64>,
 }
 
-/// Adds a position to the first ones, of which not many more than `limit` are kept.
-fn add_first(first: &mut Vec<u64>, position: u64, limit: usize) {
-    const BESIDE: usize = 1 << 10;
-    first.push(position);
-    if first.len() >= limit.saturating_mul(2).saturating_add(BESIDE) {
-        first.select_nth_unstable(limit);
-        first.truncate(limit);
-    }
+/// Leaves the first positions of each pattern, in order.
+fn finish(positions: &mut [Vec<u64>], limits: &[usize]) {
+    positions.par_iter_mut().zip(limits).for_each(|(positions, &limit)| {
+        positions.sort_unstable();
+        positions.truncate(limit);
+    });
 }
 
 /// The text of a block, unless the memory does not do for it.

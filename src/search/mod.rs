@@ -12,6 +12,7 @@
 //! | `disk_block`, `disk_tables` | a block that stays on disk, its slices one by one |
 //! | `counts_above`, `disk_samples` | what its index says of rows |
 //! | `disk_batch`, `slice_cache` | many searches and walks in it, which share slices |
+//! | `sample_sweep` | many rows of it, located together |
 //! | `search_cost` | whether a search pays there or in memory |
 //! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
@@ -55,6 +56,7 @@ mod pattern_stream;
 mod record_info;
 mod record_tables;
 mod records;
+mod sample_sweep;
 mod search_batch;
 mod search_cost;
 mod search_results;

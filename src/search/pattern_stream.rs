@@ -3,7 +3,8 @@
 use super::file_search::FileSearch;
 use super::search_results::Matches;
 use super::searcher::Searcher;
-use crate::error::Result;
+use crate::error::{Error, Result};
+use std::mem;
 use std::vec;
 
 /// Bytes that a pattern takes beside its own, with all that is found but for positions.
@@ -16,6 +17,8 @@ pub(crate) struct PatternStream<'a, I: Iterator> {
     searcher: Option<Searcher<'a>>,
     patterns: I,
     limit: Option<usize>,
+    /// Patterns that were read and not searched: what is found of them takes too much memory.
+    left: Vec<I::Item>,
     /// Patterns of the last batch, with their matches, that have not been asked for.
     ready: std::iter::Zip<vec::IntoIter<I::Item>, vec::IntoIter<Matches>>,
     /// There is no more, or something failed.
@@ -26,17 +29,26 @@ impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
     /// Counts, and with a limit locates.
     pub fn new(file: FileSearch<'a>, patterns: I, limit: Option<usize>) -> Self {
         let ready = Vec::new().into_iter().zip(Vec::new());
-        PatternStream { file: Some(file), searcher: None, patterns, limit, ready, over: false }
+        let left = Vec::new();
+        PatternStream {
+            file: Some(file),
+            searcher: None,
+            patterns,
+            limit,
+            left,
+            ready,
+            over: false,
+        }
     }
 
-    /// Searches the next batch, if there is one.
+    /// Searches the next batch, if there is one, or as much of it as there is memory for.
     fn search(&mut self) -> Result<()> {
         if let Some(file) = self.file.take() {
             self.searcher = Some(Searcher::new(file)?);
         }
         let Some(searcher) = &mut self.searcher else { return Ok(()) };
-        let mut left = searcher.batch_size();
-        let mut patterns = Vec::new();
+        let mut patterns = mem::take(&mut self.left);
+        let mut left = if patterns.is_empty() { searcher.batch_size() } else { 0 };
         while left > 0
             && let Some(pattern) = self.patterns.next()
         {
@@ -44,7 +56,17 @@ impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
             patterns.push(pattern);
         }
         let found = match self.limit {
-            Some(limit) => searcher.locate(&patterns, limit)?,
+            Some(limit) => {
+                let mut some = patterns.len();
+                let found = loop {
+                    match searcher.locate(&patterns[..some], limit) {
+                        Err(Error::Limit { .. }) if some > 1 => some = some.div_ceil(2),
+                        found => break found?,
+                    }
+                };
+                self.left = patterns.split_off(some);
+                found
+            }
             None => {
                 let counts = searcher.count(&patterns)?.into_iter();
                 counts.map(|count| Matches { count, ..Matches::default() }).collect()

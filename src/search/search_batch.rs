@@ -2,7 +2,7 @@
 //! next.
 
 use super::boundary_matches::{Boundaries, Edges};
-use super::disk_batch::TOGETHER;
+use super::disk_batch;
 use super::file_block::FileBlock;
 use super::find_in_block::BlockSearch;
 use super::letter_classes::BatchLetters;
@@ -10,6 +10,8 @@ use super::loaded_index::{GpuLease, LoadedIndex};
 use super::search_cost::{self, SearchWork};
 use super::search_results::BatchMatches;
 use super::searched_block::{BlockJob, DENSE, SearchedBlock, room_for_slices};
+use super::slice_cache::SliceCache;
+use crate::contents::Contents;
 use crate::device_pool::{DevicePool, Opener, Rates};
 use crate::error::Result;
 use crate::events::Listener;
@@ -31,6 +33,9 @@ const INDEX_SHARE: u64 = 4;
 /// Patterns whose lengths one thread looks at together at least.
 const PATTERNS: usize = 1 << 13;
 
+/// What is kept of a block: its index, or slices of it.
+type KeptBlock = (Option<LoadedIndex>, Option<SliceCache>);
+
 /// What is kept from one batch to the next: threads, the GPU, and decoded blocks as far as there is
 /// room.
 pub struct Session {
@@ -41,6 +46,8 @@ pub struct Session {
     /// Of the first block that the memory does not do for.
     listener: Listener,
     indexes: BTreeMap<u64, LoadedIndex>,
+    /// Decoded slices of blocks that stayed on disk.
+    slices: BTreeMap<u64, SliceCache>,
     /// What searches of blocks that stayed on disk were thought to cost so far.
     spent: BTreeMap<u64, f64>,
     /// Steps that the texts of blocks in memory would have saved so far; `None` where a text could
@@ -48,6 +55,8 @@ pub struct Session {
     saved_by_text: BTreeMap<u64, Option<u64>>,
     /// Raw bytes of the file.
     of_all: u64,
+    /// Its blocks.
+    blocks: u64,
     /// Symbols of patterns that will come in all, as far as that was said, and that came.
     expected: u64,
     come: u64,
@@ -75,9 +84,11 @@ impl Session {
             gpus,
             listener: options.listener.of_first_warning(),
             indexes: BTreeMap::new(),
+            slices: BTreeMap::new(),
             spent: BTreeMap::new(),
             saved_by_text: BTreeMap::new(),
             of_all: u64::MAX,
+            blocks: u64::MAX,
             expected: 0,
             come: 0,
             share,
@@ -94,10 +105,11 @@ impl Session {
         }
     }
 
-    /// Patterns of so many symbols have come for a file of so many raw bytes.
-    pub fn have_come(&mut self, symbols: u64, of_all: u64) {
+    /// Patterns of so many symbols have come for a file.
+    pub fn have_come(&mut self, symbols: u64, file: &Contents) {
         self.come += symbols;
-        self.of_all = of_all;
+        self.of_all = file.raw_size();
+        self.blocks = file.blocks.len() as u64;
     }
 
     /// Leases a GPU for so many symbols of patterns, if that pays.
@@ -144,6 +156,26 @@ impl Session {
             self.room = left;
             self.indexes.insert(number, index);
         }
+    }
+
+    /// Keeps the decoded slices of a block, as many as leave room for those of all others. So many
+    /// blocks are searched at a time, in `room` for the slices of all that are kept and searched.
+    fn keep_slices(&mut self, number: u64, slices: SliceCache, together: usize, room: u64) {
+        let others = self.blocks.saturating_sub(1);
+        let kept = match together as u64 >= self.blocks {
+            true => room / self.blocks.max(1),
+            // One that is searched has the room that all others leave, and needs as much as this.
+            false => (room.saturating_sub(slices.size()) / others).max(room / 2 / self.blocks),
+        };
+        let slices = slices.with_room(kept);
+        if slices.size() > 0 {
+            self.slices.insert(number, slices);
+        }
+    }
+
+    /// Bytes of the slices that are kept.
+    fn slices_size(&self) -> u64 {
+        self.slices.values().map(SliceCache::size).sum()
     }
 
     fn take(&mut self, number: u64) -> Option<LoadedIndex> {
@@ -204,8 +236,10 @@ impl Batch<'_> {
                         let index = self.with_text(index, file_block, saved_by_text, session);
                         session.keep(file_block.number, index);
                     }
-                    SearchedBlock::OnDisk(_, spent) => {
-                        session.spent.insert(file_block.number, spent);
+                    SearchedBlock::OnDisk(block, spent) => {
+                        let (number, room) = (file_block.number, self.room(session));
+                        session.spent.insert(number, spent);
+                        session.keep_slices(number, block.into_slices(), group.len(), room);
                     }
                     SearchedBlock::Plain(_) => {}
                 }
@@ -249,10 +283,14 @@ impl Batch<'_> {
         session: &mut Session,
     ) -> Result<Vec<SearchedBlock<'a>>> {
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
-        let batches = self.patterns.len().div_ceil(TOGETHER) as u64;
-        let room = room_for_slices(self.memory(session)) / group.len() as u64;
+        let slices = group.iter().map(|file_block| session.slices.remove(&file_block.number));
+        let slices: Vec<_> = slices.collect();
+        self.leave_room_for(group, session);
+        let together = disk_batch::together(self.options.memory_limit());
+        let batches = self.patterns.len().div_ceil(together) as u64;
+        let room = self.room(session).saturating_sub(session.slices_size()) / group.len() as u64;
         let (queries, rounds) = (2 * size.symbols, batches * size.longest as u64);
-        let open = |(kept, file_block): (Option<LoadedIndex>, &'a FileBlock<'a>)| {
+        let open = |((kept, slices), file_block): (KeptBlock, &'a FileBlock<'a>)| {
             let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
@@ -261,10 +299,38 @@ impl Batch<'_> {
             let listener = Some(&session.listener);
             match kept {
                 Some(index) => Ok(SearchedBlock::InMemory(index)),
-                None => SearchedBlock::open(file_block, BlockJob { work, spent, room, listener }),
+                None => {
+                    let job = BlockJob { work, spent, room, listener };
+                    let opened = SearchedBlock::open(file_block, job)?;
+                    Ok(match slices {
+                        Some(slices) => opened.with_slices(slices),
+                        None => opened,
+                    })
+                }
             }
         };
-        kept.into_par_iter().zip(group).map(open).collect()
+        kept.into_par_iter().zip(slices).zip(group).map(open).collect()
+    }
+
+    /// Drops slices that are kept where blocks could be decoded without them alone.
+    fn leave_room_for(&self, group: &[FileBlock], session: &mut Session) {
+        let kept = session.slices_size();
+        let fits = |file_block: &FileBlock, memory| {
+            let mut allowed = self.options.allowance();
+            allowed.memory = memory;
+            Plan::to_index(file_block.header.raw_size, allowed).is_ok()
+        };
+        let memory = self.options.allowance().memory;
+        let is_in_want =
+            |of: &FileBlock| fits(of, memory) && !fits(of, memory.saturating_sub(kept));
+        if kept > 0 && group.iter().any(is_in_want) {
+            session.slices.clear();
+        }
+    }
+
+    /// Bytes for all decoded slices of blocks that stay on disk.
+    fn room(&self, session: &Session) -> u64 {
+        room_for_slices(self.memory(session))
     }
 
     /// Searches opened blocks: side by side on the CPU, one after the other on a GPU, for which all
@@ -360,7 +426,10 @@ impl Batch<'_> {
         counts.for_each(|(count, more)| *count += more);
         for (positions, found) in found.positions.iter_mut().zip(block.positions) {
             let more = self.limit.unwrap_or(0) - positions.len();
-            positions.extend(found.into_iter().take(more).map(|pos| start + pos));
+            let mut found = found;
+            found.truncate(more);
+            found.iter_mut().for_each(|pos| *pos += start);
+            if positions.is_empty() { *positions = found } else { positions.append(&mut found) }
         }
     }
 }

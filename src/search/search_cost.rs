@@ -79,8 +79,8 @@ impl BlockCost {
         work.queries.saturating_add(self.serial(work).saturating_mul(2)) <= self.slices
     }
 
-    /// Whether ranges of so many bytes in all are read on disk, rather than from the restored
-    /// block: walks go on side by side, and take less memory.
+    /// Returns true if ranges of `size` bytes in all are read on disk rather than from the restored
+    /// block: the walks go on side by side and take less memory.
     pub fn pays_for_ranges(&self, size: u64, ranges: u64) -> bool {
         let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
         if self.coding == Coding::ContextMixing {
@@ -89,6 +89,17 @@ impl BlockCost {
         let slice = SLICE + self.decode_all() / self.slices.max(1) as f64;
         let restored = self.decode_all() + self.text_size as f64 * RESTORE;
         self.serial(work) as f64 * (slice + QUERY) < restored
+    }
+
+    /// Returns true if `rows` rows are located by walks from all samples, not from each row.
+    pub fn is_swept(&self, rows: u64) -> bool {
+        rows.saturating_mul(self.steps_to_sample) > self.text_size
+    }
+
+    /// The work of locating `rows` rows.
+    pub fn locating(&self, rows: u64) -> SearchWork {
+        let queries = rows.saturating_mul(self.steps_to_sample).min(self.text_size);
+        SearchWork { queries, rounds: 2 * self.steps_to_sample, ..SearchWork::default() }
     }
 
     /// Questions of which each waits for the one before it.

@@ -11,6 +11,7 @@ use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
 use super::loaded_index::LoadedIndex;
 use super::search_cost::{BlockCost, SearchWork};
+use super::slice_cache::SliceCache;
 use crate::block::Decoded;
 use crate::bwt::Bwt;
 use crate::error::{Error, Flaw, Result};
@@ -216,6 +217,11 @@ pub fn texts(block: &FileBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>>
     pieces.map_err(|e| block.locate(e))
 }
 
+/// Says that the memory does not do for a block.
+fn warn_of_search_on_disk(listener: &Listener, limit: &Error) {
+    listener.warn(format!("{limit}; it is searched on disk, which may take many times as long"));
+}
+
 impl<'a> SearchedBlock<'a> {
     /// Opens a block for a job.
     pub fn open(block: &'a FileBlock<'a>, job: BlockJob) -> Result<Self> {
@@ -238,9 +244,7 @@ impl<'a> SearchedBlock<'a> {
                     return Err(limit);
                 };
                 if let Some(listener) = job.listener {
-                    listener.warn(format!(
-                        "{limit}; it is searched on disk, which may take many times as long"
-                    ));
+                    warn_of_search_on_disk(listener, &limit);
                 }
                 Ok(Self::on_disk(on_disk, job))
             }
@@ -291,10 +295,12 @@ impl<'a> SearchedBlock<'a> {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
                 let cost = block.cost;
-                let (queries, rounds) =
-                    (rows.saturating_mul(cost.steps_to_sample), 2 * cost.steps_to_sample);
-                let work = SearchWork { queries, rounds, ..SearchWork::default() };
+                let work = cost.locating(rows);
                 if cost.pays_on_disk(work, spent) {
+                    return Ok(SearchedBlock::OnDisk(block, spent + cost.on_disk(work)));
+                }
+                if let Some(limit) = file_block.is_too_large() {
+                    warn_of_search_on_disk(listener, &limit);
                     return Ok(SearchedBlock::OnDisk(block, spent + cost.on_disk(work)));
                 }
                 // Its slices and the restored block are not in memory together.
@@ -332,6 +338,16 @@ impl<'a> SearchedBlock<'a> {
                 needed <= file_block.options.memory_limit()
             }
             SearchedBlock::OnDisk(..) | SearchedBlock::Plain(_) => true,
+        }
+    }
+
+    /// The same with decoded slices that were kept, where it is on disk.
+    pub fn with_slices(self, kept: SliceCache) -> Self {
+        match self {
+            SearchedBlock::OnDisk(block, spent) => {
+                SearchedBlock::OnDisk(Box::new(block.with_slices(kept)), spent)
+            }
+            block => block,
         }
     }
 

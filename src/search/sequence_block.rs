@@ -6,10 +6,14 @@
 use super::file_block::FileBlock;
 use super::sections::CONTRADICTION;
 use super::sequence_text::{Front, SequenceText};
-use crate::error::{Flaw, Result};
+use crate::error::{Error, Flaw, Result};
 use crate::filter::SEQUENCES;
 use crate::frame::{BlockKind, Shape};
+use crate::memory;
 use crate::sequence::{self, Contribution, Layout, LineState};
+
+/// The layout of a block takes up to one part of so many of the memory.
+const LAYOUT_SHARE: u64 = 2;
 
 impl FileBlock<'_> {
     /// Has the block be searched by sequence, in a text of so many bytes as far as that is known,
@@ -63,13 +67,13 @@ impl FileBlock<'_> {
         };
         let layout = match &text.front {
             Some(Front { side, .. }) => {
-                if self.is_wide() {
-                    // It may have an entry for four bytes of the block.
-                    self.check_index_memory(self.raw_size() as u64).map_err(|e| self.locate(e))?;
-                }
-                let bytes = self.input.read(side.start, side.end - side.start)?;
-                let layout = Layout::read(&mut &bytes[..], self.raw_size());
-                layout.map_err(|flaw| self.flaw(flaw))?
+                let size = side.end - side.start;
+                self.check_index_memory(size).map_err(|e| self.locate(e))?;
+                let bytes = self.input.read(side.start, size)?;
+                let most = self.options.memory_limit() / LAYOUT_SHARE / sequence::OF_ENTRY;
+                let most = usize::try_from(most).unwrap_or(usize::MAX);
+                let layout = Layout::read_up_to(&mut &bytes[..], self.raw_size(), most);
+                layout.map_err(|flaw| self.layout_error(flaw))?
             }
             None => self.split(text.kind, text.start)?.1,
         };
@@ -112,6 +116,17 @@ impl FileBlock<'_> {
         let most = place.end.saturating_sub(place.start).min(Front::MOST);
         let bytes = self.input.read(place.start, most)?;
         Ok(Front::parse(&bytes, place, self.raw_size() as u64)?)
+    }
+
+    /// The error of a layout. A block may have an entry for four bytes.
+    fn layout_error(&self, flaw: Flaw) -> Error {
+        let raw_size = self.raw_size() as u64;
+        let most = (raw_size / 4 + 16) * sequence::OF_ENTRY * LAYOUT_SHARE;
+        let what = || format!("the layout of a block of {raw_size} bytes");
+        match memory::check(most, self.options.memory_limit(), what) {
+            Err(limit) if flaw == sequence::NO_ROOM => self.locate(limit),
+            _ => self.flaw(flaw),
+        }
     }
 
     fn split(&self, kind: sequence::Kind, start: LineState) -> Result<(Vec<u8>, Layout)> {

@@ -7,6 +7,7 @@
 //! whatever their size: some walks stay in one.
 
 use crate::bwt;
+use crate::fm_index::IndexLayout;
 use std::collections::{HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -41,43 +42,86 @@ impl BlockSymbols {
 
 /// A slice that is decoded.
 #[derive(Debug)]
-pub struct DecodedSlice {
+pub enum DecodedSlice {
+    /// Of few symbols, in as many bits as these take.
+    Packed(Box<IndexLayout<u32>>),
+    Counted(CountedBytes),
+}
+
+/// The bytes of a slice as they are.
+#[derive(Debug)]
+pub struct CountedBytes {
     bytes: Vec<u8>,
     /// Of each symbol of the block, its occurrences above each piece: all symbols of the first
     /// piece, then all of the next.
     above: Vec<u32>,
 }
 
+/// A shorter slice is not packed: tables that it takes whatever its size would be much of it.
+const LEAST_PACKED: usize = 1 << 14;
+
 impl DecodedSlice {
     /// Takes the bytes of a slice and counts them; gives how often each occurs.
     pub fn new(bytes: Vec<u8>, symbols: &BlockSymbols) -> (Self, [u32; 256]) {
         let mut counts = [0; 256];
+        bwt::count(&bytes, &mut counts);
+        if let Some(packed) = Self::packed(&bytes, &counts) {
+            return (packed, counts);
+        }
+        counts = [0; 256];
         let mut above =
             Vec::with_capacity(bytes.len().div_ceil(symbols.piece) * symbols.symbols.len());
         for piece in bytes.chunks(symbols.piece) {
             above.extend(symbols.symbols.iter().map(|&symbol| counts[usize::from(symbol)]));
             bwt::count(piece, &mut counts);
         }
-        (DecodedSlice { bytes, above }, counts)
+        (DecodedSlice::Counted(CountedBytes { bytes, above }), counts)
+    }
+
+    fn packed(bytes: &[u8], counts: &[u32; 256]) -> Option<Self> {
+        if bytes.len() < LEAST_PACKED {
+            return None;
+        }
+        let packed = IndexLayout::packed(bytes, &counts.map(u64::from))?;
+        Some(DecodedSlice::Packed(Box::new(packed)))
     }
 
     /// The byte at a place.
     pub fn byte(&self, at: usize) -> u8 {
-        self.bytes[at]
+        match self {
+            DecodedSlice::Packed(packed) => packed.byte(at),
+            DecodedSlice::Counted(slice) => slice.bytes[at],
+        }
     }
 
     /// Occurrences of `c`, which occurs in the block, among the bytes before a place in the slice.
     pub fn rank(&self, symbols: &BlockSymbols, c: u8, at: usize) -> u64 {
+        match self {
+            DecodedSlice::Packed(packed) => packed.rank(c, at).into(),
+            DecodedSlice::Counted(slice) => slice.rank(symbols, c, at),
+        }
+    }
+
+    /// Bytes of memory.
+    fn size(&self) -> u64 {
+        let size = match self {
+            DecodedSlice::Packed(packed) => packed.size() + OF_PACKED,
+            DecodedSlice::Counted(slice) => slice.bytes.len() + 4 * slice.above.len(),
+        };
+        size as u64
+    }
+}
+
+/// Bytes of the codes of a packed slice, and of what holds all of it.
+const OF_PACKED: usize = 512;
+
+impl CountedBytes {
+    fn rank(&self, symbols: &BlockSymbols, c: u8, at: usize) -> u64 {
         let number = usize::from(symbols.numbers[usize::from(c)]);
         let row = at / symbols.piece;
         let above = self.above[row * symbols.symbols.len() + number];
         let piece = &self.bytes[row * symbols.piece..at];
         u64::from(above) + memchr::memchr_iter(c, piece).count() as u64
-    }
-
-    /// Bytes of memory.
-    fn size(&self) -> u64 {
-        (self.bytes.len() + 4 * self.above.len()) as u64
     }
 }
 
@@ -90,14 +134,43 @@ pub struct SliceCache {
     slices: HashMap<usize, Arc<DecodedSlice>>,
     /// Of those beyond the room, the oldest first.
     last: VecDeque<usize>,
-    /// Bytes that are left.
+    /// Bytes of the others.
+    size: u64,
+    /// Bytes that they may have.
     room: u64,
 }
 
 impl SliceCache {
     /// For slices of so many bytes in all.
     pub fn new(room: u64) -> Self {
-        SliceCache { slices: HashMap::new(), last: VecDeque::new(), room }
+        SliceCache { slices: HashMap::new(), last: VecDeque::new(), size: 0, room }
+    }
+
+    /// The same slices in another room, as many as fit it.
+    pub fn with_room(mut self, room: u64) -> Self {
+        for k in self.last.drain(..) {
+            self.slices.remove(&k);
+        }
+        if self.size > room {
+            let mut numbers: Vec<usize> = self.slices.keys().copied().collect();
+            numbers.sort_unstable();
+            while self.size > room
+                && let Some(slice) = numbers.pop().and_then(|k| self.slices.remove(&k))
+            {
+                self.size -= slice.size();
+            }
+        }
+        self.room = room;
+        self
+    }
+
+    pub fn room(&self) -> u64 {
+        self.room
+    }
+
+    /// Bytes of the slices that there is room for.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     pub fn get(&self, k: usize) -> Option<Arc<DecodedSlice>> {
@@ -108,8 +181,8 @@ impl SliceCache {
         if self.slices.insert(k, Arc::clone(slice)).is_some() {
             return;
         }
-        if let Some(left) = self.room.checked_sub(slice.size()) {
-            self.room = left;
+        if self.size + slice.size() <= self.room {
+            self.size += slice.size();
             return;
         }
         self.last.push_back(k);
@@ -150,6 +223,41 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn slices_of_few_symbols_are_packed() {
+        let symbols = BlockSymbols::new((0..20).collect());
+        for alphabet in [1, 2, 4, 5, 8] {
+            let bytes = cases::random(60_000, alphabet);
+            let (slice, counts) = DecodedSlice::new(bytes.clone(), &symbols);
+            assert!(matches!(slice, DecodedSlice::Packed(_)));
+            assert!(slice.size() < if alphabet > 4 { 34_000 } else { 20_000 });
+            for c in 0..20 {
+                let naive = |at: usize| bytes[..at].iter().filter(|&&b| b == c).count() as u64;
+                for at in [0, 1, 63, 223, 224, 40_001, 59_999] {
+                    assert_eq!(slice.rank(&symbols, c, at), naive(at), "{c} before {at}");
+                    assert_eq!(slice.byte(at), bytes[at]);
+                }
+                assert_eq!(u64::from(counts[usize::from(c)]), naive(60_000));
+            }
+        }
+        let of_many = DecodedSlice::new(cases::random(60_000, 20), &symbols).0;
+        assert!(matches!(of_many, DecodedSlice::Counted(_)));
+    }
+
+    #[test]
+    fn another_room_takes_as_many_as_fit() {
+        let one = Arc::new(slice(vec![7; 1000]));
+        let mut cache = SliceCache::new(10 * one.size());
+        (0..30).for_each(|k| cache.keep(k, &one));
+        let mut cache = cache.with_room(4 * one.size() + 5);
+        assert_eq!(cache.size(), 4 * one.size());
+        assert!((0..30).filter(|&k| cache.get(k).is_some()).eq(0..4));
+        // The room is full, and the last few are kept again.
+        (20..30).for_each(|k| cache.keep(k, &one));
+        assert!((0..30).filter(|&k| cache.get(k).is_some()).eq((0..4).chain(26..30)));
+        assert_eq!(cache.with_room(u64::MAX).size(), 4 * one.size());
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! What is asked of them is found in logarithmic time: every so many stretches there is a landmark,
 //! so that they take little more memory than the bytes they are read from.
 
+use super::entry_room::EntryRoom;
 use crate::coder::NumberModel;
 use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 use crate::error::Flaw;
@@ -44,12 +45,16 @@ impl Cover {
         self.bytes.len() + self.landmarks.len() * size_of::<BeforeStretch>()
     }
 
-    /// Decodes at most `most` stretches that end by `limit`, and takes them off `most`.
-    pub fn decode(from: &mut RangeDecoder, most: &mut usize, limit: usize) -> Result<Self, Flaw> {
+    /// Decodes as many stretches as there is room for, which end by `limit`.
+    pub fn decode(
+        from: &mut RangeDecoder,
+        room: &mut EntryRoom,
+        limit: usize,
+    ) -> Result<Self, Flaw> {
         let (mut count, mut gap, mut len) =
             (NumberModel::new(), NumberModel::new(), NumberModel::new());
         let count = count.code(0, from);
-        *most = most.checked_sub(count).ok_or(MISFIT)?;
+        room.take(count)?;
         let mut cover = Cover::default();
         for _ in 0..count {
             // Both are below 2^32.
@@ -198,6 +203,7 @@ impl CoverWriter {
 
 #[cfg(test)]
 mod tests {
+    use super::super::entry_room::{NO_ROOM, OF_ENTRY};
     use super::*;
 
     #[test]
@@ -224,8 +230,14 @@ mod tests {
         let mut out = RangeEncoder::new(&mut coded);
         cover.encode(&mut out);
         out.finish();
-        let decoded =
-            |most, limit| Cover::decode(&mut RangeDecoder::new(&coded), &mut { most }, limit);
+        let decoded_within = |most, allowed, limit| {
+            let mut room = EntryRoom { most, allowed };
+            Cover::decode(&mut RangeDecoder::new(&coded), &mut room, limit)
+        };
+        let decoded = |most, limit| decoded_within(most, usize::MAX, limit);
+        let without_room = decoded_within(cover.count, cover.count - 1, bits.len());
+        assert_eq!(without_room, Err(NO_ROOM));
+        assert!(cover.memory() as u64 <= OF_ENTRY * cover.count as u64);
         assert!(
             decoded(cover.count, bits.len()).as_ref() == Ok(&cover) && cover.landmarks.len() > 3
         );

@@ -6,6 +6,7 @@
 //! the size of the block bounds.
 
 use super::cover::Cover;
+use super::entry_room::EntryRoom;
 use super::units::{Lead, LineUnit, Totals, UnitRow, Units};
 use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
@@ -97,6 +98,14 @@ impl Layout {
     /// A [`Flaw`] where it is not one of a block of `raw_size` bytes. What is read takes memory
     /// that `raw_size` bounds.
     pub fn read(side: &mut &[u8], raw_size: usize) -> Result<Self, Flaw> {
+        Self::read_up_to(side, raw_size, usize::MAX)
+    }
+
+    /// The same if it has up to so many units and stretches, each of `OF_ENTRY` bytes of memory.
+    ///
+    /// # Errors
+    /// `NO_ROOM` where it has more.
+    pub fn read_up_to(side: &mut &[u8], raw_size: usize, allowed: usize) -> Result<Self, Flaw> {
         let whole = *side;
         let (sequence_size, size) = (leb128::read(side)?, leb128::read(side)?);
         let (coded, rest) = side.split_at_checked(size).ok_or(leb128::CUT)?;
@@ -107,18 +116,18 @@ impl Layout {
         if !is_sound && !cfg!(fuzzing) {
             return Err(DAMAGED);
         }
-        let layout = Self::decode(coded, raw_size)?;
+        let layout = Self::decode(coded, raw_size, allowed)?;
         if layout.sequence_size() == sequence_size { Ok(layout) } else { Err(MISFIT) }
     }
 
-    fn decode(coded: &[u8], raw_size: usize) -> Result<Self, Flaw> {
+    fn decode(coded: &[u8], raw_size: usize, allowed: usize) -> Result<Self, Flaw> {
         let mut from = RangeDecoder::new(coded);
         let ends = BitTree::<1>::new().code(0, &mut from) == 1;
         let is_extended = BitTree::<1>::new().code(0, &mut from) == 1;
-        let mut most = most_entries(raw_size);
-        let units = Units::decode(&mut from, is_extended, &mut most, raw_size)?;
+        let mut room = EntryRoom { most: most_entries(raw_size), allowed };
+        let units = Units::decode(&mut from, is_extended, &mut room, raw_size)?;
         let totals = units.totals;
-        let mut cover = |limit| Cover::decode(&mut from, &mut most, limit);
+        let mut cover = |limit| Cover::decode(&mut from, &mut room, limit);
         let crlf = cover(totals.lines)?;
         let blanks = if is_extended { cover(totals.line_bytes)? } else { Cover::default() };
         let sequence_size = totals.line_bytes - blanks.total + totals.records;

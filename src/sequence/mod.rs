@@ -33,12 +33,14 @@
 //! | `record_list` | the names of records, and the numbers of `.fai` |
 //! | `contribution` | what a block adds to a stream |
 //! | `cover` | ascending stretches in it, such as those of small letters |
+//! | `entry_room` | how many entries it may have |
 //! | `unlike` | why a text that begins like FASTA or FASTQ is taken for neither |
 //! | `others` | bytes that are no residues, above 127 |
 
 mod contribution;
 mod cover;
 mod detect;
+mod entry_room;
 mod join_lines;
 mod line_layout;
 mod line_state;
@@ -55,6 +57,7 @@ mod unlike;
 
 pub use contribution::Contribution;
 pub use detect::{cut, decide, detect};
+pub use entry_room::{NO_ROOM, OF_ENTRY};
 pub use join_lines::join;
 pub use line_layout::{Base, Layout, Record};
 pub use line_state::LineState;

@@ -3,6 +3,7 @@
 //!
 //! Equal units stand once. As in `cover`, there are landmarks.
 
+use super::entry_room::EntryRoom;
 use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
 use crate::error::Flaw;
@@ -247,16 +248,16 @@ impl Units {
         self.bytes.len() + self.landmarks.len() * size_of::<BeforeUnit>()
     }
 
-    /// Decodes at most `most` units of at most `limit` bytes and a line end, and takes them off
-    /// `most`. If they are extended, there may be lines of qualities.
+    /// Decodes as many units as there is room for, of at most `limit` bytes and a line end. If they
+    /// are extended, there may be lines of qualities.
     pub fn decode(
         from: &mut RangeDecoder,
         is_extended: bool,
-        most: &mut usize,
+        room: &mut EntryRoom,
         limit: usize,
     ) -> Result<Self, Flaw> {
         let count = NumberModel::new().code(0, from);
-        *most = most.checked_sub(count).ok_or(MISFIT)?;
+        room.take(count)?;
         let mut units = Units::default();
         let mut models = UnitModels::new(is_extended);
         for _ in 0..count {

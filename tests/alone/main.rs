@@ -7,6 +7,7 @@ mod allocation;
 mod common;
 mod damaged;
 mod hostile;
+mod hostile_sides;
 mod small;
 mod watched_memory;
 

@@ -325,3 +325,15 @@ fn more_files_than_may_be_open() {
     }
     assert_eq!(dir.read("out/0").len(), 246);
 }
+
+/// More than a few parts take much longer than one does.
+#[test]
+fn many_parts_warn_with_what_would_do() {
+    let dir = Dir::with(&cases::random(8_000_000, 256));
+    let said = |memory: &str| stderr(dir.bwz(&format!("repeats -T2 x {memory}")).assert().code(1));
+    let in_parts = said("-M 20M");
+    has_all(&in_parts, &["x: 8000000 bytes are searched in 5 parts", "--memory 35M (-M)"]);
+    assert!(!said("-M 35M").contains("parts"));
+    let run = dir.bwz("repeats -T2 x -M 14M").assert().code(2);
+    has_all(&stderr(run), &["needs 17 MiB of memory, 14 MiB allowed", "--memory 17M (-M)"]);
+}

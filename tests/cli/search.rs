@@ -1,5 +1,6 @@
 //! count, locate and extract as commands.
 
+use crate::cases;
 use crate::support::{Dir, has_all, is_there, stderr, stdout, text};
 
 const SHELLS: &[u8] = b"she sells sea shells by the sea shore\n";
@@ -212,4 +213,24 @@ fn grep_finds_the_same() {
         assert_eq!(ours_at, offsets(&theirs.stdout, 0, ':'), "{pattern}");
         assert_eq!(ours.status.code(), theirs.status.code(), "{pattern}");
     }
+}
+
+/// Each pattern fits the memory, all together do not: they are searched in smaller batches, and
+/// what is printed is the same.
+#[test]
+fn patterns_that_are_too_many_together_are_searched_in_turn() {
+    let dir = Dir::with(&cases::dna(600_000));
+    dir.bwz("--block 512K --index=bytes -f x").assert().success();
+    dir.write("patterns", b"A\nAC\nC\nG\nT\nGATTACA\nCA\n");
+    dir.write("empty", b"\n");
+    let both = "-f patterns -f empty -f patterns";
+    for how in [both, "--revcomp -f patterns", "--json -f patterns"] {
+        let arguments = format!("locate {how} x.bwz");
+        let run = |memory: &str| dir.bwz(&format!("{arguments} {memory}")).assert().success();
+        let (all, in_turn) = (run(""), run("-M 12M"));
+        assert!(all.get_output().stdout == in_turn.get_output().stdout, "{how}");
+    }
+    // One alone does not fit.
+    let run = dir.bwz("locate -e GATTACA -e A x.bwz -M 2M").assert().code(2);
+    has_all(&stderr(run), &["locating", "needs", "MiB allowed"]);
 }

@@ -24,5 +24,6 @@ mod search_letters;
 mod sequence_search;
 mod sequences;
 mod split_at;
+mod tight_memory;
 mod verify;
 mod wide;
