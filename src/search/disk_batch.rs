@@ -204,7 +204,7 @@ impl DiskBlock<'_> {
                 end = start;
             }
         }
-        for some in walks.chunks_mut(TOGETHER) {
+        for some in walks.chunks_mut(self.together()) {
             self.walk_text(some.iter_mut().collect(), ranges, &mut texts)?;
         }
         Ok(texts)
