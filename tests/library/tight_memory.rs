@@ -1,5 +1,5 @@
-//! Searches in blocks that the memory does not do for: what they find is what they find with memory,
-//! and no slice is decoded more often than it must be.
+//! Searches in blocks that the memory does not do for: what they find is what they find with
+//! memory, and no slice is decoded more often than it must be.
 
 use crate::common::{cases, indexed};
 use bwz::{Archive, Device, Error, Letters, Options, ReadCost};
