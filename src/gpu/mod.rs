@@ -1,6 +1,7 @@
-//! Suffix sorting, its inverse, coding by static rANS and search on NVIDIA GPUs, in builds with the
-//! feature `cuda`; running it takes a driver and nothing else. In other builds `absent` stands in
-//! its place.
+//! GPU code for NVIDIA devices: suffix sorting, the inverse BWT, coding by static rANS, and search.
+//!
+//! It is part of builds with the feature `cuda`. Running it takes a driver and nothing else. In
+//! other builds `absent` takes its place.
 //!
 //! | room | job |
 //! |---|---|
@@ -21,8 +22,8 @@
 //! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | the same of several GPUs |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
-//! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
-//! block is a *CTA*; a *block* is what is compressed alone.
+//! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. A CUDA thread
+//! block is called a *CTA*; a *block* is a part of the input that is compressed alone.
 
 mod algorithm;
 mod block;
@@ -75,7 +76,7 @@ pub use runtime::{BUILT, NcclId, devices, has_driver};
 pub use sorter::GpuSorter;
 pub use text_parts::{PartRows, PartText, TextParts};
 
-/// Whether this build has CUDA in it.
+/// Returns true if this build contains CUDA code.
 pub const fn is_built() -> bool {
     true
 }
