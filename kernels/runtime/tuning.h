@@ -26,8 +26,7 @@
 #define MEDIUM_LOW_THREADS 64
 // Items in the largest segment that is sorted by one CTA: a tile.
 #define MEDIUM_HIGH 2048
-// Items in the largest segment that is sorted by merging tiles. Larger ones get their own radix
-// sort.
+// Items in the largest segment sorted by merging tiles. Larger ones get a radix sort each.
 #define LARGE 1048576
 
 // Positions per CTA of a kernel that makes first keys or chooses minimizers.
