@@ -213,7 +213,7 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
     uint32_t symbol = list.head[0] & 255, left = size, all = 0;
     const uint32_t first_own = maps[at.own_map];
     uint32_t entry = shared.tables[at.tables + 16 * (half ? shared.maps.rank_leaf[8 * first_own] : first_own)];
-    // Of the run before: its symbol, the amount it adds, and the quantised averages of its symbol.
+    // For the run before: its symbol, the amount it adds, and the quantised averages of its symbol.
     uint32_t last_symbol = NO_SYMBOL, what = ROUNDING, run_context = 0, rank_context = 0;
     uint32_t symbol_averages = 0;
     uint8_t* to = out;

@@ -241,7 +241,7 @@ pub enum RankArrays<'a> {
         places: &'a [u32],
         /// The symbol at each of these positions.
         rare_symbols: &'a [u8],
-        /// The same positions, grouped by symbol.
+        /// Positions of `places`, grouped by symbol.
         by_symbol: &'a [u32],
         /// End of each symbol's group in `by_symbol`.
         ends: &'a [u32; 256],

@@ -45,7 +45,7 @@ pub trait Word: Copy {}
 impl Word for u32 {}
 impl Word for u64 {}
 
-/// Number of bits of the numbers up to `largest`, which is what a sort of such keys needs.
+/// Number of bits of the numbers up to `largest`. A sort of such keys needs these bits.
 pub fn bit_width(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }

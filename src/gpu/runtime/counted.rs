@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// Maximum number of rounds, many times what any text needs.
+/// Maximum number of rounds. Every text needs far fewer.
 const MOST_ROUNDS: usize = 1000;
 
 /// Checks that `count` items were counted among `most`.

@@ -67,7 +67,7 @@ fn tile(kind: RefineKind, m: u32, wanted: u32) -> u32 {
     m.div_ceil(wanted).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE)
 }
 
-/// A list to refine: where it comes from, and how it was sorted.
+/// A list to refine, with its origin and the way it was sorted.
 #[derive(Clone, Copy)]
 pub struct RefineInput<'m> {
     /// The list before the sort, with its suffixes in their old order; `None` the first time.
