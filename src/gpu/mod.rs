@@ -6,10 +6,10 @@
 //! | room | job |
 //! |---|---|
 //! | `interface` | plain data that goes in and comes out |
-//! | `lcp_chunk` | suffixes and LCP values as they come from a GPU, and what they are |
-//! | `peers` | which GPU of a network has failed |
+//! | `lcp_chunk` | suffixes and LCP values as they come from a GPU, and their unpacking |
+//! | `peers` | the first failure in a network of GPUs |
 //! | `text_parts` | a text and its rows in parts, on several GPUs |
-//! | `runtime` | devices, streams, memory, flags; what host and kernels share |
+//! | `runtime` | devices, streams, memory, flags; numbers and structs shared by host and kernels |
 //! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
 //! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
@@ -18,8 +18,8 @@
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | what other rooms hold: a GPU with its memory, for one kind of work each |
-//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | the same of several GPUs |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | for other rooms: a GPU with its memory, one kind of work each |
+//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for other rooms: sorts and exchanges of several GPUs |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. A CUDA thread
