@@ -1,26 +1,26 @@
-//! Compiles the kernels, if the feature `cuda` asks for them.
+//! Compiles the kernels if the feature `cuda` is on.
 //!
 //! - every `.cu` below `kernels/` but `cub.cu` becomes a fatbin, which
 //!   src/gpu/runtime/cuda_device.rs embeds and loads with the driver;
-//! - `cub.cu` holds calls of the CUDA runtime and becomes a static library;
+//! - `cub.cu` calls the CUDA runtime and becomes a static library;
 //! - the numbers of `tuning.h` become Rust constants;
-//! - each `struct SHARED` becomes a Rust struct, so that its layout stands in one place.
+//! - each `struct SHARED` becomes a Rust struct, so that its layout is written once.
 //!
-//! nvcc is looked for in `CUDA_HOME`, on the `PATH`, where pip installs it, and where
-//! `kernels/install-nvcc.sh` does. `BWZ_CUDA_ARCHS` (such as `90` or `80,90`) narrows the
-//! architectures that code is made for.
+//! nvcc is searched in `CUDA_HOME`, on the `PATH`, in `target/nvcc` (see
+//! `kernels/install-nvcc.sh`), and in the packages of python3. `BWZ_CUDA_ARCHS` (such as `90` or
+//! `80,90`) limits the architectures of the machine code.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, thread};
 
-/// Compute capabilities that get machine code. The oldest gets PTX too, which newer drivers compile
-/// for newer GPUs.
+/// Compute capabilities for which machine code is made. PTX is made for the oldest one, and newer
+/// drivers compile it for newer GPUs.
 const ARCHS: [u32; 5] = [80, 86, 89, 90, 120];
 
 fn main() {
-    // The folder as a whole, since a file may be new.
+    // The folder as a whole is watched, since a file may be new.
     println!("cargo::rerun-if-changed=kernels");
     for name in ["BWZ_CUDA_ARCHS", "CUDA_HOME", "PATH"] {
         println!("cargo::rerun-if-env-changed={name}");
@@ -52,7 +52,7 @@ fn fail(what: &str) -> ! {
     std::process::exit(1);
 }
 
-/// A CUDA compiler and what belongs to it, below one folder.
+/// A CUDA compiler with its headers and libraries, below one folder.
 struct Toolkit {
     home: PathBuf,
 }
@@ -81,7 +81,7 @@ impl Toolkit {
         nvcc
     }
 
-    /// The architectures asked for, or of the usual ones those that this nvcc knows.
+    /// The requested architectures, or those of [`ARCHS`] that this nvcc knows.
     fn archs(&self) -> Vec<u32> {
         if let Ok(text) = env::var("BWZ_CUDA_ARCHS") {
             let archs: Option<Vec<u32>> = text.split(',').map(|a| a.trim().parse().ok()).collect();
@@ -124,7 +124,7 @@ impl Toolkit {
     }
 }
 
-/// Where the python3 on the path keeps its packages.
+/// Package folders of the python3 on the path.
 fn python_packages() -> Vec<PathBuf> {
     let ask = "import site, sysconfig; print(sysconfig.get_path('purelib'), site.getusersitepackages(), sep='\\n')";
     let said = Command::new("python3").args(["-c", ask]).output();
@@ -139,7 +139,7 @@ fn code_for(archs: &[u32]) -> Vec<String> {
     real.chain(oldest).collect()
 }
 
-/// Runs a command and gives back what it said, or ends the build with that.
+/// Runs a command and returns its output. If it fails, the build ends with that output.
 fn run(command: &mut Command) -> String {
     let done = command.output().unwrap_or_else(|e| fail(&format!("{command:?}: {e}")));
     let said =
@@ -154,7 +154,7 @@ fn run(command: &mut Command) -> String {
     said
 }
 
-/// The files below a folder with one of the given endings, in order.
+/// Lists the files below a folder that have one of the given endings, in order.
 fn files(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
     let entries = fs::read_dir(dir).unwrap_or_else(|e| fail(&format!("{}: {e}", dir.display())));
     let mut found = Vec::new();
@@ -169,13 +169,13 @@ fn files(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
     found
 }
 
-/// The kernel files but for that of the static library.
+/// Lists the kernel files, except that of the static library.
 fn sources() -> Vec<PathBuf> {
     let sources = files(Path::new("kernels"), &["cu"]);
     sources.into_iter().filter(|path| !path.ends_with("cub.cu")).collect()
 }
 
-/// One constant with the compiled code of each kernel file.
+/// Makes one constant with the compiled code of each kernel file.
 fn fatbins(sources: &[PathBuf]) -> String {
     let names: Vec<_> =
         sources.iter().map(|s| s.file_stem().expect("a file").to_string_lossy()).collect();
@@ -187,7 +187,7 @@ fn fatbins(sources: &[PathBuf]) -> String {
     format!("&[\n{}]\n", files.collect::<String>())
 }
 
-/// `#define NAME 5` becomes a constant; the comment above it becomes its doc.
+/// Makes a constant of each `#define NAME 5`. The comment line above it becomes its doc.
 fn constants(header: &str) -> String {
     let (mut code, mut above) = (String::new(), "");
     for line in header.lines() {
@@ -203,7 +203,8 @@ fn constants(header: &str) -> String {
     code
 }
 
-/// Each `struct SHARED` of the kernels as a Rust struct of the same fields, in the same order.
+/// Makes a Rust struct of each `struct SHARED` of the kernels, with the same fields in the same
+/// order.
 fn structs() -> String {
     let mut code = String::new();
     for path in files(Path::new("kernels"), &["cu", "cuh"]) {
@@ -225,12 +226,12 @@ fn structs() -> String {
     code
 }
 
-/// The fields of a line of a struct, such as `const uint32_t* a;  // what it is` or `uint32_t b,
-/// c;`.
+/// Makes the fields of a line of a struct, such as `const uint32_t* a;  // what it is` or `uint32_t
+/// b, c;`.
 fn fields(line: &str) -> String {
     let (declaration, comment) = line.split_once("//").unwrap_or((line, ""));
     let declaration = declaration.trim_end();
-    // Functions, and what is within them, are no fields.
+    // Functions and their bodies are not fields.
     if declaration.is_empty() || line.starts_with("     ") || declaration.ends_with(['{', '}']) {
         return String::new();
     }
@@ -251,13 +252,13 @@ fn fields(line: &str) -> String {
         Some((name, len)) => format!("    pub {name}: [{kind}; {len},\n"),
         None => format!("    pub {name}: {kind},\n"),
     };
-    // Brackets are indices there, and links in a doc comment.
+    // Brackets are indices there, but would be links in a doc comment.
     let comment = comment.replace('[', "\\[").replace(']', "\\]");
     let doc = if comment.is_empty() { String::new() } else { format!("    ///{comment}\n") };
     doc + &names.split(", ").map(field).collect::<String>()
 }
 
-/// What `bwz --version` says about the kernels.
+/// Makes the text that `bwz --version` prints about the kernels.
 fn built(toolkit: &Toolkit, archs: &[u32]) -> String {
     let said = run(toolkit.nvcc().arg("--version"));
     let version = said.split("release ").nth(1).and_then(|v| v.split(',').next()).unwrap_or("?");

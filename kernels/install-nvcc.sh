@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs NVIDIA's CUDA compiler, headers and static runtime from the pinned wheels into target/nvcc, where
-# kernels/build.rs looks. For machines without a CUDA toolkit; takes about 270 MB. Another folder can be named as
-# the first argument: set CUDA_HOME to its nvidia/cu13 then.
+# Installs NVIDIA's CUDA compiler, headers and static runtime from pinned wheels into target/nvcc,
+# in which kernels/build.rs searches. For machines without a CUDA toolkit; it takes about 270 MB.
+# The first argument can name another folder; CUDA_HOME must then be set to its nvidia/cu13.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=${1:-target/nvcc}

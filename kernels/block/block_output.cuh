@@ -1,10 +1,10 @@
-// Where the results of a sort go: the suffix array, the last column and the samples of a block.
+// Arrays for the results of a sort: the suffix array, the last column and the samples of a block.
 #pragma once
 
 #include "runtime/common.cuh"
 
-// Where results go: SA index t is row t + 1 of the last column (which has a hole at the row of the
-// whole text) and in samples.
+// SA index t is row t + 1 of the last column and of the samples. The last column has a hole at the
+// row of the whole text.
 struct SHARED OutputView {
     uint32_t* sa;
     uint8_t* rows;
@@ -13,8 +13,8 @@ struct SHARED OutputView {
     uint32_t rate_mask, log_rate, whole_sa;
 };
 
-// Writes the row of a suffix in the last column, before() being the byte before it, or the primary
-// index if it is the whole text; and its sample, if it is sampled.
+// Writes the row of a suffix to the last column, before() being the byte before the suffix. The row
+// of the whole text is written as the primary index instead. A sampled suffix also gets its sample.
 template <class Before>
 __device__ __forceinline__ void write_row(const OutputView& out, uint32_t sa_index, uint32_t suffix, Before before) {
     if (suffix > 0) {

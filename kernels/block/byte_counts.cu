@@ -1,11 +1,11 @@
-// The count of the bytes of a text, and how much of it is repeated.
+// Counts the bytes of a text, and estimates how much of it is repeated.
 
 #include "block/text.cuh"
 #include "runtime/host_flags.cuh"
 
-// The positions among 16 that are chosen to look for repeats, one in 2^log_every: by 8 bytes of the
-// text, so that all copies of a text have the same ones. Runs of one byte, which say little, have
-// none.
+// The positions among 16 that are checked for repeats, about one in 2^log_every. They are chosen by
+// 8 bytes of the text, so that all copies of a text have the same ones. Runs of one byte, which say
+// little, have none.
 __device__ __forceinline__ uint32_t choose(const uint32_t* words, uint32_t log_every) {
     uint32_t chosen = 0;
 #pragma unroll
@@ -23,21 +23,22 @@ __device__ __forceinline__ uint64_t mix(uint64_t hash, uint64_t bytes) {
     return hash ^ hash >> 32;
 }
 
-// Positions of a CTA that are looked at, at most. On a GPU of 20 multiprocessors and more it has
-// fewer, unless the text has a short period.
+// Maximum number of positions that a CTA checks. On a GPU with at least 20 multiprocessors there
+// are fewer, unless the text has a short period.
 const uint32_t MOST_LISTED = 2048;
 
-// Whether a text of this hash was met before. Of texts met at one time, and of those that share an
-// entry, some are missed.
+// Returns true if a text with this hash was met before. Some texts are missed: those met at the
+// same time, and those that share an entry.
 __device__ __forceinline__ bool met(uint32_t* table, uint32_t table_size, uint64_t hash) {
     volatile uint32_t* entry = table + (hash & (table_size - 1));
     const uint32_t mark = hash >> 32;
-    // Only where it is another one: a short period would have all threads write to one entry.
+    // The exchange is made only if the entry differs: with a short period, all threads would write
+    // to one entry.
     return *entry == mark || atomicExch(const_cast<uint32_t*>(entry), mark) == mark;
 }
 
-// How many positions were looked at, and those whose next REPEAT_SHORT and REPEAT_LONG bytes were
-// met before; of the latter, some are compared.
+// Number of positions checked, and numbers of those whose next REPEAT_SHORT and REPEAT_LONG bytes
+// were met before. Of the latter bytes, only some are compared.
 struct RepeatCounts {
     uint32_t looked, near, far;
 
@@ -53,20 +54,20 @@ struct RepeatCounts {
     }
 };
 
-// How many of 1024.
+// A share in 1/1024.
 __device__ __forceinline__ uint32_t share(uint32_t part, uint32_t all) {
     return all ? (static_cast<uint64_t>(part) << 10) / all : 0;
 }
 
-// counts: of each byte, a number of CTAs, RepeatCounts, and two tables for these, which have a
-// power of two of words each, or none; all of it 0 at the start. The last CTA puts the counts
-// into the host flags, and publishes what is repeated.
+// counts: one per byte value, a number of CTAs, RepeatCounts, and two tables for these. A table has
+// a power of two of words, or none. All are 0 at the start. The last CTA copies the counts to the
+// host flags, and publishes the shares of repeats.
 extern "C" __global__ void __launch_bounds__(THREADS) count_bytes(const uint8_t* bytes, uint32_t n, uint32_t* counts,
                                                                   uint32_t table_size, uint32_t log_every,
                                                                   uint32_t* host_flags) {
     const uint32_t WARPS = THREADS / 32;
     __shared__ uint32_t own[WARPS][256];
-    // Positions to look at. All at once: each takes several reads that wait for each other.
+    // The positions to check. They are checked together, since each takes several dependent reads.
     __shared__ uint32_t listed, list[MOST_LISTED];
     __shared__ uint32_t repeated[3];
     __shared__ bool last;
@@ -90,7 +91,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_bytes(const uint8_t*
 #pragma unroll
         for (int w = 0; w < 4; w++) {
             const uint32_t word = words[w];
-            // Runs would have all threads wait for one counter.
+            // In a run, all threads would wait for one counter.
             if (word == (word & 255) * 0x01010101u) {
                 atomicAdd(&mine[word & 255], 4);
                 continue;

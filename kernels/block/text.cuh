@@ -3,18 +3,18 @@
 
 #include "runtime/common.cuh"
 
-// n bytes, and TEXT_PADDING zeros behind them.
+// A text of n bytes, followed by TEXT_PADDING zeros.
 struct SHARED TextView {
     const uint8_t* bytes;
     uint32_t n;
 };
 
-// A table with an item for each byte value, into shared memory.
+// Loads a table with an item per byte value into shared memory.
 __device__ __forceinline__ void load_table(uint32_t* table, const uint32_t* from) {
     for (uint32_t i = threadIdx.x; i < 256; i += blockDim.x) table[i] = from[i];
 }
 
-// The 8 bytes from bit `shift` on of 16 bytes.
+// The 8 bytes that begin at bit `shift` of 16 bytes.
 __device__ __forceinline__ uint64_t join(uint64_t low, uint64_t high, uint32_t shift) {
     return shift ? (low >> shift) | (high << (64 - shift)) : low;
 }

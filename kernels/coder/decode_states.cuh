@@ -1,33 +1,33 @@
-// The rANS states of a slice that is decoded, and the words that they take.
+// The rANS states of a slice that is being decoded, and the words that they take.
 #pragma once
 
 #include "coder/slice_models.cuh"
 
 namespace {
 
-// What is loaded of a word and the one behind it: the four bytes that begin at `shift` bits. They
-// are put together when they are used: until then nobody waits for them.
+// A loaded word and the one behind it, of which the four bytes from bit `shift` on are wanted. They
+// are joined only when they are used, so that no lane waits for the load before.
 struct WordBytes {
     uint32_t low, high;
 
     __device__ __forceinline__ uint32_t pair(uint32_t shift) const { return __funnelshift_r(low, high, shift); }
 };
 
-// The words of a slice, 32 at a time: a lane has a word and the one behind it.
+// The words of a slice, 32 at a time. Each lane has a word and the one behind it.
 struct Words {
     const uint8_t* bytes;
-    uint32_t count;   // words that there are; what is read behind them is 0
-    uint32_t base;    // number of the word that lane 0 has
-    uint32_t passed;  // words taken from there on
+    uint32_t count;   // number of words; words behind them read as 0
+    uint32_t base;    // number of the word of lane 0
+    uint32_t passed;  // words taken since then
     uint32_t now;
-    WordBytes next;   // those 32 words on
+    WordBytes next;   // the word 32 words on
     uint32_t pair;    // the next word, and from bit 16 on the one behind it
 
     __device__ __forceinline__ const uint8_t* place(uint32_t at) const {
         return bytes + 2 * static_cast<size_t>(min(at, count));
     }
 
-    // Behind the end other bytes are loaded: a condition would wait for them.
+    // Behind the end it loads other bytes, since a condition would make it wait for the load.
     __device__ __forceinline__ WordBytes load(uint32_t at) const {
         const uint8_t* from = place(at);
         const uint32_t* words = reinterpret_cast<const uint32_t*>(from - (reinterpret_cast<uintptr_t>(from) & 3));
@@ -56,7 +56,7 @@ struct Words {
         look();
     }
 
-    // The same in three steps, of which the second is seldom needed.
+    // The three steps of taking words. The second is seldom needed.
     __device__ __forceinline__ bool is_through() const { return passed >= 32; }
 
     __device__ __forceinline__ void go_on(uint32_t lane) {
@@ -71,20 +71,20 @@ struct Words {
     __device__ __forceinline__ uint32_t taken() const { return base + passed; }
 };
 
-// The states, each in all lanes of its half, and the words that they take.
+// The two states, each in all lanes of its half, and the words that they take.
 struct States {
     uint32_t lane, half;
     uint32_t state;
     Words words;
 
-    // Lets one half have its next state, which takes a word if it is low.
+    // Sets the next state of one half, which takes a word if the state is low.
     __device__ __forceinline__ void set(uint32_t which, uint32_t next) {
         const bool mine = half == which, low = mine && next < LOWER_BOUND;
         if (mine) state = low ? next << 16 | (words.pair & 0xFFFF) : next;
         words.take(__any_sync(ALL_LANES, low), lane);
     }
 
-    // A symbol of one half by a table.
+    // Takes a symbol of one half by a table.
     __device__ __forceinline__ uint32_t take(uint32_t which, const uint32_t* table) {
         const uint32_t entry = table[lane & 15], slot = state & SLOT_MASK, start = entry & 0xFFFF;
         const uint32_t symbol = __popc(__ballot_sync(ALL_LANES, half == which && slot >= start)) - 1;
@@ -93,7 +93,7 @@ struct States {
         return symbol;
     }
 
-    // A value of so many bits, all of which are equally likely.
+    // Takes a value of `bits` bits, all values being equally likely.
     __device__ __forceinline__ uint32_t take_plain(uint32_t which, uint32_t bits) {
         const uint32_t left = SLOT_BITS - bits, slot = state & SLOT_MASK;
         const uint32_t value = __shfl_sync(ALL_LANES, slot >> left, 16 * which);
@@ -101,7 +101,7 @@ struct States {
         return value;
     }
 
-    // A value below n, 1 to 256, of the rank half; all are equally likely.
+    // Takes a value below n, which is 1 to 256, of the rank half. All values are equally likely.
     __device__ __forceinline__ uint32_t take_uniform(uint32_t n) {
         const uint32_t slot = state & SLOT_MASK, value = ((slot + 1) * n - 1) >> SLOT_BITS;
         const uint32_t start = (value << SLOT_BITS) / n, end = ((value + 1) << SLOT_BITS) / n;
@@ -109,8 +109,8 @@ struct States {
         return __shfl_sync(ALL_LANES, value, 16);
     }
 
-    // A number with two to seven extra bits, of which four come by a table: it takes two words at
-    // most. All lanes know what the two parts leave of the state of that half.
+    // Takes a number with two to seven extra bits, four of which come by a table, so it takes two
+    // words at most. All lanes compute the state of that half after each of the two parts.
     __device__ __forceinline__ uint32_t take_extra(uint32_t which, uint32_t width, const uint32_t* tables) {
         const uint32_t entry = tables[16 * extra_table(which, width) + (lane & 15)];
         const uint32_t slot = state & SLOT_MASK, start = entry & 0xFFFF;
@@ -129,7 +129,7 @@ struct States {
         return (1u << width) + ((high & ((1u << min(width, 4u)) - 1)) << bits | value) + 6;
     }
 
-    // The same with any number of extra bits, as only long runs have them.
+    // Takes a number with any number of extra bits, which only long runs have.
     __device__ __forceinline__ uint32_t take_long_extra(uint32_t which, uint32_t width, const uint32_t* tables) {
         uint32_t extra = take(which, tables + 16 * extra_table(which, width)) & ((1u << min(width, 4u)) - 1);
         for (uint32_t left = width - min(width, 4u); left > 0;) {

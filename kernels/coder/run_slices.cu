@@ -1,4 +1,4 @@
-// The runs of a BWT, and the slices of so many runs each, as `cut` in src/coder/slice_cuts.rs.
+// Finds the runs of a BWT, and divides it into slices like `cut` in src/coder/slice_cuts.rs.
 
 #include "coder/encode_args.cuh"
 
@@ -7,7 +7,7 @@ namespace {
 constexpr uint32_t BYTES = RUN_TILE / THREADS;
 static_assert(BYTES == 16, "a thread reads four words");
 
-// Of the 16 bytes of this thread, a bit for each that begins a run.
+// A bit for each of this thread's 16 bytes, set if it begins a run.
 __device__ __forceinline__ uint32_t heads_of(const EncodeArgs& v, uint32_t at) {
     if (at >= v.n) return 0;
     const uint4 four = __ldg(reinterpret_cast<const uint4*>(v.bwt + at));
@@ -24,7 +24,7 @@ __device__ __forceinline__ uint32_t heads_of(const EncodeArgs& v, uint32_t at) {
     return v.n - at >= 16 ? heads : heads & ((1u << (v.n - at)) - 1);
 }
 
-// The sum over the threads before this one; the last thread's, with its own, is that of the CTA.
+// The sum over the threads before this one. With the last thread's own, it is the sum of the CTA.
 __device__ __forceinline__ uint32_t sum_before(uint32_t own) {
     __shared__ uint32_t sums[THREADS / 32];
     const uint32_t lane = threadIdx.x % 32;
@@ -42,7 +42,7 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t own) {
 
 }  // namespace
 
-// A CTA for each tile.
+// One CTA per tile.
 extern "C" __global__ void __launch_bounds__(THREADS) count_run_heads(const EncodeArgs v) {
     const uint32_t own = __popc(heads_of(v, blockIdx.x * RUN_TILE + threadIdx.x * BYTES));
     const uint32_t before = sum_before(own);
@@ -50,7 +50,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_run_heads(const Enco
     if (blockIdx.x == 0 && threadIdx.x == 0) v.tile_runs[v.tiles] = 0;
 }
 
-// A CTA for each tile, when the runs before it are known.
+// One CTA per tile, once the number of runs before it is known.
 extern "C" __global__ void __launch_bounds__(THREADS) write_run_heads(const EncodeArgs v) {
     const uint32_t at = blockIdx.x * RUN_TILE + threadIdx.x * BYTES;
     uint32_t heads = heads_of(v, at);
@@ -59,11 +59,11 @@ extern "C" __global__ void __launch_bounds__(THREADS) write_run_heads(const Enco
     if (blockIdx.x == 0 && threadIdx.x == 0) v.heads[v.tile_runs[v.tiles]] = v.n;
 }
 
-// One warp: a lane for each of the next slices, up to the first that has too many bytes, which is
+// One warp. Each lane has one of the next slices, up to the first with too many bytes, which is
 // cut.
 extern "C" __global__ void __launch_bounds__(32) cut_slices(const EncodeArgs v) {
     const uint32_t lane = threadIdx.x, runs = v.tile_runs[v.tiles];
-    // Somewhat less runs than a slice may have, so that the last has no fewer than the others.
+    // Slices get somewhat fewer runs than allowed, so that the last has no fewer than the others.
     const uint32_t parts = (runs - 1) / v.slice_runs + 1, slice_runs = (runs - 1) / parts + 1;
     uint32_t count = 0, byte = 0, run = 0;
     while (byte < v.n) {
@@ -77,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(32) cut_slices(const EncodeArgs v) 
         }
         const uint32_t cut = __ballot_sync(ALL_LANES, end - start > v.slice_bytes);
         const uint32_t whole = cut ? __ffs(cut) - 1 : 32;
-        // Behind the end of the BWT slices have no bytes.
+        // Slices behind the end of the BWT have no bytes.
         const bool here = lane < whole + (cut ? 1 : 0) && start < v.n;
         if (here) v.slices[count + lane] = {start, start_run};
         count += __popc(__ballot_sync(ALL_LANES, here));

@@ -1,5 +1,5 @@
-// What the runs of a slice are coded as: MTF ranks, and which table has which symbol how often. A
-// warp for each slice, 32 runs at a time. The CPU's way is src/coder/mtf.rs and slice_symbols.rs.
+// Finds the symbols of a slice's runs: MTF ranks, and the counts of symbols in each table. One warp
+// per slice, 32 runs at a time. The CPU does this in src/coder/mtf.rs and slice_symbols.rs.
 
 #include "coder/encode_args.cuh"
 
@@ -8,11 +8,11 @@ namespace {
 struct Lists {
     uint8_t mtf_ranks[CODER_WARPS][256];  // by symbol
     uint8_t symbols[CODER_WARPS][256];    // by MTF rank
-    uint8_t moved[CODER_WARPS][256];      // whether the symbol of an MTF rank comes to the front
+    uint8_t moved[CODER_WARPS][256];      // 1 if the symbol of an MTF rank moves to the front
 };
 
-// A bit for each lane whose value is at most the limit of this lane; both have so many bits. Bit by
-// bit from the highest on, all lanes at once.
+// A bit for each lane whose value is at most this lane's limit. Both have BITS bits, which all
+// lanes compare from the highest on.
 template <uint32_t BITS>
 __device__ __forceinline__ uint32_t lanes_up_to(uint32_t value, uint32_t limit) {
     uint32_t below = 0, equal = ALL_LANES;
@@ -25,26 +25,26 @@ __device__ __forceinline__ uint32_t lanes_up_to(uint32_t value, uint32_t limit) 
     return below | equal;
 }
 
-// Goes backwards. The list holds the symbols in the order in which they come next, those that have
-// not been seen behind all others.
+// Finds MTF ranks backwards. The list holds the symbols in the order in which they occur next;
+// symbols not seen yet are behind all others.
 struct RankFinder {
     uint32_t lane;
     uint8_t *mtf_ranks, *symbols, *moved;
-    uint32_t seen;  // symbols seen so far
+    uint32_t seen;  // number of symbols seen so far
 
-    // The MTF ranks of 32 runs; a lane without a run has symbol NO_SYMBOL or more, unlike all
-    // others. Each lane's symbol of the table is moved to the front afterwards.
+    // Finds the MTF ranks of 32 runs. A lane without a run has a symbol of NO_SYMBOL or more,
+    // unlike all others. Afterwards the symbols of all runs are moved to the front of the list.
     __device__ __forceinline__ uint32_t find(uint32_t symbol, bool valid) {
         const uint32_t before = (1u << lane) - 1, after = ~before << 1;
         const uint32_t same = __match_any_sync(ALL_LANES, symbol);
-        // The runs before and behind this one that have the same symbol; -1 and 32 where none has.
+        // The runs before and behind this one with the same symbol; -1 and 32 if there are none.
         const int last = 31 - __clz(same & before);
         const int next = same & after ? __ffs(same & after) - 1 : 32;
         const int listed = valid ? mtf_ranks[symbol] : 0;
         const uint32_t fresh = __ballot_sync(ALL_LANES, valid && next == 32 && listed >= static_cast<int>(seen));
-        // Symbols that come before this one comes again, each at the first of its runs. Where the
-        // symbol returns among these runs, all of them count; where not, those that the list has
-        // before it, and of those behind it the ones that come before.
+        // Counts the symbols that occur before this one occurs again, each at the first of its
+        // runs. If the symbol recurs among these runs, all of them count. Otherwise the symbols
+        // before it in the list count, and those of the symbols behind it that occur earlier.
         const uint32_t between = after & ((next < 32 ? 1u << next : 0) - 1);
         const uint32_t firsts = lanes_up_to<5>(last + 1, min(lane + 1, 31u));
         const uint32_t behind = ~lanes_up_to<8>(listed, listed), counted = next < 32 ? ALL_LANES : behind;
@@ -55,8 +55,8 @@ struct RankFinder {
         return rank;
     }
 
-    // Brings the symbols of these runs to the front, in order of their first run. Those before the
-    // last of them in the list move back; from the end on, so that none is overwritten.
+    // Moves the symbols of these runs to the front, in the order of their first runs. Symbols
+    // before the last of them in the list move back, from the end on, so that none is overwritten.
     __device__ __forceinline__ void move(uint32_t symbol, bool valid, bool first, uint32_t listed) {
         const uint32_t firsts = __ballot_sync(ALL_LANES, valid && first);
         if (valid && first) moved[listed] = 1;
@@ -91,7 +91,7 @@ struct Counting {
     uint32_t averages[CODER_WARPS][256];
 };
 
-// Counts a number.
+// Counts a number in its tables.
 __device__ __forceinline__ void count(uint32_t* counts, uint32_t half, uint32_t table, uint32_t number) {
     uint32_t bucket = number;
     if (number >= DIRECT) {
@@ -103,15 +103,15 @@ __device__ __forceinline__ void count(uint32_t* counts, uint32_t half, uint32_t 
     atomicAdd(&counts[16 * (table + (half ? RUN_LEAVES : 0)) + bucket], 1u);
 }
 
-// Counts the runs of a slice.
+// Counts the symbols of a slice's runs.
 __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* averages, const RunSlice& slice) {
     const uint32_t lane = threadIdx.x % 32;
     const ContextMaps& maps = shared.maps;
     for (uint32_t i = lane; i < 256; i += 32) averages[i] = 0;
     __syncwarp();
-    // The average over all symbols without the last run, and what this adds.
+    // The average over all symbols before the last run, and the amount that run adds.
     uint32_t all = 0, last = ROUNDING;
-    // Loads are begun long before they are used: of 64 runs on where a run is, of 32 runs on what.
+    // Loads are begun long before use: heads 64 runs ahead, symbols and ranks 32 runs ahead.
     uint32_t next = slice.head(lane), next_end = slice.head(lane + 1);
     uint32_t later = slice.head(lane + 32), later_end = slice.head(lane + 33);
     uint32_t next_symbol = __ldg(v.bwt + slice.start_of(next));
@@ -129,8 +129,8 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
         next_symbol = __ldg(v.bwt + slice.start_of(next));
         next_rank = run + 32 < slice.runs ? v.mtf_ranks[item + 32] : 0;
         const uint32_t what = what_is_added(maps.roots, len - 1, rank_number);
-        // The averages of the symbol, each run after the one before it that has the same symbol.
-        // From bit 24 on its last MTF rank, quantised.
+        // The averages of this symbol. Each run updates them after the run before it with the same
+        // symbol. From bit 24 on they hold its last MTF rank, quantised.
         const uint32_t same = __match_any_sync(ALL_LANES, symbol), before = same & ((1u << lane) - 1);
         const uint32_t turn = __popc(before), turns = __reduce_max_sync(ALL_LANES, turn);
         uint32_t own = valid && turn == 0 ? averages[symbol] : 0;
@@ -144,7 +144,7 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
         __syncwarp();
         if (valid && same >> lane == 1) averages[symbol] = with_run;
         __syncwarp();
-        // That over all symbols, run after run.
+        // The average over all symbols, updated run after run.
         uint32_t one_late = __shfl_up_sync(ALL_LANES, what, 1), around = 0;
         if (lane == 0) one_late = last;
         for (uint32_t k = 0; k < 32; k++) {
@@ -165,7 +165,8 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
         count(shared.counts, 1, rank_leaf, rank_number);
         atomicAdd(&shared.counts[TABLE_WORDS + symbol], len);
     }
-    // What lies between two slices, and behind the last, is read with the last item of a slice.
+    // The items between two slices, and those behind the last, are read together with a slice's
+    // last item.
     const uint32_t end = slice.items + slice.runs;
     const bool is_free = slice.runs && slice.head(slice.runs) == slice.end, is_last = slice.end == v.n;
     if (is_free && (lane == 0 || (is_last && end + lane < ((end + 3) & ~3u)))) v.symbols[end + lane] = 0;
@@ -173,7 +174,7 @@ __device__ void count_runs(const EncodeArgs& v, Counting& shared, uint32_t* aver
 
 }  // namespace
 
-// A CTA for CODER_WARPS slices.
+// One CTA for CODER_WARPS slices.
 extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) find_mtf_ranks(const EncodeArgs v) {
     __shared__ Lists lists;
     const uint32_t warp = warp_number(), lane = threadIdx.x % 32;
@@ -185,8 +186,8 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) find_mtf_ranks(co
         finder.moved[i] = 0;
     }
     __syncwarp();
-    // Loads are begun long before they are used: of 64 runs back where a run is, of 32 runs its
-    // symbol. Before the first run there are none, as their numbers say.
+    // Loads are begun long before use: heads 64 runs back, symbols 32 runs back. Runs before the
+    // first do not exist; their numbers wrap around, and `head` gives 0 for them.
     uint32_t run = ((slice.runs + 31) & ~31u) - 32 + lane, later = slice.head(run - 32);
     uint32_t next_symbol = __ldg(v.bwt + slice.start_of(slice.head(run)));
     for (uint32_t end = (slice.runs + 31) & ~31u; end > 0; end -= 32, run -= 32) {
@@ -201,7 +202,7 @@ extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) find_mtf_ranks(co
     if (lane == 0) v.list_sizes[slice.number] = finder.seen;
 }
 
-// A CTA for CODER_WARPS slices, when the MTF ranks are known.
+// One CTA for CODER_WARPS slices, once the MTF ranks are known.
 extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) count_contexts(const EncodeArgs v) {
     __shared__ Counting shared;
     copy_words(&shared.maps, v.maps, sizeof(ContextMaps) / 4);

@@ -1,45 +1,44 @@
-// From coded slices of static rANS to the BWT: a warp for each slice.
+// Decodes slices of static rANS into a BWT, with one warp per slice.
 //
-// A run costs a step in which both halves of the warp decode a bucket at once: each lane compares
-// the slot of its half's state with where its symbol starts, one ballot tells both symbols, and one
-// shuffle brings the new states. The tables of a run depend on nothing later than the run before
-// the last, and its symbol is known as early; so the tables of the next run are looked up
-// meanwhile, and a step takes hardly longer than the states do. One branch of a step is for all
+// A run takes one step, in which both halves of the warp decode a bucket at once. Each lane
+// compares the slot of its half's state with the start of its symbol. One ballot gives both
+// symbols, and one shuffle the new states. The tables of a run depend on nothing later than the run
+// before the last, and its symbol is known as early. So the tables of the next run are looked up
+// meanwhile, and a step takes hardly longer than the states do. One branch per step handles all
 // that is rare in text: extra bits, MTF ranks of 8 and more, and other words.
 //
-// The MTF list: all lanes know its first eight symbols, and each of 31 lanes holds eight of the
+// The MTF list: all lanes have its first eight symbols, and each of 31 lanes has eight of the
 // others.
 //
-// Whatever the coded bytes are, nothing is read or written outside of the slice, each step writes a
-// byte or more, and a slice ends when its raw size is reached.
+// Whatever the coded bytes are, nothing is read or written outside of the slice. Each step writes
+// at least one byte, and a slice ends when its raw size is reached.
 
 #include <cstddef>
 
 #include "coder/decode_states.cuh"
 
-// A slice, in bytes: the coded ones from the beginning of all coded slices on, the raw ones from
-// that of the BWT.
+// A slice: its range in the coded bytes of all slices, and its range in the BWT, in bytes.
 struct SHARED CodedSlice {
     uint32_t coded_start, coded_size;
     uint32_t raw_start, raw_size;
 };
 
-// The slices of a block. Sizes are at least 1, coded ones at most the raw ones, and all slices are
-// within `coded` and `bwt`.
+// The slices of a block. Sizes are at least 1, a coded size is at most the raw size, and all slices
+// lie within `coded` and `bwt`.
 struct SHARED DecodeArgs {
     const ContextMaps* maps;
-    const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] first slot; from bit 16 on how many
-    const uint8_t* alphabet;     // [0..255] whether a byte occurs in the BWT
+    const uint32_t* tables;      // [0..16 * MODEL_TABLES - 1] first slot; from bit 16 on the number
+    const uint8_t* alphabet;     // [0..255] 1 if a byte occurs in the BWT, else 0
     const CodedSlice* slices;    // [0..slice_count - 1]
-    const uint8_t* coded;        // and behind the last slice 8 bytes that can be read
+    const uint8_t* coded;        // followed by 8 readable bytes
     uint8_t* bwt;
-    uint32_t* flaws;             // [0..slice_count - 1] one of Flaw for each slice
+    uint32_t* flaws;             // [0..slice_count - 1] a Flaw for each slice
     uint32_t slice_count;
 };
 
 namespace {
 
-// What is wrong with a slice; src/gpu/bwt_decoder/tests.rs has the CPU's words for it.
+// Flaw of a slice. src/gpu/bwt_decoder/tests.rs has the CPU's words for each.
 enum Flaw {
     WHOLE = 0,
     ENDS_EARLY = 1,
@@ -52,20 +51,21 @@ enum Flaw {
     LARGE_RANK = 8,
 };
 
-// Items of a warp and of half a warp, by symbol and NO_SYMBOL.
+// Number of items per warp and per half of a warp, indexed by symbol and NO_SYMBOL.
 constexpr uint32_t AVERAGES_OF_WARP = NO_SYMBOL + 4, OWN_OF_HALF = NO_SYMBOL + 4;
 
 struct Shared {
     uint32_t tables[TABLE_WORDS];
     ContextMaps maps;
-    uint32_t what_is_added[256];  // by 16 * the bucket of the run length + that of the MTF rank
-    uint32_t selectors[8];        // of the two byte permutations that put the front at a rank
+    uint32_t what_is_added[256];  // by 16 * bucket of the run length + bucket of the MTF rank
+    uint32_t selectors[8];        // of the two byte permutations that move the front to a rank
     uint32_t averages[CODER_WARPS * AVERAGES_OF_WARP];
-    // by symbol, for each half of each warp: the leaf of run lengths, the own node of MTF ranks
+    // by symbol, for each half of each warp: leaf of run lengths, own node of MTF ranks
     uint8_t own[CODER_WARPS * 2 * OWN_OF_HALF];
 };
 
-// Of 8 symbols the front goes to rank 1 to 7; `bucket` is that less one. With 7 all stay.
+// Byte selectors that move the front of 8 symbols to rank bucket + 1, 1 to 7. With 7 all symbols
+// stay.
 __device__ __forceinline__ uint32_t selectors(uint32_t bucket) {
     uint32_t selectors = 0;
     for (uint32_t k = 0; k < 8; k++) {
@@ -75,7 +75,7 @@ __device__ __forceinline__ uint32_t selectors(uint32_t bucket) {
     return selectors;
 }
 
-// As __byte_perm, which clears bits of the selectors that are clear here.
+// Like __byte_perm, but without clearing bits of the selectors, which are clear already.
 __device__ __forceinline__ uint32_t permuted(uint32_t first, uint32_t second, uint32_t selectors) {
     uint32_t bytes;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(bytes) : "r"(first), "r"(second), "r"(selectors));
@@ -85,9 +85,9 @@ __device__ __forceinline__ uint32_t permuted(uint32_t first, uint32_t second, ui
 // The symbols by MTF rank.
 struct MtfList {
     uint32_t head[2];  // the first eight, in all lanes
-    uint32_t rest[2];  // of lane k those of ranks 8 * k + 8 to 8 * k + 15
+    uint32_t rest[2];  // lane k has those of ranks 8 * k + 8 to 8 * k + 15
 
-    // Loads the first 256 of what is in shared memory.
+    // Loads the 256 symbols from shared memory.
     __device__ __forceinline__ void load(const uint8_t* list, uint32_t lane) {
         const uint32_t* words = reinterpret_cast<const uint32_t*>(list);
         head[0] = words[0];
@@ -96,23 +96,23 @@ struct MtfList {
         rest[1] = lane < 31 ? words[2 * lane + 3] : 0;
     }
 
-    // Puts the front at a rank from 1 to 7.
+    // Moves the front to a rank from 1 to 7.
     __device__ __forceinline__ void put_near(uint32_t selectors) {
         const uint32_t first = head[0], second = head[1];
         head[0] = permuted(first, second, selectors);
         head[1] = permuted(first, second, selectors >> 16);
     }
 
-    // Puts the front at a rank from 8 to 255. Each lane up to that of the rank gives its first
-    // symbol to the one before, and has the next lane's behind its others; that of the rank has the
-    // front at its place, as if it was the front of its eight.
+    // Moves the front to a rank from 8 to 255. Each lane before that of the rank gives its first
+    // symbol to the lane before it, and appends the next lane's first symbol. The lane of the rank
+    // inserts the front, as if it were the front of its own eight.
     __device__ __forceinline__ void put_far(const uint32_t* all_selectors, uint32_t mtf_rank, uint32_t lane) {
         const uint32_t up = __shfl_sync(ALL_LANES, rest[0], 0), after = __shfl_down_sync(ALL_LANES, rest[0], 1);
         const uint32_t last = (mtf_rank - 8) / 8;
         const uint32_t selectors = all_selectors[lane < last ? 6 : (mtf_rank - 1) & 7];
         const uint32_t first = __byte_perm(rest[0], lane < last ? after : head[0], 0x3214), second = rest[1];
         const uint32_t moved[2] = {permuted(first, second, selectors), permuted(first, second, selectors >> 16)};
-        // Without a branch, so that the compiler knows that all lanes stay together.
+        // No branch, so that the compiler knows that all lanes stay together.
         rest[0] = lane <= last ? moved[0] : rest[0];
         rest[1] = lane <= last ? moved[1] : rest[1];
         head[0] = __funnelshift_r(head[0], head[1], 8);
@@ -120,9 +120,9 @@ struct MtfList {
     }
 };
 
-// Decodes the first symbols of a slice into `list`, which is then whole; gives their number.
+// Decodes the first symbols of a slice into `list`, and fills it up to 256. Returns their number.
 __device__ uint32_t take_symbols(States& states, const uint8_t* alphabet, uint8_t* list) {
-    // Of eight bytes, a bit for those that are left.
+    // A bit for each of eight bytes, set if it occurs and is not in the list yet.
     const uint32_t lane = states.lane;
     uint32_t left = 0;
     for (uint32_t k = 0; k < 8; k++) {
@@ -134,7 +134,7 @@ __device__ uint32_t take_symbols(States& states, const uint8_t* alphabet, uint8_
         const uint32_t other = __shfl_up_sync(ALL_LANES, before, o);
         if (lane >= o) before += other;
     }
-    // An alphabet is never empty; if it were, no shift or division would be defined.
+    // An alphabet is never empty; the maximum keeps the shifts and divisions below defined.
     uint32_t all = max(__shfl_sync(ALL_LANES, before, 31), 1u);
     before -= __popc(left);
     __syncwarp();
@@ -154,7 +154,7 @@ __device__ uint32_t take_symbols(States& states, const uint8_t* alphabet, uint8_
     return count;
 }
 
-// Writes what a run has behind its first 32 bytes.
+// Writes the bytes of a run behind its first 32.
 __device__ __forceinline__ void write_rest(uint8_t* out, uint32_t len, uint32_t symbol, uint32_t lane) {
     if (len <= 32) return;
     uint32_t at = 32 + lane;
@@ -171,13 +171,13 @@ __device__ __forceinline__ void write_rest(uint8_t* out, uint32_t len, uint32_t 
     for (; at < len; at += 32) out[at] = symbol;
 }
 
-// Keeps a number in a register, where the compiler would make it anew in each step.
+// Keeps a number in a register, since the compiler would compute it again in each step.
 __device__ __forceinline__ uint32_t kept(uint32_t number) {
     asm volatile("" : "+r"(number));
     return number;
 }
 
-// Where in shared memory a half of a warp finds what it needs.
+// Offsets in shared memory of the data of one half of a warp.
 struct HalfView {
     uint32_t averages, own, tables;
     uint32_t own_map;  // bytes from the beginning of the maps on
@@ -191,10 +191,10 @@ struct HalfView {
     }
 };
 
-// Decodes the runs of a slice behind the states. All threads of the warp take the same way.
+// Decodes the runs of a slice after its states. All threads of the warp take the same path.
 //
-// Most of a step waits: for shared memory, votes and shuffles. So what does not belong together
-// stands side by side, in the order in which it is ready.
+// Most of a step is waiting: for shared memory, votes and shuffles. So independent work is
+// interleaved, in the order in which it becomes ready.
 __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* alphabet, States states, uint32_t odd,
                                 uint8_t* out, uint32_t size) {
     const uint32_t lane = states.lane, half = states.half;
@@ -213,24 +213,24 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
     uint32_t symbol = list.head[0] & 255, left = size, all = 0;
     const uint32_t first_own = maps[at.own_map];
     uint32_t entry = shared.tables[at.tables + 16 * (half ? shared.maps.rank_leaf[8 * first_own] : first_own)];
-    // Of the run before: its symbol, what it adds, the averages of the symbol with it, quantised.
+    // For the run before: its symbol, the amount it adds, and the quantised averages of its symbol.
     uint32_t last_symbol = NO_SYMBOL, what = ROUNDING, run_context = 0, rank_context = 0;
     uint32_t symbol_averages = 0;
     uint8_t* to = out;
-    // MTF ranks, each less one, that neither the list nor the head of it ends before.
+    // Bound on MTF ranks, each less one, within both the list and its first eight symbols.
     const uint32_t near_ranks = min(count - 1, 7u);
     const uint32_t low_half = kept(half ? 0xFFFF0000 : 0x0000FFFF), base = kept(16 * half - 1);
     for (;;) {
-        // Both buckets. What the run adds is looked up as if it had no extra bits.
+        // Both buckets. The amount that the run adds is looked up as if it had no extra bits.
         const uint32_t slot = states.state & SLOT_MASK, start = entry & 0xFFFF;
         const uint32_t found = __ballot_sync(ALL_LANES, slot >= start);
         uint32_t run_number = __popc(found & 0xFFFF) - 1, rank_number = __popc(found >> 16) - 1;
         uint32_t next_what = shared.what_is_added[16 * run_number + rank_number];
         const uint32_t selectors = shared.selectors[rank_number & 7];
-        // What is known of the last symbol, and what is around the next run.
+        // The context of the last symbol, and the average of all symbols for the next run.
         const uint32_t last_own = maps[at.own_map + own_context(run_context, rank_context, what >> 24)];
         const uint32_t next_symbol = list.head[0] >> 8 & 255;
-        // What is written meanwhile is not read.
+        // An entry that is being written is not read: NO_SYMBOL is read in its place.
         const uint32_t kept_own = shared.own[at.own + (next_symbol == last_symbol ? NO_SYMBOL : next_symbol)];
         all = added_to_all(all, what);
         const uint32_t around = shared.maps.all_rank_context[all];
@@ -248,12 +248,12 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
         const uint32_t next_entry = shared.tables[at.tables + 16 * (half ? rank_leaf : next_own)];
         states.words.passed += __popc(low & 0x00010001);
 
-        // The model state takes the run; the rest of that is done beside the next run.
+        // Updates the model state by the run. The rest of the update is done beside the next run.
         const auto end_run = [&](uint32_t len) {
             what = next_what;
             const uint32_t averages = added(symbol_averages, what);
-            // Every lane writes what it will read, and not what it reads here; this keeps what is
-            // read and written for one run before what is written for the next.
+            // Every lane writes the entry that it will read, and none that it reads here. The
+            // barrier orders the reads and writes of one run before the writes of the next.
             __syncwarp();
             shared.averages[at.averages + symbol] = averages;
             run_context = shared.maps.run_context[averages & 1023];
@@ -266,7 +266,7 @@ __device__ uint32_t decode_runs(Shared& shared, uint32_t warp, const uint8_t* al
             symbol = next_symbol;
             entry = next_entry;
         };
-        // A branch takes as long as several lookups, so there is one for all that is rare.
+        // A branch takes as long as several lookups, so all rare cases share one.
         const bool is_long = run_number >= min(left - 1, DIRECT), is_far = rank_number >= near_ranks;
         const bool is_rare = is_long | is_far | states.words.is_through();
         if (!is_rare) {
@@ -312,7 +312,7 @@ __device__ __forceinline__ uint32_t word_at(const uint8_t* bytes) {
     return __ldg(bytes) | __ldg(bytes + 1) << 8 | __ldg(bytes + 2) << 16 | __ldg(bytes + 3) << 24;
 }
 
-// Decodes a slice with one warp; gives its flaw.
+// Decodes a slice with one warp. Returns its flaw.
 __device__ uint32_t decode_slice(const DecodeArgs& v, Shared& shared, uint32_t warp, const CodedSlice& slice) {
     const uint8_t* coded = v.coded + slice.coded_start;
     uint8_t* out = v.bwt + slice.raw_start;
@@ -332,7 +332,7 @@ __device__ uint32_t decode_slice(const DecodeArgs& v, Shared& shared, uint32_t w
 
 }  // namespace
 
-// A CTA decodes CODER_WARPS slices.
+// One CTA decodes CODER_WARPS slices.
 extern "C" __global__ void __launch_bounds__(32 * CODER_WARPS) decode_slices(const DecodeArgs v) {
     __shared__ Shared shared;
     copy_words(shared.tables, v.tables, TABLE_WORDS);

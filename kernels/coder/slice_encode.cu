@@ -1,20 +1,21 @@
-// Slices by static rANS, from the last run to the first, as rANS is a stack.
+// Encodes slices by static rANS, from the last run to the first, since rANS is a stack.
 //
-// A state takes its symbols one after the other, and all else can be done beside that. So each
-// state has a thread, and a warp codes 16 slices: the threads of its run half have the states of
-// run lengths, those of its rank half those of MTF ranks. Where one slice has extra bits and
-// another has none, this pushes a symbol that has all slots, which leaves a state as it is; so all
-// go the same way, but for runs of 135 bytes and more. Four runs are looked up at once, and pushed
-// without a branch between them.
+// A state takes its symbols one after the other; all other work can be done beside that. So each
+// state has a thread, and a warp encodes 16 slices: the threads of its run half have the states of
+// run lengths, those of its rank half the states of MTF ranks. If one slice has extra bits and
+// another has none, the other pushes a symbol that has all slots, which leaves its state unchanged.
+// So all slices take the same path, except for runs of 135 bytes and more. Four runs are looked up
+// at once, and pushed without a branch between them.
 //
-// A run takes about 300 cycles, most of them to wait for what the states need next, and so does a
-// run of each of thousands of slices. The CPU's way is src/coder/static_encoder.rs.
+// A run takes about 300 cycles, most of them spent on waiting for the data that the states need
+// next. In that time, thousands of slices encode a run each. The CPU does this in
+// src/coder/static_encoder.rs.
 
 #include "coder/encode_args.cuh"
 
 namespace {
 
-// Slots of a symbol: the first, and from bit 16 on how many; and 2^32 over that, rounded down.
+// Slots of a symbol: the first, and from bit 16 on their number; and 2^32 / number, rounded down.
 struct Slots {
     uint32_t slots, inverse;
 };
@@ -23,17 +24,17 @@ __device__ __forceinline__ Slots slots_of(uint32_t start, uint32_t freq) {
     return {start | freq << 16, 0xFFFFFFFF / max(freq, 1u)};
 }
 
-// Of a symbol that has all slots.
+// The slots of a symbol that has all of them.
 __device__ __forceinline__ Slots all_slots() { return {1u << (SLOT_BITS + 16), 0xFFFFFFFF >> SLOT_BITS}; }
 
-// A value of so many bits, all of which are equally likely; of none, a symbol that has all slots.
+// A value of `bits` bits, all equally likely. With 0 bits it is a symbol that has all slots.
 struct Plain {
     uint32_t value, bits;
 };
 
-// The extra bits of a number from 10 on, which are pushed before its bucket: how many they are, and
-// how many of them no table has. Those that one has are the highest. The last bucket of run lengths
-// does not tell how many they are, so this is pushed too.
+// The extra bits of a number from 10 on, which are pushed before its bucket: their number, and the
+// number of those that no table has. A table has the highest ones. The last bucket of run lengths
+// does not tell their number, so that is pushed too.
 struct Width {
     uint32_t shifted, width, left;
 
@@ -45,20 +46,20 @@ struct Width {
 
     __device__ __forceinline__ uint32_t extra() const { return shifted - (1u << width); }
 
-    // The item of all tables that the highest bits are.
+    // Index, in all tables, of the symbol made of the highest extra bits.
     __device__ __forceinline__ uint32_t item(uint32_t half) const {
         return 16 * extra_table(half, width) + (extra() >> left);
     }
 };
 
-// The least number of the last bucket: from it on, a run is long.
+// The smallest number in the last bucket. From it on, a run is long.
 constexpr uint32_t LONG_RUN = (1u << LAST_BUCKET_WIDTH) + 6;
-// Behind all tables there is the item that has all slots.
+// Index of an item, behind all tables, that has all slots.
 constexpr uint32_t ALL_SLOTS_ITEM = TABLE_WORDS;
 
-// What is pushed for a number: in bits 0 to 3 its bucket, from 4 on the item of its highest extra
-// bits, from 20 on how many lower ones there are, and from 24 on these. It does not do for long
-// runs.
+// Symbols to push for a number: bits 0 to 3 have its bucket, from bit 4 on the item of its highest
+// extra bits, from bit 20 on the number of the lower ones, and from bit 24 on these. It does not
+// work for long runs.
 __device__ uint32_t symbols_of(uint32_t half, uint32_t number) {
     if (number < DIRECT) return number | ALL_SLOTS_ITEM << 4;
     const Width width(number);
@@ -71,21 +72,21 @@ struct Shared {
     uint32_t symbols[2][256];  // by half and number
 };
 
-// A state of a slice, and the words that both states of it have given, from the last on.
+// A state of a slice, and the words that both states of the slice have given, from the last on.
 struct Stack {
     uint32_t lane, half, state;
     uint16_t* words;
     uint32_t given, room;
 
-    // Where the next word goes, if there is room for it.
+    // Index of the next word; negative if there is no room for it.
     __device__ __forceinline__ int place() const { return static_cast<int>(room - given) - 1; }
 
     __device__ __forceinline__ void give(bool gives, int place, uint32_t word) const {
         if (gives && place >= 0) words[place] = static_cast<uint16_t>(word);
     }
 
-    // Makes the state small enough for a symbol of so many slots. Gives whether it has to give a
-    // word for that, which is in the lower half of `before`.
+    // Makes the state small enough for a symbol with `freq` slots. Returns true if the state must
+    // give a word for that, which is the lower half of `before`.
     __device__ __forceinline__ bool shrink(uint32_t freq, uint32_t& before) {
         const bool full = state > (freq << 17) - 1;
         before = state;
@@ -111,7 +112,7 @@ struct Stack {
         return gives;
     }
 
-    // Pushes a symbol of each half, the rank half's first.
+    // Pushes a symbol of each half. The rank half's comes first.
     template <class Symbol>
     __device__ __forceinline__ void push(Symbol symbol) {
         uint32_t before;
@@ -121,7 +122,8 @@ struct Stack {
         given += __popc(both & 0x00010001);
     }
 
-    // Pushes a run that is not long: extra bits of the MTF rank, of the run length, both buckets.
+    // Pushes a run that is not long: extra bits of the MTF rank, those of the run length, both
+    // buckets.
     __device__ __forceinline__ void push_run(Plain low, Slots high, Slots bucket) {
         uint32_t before[3];
         const bool gives_low = put(low, before[0]), gives_high = put(high, before[1]);
@@ -135,11 +137,11 @@ struct Stack {
         given += extra + (own >> 8) + (other >> 8);
     }
 
-    // Pushes the extra bits of one half, as many as there are. A half that has none has number 0.
+    // Pushes all extra bits of one half. A half without extra bits has number 0.
     __device__ __forceinline__ void push_long_extra(const Slots* tables, uint32_t number) {
         const bool large = number >= DIRECT;
         const Width width(large ? number : 7);
-        // The decoder takes eight bits at a time, and then what is left.
+        // The decoder takes eight bits at a time, and the remaining ones last.
         uint32_t done = width.left % 8;
         push(Plain{width.extra() & ((1u << done) - 1), done});
         while (__any_sync(ALL_LANES, done < width.left)) {
@@ -153,7 +155,7 @@ struct Stack {
     }
 };
 
-// Where a half finds its own in the symbols of a run, and its tables.
+// Offsets of one half's data in the symbols of a run, and its tables.
 struct HalfView {
     uint32_t number_at, most, leaf_at, leaves, first_table;
     const uint32_t* symbols;
@@ -168,12 +170,12 @@ struct HalfView {
     }
 };
 
-// A run, as one half sees it. Where no run is, all is as if it had number 0 and all slots.
+// A run, as one half sees it. If there is no run, it has number 0 and all slots.
 struct HalfRun {
     uint32_t number, symbols;
     Slots high, bucket;
 
-    // Without branches: whatever the item is where no run is, there are items for it.
+    // No branches: every value of an item without a run selects some entry.
     __device__ __forceinline__ void find(const Slots* tables, const HalfView& view, uint32_t item, bool valid) {
         number = valid ? item >> view.number_at & view.most : 0;
         symbols = view.symbols[min(number, 255u)];
@@ -189,7 +191,7 @@ struct HalfRun {
 struct ItemGroups {
     const uint4* symbols;
     uint32_t first, runs;   // items of the slice
-    uint32_t end, count;    // group behind the last, and how many there are
+    uint32_t end, count;    // number of the group behind the last, and number of groups
 
     __device__ __forceinline__ ItemGroups(const EncodeArgs& v, const RunSlice& slice) {
         symbols = reinterpret_cast<const uint4*>(v.symbols);
@@ -203,14 +205,15 @@ struct ItemGroups {
         return group < count ? __ldg(symbols + (end - 1 - group)) : make_uint4(0, 0, 0, 0);
     }
 
-    // The number of a run in the slice; `runs` or more where there is none.
+    // The number of a run in the slice, or at least `runs` if there is no such run.
     __device__ __forceinline__ uint32_t run(uint32_t group, uint32_t item) const {
         return group < count ? 4 * (end - 1 - group) + item - first : 0xFFFFFFFF;
     }
 };
 
-// Pushes the runs of a slice. What four runs have tells how all slices push them, so that there is
-// no branch between one run and the next, and the words of one are given beside the states of that.
+// Pushes the runs of a slice. The largest numbers of four runs decide how all slices push them. So
+// there is no branch between runs, and the words of one are given while the next changes the
+// states.
 __device__ void push_runs(const Shared& shared, const RunSlice& slice, const ItemGroups& groups, Stack& stack) {
     const uint32_t most = __reduce_max_sync(ALL_LANES, groups.count), half = stack.half;
     const uint32_t long_run = half ? 256 : LONG_RUN;
@@ -263,7 +266,7 @@ __device__ void push_symbols(const EncodeArgs& v, const uint32_t (&alphabet)[8],
     const bool mine = stack.half && slice.runs;
     const uint32_t count = mine ? v.list_sizes[slice.number] : 0;
     const uint8_t* list = v.lists + 256 * static_cast<size_t>(slice.number);
-    // Each symbol is coded as its number among the bytes that are not in the list before it.
+    // Each symbol is coded as its number among the bytes that are not before it in the list.
     uint32_t left[8], all = 0;
 #pragma unroll
     for (uint32_t w = 0; w < 8; w++) {
@@ -298,7 +301,7 @@ __device__ void push_symbols(const EncodeArgs& v, const uint32_t (&alphabet)[8],
     stack.push(slots);
 }
 
-// Copies bytes with all threads of a CTA, four at a time where they go.
+// Copies bytes with all threads of a CTA, four at a time to aligned words.
 __device__ void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t len) {
     const uint32_t ahead = min(static_cast<uint32_t>(-reinterpret_cast<uintptr_t>(to)) & 3, len);
     if (threadIdx.x < ahead) to[threadIdx.x] = from[threadIdx.x];
@@ -308,22 +311,22 @@ __device__ void copy_bytes(uint8_t* to, const uint8_t* from, uint32_t len) {
     const uint32_t shift = 8 * (reinterpret_cast<uintptr_t>(from) & 3);
     const uint32_t* words = reinterpret_cast<const uint32_t*>(from - shift / 8);
     for (uint32_t i = threadIdx.x; i < len / 4; i += blockDim.x) {
-        // The word behind is read only where bytes of it are wanted.
+        // The next word is read only if bytes of it are wanted.
         const uint32_t high = shift ? words[i + 1] : 0;
         reinterpret_cast<uint32_t*>(to)[i] = __funnelshift_r(words[i], high, shift);
     }
     if (threadIdx.x < len % 4) to[len / 4 * 4 + threadIdx.x] = from[len / 4 * 4 + threadIdx.x];
 }
 
-// Where the words of a slice are: behind the first even byte of its place.
+// Offset of a slice's words: the first even byte of its range.
 __device__ __forceinline__ uint32_t words_start(uint32_t slice_start) { return (slice_start + 1) & ~1u; }
 
-// As many words as a slice may have at most if it is to be shorter than its bytes.
+// Maximum number of words of a slice that is to be shorter than its bytes.
 __device__ __forceinline__ uint32_t most_words(uint32_t size) { return size >= 9 ? (size - 9) / 2 : 0; }
 
 }  // namespace
 
-// A CTA for ENCODE_SLICES slices. The counts tell which bytes occur.
+// One CTA for ENCODE_SLICES slices. The counts tell which bytes occur.
 extern "C" __global__ void __launch_bounds__(2 * ENCODE_SLICES) encode_slices(const EncodeArgs v) {
     __shared__ Shared shared;
     for (uint32_t i = threadIdx.x; i < TABLE_WORDS; i += blockDim.x) {
@@ -353,7 +356,7 @@ extern "C" __global__ void __launch_bounds__(2 * ENCODE_SLICES) encode_slices(co
     if (stack.half == 0) v.coded_starts[slice.number] = coded;
 }
 
-// A CTA for each slice, when it is known where it goes.
+// One CTA per slice, once its start in the coded bytes is known.
 extern "C" __global__ void __launch_bounds__(THREADS) gather_slices(const EncodeArgs v) {
     if (blockIdx.x >= *v.slice_count) return;
     const uint32_t start = v.slices[blockIdx.x].byte, size = v.slices[blockIdx.x + 1].byte - start;

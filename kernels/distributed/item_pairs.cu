@@ -1,5 +1,5 @@
-// Numbers of items with their values, on their way to the GPUs that keep the items: the number in
-// the upper half of a word.
+// Pairs of an item's number and a value, on their way to the GPUs that keep the items. The number
+// is in the upper half of a word.
 
 #include "runtime/common.cuh"
 
@@ -13,14 +13,14 @@ extern "C" __global__ void store_pairs(const uint64_t* pairs, uint32_t items, ui
     if (t < items) out[static_cast<uint32_t>(pairs[t] >> 32) - first] = static_cast<uint32_t>(pairs[t]);
 }
 
-// The sampled positions of a text of n symbols: those of one element of the cover are together.
+// The sampled positions of a text of n symbols. Those of one element of the cover are together.
 struct SHARED SampleView {
     const uint32_t* elements;  // of the cover
-    const uint32_t* columns;   // of each residue the element that it is, or ~0
-    const uint32_t* starts;    // of each element the index of its first position
-    const uint32_t* shifts;    // of each element: from an index to where its pair is put
+    const uint32_t* columns;   // for each residue, the number of its element, or ~0
+    const uint32_t* starts;    // for each element, the index of its first position
+    const uint32_t* shifts;    // for each element, offset from an index to the position of its pair
     uint32_t period;
-    uint32_t size;  // elements
+    uint32_t size;  // number of elements
     uint32_t n;
 };
 
@@ -31,8 +31,8 @@ struct SHARED SampledPairsArgs {
     uint32_t first, items;
 };
 
-// The indices of the sampled ones of so many positions from `first` on, with their names. The empty
-// suffix has the least name.
+// Writes the indices of the sampled ones of `items` positions from `first` on, with their names.
+// The empty suffix has the smallest name.
 extern "C" __global__ void sampled_names(const __grid_constant__ SampledPairsArgs a) {
     const uint32_t i = global_thread();
     if (i >= a.items) return;
@@ -43,7 +43,7 @@ extern "C" __global__ void sampled_names(const __grid_constant__ SampledPairsArg
     a.pairs[index - sample.shifts[column]] = item_pair(index, position == sample.n ? 1 : a.values[i]);
 }
 
-// The positions of sorted sample suffixes with their ranks, of which the first one is `first`.
+// Writes the positions of sorted sample suffixes with their ranks, the first of which is `first`.
 extern "C" __global__ void sampled_ranks(const __grid_constant__ SampledPairsArgs a) {
     const uint32_t t = global_thread();
     if (t >= a.items) return;

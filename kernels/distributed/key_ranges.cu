@@ -1,10 +1,10 @@
-// The suffixes of a text parted among GPUs by their first keys: a range of keys for each.
+// Divides the suffixes of a text among GPUs by their first keys: each gets a range of keys.
 
 #include "sort/code_keys.cuh"
 
 const uint32_t SHIFT = 64 - RANGE_BITS;
 
-// How many keys there are with each first RANGE_BITS bits, of the suffixes in tiles from
+// Counts the keys with each value of the first RANGE_BITS bits, of the suffixes in tiles from
 // `first_tile` to before `end_tile`. `counts` is 0 at the start.
 extern "C" __global__ void __launch_bounds__(THREADS)
     count_keys(const uint8_t* bytes, uint32_t n, const uint32_t* table, uint32_t first_tile, uint32_t end_tile,
@@ -27,8 +27,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// The suffixes of which the first bits of the keys are in [low, high), in any order, with their
-// keys, as far as there is room. `cursor` is 0 at the start, and their number at the end.
+// Writes the suffixes whose first key bits are in [low, high), in any order, with their keys, as
+// far as there is room. `cursor` is 0 at the start, and gets their number.
 extern "C" __global__ void __launch_bounds__(THREADS)
     range_keys(const uint8_t* bytes, uint32_t n, const uint32_t* table, uint32_t low, uint32_t high, uint32_t* cursor,
                uint32_t room, uint64_t* keys, uint32_t* suffixes) {

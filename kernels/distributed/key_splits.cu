@@ -1,10 +1,10 @@
-// Where sorted keys are cut, so that each GPU gets as many as it has rows.
+// Finds the cuts of sorted keys, so that each GPU gets as many keys as it has rows.
 
 #include "runtime/common.cuh"
 
-// counts[i] = how many keys of range i / per_range are less than candidates[i].
+// counts[i] = number of keys of range i / per_range that are less than candidates[i].
 //
-// [in] ranges  two items for each range of `keys`, which is sorted: its start and its end
+// [in] ranges  start and end of each range of `keys`, in which keys are sorted
 extern "C" __global__ void count_less(const uint64_t* keys, const uint32_t* ranges, const uint64_t* candidates,
                                       uint32_t per_range, uint32_t items, uint32_t* counts) {
     const uint32_t i = global_thread();

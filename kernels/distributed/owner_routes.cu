@@ -1,32 +1,33 @@
-// Ranks on their way to and from the GPUs that keep them: each keeps those of its part of the text.
+// Routes ranks to and from the GPUs that keep them. Each GPU keeps the ranks of its part of the
+// text.
 
 #include "distributed/suffix_words.cuh"
 
 const uint32_t NO_SLOT = ~0u;
 
-// A batch of suffixes, each of which has a position to ask for, or its own rank to tell.
+// A batch of suffixes. Each has a position whose rank it asks for, or its own rank to send.
 struct SHARED RouteView {
     const uint64_t* suffixes;
-    const uint32_t* heads;  // the rows that their groups begin at, where ranks are sent
-    const uint32_t* kept;   // the groups whose ranks stay, which are not sent
-    uint32_t* cursors;    // of each GPU: how many go there, and then the slot of the next
-    uint32_t* slots;      // of each suffix: where it is among what is sent
-    uint32_t* positions;  // sent: in the part of the GPU that is asked or told
+    const uint32_t* heads;  // if ranks are sent: first rows of the groups
+    const uint32_t* kept;   // groups that keep their rank, which is not sent
+    uint32_t* cursors;    // for each GPU: number of items for it, later its next slot
+    uint32_t* slots;      // for each suffix: its index among the items sent
+    uint32_t* positions;  // sent: positions within the part of the receiving GPU
     uint64_t text_size;
     uint64_t part_size;
-    uint64_t behind;    // the position is so far behind the suffix,
-    uint32_t by_depth;  // and as far as its first key reaches, or not (1 or 0)
+    uint64_t behind;    // distance from the suffix to the position,
+    uint32_t by_depth;  // to which the symbols of its first key are added if this is 1
     uint32_t items;
 };
 
-// The position of suffix i, or the size of the text where there is none.
+// The position of suffix i, or the size of the text if it has none.
 __device__ __forceinline__ uint64_t target_of(const RouteView& route, uint32_t i) {
     if (i >= route.items || (route.heads && keeps_rank(route.kept, route.heads[i]))) return route.text_size;
     const uint64_t suffix = route.suffixes[i];
     return position_of(suffix) + route.by_depth * symbols_of(suffix) + route.behind;
 }
 
-// How many of a CTA's suffixes go to each GPU; and how many of them before this one to the same.
+// Counts a CTA's suffixes for each GPU. Returns the number of earlier ones for the same GPU.
 __device__ __forceinline__ uint32_t count_in_cta(uint32_t* own, bool goes, uint32_t owner) {
     for (uint32_t q = threadIdx.x; q < MOST_PROCESSORS; q += blockDim.x) own[q] = 0;
     __syncthreads();
@@ -67,16 +68,16 @@ extern "C" __global__ void fill_slots(RouteView route) {
     if (goes) route.positions[slot] = static_cast<uint32_t>(target - owner * route.part_size);
 }
 
-// keys[i] = what was answered to suffix i; 0 for the empty suffix, which nobody keeps.
+// keys[i] = the answer for suffix i; 0 for the empty suffix, which no GPU keeps.
 extern "C" __global__ void take_answers(const uint64_t* answers, const uint32_t* slots, uint32_t items,
                                         uint64_t* keys) {
     const uint32_t i = global_thread();
     if (i < items) keys[i] = slots[i] == NO_SLOT ? 0 : answers[slots[i]];
 }
 
-// The rank of each suffix into its slot, if it has one: the row, from 1, of the head of its group,
-// where those of this GPU begin at `first_row`; of the group at `open_row`, which begins on an
-// earlier GPU, it is `open_rank`.
+// Writes the rank of each suffix to its slot, if it has one. The rank is the row, from 1, of the
+// head of its group. This GPU's rows begin at `first_row`. The group at `open_row`, which begins on
+// an earlier GPU, has rank `open_rank`.
 extern "C" __global__ void place_ranks(const uint32_t* heads, const uint32_t* slots, uint32_t items,
                                        uint64_t first_row, uint32_t open_row, uint64_t open_rank, uint64_t* sent) {
     const uint32_t i = global_thread();

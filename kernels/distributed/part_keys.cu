@@ -1,13 +1,16 @@
-// The first keys of the suffixes that begin in one GPU's part of a text.
+// Makes the first keys of the suffixes that begin in one GPU's part of a text.
 
 #include "distributed/suffix_words.cuh"
 #include "sort/alphabetic_code.cuh"
 
 // Item i is the suffix at `first` + i. Its key is the first 64 bits of its code.
 //
-// [in]  bytes      `available` bytes of the text, at least 64 more than n where it has them
+// [in]  bytes      `available` bytes of the text, at least 64 more than n if the text has them
+//
 // [in]  before     the byte before the first suffix
+//
 // [in]  table      the code
+//
 // [out] keys, suffixes  n items
 extern "C" __global__ void part_keys(const uint8_t* bytes, uint32_t n, uint32_t available, uint64_t first,
                                      uint32_t before, const uint32_t* table, uint64_t* keys, uint64_t* suffixes) {

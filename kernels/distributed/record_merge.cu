@@ -1,22 +1,22 @@
-// Suffixes by Lemma 1 of the paper: any two that begin with the same v symbols are compared by the
-// ranks of the sample suffixes at the same distance behind both. A suffix is a record of what that
-// takes: its position, the name of its first symbols, and the ranks of the sample suffixes that
-// come next, one for each element of the cover.
+// Compares suffixes by Lemma 1 of the paper: any two suffixes that begin with the same v symbols
+// compare as the sample suffixes at the same distance behind both. A suffix is a record of the data
+// for this: its position, the name of its first symbols, and the ranks of the next sample suffixes,
+// one for each element of the cover.
 //
-// Lists of records are merged by merge path; a CTA gathers the names of its tile before.
+// Lists of records are merged by merge path. Each CTA first gathers the names of its tile.
 
 #include "primitives/merge_path.cuh"
 
 struct SHARED RecordsView {
     const uint32_t* positions;
     const uint32_t* names;
-    const uint32_t* ranks;     // those of one element together
-    const uint32_t* meetings;  // by difference of residues: the elements that two suffixes come to
-    uint64_t stride;           // from one element's ranks to the next one's
+    const uint32_t* ranks;     // grouped by element
+    const uint32_t* meetings;  // by difference of residues: the elements at which two suffixes meet
+    uint64_t stride;           // from one element's ranks to those of the next
     uint32_t period;
 };
 
-// Compares record i of `a` with record j of `b`, which have one name.
+// Compares record i of `a` with record j of `b`, which have the same name.
 __device__ __forceinline__ bool rank_less(const RecordsView& a, uint32_t i, const RecordsView& b, uint32_t j) {
     const uint32_t from = a.positions[i] % a.period, to = b.positions[j] % a.period;
     const uint32_t meeting = a.meetings[from >= to ? from - to : from + a.period - to];
@@ -28,8 +28,8 @@ __device__ __forceinline__ bool record_less(const RecordsView& a, uint32_t i, co
     return x != y ? x < y : rank_less(a, i, b, j);
 }
 
-// columns[c * items + i] = the rank of the next sample suffix at element c from position first + i
-// on. The ranks begin at `first`, and go on for a period behind these items.
+// columns[c * items + i] = rank of the next sample suffix at element c from position first + i on.
+// The ranks begin at `first`, and extend one period behind these items.
 extern "C" __global__ void rank_columns(const uint32_t* ranks, const uint32_t* elements, uint32_t size,
                                         uint32_t period, uint32_t first, uint32_t items, uint32_t* columns) {
     const uint32_t i = global_thread();
@@ -42,21 +42,21 @@ extern "C" __global__ void rank_columns(const uint32_t* ranks, const uint32_t* e
     }
 }
 
-// keys[i] = what records of one residue are sorted by: their names, and ranks behind them.
+// keys[i] = key by which records of one residue are sorted: the name, followed by the rank.
 extern "C" __global__ void record_keys(const uint32_t* names, const uint32_t* ranks, uint32_t items, uint32_t bits,
                                        uint64_t* keys) {
     const uint32_t i = global_thread();
     if (i < items) keys[i] = static_cast<uint64_t>(names[i]) << bits | ranks[i];
 }
 
-// residues[t] = the residue of the position of record list[t].
+// residues[t] = residue of the position of record list[t].
 extern "C" __global__ void record_residues(const uint32_t* positions, const uint32_t* list, uint32_t period,
                                            uint32_t items, uint32_t* residues) {
     const uint32_t t = global_thread();
     if (t < items) residues[t] = positions[list[t]] % period;
 }
 
-// Two sorted lists, one behind the other, that are merged.
+// Two sorted lists to merge, one behind the other.
 struct SHARED RecordMergeArgs {
     RecordsView records;
     const uint32_t* list;
@@ -65,13 +65,13 @@ struct SHARED RecordMergeArgs {
     uint32_t a_len, items, tiles;
 };
 
-// First level: the tiles.
+// First level of merge path: the tiles.
 extern "C" __global__ void split_records(const __grid_constant__ RecordMergeArgs a) {
     const auto less = [&](uint32_t j, uint32_t i) { return record_less(a.records, j, a.records, i); };
     split_tiles(a.list, a.a_len, a.list + a.a_len, a.items - a.a_len, a.tiles, a.splits, less);
 }
 
-// Second level: each CTA merges one tile, each of its threads TILE_ITEMS items.
+// Second level: each CTA merges one tile, and each of its threads TILE_ITEMS items.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     merge_records(const __grid_constant__ RecordMergeArgs a) {
     __shared__ uint32_t records[TILE], names[TILE];
@@ -99,7 +99,7 @@ struct SHARED RecordCountArgs {
     uint32_t len, items;
 };
 
-// counts[t] = how many records of a sorted list are less than record t of others.
+// counts[t] = number of records of a sorted list that are less than record t of others.
 extern "C" __global__ void count_less_records(const __grid_constant__ RecordCountArgs a) {
     const uint32_t t = global_thread();
     if (t >= a.items) return;

@@ -1,32 +1,33 @@
-// Groups of suffixes that are equal so far, on the rows of one GPU: a list of what is unresolved,
-// in the order of its rows, of which groups at both ends may go on on other GPUs.
+// Groups of suffixes that are equal so far, on the rows of one GPU. The list of unresolved suffixes
+// is in the order of its rows. The groups at both ends may continue on other GPUs.
 
 #include "distributed/suffix_words.cuh"
 
-// Where resolved suffixes go. Rows are those of this GPU, from 0.
+// Arrays for resolved suffixes. Rows are those of this GPU, from 0.
 struct SHARED RowsView {
-    uint8_t* bytes;              // of each row the byte before its suffix
-    uint64_t* sa;                // of each row its position, where all are wanted; else null
-    uint64_t* sample_positions;  // the sampled suffixes that lie here, in any order
+    uint8_t* bytes;              // for each row, the byte before its suffix
+    uint64_t* sa;                // for each row, its position, if all are wanted; else null
+    uint64_t* sample_positions;  // the sampled suffixes on this GPU, in any order
     uint32_t* sample_rows;
     uint32_t* sample_count;
     uint64_t rate_mask;
 };
 
-// Puts what the mask leaves of the numbers of the groups above keys of so many bits.
+// Puts the numbers of groups, masked by `mask`, above keys of `bits` bits.
 extern "C" __global__ void compose_keys(uint64_t* keys, const uint32_t* groups, uint32_t items, uint32_t bits,
                                         uint32_t mask) {
     const uint32_t t = global_thread();
     if (t < items) keys[t] |= static_cast<uint64_t>(groups[t] & mask) << bits;
 }
 
-// heads[t] = the row of an item that begins a group, 0 for the others. The first item begins one
-// here.
+// heads[t] = the row of an item that begins a group, 0 for the others. The first item always begins
+// a group here.
 //
-// [in]     bits         the numbers of the groups before are above so many bits; 64 where there
-//                       were none
-// [in]     first_stays  whether the first of these keeps its rank (1 or 0), as others do
-// [in,out] kept         the groups that keep their rank (suffix_words.cuh), none before
+// [in]     bits         number of key bits below the old group's number; 64 if there were no groups
+//
+// [in]     first_stays  1 if the first item keeps its rank, else 0
+//
+// [in,out] kept         the groups that keep their rank (suffix_words.cuh); none at the start
 extern "C" __global__ void mark_heads(const uint64_t* keys, const uint32_t* rows, uint32_t items, uint32_t bits,
                                       uint32_t first_stays, uint32_t* heads, uint32_t* kept) {
     const uint32_t t = global_thread();
@@ -38,8 +39,8 @@ extern "C" __global__ void mark_heads(const uint64_t* keys, const uint32_t* rows
     if (begins && stays) keep_rank(kept, rows[t]);
 }
 
-// What other GPUs have to know of a list of one item or more: its first key and its last one, the
-// row of its last head, and its first row.
+// Writes the facts that other GPUs must know of a list of at least one item: its first and last
+// key, the row of its last head, and its first row.
 extern "C" __global__ void list_ends(const uint64_t* keys, const uint32_t* rows, const uint32_t* heads,
                                      uint32_t items, uint64_t* ends) {
     ends[0] = keys[0];
@@ -48,11 +49,12 @@ extern "C" __global__ void list_ends(const uint64_t* keys, const uint32_t* rows,
     ends[3] = rows[0];
 }
 
-// Marks what is unresolved: 1 << 32, and 1 more for the first of a group here. heads[t] is the row
-// of the first of the group of item t now.
+// Marks unresolved items: 1 << 32, and 1 more for the first item of a group here. heads[t] is now
+// the row of the first item of the group of item t.
 //
-// [in] open_front, open_back  whether the first group began on an earlier GPU, and whether the last
-//                             one goes on on a later one (1 or 0)
+// [in] open_front  1 if the first group began on an earlier GPU, else 0
+//
+// [in] open_back   1 if the last group continues on a later GPU, else 0
 extern "C" __global__ void mark_unresolved(const uint32_t* heads, const uint32_t* rows, uint32_t items,
                                            uint32_t open_front, uint32_t open_back, uint64_t* marks) {
     const uint32_t t = global_thread();
@@ -63,25 +65,25 @@ extern "C" __global__ void mark_unresolved(const uint32_t* heads, const uint32_t
     marks[t] = alone ? 0 : (1ull << 32) + head;
 }
 
-// Words of `facts`: the length of the first group, the start of the last one, and the least number
-// of symbols in the first key of an unresolved suffix.
+// Words of `facts`: the length of the first group, the start of the last one, and the smallest
+// number of symbols in the first key of an unresolved suffix.
 const uint32_t FRONT = 0, BACK = 1, LEAST = 2;
 
-// A list that is parted into what is resolved and what is not.
+// A list that is divided into resolved and unresolved suffixes.
 struct SHARED ListView {
     const uint64_t* suffixes;
     const uint32_t* rows;
-    const uint64_t* sums;  // of the marks up to each item
+    const uint64_t* sums;  // sums of the marks up to each item
     uint64_t* new_suffixes;
     uint32_t* new_rows;
-    uint32_t* new_groups;  // the number of each one's group in the new list
+    uint32_t* new_groups;  // group number of each item in the new list
     uint32_t* facts;
     RowsView out;
     uint32_t items;
-    uint32_t groups;  // of the new list
+    uint32_t groups;  // number of groups in the new list
 };
 
-// Resolved suffixes go to their rows, the others to the front of a new list.
+// Writes resolved suffixes to their rows, and the others to the front of a new list.
 extern "C" __global__ void part_list(ListView list) {
     const uint32_t t = global_thread();
     const bool inside = t < list.items;

@@ -1,14 +1,14 @@
-// Merges two sorted runs of keys, one behind the other, each key with its suffix.
+// Merges two sorted runs of keys that lie one behind the other. Each key comes with its suffix.
 
 #include "primitives/merge_path.cuh"
 
-// First level: the tiles. The first run has a_len of the `items` keys.
+// First level of merge path: the tiles. The first run has a_len of the `items` keys.
 extern "C" __global__ void split_runs(const uint64_t* keys, uint32_t a_len, uint32_t items, uint32_t tiles,
                                       uint32_t* splits) {
     split_tiles(keys, a_len, keys + a_len, items - a_len, tiles, splits, Smaller());
 }
 
-// Second level: each CTA merges one tile, each of its threads TILE_ITEMS items.
+// Second level: each CTA merges one tile, and each of its threads TILE_ITEMS items.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     merge_runs(const uint64_t* keys, const uint64_t* suffixes, uint32_t a_len, uint32_t items, const uint32_t* splits,
                uint64_t* out_keys, uint64_t* out_suffixes) {

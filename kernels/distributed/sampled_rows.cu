@@ -1,8 +1,8 @@
-// From sorted positions to the words that rows are made of.
+// Turns sorted positions into the words from which rows are made.
 
 #include "distributed/suffix_words.cuh"
 
-// suffixes[t] = the suffix at positions[t], with the byte before it where all bytes are here.
+// suffixes[t] = the suffix at positions[t], with the byte before it if all bytes are here.
 extern "C" __global__ void position_words(const uint32_t* positions, const uint8_t* bytes, uint32_t items,
                                           uint64_t* suffixes) {
     const uint32_t t = global_thread();

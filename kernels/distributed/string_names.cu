@@ -1,16 +1,16 @@
-// The first symbols of suffixes as strings of words, which are sorted, and the names that they get:
-// equal strings equal ones.
+// Sorts the first symbols of suffixes as strings of words, and names them: equal strings have equal
+// names.
 
 #include "runtime/common.cuh"
 
-// symbols[i] = the symbol of byte i; 0 behind those that there are.
+// symbols[i] = the symbol of byte i; 0 behind the available ones.
 extern "C" __global__ void byte_symbols(const uint8_t* bytes, uint32_t available, const uint32_t* table,
                                         uint32_t items, uint32_t* symbols) {
     const uint32_t i = global_thread();
     if (i < items) symbols[i] = i < available ? table[bytes[i]] : 0;
 }
 
-// words[i] = `count` symbols of so many bits, the first one of which is symbol i + from.
+// words[i] = `count` symbols of `bits` bits each, from symbol i + from on.
 extern "C" __global__ void string_words(const uint32_t* symbols, uint32_t from, uint32_t count, uint32_t bits,
                                         uint32_t items, uint64_t* words) {
     const uint32_t i = global_thread();
@@ -34,26 +34,28 @@ extern "C" __global__ void take_words(const uint64_t* from, const uint32_t* orde
     if (t < items) to[t] = from[order[t]];
 }
 
-// The same of words of 32 bits.
+// to[t] = from[order[t]], for words of 32 bits.
 extern "C" __global__ void take_items(const uint32_t* from, const uint32_t* order, uint32_t items, uint32_t* to) {
     const uint32_t t = global_thread();
     if (t < items) to[t] = from[order[t]];
 }
 
-// heads[t] = t + 1 if row t differs from the row before in this word, or is the first one; the
-// others stay.
+// heads[t] = t + 1 if row t is the first one or differs from the row before in this word. Other
+// heads stay.
 extern "C" __global__ void mark_changes(const uint64_t* words, const uint32_t* order, uint32_t items,
                                         uint32_t* heads) {
     const uint32_t t = global_thread();
     if (t < items && (t == 0 || words[order[t]] != words[order[t - 1]])) heads[t] = t + 1;
 }
 
-// pairs[t] = the position of row t above the name of its string, which is that of the first row
-// with it; heads[t] is that row here, from 1, or 0 where it is on an earlier GPU.
+// pairs[t] = the position of row t, above the name of its string. The name is that of the first row
+// with this string; heads[t] is that row here, from 1, or 0 if it is on an earlier GPU.
 //
-// [in]  first_row  the first row here, among all
-// [in]  open_name  the name of the rows that have no head here
-// [out] repeated   set to 1 if a string comes twice
+// [in]  first_row  number of the first row here, among all
+//
+// [in]  open_name  name of the rows whose head is on an earlier GPU
+//
+// [out] repeated   set to 1 if a string occurs twice
 extern "C" __global__ void name_rows(const uint32_t* heads, const uint32_t* positions, const uint32_t* order,
                                      uint32_t items, uint32_t first_row, uint32_t open_name, uint64_t* pairs,
                                      uint32_t* repeated) {

@@ -1,64 +1,65 @@
-// From the Burrows-Wheeler transform back to the text.
+// Inverts a Burrows-Wheeler transform into the text.
 //
-// LF takes the row of the suffix at p to that of the suffix at p - 1. With the sentinel's row, for
-// which it is 0, LF is a permutation of the rows 0..n whatever the bytes are, since it sorts them
-// stably. That of a text is one cycle: from row 0, with the text from its last symbol to its first,
-// and then the sentinel's place, which holds no symbol.
+// LF maps the row of the suffix at p to that of the suffix at p - 1, and the sentinel's row to 0.
+// LF sorts the rows stably, so it is a permutation of the rows 0..n whatever the bytes are. For the
+// BWT of a text it is one cycle. From row 0 the cycle runs through the text from its last symbol to
+// its first, and then through the sentinel's entry, which holds no symbol.
 //
-// The cycle is cut at nodes: rows that a hash picks out, one in a few dozen, so that no order in
-// the text can put them all in one part of it. Each node has a thread, which walks to the next one
-// and writes the symbols of this stretch to a chunk of memory, or several; when the distances of
-// all nodes from the end of the cycle are known, by pointer jumping, they are copied to where they
-// belong. So there are as many walks at a time as a GPU needs, in any block, and of the block's
-// samples only the first is needed; the others are checked.
+// The cycle is cut at nodes. These are rows picked by a hash, one in a few dozen, so that no order
+// in the text can put them all in one part of it. Each node has a thread, which walks to the next
+// node and writes the symbols of this stretch to one or more chunks of memory. Pointer jumping
+// finds the distance of each node from the end of the cycle; then the chunks are copied into place.
+// So any block gives a GPU as many walks at a time as it needs. Only the first of the block's
+// samples is needed; the others are checked.
 //
-// A jump goes two rows on, to save every other read at random. It ends at a node that it would
-// pass, as every stretch does.
+// A walk goes two rows at a time by the LF squared table, which saves every other random read. It
+// stops at a node that it would pass, since every stretch ends there.
 //
-// The transform comes in pieces, and the text goes in pieces. What LF takes to the place of a row
-// among those of equal symbols is known when the row has come; where these begin, when all have. Of
-// the text, all is known at once.
+// The BWT comes in pieces, and the text goes out in pieces. LF has two parts. The number of a row
+// among those with equal symbols is known once the row has come; the first row of each symbol is
+// known once all rows have come. The whole text is known at once.
 
 #include "runtime/common.cuh"
 
-// A block, from 1 to 2^31 - 1 symbols, and all that is made of it.
+// A block of 1 to 2^31 - 1 symbols, and all arrays made from it.
 struct SHARED InverseArgs {
-    const uint8_t* bytes;      // [0..n + TEXT_PADDING - 1] the transform, without the sentinel
-    // [0..256 * tiles - 1] of a piece, by symbol, then by tile; then how many come before those
+    const uint8_t* bytes;      // [0..n + TEXT_PADDING - 1] the BWT, without the sentinel
+    // [0..256 * tiles - 1] counts of a piece, by symbol, then by tile; later their exclusive sums
     uint32_t* counts;
-    // [0..255] to be added to these, by symbol, to count all rows before a tile
+    // [0..255] by symbol: offsets that turn these sums into counts of all rows before a tile
     uint32_t* offsets;
-    // [0..255] rows of each symbol that have come; then the first row that starts with it
+    // [0..255] by symbol: number of rows that have come; later the first row that starts with it
     uint32_t* firsts;
-    // [0..n] rows before each that have the same symbol; anything for that of the sentinel
+    // [0..n] number of rows before each that have the same symbol; undefined for the sentinel's row
     uint32_t* ranks;
-    // [0..n] LF, or LF of LF; the symbols of both rows, and which of the rows reached is a node
+    // [0..n] LF, or LF of LF; the symbols of both rows, and flags for the rows that are nodes
     uint2* lf_squared;
-    uint2* links;              // [0..nodes - 1] the next node, and how many symbols away it is
-    uint2* followed;           // [0..nodes - 1] links of twice that reach
+    uint2* links;              // [0..nodes - 1] the next node, and its distance in symbols
+    uint2* followed;           // [0..nodes - 1] links of twice the reach
     // [0..chunks * chunk_size - 1] parts of stretches, each at the end of its chunk
     uint8_t* symbols;
-    // [0..chunks - nodes - 1] of those behind the first of each node, which has its number: the
-    // node, and
+    // [0..chunks - nodes - 1] for each chunk that is not the first of its node: the node, and the
+    // number of symbols of its stretch before the chunk. The first chunk of a node has the node's
+    // number.
     uint2* chunks;
-                               // how many symbols of its stretch come before the chunk's
-    uint32_t* lengths;         // [0..nodes - 1] symbols from each node to the next
-    uint32_t* used;            // [0] chunks in use behind the first of each node
+    uint32_t* lengths;         // [0..nodes - 1] number of symbols from each node to the next
+    uint32_t* used;            // [0] number of chunks in use, without the first one of each node
     // [0..sample_count - 1] the rows, from 1 to n, of the suffixes at multiples of a rate
     const uint32_t* samples;
-    uint8_t* text;             // [0..n] the sentinel's place, and the text
-    // [0] not 0 where this is the transform of no text, or the samples are not its own
+    uint8_t* text;             // [0..n] the sentinel's entry, and the text
+    // [0] not 0 if this is the BWT of no text, or the samples are not its own
     uint32_t* contradictions;
     uint32_t n, primary, sample_count, log_rate;
-    uint32_t first_tile, tiles;  // of the piece that is looked at
-    // of the text, where to begin and to end; multiples of 8, unless it is the end
+    uint32_t first_tile, tiles;  // of the current piece
+    // range of the text to write; multiples of 8, except for the end of the text
     uint32_t from, to;
-    uint32_t row_bits;         // bits that all rows have
-    // a power of two; some numbers have no node, as their row would be above n
+    uint32_t row_bits;         // number of bits of a row
+    // a power of two; a number whose row would be above n has no node
     uint32_t nodes;
-    // a multiple of 8; there are chunks for each node and for all full ones that n symbols make
+    // a multiple of 8; there is a chunk for each node, and one for each full chunk that n symbols
+    // make
     uint32_t chunk_size;
-    // symbols after which a stretch is given up: only a block made for it has one
+    // length at which a stretch is given up; only a block made for it has such a stretch
     uint32_t longest;
 };
 
@@ -79,7 +80,7 @@ constexpr uint32_t UNMIX_A = inverse_of(MIX_A), UNMIX_B = inverse_of(MIX_B);
 static_assert(MIX_A * UNMIX_A == 1 && MIX_B * UNMIX_B == 1, "inverses");
 
 // The hash of a row: a permutation of the numbers below 2^row_bits that keeps 0. The rows with the
-// least are nodes, and it is the number of the node.
+// smallest hashes are nodes, and the hash is the number of the node.
 __device__ inline uint32_t hash_of(const InverseArgs& v, uint32_t row) {
     const uint32_t mask = (1u << v.row_bits) - 1, half = (v.row_bits + 1) / 2;
     row ^= row >> half;
@@ -98,11 +99,10 @@ __device__ inline uint32_t row_of(const InverseArgs& v, uint32_t hash) {
 
 __device__ inline bool is_node(const InverseArgs& v, uint32_t row) { return hash_of(v, row) < v.nodes; }
 
-// The symbol of a row; anything for that of the sentinel, behind whose place a byte of padding may
-// lie.
+// The symbol of a row. For the sentinel's row it is undefined, and may be a byte of the padding.
 __device__ inline uint32_t symbol_of(const InverseArgs& v, uint32_t row) { return v.bytes[row - (row > v.primary)]; }
 
-// Where a walk ended, and after how many symbols.
+// The node at which a walk ended, and its length in symbols.
 struct Stretch {
     uint32_t node, length;
     bool found;
@@ -121,7 +121,7 @@ __device__ inline Stretch walk(const InverseArgs& v, uint32_t row) {
     }
 }
 
-// Writes the bytes of a word, from its lowest, to text[at..end - 1]: 8 that are aligned, or fewer.
+// Writes the bytes of a word, lowest first, to text[at..end - 1]: 8 aligned ones, or fewer.
 __device__ inline void store(uint8_t* text, uint32_t at, uint32_t end, uint64_t word) {
     if (end - at == 8) {
         *reinterpret_cast<uint64_t*>(text + at) = word;
@@ -130,15 +130,15 @@ __device__ inline void store(uint8_t* text, uint32_t at, uint32_t end, uint64_t 
     for (; at < end; at++, word >>= 8) text[at] = static_cast<uint8_t>(word);
 }
 
-// 8 symbols of a chunk, aligned.
+// A word of 8 aligned symbols of a chunk.
 __device__ inline uint64_t* word_at(const InverseArgs& v, uint32_t chunk, uint32_t at) {
     return reinterpret_cast<uint64_t*>(v.symbols + static_cast<uint64_t>(chunk) * v.chunk_size + at);
 }
 
 }  // namespace
 
-// counts[c * tiles + t] = how many symbols c tile t of the piece has. A CTA has one tile, and a
-// thread 16 neighbouring symbols, of which it counts equal ones together.
+// counts[c * tiles + t] = number of symbols c in tile t of the piece. A CTA has one tile. A thread
+// has 16 neighbouring symbols, and counts equal neighbours together.
 extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const InverseArgs v) {
     static_assert(INVERSE_TILE == 16 * THREADS && THREADS == 256, "a thread has 16 symbols, and one to sum up");
     static_assert(TEXT_PADDING >= 16, "16 symbols may be read where one is");
@@ -167,8 +167,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_tiles(const InverseA
     v.counts[threadIdx.x * v.tiles + blockIdx.x] = counts[threadIdx.x];
 }
 
-// offsets for the piece whose counts were summed up, and firsts with it. One CTA, with a thread for
-// each symbol.
+// Computes the offsets of the piece whose counts were summed, and updates firsts. One CTA, with a
+// thread per symbol.
 extern "C" __global__ void __launch_bounds__(THREADS) count_piece(const InverseArgs v) {
     static_assert(THREADS == 256, "a thread has a symbol");
     __shared__ uint32_t sums[256];
@@ -189,8 +189,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) count_piece(const InverseA
     v.firsts[c] = first;
 }
 
-// ranks, from the counts of all symbols before those of each tile. A warp has a part of the tile,
-// 32 neighbours at a time.
+// Computes ranks from the counts of all symbols before each tile. Each warp has a part of the tile,
+// and takes 32 neighbours at a time.
 extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const InverseArgs v) {
     constexpr uint32_t NONE = 256;
     __shared__ uint32_t counts[WARPS][256];
@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const InverseAr
     for (uint32_t k = 0; k < TILE_ROUNDS; k++) symbols[k] = from + 32 * k < v.n ? v.bytes[from + 32 * k] : NONE;
     for (uint32_t w = 0; w < WARPS; w++) counts[w][threadIdx.x] = 0;
     __syncthreads();
-    // How many equal symbols this part of the tile has before each.
+    // Number of equal symbols before each in this part of the tile.
 #pragma unroll
     for (uint32_t k = 0; k < TILE_ROUNDS; k++) {
         const uint32_t equal = __match_any_sync(~0u, symbols[k]);
@@ -226,8 +226,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) rank_tiles(const InverseAr
     }
 }
 
-// The LF squared table, from ranks. Equal symbols of neighbouring rows have neighbouring LF, so
-// that reading it there is no walk at random.
+// Makes the LF squared table from ranks. Equal symbols of neighbouring rows have neighbouring LF,
+// so reading there is no random access.
 extern "C" __global__ void __launch_bounds__(THREADS) square_lf(const InverseArgs v) {
     static_assert(THREADS == 256, "a thread has a symbol");
     __shared__ uint32_t firsts[256];
@@ -245,14 +245,14 @@ extern "C" __global__ void __launch_bounds__(THREADS) square_lf(const InverseArg
     v.lf_squared[row] = make_uint2(ends ? first : second, symbol | other << 8 | nodes);
 }
 
-// The symbols, links and lengths of all stretches. The chunk of a node has its number; a stretch
-// that does not fit goes on in another. Symbols come from the last to the first, and are written by
-// 8.
+// Writes the symbols, links and lengths of all stretches. The first chunk of a node has its number;
+// a stretch that does not fit goes on in another chunk. Symbols come from the last to the first,
+// and are written 8 at a time.
 extern "C" __global__ void __launch_bounds__(THREADS) walk_stretches(const InverseArgs v) {
     const uint32_t node = global_thread();
     if (node >= v.nodes) return;
     uint32_t row = row_of(v, node), length = 0, next = 0, chunk = node;
-    uint32_t room = v.chunk_size;  // of the chunk
+    uint32_t room = v.chunk_size;  // in the chunk
     uint64_t word = 0;
     bool ended = row > v.n;
     while (!ended && length < v.longest) {
@@ -274,13 +274,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) walk_stretches(const Inver
         if (ended) next = hash_of(v, row);
     }
     if (room % 8 != 0) *word_at(v, chunk, room / 8 * 8) = word << 8 * (room % 8);
-    // One that is given up links to node 0, where all links end. The sum at node 0 is too small
-    // then.
+    // A stretch that is given up links to node 0, at which all links end. The sum at node 0 is then
+    // too small.
     v.links[node] = make_uint2(next, length);
     v.lengths[node] = length;
 }
 
-// Links of twice the reach; those to node 0, where the cycle ends, stay.
+// Doubles the reach of links. Those to node 0, at which the cycle ends, stay.
 extern "C" __global__ void __launch_bounds__(THREADS) follow(const InverseArgs v) {
     const uint32_t node = global_thread();
     if (node >= v.nodes) return;
@@ -292,8 +292,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) follow(const InverseArgs v
     v.followed[node] = link;
 }
 
-// Whether the cycle of row 0 has all rows, and the samples lie on it where they should: the suffix
-// at p has p symbols and the sentinel's place before it.
+// Checks that the cycle of row 0 has all rows, and that each sample has its place on it: the suffix
+// at p has p symbols and the sentinel's entry before it.
 extern "C" __global__ void __launch_bounds__(THREADS) check(const InverseArgs v) {
     const uint32_t k = global_thread();
     if (k == 0 && v.links[0].y != v.n + 1) *v.contradictions = 1;
@@ -305,8 +305,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) check(const InverseArgs v)
     if (!stretch.found || stretch.length + beyond != (k << v.log_rate) + 1) *v.contradictions = 1;
 }
 
-// Copies the symbols of all chunks that belong to text[from..to - 1] there, if this is a text. A
-// thread has a chunk, and goes from its end.
+// Copies the symbols of all chunks that belong to text[from..to - 1] there, if this is the BWT of a
+// text. A thread has one chunk, and goes from its end.
 extern "C" __global__ void __launch_bounds__(THREADS) place(const InverseArgs v) {
     const uint32_t chunk = global_thread();
     if (v.links[0].y != v.n + 1 || chunk >= v.nodes + *v.used) return;

@@ -1,27 +1,30 @@
-// Range minima and longest common extensions: the minima of blocks of 64 values, a sparse table
-// over them, and many queries at a time, 16 threads each. src/lcp/range_minima.rs has the same
-// table.
+// Answers many queries at a time for range minima and longest common extensions, with 16 threads
+// each. It uses the minima of blocks of 64 values and a sparse table over them.
+// src/lcp/range_minima.rs has the same table.
 
 #include "runtime/common.cuh"
 
 const uint32_t ALL = 0xFFFFFFFF, NONE = 0xFFFFFFFF;
 
-// [in] values [0..64 * blocks), of which n count; levels: level k has blocks + 1 - 2^k minima, each
-// of 2^k blocks, and comes behind those before it
+// [in] values [0..64 * blocks), of which n count
+//
+// [in] levels: level k has blocks + 1 - 2^k minima, each of 2^k blocks; the levels are stored one
+// behind the other
 struct SHARED MinimaView {
     const uint32_t* values;
     uint32_t* levels;
     uint32_t n, blocks;
 };
 
-// Level `level` is made of the one below it.
+// Makes level `level` from the one below it.
 struct SHARED LevelArgs {
     MinimaView minima;
     uint32_t level, none;
 };
 
-// [in]  queries [0..2 * count): from and to of each range; or two positions, whose rows are in
-//       places [0..n)
+// [in]  queries [0..2 * count): both ends of each range; or two positions, whose rows are in places
+// [0..n)
+//
 // [out] found [0..count)
 struct SHARED MinimaQueries {
     MinimaView minima;
@@ -31,12 +34,12 @@ struct SHARED MinimaQueries {
     uint32_t count, none;
 };
 
-// Where level k begins.
+// Index of the first minimum of level k.
 __device__ __forceinline__ uint64_t level_start(uint32_t blocks, uint32_t k) {
     return static_cast<uint64_t>(k) * (blocks + 1ull) + 1 - (1ull << k);
 }
 
-// The least of those values of a block that are in a range, by 16 threads.
+// The smallest value of a block within a range, by 16 threads.
 __device__ __forceinline__ uint32_t least_in_block(const MinimaView& minima, uint32_t block, uint32_t from,
                                                    uint32_t to) {
     const uint32_t at = block * MINIMA_BLOCK + 4 * (threadIdx.x & 15);
@@ -50,7 +53,7 @@ __device__ __forceinline__ uint32_t least_in_block(const MinimaView& minima, uin
     return least;
 }
 
-// Level 0, a half of a warp for each block.
+// Makes level 0, with half of a warp per block.
 extern "C" __global__ void __launch_bounds__(THREADS) block_minima(MinimaView minima) {
     const uint32_t block = global_thread() / 16;
     const uint32_t within = min(block, minima.blocks - 1);
@@ -59,7 +62,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) block_minima(MinimaView mi
     if (block < minima.blocks && (threadIdx.x & 15) == 0) minima.levels[block] = least;
 }
 
-// Each level above it.
+// Makes each level above it.
 extern "C" __global__ void double_blocks(LevelArgs args) {
     const MinimaView& minima = args.minima;
     const uint32_t i = global_thread(), k = args.level, half = 1u << (k - 1);
@@ -68,7 +71,7 @@ extern "C" __global__ void double_blocks(LevelArgs args) {
     minima.levels[level_start(minima.blocks, k) + i] = min(below[i], below[i + half]);
 }
 
-// The least of a range that is not empty, by 16 threads.
+// The smallest value of a range that is not empty, by 16 threads.
 __device__ __forceinline__ uint32_t least_of(const MinimaView& minima, uint32_t from, uint32_t to) {
     const uint32_t first = from / MINIMA_BLOCK, last = (to - 1) / MINIMA_BLOCK;
     uint32_t least = least_in_block(minima, first, from, to);
@@ -81,7 +84,7 @@ __device__ __forceinline__ uint32_t least_of(const MinimaView& minima, uint32_t 
     return least;
 }
 
-// Calls `find` of each query with 16 threads, of all of which the least counts.
+// Calls `find` for each query with 16 threads, and takes the smallest of their results.
 template <class Find>
 __device__ __forceinline__ void each_query(const MinimaQueries& job, Find find) {
     const uint32_t query = global_thread() / 16;
@@ -91,12 +94,12 @@ __device__ __forceinline__ void each_query(const MinimaQueries& job, Find find) 
     if (query < job.count && (threadIdx.x & 15) == 0) job.found[query] = least;
 }
 
-// The least of each range; of an empty one the largest number.
+// Finds the smallest value of each range; the largest number for an empty range.
 extern "C" __global__ void __launch_bounds__(THREADS) least_of_ranges(MinimaQueries job) {
     each_query(job, [&](uint32_t from, uint32_t to) { return from < to ? least_of(job.minima, from, to) : NONE; });
 }
 
-// How far the suffixes at two positions agree.
+// Finds the length of the common prefix of the suffixes at two positions.
 extern "C" __global__ void __launch_bounds__(THREADS) longest_extensions(MinimaQueries job) {
     each_query(job, [&](uint32_t a, uint32_t b) {
         if (a == b) return job.minima.n - a;

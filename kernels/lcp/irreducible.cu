@@ -1,35 +1,39 @@
-// The ends of common prefixes: how far each suffix agrees with the one before it in order, in the
-// order of the text, as the first position where they differ.
+// Finds the ends of common prefixes: for each suffix, in the order of the text, the first position
+// at which it differs from its predecessor in suffix order.
 //
-// A suffix whose byte before it is that of the suffix before it agrees one byte less than the
-// suffix at the position before does: it is reducible (J. Karkkainen, G. Manzini, S. J. Puglisi,
-// Permuted longest-common-prefix array, 2009), and both end at the same position. So only those
-// that begin a run in the last column are compared, the others take the largest end before them:
-// ends never fall in the order of the text. What is compared has less than 2 n log n bytes in all.
+// A suffix is reducible if the bytes before it and before its predecessor are equal (J. Karkkainen,
+// G. Manzini, S. J. Puglisi, Permuted longest-common-prefix array, 2009). Its common prefix is then
+// one byte shorter than that of the suffix at the position before, and both end at the same
+// position. So only suffixes that begin a run in the last column are compared. The others take the
+// largest end before them, since ends never fall in the order of the text. All comparisons together
+// have fewer than 2 n log n bytes.
 //
-// Comparing goes in three steps: LCP_SHORT bytes by a thread; the next, up to LCP_LONG, by a warp;
-// then windows, each larger than the one before, by all CTAs, a tile each.
+// A comparison has three steps: a thread compares LCP_SHORT bytes; a warp the next, up to LCP_LONG;
+// all CTAs the rest in windows, each larger than the one before, with one tile per CTA.
 //
-// Where most suffixes differ soon, the first bytes of all are compared first, each read once for
-// both its neighbours: what that finds needs no end, which is a random write and a random read. The
-// end of a reducible suffix that goes on is at least as far as LCP_CERTAIN bytes, and so is that of
-// the irreducible one whose end it is: of these alone are the ends needed.
+// If most suffixes differ soon, the first bytes of all rows are compared first, and are read once
+// for both neighbours. A value found so needs no end, which saves a random write and a random read.
+// If a reducible suffix agrees for longer, its end is at least LCP_CERTAIN bytes away, and so is
+// that of the irreducible suffix that shares this end. So only ends of such suffixes are needed.
 
 #include "block/text.cuh"
 #include "runtime/host_flags.cuh"
 
 const uint32_t NOT_FOUND = 0xFFFFFFFF, ALL = 0xFFFFFFFF;
 
-// Rows that are compared on, and where they differ, from their starts.
+// Rows whose comparison goes on, and the distances from their starts at which they differ.
 struct SHARED LongList {
     uint32_t* rows;
     uint32_t* found;
 };
 
 // [in]  text [0..n + TEXT_PADDING), sa [0..n), rows [0..n]: the last column, SA index t at t + 1
-// [out] ends [0..n): where suffixes end that begin a run; 0 at first
-//       listed [0..n), now [0..capacity): what the next steps compare
-//       counts: of listed; of long rows, for each window
+//
+// [out] ends [0..n): ends of suffixes that begin a run; 0 at the start
+//
+// [out] listed [0..n), now [0..capacity): rows that the next steps compare
+//
+// [out] counts: of listed; of long rows, for each window
 struct SHARED IrreducibleArgs {
     const uint8_t* text;
     const uint32_t* sa;
@@ -41,15 +45,15 @@ struct SHARED IrreducibleArgs {
     uint32_t n, capacity;
 };
 
-// [out] known [0..n): how far each row agrees, up to a byte below `least`; or LCP_LONG_BYTE where
-//       its end has to say that
+// [out] known [0..n): length of each row's common prefix, up to a byte below `least`; or
+// LCP_LONG_BYTE if `ends` has it
 struct SHARED RowsArgs {
     IrreducibleArgs lists;
     uint8_t* known;
     uint32_t least, none;
 };
 
-// A window of LCP_TILE * tiles bytes, from `from` on. Which window it is counts from 1.
+// A window of LCP_TILE * tiles bytes from `from` on. Windows are numbered from 1.
 struct SHARED WindowArgs {
     IrreducibleArgs lists;
     LongList next;
@@ -82,8 +86,8 @@ struct Words {
     }
 };
 
-// 32 bytes from a position on, the last of them zero: as many as two loads have from there, which
-// are LCP_CERTAIN at least.
+// Up to 32 bytes from a position on, padded with zeros: the bytes that two loads contain from there
+// on, which are at least LCP_CERTAIN.
 struct FirstBytes {
     uint64_t words[4];
     uint32_t pos;
@@ -101,7 +105,7 @@ struct FirstBytes {
     __device__ __forceinline__ uint32_t count() const { return 32 - (pos & 15); }
 };
 
-// Those of the thread before in its warp.
+// The first bytes of the thread before in its warp.
 __device__ __forceinline__ FirstBytes of_thread_before(FirstBytes bytes) {
     bytes.pos = __shfl_up_sync(ALL, bytes.pos, 1);
 #pragma unroll
@@ -111,12 +115,13 @@ __device__ __forceinline__ FirstBytes of_thread_before(FirstBytes bytes) {
 
 __device__ __forceinline__ uint32_t first_byte(uint64_t differing) { return (__ffsll(differing) - 1) >> 3; }
 
-// Whether a row begins a run of the last column. The byte before the whole text is none.
+// Returns true if a row begins a run of the last column. The byte before the whole text equals
+// none.
 __device__ __forceinline__ bool begins_run(const IrreducibleArgs& args, uint32_t row) {
     return args.rows[row + 1] != args.rows[row] || args.sa[row] == 0 || args.sa[row - 1] == 0;
 }
 
-// Adds the items of those threads of a warp that have one to a list; gives their places.
+// Appends the items of those threads of a warp that have one to a list. Returns their positions.
 __device__ __forceinline__ uint32_t append(uint32_t* count, bool has_one) {
     const uint32_t those = __ballot_sync(__activemask(), has_one), lane = threadIdx.x & 31;
     if (!has_one) return 0;
@@ -126,8 +131,8 @@ __device__ __forceinline__ uint32_t append(uint32_t* count, bool has_one) {
     return __shfl_sync(those, from, leader) + __popc(those & ((1u << lane) - 1));
 }
 
-// Compares the suffix of a row that begins a run with the one before it, up to LCP_SHORT bytes; the
-// first `equal` of them are equal.
+// Compares the suffix of a row that begins a run with its predecessor, up to LCP_SHORT bytes. The
+// first `equal` of them are known to be equal.
 __device__ __forceinline__ void compare_short(const IrreducibleArgs& args, uint32_t row, uint32_t equal) {
     const Neighbours two(args, row);
     Words a(args.text, two.pos + equal), b(args.text, two.before + equal);
@@ -144,8 +149,8 @@ __device__ __forceinline__ void compare_short(const IrreducibleArgs& args, uint3
     if (goes_on) args.listed[place] = row;
 }
 
-// The first step. Of a tile of rows those that begin runs come together first, so that no thread
-// waits for others that compare.
+// The first step. The rows of a tile that begin runs are first collected, so that no thread idles
+// while others compare.
 extern "C" __global__ void __launch_bounds__(THREADS) compare_heads(IrreducibleArgs args) {
     __shared__ uint32_t heads[LCP_ROWS], count;
     if (threadIdx.x == 0) count = 0;
@@ -156,7 +161,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare_heads(IrreducibleA
         const bool is_head = row < args.n && row > 0 && begins_run(args, row);
         const uint32_t place = append(&count, is_head);
         if (is_head) heads[place] = row;
-        // The first suffix has nothing before it.
+        // The first suffix has no predecessor.
         if (row == 0) args.ends[args.sa[0]] = args.sa[0];
     }
     __syncthreads();
@@ -165,7 +170,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare_heads(IrreducibleA
     }
 }
 
-// How many bytes are before the first below `least`; 32 where none is.
+// Number of bytes before the first one below `least`; 32 if there is none.
 __device__ __forceinline__ uint32_t before_break(const FirstBytes& bytes, uint32_t least) {
     uint32_t count = 32;
 #pragma unroll
@@ -177,7 +182,7 @@ __device__ __forceinline__ uint32_t before_break(const FirstBytes& bytes, uint32
     return count;
 }
 
-// The same step where most suffixes differ soon: the first bytes of all rows, 4 by each thread.
+// The first step if most suffixes differ soon: the first bytes of all rows, 4 rows per thread.
 extern "C" __global__ void __launch_bounds__(THREADS) compare_rows(RowsArgs rows) {
     static_assert(LCP_ROW_ITEMS == 4, "positions of a thread are one load, its bytes one store");
     __shared__ uint32_t heads[LCP_ROW_ITEMS * THREADS], count;
@@ -227,7 +232,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare_rows(RowsArgs rows
     for (uint32_t i = threadIdx.x; i < count; i += THREADS) compare_short(args, heads[i], LCP_CERTAIN - 1);
 }
 
-// Where two suffixes first differ from `from` on, or `to`, by a warp.
+// The first difference of two suffixes from `from` on, or `to`. By a warp.
 __device__ __forceinline__ uint32_t compare(const IrreducibleArgs& args, const Neighbours& two, uint32_t from,
                                             uint32_t to) {
     const uint32_t lane = threadIdx.x & 31;
@@ -243,7 +248,7 @@ __device__ __forceinline__ uint32_t compare(const IrreducibleArgs& args, const N
     return to;
 }
 
-// The second step: a warp for each row.
+// The second step: one warp per row.
 extern "C" __global__ void __launch_bounds__(THREADS) compare_listed(IrreducibleArgs args) {
     const uint32_t warps = gridDim.x * (THREADS / 32), lane = threadIdx.x & 31;
     const uint32_t count = args.counts[0];
@@ -259,20 +264,20 @@ extern "C" __global__ void __launch_bounds__(THREADS) compare_listed(Irreducible
                 if (lane == 0) args.now.rows[place] = args.listed[i], args.now.found[place] = NOT_FOUND;
                 continue;
             }
-            // No text has so many. It would take long, and no more.
+            // No text has this many long rows. Comparing here only takes longer.
             equal = compare(args, two, to, two.limit);
         }
         if (lane == 0) args.ends[two.pos] = two.pos + equal;
     }
 }
 
-// Publishes how many rows are listed, and how many go on to the third step.
+// Publishes the number of listed rows, and of those that go on to the third step.
 extern "C" __global__ void publish_long(const uint32_t* counts, uint32_t* host_flags) {
     publish_counts(host_flags, counts[0], counts[1]);
 }
 
 // The third step: each row's window in tiles, the first tiles of all rows first. A tile behind a
-// difference that is known is left out.
+// known difference is skipped.
 extern "C" __global__ void __launch_bounds__(THREADS) compare_window(WindowArgs args) {
     const IrreducibleArgs& lists = args.lists;
     const uint64_t count = min(lists.counts[args.window], lists.capacity);

@@ -1,26 +1,28 @@
-// From the ends of common prefixes, in the order of the text, to the LCP array, in that of the
-// suffixes; and which rows of it are wanted.
+// Makes the LCP array, in the order of the suffixes, from the ends of common prefixes in the order
+// of the text; and selects wanted rows.
 
 #include "runtime/common.cuh"
 #include "runtime/host_flags.cuh"
 
-// marks[n - 1 - i] = how far position i is before the end of the text where its byte is below
-// `least`, else 0: the largest of those up to it is that of the next such position.
+// marks[n - 1 - i] = distance of position i from the end of the text if its byte is below `least`,
+// else
+// 0. The running maximum of the marks gives the next such position.
 extern "C" __global__ void mark_breaks(const uint8_t* text, uint32_t n, uint32_t least, uint32_t* marks) {
     const uint32_t i = global_thread();
     if (i >= n) return;
     marks[n - 1 - i] = text[i] < least ? n - i : 0;
 }
 
-// Ends common prefixes where the next such position is.
+// Ends common prefixes at the next such position.
 extern "C" __global__ void end_at_breaks(const uint32_t* marks, uint32_t n, uint32_t* ends) {
     const uint32_t i = global_thread();
     if (i >= n) return;
     ends[i] = min(ends[i], n - marks[n - 1 - i]);
 }
 
-// What the suffix of row k, from 0, has in common with the one before. [in] known [0..n), or none:
-// that, or LCP_LONG_BYTE where its end says it.
+// Length of the common prefix of row k, from 0, and the row before it.
+//
+// [in] known [0..n), or null: these lengths, or LCP_LONG_BYTE if `ends` has it.
 __device__ __forceinline__ uint32_t common_of_row(const uint32_t* sa, const uint32_t* ends, const uint8_t* known,
                                                   uint32_t k) {
     const uint32_t byte = known ? known[k] : LCP_LONG_BYTE;
@@ -29,8 +31,8 @@ __device__ __forceinline__ uint32_t common_of_row(const uint32_t* sa, const uint
     return ends[p] - p;
 }
 
-// lcp[k] = that, and the largest of a row whose neighbour lies on the other side of the position
-// `border`. longest: 0 at first.
+// lcp[k] = this length. Also finds the largest one of a row whose predecessor lies on the other
+// side of the position `border`. longest: 0 at the start.
 extern "C" __global__ void __launch_bounds__(THREADS)
     lcp_of_rows(const uint32_t* sa, const uint32_t* ends, const uint8_t* known, uint32_t n, uint32_t border,
                 uint32_t* lcp, uint32_t* longest) {
@@ -38,15 +40,15 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     for (uint32_t k = global_thread(); k < n; k += gridDim.x * THREADS) {
         const uint32_t common = common_of_row(sa, ends, known, k);
         lcp[k] = common;
-        // Nothing lies before position 0.
+        // No position lies before 0.
         if (border > 0 && k > 0 && (sa[k] < border) != (sa[k - 1] < border)) most = max(most, common);
     }
     most = __reduce_max_sync(0xFFFFFFFF, most);
     if ((threadIdx.x & 31) == 0 && most > 0) atomicMax(longest, most);
 }
 
-// Positions below 2^24 for the way to the host: four in three words, 3 bytes each. The last words
-// may have less in them.
+// Packs positions below 2^24 for the way to the host: four in three words, 3 bytes each. The last
+// words may hold fewer.
 extern "C" __global__ void pack_suffixes(const uint32_t* sa, uint32_t n, uint32_t* words) {
     const uint32_t i = global_thread(), k = 4 * i;
     if (k >= n) return;
@@ -57,18 +59,24 @@ extern "C" __global__ void pack_suffixes(const uint32_t* sa, uint32_t n, uint32_
     words[3 * i + 2] = pos[2] >> 16 | pos[3] << 8;
 }
 
-// The LCP array for the way to the host, of a tile of LCP_SPLIT rows by each CTA.
-// [in]  sa [0..n), ends [0..n), known [0..n), or none: as above; may be `bytes`
-// [out] bytes [0..n): what lcp_of_rows writes, or LCP_LONG_BYTE where that is no less
-//       large [0..n): the values that are no less; those of chunk c begin at c * LCP_CHUNK, and
-//       those of a tile are in the order of its rows
-//       starts: where those of each tile begin, from there, or LCP_NO_VALUES
-//       counts: how many they are of each chunk, 0 at first
+// Packs the LCP array for the way to the host. Each CTA has a tile of LCP_SPLIT rows.
+//
+// [in]  sa [0..n), ends [0..n), known [0..n) or null: as above; `known` may be `bytes`
+//
+// [out] bytes [0..n): the values of lcp_of_rows, at most LCP_LONG_BYTE
+//
+// [out] large [0..n): the values of at least LCP_LONG_BYTE. Those of chunk c begin at c *
+// LCP_CHUNK, and those of a tile are in the order of its rows.
+//
+// [out] starts: start of each tile's values within those of its chunk, or LCP_NO_VALUES
+//
+// [out] counts: number of large values in each chunk, 0 at the start
 extern "C" __global__ void __launch_bounds__(THREADS)
     split_lcp(const uint32_t* sa, const uint32_t* ends, const uint8_t* known, uint32_t n, uint8_t* bytes,
               uint32_t* large, uint32_t* starts, uint32_t* counts) {
     static_assert(LCP_ROW_ITEMS * THREADS == LCP_SPLIT && LCP_ROW_ITEMS * THREADS / 32 == 32, "a warp counts a tile");
-    // Of every 32 rows: how many large values the tile has before them, from where they begin.
+    // For every 32 rows: number of large values of the tile before them, plus the start of the
+    // tile.
     __shared__ uint32_t places[32];
     const uint32_t tile = blockIdx.x, lane = threadIdx.x & 31, warp = threadIdx.x / 32;
     const uint32_t chunk = tile / (LCP_CHUNK / LCP_SPLIT);
@@ -106,8 +114,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// flags[k] = whether row k agrees with the one before it or behind it for at least `least` bytes,
-// or as many as `longest` says, and for 1.
+// flags[k] = 1 if row k shares at least `least` bytes, at least `longest` bytes and at least 1 with
+// the row before it or behind it.
 extern "C" __global__ void mark_rows(const uint32_t* lcp, uint32_t n, uint32_t least, const uint32_t* longest,
                                      uint8_t* flags) {
     const uint32_t k = global_thread();

@@ -1,33 +1,31 @@
-// Prefix doubling over the cover of the skew algorithm: groups of equal suffixes, from sorted lists
-// or sorted here.
+// Prefix doubling over the cover of the skew algorithm: splits sorted lists into groups of equal
+// suffixes, and sorts small groups.
 //
-// Rows count from 1. The rank of a suffix is the row of the first of its group, so a group of one
-// has its final rank. Two lists hold what is still in groups of more than one: the large groups,
-// whose keys have been sorted when they come here, and the small ones, of up to HALO suffixes,
-// which are sorted in the shared memory of one CTA. That reads a tile of the list and HALO items on
-// both sides of it. It owns the small groups that start in its tile, and of larger ones the items
-// in its tile.
+// Rows count from 1. The rank of a suffix is the row of the first suffix of its group, so a group
+// of one has its final rank. Two lists hold the suffixes in groups of more than one. The keys of
+// large groups are sorted before they come here. Small groups, of up to HALO suffixes, are sorted
+// in the shared memory of one CTA. A CTA reads a tile of the list and HALO items on both sides of
+// it. It owns the small groups that start in its tile, and the items of larger groups in its tile.
 //
-// Ranks are read and never written here: what changes is listed, and written when all CTAs are
-// done.
+// Ranks are only read here. Changes are listed, and written once all CTAs have finished.
 
 #include "block/text.cuh"
 #include "papers/cover_indices.cuh"
 #include "primitives/compaction.cuh"
 #include "primitives/small_groups.cuh"
 
-// What is split: all suffixes, sorted by their first symbols; large groups, sorted by keys; or
-// small ones, by ranks.
+// Kind of list that is split: all suffixes, sorted by their first symbols; large groups, sorted by
+// keys; or small groups, sorted here by ranks.
 enum Kind { FIRST, SORTED, SMALL };
 
-// The byte values that occur, numbered from 1 in `bits` bits, of which a key holds `symbols`.
+// The byte values that occur, numbered from 1 in `bits` bits. A key holds `symbols` of them.
 struct SHARED AlphabetView {
     const uint32_t* numbers;
     uint32_t symbols, bits;
 };
 
-// Both lists in the same memory: large groups from its front, small ones from its back, in chunks
-// that were taken one after the other.
+// Both lists in one memory: large groups from its front, small ones from its back, in chunks taken
+// one after the other.
 struct SHARED CoverListView {
     uint32_t* suffixes;
     uint32_t* ranks;
@@ -35,31 +33,31 @@ struct SHARED CoverListView {
     uint32_t* groups;  // of large groups: their numbers
 };
 
-// suffixes[k] has got the rank ranks[k].
+// The suffix suffixes[k] has got the rank ranks[k].
 struct SHARED CoverChangesView {
     uint32_t* suffixes;
     uint32_t* ranks;
 };
 
 struct SHARED CoverGroupsArgs {
-    const uint64_t* keys;  // but for SMALL: what the list is sorted by, and group by group
+    const uint64_t* keys;  // except SMALL: keys by which the list is sorted, group by group
     const uint32_t* suffixes;
     const uint32_t* from_ranks;  // FIRST: none, all are in one group
     const uint32_t* from_rows;   // SORTED
     uint32_t items;
-    uint32_t depth;   // symbols that small groups have in common
-    uint32_t step;    // symbols that all groups have in common
-    uint32_t rounds;  // most rounds of small groups
+    uint32_t depth;   // length of the common prefix in small groups
+    uint32_t step;    // length of the common prefix in all groups
+    uint32_t rounds;  // maximum number of rounds on small groups
     TextView text;
     AlphabetView alphabet;      // FIRST
     const uint32_t* ranks;  // SMALL: by cover index
     uint32_t* order;        // gets suffixes by row
-    CoverListView list;              // gets what is unresolved, and has room for `room` items
+    CoverListView list;              // gets the unresolved items; has room for `room`
     uint32_t room;
     CoverChangesView changes;   // FIRST: item j is row j + 1
     uint32_t* counts;  // of small groups' items, of changes; 0 at the start
     uint32_t* larges;  // FIRST, SORTED: gets the counts of large groups' items, and of large groups
-    uint64_t* status;  // FIRST, SORTED: a word, and one for each tile; 0
+    uint64_t* status;  // FIRST, SORTED: a word, and one per tile; 0 at the start
     int tiles;
 };
 
@@ -75,8 +73,8 @@ __device__ __forceinline__ uint64_t symbols_at(const uint32_t* numbers, TextView
     return key;
 }
 
-// The ranks `depth` and `depth + step` symbols behind a suffix, 0 past the end. Both are multiples
-// of 3.
+// The ranks `depth` and `depth + step` symbols behind a suffix; 0 past the end. Both distances are
+// multiples of 3.
 __device__ __forceinline__ uint64_t ranks_at(const uint32_t* ranks, uint32_t n, uint32_t suffix, uint32_t depth,
                                              uint32_t step) {
     const uint64_t first = static_cast<uint64_t>(suffix) + depth, second = first + step;
@@ -85,8 +83,8 @@ __device__ __forceinline__ uint64_t ranks_at(const uint32_t* ranks, uint32_t n, 
     return high << 32 | low;
 }
 
-// The first symbols at each cover index. A thread takes two cover indices, which have all but one
-// symbol in common.
+// Makes the first key at each cover index. A thread makes two neighbouring keys, which share all
+// but one symbol.
 extern "C" __global__ void __launch_bounds__(THREADS)
     cover_runs(const uint8_t* text, uint32_t n, const uint32_t* numbers, uint32_t symbols, uint32_t bits,
                uint32_t count, uint64_t* keys, uint32_t* suffixes) {
@@ -105,8 +103,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     suffixes[index + 1] = at + 1;
 }
 
-// Keys of large groups: the number of the group, and behind it the ranks of `bits` bits `depth`
-// symbols behind each suffix and, if `two` says so, twice that behind.
+// Makes keys of large groups: the number of the group, and the rank, of `bits` bits, `depth`
+// symbols behind each suffix. If `two` is not 0, the rank 2 * `depth` symbols behind follows.
 extern "C" __global__ void large_keys(const uint32_t* suffixes, const uint32_t* groups, uint32_t m,
                                       const uint32_t* ranks, uint32_t n, uint32_t depth, uint32_t bits, uint32_t two,
                                       uint64_t* keys) {
@@ -124,11 +122,11 @@ extern "C" __global__ void write_ranks(const uint32_t* suffixes, const uint32_t*
     if (t < m) by_cover_index[cover_index(suffixes[t])] = ranks[t];
 }
 
-// Places for a CTA's items in two lists without an order among CTAs.
+// Positions of a CTA's items in two lists that have no order among CTAs.
 struct UnorderedCompaction {
     uint32_t first[REFINE_WORDS], second[REFINE_WORDS], first_base, second_base, first_count;
 
-    // For all threads of a CTA; a barrier at the end.
+    // For all threads of a CTA. Ends with a barrier.
     __device__ __forceinline__ void take(const uint32_t* firsts, const uint32_t* seconds, uint32_t* counts) {
         const int lane = threadIdx.x & 31;
         if (threadIdx.x < 32) {
@@ -148,10 +146,10 @@ struct Splitter {
     struct Shared {
         uint64_t keys[REFINE_TILE];
         uint32_t suffixes[REFINE_TILE], rows[REFINE_TILE], members[REFINE_TILE], numbers[256];
-        // A bit for each item: whether it begins a group, did so before, belongs to this CTA, is in
-        // a large group.
+        // A bit per item: begins a group, began one before, belongs to this CTA, is in a large
+        // group.
         uint32_t heads[REFINE_WORDS], old_heads[REFINE_WORDS], own[REFINE_WORDS], large[REFINE_WORDS];
-        // The same: whether it begins a large group, stays in a small one, has got another rank.
+        // A bit per item: begins a large group, stays in a small one, has a changed rank.
         uint32_t large_heads[REFINE_WORDS], small[REFINE_WORDS], changed[REFINE_WORDS];
         uint32_t member_count, tile, spanning_row;
         UnorderedCompaction unordered;
@@ -164,7 +162,7 @@ struct Splitter {
     __device__ __forceinline__ uint32_t old_rank(uint32_t j) const { return KIND == FIRST ? 1 : a.from_ranks[j]; }
     __device__ __forceinline__ uint32_t old_row(uint32_t j) const { return KIND == FIRST ? j + 1 : a.from_rows[j]; }
 
-    // Reads the items, and marks where groups begin.
+    // Reads the items, and marks the heads of groups.
     __device__ __forceinline__ void load(long long begin) const {
         for (int x = threadIdx.x; x < REFINE_TILE; x += REFINE_THREADS) {
             const long long j = begin + x;
@@ -190,7 +188,7 @@ struct Splitter {
         }
     }
 
-    // Finds what belongs to this CTA, and lists the small groups of more than one.
+    // Finds the items that belong to this CTA, and lists the small groups of more than one.
     __device__ __forceinline__ void list_members(long long begin) const {
         const int lane = threadIdx.x & 31;
         for (int x = threadIdx.x; x < REFINE_TILE; x += REFINE_THREADS) {
@@ -210,8 +208,8 @@ struct Splitter {
         __syncthreads();
     }
 
-    // The row where the group begins that spans the lower border of the tile, if it begins out of
-    // sight.
+    // Finds the first row of the group that spans the lower border of the tile, if its head is not
+    // in the CTA's items.
     __device__ __forceinline__ void find_spanning(long long begin) const {
         if (KIND == SMALL || threadIdx.x > 0 || begin < 0 || head_before(s.heads, HALO) >= 0) return;
         const uint32_t j = static_cast<uint32_t>(begin), row = s.rows[0];
@@ -228,7 +226,7 @@ struct Splitter {
         s.spanning_row = row - (j - low);
     }
 
-    // The row where the group of an item begins.
+    // The first row of an item's group.
     __device__ __forceinline__ uint32_t rank(int x, bool large) const {
         if (KIND == SMALL || !large) return s.rows[head_before(s.heads, x)];
         int w = x >> 5;
@@ -237,7 +235,7 @@ struct Splitter {
         return bits ? s.rows[w * 32 + 31 - __clz(bits)] : s.spanning_row;
     }
 
-    // Sorts each small group by one more key. Gives back how many items are unresolved.
+    // Sorts each small group by one more key. Returns the number of unresolved items.
     __device__ __forceinline__ int round(int count, uint32_t depth) const {
         __syncthreads();
         for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
@@ -256,7 +254,7 @@ struct Splitter {
         return sort_groups(s.keys, s.members, &s.member_count, count, take, put);
     }
 
-    // Writes what is resolved to its row and the rest to the lists, and lists the changes.
+    // Writes resolved items to their rows and the others to the lists, and lists the changes.
     __device__ __forceinline__ void emit(long long begin, int tile) const {
         const uint32_t bit = 1u << (threadIdx.x & 31);
         uint32_t ranks[REFINE_ITEMS];

@@ -1,8 +1,8 @@
-// The cover of `skew-pd`: the positions that are no multiples of 3, which have *cover indices* in
-// their order. So the ranks of both positions behind a multiple of 3 lie side by side, and a
-// multiple of 3 symbols further is as many cover indices further.
+// The cover of `skew-pd`: the positions that are not multiples of 3. They have *cover indices* in
+// their order. So the ranks of both positions behind a multiple of 3 are neighbours, and a distance
+// that is a multiple of 3 covers a fixed number of cover indices.
 //
-// Where n mod 3 is 1, position n has an index too, so that each multiple of 3 has one behind it.
+// If n mod 3 is 1, position n has an index too, so that each multiple of 3 is followed by one.
 #pragma once
 
 #include "runtime/common.cuh"

@@ -1,22 +1,22 @@
-// The last steps of `skew-pd`: the suffixes at multiples of 3 from the order of the cover, and the
-// merge of both.
+// The last steps of `skew-pd`: sorts the suffixes at multiples of 3 by the order of the cover, and
+// merges both.
 //
-// To compare a suffix j with one of the cover, i, takes their first symbols and the ranks behind
-// these: one symbol where i mod 3 is 1, two where it is 2. A CTA gathers what its tile needs of
-// that before it merges: all reads at random places are on their way at once then, while those of a
-// bisection would wait for each other.
+// A suffix j is compared with one of the cover, i, by their first symbols and the ranks behind
+// these: one symbol if i mod 3 is 1, two if it is 2. A CTA gathers the data of its tile before it
+// merges. All random reads are then in progress at once, whereas those of a bisection would wait
+// for each other.
 
 #include "block/block_output.cuh"
 #include "papers/cover_indices.cuh"
 #include "primitives/compaction.cuh"
 #include "primitives/merge_path.cuh"
 
-// What suffixes are compared by. Symbols are counted from 1, and behind the text they are 0, as
-// ranks are.
+// Data by which suffixes are compared. Symbols are counted from 1. Behind the text, symbols and
+// ranks are 0.
 struct SHARED CoverView {
     const uint8_t* text;
     uint32_t n;
-    const uint32_t* ranks;  // by index, and 0 for the three positions behind the text
+    const uint32_t* ranks;  // by cover index, and 0 for the three positions behind the text
 
     __device__ __forceinline__ uint64_t symbol(uint32_t i) const { return i < n ? __ldg(text + i) + 1u : 0; }
     __device__ __forceinline__ uint64_t rank(uint32_t i) const { return __ldg(ranks + cover_index(i)); }
@@ -37,13 +37,13 @@ struct SHARED Mod0Args {
     uint32_t* mod0;
     uint32_t* keys;
     uint64_t* status;
-    uint32_t* counts;  // gets how many there are
+    uint32_t* counts;  // gets their number
     uint32_t items;
     int tiles;
 };
 
-// The suffixes at multiples of 3, in the order of those one behind them, with their first symbols
-// as keys.
+// Lists the suffixes at multiples of 3, in the order of the suffixes one behind them, with their
+// first symbols as keys.
 extern "C" __global__ void __launch_bounds__(THREADS) list_mod0(const __grid_constant__ Mod0Args a) {
     const auto read = [&](uint32_t j) { return a.order[j]; };
     const auto follows_mod0 = [](uint32_t suffix) { return suffix % 3 == 1; };
@@ -64,13 +64,13 @@ struct SHARED CoverMergeArgs {
     uint32_t tiles;
 };
 
-// Two levels of merge path: tiles, of which each CTA merges one.
+// First level of merge path: the tiles, of which each CTA merges one.
 extern "C" __global__ void __launch_bounds__(THREADS) partition_cover(const __grid_constant__ CoverMergeArgs a) {
     split_tiles(a.cover, a.cover_len, a.mod0, a.mod0_len, a.tiles, a.splits, a.by);
 }
 
-// The byte before a position and the two from there on, the first one lowest. That before position
-// 0 is 0.
+// The byte before a position and the two from there on, the first one lowest. The byte before
+// position 0 is 0.
 __device__ __forceinline__ uint32_t bytes_around(const uint8_t* text, uint32_t i) {
     const uint64_t* words = reinterpret_cast<const uint64_t*>(text);
     if (i == 0) return static_cast<uint32_t>(__ldg(words) << 8 & 0xffffff);
@@ -80,14 +80,14 @@ __device__ __forceinline__ uint32_t bytes_around(const uint8_t* text, uint32_t i
     return static_cast<uint32_t>(bytes & 0xffffff);
 }
 
-// What is known of the items of a tile. Of suffixes of the cover, `ones` has what they are
-// compared by, and lowest whether that are two symbols; of the others, what one symbol gives, and
-// `twos` what two give.
+// Gathered data of the items of a tile. For suffixes of the cover, `ones` has their comparison key,
+// with a lowest bit that tells if the key has two symbols. For the others, `ones` has the key of
+// one symbol, and `twos` that of two.
 struct Gathered {
     uint64_t ones[TILE], twos[TILE];
     uint8_t before[TILE];
 
-    // Reads what an item needs, as few words as hold it.
+    // Reads the data of an item in as few words as hold it.
     __device__ __forceinline__ void gather(const CoverView& by, uint32_t x, uint32_t i) {
         const uint32_t bytes = bytes_around(by.text, i);
         const uint64_t symbol = (bytes >> 8 & 255) + 1, second = i + 1 < by.n ? (bytes >> 16) + 1 : 0;

@@ -1,15 +1,15 @@
 // Groups of suffixes that are equal as far as they have been compared, in prefix doubling.
 //
-// Rows count from 1. The rank of a suffix is the row of the first of its group, so a group of one
-// has its final rank; ranks of suffixes in different groups compare as the suffixes do. A list of
-// suffixes that are still in groups of more than one keeps, for each to, its row (which stays) and
-// the suffix that stands there now.
+// Rows count from 1. The rank of a suffix is the row of the first suffix of its group, so a group
+// of one has its final rank. Ranks of suffixes in different groups compare as the suffixes do. A
+// list has the suffixes in groups of more than one. It keeps, for each item, its row, which stays,
+// and the suffix that is there now.
 
 #include "runtime/common.cuh"
 
-// Head rows of the ranks after the first sort: its row for the head of each group, 0 for the
-// others. A suffix of less than FIRST_SYMBOLS symbols is a group of its own, whatever its padded
-// key says.
+// Computes the head rows of ranks after the first sort: the row of each group's head, 0 for the
+// others. A suffix of fewer than FIRST_SYMBOLS symbols is a group of its own, whatever its padded
+// key is.
 extern "C" __global__ void first_heads(const uint64_t* keys, const uint32_t* pos, uint32_t n, uint32_t* head_rows) {
     const uint32_t t = global_thread();
     if (t >= n) return;
@@ -23,8 +23,8 @@ extern "C" __global__ void first_rows(uint32_t n, uint32_t* rows) {
     if (t < n) rows[t] = t + 1;
 }
 
-// Head rows of the ranks in a list whose groups have been sorted by `keys`. `ranks` are those
-// before the sort.
+// Computes the head rows of ranks in a list whose groups have been sorted by `keys`. `ranks` are
+// those before the sort.
 extern "C" __global__ void list_heads(const uint32_t* keys, const uint32_t* ranks, const uint32_t* rows, uint32_t m,
                                       uint32_t* head_rows) {
     const uint32_t t = global_thread();
@@ -33,12 +33,15 @@ extern "C" __global__ void list_heads(const uint32_t* keys, const uint32_t* rank
     head_rows[t] = head ? rows[t] : 0;
 }
 
-// Writes the new ranks down and marks what is unresolved.
+// Writes the new ranks, and marks unresolved items.
 //
 // [in]  pos, rows, ranks  m items: the list
+//
 // [out] isa   ranks by position
-// [out] sa    positions by row - 1, of the suffixes that are groups of their own
-// [out] marks for what is unresolved: 1 << 32, and 1 more for the head of a group
+//
+// [out] sa    positions by row - 1, of suffixes that are groups of their own
+//
+// [out] marks 1 << 32 for unresolved items, and 1 more for the head of a group
 extern "C" __global__ void resolve(const uint32_t* pos, const uint32_t* rows, const uint32_t* ranks, uint32_t m,
                                   uint32_t* isa, uint32_t* sa, uint64_t* marks) {
     const uint32_t t = global_thread();
@@ -51,10 +54,11 @@ extern "C" __global__ void resolve(const uint32_t* pos, const uint32_t* rows, co
     marks[t] = alone ? 0 : (1ull << 32) + head;
 }
 
-// Copies what is unresolved to the front of a new list.
+// Copies unresolved items to the front of a new list.
 //
 // [in]  sums    inclusive sums of the marks
-// [out] starts  to of the head of each group in the new list, and behind the last its length
+//
+// [out] starts  index of the head of each group in the new list, and behind the last its length
 extern "C" __global__ void compact(const uint32_t* pos, const uint32_t* rows, const uint32_t* ranks,
                                    const uint64_t* sums, uint32_t m, uint32_t* new_pos, uint32_t* new_rows,
                                    uint32_t* new_ranks, uint32_t* starts) {
@@ -71,7 +75,7 @@ extern "C" __global__ void compact(const uint32_t* pos, const uint32_t* rows, co
     if (static_cast<uint32_t>(sum) != static_cast<uint32_t>(before)) starts[static_cast<uint32_t>(before)] = to;
 }
 
-// keys[t] = the rank of the suffix `depth` behind, 0 where that is the empty one.
+// keys[t] = the rank of the suffix `depth` behind; 0 if that is the empty one.
 extern "C" __global__ void rank_keys(const uint32_t* pos, uint32_t m, const uint32_t* isa, uint32_t n, uint32_t depth,
                                      uint32_t* keys) {
     const uint32_t t = global_thread();

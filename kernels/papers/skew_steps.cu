@@ -1,11 +1,11 @@
-// The steps of the skew algorithm: sorting the suffixes at positions i with i mod 3 = 1 or 2 by
-// triples, and merging the others in (Karkkainen and Sanders, Simple linear work suffix array
+// The steps of the skew algorithm: sorts the suffixes at positions i with i mod 3 = 1 or 2 by
+// triples, and merges the others in (Karkkainen and Sanders, Simple linear work suffix array
 // construction, 2003).
 //
 // *Cover indices* number the positions of the cover: index t < mod1_len is position 3 t + 1, the
-// others 3 (t - mod1_len) + 2. Where n mod 3 is 1, position n has an index too, so that the
-// suffixes of the first kind end in a triple that no other one has. Symbols are counted from 1;
-// behind the end of the text they are 0.
+// others are 3 (t - mod1_len) + 2. If n mod 3 is 1, position n has an index too, so that the
+// suffixes of the first kind end in a triple that no other has. Symbols are counted from 1; behind
+// the end of the text they are 0.
 
 #include "primitives/merge_path.cuh"
 
@@ -59,8 +59,9 @@ __device__ void count_heads(bool head, uint32_t* total) {
     if (threadIdx.x == 0 && count) atomicAdd(total, count);
 }
 
-// heads[t] = 1 where a triple differs from the one before. [in,out] total  grows by the number of
-// heads
+// heads[t] = 1 if a triple differs from the one before, else 0.
+//
+// [in,out] total  grows by the number of heads
 extern "C" __global__ void byte_triple_heads(const uint32_t* keys, uint32_t count, uint32_t* heads, uint32_t* total) {
     const uint32_t t = global_thread();
     const bool head = t < count && (t == 0 || keys[t] != keys[t - 1]);
@@ -95,8 +96,8 @@ extern "C" __global__ void scatter_order(const uint32_t* cover_indices, uint32_t
     if (t < count) ranks[cover_indices[t]] = t + 1;
 }
 
-// flags[t] = 1 for cover indices of the first kind: in their order, the suffixes before them are
-// sorted but for the first symbol.
+// flags[t] = 1 for cover indices of the first kind. In their order, the suffixes one before them
+// are sorted except for their first symbol.
 extern "C" __global__ void flag_mod1(const uint32_t* cover_indices, uint32_t count, uint32_t mod1_len, uint8_t* flags) {
     const uint32_t t = global_thread();
     if (t < count) flags[t] = cover_indices[t] < mod1_len;
@@ -150,8 +151,8 @@ struct SuffixLess {
     }
 };
 
-// Two levels of merge path: tiles, of which each CTA merges one. a are the suffixes of the cover, b
-// the others.
+// First level of merge path: the tiles, of which each CTA merges one. a are the suffixes of the
+// cover, b the others.
 extern "C" __global__ void byte_suffix_partition(const uint8_t* text, uint32_t n, const uint32_t* ranks,
                                                  uint32_t mod1_len, const uint32_t* a, uint32_t a_len,
                                                  const uint32_t* b, uint32_t b_len, uint32_t tiles, uint32_t* splits) {

@@ -1,7 +1,7 @@
-// Sorts segments by keys, each kind of size in its own way, as GPU-LS does.
+// Sorts segments by keys, with a method for each range of sizes, as GPU-LS does.
 //
-// Small ones (up to 32 items) are sorted by a part of a warp, 32 / size of them in each. Medium
-// ones have a CTA each. The larger ones are left to merging, the largest to a radix sort: see
+// A part of a warp sorts a small segment (up to 32 items), 32 / size of them per warp. A CTA sorts
+// a medium one. Larger ones are sorted by merging, the largest by a radix sort: see
 // src/gpu/primitives/binned_sort.rs.
 
 #include <cub/block/block_merge_sort.cuh>
@@ -15,7 +15,7 @@ __device__ uint32_t bin_of(uint32_t size) {
     return size <= LARGE ? SMALL_BINS + 2 : SMALL_BINS + 3;
 }
 
-// [out] counts  segments of each bin, which is one of sizes; 0 at the start
+// [out] counts  number of segments in each bin of sizes; 0 at the start
 extern "C" __global__ void count_bins(const uint32_t* starts, uint32_t segments, uint32_t* counts) {
     __shared__ uint32_t local[SIZE_BINS];
     if (threadIdx.x < SIZE_BINS) local[threadIdx.x] = 0;
@@ -26,9 +26,9 @@ extern "C" __global__ void count_bins(const uint32_t* starts, uint32_t segments,
     if (threadIdx.x < SIZE_BINS && local[threadIdx.x]) atomicAdd(&counts[threadIdx.x], local[threadIdx.x]);
 }
 
-// Lists the segments of each bin behind each other, in any order within a bin.
+// Lists the segments bin by bin, in any order within a bin.
 //
-// [in,out] cursors  where the list of each bin starts, and then ends
+// [in,out] cursors  start of each bin's list, and at the end its end
 extern "C" __global__ void fill_bins(const uint32_t* starts, uint32_t segments, uint32_t* cursors, uint32_t* lists) {
     __shared__ uint32_t local[SIZE_BINS], base[SIZE_BINS];
     if (threadIdx.x < SIZE_BINS) local[threadIdx.x] = 0;
@@ -45,8 +45,8 @@ extern "C" __global__ void fill_bins(const uint32_t* starts, uint32_t segments, 
     if (s < segments) lists[base[kind] + place] = s;
 }
 
-// Bitonic sort of one item for each of WIDTH lanes; items past a segment's end are larger than all
-// others.
+// Bitonic sort of one item per lane in groups of WIDTH lanes. Items past a segment's end are larger
+// than all others.
 template <int WIDTH>
 __device__ void sort_small(const uint32_t* starts, const uint32_t* list, uint32_t count, uint32_t* keys,
                            uint32_t* values) {
@@ -86,7 +86,7 @@ SORT_SMALL(8)
 SORT_SMALL(16)
 SORT_SMALL(32)
 
-// One segment of up to THREADS_PER_CTA * ITEMS items, by one CTA.
+// Sorts one segment of up to THREADS_PER_CTA * ITEMS items by one CTA.
 template <int THREADS_PER_CTA, int ITEMS>
 __device__ void sort_medium(const uint32_t* starts, const uint32_t* list, uint32_t* keys, uint32_t* values) {
     using Sort = cub::BlockMergeSort<uint32_t, THREADS_PER_CTA, ITEMS, uint32_t>;

@@ -1,11 +1,11 @@
-// Compaction: the items of a tile that go on, in order, find their places in the next list by
+// Compaction: finds the positions in the next list of the items of a tile that stay, in order, by
 // decoupled look-back.
 #pragma once
 
 #include "runtime/host_flags.cuh"
 
-// Two counts in one word: of items, and of groups, each of which has two of them and more. So both
-// take 63 bits where there are less than 2^32 items.
+// Two counts in one word: of items and of groups. A group has at least two items, so both counts
+// fit in 63 bits if there are fewer than 2^32 items.
 __device__ __forceinline__ uint64_t pack(uint32_t items, uint32_t groups) {
     return static_cast<uint64_t>(groups) << 32 | items;
 }
@@ -13,10 +13,11 @@ __device__ __forceinline__ uint32_t items_of(uint64_t counts) { return static_ca
 __device__ __forceinline__ uint32_t groups_of(uint64_t counts) { return static_cast<uint32_t>(counts >> 32); }
 
 // The sum of the counts of all tiles before this one (Merrill and Garland, Single-pass parallel
-// prefix scan with decoupled look-back, 2016). For the first warp. `status` has a word for each
-// tile: 0, then what the tile adds, then the sum up to it. Its highest bit marks a sum, which takes
-// all bits below; what a tile adds is small, and marked by the next bit. Tiles are numbered in the
-// order in which their CTAs start, so those waited for do run.
+// prefix scan with decoupled look-back, 2016). For the first warp of a CTA. `status` has a word per
+// tile: first 0, then the counts of the tile, then the sum up to and with it. The highest bit marks
+// a sum, which can take all bits below. The counts of a tile are small, and are marked by the next
+// bit. Tiles are numbered in the order in which their CTAs start, so a tile that is waited for is
+// running.
 __device__ __forceinline__ uint64_t look_back(volatile uint64_t* status, int tile, uint64_t own) {
     const uint64_t ADDS = 1ull << 62, SUM = 1ull << 63;
     const int lane = threadIdx.x & 31;
@@ -40,13 +41,13 @@ __device__ __forceinline__ uint64_t look_back(volatile uint64_t* status, int til
     return before;
 }
 
-// The number of this CTA's tile, for its first thread: word 0 of the status counts them.
+// The number of this CTA's tile, for its first thread. Word 0 of the status counts the tiles.
 __device__ __forceinline__ uint32_t next_tile(uint64_t* status) {
     return atomicAdd(reinterpret_cast<unsigned int*>(status), 1);
 }
 
-// Gets for each word of two bitmaps how many bits are set in the words before it; gives back how
-// many are in all, as a pair. For the first warp of a CTA.
+// Computes for each word of two bitmaps the number of bits set in the words before it. Returns the
+// numbers of all bits, as a pair. For the first warp of a CTA.
 __device__ __forceinline__ uint64_t scan_bits(const uint32_t* unresolved, const uint32_t* heads, int words,
                                               uint32_t* items, uint32_t* groups) {
     const int lane = threadIdx.x & 31;
@@ -68,15 +69,14 @@ __device__ __forceinline__ uint64_t scan_bits(const uint32_t* unresolved, const 
     return sum;
 }
 
-// Places of a tile's items in the next list: those of each word of 32 bits within the tile, and
-// of the tile.
+// Positions of a tile's items in the next list: those of each word of 32 bits within the tile, and
+// that of the tile.
 struct Compaction {
     uint32_t items[MOST_WORDS], groups[MOST_WORDS];
     uint64_t base;
 
-    // unresolved, heads: a bit for each item that goes on, and for the first of each group of such.
-    // The last tile publishes how many there are. For all threads of a CTA; a barrier at the
-    // end.
+    // unresolved, heads: a bit for each item that stays, and for the first one of each group. The
+    // last tile publishes the numbers of both. For all threads of a CTA; ends with a barrier.
     __device__ __forceinline__ void count(const uint32_t* unresolved, const uint32_t* heads, int words,
                                           uint64_t* status, int tile, int tiles, uint32_t* host_flags) {
         const int lane = threadIdx.x & 31;
@@ -91,7 +91,7 @@ struct Compaction {
         __syncthreads();
     }
 
-    // The place of an item that goes on, and the number of its group.
+    // The position of an item that stays, and the number of its group.
     __device__ __forceinline__ uint32_t item(const uint32_t* unresolved, int w, uint32_t bit) const {
         return items_of(base) + items[w] + __popc(unresolved[w] & (bit - 1));
     }
@@ -100,9 +100,9 @@ struct Compaction {
     }
 };
 
-// Goes over MARK_TILE items of a list and keeps, in order, those that are wanted: read(j) is item
-// j, write(at, j, item) puts it into the next list. For all threads of a CTA; the last tile
-// publishes how many there are, and no groups.
+// Goes over MARK_TILE items of a list and keeps the wanted ones in order. read(j) is item j, and
+// write(at, j, item) puts it into the next list. For all threads of a CTA. The last tile publishes
+// the number of kept items, and no groups.
 template <class Read, class Wanted, class Write>
 __device__ __forceinline__ void compact(uint32_t items, uint64_t* status, int tiles, uint32_t* host_flags, Read read,
                                         Wanted wanted, Write write) {

@@ -1,8 +1,8 @@
 // The device-wide primitives of CUB that bwz uses, as C functions for src/gpu/primitives/cub.rs.
 //
-// Each takes its temporary storage and the driver's stream, and returns CUDA's error code (0 is
-// success). With a null `temp`, it only says in `temp_bytes` how much it needs. Sorts take pairs of
-// buffers: the data is in the first ones; what comes back in `*selector` says whether it ended
+// Each function takes its temporary storage and the driver's stream, and returns CUDA's error code
+// (0 is success). With a null `temp`, it only writes the number of bytes it needs to `temp_bytes`.
+// Sorts take pairs of buffers, with the data in the first ones. `*selector` tells if the result is
 // there (0) or in the others (1).
 
 #include <cstdint>
@@ -61,7 +61,7 @@ int bwz_cub_sort_keys_u64(void* temp, size_t* temp_bytes, uint64_t* keys, uint64
     return error;
 }
 
-// `out` may be `in` in all scans.
+// `out` may equal `in` in all scans.
 int bwz_cub_exclusive_sum_u32(void* temp, size_t* temp_bytes, const uint32_t* in, uint32_t* out, uint32_t num_items,
                               cudaStream_t stream) {
     return cub::DeviceScan::ExclusiveSum(temp, *temp_bytes, in, out, num_items, stream);
@@ -82,7 +82,7 @@ int bwz_cub_inclusive_max_u32(void* temp, size_t* temp_bytes, const uint32_t* in
     return cub::DeviceScan::InclusiveScan(temp, *temp_bytes, in, out, Max(), num_items, stream);
 }
 
-// Copies the items whose flag is not 0 to `out` and their number to `num_selected`.
+// Copies the items whose flag is not 0 to `out`, and their number to `num_selected`.
 int bwz_cub_select_flagged_u32(void* temp, size_t* temp_bytes, const uint32_t* in, const uint8_t* flags, uint32_t* out,
                                uint32_t* num_selected, uint32_t num_items, cudaStream_t stream) {
     return cub::DeviceSelect::Flagged(temp, *temp_bytes, in, flags, out, num_selected, num_items, stream);

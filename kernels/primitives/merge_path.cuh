@@ -1,8 +1,8 @@
-// Merge path: where to cut two sorted lists so that their merge can be made in equal pieces.
+// Merge path: cuts two sorted lists so that their merge can be made in equal pieces.
 //
-// Going through the merge, each item taken is a step along A or along B. Where the path stands
-// after `diagonal` steps is found by bisection, without the steps before (Green, McColl and Bader,
-// GPU merge path, 2012). Items of A come first among equals.
+// In a merge, each item taken is a step along A or along B. The position on this path after
+// `diagonal` steps is found by bisection, without the steps before (Green, McColl and Bader, GPU
+// merge path, 2012). Among equal items, those of A come first.
 #pragma once
 
 #include "runtime/common.cuh"
@@ -15,8 +15,8 @@ struct Smaller {
     }
 };
 
-// How many of the first `diagonal` items of the merge come from A. `less(b, a)` compares an item of
-// B with one of A.
+// Number of items of A among the first `diagonal` items of the merge. `less(b, a)` compares an item
+// of B with one of A.
 template <class A, class B, class Less>
 __device__ uint32_t merge_split(const A& a, uint32_t a_len, const B& b, uint32_t b_len, uint32_t diagonal, Less less) {
     uint32_t low = diagonal > b_len ? diagonal - b_len : 0;
@@ -32,8 +32,8 @@ __device__ uint32_t merge_split(const A& a, uint32_t a_len, const B& b, uint32_t
     return low;
 }
 
-// splits[k] = items of A among the first k * TILE of the merge, for each k up to the number of
-// tiles: a thread for each.
+// splits[k] = number of items of A among the first k * TILE of the merge, for each k up to the
+// number of tiles. One thread per split.
 template <class A, class B, class Less>
 __device__ void split_tiles(const A& a, uint32_t a_len, const B& b, uint32_t b_len, uint32_t tiles, uint32_t* splits,
                             Less less) {
@@ -43,7 +43,7 @@ __device__ void split_tiles(const A& a, uint32_t a_len, const B& b, uint32_t b_l
     splits[k] = merge_split(a, a_len, b, b_len, static_cast<uint32_t>(diagonal), less);
 }
 
-// The items of a tile by their numbers.
+// The items of a tile, represented by their numbers.
 struct CountingIterator {
     uint32_t base;
     __device__ uint32_t operator[](uint32_t i) const { return base + i; }
@@ -51,8 +51,8 @@ struct CountingIterator {
 };
 
 // Merges a tile in shared memory: `items` holds a_len items of A and behind them b_len of B. Each
-// thread of the CTA finds out where its TILE_ITEMS items of the merge stand in `items`, and writes
-// that to `from`.
+// thread of the CTA finds its TILE_ITEMS items of the merge, and writes their indices in `items` to
+// `from`.
 template <class Items, class Less>
 __device__ void merge_tile(Items items, uint32_t a_len, uint32_t b_len, uint16_t* from, Less less) {
     const uint32_t len = a_len + b_len;

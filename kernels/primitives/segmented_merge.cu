@@ -1,14 +1,13 @@
 // Sorts each segment of a list by keys: Baxter's segmented sort, as Wang, Baxter and Owens use it
 // for suffixes.
 //
-// Tiles are sorted alone first, each segment in them by itself. Then neighbouring runs of 1, 2, 4
-// ... tiles are merged. All that a merge can change is the one segment that spans the border
-// between its two runs, so all the rest of the tiles does nothing: a tile without such a segment
-// ends at once, and the host stops when no segment spans a border.
+// First each tile is sorted alone, segment by segment. Then neighbouring runs of 1, 2, 4 ... tiles
+// are merged. A merge can change only the one segment that spans the border between its two runs.
+// So a tile without such a segment does nothing, and the host stops once no segment spans a border.
 //
-// The *level* of a segment is the last pass that has a border inside it. Up to that pass all of it
-// moves from one buffer to the other in each pass, merged or as it is; behind it, it stays where it
-// is. Those of even level end in the second buffer and are copied back at the end.
+// The *level* of a segment is the last pass that has a border inside it. Up to that pass, the whole
+// segment moves from one buffer to the other in each pass, merged or unchanged. After it, the
+// segment stays. Segments of even level end in the second buffer and are copied back at the end.
 //
 // starts[s] is the first item of segment s, and starts[segments] the number of items, m.
 
@@ -17,7 +16,7 @@
 
 #include "primitives/merge_path.cuh"
 
-// A segment that spans the border below a tile, or none where both are equal.
+// A segment that spans the border below a tile; none if both ends are equal.
 struct Span {
     uint32_t begin, end;
 };
@@ -31,9 +30,12 @@ __device__ uint32_t level(Span span) {
 
 __device__ bool moves(Span span, uint32_t pass) { return span.begin < span.end && level(span) >= pass; }
 
-// [in]  shortest, longest  lengths of the segments that are to be sorted
-// [out] first   for each tile, the segment that its first item is in
+// [in]  shortest, longest  range of the lengths of segments to sort
+//
+// [out] first   for each tile, the segment of its first item
+//
 // [out] spans   for each tile and behind the last, the segment that spans its lower border
+//
 // [out] levels  1 + the highest level of all segments; 0 at the start
 extern "C" __global__ void segment_spans(const uint32_t* starts, uint32_t segments, uint32_t m, uint32_t shortest,
                                          uint32_t longest, uint32_t* first, Span* spans, uint32_t* levels) {
@@ -75,7 +77,7 @@ struct TileSort {
     Storage& storage;
     uint32_t begin, len;
 
-    // Whether a segment of a wanted length has two items in this tile.
+    // Returns true if a segment of a wanted length has two items in this tile.
     __device__ bool wanted(const uint32_t* starts, uint32_t segments, uint32_t first, uint32_t shortest,
                            uint32_t longest) const {
         bool found = false;
@@ -86,7 +88,7 @@ struct TileSort {
         return __syncthreads_or(found);
     }
 
-    // Numbers the segments of the tile from 0, for each item.
+    // Finds the number of each item's segment, counted from 0 in the tile.
     __device__ void number(const uint32_t* starts, uint32_t segments, uint32_t first, uint32_t (&tags)[TILE_ITEMS]) {
         for (uint32_t i = threadIdx.x; i < TILE; i += TILE_THREADS) storage.heads[i] = 0;
         __syncthreads();
@@ -129,7 +131,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     tile.run(keys, values, tags);
 }
 
-// The merge, in one pass, of the part of a segment that lies in one pair of runs.
+// The merge, in one pass, of the part of a segment in one pair of runs.
 struct Pair {
     uint32_t begin, border, end;
 
@@ -147,8 +149,8 @@ struct Pair {
     __device__ uint32_t right() const { return end - border; }
 };
 
-// splits[k] = items of the left run before the lower border of tile k, where that lies inside a
-// pair.
+// splits[k] = number of items of the left run before the lower border of tile k, if that border
+// lies inside a pair.
 extern "C" __global__ void partition_segments(const Span* spans, uint32_t tiles, uint32_t pass, const uint32_t* keys,
                                               uint32_t* splits) {
     const uint32_t k = global_thread();
@@ -165,8 +167,8 @@ struct Lists {
     uint32_t* out_values;
 };
 
-// Merges items begin..end of a pair, `a_begin` of the left run having come before and `a_end`
-// coming before the end.
+// Merges the items begin..end of a pair. `a_begin` items of the left run come before `begin`, and
+// `a_end` before `end`.
 __device__ void merge_range(const Lists& lists, const Pair& pair, uint32_t begin, uint32_t end, uint32_t a_begin,
                             uint32_t a_end, uint32_t* keys, uint16_t* from) {
     const uint32_t a = pair.begin + a_begin, b = pair.border + (begin - pair.begin - a_begin);
@@ -185,7 +187,8 @@ __device__ void merge_range(const Lists& lists, const Pair& pair, uint32_t begin
     __syncthreads();
 }
 
-// One tile of one pass. At most two segments in it span a border of tiles: its first and its last.
+// Merges one tile in one pass. At most two of its segments span a border of tiles: its first and
+// last.
 extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     merge_segments(const Span* spans, const uint32_t* splits, uint32_t m, uint32_t pass, const uint32_t* keys,
                    const uint32_t* values, uint32_t* out_keys, uint32_t* out_values) {
@@ -211,7 +214,7 @@ extern "C" __global__ void __launch_bounds__(TILE_THREADS)
     }
 }
 
-// Copies what ended in the second buffer back to the first.
+// Copies segments that ended in the second buffer back to the first.
 extern "C" __global__ void copy_back_segments(const Span* spans, uint32_t m, uint32_t* keys, uint32_t* values,
                                               const uint32_t* other_keys, const uint32_t* other_values) {
     const uint32_t tile = blockIdx.x, begin = tile * TILE, end = min(m - begin, TILE) + begin;

@@ -1,10 +1,10 @@
-// Mapped host flags: words of the host's memory, for which the host polls.
-// src/gpu/runtime/host_flags.rs is the other side.
+// Mapped host flags: words of host memory that the host polls. The host side is
+// src/gpu/runtime/host_flags.rs.
 #pragma once
 
 #include "runtime/common.cuh"
 
-// Tells the host, which waits for the first word of the host flags, two numbers.
+// Publishes two numbers to the host, which polls the first word of the host flags.
 __device__ __forceinline__ void publish_counts(uint32_t* host_flags, uint32_t items, uint32_t groups) {
     volatile uint32_t* words = host_flags;
     words[FLAG_GROUPS] = groups;

@@ -2,142 +2,144 @@
 // gpu::runtime::tuning.
 #pragma once
 
-// Threads per CTA of kernels that give each item a thread.
+// Threads per CTA of kernels with one thread per item.
 #define THREADS 256
 // Bytes of a suffix that the first sort of `ls` compares.
 #define FIRST_SYMBOLS 8
-// Bytes behind a text that must be there and zero.
+// Number of zero bytes that must follow a text.
 #define TEXT_PADDING 128
 
 // Threads of a CTA that sorts or merges a tile.
 #define TILE_THREADS 256
-// Items of each of these threads.
+// Items per thread of such a CTA.
 #define TILE_ITEMS 8
-// Items of a tile.
+// Items per tile.
 #define TILE 2048
 
 // Bins of segment sizes: 2, 4, 8, 16, 32, MEDIUM_LOW, MEDIUM_HIGH, LARGE and all above.
 #define SIZE_BINS 9
-// Bins whose segments a part of a warp sorts.
+// Number of bins whose segments are sorted by a part of a warp.
 #define SMALL_BINS 5
-// Items of the largest segment that a CTA of few threads sorts.
+// Items in the largest segment that is sorted by a CTA of few threads.
 #define MEDIUM_LOW 256
 // Threads of that CTA.
 #define MEDIUM_LOW_THREADS 64
-// Items of the largest segment that one CTA sorts: a tile.
+// Items in the largest segment that is sorted by one CTA: a tile.
 #define MEDIUM_HIGH 2048
-// Items of the largest segment that is sorted by merging tiles; a larger one has a radix sort of
-// its own.
+// Items in the largest segment sorted by merging tiles. Larger ones get a radix sort each.
 #define LARGE 1048576
 
-// Positions of a CTA that makes first keys or chooses minimizers.
+// Positions per CTA of a kernel that makes first keys or chooses minimizers.
 #define KEY_TILE 4096
-// Words of counts: of each byte, of CTAs, and of repeats.
+// Words of counts: one per byte value, one for CTAs, three for repeats.
 #define BYTE_COUNT_WORDS 260
-// Bytes that are compared to see what is repeated at all, and over long distances; and how far
-// apart 8 bytes are looked at in the latter.
+// Bytes compared to find out if a text is repeated at all.
 #define REPEAT_SHORT 24
+// Bytes compared to find out if a text is repeated over long distances.
 #define REPEAT_LONG 1024
+// Distance between the groups of 8 bytes that this comparison reads.
 #define REPEAT_STEP 128
-// Members of the largest group that a CTA sorts in shared memory.
+// Items in the largest group that a CTA sorts in shared memory.
 #define HALO 128
-// Most items of a refining CTA: HALO, a tile, HALO. At most 2048: a group member has 11 bits for
-// it.
+// Maximum items of a refining CTA: HALO, a tile, HALO. At most 2048, since a member has 11 bits.
 #define REFINE_TILE 1536
 // Threads of a refining CTA.
 #define REFINE_THREADS 384
-// Items of each of these threads.
+// Items per thread of a refining CTA.
 #define REFINE_ITEMS 4
-// Words of 32 bits, one for each of these items.
+// Words with one bit for each of its items.
 #define REFINE_WORDS 48
-// Refining CTAs that run on a multiprocessor at once.
+// Number of refining CTAs that a multiprocessor runs at once.
 #define REFINE_CTAS 5
-// Bytes that a round of text skips at most where all of a group have them in common.
+// Maximum number of bytes that a round of text skips if a whole group shares them.
 #define SKIP 64
-// Items of a CTA that selects minimizers or marks ranks.
+// Items per CTA of a kernel that selects minimizers or marks ranks.
 #define MARK_TILE 1536
-// Items of each of its threads.
+// Items per thread of such a CTA.
 #define MARK_ITEMS 6
-// Words of 32 bits, one for each of these items.
+// Words with one bit for each of its items.
 #define MARK_WORDS 48
-// Words of a tile that is compacted, at most.
+// Maximum number of words of a compacted tile.
 #define MOST_WORDS 48
-// Items of a thread that makes keys of a list.
+// Items per thread of the kernel that makes keys of a list.
 #define LIST_ITEMS 4
-// Positions behind a minimizer that it is compared with, at most.
+// Maximum number of positions behind a minimizer with which it is compared.
 #define MOST_WINDOW 64
-// The same for minimizers of the sparse level.
+// Maximum number of positions behind a minimizer of the sparse level with which it is compared.
 #define MOST_SPARSE_WINDOW 256
 
 // Keys of a list: the next symbols.
 #define TEXT_KEYS 0
-// Keys of a list of minimizers: the ranks of later minimizers.
+// Keys of a list of minimizers: ranks of later minimizers.
 #define MINIMIZER_KEYS 1
-// Keys of a list: the rank of the next minimizer.
+// Keys of a list: rank of the next minimizer.
 #define FINISH_KEYS 2
-// Keys of a list of minimizers of the sparse level: the ranks of later ones, or text.
+// Keys of a list of sparse minimizers: ranks of later sparse ones, or text.
 #define SPARSE_KEYS 3
-// Keys of a list of minimizers: the rank of the next one of the sparse level, or as MINIMIZER_KEYS.
+// Keys of a list of minimizers: rank of the next sparse one, or as MINIMIZER_KEYS.
 #define DENSE_KEYS 4
 
-// Symbols of a transform that a CTA of the inverse counts.
+// Bytes of a BWT that a CTA of the inverse counts.
 #define INVERSE_TILE 4096
 
-// Leaves of contexts, each with a table of 16 symbols: of run lengths.
+// Number of context leaves for run lengths. Each leaf has a table of 16 symbols.
 #define RUN_LEAVES 64
-// The same of MTF ranks.
+// Number of context leaves for MTF ranks.
 #define RANK_LEAVES 256
-// Tables of extra bits, which come behind these.
+// Number of tables of extra bits, which follow those of the leaves.
 #define EXTRA_TABLES 12
-// Tables of a block: all these.
+// Number of all tables of a block.
 #define MODEL_TABLES 332
-// Warps of a CTA that codes slices, each a slice.
+// Warps per CTA that codes slices. Each warp codes one slice.
 #define CODER_WARPS 4
-// Slices of a CTA that codes them by rANS, each with a thread for either state.
+// Slices per CTA that encodes them by rANS, with one thread per state.
 #define ENCODE_SLICES 32
-// Averages of run lengths and MTF ranks are below this.
+// Bound on the averages of run lengths and of MTF ranks.
 #define AVERAGES 608
-// Bytes of a BWT that a CTA looks at for the heads of runs.
+// Bytes of a BWT in which a CTA finds the heads of runs.
 #define RUN_TILE 4096
 
-// Rows of a CTA that looks for the heads of runs.
+// Rows in which a CTA finds the heads of runs.
 #define LCP_ROWS 2048
-// Bytes of each that two loads of 16 bytes have at least.
+// Minimum number of bytes of a row that two loads of 16 bytes contain.
 #define LCP_CERTAIN 17
-// Bytes that a thread compares, and up to which a warp does.
+// Number of bytes that a thread compares.
 #define LCP_SHORT 64
+// Number of bytes up to which a warp compares.
 #define LCP_LONG 4096
-// Bytes of a tile of what is longer.
+// Bytes per tile of a longer comparison.
 #define LCP_TILE 16384
 // Rows of an LCP array that go to the host together.
 #define LCP_CHUNK 2097152
-// Values that do not fit the byte of a row, which has the largest number instead, are sent apart.
+// Byte of an LCP value that is as large or larger. Such a value is sent separately.
 #define LCP_LONG_BYTE 255
-// Rows of a thread that makes these bytes, and of a CTA: the tile whose values lie together there.
+// Rows per thread of the kernel that makes these bytes.
 #define LCP_ROW_ITEMS 4
+// Rows per CTA of that kernel: a tile, whose long values are stored together.
 #define LCP_SPLIT 1024
-// Stands for the place of these values where a tile has none.
+// Start given for a tile without long values.
 #define LCP_NO_VALUES 0xFFFFFFFF
-// Bytes of a text whose positions go to the host in 3 bytes, at most.
+// Largest text whose positions go to the host in 3 bytes each.
 #define LCP_PACKED 16777216
-// Values of which a table of range minima has the least.
+// Number of values in a block of a table of range minima.
 #define MINIMA_BLOCK 64
 
-// GPUs that sort one text together, at most.
+// Maximum number of GPUs that sort one text together.
 #define MOST_PROCESSORS 64
-// Bits of a first key by which they part its suffixes among themselves.
+// Number of first-key bits by which these GPUs divide its suffixes.
 #define RANGE_BITS 11
 
-// Words of the host flags: a count of items, for which the host waits.
+// Word of the host flags for a count of items, which the host polls.
 #define FLAG_ITEMS 0
-// A count of groups, which is written before.
+// Word for a count of groups, which is written before that of items.
 #define FLAG_GROUPS 1
-// The row of the whole text.
+// Word for the row of the whole text.
 #define FLAG_PRIMARY 2
-// The counts of all bytes.
+// First of the words for the counts of all byte values.
 #define FLAG_BYTE_COUNTS 64
-// What the host uploads to the device, and how many words that has.
+// First of the words that the host uploads to the device.
 #define FLAG_UPLOAD 320
+// Number of words that the host can upload.
 #define UPLOAD_WORDS 256
-// Words of the host flags in all.
+// Number of words of the host flags.
 #define FLAG_WORDS 576

@@ -1,5 +1,5 @@
-// Many patterns at a time in an FM-index: their intervals by backward search, and the positions of
-// rows by walks along LF.
+// Searches many patterns at a time in an FM-index: their intervals by backward search, and the
+// positions of rows by walks along LF.
 
 #include "search/occ.cuh"
 
@@ -7,6 +7,7 @@ const uint32_t ALL = 0xFFFFFFFF, NO_POS = 0xFFFFFFFF;
 
 // [in]  text [0..8 * ceil(starts[count] / 8)), starts [0..count]: pattern k is
 // text[starts[k]..starts[k + 1])
+//
 // [out] rows [0..2 * count): both ends of the interval of each pattern
 struct SHARED SearchArgs {
     IndexView index;
@@ -16,8 +17,8 @@ struct SHARED SearchArgs {
     uint32_t count;
 };
 
-// The sampled rows: a bit for each row, how many are marked above each 512 rows, and of each marked
-// row which sample it is.
+// The sampled rows: a bit per row, the number of sampled rows before each group of 512, and the
+// number of the sample at each sampled row.
 struct SHARED SamplesView {
     const uint64_t* marks;
     const uint32_t* ranks;
@@ -26,7 +27,8 @@ struct SHARED SamplesView {
 };
 
 // [in]  rows [0..count), each at most n
-// [out] positions [0..count): NO_POS where the samples contradict the transform
+//
+// [out] positions [0..count): NO_POS if the samples contradict the BWT
 struct SHARED LocateArgs {
     IndexView index;
     SamplesView samples;
@@ -42,11 +44,12 @@ __device__ inline void load_tables(SymbolTables& tables, const IndexView& index)
     __syncthreads();
 }
 
-// A pattern under way, from its last symbol to its first, and one end of its interval.
+// A search in progress, from the last symbol of its pattern to the first, for one end of the
+// interval.
 struct PatternSearch {
     const uint64_t* text;
-    uint64_t word;       // eight symbols, those around `at`
-    uint32_t begin, at;  // what is left of the pattern
+    uint64_t word;       // the eight symbols around `at`
+    uint32_t begin, at;  // the rest of the pattern
     uint32_t row;
 
     __device__ uint32_t next() {
@@ -60,7 +63,8 @@ struct PatternSearch {
         if (end > begin) word = __ldg(text + (end - 1) / 8);
     }
 
-    // Starts a search behind the last symbols, if the interval of these is known.
+    // Starts a search. If the k-mer table has the interval of the last symbols, it begins behind
+    // them.
     __device__ void start(const SearchArgs& job, const SymbolTables& tables, uint32_t number, uint32_t upper) {
         const IndexView& index = job.index;
         const uint32_t end = __ldg(job.starts + number + 1);
@@ -78,18 +82,18 @@ struct PatternSearch {
         row = upper ? interval.y : interval.x;
     }
 
-    // Moves the end of the interval of P to that of cP, with c the next symbol.
+    // Moves the end of the interval of P to that of cP, c being the next symbol.
     template <class Occ>
     __device__ void step(const IndexView& index, const SymbolTables& tables) {
         const uint32_t c = next(), first = tables.starts[c];
-        // Both ends are 0 where c does not occur at all: its code means nothing.
+        // If c does not occur in the block, both ends become 0, since its code has no meaning.
         row = first == tables.starts[c + 1] ? 0 : first + Occ::occ(index, tables, c, index.stored(row));
     }
 };
 
-// Two neighbouring threads for each pattern, one for each end of its interval: they read the same
-// line as soon as the interval is narrow, and a line that both ask for is read once. A pair that is
-// done goes on with another pattern while its neighbours still search.
+// Two neighbouring threads search each pattern, one for each end of its interval. As soon as the
+// interval is narrow they read the same line, which is then loaded once. A pair that has finished
+// goes on with another pattern while its neighbours still search.
 template <class Occ>
 __device__ void search(const SearchArgs& job) {
     __shared__ SymbolTables tables;
@@ -111,7 +115,7 @@ __device__ void search(const SearchArgs& job) {
     }
 }
 
-// The pos of a row that is sampled.
+// The position of a row if it is sampled, else NO_POS.
 __device__ inline uint32_t sampled_pos(const SamplesView& samples, uint32_t row) {
     const uint64_t word = __ldg(samples.marks + row / 64);
     if ((word >> (row % 64) & 1) == 0) return NO_POS;
@@ -121,7 +125,7 @@ __device__ inline uint32_t sampled_pos(const SamplesView& samples, uint32_t row)
     return __ldg(samples.numbers + rank) * samples.rate;
 }
 
-// One thread for each walk, and for another one when that is done.
+// Each thread makes one walk after the other.
 template <class Occ>
 __device__ void locate(const LocateArgs& job) {
     __shared__ SymbolTables tables;
@@ -134,14 +138,14 @@ __device__ void locate(const LocateArgs& job) {
         const uint32_t pos = sampled_pos(job.samples, row);
         if (pos == NO_POS && steps < job.samples.rate) {
             const uint32_t above = index.stored(row);
-            // The primary index has no byte: any will do, since nobody walks on from there in an
-            // intact block.
+            // The primary index has no byte, so any byte will do: in an intact block no walk goes
+            // on from there.
             const uint32_t c = Occ::byte(index, tables, min(above, index.n - 1));
             row = min(tables.starts[c] + Occ::occ(index, tables, c, above), index.n);
             steps++;
             continue;
         }
-        // Not by their sum, which may be above 2^32.
+        // The sum itself is not compared, since it may exceed 2^32.
         const bool sound = pos != NO_POS && pos <= index.n && steps <= index.n - pos;
         job.positions[number] = sound ? pos + steps : NO_POS;
         number += threads;

@@ -1,41 +1,40 @@
-// occ(c, at), how often byte c stands among the first `at` bytes of a transform, over the arrays of
-// src/fm_index as they stand on the host: bit_sliced_rank.rs and byte_rank.rs say what is in
-// them.
+// occ(c, at): the number of occurrences of byte c among the first `at` bytes of a BWT. The arrays
+// are those of src/fm_index on the host, which bit_sliced_rank.rs and byte_rank.rs explain.
 #pragma once
 
 #include "runtime/common.cuh"
 
-// Bytes of a line, and the code of a symbol that has none.
+// Bytes per line, and the code of a symbol that has none.
 const uint32_t LINE = 64, NO_CODE = 255;
 
-// What every step looks up by symbol. src/gpu/search/device_index.rs puts the same words together.
+// Tables in which every step looks up symbols. src/gpu/search/device_index.rs fills them.
 struct SHARED SymbolTables {
-    uint32_t starts[257];     // the first row of each byte, and the number of rows
-    uint8_t codes[256];       // planes: its code; bytes: its column of counters
-    uint8_t kmer_codes[256];  // its code in the k-mer table
-    uint8_t symbols[16];      // planes: the symbol of each code
+    uint32_t starts[257];     // first row of each byte, and the number of rows
+    uint8_t codes[256];       // planes: code of each byte; bytes: its column of counters
+    uint8_t kmer_codes[256];  // code of each byte in the k-mer table
+    uint8_t symbols[16];      // planes: symbol of each code
 };
 
 // An index in device memory. src/gpu/search/device_index.rs has the same struct.
 struct SHARED IndexView {
     const SymbolTables* tables;
-    // planes: a line for each stretch; bytes: whole lines, the first byte `skew` into the first
+    // planes: a line per stretch; bytes: whole lines, the first byte at offset `skew`
     const uint4* lines;
-    // absolute counters, a group for each 256 lines of planes or 512 of bytes
+    // absolute counters, one group per 256 lines of planes or 512 lines of bytes
     const uint32_t* supers;
-    const uint16_t* counters;        // bytes: `stride` for each border
-    const uint32_t* rare_places;     // planes: all places of symbols without a code, ascending
-    const uint32_t* rare_by_symbol;  // the same, those of one symbol together
-    const uint32_t* rare_ends;       // where those of each symbol end there
+    const uint16_t* counters;        // bytes: `stride` counters per border
+    const uint32_t* rare_places;     // planes: positions of all symbols without a code, ascending
+    const uint32_t* rare_by_symbol;  // the same positions, grouped by symbol
+    const uint32_t* rare_ends;       // end of each symbol's group there
     const uint8_t* rare_symbols;     // the symbol at each of `rare_places`
-    const uint2* kmers;              // the interval of each string of `kmer_length` symbols
+    const uint2* kmers;              // interval of each string of `kmer_length` symbols
     uint32_t n, primary, rare, skew, log, stride, kmer_length, kmer_sigma;
 
-    // The number of stored bytes above a row; the primary index has none of its own.
+    // The number of stored bytes above a row. The row `primary` has no stored byte.
     __device__ uint32_t stored(uint32_t row) const { return row - (row > primary); }
 };
 
-// How many of ascending places are below `at`.
+// Number of ascending positions below `at`.
 __device__ inline uint32_t places_before(const uint32_t* places, uint32_t count, uint32_t at) {
     uint32_t low = 0;
     while (low < count) {
@@ -46,13 +45,13 @@ __device__ inline uint32_t places_before(const uint32_t* places, uint32_t count,
     return low;
 }
 
-// The bits below `place`, of the 32 from place `first` on.
+// The bits below `place`, of the 32 from position `first` on.
 __device__ inline uint32_t bits_below(uint32_t place, uint32_t first) {
     const uint32_t bits = place > first ? place - first : 0;
     return bits < 32 ? (1u << bits) - 1 : ~0u;
 }
 
-// A word of a line in registers, by an index that only the running program knows.
+// A word of a line held in registers, selected by an index known only at run time.
 template <uint32_t COUNT>
 __device__ inline uint32_t pick(const uint32_t* words, uint32_t index) {
     uint32_t word = 0;
@@ -95,7 +94,7 @@ struct BitSliced {
             }
             count += __popc(same);
         }
-        // Symbols without a code stand as code 0.
+        // Symbols without a code are stored as code 0.
         return code ? count : count - places_before(index.rare_places, index.rare, at);
     }
 
@@ -115,7 +114,7 @@ struct BitSliced {
     }
 };
 
-// The bytes as they come, and counters at borders of one or more lines.
+// The bytes themselves, with counters at borders of one or more lines.
 struct ByteRank {
     static const uint32_t SUPER_LINES = 512;
 
@@ -124,8 +123,8 @@ struct ByteRank {
         const uint32_t line = (place / LINE + (1u << index.log >> 1)) >> index.log << index.log;
         const uint32_t above = __ldg(index.supers + line / SUPER_LINES * index.stride + column) +
                                __ldg(index.counters + (line >> index.log) * index.stride + column);
-        // The nearest border may lie on either side. What is before the first byte or behind the
-        // last is no byte of the text.
+        // The nearest border may lie on either side. Bytes before the first or behind the last are
+        // not part of the text.
         const uint32_t border = line * LINE;
         if (border <= place) return above + count(index, c, max(border, index.skew), place);
         return above - count(index, c, place, min(border, index.skew + index.n));
@@ -135,13 +134,13 @@ struct ByteRank {
         return __ldg(reinterpret_cast<const uint8_t*>(index.lines) + at + index.skew);
     }
 
-    // How often c stands at the places from `begin` to `end`.
+    // Number of occurrences of c at the positions from `begin` to `end`.
     static __device__ uint32_t count(const IndexView& index, uint32_t c, uint32_t begin, uint32_t end) {
         uint32_t sum = 0;
         for (uint32_t line = begin / LINE * LINE; line < end; line += LINE) {
             const uint4* fours = index.lines + line / 16;
             uint4 parts[LINE / 16];
-            // All are asked for before one is waited for.
+            // All parts are requested before one is waited for.
 #pragma unroll
             for (uint32_t k = 0; k < LINE / 16; k++) {
                 const uint32_t at = line + 16 * k;
@@ -160,12 +159,12 @@ struct ByteRank {
         return sum;
     }
 
-    // A bit for each of four bytes that is c: the lowest of the byte.
+    // The lowest bit of each of four bytes, set if the byte is c.
     static __device__ uint32_t equal(uint32_t word, uint32_t c) {
         return __vcmpeq4(word, c * 0x01010101u) & 0x01010101u;
     }
 
-    // The bytes below a place, of the four from place `first` on.
+    // The bytes below `place`, of the four from position `first` on.
     static __device__ uint32_t bytes_below(uint32_t place, uint32_t first) {
         const uint32_t bytes = place > first ? place - first : 0;
         return bytes < 4 ? (1u << (8 * bytes)) - 1 : ~0u;

@@ -1,26 +1,27 @@
 // The text as a stream of code bits. The code is alphabetic (src/gpu/sort/alphabetic_code.rs):
-// coded texts compare as the texts do, whatever number of their first bits is compared, and equal
-// bits hold equal whole symbols. In a code table, item c is the code of symbol c << 8 | its number
+// coded texts compare as the texts do, however many of their first bits are compared, and equal
+// bits hold equal whole symbols. Entry c of a code table is the code of symbol c << 8 | its number
 // of bits, which is 1 to 24.
 #pragma once
 
 #include "block/text.cuh"
 
-// Bits of `symbols` whole symbols, the last bit lowest.
+// The bits of `symbols` whole symbols, with the last bit lowest.
 struct Bits {
     uint64_t key;
     uint32_t used, symbols;
 };
 
-// The codes of the symbols at a position, until the next one does not fit into `width` bits or
-// `most` are taken. True where one did not fit: the key then holds its first bits too, and is full.
+// Takes the codes of the symbols from a position on, until the next code does not fit into `width`
+// bits or `most` symbols are taken. Returns true if a code did not fit; the key then also holds its
+// first bits, and is full.
 __device__ __forceinline__ bool take(const uint32_t* code_table, const uint8_t* bytes, uint32_t at, uint32_t most,
                                      uint32_t width, Bits& bits) {
     const uint64_t* words = reinterpret_cast<const uint64_t*>(bytes) + (at >> 3);
     const uint32_t shift = (at & 7) * 8;
     const uint64_t w0 = __ldg(words), w1 = __ldg(words + 1), w2 = __ldg(words + 2);
     uint64_t now = join(w0, w1, shift), next = join(w1, w2, shift);
-    // In halves: shifts of 64 bits take several instructions.
+    // The key is kept in two halves, since shifts of 64 bits take several instructions.
     uint32_t high = 0, low = 0, used = 0, i = 0;
     bool full = false;
     while (i < most) {
@@ -49,13 +50,13 @@ __device__ __forceinline__ bool take(const uint32_t* code_table, const uint8_t* 
     return full;
 }
 
-// Bits with zeros behind them, as the end of the text has, up to `width`.
+// Bits padded to `width` with zeros, like those of the end of the text.
 __device__ __forceinline__ uint64_t padded(const Bits& bits, bool full, uint32_t width) {
     if (full) return bits.key;
     return bits.used ? bits.key << (width - bits.used) : 0;
 }
 
-// The first `width` bits of the text from a position on, and how many whole symbols they hold.
+// The first `width` bits of the text from a position on, and the number of whole symbols in them.
 __device__ __forceinline__ uint64_t encode(const uint32_t* code_table, TextView text, uint32_t at, uint32_t width,
                                            uint32_t& symbols) {
     Bits bits;

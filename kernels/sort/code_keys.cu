@@ -2,7 +2,7 @@
 
 #include "sort/code_keys.cuh"
 
-// Slot i gets suffix i and its key.
+// Writes suffix i and its key to slot i.
 extern "C" __global__ void __launch_bounds__(THREADS)
     code_keys(const uint8_t* bytes, uint32_t n, const uint32_t* table, uint64_t* keys, uint32_t* suffixes) {
     __shared__ KeyTile tile;

@@ -3,19 +3,20 @@
 
 #include "sort/alphabetic_code.cuh"
 
-// Positions of each thread.
+// Positions per thread.
 const uint32_t RUN = KEY_TILE / THREADS;
 
-// The keys of the suffixes from `base` on: the first 56 bits of their code, and below them the byte
-// before each, which goes along so that it need not be gathered when the suffix has found its row.
+// Keys of the suffixes from `base` on: the first 56 bits of their code, and below them the byte
+// before the suffix. That byte is carried along so that it need not be gathered once the suffix has
+// its row.
 struct KeyTile {
     uint32_t code_table[256];
-    // a word between threads keeps them in different banks
+    // a word between the parts of two threads keeps them in different banks
     uint64_t keys[KEY_TILE + KEY_TILE / RUN];
 
     __device__ __forceinline__ uint64_t key(uint32_t i) const { return keys[i + i / RUN]; }
 
-    // For all threads of a CTA; the code table is loaded. A barrier at the end.
+    // For all threads of a CTA, once the code table is loaded. Ends with a barrier.
     //
     // Each thread goes backwards from its last position, since the key of a position is its code
     // followed by the key of the next one.

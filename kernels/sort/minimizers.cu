@@ -1,11 +1,11 @@
-// Ranks of minimizers: choosing them, and prefix doubling among those that are unresolved.
+// Chooses minimizers, and ranks those that are unresolved by prefix doubling.
 
 #include "primitives/compaction.cuh"
 #include "sort/minimizers.cuh"
 
-// A minimizer is where the hash of `symbols` symbols is not above that at any of the next `window`
-// positions. counts: a sum of all minimizers and a number of CTAs, 0 at the start. The last CTA
-// publishes the sum.
+// Marks the minimizers: positions at which the hash of `symbols` symbols is at most that of each of
+// the next `window` positions. counts: a sum of all minimizers and a number of CTAs, both 0 at the
+// start. The last CTA publishes the sum.
 extern "C" __global__ void __launch_bounds__(THREADS)
     mark_minimizers(const uint8_t* bytes, uint32_t n, uint32_t symbols, uint32_t window, uint32_t* bitmap,
                     uint32_t words, uint32_t* counts, uint32_t* host_flags) {
@@ -38,8 +38,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Gives the minimizers that are resolved their SA indices as ranks. In `sa`, which has those from
-// `first` on, what is unresolved is ~0.
+// Gives resolved minimizers their SA indices as ranks. `sa` holds the suffix array from `first` on;
+// unresolved suffixes are ~0 there.
 extern "C" __global__ void rank_resolved(const uint32_t* sa, uint32_t items, uint32_t first, const uint32_t* bitmap,
                                          uint64_t* ranks) {
     const uint32_t j = global_thread();
@@ -48,19 +48,20 @@ extern "C" __global__ void rank_resolved(const uint32_t* sa, uint32_t items, uin
     if (suffix != ~0u && is_minimizer(bitmap, suffix)) ranks[suffix] = first + j;
 }
 
-// Gives the minimizers of a list of minimizers the SA indices and the depths of their groups.
+// Gives the minimizers of a list the SA indices and the depths of their groups as ranks.
 extern "C" __global__ void rank_unresolved(const uint32_t* suffixes, const uint32_t* groups,
                                            const uint64_t* group_heads, uint32_t items, uint64_t* ranks) {
     const uint32_t j = global_thread();
     if (j < items) ranks[suffixes[j]] = group_heads[groups[j]];
 }
 
-// Sets the SA index of a rank, and leaves its depth: nothing is unresolved with it any more.
+// Sets the SA index in a rank and leaves its depth, since no unresolved suffix shares the rank any
+// more.
 __device__ __forceinline__ void set_sa_index(uint64_t* ranks, uint32_t minimizer, uint32_t sa_index) {
     reinterpret_cast<uint32_t*>(ranks)[2 * static_cast<size_t>(minimizer)] = sa_index;
 }
 
-// Gives the minimizers that refine_minimizers resolved their SA indices as ranks.
+// Gives the minimizers that refine_minimizers has resolved their SA indices as ranks.
 extern "C" __global__ void rank_local(const uint32_t* resolved, const uint32_t* sa_indices, uint32_t items,
                                       uint64_t* ranks) {
     const uint32_t j = global_thread();
@@ -77,8 +78,8 @@ struct SHARED SelectArgs {
     int tiles;
 };
 
-// The minimizers of a list, in order, with the SA indices and the depths of their groups as ranks.
-// Their groups stay those of the list.
+// Copies the minimizers of a list, in order, and gives them the SA indices and the depths of their
+// groups as ranks. They stay in the groups of the old list.
 extern "C" __global__ void __launch_bounds__(THREADS) select_minimizers(const __grid_constant__ SelectArgs a) {
     const auto read = [&](uint32_t j) { return a.from.suffixes[j]; };
     const auto wanted = [&](uint32_t suffix) { return is_minimizer(a.bitmap, suffix); };
@@ -101,7 +102,7 @@ struct SHARED ListKeysArgs {
     uint32_t items, kind, width;
 };
 
-// Keys of a list: group << width | key.
+// Makes the keys of a list: group << width | key.
 extern "C" __global__ void __launch_bounds__(THREADS) list_keys(const __grid_constant__ ListKeysArgs a) {
     __shared__ uint32_t code_table[256];
     load_table(code_table, a.code_table);
@@ -133,7 +134,7 @@ struct SHARED MarkRanksArgs {
     int tiles;
 };
 
-// Ends a round of doubling: minimizers with a key of their own get their rank, the others go to the
+// Ends a round of doubling. Minimizers with a key of their own get their rank; the others go to the
 // next list.
 extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_constant__ MarkRanksArgs a) {
     __shared__ uint32_t code_table[256], heads[MARK_WORDS + 1], unresolved[MARK_WORDS], unresolved_heads[MARK_WORDS],
@@ -158,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) mark_ranks(const __grid_co
     }
     __syncthreads();
     if (tid < MARK_WORDS) {
-        // Unresolved is what is not both a head and followed by one.
+        // An item is resolved if it is a head and followed by one.
         const uint32_t head = heads[tid], next = head >> 1 | heads[tid + 1] << 31, x = tid * 32;
         const uint32_t inside = x >= left ? 0 : left - x < 32 ? (1u << (left - x)) - 1 : ~0u;
         unresolved[tid] = ~(head & next) & inside;

@@ -1,23 +1,23 @@
-// Minimizers: positions chosen by their content, whose ranks resolve all others.
+// Minimizers: positions chosen by their content. Their ranks resolve all other suffixes.
 #pragma once
 
 #include "sort/unsorted_groups.cuh"
 
-// Whether a position is a minimizer shows in the `span` symbols from it on, so equal texts have
-// equal minimizers.
+// A level of minimizers. The `span` symbols from a position on decide if it is a minimizer, so
+// equal texts have equal minimizers.
 struct SHARED MinimizersView {
-    const uint32_t* bitmap;  // a bit for each position
-    // of minimizers, by position: depth << 32 | SA index of its group
+    const uint32_t* bitmap;  // a bit per position
+    // for minimizers, by position: depth << 32 | SA index of the group
     const uint64_t* ranks;
     uint32_t span, rank_bits;
-    uint32_t floor;  // the least depth of any group of these
+    uint32_t floor;  // smallest depth of any group of these
 };
 
 __device__ __forceinline__ uint32_t rank_of(uint64_t packed) { return static_cast<uint32_t>(packed); }
 __device__ __forceinline__ uint32_t depth_of(uint64_t packed) { return static_cast<uint32_t>(packed >> 32); }
 
-// Whether a position is a minimizer, if it may be one: its hash is not above any of the next
-// `window`.
+// Returns true if a candidate position is a minimizer: its hash is at most that of each of the next
+// `window` positions.
 __device__ __forceinline__ bool is_window_minimum(bool candidate, const uint32_t* hashes, uint32_t window) {
     const uint32_t hash = hashes[0];
     for (uint32_t o = 1; candidate && o <= window; o++) candidate = hash <= hashes[o];
@@ -28,7 +28,7 @@ __device__ __forceinline__ bool is_minimizer(const uint32_t* bitmap, uint32_t at
     return (__ldg(bitmap + (at >> 5)) >> (at & 31)) & 1;
 }
 
-// The last minimizer in (low, high], or low where there is none.
+// The last minimizer in (low, high], or `low` if there is none.
 __device__ __forceinline__ uint32_t last_minimizer(const uint32_t* bitmap, uint32_t low, uint32_t high) {
     if (high <= low) return low;
     uint32_t w = high >> 5, bits = __ldg(bitmap + w) & (~0u >> (31 - (high & 31)));
@@ -39,7 +39,7 @@ __device__ __forceinline__ uint32_t last_minimizer(const uint32_t* bitmap, uint3
     }
 }
 
-// The first minimizer in [low, high], or high + 1 where there is none.
+// The first minimizer in [low, high], or high + 1 if there is none.
 __device__ __forceinline__ uint32_t first_minimizer(const uint32_t* bitmap, uint32_t low, uint32_t high) {
     uint32_t w = low >> 5, bits = __ldg(bitmap + w) & (~0u << (low & 31));
     for (;;) {
@@ -49,17 +49,17 @@ __device__ __forceinline__ uint32_t first_minimizer(const uint32_t* bitmap, uint
     }
 }
 
-// Symbols of text that are worth comparing to reach a minimizer.
+// Number of further symbols of text that are worth comparing to reach a minimizer.
 const uint32_t NEAR = 16;
 
-// The key, of `width` bits, of a suffix in a group of which `depth` symbols are known to be equal.
-// Where these fix a minimizer: its rank. Else the text up to where the next minimizer is fixed,
-// then its rank; or the text alone where there is none near or no room. `next` is how many symbols
-// are equal where keys are.
+// The key, of `width` bits, of a suffix in a group of depth `depth`. If these symbols fix a
+// minimizer, the key is its rank. Otherwise it is the text up to the end of the symbols that fix
+// the next minimizer, followed by its rank; or text alone, if no minimizer is near or there is no
+// room for the rank. `next` is the depth of a group of equal keys.
 //
-// FINISH: the minimizer is the first from the suffix on, which resolves it once all ranks are
-// final. Otherwise it is the last one that is fixed, beyond the suffix itself; and where there is
-// room, the rank at the end of the jump from that follows.
+// FINISH: the minimizer is the first from the suffix on, whose rank resolves the suffix once all
+// ranks are final. Otherwise it is the last one that is fixed, behind the suffix itself. If there
+// is room, the rank at the end of the jump from that minimizer follows.
 template <bool FINISH>
 __device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, TextView text, MinimizersView minimizers,
                                              uint32_t suffix, uint32_t depth, uint32_t width, uint32_t& next) {
@@ -107,10 +107,10 @@ __device__ __forceinline__ uint64_t rank_key(const uint32_t* code_table, TextVie
     return padded(bits, full, width);
 }
 
-// Keys while there are two levels of minimizers: where the known symbols fix a sparse one, its
-// rank. Else for sparse ones, which are ranked among themselves, the rank of a dense one, or text;
-// for dense ones as without. The dense ranks stand still meanwhile: they are used only where that
-// takes every group further.
+// Keys while there are two levels of minimizers. If the known symbols fix a sparse minimizer, the
+// key is its rank. Otherwise a sparse minimizer, which is ranked among its own level, gets the rank
+// of a dense one or text as its key; a dense minimizer gets the same key as with one level. The
+// dense ranks do not change meanwhile, so they are used only if that takes every group further.
 template <bool SPARSE>
 __device__ __forceinline__ uint64_t leveled_key(const uint32_t* code_table, TextView text, MinimizersView dense,
                                                 MinimizersView sparse, uint32_t suffix, uint32_t depth, uint32_t width,
@@ -137,7 +137,7 @@ __device__ __forceinline__ uint64_t leveled_key(const uint32_t* code_table, Text
     return key;
 }
 
-// The key that a list is sorted by, in one of the ways of tuning.h.
+// The key by which a list is sorted, of one of the kinds in tuning.h.
 __device__ __forceinline__ uint64_t list_key(uint32_t kind, const uint32_t* code_table, TextView text,
                                              MinimizersView dense, MinimizersView sparse, uint32_t suffix,
                                              uint32_t depth, uint32_t width, uint32_t& next) {

@@ -1,11 +1,11 @@
 // Splits a sorted list of suffixes into groups of equal keys, and sorts small groups further in
 // shared memory.
 //
-// A CTA reads a tile of the list and HALO items on both sides of it. It owns the small groups that
-// start in its tile, which are those of up to HALO suffixes, and of larger ones the items in its
-// tile. It sorts the groups it owns again and again by more of their text, or by ranks, each time
-// only those unresolved; what is resolved goes to its place in the results, and the rest in order
-// to the next list.
+// A CTA reads a tile of the list and HALO items on both sides of it. A group is small if it has up
+// to HALO suffixes. The CTA owns the small groups that start in its tile, and the items of larger
+// groups in its tile. It sorts its small groups again and again by more text or by ranks, each time
+// only the unresolved ones. Resolved suffixes go to the results, the others in order to the next
+// list.
 
 #include "block/block_output.cuh"
 #include "primitives/compaction.cuh"
@@ -13,7 +13,7 @@
 #include "sort/minimizers.cuh"
 
 struct SHARED RefineArgs {
-    // the sorted list: group << width | next bits; or null: it stays in the groups it has
+    // the sorted list: group << width | next bits; null if the list stays in its groups
     const uint64_t* keys;
     const uint32_t* groups;    // the groups of the list, if there are no keys
     const uint32_t* suffixes;  // may be out.sa
@@ -23,24 +23,24 @@ struct SHARED RefineArgs {
     uint32_t width;
     // FIRST: low bits of a key that were not sorted; the lowest 8 are the byte before the suffix
     uint32_t dropped;
-    uint32_t rounds;   // most rounds of small groups
+    uint32_t rounds;   // maximum number of rounds on small groups
     uint32_t cta_items;  // items of a CTA: HALO, a tile, HALO
-    uint32_t stop;     // a CTA stops where more than so many sixteenths of a round stay unresolved
+    uint32_t stop;     // a CTA stops if more than this many sixteenths of a round stay unresolved
     TextView text;
     const uint32_t* code_table;
     MinimizersView minimizers;
     OutputView out;
-    UnsortedGroupsView to;          // gets what is unresolved. Its `group_heads` may be `keys`
-    uint32_t* resolved;  // MINIMIZERS: gets those that are resolved, by item; ~0 for the others
-    uint64_t* status;   // a word, and one for each tile; 0
+    UnsortedGroupsView to;          // gets the unresolved items; its `group_heads` may be `keys`
+    uint32_t* resolved;  // MINIMIZERS: gets the resolved ones, by item; ~0 for the others
+    uint64_t* status;   // a word, and one per tile; 0 at the start
     int tiles;
 };
 
-// What is refined: all suffixes; a list by text; a list by the ranks of minimizers; the minimizers
-// themselves.
+// Kind of list that is refined: all suffixes; a list by text; a list by the ranks of minimizers; a
+// list of minimizers.
 enum Kind { FIRST, TEXT, FINISH, MINIMIZERS };
 
-// How many of `limit` bytes, SKIP at most, two positions have in common.
+// Length of the common prefix at two positions, up to `limit` and to SKIP bytes.
 __device__ __forceinline__ uint32_t common_bytes(const uint8_t* bytes, uint32_t a, uint32_t b, uint32_t limit) {
     uint32_t common = SKIP;
 #pragma unroll
@@ -60,8 +60,8 @@ struct Refiner {
         uint64_t keys[REFINE_TILE];
         uint32_t suffixes[REFINE_TILE], depths[REFINE_TILE], members[REFINE_TILE], code_table[256];
         uint16_t firsts[REFINE_TILE / 2];  // of the groups that are sorted here
-        // A bit for each item: whether it begins a group, goes on, goes on and begins a group,
-        // belongs to this CTA.
+        // A bit per item: begins a group, is unresolved, is unresolved and begins a group, belongs
+        // to this CTA.
         uint32_t heads[REFINE_WORDS + 1], unresolved[REFINE_WORDS], unresolved_heads[REFINE_WORDS], own[REFINE_WORDS];
         uint32_t member_count, first_count, tile;
         Compaction compaction;
@@ -70,7 +70,7 @@ struct Refiner {
     const RefineArgs& a;
     Shared& s;
 
-    // Symbols known to be equal in the group with this key. Without keys: as many as before.
+    // Depth of the group with this key. Without keys it is the depth before.
     __device__ __forceinline__ uint32_t group_depth(uint64_t key, uint32_t suffix) const {
         uint32_t symbols;
         if (KIND == FIRST) {
@@ -96,7 +96,7 @@ struct Refiner {
         return key;
     }
 
-    // Reads the items. Those of other CTAs' groups may be written meanwhile, but not their keys.
+    // Reads the items. Other CTAs may write those of their groups meanwhile, but not their keys.
     __device__ __forceinline__ void load(long long begin) const {
         const int cta_items = a.cta_items;
         for (int x = threadIdx.x; x < cta_items; x += REFINE_THREADS) {
@@ -121,7 +121,7 @@ struct Refiner {
         __syncthreads();
     }
 
-    // Finds what belongs to this CTA, and lists what of it is to be sorted.
+    // Finds the items that belong to this CTA, and lists those that it has to sort.
     __device__ __forceinline__ void list_members(long long begin) const {
         const int cta_items = a.cta_items, lane = threadIdx.x & 31;
         for (int x = threadIdx.x; x < cta_items; x += REFINE_THREADS) {
@@ -160,8 +160,7 @@ struct Refiner {
         }
     }
 
-    // Skips what all of a group have in common, up to SKIP bytes: long repeats take fewer rounds
-    // so.
+    // Skips up to SKIP bytes that a whole group has in common, which saves rounds on long repeats.
     __device__ __forceinline__ void skip_common(int count) const {
         for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
             const int x = index_of(s.members[i]);
@@ -182,7 +181,7 @@ struct Refiner {
         __syncthreads();
     }
 
-    // Sorts each group by one more key. Gives back how many items are unresolved.
+    // Sorts each group by one more key. Returns the number of unresolved items.
     __device__ __forceinline__ int round(int count) const {
         __syncthreads();
         if (KIND == TEXT) skip_common(count);
@@ -205,7 +204,7 @@ struct Refiner {
         return sort_groups(s.keys, s.members, &s.member_count, count, take, put);
     }
 
-    // Marks the members that are left as unresolved.
+    // Marks the remaining members as unresolved.
     __device__ __forceinline__ void mark_left(int count) const {
         __syncthreads();
         for (int i = threadIdx.x; i < count; i += REFINE_THREADS) {
@@ -216,7 +215,7 @@ struct Refiner {
         __syncthreads();
     }
 
-    // Writes what is resolved to the results and the rest to the next list.
+    // Writes resolved items to the results, and the others to the next list.
     __device__ __forceinline__ void emit(long long begin) const {
         const int cta_items = a.cta_items, words = cta_items >> 5;
         for (int x = threadIdx.x; x < cta_items; x += REFINE_THREADS) {

@@ -1,9 +1,9 @@
-// A second, sparse level of minimizers, chosen among the dense ones.
+// The sparse level of minimizers, chosen among the dense ones.
 
 #include "sort/minimizers.cuh"
 
-// A minimizer of the sparse level is a dense one where the hash of 8 symbols is not above that of
-// any dense one in the next `window` positions.
+// Marks the sparse minimizers: dense ones at which the hash of 8 symbols is at most that of each
+// dense one in the next `window` positions.
 extern "C" __global__ void __launch_bounds__(THREADS)
     mark_sparse(const uint8_t* bytes, uint32_t n, const uint32_t* dense, uint32_t window, uint32_t* bitmap,
                 uint32_t words) {
@@ -32,8 +32,8 @@ extern "C" __global__ void copy_ranks(const uint32_t* bitmap, uint32_t words, co
     }
 }
 
-// result[0]: how many of a list are in groups of a depth less than `deep`; result[1]: the
-// complement of the least number of known symbols. Both 0 at the start.
+// result[0]: number of items of a list in groups of depth below `deep`. result[1]: complement of
+// the smallest depth. Both are 0 at the start.
 extern "C" __global__ void __launch_bounds__(THREADS)
     survey(const uint32_t* groups, const uint64_t* group_heads, uint32_t items, uint32_t deep, uint32_t* result) {
     uint32_t shallow = 0, least = ~0u;

@@ -3,12 +3,12 @@
 
 #include "sort/alphabetic_code.cuh"
 
-// Whole groups of unresolved suffixes, in the order of their SA indices; a suffix ends in an SA
-// index of its own group.
+// Whole groups of unresolved suffixes, in the order of their SA indices. The final SA index of a
+// suffix is one of those of its group.
 struct SHARED UnsortedGroupsView {
     uint32_t* sa_indices;
-    uint32_t* suffixes;  // within a group in any order
-    uint32_t* groups;    // which group each is in
-    // of each group: depth << 32 | its first SA index
+    uint32_t* suffixes;  // in any order within a group
+    uint32_t* groups;    // group number of each item
+    // for each group: depth << 32 | first SA index
     uint64_t* group_heads;
 };

@@ -1,5 +1,5 @@
-//! What stands in the place of the GPU code in a build without CUDA: there are no devices, and
-//! nothing can be opened.
+//! Stand-in for the GPU code in a build without CUDA: it has the same types, finds no devices, and
+//! opens nothing.
 
 mod absent_network;
 #[allow(dead_code, reason = "the GPU code alone reads the arrays of an index")]
@@ -29,20 +29,20 @@ use std::convert::Infallible;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Whether this build has CUDA in it.
+/// Returns true if this build contains CUDA code.
 pub const fn is_built() -> bool {
     false
 }
 
-/// The CUDA version and the architectures of the kernels in this build: none.
+/// CUDA version and architectures of the kernels in this build: none.
 pub const BUILT: &Built = &Built { cuda: "", archs: &[] };
 
-/// Whether this machine has a driver of NVIDIA: none that this build could use.
+/// Returns true if this build can use an NVIDIA driver: never.
 pub fn has_driver() -> bool {
     false
 }
 
-/// The GPUs of this machine, of which this build knows none.
+/// The GPUs of this machine: always none in this build.
 ///
 /// # Errors
 /// None.
@@ -54,19 +54,19 @@ pub fn devices() -> Result<Vec<DeviceInfo>> {
 #[derive(Debug)]
 pub struct GpuSorter(Infallible);
 
-/// Restores blocks on a GPU: not in this build.
+/// Inverts BWTs on a GPU: not in this build.
 #[derive(Debug)]
 pub struct GpuInverse(Infallible);
 
-/// Codes transforms on a GPU: not in this build.
+/// Encodes BWTs on a GPU: not in this build.
 #[derive(Debug)]
 pub struct BwtEncoder(Infallible);
 
-/// Decodes transforms on a GPU: not in this build.
+/// Decodes BWTs on a GPU: not in this build.
 #[derive(Debug)]
 pub struct BwtDecoder(Infallible);
 
-/// What a GPU coded: nothing in this build.
+/// Slices that a GPU has coded: none in this build.
 #[derive(Debug)]
 pub struct EncodedSlices {
     pub(crate) byte_counts: [u32; 256],
@@ -76,11 +76,11 @@ pub struct EncodedSlices {
 #[derive(Debug)]
 pub struct Searcher(Infallible);
 
-/// Makes LCP arrays on a GPU: not in this build.
+/// Builds LCP arrays on a GPU: not in this build.
 #[derive(Debug)]
 pub struct GpuLcpSorter(Infallible);
 
-/// Answers queries on a GPU: not in this build.
+/// Answers LCP queries on a GPU: not in this build.
 #[derive(Debug)]
 pub struct ExtensionQueries(Infallible);
 
@@ -268,12 +268,12 @@ impl ExtensionQueries {
     }
 }
 
-/// What tests of GPUs find in this build.
+/// Helpers of GPU tests in this build.
 #[cfg(test)]
 pub(crate) mod testing {
     pub use super::test_data::{one_network, random, say};
 
-    /// No GPU, and a note that says why.
+    /// Returns no GPU, and prints a note that says why.
     pub fn gpu() -> Option<()> {
         say("skipped: this build of bwz has no CUDA");
         None

@@ -1,4 +1,4 @@
-//! What stands in the place of several GPUs that sort one text, in a build without CUDA.
+//! Stand-in for the sorters that use several GPUs, in a build without CUDA.
 
 use super::interface::{JointReport, SortedText, Transferred};
 use super::peers::Peers;
@@ -7,12 +7,12 @@ use crate::error::{Error, Result};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 
-/// What asks for something of CUDA gets this.
+/// Error of every constructor: this build has no CUDA.
 pub fn absent<T>(what: &str) -> Result<T> {
     Err(Error::Device(format!("this build of bwz has no CUDA {what}").into()))
 }
 
-/// Functions that nobody can call: there is none of what they are of.
+/// Methods that can never be called, because no value of their type exists.
 macro_rules! uncallable {
     ($self:ident: $(
         $(#[$meta:meta])*
@@ -30,15 +30,15 @@ pub(super) use uncallable;
 #[derive(Debug)]
 pub struct JointSorter(Infallible);
 
-/// Sorts a part of texts whose other parts other processes have: not in this build.
+/// Sorts one part of a text, the other parts being sorted by other processes: not in this build.
 #[derive(Debug)]
 pub struct RankSorter(Infallible);
 
-/// What GPUs that form a network have in common: nothing in this build.
+/// Identity of a network of GPUs: none exists in this build.
 #[derive(Clone, Copy, Debug)]
 pub struct NcclId(Infallible);
 
-/// A GPU of a network of several: not in this build.
+/// A GPU of a network: not in this build.
 #[derive(Debug)]
 pub struct NcclProcessor<'p>(Infallible, PhantomData<&'p Peers>);
 

@@ -1,5 +1,4 @@
-//! The suffix sorting algorithms. Each puts the suffixes of a text into order; they differ in speed
-//! and memory.
+//! Suffix sorting algorithms. Each sorts the suffixes of a text; they differ in speed and memory.
 //!
 //! | name | how |
 //! |---|---|
@@ -8,9 +7,9 @@
 //! | `skew` | two thirds of the suffixes by recursion, then a merge (Karkkainen and Sanders) |
 //! | `default` | alphabetic code, ranks of minimizers; or as `skew-pd` |
 //!
-//! An algorithm is a struct of its buffers with two functions: `allocate`, which also measures the
-//! memory it takes, and `run`. A new one gets a file in a room below, a variant of [`Algorithm`]
-//! and one of [`AlgorithmBuffers`].
+//! An algorithm is a struct of buffers with two functions: `allocate`, which also measures the
+//! memory that it needs, and `run`. A new algorithm gets a file in `sort` or `papers`, a variant of
+//! [`Algorithm`] and one of [`AlgorithmBuffers`].
 
 use super::block::{DeviceBlock, sa_to_bwt};
 use super::interface::Algorithm;
@@ -19,7 +18,7 @@ use super::runtime::{ArenaAllocator, Gpu};
 use super::sort::{DefaultSort, ExtraArenas};
 use crate::error::Result;
 
-/// The buffers of the algorithm that was chosen.
+/// Buffers of the chosen algorithm.
 pub enum AlgorithmBuffers<'m> {
     Default(DefaultSort<'m>),
     Ls(Ls<'m>),
@@ -28,7 +27,7 @@ pub enum AlgorithmBuffers<'m> {
 }
 
 impl<'m> AlgorithmBuffers<'m> {
-    /// Allocates what sorting n suffixes takes.
+    /// Allocates the buffers for sorting n suffixes.
     pub fn allocate(
         algorithm: Algorithm,
         gpu: &Gpu,
@@ -43,8 +42,8 @@ impl<'m> AlgorithmBuffers<'m> {
         })
     }
 
-    /// Sorts and makes the transform. `rounds` gets the number of suffixes that were left to sort
-    /// after each round.
+    /// Sorts the suffixes and writes the BWT and the samples. `rounds` gets the number of suffixes
+    /// still unsorted after each round.
     pub fn run(
         self,
         gpu: &Gpu,

@@ -1,7 +1,7 @@
-//! Coded slices of static rANS -> BWT on a GPU.
+//! Decodes slices of static rANS into a BWT on a GPU.
 //!
-//! It takes what the CPU takes and gives the same bytes. What it refuses is damaged; the CPU, which
-//! finds the same, knows the words for it.
+//! It accepts the same input as the CPU decoder and gives the same bytes. It only finds that a
+//! slice is damaged; the CPU decoder, which finds the same damage, gives the error message.
 
 use crate::coder::CodedBwt;
 use crate::coder::device_tables::ModelArrays;
@@ -11,25 +11,25 @@ use crate::gpu::coder::slice_decode::{self, DecodeArrays};
 use crate::gpu::runtime::kernel_structs::CodedSlice;
 use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
-/// Decodes BWTs on one GPU, on a stream of its own. Its memory grows with the largest block and is
-/// kept. Several of them work side by side.
+/// Decodes BWTs on one GPU, on its own stream. Its memory grows to fit the largest block and is
+/// kept. Several decoders can use one GPU at the same time.
 #[derive(Debug)]
 pub struct BwtDecoder {
     gpu: Gpu,
     maps: ContextMaps,
     memory: GrowingArena,
-    /// The BWT, where it is not decoded to other memory.
+    /// Memory of the BWT, unless the caller gives other memory.
     bwt: GrowingArena,
-    /// The coded slices, and then the BWT in their place, where nobody lends memory for them.
+    /// The coded slices, and later the BWT, unless the caller lends pinned memory.
     bytes: PinnedBuffer<u8>,
-    /// Tables, and then what is wrong with each slice.
+    /// The tables, and later an error number for each slice.
     words: PinnedBuffer<u32>,
     alphabet: PinnedBuffer<u8>,
     slices: PinnedBuffer<CodedSlice>,
     shape: DecodeShape,
 }
 
-/// How much was loaded.
+/// Size of the loaded slices.
 #[derive(Clone, Copy, Debug, Default)]
 struct DecodeShape {
     slices: u32,
@@ -37,14 +37,14 @@ struct DecodeShape {
     n: u32,
 }
 
-/// Bytes of which a BWT has no more than one slice each. FORMAT.md section 4.1.
+/// A BWT has at most one slice for each 4096 bytes or part of them. FORMAT.md section 4.1.
 const LEAST_SLICE: u32 = 4096;
 
 impl BwtDecoder {
-    /// A decoder on GPU `number`.
+    /// Creates a decoder on GPU `number`.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
     pub fn new(number: u32) -> Result<Self> {
         let gpu = Gpu::open(number)?;
         let maps = ContextMaps::new(&gpu)?;
@@ -61,22 +61,22 @@ impl BwtDecoder {
         })
     }
 
-    /// Takes the device memory for the coded slices of BWTs of up to `n` bytes, if that is not done
-    /// yet: to take it for one block after the other lets all work on the GPU wait.
+    /// Allocates device memory for the slices of BWTs of up to `n` bytes, unless this is done
+    /// already. Growing the memory block by block would make all work on the GPU wait each time.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU does not have it.
+    /// [`Error::Device`] if the GPU has too little memory.
     pub fn reserve(&mut self, n: u32) -> Result<()> {
         let slices = n.div_ceil(LEAST_SLICE);
         allocate(&self.gpu, &mut self.memory, DecodeShape { slices, coded: n, n }).map(drop)
     }
 
-    /// The BWT of coded slices, or `None` where one of them is damaged.
+    /// Decodes slices into a BWT. Returns `None` if a slice is damaged.
     ///
     /// # Errors
-    /// [`Error::Format`], which knows no place, where the models are damaged or the sizes do not
-    /// fit. [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. It may be
-    /// used again, though after some failures all that follows fails too.
+    /// [`Error::Format`], without a place in the file, if the models are damaged or the sizes do
+    /// not fit. [`Error::Device`] if the GPU has too little memory or fails. The decoder can be
+    /// used again, but after some failures every later call fails too.
     pub fn decode<S: AsRef<[u8]>>(&mut self, coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
         self.load(coded)?;
         match self.decode_loaded()?.iter().all(|&flaw| flaw == 0) {
@@ -96,7 +96,7 @@ impl BwtDecoder {
         done
     }
 
-    /// The same by way of pinned memory that is lent for it.
+    /// Copies coded slices to the device by way of pinned memory that is lent.
     fn load_by<S: AsRef<[u8]>>(
         &mut self,
         coded: &CodedBwt<S>,
@@ -116,8 +116,8 @@ impl BwtDecoder {
         Ok(())
     }
 
-    /// Decodes what was loaded. Gives for each slice 0, or a number that tells what is wrong with
-    /// it; these are in `kernels/coder/slice_decode.cu`.
+    /// Decodes the loaded slices. Gives for each slice 0, or an error number as listed in
+    /// `kernels/coder/slice_decode.cu`.
     ///
     /// # Errors
     /// As [`BwtDecoder::decode`].
@@ -129,8 +129,8 @@ impl BwtDecoder {
         done.map(|()| self.words.first(self.shape.slices as usize))
     }
 
-    /// Decodes coded slices into device memory of the same GPU, on which nothing is at work. They
-    /// go there by way of the pinned `bytes`. Gives whether all are sound.
+    /// Decodes slices into device memory of the same GPU, which must be idle. The slices are copied
+    /// by way of the pinned `bytes`. Returns true if all slices are sound.
     ///
     /// # Errors
     /// As [`BwtDecoder::decode`].
@@ -148,7 +148,7 @@ impl BwtDecoder {
         Ok(self.words.first(self.shape.slices as usize).iter().all(|&flaw| flaw == 0))
     }
 
-    /// The BWT that was decoded.
+    /// Copies the decoded BWT to the host.
     ///
     /// # Errors
     /// As [`BwtDecoder::decode`].
@@ -167,7 +167,7 @@ impl BwtDecoder {
         self.gpu.fail_after(launches);
     }
 
-    /// Copies all that is needed to the device.
+    /// Copies the slices, tables and alphabet to the device.
     fn stage<S: AsRef<[u8]>>(
         &mut self,
         shape: DecodeShape,
@@ -210,7 +210,7 @@ impl BwtDecoder {
     }
 }
 
-/// Where each slice lies, coded and decoded.
+/// The ranges of each slice: in the coded bytes and in the BWT.
 fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
     let (mut coded_start, mut raw_start) = (0_u32, 0_u32);
     let place = |(slice, &raw_size): (&S, &u32)| {
@@ -218,7 +218,8 @@ fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
         let coded_size = coded_size.filter(|&size| size > 0 && size <= raw_size);
         let coded_size = coded_size.ok_or(Flaw::WRONG_SLICES)?;
         let place = CodedSlice { coded_start, coded_size, raw_start, raw_size };
-        // A coded slice is no longer than what it decodes to.
+        // A coded slice is never longer than its decoded bytes, so `coded_start` cannot overflow
+        // either.
         raw_start =
             raw_start.checked_add(raw_size).filter(|&n| n < 1 << 31).ok_or(Flaw::WRONG_SLICES)?;
         coded_start += coded_size;
@@ -230,7 +231,7 @@ fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
     coded.slices.iter().zip(&coded.raw_sizes).map(place).collect()
 }
 
-/// Allocates the arrays from memory that is made large enough.
+/// Allocates the arrays, from memory that grows if it is too small.
 fn allocate<'m>(
     gpu: &Gpu,
     memory: &'m mut GrowingArena,

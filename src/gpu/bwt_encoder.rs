@@ -1,7 +1,7 @@
-//! BWT -> coded slices of static rANS on a GPU, the same bytes as the CPU's.
+//! Encodes a BWT into slices of static rANS on a GPU, with the same bytes as the CPU encoder.
 //!
-//! The host has one thing to do in between: it chooses the models for the counts of symbols, by the
-//! same function as for slices that the CPU codes. Only coded bytes are copied out.
+//! The host has one step in between: it chooses the models from the counts of symbols, by the
+//! function that the CPU encoder uses too. Only coded bytes are copied to the host.
 
 use crate::coder::device_tables::ModelArrays;
 use crate::coder::{CodedBwt, SliceLimits};
@@ -11,38 +11,38 @@ use crate::gpu::coder::encode_arrays::{EncodeArrays, EncodeShape, Encoding};
 use crate::gpu::coder::{run_slices, slice_contexts, slice_encode};
 use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
-/// Codes BWTs on one GPU, on a stream of its own. Its memory grows with the largest block and is
-/// kept. Several of them work side by side.
+/// Encodes BWTs on one GPU, on its own stream. Its memory grows to fit the largest block and is
+/// kept. Several encoders can use one GPU at the same time.
 #[derive(Debug)]
 pub struct BwtEncoder {
     gpu: Gpu,
     maps: ContextMaps,
     memory: GrowingArena,
-    /// The BWT that is coded next, and then the coded slices in its place.
+    /// The next BWT and its length; later the coded slices in its place.
     bytes: (PinnedBuffer<u8>, usize),
-    /// Counts of symbols, their tables, and where slices begin.
+    /// Counts of symbols, the tables made from them, and the starts of slices.
     words: PinnedBuffer<u32>,
 }
 
-/// What came of a BWT: the slices are still on the device.
+/// Result of encoding a BWT. The coded bytes are still on the device.
 #[derive(Debug)]
 pub struct EncodedSlices {
-    /// What all slices have in common.
+    /// Models that all slices share.
     pub models: Vec<u8>,
-    /// How many bytes each slice decodes to.
+    /// Decoded size of each slice, in bytes.
     pub raw_sizes: Vec<u32>,
-    /// How many coded bytes each slice has.
+    /// Coded size of each slice, in bytes.
     pub coded_sizes: Vec<u32>,
-    /// How often each byte occurs in the BWT.
+    /// Number of occurrences of each byte in the BWT.
     pub byte_counts: [u32; 256],
     shape: EncodeShape,
 }
 
 impl BwtEncoder {
-    /// An encoder on GPU `number`.
+    /// Creates an encoder on GPU `number`.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
     pub fn new(number: u32) -> Result<Self> {
         let gpu = Gpu::open(number)?;
         let maps = ContextMaps::new(&gpu)?;
@@ -50,10 +50,10 @@ impl BwtEncoder {
         Ok(BwtEncoder { gpu, maps, memory: GrowingArena::default(), bytes, words })
     }
 
-    /// Takes the memory for BWTs of up to `n` bytes, if that is not done yet.
+    /// Allocates the memory for BWTs of up to `n` bytes, unless this is done already.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not.
+    /// [`Error::Device`] if the GPU has too little memory, [`Error::Io`] if the host has.
     pub fn reserve(&mut self, n: u32, limits: SliceLimits) -> Result<()> {
         let shape = EncodeShape::new(n, limits);
         self.bytes.0.reserve(&self.gpu, n as usize)?;
@@ -61,18 +61,18 @@ impl BwtEncoder {
         allocate(&self.gpu, &mut self.memory, shape).map(drop)
     }
 
-    /// Codes a BWT of 1 to 2^31 - 1 bytes.
+    /// Encodes a BWT of 1 to 2^31 - 1 bytes.
     ///
     /// # Errors
-    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. It may be used
-    /// again, though after some failures all that follows fails too.
+    /// [`Error::Device`] if the GPU has too little memory or fails. The encoder can be used again,
+    /// but after some failures every later call fails too.
     pub fn encode(&mut self, bwt: &[u8], limits: SliceLimits) -> Result<CodedBwt> {
         self.load(bwt, limits)?;
         let encoded = self.encode_loaded(limits)?;
         self.take(encoded)
     }
 
-    /// What was coded last, on the host.
+    /// Copies the slices that were encoded last to the host.
     ///
     /// # Errors
     /// As [`BwtEncoder::encode`].
@@ -100,8 +100,8 @@ impl BwtEncoder {
         done
     }
 
-    /// Takes a BWT from the rows of a sorted text on the same GPU, on which nothing is at work: all
-    /// but the first, in place of which `last` stands, and the row `primary`.
+    /// Loads a BWT from the rows of a text that was sorted on the same GPU, which must be idle. The
+    /// first row is replaced by `last`, and the row `primary` is left out.
     ///
     /// # Errors
     /// As [`BwtEncoder::encode`].
@@ -130,7 +130,7 @@ impl BwtEncoder {
         Ok(())
     }
 
-    /// Codes the BWT that was loaded; it stays there.
+    /// Encodes the loaded BWT, which stays loaded.
     ///
     /// # Errors
     /// As [`BwtEncoder::encode`].
@@ -143,7 +143,7 @@ impl BwtEncoder {
         self.gpu.ended(encoded)
     }
 
-    /// The coded slices, one behind the other.
+    /// Copies the coded slices to the host, one behind the other.
     ///
     /// # Errors
     /// As [`BwtEncoder::encode`].
@@ -170,7 +170,7 @@ impl BwtEncoder {
         let (gpu, at) = (&self.gpu, HostWords::of(shape));
         let arrays = allocate(gpu, &mut self.memory, shape)?;
         let encoding = Encoding::new(arrays, shape, self.maps.address());
-        // What kernels read beside a BWT and words: whole words of memory.
+        // Kernels read whole words, which may reach past the BWT and the coded words.
         gpu.zero(arrays.bwt.part(shape.n..arrays.bwt.len()))?;
         gpu.zero(arrays.words)?;
         gpu.zero(arrays.slices)?;
@@ -196,7 +196,7 @@ impl BwtEncoder {
     }
 }
 
-/// Where the host's words are: the counts, and then these.
+/// Offsets in the host's words. The counts of symbols come first, at 0.
 struct HostWords {
     tables: u32,
     slices: u32,
@@ -215,19 +215,19 @@ impl HostWords {
         self.count as usize + 1
     }
 
-    /// The raw and the coded size of each slice of `n` bytes; `None` where what the GPU wrote is
-    /// out of range.
+    /// The raw and the coded size of each slice of `n` bytes. Returns `None` if a number that the
+    /// GPU wrote is out of range.
     fn sizes(&self, words: &[u32], n: u32) -> Option<(Vec<u32>, Vec<u32>)> {
         let count = words[self.count as usize] as usize;
         let starts = |from: u32, to: u32| words[from as usize..to as usize].iter().copied();
-        // Pairs of a byte and a run.
+        // Each slice start is a pair: a byte and a run.
         let raw = starts(self.slices, self.starts).step_by(2).take(count + 1);
         let coded = starts(self.starts, self.count).take(count + 1);
         Some((differences(raw, count, n)?, differences(coded, count, n)?))
     }
 }
 
-/// The `count` differences of what begins with 0 and grows to `n` at most.
+/// The `count` differences of a sequence that begins with 0, never falls, and ends at `n` at most.
 fn differences(starts: impl Iterator<Item = u32>, count: usize, n: u32) -> Option<Vec<u32>> {
     let starts: Vec<u32> = starts.collect();
     let fits = starts.len() == count + 1 && starts[0] == 0 && starts[count] <= n;
@@ -235,7 +235,7 @@ fn differences(starts: impl Iterator<Item = u32>, count: usize, n: u32) -> Optio
     fits.then(|| steps.collect())?
 }
 
-/// Allocates all that a BWT takes from memory that is made large enough.
+/// Allocates the arrays for a BWT, from memory that grows if it is too small.
 fn allocate<'m>(
     gpu: &Gpu,
     memory: &'m mut GrowingArena,
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn sizes_out_of_range_are_refused() {
         let at = HostWords { tables: 0, slices: 0, starts: 6, count: 9 };
-        // The last of three places for starts is not in use.
+        // Only two of the three entries for starts are in use.
         let sound = [0, 1, 50, 2, 99, 99, 0, 20, 99, 1];
         assert_eq!(at.sizes(&sound, 60), Some((vec![50], vec![20])));
         for (word, wrong) in [(9, 3), (9, u32::MAX), (0, 51), (2, 61), (6, 1), (7, 61)] {

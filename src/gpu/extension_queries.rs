@@ -1,18 +1,19 @@
-//! Batches of queries on their way to a GPU and back: the least of ranges of values, and how far
-//! two positions of a text agree.
+//! Answers batches of LCP queries on a GPU: range minima, and longest common extensions of two
+//! positions of a text.
 //!
-//! The values are once on the device, with the table of their minima and the row of each position:
-//! 8 bytes and 1.1 to 1.5 more for each. A batch takes 12 bytes a query on either side.
+//! The values are copied to the device once, with the table of their minima and the row of each
+//! position. That takes 8 bytes per value, and 1.1 to 1.5 bytes more for the table. A batch takes
+//! 12 bytes per query on the host and on the device.
 
 use crate::error::Result;
 use crate::gpu::interface::MinimaArrays;
 use crate::gpu::lcp::DeviceMinima;
 use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 
-/// Queries in a batch at most: 12 MiB.
+/// Maximum number of queries in a batch, which takes 12 MiB.
 const BATCH: usize = 1 << 20;
 
-/// Answers queries on one GPU. Its memory is kept for the next batches, and so are the last values.
+/// Answers queries on one GPU. It keeps its memory and the last values for the next batches.
 #[derive(Debug)]
 pub struct ExtensionQueries {
     gpu: Gpu,
@@ -22,14 +23,15 @@ pub struct ExtensionQueries {
     memory: GrowingArena,
 }
 
-/// What is asked of pairs of numbers: a function that queues it, given these and room for answers.
+/// A function that queues a batch: it takes pairs of numbers and an array for the answers.
 type Question = fn(&DeviceMinima, &Gpu, Array<u32>, Array<u32>) -> Result<()>;
 
 impl ExtensionQueries {
-    /// On GPU `number`.
+    /// Creates an answerer on GPU `number`.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where there is none, or no driver, or it fails.
+    /// [`Error::Device`](crate::Error::Device) if the GPU or its driver is missing, or if the GPU
+    /// fails.
     pub fn new(number: u32) -> Result<Self> {
         Ok(ExtensionQueries {
             gpu: Gpu::open(number)?,
@@ -40,15 +42,14 @@ impl ExtensionQueries {
         })
     }
 
-    /// The least value of each range, given by both ends; of an empty one `u32::MAX`. The values
-    /// are copied to the device unless they were the last.
+    /// Finds the smallest value of each range, which is given by both ends; `u32::MAX` for an empty
+    /// range. The values are copied to the device unless they were the last ones used.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the memory of the GPU does not do, or the GPU
-    /// fails.
+    /// [`Error::Device`](crate::Error::Device) if the GPU has too little memory or fails.
     ///
     /// # Panics
-    /// If there are no values, or less than a range has.
+    /// If there are no values, or if a range ends beyond them.
     pub fn least(
         &mut self,
         arrays: &MinimaArrays,
@@ -60,7 +61,8 @@ impl ExtensionQueries {
         self.answer(arrays, ranges, found, DeviceMinima::least)
     }
 
-    /// How far the suffixes at each two positions agree, of which `arrays` has the rows.
+    /// Finds the length of the longest common prefix of the suffixes at the two positions of each
+    /// pair. `arrays` must have the row of each position.
     ///
     /// # Errors
     /// As [`ExtensionQueries::least`].
@@ -100,7 +102,7 @@ impl ExtensionQueries {
 
     fn load(&mut self, arrays: &MinimaArrays) -> Result<()> {
         if self.minima.as_ref().is_none_or(|(id, _)| *id != arrays.id) {
-            // Before the new ones are there: there may be no room for both.
+            // The old values are freed first, since there may be no room for both.
             self.minima = None;
             let minima = DeviceMinima::new(&self.gpu, arrays.values, arrays.rows)?;
             self.minima = Some((arrays.id, minima));

@@ -1,6 +1,8 @@
-//! Text -> suffix array and LCP array on a GPU: copy in, sort, compare, copy out. The suffix array
-//! is copied on a stream of its own while suffixes are compared, with 3 bytes for each where that
-//! does; of the LCP array only a byte for each row is, and what does not fit a byte.
+//! Builds the suffix array and the LCP array of a text on a GPU: copy in, sort, compare, copy out.
+//!
+//! The suffix array is copied to the host on a second stream while suffixes are compared, with 3
+//! bytes per position if the text is short enough. The LCP array is copied as one byte per row,
+//! followed by the values that do not fit in a byte.
 
 mod row_chunks;
 
@@ -20,19 +22,19 @@ use std::panic::resume_unwind;
 use std::sync::mpsc::channel;
 use std::thread;
 
-/// No more samples than the one that a sort makes at least.
+/// Logarithm of the sample rate. It is so high that a text has only the few samples that every sort
+/// makes.
 const LOG_RATE: u32 = 30;
 
-/// First bytes are compared of all rows where less than one in so many has a long prefix in common
-/// with the row before it.
+/// If fewer than one row in `LONG_ROWS` shares a long prefix with the row before it, all rows are
+/// first compared by their first bytes.
 const LONG_ROWS: u32 = 4;
 
-/// Rows that are wanted and are copied before it is known how many there are: to wait once more
-/// takes longer.
+/// Number of wanted rows copied before their count is known, which saves a second wait.
 const FIRST_ROWS: u32 = 1 << 10;
 
-/// Makes suffix arrays and LCP arrays on one GPU, on two streams of its own. Its memory grows with
-/// the longest text and is kept.
+/// Builds suffix arrays and LCP arrays on one GPU, on two streams of its own. Its memory grows to
+/// fit the longest text and is kept.
 #[derive(Debug)]
 pub struct GpuLcpSorter {
     gpu: Gpu,
@@ -42,15 +44,15 @@ pub struct GpuLcpSorter {
     algorithm: Algorithm,
     memory: GrowingArena,
     extra: ExtraArenas,
-    /// The next text.
+    /// The next text and its length.
     text: (PinnedBuffer<u8>, usize),
-    /// The rows that are wanted of the last.
+    /// The wanted rows of the last text.
     selected: RowsOnHost,
     marks: [CudaEvent; 3],
     report: LcpReport,
 }
 
-/// The arrays around those of the steps, which come one after the other in `scratch`.
+/// The arrays beside those of the steps. The steps follow each other and share `scratch`.
 struct TextArrays<'m> {
     text: Array<'m, u8>,
     sa: Array<'m, u32>,
@@ -73,14 +75,13 @@ impl<'m> TextArrays<'m> {
 }
 
 impl GpuLcpSorter {
-    /// Bytes of pinned memory that all rows of any text come through; those of a short one take
-    /// less.
+    /// Bytes of pinned memory through which all rows of a text are copied. A short text takes less.
     pub const PINNED: u64 = row_chunks::PINNED;
 
-    /// A sorter on GPU `number`.
+    /// Creates a sorter on GPU `number`.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
     pub fn new(number: u32, algorithm: Algorithm) -> Result<Self> {
         let (gpu, copies) = (Gpu::open(number)?, Gpu::open(number)?);
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
@@ -99,10 +100,10 @@ impl GpuLcpSorter {
         })
     }
 
-    /// Room for a text of `len` bytes in memory that is pinned if it can be.
+    /// Returns memory for a text of `len` bytes, which is pinned if possible.
     ///
     /// # Errors
-    /// [`Error::Io`] where the host does not have it.
+    /// [`Error::Io`] if the host has too little memory.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.text.1 = 0;
         let room = self.text.0.reserve(&self.gpu, len)?;
@@ -110,15 +111,15 @@ impl GpuLcpSorter {
         Ok(room)
     }
 
-    /// All rows of the text that [`GpuLcpSorter::input`] holds, of 1 to 2^31 - 1 bytes. What
-    /// suffixes have in common ends before bytes below `least`.
+    /// Sorts the text of 1 to 2^31 - 1 bytes that [`GpuLcpSorter::input`] holds, and gives all its
+    /// rows. A common prefix of two suffixes ends before the first byte below `least`.
     ///
-    /// `receive` is given the rows in their order, all of the suffix array first, while the next
-    /// are on their way. They come through [`GpuLcpSorter::PINNED`] bytes of pinned memory.
+    /// `receive` gets the rows in order, the whole suffix array first, while the next rows are
+    /// being copied. They pass through [`GpuLcpSorter::PINNED`] bytes of pinned memory.
     ///
     /// # Errors
-    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails; what `receive`
-    /// gives. The sorter may be used again, though after some failures all that follows fails too.
+    /// [`Error::Device`] if the GPU has too little memory or fails, and the errors of `receive`.
+    /// The sorter can be used again, but after some failures every later call fails too.
     pub fn sort_input(
         &mut self,
         least: u8,
@@ -127,7 +128,7 @@ impl GpuLcpSorter {
         self.run(least, Wanted::All(&mut receive))
     }
 
-    /// Those rows that are wanted, in their order. The others need not leave the device.
+    /// Sorts the same text and gives only the wanted rows, in order. The others stay on the device.
     ///
     /// # Errors
     /// As [`GpuLcpSorter::sort_input`].
@@ -136,7 +137,7 @@ impl GpuLcpSorter {
         Ok(self.selected.view())
     }
 
-    /// How the last text went.
+    /// Statistics of the last text.
     pub fn report(&self) -> &LcpReport {
         &self.report
     }
@@ -171,7 +172,7 @@ impl GpuLcpSorter {
         let block = DeviceBlock { text, sa, whole_sa: true, rows, samples, log_rate: LOG_RATE };
         let mut within = ArenaAllocator::within(scratch);
         let buffers = AlgorithmBuffers::allocate(self.algorithm, gpu, &mut within, n)?;
-        // Nothing waits for this where it is done before the sort is.
+        // The kernel that this queues runs before the sort, and nothing waits for its result.
         let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         if let Wanted::All(_) = wanted {
             self.chunks.reserve(&self.copies, n)?;
@@ -180,7 +181,7 @@ impl GpuLcpSorter {
         buffers.run(gpu, block, &mut self.extra, &mut rounds)?;
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
-        // What the first round leaves has much in common.
+        // Suffixes left over by the first round share long prefixes.
         let differs_soon = rounds.first().is_none_or(|&left| left < n / LONG_ROWS);
         let sorted = TextOnGpu { text, sa, rows, differs_soon };
         let end = &self.marks[2];
@@ -198,7 +199,8 @@ impl GpuLcpSorter {
     }
 }
 
-/// Rows that were wanted: how many, their suffixes, their values. The last two begin `room` apart.
+/// The wanted rows: their number, their suffixes and their values. The suffixes begin at word 1,
+/// the values `room` words later.
 #[derive(Debug, Default)]
 struct RowsOnHost {
     memory: PinnedBuffer<u32>,
@@ -206,7 +208,7 @@ struct RowsOnHost {
 }
 
 impl RowsOnHost {
-    /// Copies them and waits for them.
+    /// Copies the rows and waits for them.
     fn receive(&mut self, gpu: &Gpu, rows: SelectedRows) -> Result<()> {
         self.copy(gpu, rows, FIRST_ROWS.min(rows.lcp.len()))?;
         match self.count() {
@@ -215,7 +217,8 @@ impl RowsOnHost {
         }
     }
 
-    /// Copies the first of them, or what stands there.
+    /// Copies the first `first` rows. Behind the last wanted row it copies whatever the memory
+    /// holds.
     fn copy(&mut self, gpu: &Gpu, rows: SelectedRows, first: u32) -> Result<()> {
         self.room = first;
         self.memory.reserve(gpu, 1 + 2 * first as usize)?;
@@ -236,14 +239,14 @@ impl RowsOnHost {
     }
 }
 
-/// The rows that leave the device.
+/// Selection of the rows that leave the device.
 enum Wanted<'r> {
-    /// All of them, and who takes them.
+    /// All rows, with the function that receives them.
     All(&'r mut Receiver<'r>),
     Rows(LcpRows),
 }
 
-/// Compares the suffixes of a text while the suffix array is copied, and the LCP array behind it.
+/// Compares the suffixes of a text while the suffix array is copied, and then copies the LCP array.
 fn all_rows(
     (gpu, copies): (&Gpu, &mut Gpu),
     steps: &LcpSteps,
@@ -254,17 +257,18 @@ fn all_rows(
 ) -> Result<()> {
     let n = sorted.sa.len();
     copies.wait_for(gpu)?;
-    // Before all comparing, or it would come to its turn behind that.
+    // Queued before the comparisons, or it would only run after them.
     let suffixes = steps.pack(copies, sorted.sa)?;
     let begun = steps.begin(gpu, sorted, least)?;
-    // By this thread, since the other takes longer to start.
+    // Done by this thread, since the other one takes longer to start.
     chunks.begin(copies, n, suffixes)?;
     let (is_made, made) = channel();
     thread::scope(|scope| {
-        // Comparing waits for the device now and then, copies must not.
+        // Comparing waits for the device now and then, and the copies must go on meanwhile.
         let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
         let copied = scope.spawn(move || chunks.finish(copies, (n, suffixes), &made, receive));
-        // It ends too when the sender is gone; if it has ended before, nobody listens.
+        // The copying thread also ends when the sender is dropped. A failed send is ignored: the
+        // thread has ended already, and its own error is reported.
         let compare = move || -> Result<()> {
             let common = steps.compare(gpu, begun, sorted, least)?;
             let split = steps.split(gpu, sorted.sa, common)?;
@@ -279,7 +283,7 @@ fn all_rows(
     })
 }
 
-/// Bytes that sorting takes, or what follows it.
+/// Bytes of scratch memory for sorting or for the steps that follow it, whichever take more.
 fn scratch_size(gpu: &Gpu, algorithm: Algorithm, n: u32) -> Result<usize> {
     let sorting = measure(|arena| AlgorithmBuffers::allocate(algorithm, gpu, arena, n))?;
     Ok(sorting.max(measure(|arena| LcpSteps::allocate(gpu, arena, n))?))

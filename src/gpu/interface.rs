@@ -1,20 +1,21 @@
-//! Plain data that goes into the GPU code and comes out of it. A build without CUDA has it too
-//! (`absent`).
+//! Plain data that goes into the GPU code and comes out of it. Builds without CUDA (`absent`) use
+//! it too.
 
 use crate::error::{Error, Result};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The largest block that a GPU sorts, by [`Algorithm::Default`]: positions have 32 bits there, and
-/// the largest number stands for none.
+/// Largest block that a GPU sorts with [`Algorithm::Default`], in bytes. Positions have 32 bits,
+/// and the largest number means "none".
 pub const MOST_SORTED: u32 = u32::MAX - 1;
 
-/// The largest block that a GPU sorts otherwise, codes or restores: positions have 31 bits there.
+/// Largest block that a GPU sorts with another algorithm, codes or inverts, in bytes. Positions
+/// have 31 bits there.
 pub const MOST_BYTES: u32 = i32::MAX as u32;
 
-/// The largest block that a GPU searches: 32 bits count its rows, and the bytes and the counters up
-/// to the end of its last line, which are some hundred more.
+/// Largest block that a GPU searches, in bytes. The rows are counted in 32 bits, and so are the
+/// bytes and counters up to the end of the last line, which are some hundred more.
 pub const MOST_SEARCHED: u32 = u32::MAX - 1024;
 
 /// The CUDA version and the architectures of the kernels in this build.
@@ -29,24 +30,24 @@ pub struct Built {
 /// A GPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceInfo {
-    /// Its number, as in `cuda:0`.
+    /// Device number, as in `cuda:0`.
     pub number: u32,
-    /// Its name, as the driver has it.
+    /// Name that the driver reports.
     pub name: String,
-    /// Its memory in bytes.
+    /// Device memory in bytes.
     pub memory: u64,
-    /// Its compute capability.
+    /// Compute capability: major and minor version.
     pub capability: (u32, u32),
 }
 
-/// How suffixes are sorted.
+/// Suffix sorting algorithm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Algorithm {
-    /// Whatever is fastest: coded symbols, then ranks of chosen positions; or as `SkewPd`, block by
-    /// block.
+    /// The fastest one for each block: coded symbols, then ranks of minimizers; or the method of
+    /// `SkewPd`.
     #[default]
     Default,
-    /// Prefix doubling, each group sorted by its size.
+    /// Prefix doubling; each group is sorted by a method for its size.
     Ls,
     /// The skew algorithm, with recursion.
     Skew,
@@ -55,7 +56,7 @@ pub enum Algorithm {
 }
 
 impl Algorithm {
-    /// All of them with their names.
+    /// All algorithms with their names.
     pub const ALL: [(&'static str, Algorithm); 4] = [
         ("default", Algorithm::Default),
         ("ls", Algorithm::Ls),
@@ -63,7 +64,7 @@ impl Algorithm {
         ("skew-pd", Algorithm::SkewPd),
     ];
 
-    /// The largest block that it sorts.
+    /// Largest block that the algorithm sorts, in bytes.
     pub fn most_bytes(self) -> u32 {
         if self == Algorithm::Default { MOST_SORTED } else { MOST_BYTES }
     }
@@ -80,7 +81,7 @@ impl FromStr for Algorithm {
     }
 }
 
-/// What comes out of a sort; `bwt::Bwt` says what it means.
+/// A sorted block. `bwt::Bwt` explains the fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedBlock {
     /// The last column without the sentinel.
@@ -89,7 +90,7 @@ pub struct SortedBlock {
     pub samples: Vec<u32>,
 }
 
-/// [`SortedBlock`], in the memory of the sorter.
+/// [`SortedBlock`] borrowed from the memory of the sorter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SortedBlockView<'a> {
     /// The last column without the sentinel.
@@ -98,20 +99,21 @@ pub struct SortedBlockView<'a> {
     pub samples: &'a [u32],
 }
 
-/// How the last sort went.
+/// Statistics of the last sort.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// When it began, was copied to the device, was sorted and was copied back.
+    /// Times at which the sort began, the block was on the device, the block was sorted, and the
+    /// result was on the host.
     pub times: Option<[Instant; 4]>,
     /// Bytes of device memory in use.
     pub memory: usize,
-    /// Milliseconds on the device from the copied block to its transform, without copies.
+    /// Milliseconds on the device from the copied block to its BWT, without copies.
     pub milliseconds: f32,
-    /// Suffixes left to sort after each round.
+    /// Number of suffixes still unsorted after each round.
     pub rounds: Vec<u32>,
 }
 
-/// What comes out where several GPUs sort a text; `bwt::Bwt` says what it means.
+/// A text sorted by several GPUs. `bwt::Bwt` explains the fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SortedText {
     /// The last column without the sentinel.
@@ -120,19 +122,19 @@ pub struct SortedText {
     pub samples: Vec<u64>,
 }
 
-/// How the last sort by several GPUs went.
+/// Statistics of the last sort by several GPUs.
 #[derive(Clone, Debug, Default)]
 pub struct JointReport {
-    /// From the text to its rows in pinned memory, of the GPU that took longest.
+    /// Time from the text to its rows in pinned memory, of the slowest GPU.
     pub whole: Duration,
-    /// The same without copies from and to the host.
+    /// Time of the sort without copies from and to the host, of the slowest GPU.
     pub sorting: Duration,
-    /// What all GPUs have sent to others, and the most time that one of them spent on it.
+    /// Bytes that all GPUs have sent to others, and the longest time that one GPU spent on it.
     pub transferred: Transferred,
-    /// Bytes of device memory in use on all of them.
+    /// Bytes of device memory in use on all GPUs.
     pub memory: usize,
-    /// Suffixes left to sort after each round; by accelerated sampling, the symbols of the string
-    /// of each level that all of them sort.
+    /// Number of suffixes still unsorted after each round. With accelerated sampling: number of
+    /// symbols in the string of each level that all GPUs sort.
     pub left: Vec<u64>,
 }
 
@@ -149,27 +151,26 @@ impl JointReport {
     }
 }
 
-/// What a GPU has sent to others.
+/// Amount of data that a GPU has sent to others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Transferred {
-    /// Bytes of words.
+    /// Bytes sent.
     pub bytes: u64,
-    /// How long that took, from the first send until all was received, copies from and to the host
-    /// not among it.
+    /// Time from the first send until everything was received, without copies from and to the host.
     pub time: Duration,
-    /// The same without the wait for those that came later to the exchange. NCCL does not tell
-    /// the two apart, so that with it both are the same.
+    /// Time of the transfers without the wait for GPUs that came later to the exchange. NCCL does
+    /// not separate the two, so with NCCL this equals `time`.
     pub copying: Duration,
 }
 
-/// The rows of an LCP array that are wanted: those that agree with the row before or behind for so
-/// many bytes.
+/// Selection of rows of an LCP array. A row's value here is the longer of the common prefixes with
+/// the row before it and the row after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LcpRows {
-    /// At least so many, and at least 1.
+    /// Rows whose common prefix has at least this many bytes, and at least 1.
     AtLeast(u32),
-    /// As many as the longest of those have of which one lies before this position and one does
-    /// not, and at least 1.
+    /// Rows whose common prefix is as long as the longest between two suffixes of which one starts
+    /// before this position and one does not, and at least 1.
     LongestAcross(u32),
 }
 
@@ -178,110 +179,110 @@ pub enum LcpRows {
 pub struct LcpView<'a> {
     /// Positions of suffixes.
     pub suffixes: &'a [u32],
-    /// What each has in common with the one before it.
+    /// Length of the common prefix of each suffix and the one before it.
     pub lcp: &'a [u32],
 }
 
-/// How the last text went that was sorted for its LCP array.
+/// Statistics of the last text whose LCP array was built.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct LcpReport {
     /// Milliseconds on the device to sort it, without copies.
     pub sorting: f32,
-    /// The same from there to the LCP array, and its rows that are wanted.
+    /// Milliseconds on the device from the sorted text to the LCP array and its wanted rows.
     pub lcp: f32,
     /// Bytes of device memory in use.
     pub memory: usize,
 }
 
-/// Values whose range minima are asked for, and of those of an LCP array the row of each position.
+/// Values for range-minimum queries. The values of an LCP array come with the row of each position.
 #[derive(Clone, Copy, Debug)]
 pub struct MinimaArrays<'a> {
-    /// What no others of this process have.
+    /// Number that no other values in this process have.
     pub id: u64,
     /// The values.
     pub values: &'a [u32],
-    /// The rows, or none.
+    /// The row of each position, or empty.
     pub rows: &'a [u32],
 }
 
-/// The arrays of an index.
+/// Arrays of an FM-index.
 #[derive(Clone, Copy, Debug)]
 pub struct IndexArrays<'a> {
-    /// What no other index of this process has; it ends with the index.
+    /// Identity of the index in this process. The device copy is dropped once the index is gone.
     pub id: &'a Arc<()>,
-    /// Bytes of the block.
+    /// Number of bytes in the block.
     pub len: usize,
     /// The primary index.
     pub primary: u32,
-    /// The first row of each byte, and the number of rows.
+    /// First row of each byte, and at the end the number of rows.
     pub starts: &'a [u32; 257],
-    /// Of each byte, its code or its column of counters; 255 where it has none.
+    /// Code or column of counters of each byte; 255 if it has none.
     pub codes: &'a [u8; 256],
     /// Absolute counters.
     pub supers: &'a [u32],
-    /// What they are relative to.
+    /// Rank structure; its counters are relative to `supers`.
     pub rank: RankArrays<'a>,
-    /// The intervals of short strings, if there are any.
+    /// Intervals of short strings, if the index has a k-mer table.
     pub kmers: Option<KmerArrays<'a>>,
 }
 
-/// The layout of the transform.
+/// Layout of the BWT.
 #[derive(Clone, Copy, Debug)]
 pub enum RankArrays<'a> {
     /// Bit planes of 4, 8 or 16 symbols.
     BitSliced {
-        /// How many planes: 2, 3 or 4.
+        /// Number of planes: 2, 3 or 4.
         planes: usize,
-        /// 16 words for each line.
+        /// 16 words per line.
         lines: &'a [u32],
         /// The symbol of each code.
         symbols: &'a [u8; 16],
-        /// The places of all symbols without a code, ascending.
+        /// Positions of all symbols without a code, ascending.
         places: &'a [u32],
-        /// The symbol at each of them.
+        /// The symbol at each of these positions.
         rare_symbols: &'a [u8],
-        /// The same places, those of one symbol together.
+        /// Positions of `places`, grouped by symbol.
         by_symbol: &'a [u32],
-        /// Where those of each symbol end there.
+        /// End of each symbol's group in `by_symbol`.
         ends: &'a [u32; 256],
     },
-    /// The bytes, with counters at borders.
+    /// The bytes, with counters at fixed distances (at *borders*).
     Bytes {
-        /// The transform.
+        /// The BWT.
         bytes: &'a [u8],
-        /// How far into its line the first byte lies.
+        /// Offset of the first byte in its line.
         skew: usize,
-        /// Lines from border to border, as a power of two.
+        /// Logarithm of the number of lines between two borders.
         log: usize,
-        /// Counters of a border.
+        /// Number of counters per border.
         stride: usize,
         /// Counters of all borders.
         counters: &'a [u16],
     },
 }
 
-/// The intervals of all strings of `length` frequent symbols.
+/// K-mer table: the intervals of all strings of `length` frequent symbols.
 #[derive(Clone, Copy, Debug)]
 pub struct KmerArrays<'a> {
-    /// Symbols of a string.
+    /// Number of symbols per string.
     pub length: usize,
-    /// Frequent symbols.
+    /// Number of frequent symbols.
     pub sigma: usize,
-    /// Of each byte, its digit; 255 where it is not frequent.
+    /// Digit of each byte; 255 if it is not frequent.
     pub codes: &'a [u8; 256],
-    /// Both ends for each string.
+    /// Both ends of the interval of each string.
     pub intervals: &'a [[u32; 2]],
 }
 
-/// The sampled rows of an index.
+/// Sampled rows of an FM-index.
 #[derive(Clone, Copy, Debug)]
 pub struct SampleArrays<'a> {
-    /// The distance between sampled positions.
+    /// Distance between sampled positions.
     pub rate: u32,
-    /// A bit for each row.
+    /// One bit per row, set if the row is sampled.
     pub marks: &'a [u64],
-    /// How many are marked above each 512 rows.
+    /// Number of sampled rows before each group of 512 rows.
     pub ranks: &'a [u32],
-    /// Of each marked row, which sample it is.
+    /// Number of the sample at each sampled row.
     pub numbers: &'a [u32],
 }

@@ -1,6 +1,7 @@
-//! Transform and samples -> block on a GPU: copy in, restore, copy out. Copies go piece by piece on
-//! a stream of their own: one comes in while that before it is counted, and one goes out while the
-//! next is put together.
+//! Inverts a BWT with samples into the block on a GPU: copy in, invert, copy out.
+//!
+//! The copies go piece by piece on a second stream. One piece is copied in while the piece before
+//! it is counted, and one piece of text is copied out while the next is assembled.
 
 use super::bwt_decoder::BwtDecoder;
 use crate::coder::CodedBwt;
@@ -9,24 +10,24 @@ use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
 use crate::gpu::runtime::{Gpu, GrowingArena, PinnedBuffer};
 use std::time::Instant;
 
-/// Restores blocks on one GPU, on two streams of its own. Its memory grows with the largest block
+/// Inverts BWTs on one GPU, on two streams of its own. Its memory grows to fit the largest block
 /// and is kept.
 ///
-/// Several inverses of one GPU work side by side: while one restores, others copy, and their walks
-/// at random fill the time in which each waits for its longest.
+/// Several inverses can use one GPU at the same time. While one inverts, others copy. While one
+/// waits for its longest walk through the rows, the random accesses of the others fill the time.
 #[derive(Debug)]
 pub struct GpuInverse {
     gpu: Gpu,
-    /// The stream of the copies.
+    /// Stream of the copies.
     copies: Gpu,
     memory: GrowingArena,
-    /// The transform, and then the text in its place.
+    /// The BWT and its length; later the text in its place.
     bytes: (PinnedBuffer<u8>, usize),
-    /// The samples, and then the word that says whether they fit.
+    /// The samples; later the flag that tells if they fit the BWT.
     samples: PinnedBuffer<u32>,
 }
 
-/// Where a transform is before it is restored.
+/// Location of a BWT before it is inverted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Host,
@@ -34,21 +35,21 @@ enum Source {
 }
 
 impl GpuInverse {
-    /// An inverse on GPU `number`.
+    /// Creates an inverse on GPU `number`.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
     pub fn new(number: u32) -> Result<Self> {
         let (gpu, copies) = (Gpu::open(number)?, Gpu::open(number)?);
         let (bytes, samples) = ((PinnedBuffer::default(), 0), PinnedBuffer::default());
         Ok(GpuInverse { gpu, copies, memory: GrowingArena::default(), bytes, samples })
     }
 
-    /// Takes the memory for blocks of up to `n` bytes with up to `samples` samples, if that is not
-    /// done yet.
+    /// Allocates the memory for blocks of up to `n` bytes with up to `samples` samples, unless this
+    /// is done already.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not.
+    /// [`Error::Device`] if the GPU has too little memory, [`Error::Io`] if the host has.
     pub fn reserve(&mut self, n: u32, samples: u32) -> Result<()> {
         self.input(n as usize)?;
         self.samples.reserve(&self.gpu, samples as usize)?;
@@ -57,11 +58,10 @@ impl GpuInverse {
         Ok(())
     }
 
-    /// Room for a transform of `len` bytes in pinned memory, which [`GpuInverse::invert_input`]
-    /// restores.
+    /// Returns pinned memory for a BWT of `len` bytes, which [`GpuInverse::invert_input`] inverts.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is not so much memory that can be pinned.
+    /// [`Error::Io`] if the host cannot pin enough memory.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.bytes.1 = 0;
         let room = self.bytes.0.reserve(&self.gpu, len)?;
@@ -69,13 +69,13 @@ impl GpuInverse {
         Ok(room)
     }
 
-    /// The text of the transform that [`GpuInverse::input`] holds, in its place. `samples[k]` is
-    /// the row of the suffix at k * `sample_rate`.
+    /// Inverts the BWT that [`GpuInverse::input`] holds. The text takes its place in memory.
+    /// `samples[k]` is the row of the suffix at k * `sample_rate`.
     ///
     /// # Errors
-    /// [`Error::Format`], which knows no place, where transform and samples are not those of a
-    /// text. [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. It may be
-    /// used again, though after some failures all that follows fails too.
+    /// [`Error::Format`], without a place in the file, if BWT and samples are not those of a text.
+    /// [`Error::Device`] if the GPU has too little memory or fails. The inverse can be used again,
+    /// but after some failures every later call fails too.
     pub fn invert_input(&mut self, sample_rate: u32, samples: &[u32]) -> Result<&[u8]> {
         let len = std::mem::take(&mut self.bytes.1);
         let shape = shape(len, sample_rate, samples)?;
@@ -83,11 +83,12 @@ impl GpuInverse {
         Ok(self.bytes.0.first(len))
     }
 
-    /// The text of a transform that `decoder`, on the same GPU, decodes from coded slices, and when
-    /// that was decoded; `None` where a slice is damaged. The transform does not leave the device.
+    /// Inverts a BWT that `decoder`, on the same GPU, decodes from coded slices. Gives the time at
+    /// which the decoding ended, and the text. Returns `None` if a slice is damaged. The BWT does
+    /// not leave the device.
     ///
     /// # Errors
-    /// As [`Self::invert_input`], and as [`BwtDecoder::decode`].
+    /// Those of [`Self::invert_input`] and of [`BwtDecoder::decode`].
     pub fn invert_coded(
         &mut self,
         decoder: &mut BwtDecoder,
@@ -100,7 +101,8 @@ impl GpuInverse {
         self.input(len)?;
         let gpu = &self.gpu;
         let arrays = self.memory.fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
-        // The decoder's stream may use this memory when it is there on this one.
+        // The allocation is ordered on this stream, so the decoder's stream may use it only after
+        // this wait.
         gpu.wait()?;
         if !decoder.decode_to(coded, &mut self.bytes.0, arrays.bytes.first(shape.n))? {
             return Ok(None);
@@ -121,14 +123,14 @@ impl GpuInverse {
         self.gpu.fail_after(launches);
     }
 
-    /// Restores the text of a transform and copies it back.
+    /// Inverts a BWT and copies the text to the host.
     fn finish(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<()> {
         let contradictory = self.run(shape, samples, from);
         let contradictory = self.copies.ended(self.gpu.ended(contradictory))?;
         if contradictory { Err(Flaw::WRONG_SAMPLES.into()) } else { Ok(()) }
     }
 
-    /// Copies, restores and copies back; gives whether there was a contradiction.
+    /// Copies in, inverts and copies out. Returns true if the samples contradict the BWT.
     fn run(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<bool> {
         let (gpu, copies) = (&self.gpu, &self.copies);
         let arrays = self.memory.fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
@@ -158,7 +160,7 @@ impl GpuInverse {
     }
 }
 
-/// The shape of a transform, whose fields may come from a hostile file.
+/// Checks the shape of a BWT, whose fields may come from a hostile file.
 fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<InverseShape> {
     let n = u32::try_from(len).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
     let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;

@@ -1,5 +1,5 @@
-//! Text -> transform and samples by several GPUs together: a part of the text copied to each,
-//! sorted, and a part of the rows copied back from each.
+//! Sorts one text on several GPUs together. A part of the text is copied to each GPU, and a part of
+//! the rows is copied back from each.
 
 use super::distributed::{PeerBoard, PeerExchange};
 use super::interface::{JointReport, MOST_SORTED, SortedText};
@@ -12,36 +12,37 @@ use super::text_parts::{PartText, TextParts};
 use crate::error::{Error, Result};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Sorts texts on several GPUs together. The memory of each grows with the largest text and is
-/// kept.
+/// Sorts texts on several GPUs together. The memory of each GPU grows to fit the largest text and
+/// is kept.
 #[derive(Debug)]
 pub struct JointSorter {
     numbers: Vec<u32>,
     gpus: Vec<Mutex<PartSorter>>,
-    /// Each can read the memory of all others directly.
+    /// True if each GPU can read the memory of all others directly.
     all_read: bool,
     way: JointWay,
     report: JointReport,
 }
 
-/// How GPUs sort together.
+/// Method by which GPUs sort together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum JointWay {
-    /// Each has a range of keys, and reads what others have.
+    /// Each GPU sorts a range of keys, and reads the memory of the others.
     Ranges,
-    /// By prefix doubling, of larger texts too.
+    /// Prefix doubling. It also sorts texts that are too large for `Ranges`.
     Doubling,
-    /// The same, where arrays go by NCCL, and not from memory to memory.
+    /// Prefix doubling, with arrays sent by NCCL and not copied from memory to memory.
     DoublingByNccl,
-    /// By accelerated sampling.
+    /// Accelerated sampling.
     Sampling,
 }
 
 impl JointSorter {
-    /// A sorter on the GPUs of these numbers. One that comes several times is so many processors.
+    /// Creates a sorter on the GPUs with these numbers. A number may occur several times; each
+    /// occurrence is a processor of its own.
     ///
     /// # Errors
-    /// [`Error::Device`] where one is not there, or fails.
+    /// [`Error::Device`] if a GPU is missing or fails.
     pub fn new(numbers: &[u32]) -> Result<Self> {
         if !(1..=MOST_PROCESSORS as usize).contains(&numbers.len()) {
             let most = format!("1 to {MOST_PROCESSORS} GPUs sort a text together");
@@ -49,7 +50,7 @@ impl JointSorter {
         }
         let open = |&number: &u32| PartSorter::open(number);
         let gpus: Vec<PartSorter> = numbers.iter().map(open).collect::<Result<_>>()?;
-        // All of them, so that copies take the short way where there is one.
+        // Every pair is tried, so that copies go directly between all GPUs that can.
         let reads = gpus.iter().flat_map(|one| gpus.iter().map(|other| one.let_read(other)));
         let all_read = reads.fold(true, |all, reads| all & reads);
         let way = if all_read { JointWay::Ranges } else { JointWay::Doubling };
@@ -58,33 +59,33 @@ impl JointSorter {
         Ok(JointSorter { numbers, gpus, all_read, way, report })
     }
 
-    /// Lets it sort by prefix doubling whatever the text.
+    /// Makes it sort every text by prefix doubling.
     #[must_use]
     pub fn by_doubling(mut self) -> Self {
         self.way = JointWay::Doubling;
         self
     }
 
-    /// The same, and lets arrays go by NCCL, to whose network the GPUs join for each sort; each
-    /// then comes once.
+    /// Makes it sort every text by prefix doubling, with arrays sent by NCCL. The GPUs join a
+    /// network for each sort, so each number may occur only once.
     #[must_use]
     pub fn by_nccl(mut self) -> Self {
         self.way = JointWay::DoublingByNccl;
         self
     }
 
-    /// Lets it sort by `bsp`, accelerated sampling, whatever the text.
+    /// Makes it sort every text by `bsp`, accelerated sampling.
     #[must_use]
     pub fn by_sampling(mut self) -> Self {
         self.way = JointWay::Sampling;
         self
     }
 
-    /// Sorts a text of 1 byte and more. `sample_rate` is a power of two.
+    /// Sorts a text of at least 1 byte. `sample_rate` is a power of two.
     ///
     /// # Errors
-    /// [`Error::Device`] where the memory of the GPUs does not do, or one of them fails. The sorter
-    /// may be used again, though after some failures all that follows fails too.
+    /// [`Error::Device`] if the GPUs have too little memory or one of them fails. The sorter can be
+    /// used again, but after some failures every later call fails too.
     pub fn sort(&mut self, text: &[u8], sample_rate: u32) -> Result<SortedText> {
         let results = self.run(text, sample_rate, false)?;
         let parts: Vec<_> = (0..self.gpus.len()).map(|number| self.part(number)).collect();
@@ -102,7 +103,7 @@ impl JointSorter {
         Ok(results.into_iter().flat_map(|result| result.sa).collect())
     }
 
-    /// How the last sort went.
+    /// Statistics of the last sort.
     pub fn report(&self) -> &JointReport {
         &self.report
     }
@@ -125,7 +126,7 @@ impl JointSorter {
         let by_ranges =
             (self.way == JointWay::Ranges && is_small).then(|| self.by_ranges(task, text));
         let results = match by_ranges {
-            // It may be that the other way finds the memory it takes.
+            // The other method may still find enough memory.
             None | Some(Err(Error::Device(_))) => self.by_rounds(task, text)?,
             Some(results) => results?,
         };
@@ -134,7 +135,7 @@ impl JointSorter {
         Ok(results)
     }
 
-    /// Each GPU sorts a range of keys. Where one fails, their memory is free again.
+    /// Each GPU sorts a range of keys. If one fails, the memory for ranges is freed on all.
     fn by_ranges(&mut self, task: JointTask, text: &[u8]) -> Result<Vec<PartResult>> {
         let count = self.gpus.len();
         let board = PeerBoard::new(count, self.all_read);

@@ -1,61 +1,62 @@
-//! Rows of a suffix array and its LCP array as they come from a GPU, in fewer bytes than the values
-//! have, since the bus takes longer than the kernels: a position takes 3 bytes where the text has
-//! no more than 2^24, and an LCP value one, or one and four.
+//! Rows of a suffix array and its LCP array as a GPU sends them, in a packed form.
+//!
+//! The bus takes longer than the kernels, so the values are packed. A position takes 3 bytes if the
+//! text has at most 2^24 bytes, else 4. An LCP value takes 1 byte, or 1 and 4 if it is long.
 
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 
-/// Rows of a tile, whose long values lie together.
+/// Rows per tile. The long values of a tile are stored together.
 pub const TILE: usize = 1024;
 
-/// Stands for the place of the long values of a tile that has none.
+/// Start given for a tile without long values.
 pub const NO_VALUES: u32 = u32::MAX;
 
-/// Stands for a value that is as large or larger.
+/// Byte given for an LCP value of 255 or more.
 pub const LONG: u8 = u8::MAX;
 
-/// Tiles that a thread takes at a time.
+/// Number of tiles that a thread takes at a time.
 const TILES: usize = 64;
 
-/// Rows on their way from a GPU, in the memory of a sorter: suffixes first, in one of two ways,
-/// then the LCP array.
+/// A chunk of rows from a GPU, in the memory of a sorter. All suffixes come first, in one of two
+/// forms, then the LCP array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LcpChunk<'a> {
     /// Positions of the suffixes from row `first` on.
     Suffixes {
         /// The first of these rows.
         first: usize,
-        /// A position for each.
+        /// One position per row.
         suffixes: &'a [u32],
     },
-    /// The same with 3 bytes for each, little-endian, so that four are in three words.
+    /// Positions with 3 bytes each, little-endian, so that three words hold four positions.
     Packed {
         /// The first of these rows.
         first: usize,
-        /// How many they are.
+        /// Number of rows.
         len: usize,
         /// Their positions.
         words: &'a [u32],
     },
-    /// What each has in common with the one before it, from row `first` on.
+    /// Length of the common prefix of each row and the row before it, from row `first` on.
     Lcp {
         /// The first of these rows.
         first: usize,
-        /// A value for each, or 255 where that is no less.
+        /// One value per row, or 255 if the value is at least 255.
         bytes: &'a [u8],
-        /// Where the values are in `long` of each tile of 1024 rows, or `NO_VALUES`; nothing where
-        /// there are none.
+        /// Start of each tile's values in `long`, or `NO_VALUES`. A tile has 1024 rows. Empty if no
+        /// tile has long values.
         starts: &'a [u32],
-        /// The values for which 255 stands, those of a tile in their order.
+        /// The long values; those of a tile are in row order.
         long: &'a [u32],
     },
 }
 
 impl LcpChunk<'_> {
-    /// Writes the values to their rows, on all threads of this pool.
+    /// Writes the values to their rows, on all threads of the current pool.
     ///
     /// # Errors
-    /// [`Error::Device`] where a tile has fewer long values than its bytes say.
+    /// [`Error::Device`] if a tile has fewer long values than bytes of 255.
     ///
     /// # Panics
     /// If either array is too short.
@@ -88,7 +89,7 @@ impl LcpChunk<'_> {
     }
 }
 
-/// Four positions of each three words.
+/// Unpacks four positions from every three words.
 fn unpack(words: &[u32], positions: &mut [u32]) {
     for (to, from) in positions.chunks_mut(4).zip(words.chunks_exact(3)) {
         let [a, b, c] = [from[0], from[1], from[2]];
@@ -100,7 +101,7 @@ fn unpack(words: &[u32], positions: &mut [u32]) {
     }
 }
 
-/// Replaces each 255 by the next of `long`.
+/// Replaces each 255 by the next value of `long`.
 fn replace(long: &[u32], values: &mut [u32]) -> Result<()> {
     let mut long = long.iter();
     for value in values.iter_mut().filter(|value| **value == u32::from(LONG)) {
@@ -115,7 +116,7 @@ mod tests {
     use super::*;
     use crate::cases;
 
-    /// Random values of so many bits.
+    /// Random values of `bits` bits.
     fn values(len: usize, bits: u32) -> Vec<u32> {
         let word = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap());
         let value = |four| u32::try_from(u64::from(word(four)) >> (32 - bits)).unwrap();

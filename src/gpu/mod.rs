@@ -1,14 +1,15 @@
-//! Suffix sorting, its inverse, coding by static rANS and search on NVIDIA GPUs, in builds with the
-//! feature `cuda`; running it takes a driver and nothing else. In other builds `absent` stands in
-//! its place.
+//! GPU code for NVIDIA devices: suffix sorting, the inverse BWT, coding by static rANS, and search.
+//!
+//! It is part of builds with the feature `cuda`. Running it takes a driver and nothing else. In
+//! other builds `absent` takes its place.
 //!
 //! | room | job |
 //! |---|---|
 //! | `interface` | plain data that goes in and comes out |
-//! | `lcp_chunk` | suffixes and LCP values as they come from a GPU, and what they are |
-//! | `peers` | which GPU of a network has failed |
+//! | `lcp_chunk` | suffixes and LCP values as they come from a GPU, and their unpacking |
+//! | `peers` | the first failure in a network of GPUs |
 //! | `text_parts` | a text and its rows in parts, on several GPUs |
-//! | `runtime` | devices, streams, memory, flags; what host and kernels share |
+//! | `runtime` | devices, streams, memory, flags; numbers and structs shared by host and kernels |
 //! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
 //! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
@@ -17,12 +18,12 @@
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | what other rooms hold: a GPU with its memory, for one kind of work each |
-//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | the same of several GPUs |
+//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | for other rooms: a GPU with its memory, one kind of work each |
+//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for other rooms: sorts and exchanges of several GPUs |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
-//! kernels of `a/x.rs`, which wraps each once in a function that checks lengths. A CUDA thread
-//! block is a *CTA*; a *block* is what is compressed alone.
+//! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. A CUDA thread
+//! block is called a *CTA*; a *block* is a part of the input that is compressed alone.
 
 mod algorithm;
 mod block;
@@ -75,7 +76,7 @@ pub use runtime::{BUILT, NcclId, devices, has_driver};
 pub use sorter::GpuSorter;
 pub use text_parts::{PartRows, PartText, TextParts};
 
-/// Whether this build has CUDA in it.
+/// Returns true if this build contains CUDA code.
 pub const fn is_built() -> bool {
     true
 }

@@ -1,7 +1,7 @@
-//! A GPU as one of several that send words to each other, with NCCL.
+//! One GPU of a network of GPUs that exchange words by NCCL.
 //!
-//! Words come from the host's memory and go back to it, by way of buffers on the device that are
-//! kept and grow. Where GPUs sort a text together, arrays go from device to device.
+//! Words of the host are sent and received through buffers on the device, which grow and are kept.
+//! When GPUs sort a text together, arrays go from device to device.
 
 use super::distributed::DeviceExchange;
 use super::interface::Transferred;
@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use cudarc::driver::ValidAsZeroBits;
 use std::time::{Duration, Instant};
 
-/// A GPU of a network of several.
+/// A GPU of a network.
 #[derive(Debug)]
 pub struct NcclProcessor<'p> {
     number: usize,
@@ -23,11 +23,11 @@ pub struct NcclProcessor<'p> {
 }
 
 impl<'p> NcclProcessor<'p> {
-    /// Lets GPU `gpu` join a network as `number` of `count`, and waits until all `peers` have. Each
-    /// joins on a thread of its own, with a GPU of its own.
+    /// Lets GPU `gpu` join a network as `number` of `count`, and waits until all `peers` have
+    /// joined. Each peer joins on its own thread, with its own GPU.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU or NCCL is not there, or one of them or a peer fails.
+    /// [`Error::Device`] if the GPU or NCCL is missing, or if one of them or a peer fails.
     pub fn join(
         gpu: u32,
         id: NcclId,
@@ -40,26 +40,26 @@ impl<'p> NcclProcessor<'p> {
         Ok(NcclProcessor { number, count, communicator, memory, transferred, gpu })
     }
 
-    /// Its number, from 0.
+    /// Number of this GPU in the network, from 0.
     pub fn number(&self) -> usize {
         self.number
     }
 
-    /// How many GPUs there are.
+    /// Number of GPUs in the network.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// What it has sent so far.
+    /// Amount of data sent so far.
     pub fn transferred(&self) -> Transferred {
         self.transferred
     }
 
-    /// Sends `messages[q]` to GPU q, and gives what each has sent to this one. A first group tells
-    /// the lengths.
+    /// Sends `messages[q]` to GPU q, and returns the message that each GPU sent to this one. A
+    /// first exchange tells the lengths.
     ///
     /// # Errors
-    /// [`Error::Device`] where NCCL, the GPU or a peer fails, or there are 2^32 words or more.
+    /// [`Error::Device`] if NCCL, the GPU or a peer fails, or if there are 2^32 words or more.
     pub fn all_to_all(&mut self, messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>> {
         let lens: Vec<u64> = messages.iter().map(|message| message.len() as u64).collect();
         let ones = vec![1; self.count];
@@ -80,8 +80,8 @@ impl<'p> NcclProcessor<'p> {
         Ok(received_lens.iter().map(&mut next).collect())
     }
 
-    /// Sends words, as many to each GPU as `lens` says, and receives others; and says how long the
-    /// group took.
+    /// Sends `lens[q]` words to each GPU q, and receives `received_lens[q]` words from it. Gives
+    /// the words received and the time of the exchange.
     fn exchange(
         &mut self,
         words: &[u64],
@@ -132,7 +132,7 @@ impl DeviceExchange for NcclProcessor<'_> {
         sent: &[Array<T>],
         received: &[Array<T>],
     ) -> Result<()> {
-        // What the stream has to do before is no exchange.
+        // Work queued before is not part of the measured time.
         gpu.wait()?;
         let start = Instant::now();
         self.communicator.all_to_all(gpu, sent, received)?;

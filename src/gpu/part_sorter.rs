@@ -1,4 +1,5 @@
-//! The part of one of several GPUs in the sort of a text: copied in, sorted, copied out.
+//! One GPU's part in a sort by several GPUs: its text is copied in, sorted, and its rows copied
+//! out.
 
 use crate::error::{Error, Result};
 use crate::gpu::distributed::{
@@ -13,22 +14,23 @@ use crate::gpu::text_parts::{KEY_BYTES, PartRows, PartText, TextParts};
 use std::ops::Range;
 use std::time::Instant;
 
-/// Bytes of a part at most: rows there, and bytes with those behind them, have 32 bits.
+/// Maximum number of bytes in a part. Row numbers within a part, and positions in its bytes and
+/// those behind them, have 32 bits.
 const MOST_OF_PART: u64 = MOST_SORTED as u64 - KEY_BYTES;
 
-/// One of the GPUs.
+/// One of the GPUs that sort together.
 #[derive(Debug)]
 pub struct PartSorter {
     gpu: Gpu,
     memory: GrowingArena,
-    /// All of the text, and what it takes to sort a range of its suffixes.
+    /// The whole text, for sorting a range of its suffixes.
     text: GrowingArena,
     ranges: RangeMemory,
-    /// Its part of the text, and then its rows.
+    /// The GPU's part of the text, and later its rows.
     bytes: PinnedBuffer<u8>,
 }
 
-/// The arrays around those of the algorithm.
+/// The arrays beside those of the algorithm.
 #[derive(Clone, Copy)]
 struct PartArrays<'m> {
     text: Array<'m, u8>,
@@ -39,23 +41,23 @@ struct PartArrays<'m> {
     sample_count: Array<'m, u32>,
 }
 
-/// What is sorted, and what for.
+/// Task that all GPUs share.
 #[derive(Clone, Copy)]
 pub struct JointTask {
     pub parts: TextParts,
     pub sample_rate: u32,
     pub whole_sa: bool,
-    /// Whether parts are sorted together by accelerated sampling, and not by prefix doubling.
+    /// True if the parts are sorted by accelerated sampling, false if by prefix doubling.
     pub by_sampling: bool,
 }
 
-/// The buffers of an algorithm by which parts are sorted together.
+/// Buffers of the algorithm by which the parts are sorted.
 enum PartAlgorithm<'m> {
     Doubling(JointDoubling<'m>),
     Sampling(SampledSort<'m>),
 }
 
-/// What comes of one GPU, whose rows are in its pinned memory.
+/// Result of one GPU. The bytes of its rows stay in its pinned memory.
 pub struct PartResult {
     pub sa: Vec<u64>,
     pub rows: Range<u64>,
@@ -125,12 +127,12 @@ impl PartSorter {
         Ok(PartSorter { gpu: Gpu::open(number)?, memory, text, ranges, bytes })
     }
 
-    /// Whether another GPU can read the memory of this one, which it may from now on.
+    /// Lets another GPU read the memory of this one. Returns false if it cannot.
     pub fn let_read(&self, other: &PartSorter) -> bool {
         self.gpu.let_read(&other.gpu)
     }
 
-    /// What came of the last sort, whose result this is.
+    /// The rows of the last sort, which must be the one that gave `result`.
     pub fn rows<'r>(&'r self, result: &'r PartResult) -> PartRows<'r> {
         let rows = result.rows.clone();
         let bytes = self.bytes.first((rows.end - rows.start) as usize);
@@ -153,7 +155,7 @@ impl PartSorter {
         self.gpu.ended(done)
     }
 
-    /// Gives the memory for ranges free.
+    /// Frees the memory for ranges.
     pub fn forget_ranges(&mut self) {
         (self.text, self.ranges) = Default::default();
     }
@@ -178,7 +180,7 @@ impl PartSorter {
         gpu.wait()?;
         let from = Instant::now();
         let mut sent = vec![parts[number]; exchange.count()];
-        // Its own part is there.
+        // Its own part is there already, so the copy to itself is empty.
         (sent[number], parts[number]) = (text.first(0), text.first(0));
         exchange.all_to_all(gpu, &sent, &parts)?;
         let (log_rate, mut left) = (task.sample_rate.ilog2(), Vec::new());
@@ -222,7 +224,7 @@ impl PartSorter {
         Ok(())
     }
 
-    /// Sorts with the others, round by round or level by level.
+    /// Sorts together with the other GPUs, round by round or level by level.
     pub fn sort(
         &mut self,
         task: JointTask,
@@ -270,7 +272,7 @@ impl PartSorter {
     }
 }
 
-/// The sampled positions and their rows, from 1, given the first row of this GPU.
+/// The sampled positions and their rows, counted from 1. `first_row` is the first row of this GPU.
 fn read_samples(gpu: &Gpu, arrays: PartArrays, first_row: u64) -> Result<Vec<(u64, u64)>> {
     let count = gpu.read(arrays.sample_count)?[0];
     if count == 0 {
@@ -285,7 +287,7 @@ fn read_samples(gpu: &Gpu, arrays: PartArrays, first_row: u64) -> Result<Vec<(u6
     Ok(positions.into_iter().zip(rows.into_iter().map(row)).collect())
 }
 
-/// Allocates all that a GPU takes.
+/// Allocates all arrays that a GPU needs.
 fn allocate<'m>(
     gpu: &Gpu,
     arena: &mut ArenaAllocator<'m>,

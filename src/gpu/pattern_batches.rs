@@ -1,13 +1,17 @@
-//! Batches of patterns on their way to a GPU and back: packed into pinned memory, copied, searched,
-//! and the intervals copied back.
+//! Searches batches of patterns on a GPU: they are packed into pinned memory, copied and searched,
+//! and the intervals are copied back.
 //!
-//! Batches take turns on a few streams, so that one is packed by the processor while another is
-//! copied and a third is searched. Results come in the order of the patterns. Memory per stream: a
-//! batch of [`BATCH_BYTES`] of pattern text, or of one longer pattern, and 12 bytes for each of up
-//! to [`BATCH_ITEMS`] patterns, which is 19 MiB on either side. Indexes stay on the device as long
-//! as they are there on the host, and half of its memory is free. Each is as large as on the host:
-//! 2.3 to 8 bits per symbol of text for up to 16 symbols, else 12 to 24, 2 or less for the k-mer
-//! table, and 1.1 bits and 32 per sample where positions are asked for.
+//! Batches take turns on three streams, so that the processor packs one while another is copied and
+//! a third is searched. Results come in the order of the patterns.
+//!
+//! Memory per stream: a batch of [`BATCH_BYTES`] of pattern text (or one longer pattern), and 12
+//! bytes for each of up to [`BATCH_ITEMS`] patterns. That is 19 MiB on the host and as much on the
+//! device.
+//!
+//! Indexes stay on the device as long as they exist on the host and half of the device's memory is
+//! free. An index takes the memory that it takes on the host: 2.3 to 8 bits per symbol of text for
+//! up to 16 symbols, else 12 to 24; at most 2 for the k-mer table; and, if positions are asked for,
+//! 1.1 bits and 32 bits per sample.
 
 use crate::error::Result;
 use crate::gpu::interface::{IndexArrays, SampleArrays};
@@ -18,27 +22,27 @@ use crate::gpu::search::{
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Streams: a batch is packed, a batch copied, a batch searched.
+/// Number of streams: one batch is packed, one copied, one searched.
 const STREAMS: usize = 3;
 
-/// Indexes are kept beside a new one while one of so many parts of the GPU's memory stays free.
+/// Old indexes are kept beside a new one while 1/`FREE_SHARE` of the GPU's memory stays free.
 const FREE_SHARE: usize = 2;
 
-/// An index may take all but one of so many parts of it.
+/// An index may take all of the GPU's memory but 1/`HOLD_SHARE`.
 const HOLD_SHARE: usize = 4;
 
-/// Searches on one GPU. Its memory is kept for the next batches, and so are the indexes that were
-/// searched: the blocks of a file take turns with each batch.
+/// Searches on one GPU. It keeps its memory for the next batches. It keeps the searched indexes
+/// too, since the blocks of a file are searched in turn with each batch.
 #[derive(Debug)]
 pub struct Searcher {
     streams: Vec<BatchStream>,
-    /// Bytes of memory that the GPU has in all.
+    /// Total memory of the GPU in bytes.
     memory: usize,
-    /// The last one was searched last.
+    /// Indexes on the device, in the order of their last search.
     indexes: Vec<DeviceIndex>,
 }
 
-/// A stream, and a batch on it.
+/// A stream and the batch on it.
 #[derive(Debug)]
 struct BatchStream {
     gpu: Gpu,
@@ -46,15 +50,16 @@ struct BatchStream {
     input: PinnedBuffer<u32>,
     output: PinnedBuffer<u32>,
     memory: GrowingArena,
-    /// Which items are under way.
+    /// Range of the items in progress.
     items: Range<usize>,
 }
 
 impl Searcher {
-    /// A searcher on GPU `number`.
+    /// Creates a searcher on GPU `number`.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where there is none, or no driver, or it fails.
+    /// [`Error::Device`](crate::Error::Device) if the GPU or its driver is missing, or if the GPU
+    /// fails.
     pub fn new(number: u32) -> Result<Self> {
         let stream = || {
             Ok(BatchStream {
@@ -71,15 +76,14 @@ impl Searcher {
         Ok(Searcher { streams, memory, indexes: Vec::new() })
     }
 
-    /// Finds the interval of each pattern in the index with these arrays, which is copied to the
-    /// device unless it is there.
+    /// Finds the interval of each pattern in the index with these arrays. The arrays are copied to
+    /// the device unless they are there.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the memory of the GPU does not do, or the GPU
-    /// fails.
+    /// [`Error::Device`](crate::Error::Device) if the GPU has too little memory or fails.
     ///
     /// # Panics
-    /// If there are not as many intervals as patterns.
+    /// If the numbers of intervals and patterns differ.
     pub(crate) fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         arrays: &IndexArrays,
@@ -90,14 +94,14 @@ impl Searcher {
         self.each(arrays, patterns, |interval, rows| *interval = rows, intervals)
     }
 
-    /// Counts the rows of each pattern's interval in the index with these arrays; more than there
-    /// are where it ends before it begins.
+    /// Counts the rows of each pattern's interval in the index with these arrays. An interval that
+    /// ends before it begins counts as `u64::MAX`, which is more than any index has.
     ///
     /// # Errors
     /// As [`Searcher::search`].
     ///
     /// # Panics
-    /// If there are not as many counts as patterns.
+    /// If the numbers of counts and patterns differ.
     pub(crate) fn count<P: AsRef<[u8]> + Sync>(
         &mut self,
         arrays: &IndexArrays,
@@ -111,7 +115,8 @@ impl Searcher {
         self.each(arrays, patterns, count, counts)
     }
 
-    /// Finds the interval of each pattern, and has it taken in its place.
+    /// Finds the interval of each pattern, and calls `take` with the pattern's entry of `places`
+    /// and its interval.
     fn each<P: AsRef<[u8]> + Sync, T: Send>(
         &mut self,
         arrays: &IndexArrays,
@@ -137,14 +142,14 @@ impl Searcher {
         )
     }
 
-    /// The positions of some rows in the index with these arrays and samples; `None` where these
-    /// contradict each other.
+    /// Finds the positions of some rows in the index with these arrays and samples. Returns `None`
+    /// if the samples contradict the index.
     ///
     /// # Errors
     /// As [`Searcher::search`].
     ///
     /// # Panics
-    /// If a row is none of the index.
+    /// If a row is not in the index.
     pub(crate) fn positions(
         &mut self,
         arrays: &IndexArrays,
@@ -170,19 +175,19 @@ impl Searcher {
         Ok((!positions.contains(&NO_POS)).then_some(positions))
     }
 
-    /// How many indexes are on the device.
+    /// Number of indexes on the device.
     #[cfg(test)]
     pub fn kept(&self) -> usize {
         self.indexes.len()
     }
 
-    /// Whether indexes may be kept, with some room to spare.
+    /// Returns true if indexes may be kept, with some memory to spare.
     #[cfg(test)]
     pub fn is_mostly_free(&self) -> bool {
         self.streams[0].gpu.free_memory().unwrap() > self.memory / 5 * 3
     }
 
-    /// Has the GPU say that it has no memory to spare.
+    /// Makes the GPU report that it has no memory to spare.
     #[cfg(test)]
     pub fn make_scarce(&self) {
         self.streams[0].gpu.make_scarce();
@@ -194,12 +199,12 @@ impl Searcher {
         self.streams.iter().for_each(|stream| stream.gpu.fail_after(launches));
     }
 
-    /// Whether the GPU has the memory for an index.
+    /// Returns true if an index may take the memory that it needs on the GPU.
     pub(crate) fn can_hold(&self, arrays: &IndexArrays) -> Result<bool> {
         Ok(DeviceIndex::size(arrays)? <= self.memory - self.memory / HOLD_SHARE)
     }
 
-    /// Takes the index with these arrays from those that are kept, or copies it to the device.
+    /// Takes the index with these arrays from the kept ones, or copies it to the device.
     fn load(&mut self, arrays: &IndexArrays) -> Result<DeviceIndex> {
         self.indexes.retain(DeviceIndex::is_wanted);
         let there = self.indexes.iter().position(|index| index.is_of(arrays));
@@ -213,15 +218,15 @@ impl Searcher {
         }
     }
 
-    /// Does what takes so many bytes of device memory. Where these are scarce, indexes give way
-    /// that were searched last: blocks are searched in turn, so that these come last again.
+    /// Runs `copy`, which takes `bytes` of device memory. If memory is scarce, the indexes searched
+    /// most recently are dropped first: blocks are searched in turn, so these will be needed last.
     fn with_room<T>(&mut self, bytes: usize, mut copy: impl FnMut(&Gpu) -> Result<T>) -> Result<T> {
         let gpu = &self.streams[0].gpu;
         while !self.indexes.is_empty()
             && gpu.free_memory()?.saturating_sub(bytes) < self.memory / FREE_SHARE
         {
             self.indexes.pop();
-            // Until then its memory is not free.
+            // Its memory is only freed once the stream reaches this point.
             gpu.wait()?;
         }
         match copy(gpu) {
@@ -234,9 +239,9 @@ impl Searcher {
         }
     }
 
-    /// Runs batches on the streams in turn, in an index that is kept then. `next(from)` says which
-    /// items come from there on, none at the end; `queue` starts those of a stream; `take` takes
-    /// what came of them.
+    /// Runs batches on the streams in turn, and then keeps the index. `next(from)` gives the range
+    /// of items from `from` on, which is empty at the end. `queue` starts the items of a stream.
+    /// `take` takes their results.
     fn run(
         &mut self,
         index: DeviceIndex,
@@ -255,14 +260,14 @@ impl Searcher {
                 items = next(end);
                 turn += 1;
             }
-            // The oldest comes first.
+            // The oldest batch comes first.
             (turn..turn + STREAMS)
                 .try_for_each(|turn| self.streams[turn % STREAMS].finish(&mut take))
         };
         let done = turns();
         if done.is_err() {
-            // Nothing may still be at work when the next search begins. What that says adds
-            // nothing.
+            // No stream may still be at work when the next search begins. Errors of these waits are
+            // ignored, since `done` has the first error.
             for stream in &mut self.streams {
                 stream.items = 0..0;
                 let _ = stream.gpu.wait();
@@ -274,7 +279,7 @@ impl Searcher {
 }
 
 impl BatchStream {
-    /// Waits for the items under way, if there are any, and has them taken.
+    /// Waits for the items in progress, if any, and calls `take`.
     fn finish(&mut self, take: &mut impl FnMut(&BatchStream)) -> Result<()> {
         if !self.items.is_empty() {
             self.gpu.wait()?;
@@ -284,7 +289,7 @@ impl BatchStream {
         Ok(())
     }
 
-    /// Queues the search of some patterns; their intervals come to `output`.
+    /// Queues the search of some patterns. Their intervals come to `output`.
     fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         index: &DeviceIndex,
@@ -298,7 +303,7 @@ impl BatchStream {
         pack(patterns, longest, starts, &mut self.text.reserve(gpu, room)?[..size]);
         self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
 
-        // The text, where its patterns start, and both ends of their intervals.
+        // The text of the patterns, the starts of the patterns, and both ends of their intervals.
         let (text, starts, rows): (Array<u8>, Array<u32>, Array<u32>) =
             self.memory.fit(gpu, |arena| {
                 let (items, ends) = (BATCH_ITEMS + 1, 2 * BATCH_ITEMS);
@@ -314,7 +319,7 @@ impl BatchStream {
         self.output.download(gpu, rows, 0..rows.len())
     }
 
-    /// Queues walks from some rows; their positions come to `output`.
+    /// Queues walks from some rows. Their positions come to `output`.
     fn locate(&mut self, index: &DeviceIndex, rows: &[u32]) -> Result<()> {
         let (gpu, count) = (&self.gpu, rows.len());
         self.input.reserve(gpu, BATCH_ITEMS + 1)?[..count].copy_from_slice(rows);

@@ -1,5 +1,5 @@
-//! What the GPUs of one network know of each other: which of them failed first. A GPU whose peer
-//! has failed must not wait for its words, which never come.
+//! Record of the first failure in a network of GPUs. A GPU whose peer has failed must stop waiting
+//! for words that will never come.
 
 use crate::error::{Error, Result};
 use std::panic::resume_unwind;
@@ -8,19 +8,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// Looks for what is waited for before the thread sleeps between them, and the time it then sleeps.
-/// A superstep takes a fraction of a millisecond at least.
+/// Number of checks before a waiting thread sleeps between them. A superstep takes at least a
+/// fraction of a millisecond.
 const SPINS: u32 = 1 << 14;
 const SLEEP: Duration = Duration::from_micros(50);
 
-/// The processors of a network in this process.
+/// State shared by the processors of a network in this process.
 #[derive(Debug, Default)]
 pub struct Peers {
     first_failed: OnceLock<usize>,
     finished: AtomicUsize,
 }
 
-/// Says that a processor has failed, unless that is forgotten before this is dropped.
+/// Reports the processor as failed when dropped. A processor that succeeds forgets it.
 struct Unfinished<'p> {
     number: usize,
     peers: &'p Peers,
@@ -33,7 +33,7 @@ impl Drop for Unfinished<'_> {
 }
 
 impl Peers {
-    /// Says that processor `number` has failed.
+    /// Records that processor `number` has failed, unless another failed before.
     pub fn fail(&self, number: usize) {
         let _ = self.first_failed.set(number);
     }
@@ -43,10 +43,10 @@ impl Peers {
         self.first_failed.get().copied()
     }
 
-    /// Waits until something is `ready`.
+    /// Waits until `ready` returns true.
     ///
     /// # Errors
-    /// As `ready`, and [`Error::Device`] as soon as any processor has failed.
+    /// Errors of `ready`, and [`Error::Device`] as soon as any processor has failed.
     pub fn wait(&self, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
         for spins in 0_u32.. {
             if ready()? {
@@ -61,8 +61,8 @@ impl Peers {
         Ok(())
     }
 
-    /// Says that one of `count` processors needs the others no more, and waits until that is so of
-    /// all.
+    /// Records that one of `count` processors has finished with the network, and waits until all
+    /// have.
     ///
     /// # Errors
     /// As [`Peers::wait`].
@@ -71,11 +71,11 @@ impl Peers {
         self.wait(|| Ok(self.finished.load(Ordering::SeqCst) == count))
     }
 
-    /// Runs `count` processors, each on a thread of its own, and gives their results. Where some
-    /// fail, `peers` ends the waiting of the others.
+    /// Runs `count` processors, each on its own thread, and gives their results in order. If some
+    /// fail, waits on `peers` end for the others.
     ///
     /// # Errors
-    /// Of the processor that failed first.
+    /// The error of the processor that failed first.
     pub fn run<T: Send>(
         count: usize,
         processor: impl Fn(usize, &Peers) -> Result<T> + Sync,
@@ -106,7 +106,7 @@ mod tests {
     use super::*;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
-    /// A processor that waits for what never comes.
+    /// A processor that waits forever.
     fn wait_for_ever(peers: &Peers) -> Result<usize> {
         peers.wait(|| Ok(false)).map(|()| 0)
     }

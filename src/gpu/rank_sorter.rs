@@ -1,4 +1,4 @@
-//! The part of one GPU in the sort of a text whose other parts other processes have, by NCCL and by
+//! One GPU's part in the sort of a text whose other parts are in other processes. It uses NCCL and
 //! prefix doubling.
 
 use super::nccl_processor::NcclProcessor;
@@ -8,7 +8,7 @@ use super::runtime::NcclId;
 use super::text_parts::{PartRows, PartText, TextParts};
 use crate::error::Result;
 
-/// Sorts a part of each text. Its memory grows with the largest one and is kept.
+/// Sorts one part of each text. Its memory grows to fit the largest part and is kept.
 #[derive(Debug)]
 pub struct RankSorter {
     gpu: u32,
@@ -16,21 +16,21 @@ pub struct RankSorter {
 }
 
 impl RankSorter {
-    /// On the GPU of this number.
+    /// Creates a sorter on GPU `gpu`.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where it is not there, or fails.
+    /// [`Error::Device`](crate::Error::Device) if the GPU is missing or fails.
     pub fn new(gpu: u32) -> Result<Self> {
         Ok(RankSorter { gpu, part: PartSorter::open(gpu)? })
     }
 
-    /// Sorts the part of this number, with the other GPUs that join the same network. `settle` gets
-    /// what comes of it and returns when the others are done with the network too, or `peers` knows
-    /// that one has failed.
+    /// Sorts part `number` of a text, together with the other GPUs that join the same network.
+    /// `settle` gets the rows of this part. It must return only when the others have finished with
+    /// the network too, or when `peers` knows that one has failed.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where the GPU or NCCL fails, or its memory does not
-    /// do; and those of `settle`.
+    /// [`Error::Device`](crate::Error::Device) if the GPU or NCCL fails or the GPU has too little
+    /// memory; and the errors of `settle`.
     pub fn sort<T>(
         &mut self,
         network: NcclId,

@@ -1,4 +1,4 @@
-//! Block -> transform and samples on a GPU: copy in, sort, copy out.
+//! Sorts a block into its BWT and samples on a GPU: copy in, sort, copy out.
 
 use super::algorithm::AlgorithmBuffers;
 use super::bwt_encoder::{BwtEncoder, EncodedSlices};
@@ -14,27 +14,27 @@ use cudarc::driver::CudaEvent;
 use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::time::{Duration, Instant};
 
-/// Sorts blocks on one GPU, on a stream of its own. Its memory grows with the largest block and is
+/// Sorts blocks on one GPU, on its own stream. Its memory grows to fit the largest block and is
 /// kept.
 ///
-/// Several sorters of one GPU work side by side: while one sorts, others copy.
+/// Several sorters can use one GPU at the same time: while one sorts, others copy.
 #[derive(Debug)]
 pub struct GpuSorter {
     gpu: Gpu,
     algorithm: Algorithm,
     memory: GrowingArena,
     extra: ExtraArenas,
-    /// The block of the next sort, and what came of the last.
+    /// The block of the next sort and its length.
     block: (PinnedBuffer<u8>, usize),
     bytes: PinnedBuffer<u8>,
     samples: PinnedBuffer<u32>,
     marks: [CudaEvent; 2],
-    /// A moment on the clocks of both sides.
+    /// An event, and its time on the host's clock.
     epoch: (CudaEvent, Instant),
     report: Report,
 }
 
-/// The arrays around those of the algorithm.
+/// The arrays beside those of the algorithm.
 #[derive(Clone, Copy)]
 struct SorterArrays<'m> {
     text: Array<'m, u8>,
@@ -54,7 +54,8 @@ impl<'m> SorterArrays<'m> {
         }
     }
 
-    /// Queues a copy of the samples to the host, and waits for the primary index alone.
+    /// Queues a copy of the samples to the host. Waits only for the primary index, which it
+    /// returns.
     fn copy_samples(&self, gpu: &Gpu, samples: &mut PinnedBuffer<u32>) -> Result<u32> {
         samples.reserve(gpu, self.samples.len() as usize)?;
         let primary = gpu.primary()?;
@@ -67,10 +68,10 @@ impl<'m> SorterArrays<'m> {
 }
 
 impl GpuSorter {
-    /// A sorter on GPU `number`.
+    /// Creates a sorter on GPU `number`.
     ///
     /// # Errors
-    /// [`Error::Device`] where there is none, or no driver, or it fails.
+    /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
     pub fn new(number: u32, algorithm: Algorithm) -> Result<Self> {
         let gpu = Gpu::open(number)?;
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
@@ -92,13 +93,13 @@ impl GpuSorter {
         })
     }
 
-    /// Takes the memory that every block of up to `n` bytes needs, if that is not done yet, but for
-    /// that of the transform on the host, if it comes there. Some need more, which is taken when
-    /// they come.
+    /// Allocates the memory that every block of up to `n` bytes needs, unless this is done already.
+    /// Host memory for the BWT is not included ([`GpuSorter::reserve_output`]). Some blocks need
+    /// more, which is allocated when they come.
     ///
     /// # Errors
-    /// [`Error::Device`] where the GPU does not have it, [`Error::Io`] where the host does not. All
-    /// of the GPU's is taken at once and first, or none.
+    /// [`Error::Device`] if the GPU has too little memory, [`Error::Io`] if the host has. The GPU's
+    /// memory is allocated first, all of it or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
         let (gpu, algorithm) = (&self.gpu, self.algorithm);
         let needed = measure(|arena| allocate(gpu, algorithm, arena, n, sample_rate))?;
@@ -112,32 +113,31 @@ impl GpuSorter {
         self.samples.reserve(&self.gpu, n.div_ceil(sample_rate) as usize).map(drop)
     }
 
-    /// Takes the memory for transforms of up to `n` bytes on the host.
+    /// Allocates host memory for BWTs of up to `n` bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] where the host does not have it.
+    /// [`Error::Io`] if the host has too little memory.
     pub fn reserve_output(&mut self, n: u32) -> Result<()> {
         self.bytes.reserve(&self.gpu, n as usize).map(drop)
     }
 
-    /// Sorts a block of 1 byte up to what the algorithm takes ([`Algorithm::most_bytes`]).
-    /// `sample_rate` is a power of two.
+    /// Sorts a block of 1 to [`Algorithm::most_bytes`] bytes. `sample_rate` is a power of two.
     ///
     /// # Errors
-    /// [`Error::Device`] where the memory of the GPU does not do, or the GPU fails. The sorter may
-    /// be used again, though after some failures all that follows fails too.
+    /// [`Error::Device`] if the GPU has too little memory or fails. The sorter can be used again,
+    /// but after some failures every later call fails too.
     pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<SortedBlock> {
         self.input(block.len())?.copy_from_slice(block);
         let SortedBlockView { bytes, samples } = self.sort_input(sample_rate)?;
         Ok(SortedBlock { bytes: copied(bytes)?, samples: copied(samples)? })
     }
 
-    /// Room for a block of `len` bytes in memory that is pinned if it can be, which
-    /// [`GpuSorter::sort_input`] sorts.
-    /// Filling it at once saves the copy that [`GpuSorter::sort`] makes.
+    /// Returns memory for a block of `len` bytes, pinned if possible, which
+    /// [`GpuSorter::sort_input`] sorts. Filling it directly saves the copy that [`GpuSorter::sort`]
+    /// makes.
     ///
     /// # Errors
-    /// [`Error::Io`] where the host does not have it.
+    /// [`Error::Io`] if the host has too little memory.
     pub fn input(&mut self, len: usize) -> Result<&mut [u8]> {
         self.block.1 = 0;
         let room = self.block.0.reserve(&self.gpu, len)?;
@@ -164,9 +164,9 @@ impl GpuSorter {
         Ok(SortedBlockView { bytes: self.bytes.first(len), samples })
     }
 
-    /// Sorts the block that [`Self::input`] holds, and codes its transform with `encoder`, which is
-    /// on the same GPU and keeps the slices: [`BwtEncoder::take`] gives them. The transform does
-    /// not leave the device. The block has up to [`MOST_BYTES`] bytes.
+    /// Sorts the block that [`Self::input`] holds, and encodes its BWT with `encoder`, which must
+    /// be on the same GPU. The encoder keeps the slices, which [`BwtEncoder::take`] gives. The BWT
+    /// does not leave the device. The block has at most [`MOST_BYTES`] bytes.
     ///
     /// # Errors
     /// As [`Self::sort`].
@@ -198,7 +198,7 @@ impl GpuSorter {
         self.run(1 << 30, true, |gpu, _, arrays| gpu.read(arrays.sa))
     }
 
-    /// How the last sort went.
+    /// Statistics of the last sort.
     pub fn report(&self) -> &Report {
         &self.report
     }
@@ -209,13 +209,13 @@ impl GpuSorter {
         self.gpu.fail_after(launches);
     }
 
-    /// Lets it find no memory free, but for what it cannot do without.
+    /// Makes the GPU report no free memory, except for allocations that the sort cannot do without.
     #[cfg(test)]
     pub fn make_scarce(&self) {
         self.gpu.make_scarce();
     }
 
-    /// Sorts the input, and gives to `finish` what is on the device then.
+    /// Sorts the input, and calls `finish` with the arrays on the device.
     fn run<T>(
         &mut self,
         sample_rate: u32,
@@ -256,7 +256,7 @@ impl GpuSorter {
         Ok(done)
     }
 
-    /// When a mark was passed, on the host's clock.
+    /// Time at which the GPU passed a mark, on the host's clock.
     fn passed(&self, mark: usize) -> Result<Instant> {
         let (epoch, at) = &self.epoch;
         let after = self.gpu.check(epoch.elapsed_ms(&self.marks[mark]))?;
@@ -264,7 +264,7 @@ impl GpuSorter {
     }
 }
 
-/// Allocates all that every sort of n suffixes takes.
+/// Allocates the arrays that every sort of n suffixes needs.
 fn allocate<'m>(
     gpu: &Gpu,
     algorithm: Algorithm,
@@ -276,7 +276,7 @@ fn allocate<'m>(
     Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, arena, n)?))
 }
 
-/// A copy, or an error where the host has no memory for it.
+/// A copy of the items, or an error if the host has too little memory.
 fn copied<T: Copy>(items: &[T]) -> Result<Vec<T>> {
     let no_memory = || Error::out_of_memory("for a transform");
     allocation::copied(items).ok_or_else(no_memory)

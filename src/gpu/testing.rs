@@ -1,12 +1,12 @@
-//! What tests on a GPU share: the GPU itself, arrays made from vectors, and segments of hostile
-//! shapes.
+//! Helpers that tests on a GPU share: the GPU itself, arrays made from slices, and segments of
+//! hostile shapes.
 
 pub use super::test_data::{one_network, random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
 
-/// The first GPU, or nothing and a note where there is none. `BWZ_REQUIRE_GPU=1` makes that a
-/// failure.
+/// The first GPU. If there is none it prints a note and returns `None`, or panics if
+/// `BWZ_REQUIRE_GPU=1`.
 pub fn gpu() -> Option<Gpu> {
     match Gpu::open(0) {
         Ok(gpu) => Some(gpu),
@@ -35,8 +35,8 @@ where
     array
 }
 
-/// Lengths of segments: none, one, all of one, huge ones, mixtures, and those around the borders of
-/// tiles and bins.
+/// Lengths of segments: one item, all of one length, huge ones, mixtures, and lengths around the
+/// borders of tiles and bins.
 pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     let sizes = |len, below, seed| -> Vec<u32> {
         random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()
@@ -70,7 +70,7 @@ pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     ]
 }
 
-/// Where segments of the given lengths start, and the end.
+/// Starts of segments with the given lengths, and the end.
 pub fn starts(lengths: &[u32]) -> Vec<u32> {
     let mut starts = vec![0];
     for len in lengths {

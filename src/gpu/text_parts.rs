@@ -1,5 +1,5 @@
-//! How a text, its ranks and its rows lie on several GPUs: in parts of one size, of which the last
-//! ones may be smaller or empty; and the transform, put together from the rows of all.
+//! Division of a text, its ranks and its rows among several GPUs, and the BWT assembled from the
+//! rows of all. All parts have one size, except that the last ones may be smaller or empty.
 
 use super::interface::SortedText;
 use crate::allocation;
@@ -7,10 +7,11 @@ use crate::error::{Error, Result};
 use std::ops::Range;
 use std::{mem, thread};
 
-/// Bytes of the text that a suffix is first sorted by at most; a GPU takes so many behind its part.
+/// Maximum number of bytes by which a suffix is first sorted. A GPU takes this many bytes behind
+/// its part.
 pub const KEY_BYTES: u64 = 64;
 
-/// The parts of so many items, bytes or rows, on several GPUs.
+/// Division of `n` items (bytes or rows) among several GPUs.
 #[derive(Clone, Copy, Debug)]
 pub struct TextParts {
     n: u64,
@@ -19,57 +20,57 @@ pub struct TextParts {
 }
 
 impl TextParts {
-    /// In so many parts.
+    /// Divides `n` items among `gpus` GPUs.
     pub fn new(n: u64, gpus: usize) -> Self {
         TextParts { n, gpus, size: n.div_ceil(gpus as u64).max(1) }
     }
 
-    /// All items.
+    /// Number of all items.
     #[allow(clippy::len_without_is_empty, reason = "a text is never empty")]
     pub fn len(self) -> u64 {
         self.n
     }
 
-    /// How many parts there are.
+    /// Number of parts.
     pub fn gpus(self) -> usize {
         self.gpus
     }
 
-    /// Items of a whole part: GPU i / size holds item i.
+    /// Items in a whole part: GPU i / size holds item i.
     pub fn size(self) -> u64 {
         self.size
     }
 
-    /// The items of a GPU.
+    /// Range of the items of a GPU.
     pub fn range(self, gpu: usize) -> Range<u64> {
         let border = |gpu: u64| gpu.saturating_mul(self.size).min(self.n);
         border(gpu as u64)..border(gpu as u64 + 1)
     }
 
-    /// How many that are.
+    /// Number of the items of a GPU.
     pub fn part_len(self, gpu: usize) -> u64 {
         let range = self.range(gpu);
         range.end - range.start
     }
 
-    /// How many bytes a GPU takes from the host: its part, and up to 64 behind it.
+    /// Number of bytes that a GPU takes from the host: its part and up to 64 bytes behind it.
     pub fn taken_len(self, gpu: usize) -> u64 {
         let range = self.range(gpu);
         self.n.min(range.end + KEY_BYTES) - range.start
     }
 }
 
-/// What one of the GPUs takes of a text from the host.
+/// The bytes of a text that one GPU takes from the host.
 #[derive(Clone, Copy, Debug)]
 pub struct PartText<'t> {
-    /// Its part, and up to 64 behind it.
+    /// Its part, and up to 64 bytes behind it.
     pub bytes: &'t [u8],
-    /// The byte before them; 0 where they are the first.
+    /// The byte before the part; 0 for the first part.
     pub before: u8,
 }
 
 impl<'t> PartText<'t> {
-    /// Of a whole text.
+    /// Cuts the bytes of one GPU out of a whole text.
     pub fn of(text: &'t [u8], parts: TextParts, gpu: usize) -> Self {
         let first = parts.range(gpu).start as usize;
         let before = if first > 0 { text[first - 1] } else { 0 };
@@ -77,23 +78,23 @@ impl<'t> PartText<'t> {
     }
 }
 
-/// What comes of one of the GPUs.
+/// Result of one of the GPUs.
 #[derive(Clone, Debug)]
 pub struct PartRows<'r> {
-    /// Which rows it has; the first of all is 0, and the empty suffix has none.
+    /// Range of its rows. The first of all rows is 0; the empty suffix has none.
     pub rows: Range<u64>,
-    /// The byte before the suffix of each; any before the whole text.
+    /// The byte before each row's suffix. For the suffix that is the whole text it can be any byte.
     pub bytes: &'r [u8],
     /// Pairs of a sampled position and its row, counted from 1, in any order.
     pub samples: &'r [(u64, u64)],
 }
 
 impl SortedText {
-    /// The transform of a text of `n` bytes that ends with `last`, from what has come of all GPUs
+    /// Assembles the BWT of a text of `n` bytes that ends with `last`, from the results of all GPUs
     /// in order.
     ///
     /// # Errors
-    /// [`Error::Device`] where that cannot be, or there is no memory for it.
+    /// [`Error::Device`] if the results contradict each other; [`Error::Io`] if memory runs out.
     pub fn of_parts(last: u8, n: u64, sample_rate: u32, parts: &[PartRows]) -> Result<SortedText> {
         let wrong = || Error::Device("GPUs gave rows that are not those of a text".into());
         let no_memory = || Error::out_of_memory("for a transform");
@@ -120,7 +121,7 @@ impl SortedText {
     }
 }
 
-/// Copies the rows of each GPU, on a thread for each, but for the one of the whole text.
+/// Copies the rows of all GPUs, one thread for each. The row of the whole text is left out.
 fn copy_rows(mut bytes: &mut [u8], primary: u64, parts: &[PartRows]) {
     thread::scope(|scope| {
         for part in parts.iter().filter(|part| !part.bytes.is_empty()) {

@@ -1,56 +1,57 @@
-//! The counts of the bytes of a text, and an estimate of how much of it is repeated: the host side
-//! of `kernels/block/byte_counts.cu`.
+//! Counts the bytes of a text, and estimates how much of it is repeated: the host side of
+//! `kernels/block/byte_counts.cu`.
 
 use super::is_padded;
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{BYTE_COUNT_WORDS, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
-/// Bytes that a CTA counts at least, and CTAs of a multiprocessor that count at most.
+/// Minimum number of bytes that a CTA counts.
 const COUNTED: u32 = 16384;
+/// Maximum number of counting CTAs per multiprocessor.
 const COUNTING: u32 = 2;
 
-/// About one position in 2^8 is looked at for repeats, or fewer, so that there are no more than
-/// 2^16 of them in all.
+/// About one position in 2^`LOG_EVERY` is checked for repeats.
 const LOG_EVERY: u32 = 8;
+/// At most about 2^`LOG_MOST_LOOKED` positions are checked in all.
 const LOG_MOST_LOOKED: u32 = 16;
 
-/// Entries of a table of what was met: twice as many as are looked at, or a few more.
+/// Number of entries in a table of positions met: at least twice the number of positions checked.
 fn table_size(n: u32) -> u32 {
     2 << (n.ilog2() + 1).saturating_sub(LOG_EVERY).min(LOG_MOST_LOOKED)
 }
 
-/// Words of `counts` for n bytes and their repeats.
+/// Number of words of `counts` for n bytes and their repeats.
 pub fn words_with_tables(n: u32) -> usize {
     (BYTE_COUNT_WORDS + 2 * table_size(n)) as usize
 }
 
-/// What is counted in a text.
+/// Counts of a text.
 #[derive(Debug)]
 pub struct ByteCounts {
-    /// How often each byte value occurs.
+    /// Number of occurrences of each byte value.
     pub bytes: [u32; 256],
-    /// How much of the text was met before in it, of [`RepeatEstimate::ALL`]. An estimate, from few
-    /// positions.
+    /// Share of the text that occurred in it before, of [`RepeatEstimate::ALL`]. This is an
+    /// estimate from few positions.
     pub repeats: RepeatEstimate,
 }
 
-/// Of so many suffixes, those that begin with as many bytes as one before them.
+/// Number of suffixes, of [`RepeatEstimate::ALL`], whose first bytes also begin an earlier suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepeatEstimate {
-    /// With [`REPEAT_SHORT`](crate::gpu::runtime::tuning::REPEAT_SHORT) bytes.
+    /// Number that share [`REPEAT_SHORT`](crate::gpu::runtime::tuning::REPEAT_SHORT) bytes.
     pub short: u32,
-    /// With about [`REPEAT_LONG`](crate::gpu::runtime::tuning::REPEAT_LONG) bytes.
+    /// Number that share about [`REPEAT_LONG`](crate::gpu::runtime::tuning::REPEAT_LONG) bytes.
     pub long: u32,
 }
 
 impl RepeatEstimate {
-    /// All suffixes.
+    /// The number that stands for all suffixes.
     pub const ALL: u32 = 1024;
 }
 
 /// Counts the bytes of each value among the first n, and waits for the counts. `counts` has
-/// [`BYTE_COUNT_WORDS`] words, or [`words_with_tables`]: then repeats are looked for too.
+/// [`BYTE_COUNT_WORDS`] words. If it has [`words_with_tables`] words, repeats are estimated too.
 #[allow(unsafe_code)]
 pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Result<ByteCounts> {
     let table_size = if counts.len() == BYTE_COUNT_WORDS { 0 } else { table_size(n) };
@@ -60,8 +61,8 @@ pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Re
     gpu.reset_counts();
     let ctas = n.div_ceil(COUNTED).min(COUNTING * gpu.processors());
     let arguments = arguments![text, n, counts, table_size, log_every, gpu.host_flags()];
-    // SAFETY: `text` has n items and its padding, and `counts` two tables of so many words behind
-    // the others.
+    // SAFETY: `text` has n items and its padding, and `counts` has two tables of `table_size` words
+    // behind the counts.
     unsafe { gpu.launch("byte_counts/count_bytes", ctas, THREADS, arguments)? };
     let (short, long) = gpu.wait_for_counts()?;
     Ok(ByteCounts { bytes: gpu.byte_counts(), repeats: RepeatEstimate { short, long } })
@@ -80,7 +81,7 @@ mod tests {
             random(len, 200, seed).into_iter().map(|byte| byte as u8).collect()
         };
         let (once, words) = (bytes(1_400_000, 1), bytes(350_000, 2));
-        // Half of it is phrases, each of which comes four times.
+        // Half of the text consists of phrases that occur four times each.
         let phrases = words.chunks(700).cycle();
         let spread: Vec<u8> =
             once.chunks(700).zip(phrases).flat_map(|two| <[_; 2]>::from(two).concat()).collect();

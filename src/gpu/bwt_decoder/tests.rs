@@ -1,4 +1,5 @@
-//! Both ways on a GPU beside the CPU: the same bytes, and the same flaws of damaged slices.
+//! Compares encoding and decoding on a GPU with the CPU: the same bytes, and the same flaws in
+//! damaged slices.
 
 use super::*;
 use crate::cases;
@@ -19,7 +20,7 @@ fn both() -> (BwtEncoder, BwtDecoder) {
     (BwtEncoder::new(0).unwrap(), BwtDecoder::new(0).unwrap())
 }
 
-/// Codes a BWT on both machines, and decodes it on the GPU. Gives how many slices it has.
+/// Encodes a BWT on both machines, and decodes it on the GPU. Returns the number of slices.
 fn check(
     (encoder, decoder): &mut (BwtEncoder, BwtDecoder),
     name: &str,
@@ -52,7 +53,7 @@ fn named_cases() {
     say(format_args!("{slices} slices coded"));
 }
 
-/// Text-like bytes: runs of all lengths, and few or many symbols.
+/// Text-like bytes: runs of all lengths, with few or many symbols.
 fn runs(len: usize, seed: u64) -> Vec<u8> {
     let pairs = random(len, 1 << 16, seed).into_iter().flat_map(|noise| {
         let symbols = [2, 5, 30, 256][seed as usize % 4];
@@ -85,7 +86,7 @@ fn random_slices() {
     say(format_args!("{slices} slices coded"));
 }
 
-/// Runs that slices cut, and that have all widths of extra bits.
+/// Runs that are cut by slices, and runs with every number of extra bits.
 #[test]
 fn long_runs() {
     if gpu().is_none() {
@@ -118,7 +119,8 @@ fn large_blocks() {
     say(format_args!("{slices} slices coded"));
 }
 
-/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+/// The fewest and smallest texts that go through every kernel, for the tools of
+/// `compute-sanitizer`.
 #[test]
 fn every_kernel_of_the_coder_once() {
     if gpu().is_none() {
@@ -130,7 +132,7 @@ fn every_kernel_of_the_coder_once() {
     say("2 blocks coded");
 }
 
-/// What the CPU says where the GPU gives this number; several flaws have the same words.
+/// Words in the CPU's error for each flaw number of the GPU. Several flaws share one error.
 const WORDS: [&str; 9] = [
     "",
     "coded bytes end too early",
@@ -143,7 +145,7 @@ const WORDS: [&str; 9] = [
     "a byte behind the end of its list",
 ];
 
-/// Decodes slices, sound ones and others, on both machines. Gives how many are damaged.
+/// Decodes slices, sound and damaged, on both machines. Returns the number of damaged ones.
 fn count_flaws(decoder: &mut BwtDecoder, coded: &CodedBwt) -> usize {
     let cpu = SliceDecoder::new(Coding::StaticRans, &coded.models).unwrap();
     decoder.load(coded).unwrap();
@@ -163,7 +165,7 @@ fn count_flaws(decoder: &mut BwtDecoder, coded: &CodedBwt) -> usize {
     flaws.iter().filter(|&&flaw| flaw > 0).count()
 }
 
-/// Slices of `coded` with bits changed, bytes left out and bytes put in place of others.
+/// Copies of the slices of `coded` with bits changed, bytes left out, or bytes replaced.
 fn damaged(coded: &CodedBwt, copies: u64) -> CodedBwt {
     let mut slices = CodedBwt { raw_sizes: Vec::new(), slices: Vec::new(), ..coded.clone() };
     for seed in 0..copies {
@@ -206,8 +208,8 @@ fn damaged_slices_have_the_same_flaws() {
     say(format_args!("{flaws} of {all} slices are damaged, and found to be"));
 }
 
-/// Every length that a slice can be cut to, and its bytes as what a longer one or a shorter one
-/// decodes to.
+/// Slices cut to every possible length; and a whole slice whose raw size is said to be larger or
+/// smaller.
 #[test]
 fn truncated_slices_are_flaws() {
     if gpu().is_none() {

@@ -1,4 +1,4 @@
-//! The maps from model state to tables in device memory, the same for all blocks.
+//! Maps from model states to tables in device memory. They are the same for all blocks.
 
 use crate::coder::device_tables::ContextArrays;
 use crate::error::Result;
@@ -10,7 +10,7 @@ use crate::gpu::runtime::{Arena, Array, Gpu};
 pub struct ContextMaps(Arena);
 
 impl ContextMaps {
-    /// Copies them to the device.
+    /// Copies the maps to the device.
     pub fn new(gpu: &Gpu) -> Result<Self> {
         let of_cpu = ContextArrays::new();
         let maps = kernel_structs::ContextMaps {
@@ -28,7 +28,7 @@ impl ContextMaps {
         Ok(ContextMaps(memory))
     }
 
-    /// Their device address.
+    /// Device address of the maps.
     pub fn address(&mut self) -> u64 {
         self.0.allocator().array::<kernel_structs::ContextMaps>(1).address()
     }

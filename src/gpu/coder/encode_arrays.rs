@@ -1,4 +1,4 @@
-//! The arrays of a BWT that is coded: those of `kernels/coder/encode_args.cuh`.
+//! Arrays for encoding a BWT: those of `kernels/coder/encode_args.cuh`.
 
 use crate::coder::SliceLimits;
 use crate::coder::device_tables::ModelArrays;
@@ -8,13 +8,14 @@ use crate::gpu::runtime::kernel_structs::{EncodeArgs, SliceStart};
 use crate::gpu::runtime::tuning::{CODER_WARPS, MODEL_TABLES, RUN_TILE};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
-/// How a BWT is cut.
+/// Length of a BWT and limits of its slices.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeShape {
-    /// Its length, 1 to 2^31 - 1.
+    /// Length of the BWT, 1 to 2^31 - 1.
     pub n: u32,
-    /// Runs and bytes that a slice has at most.
+    /// Maximum number of runs in a slice.
     slice_runs: u32,
+    /// Maximum number of bytes in a slice.
     slice_bytes: u32,
 }
 
@@ -25,27 +26,27 @@ impl EncodeShape {
         EncodeShape { n, slice_runs: limit(limits.runs), slice_bytes: limit(limits.bytes) }
     }
 
-    /// Tiles in which runs are looked for.
+    /// Number of tiles in which runs are searched.
     pub fn tiles(self) -> u32 {
         self.n.div_ceil(RUN_TILE)
     }
 
-    /// A slice ends behind its runs, or where it has too many bytes; and a run that is cut counts
-    /// in both slices.
+    /// Maximum number of slices. A slice ends behind its runs or before it has too many bytes, and
+    /// a run that is cut counts in both slices.
     pub fn most_slices(self) -> u32 {
         self.n.div_ceil(self.slice_runs) + 2 * (self.n / self.slice_bytes) + 1
     }
 
-    /// CTAs in which each warp has a slice.
+    /// Number of CTAs in which each warp has one slice.
     pub fn slice_ctas(self) -> u32 {
         self.most_slices().div_ceil(CODER_WARPS)
     }
 }
 
-/// Bytes that can be read behind a BWT and coded bytes.
+/// Number of readable bytes behind a BWT and behind coded bytes.
 pub const CODER_PADDING: u32 = 16;
 
-/// All arrays: 11 to 12 bytes per byte of the BWT.
+/// Arrays for encoding: 11 to 12 bytes per byte of the BWT.
 #[derive(Clone, Copy, Debug)]
 pub struct EncodeArrays<'m> {
     pub bwt: Array<'m, u8>,
@@ -67,7 +68,7 @@ pub struct EncodeArrays<'m> {
 }
 
 impl<'m> EncodeArrays<'m> {
-    /// Allocates the arrays of a BWT.
+    /// Allocates the arrays for a BWT.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, shape: EncodeShape) -> Result<Self> {
         let (n, slices) = (shape.n as usize, shape.most_slices() as usize);
         let (items, padding) = (n + slices, CODER_PADDING as usize);
@@ -83,7 +84,7 @@ impl<'m> EncodeArrays<'m> {
             tile_runs: arena.array(shape.tiles() as usize + 1),
             heads: arena.array(n + 1),
             mtf_ranks: arena.array(items),
-            // They are read four at a time.
+            // The symbols are read four at a time.
             symbols: arena.array(items.next_multiple_of(4)),
             lists: arena.array(256 * slices),
             list_sizes: arena.array(slices),
@@ -93,7 +94,7 @@ impl<'m> EncodeArrays<'m> {
         })
     }
 
-    /// The arrays as kernels take them. `maps` is the address of the context maps.
+    /// View of the arrays for kernels. `maps` is the address of the context maps.
     pub fn args(&self, shape: EncodeShape, maps: u64) -> EncodeArgs {
         EncodeArgs {
             maps,
@@ -121,7 +122,7 @@ impl<'m> EncodeArrays<'m> {
     }
 }
 
-/// A BWT that is coded on the device: its arrays, and how it is cut.
+/// A BWT that is encoded on the device: its arrays and its shape.
 #[derive(Clone, Copy, Debug)]
 pub struct Encoding<'m> {
     pub arrays: EncodeArrays<'m>,
@@ -130,7 +131,7 @@ pub struct Encoding<'m> {
 }
 
 impl<'m> Encoding<'m> {
-    /// The arrays must have been allocated for this shape, and the maps stay where they are.
+    /// Creates the view of arrays that were allocated for this shape. The maps must stay in place.
     pub fn new(arrays: EncodeArrays<'m>, shape: EncodeShape, maps: u64) -> Self {
         let slices = shape.most_slices();
         assert!(arrays.bwt.len() == shape.n + CODER_PADDING && arrays.coded.len() == shape.n);
@@ -138,11 +139,11 @@ impl<'m> Encoding<'m> {
         Encoding { arrays, shape, args: arrays.args(shape, maps) }
     }
 
-    /// Queues a kernel of so many CTAs and threads.
+    /// Queues a kernel of `ctas` CTAs with `threads` threads each.
     #[allow(unsafe_code)]
     pub fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32, threads: u32) -> Result<()> {
-        // SAFETY: the arrays were allocated for this shape, as `Encoding::new` checks; the kernels
-        // take this struct alone, and keep within it whatever the bytes are.
+        // SAFETY: the arrays were allocated for this shape, as `Encoding::new` checks. The kernels
+        // take only this struct and stay within its arrays whatever the bytes are.
         unsafe { gpu.launch_struct(name, ctas, threads, &self.args) }
     }
 }

@@ -1,11 +1,12 @@
-//! The runs of a BWT, and its slices: the host side of `kernels/coder/run_slices.cu`.
+//! Finds the runs of a BWT and divides it into slices: the host side of
+//! `kernels/coder/run_slices.cu`.
 
 use super::encode_arrays::Encoding;
 use crate::error::Result;
 use crate::gpu::runtime::Gpu;
 use crate::gpu::runtime::tuning::THREADS;
 
-/// Finds the runs of the BWT, and where it is cut.
+/// Finds the runs of the BWT, and the starts of its slices.
 pub fn find_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let tiles = encoding.shape.tiles();
     encoding.launch(gpu, "run_slices/count_run_heads", tiles, THREADS)?;

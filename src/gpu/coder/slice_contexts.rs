@@ -1,12 +1,12 @@
-//! MTF ranks and contexts of the runs of all slices, and how often each symbol occurs: the host
-//! side of `kernels/coder/slice_contexts.cu`.
+//! Finds MTF ranks and contexts of the runs of all slices, and counts symbols: the host side of
+//! `kernels/coder/slice_contexts.cu`.
 
 use super::encode_arrays::Encoding;
 use crate::error::Result;
 use crate::gpu::runtime::Gpu;
 use crate::gpu::runtime::tuning::CODER_WARPS;
 
-/// Counts the symbols of all slices, when these are known.
+/// Counts the symbols of all slices. The slices must be found already.
 pub fn count_symbols(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let (ctas, threads) = (encoding.shape.slice_ctas(), 32 * CODER_WARPS);
     gpu.zero(encoding.arrays.counts)?;

@@ -1,4 +1,4 @@
-//! Coded slices into a BWT: the host side of `kernels/coder/slice_decode.cu`.
+//! Decodes slices into a BWT: the host side of `kernels/coder/slice_decode.cu`.
 
 use super::encode_arrays::CODER_PADDING;
 use crate::error::Result;
@@ -6,21 +6,21 @@ use crate::gpu::runtime::kernel_structs::{CodedSlice, DecodeArgs};
 use crate::gpu::runtime::tuning::{CODER_WARPS, MODEL_TABLES};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
-/// The arrays of a block whose slices are decoded, without the BWT that comes of them.
+/// Arrays for decoding the slices of a block, without the BWT.
 #[derive(Clone, Copy, Debug)]
 pub struct DecodeArrays<'m> {
     pub tables: Array<'m, u32>,
-    /// Whether each byte occurs.
+    /// For each byte, 1 if it occurs in the BWT.
     pub alphabet: Array<'m, u8>,
     pub slices: Array<'m, CodedSlice>,
-    /// All coded slices, and padding.
+    /// All coded slices, and the padding.
     pub coded: Array<'m, u8>,
-    /// By slice: 0, or what is wrong with it.
+    /// For each slice, 0 or the number of its flaw.
     pub flaws: Array<'m, u32>,
 }
 
 impl<'m> DecodeArrays<'m> {
-    /// Allocates the arrays of so many slices.
+    /// Allocates the arrays for `slices` slices of `coded` coded bytes.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, slices: usize, coded: usize) -> Self {
         DecodeArrays {
             tables: arena.array(16 * MODEL_TABLES as usize),
@@ -34,11 +34,11 @@ impl<'m> DecodeArrays<'m> {
 
 /// Decodes all slices into `bwt`.
 ///
-/// `slices` is what is in the array of that name; `maps` is the address of the context maps. The
-/// tables and the alphabet must be those of sound models.
+/// `slices` has the content of the array of that name, and `maps` is the address of the context
+/// maps. The tables and the alphabet must be those of sound models.
 ///
 /// # Panics
-/// If a slice is not within the coded bytes or the BWT, or has a size that no slice has.
+/// If a slice is not within the coded bytes or the BWT, or has an impossible size.
 #[allow(unsafe_code)]
 pub fn decode_slices(
     gpu: &Gpu,
@@ -68,7 +68,7 @@ pub fn decode_slices(
         slice_count: arrays.slices.len(),
     };
     let ctas = arrays.slices.len().div_ceil(CODER_WARPS);
-    // SAFETY: the arrays are as long as the kernel says, and all slices within them; whatever the
-    // coded bytes are, it keeps within their slice.
+    // SAFETY: the arrays are as long as the kernel requires, and all slices lie within them.
+    // Whatever the coded bytes are, the kernel stays within their slice.
     unsafe { gpu.launch_struct("slice_decode/decode_slices", ctas, 32 * CODER_WARPS, &args) }
 }

@@ -1,11 +1,12 @@
-//! Slices into coded bytes, one behind the other: the host side of `kernels/coder/slice_encode.cu`.
+//! Encodes slices into bytes, one behind the other: the host side of
+//! `kernels/coder/slice_encode.cu`.
 
 use super::encode_arrays::Encoding;
 use crate::error::Result;
 use crate::gpu::runtime::Gpu;
 use crate::gpu::runtime::tuning::{ENCODE_SLICES, THREADS};
 
-/// Codes all slices, whose symbols are counted, by the tables that are in their array.
+/// Encodes all slices. Their symbols must be counted, and the tables must be in their array.
 pub fn encode_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let shape = encoding.shape;
     gpu.zero(encoding.arrays.coded_starts)?;

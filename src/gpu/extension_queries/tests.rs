@@ -1,11 +1,11 @@
-//! Range minima and extensions against naive ones.
+//! Compares range minima and extensions with naive ones.
 
 use super::*;
 use crate::cases;
 use crate::error::Error;
 use crate::gpu::testing::{gpu, random, say};
 
-/// The least of each range by looking at all of it, but for whole blocks of 64.
+/// The minimum of each range: of whole blocks of 64 by their minima, else by looking at each value.
 fn naive_least(values: &[u32], ranges: &[(u32, u32)]) -> Vec<u32> {
     let least = |values: &[u32]| values.iter().copied().min().unwrap_or(u32::MAX);
     let blocks: Vec<u32> = values.chunks(64).map(least).collect();
@@ -30,7 +30,7 @@ fn pairs(count: usize, most: u64, seed: u64) -> Vec<(u32, u32)> {
 fn check(queries: &mut ExtensionQueries, id: u64, values: &[u32], count: usize) {
     let mut ranges = pairs(count, values.len() as u64, id + 1);
     for (from, to) in ranges.iter_mut().step_by(2) {
-        // Half of them short ones.
+        // Half of the ranges are short.
         *to = (*from + *to % 200).min(values.len() as u32);
     }
     let mut found = vec![0; ranges.len()];
@@ -76,7 +76,7 @@ fn extensions_are_the_naive_ones() {
         let mut found = vec![0; pairs.len()];
         let arrays = MinimaArrays { id: id as u64, values: &lcp, rows: &rows };
         queries.longest(&arrays, &pairs, &mut found).unwrap();
-        // Where positions agree for long, some of them are enough.
+        // If positions agree for long, a part of the pairs is enough.
         let step = if text.len() > 1000 && name.contains("all") { 500 } else { 5 };
         for (&(a, b), &found) in pairs.iter().zip(&found).step_by(step) {
             assert_eq!(found, common(a, b), "{name}: {a} and {b}");
@@ -86,7 +86,8 @@ fn extensions_are_the_naive_ones() {
     say(format_args!("{count} extensions"));
 }
 
-/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+/// The fewest and smallest values that go through every kernel, for the tools of
+/// `compute-sanitizer`.
 #[test]
 fn every_lcp_kernel_once() {
     if gpu().is_none() {

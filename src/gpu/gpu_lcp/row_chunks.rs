@@ -1,6 +1,6 @@
-//! Rows on their way to the host: chunk by chunk through a few pieces of pinned memory, so that the
-//! next chunks come while one is taken. Those of the LCP array follow the last of the suffixes,
-//! each with the values that do not fit a byte.
+//! Copies rows to the host, chunk by chunk through a few pieces of pinned memory. The next chunks
+//! are copied while one is received. The rows of the suffix array come first, then those of the LCP
+//! array, each chunk with the values that do not fit into a byte.
 
 use crate::error::{Error, Result};
 use crate::gpu::lcp::{SplitLcp, SuffixRows};
@@ -12,7 +12,7 @@ use cudarc::driver::sys::CUevent_flags::CU_EVENT_DEFAULT;
 use std::ops::Range;
 use std::sync::mpsc::{self, TryRecvError};
 
-/// Chunks that are on their way or taken.
+/// Number of chunks that are being copied or received.
 const SLOTS: usize = 4;
 
 /// Bytes of pinned memory for the rows of any text.
@@ -21,7 +21,7 @@ pub const PINNED: u64 = SLOTS as u64 * (5 * LCP_CHUNK as u64 + 4 * (LCP_CHUNK / 
 const _: () = assert!(LCP_SPLIT as usize == TILE && LCP_LONG_BYTE == LONG as u32);
 const _: () = assert!(LCP_NO_VALUES == NO_VALUES);
 
-/// Who takes the rows.
+/// Function that receives the rows.
 pub type Receiver<'r> = dyn FnMut(LcpChunk) -> Result<()> + Send + 'r;
 
 /// Pinned memory for a few chunks.
@@ -30,14 +30,14 @@ pub struct RowChunks([ChunkSlot; SLOTS]);
 
 #[derive(Debug)]
 struct ChunkSlot {
-    /// Suffixes, or LCP values that do not fit a byte.
+    /// Suffixes, or LCP values that do not fit into a byte.
     words: PinnedBuffer<u32>,
     bytes: PinnedBuffer<u8>,
     starts: PinnedBuffer<u32>,
     arrived: CudaEvent,
 }
 
-/// An LCP array, and how many values of each chunk do not fit a byte.
+/// An LCP array, and for each chunk the number of values that do not fit into a byte.
 pub type CountedLcp<'m> = (SplitLcp<'m>, Vec<u32>);
 
 impl RowChunks {
@@ -50,7 +50,7 @@ impl RowChunks {
         Ok(RowChunks([slot()?, slot()?, slot()?, slot()?]))
     }
 
-    /// Takes the memory for the rows of a text of n bytes, if that is not done yet.
+    /// Allocates the memory for the rows of a text of n bytes, unless this is done already.
     pub fn reserve(&mut self, copies: &Gpu, n: u32) -> Result<()> {
         let rows = n.min(LCP_CHUNK) as usize;
         for slot in self.0.iter_mut().take(2 * count(n)) {
@@ -61,7 +61,7 @@ impl RowChunks {
         Ok(())
     }
 
-    /// Queues the first suffixes.
+    /// Queues the copies of the first suffixes.
     pub fn begin(&mut self, copies: &Gpu, n: u32, suffixes: SuffixRows) -> Result<()> {
         for (chunk, slot) in self.0.iter_mut().enumerate().take(count(n)) {
             slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows(n, chunk)))?;
@@ -69,9 +69,9 @@ impl RowChunks {
         Ok(())
     }
 
-    /// Queues all that comes after what `begin` has queued, and takes each chunk when it is there:
-    /// as late as may be, so that the others are on their way meanwhile. `made` gets the LCP array
-    /// when all of it is there; where it is not made, this ends.
+    /// Queues all copies that `begin` has not queued, and receives each chunk when it has arrived.
+    /// It waits for a chunk as late as possible, so that the others are copied meanwhile. `made`
+    /// gets the LCP array once it is complete; if it is never made, this function ends.
     pub fn finish<'m>(
         &mut self,
         copies: &Gpu,
@@ -88,7 +88,7 @@ impl RowChunks {
                 if queued < chunks {
                     slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows))?;
                 } else {
-                    // Only where there is nothing to take is it waited for.
+                    // It only waits for the array if there is no chunk to receive.
                     lcp = lcp
                         .or_else(|| if queued > taken { made.try_recv().ok() } else { soon(made) });
                     match &lcp {
@@ -110,7 +110,8 @@ impl RowChunks {
     }
 }
 
-/// What comes, looked for at once, since to be woken takes longer than most waits.
+/// Waits for a message by polling, since waking a thread takes longer than most waits. Returns
+/// `None` if the sender is gone.
 fn soon<T>(coming: &mpsc::Receiver<T>) -> Option<T> {
     for looks in 0.. {
         match coming.try_recv() {
@@ -147,7 +148,7 @@ impl ChunkSlot {
         }
     }
 
-    /// Bytes, and where there are values that do not fit them, these and where they belong.
+    /// Queues the bytes of a chunk; if some values do not fit, also these and their starts.
     fn lcp(&mut self, copies: &Gpu, lcp: &CountedLcp, rows: Range<u32>) -> Result<()> {
         let (SplitLcp { bytes, long, starts, .. }, counts) = lcp;
         let (len, count) = (rows.len() as u32, counts[chunk_of(&rows)]);
@@ -172,23 +173,23 @@ impl ChunkSlot {
     }
 }
 
-/// Chunks of the rows of a text of n bytes.
+/// Number of chunks in the rows of a text of n bytes.
 fn count(n: u32) -> usize {
     n.div_ceil(LCP_CHUNK) as usize
 }
 
-/// The rows of a chunk.
+/// Rows of a chunk.
 fn rows(n: u32, chunk: usize) -> Range<u32> {
     let from = chunk as u32 * LCP_CHUNK;
     from..n.min(from.saturating_add(LCP_CHUNK))
 }
 
-/// Which chunk these rows are.
+/// Number of the chunk with these rows.
 fn chunk_of(rows: &Range<u32>) -> usize {
     (rows.start / LCP_CHUNK) as usize
 }
 
-/// The words that hold the suffixes of a chunk, four in three words.
+/// Range of the words that hold the packed suffixes of a chunk.
 fn packed(rows: &Range<u32>) -> Range<u32> {
     rows.start / 4 * 3..rows.end.div_ceil(4) * 3
 }

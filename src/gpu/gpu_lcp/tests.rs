@@ -1,11 +1,12 @@
-//! Suffix arrays and LCP arrays against those of libsais, and what a failing GPU leaves behind.
+//! Compares suffix arrays and LCP arrays with those of libsais, and tests what a failing GPU leaves
+//! behind.
 
 use super::*;
 use crate::cases;
 use crate::gpu::testing::{gpu, random, say};
 use libsais::SuffixArrayConstruction;
 
-/// The suffix array and the LCP array, by libsais.
+/// The suffix array and the LCP array by libsais.
 fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
     let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
     let permuted = sa.unwrap().plcp_construction().single_threaded().run().unwrap();
@@ -14,7 +15,7 @@ fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
     (unsigned(lcp.suffix_array()), unsigned(lcp.lcp()))
 }
 
-/// How far each suffix goes before a byte below `least`.
+/// Distance from each position to the next byte below `least`.
 fn pieces(text: &[u8], least: u8) -> Vec<u32> {
     let mut pieces = vec![0; text.len()];
     let mut length = 0;
@@ -25,7 +26,7 @@ fn pieces(text: &[u8], least: u8) -> Vec<u32> {
     pieces
 }
 
-/// All rows as they arrive, put together: those of the suffix array first, all in their order.
+/// All rows in the order in which they arrive: first those of the suffix array.
 fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)> {
     let n = sorter.text.1;
     let (mut suffixes, mut lcp, mut next) = (vec![0; n], vec![0; n], 0);
@@ -43,7 +44,7 @@ fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)
     Ok((suffixes, lcp))
 }
 
-/// Compares all rows, and those that are wanted, with what they should be.
+/// Compares all rows, and the wanted ones, with the expected ones.
 fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u8) {
     let (suffixes, mut lcp) = expected(text);
     let pieces = pieces(text, least);
@@ -86,7 +87,7 @@ fn named_cases() {
     say(format_args!("{count} LCP arrays"));
 }
 
-/// Each algorithm leaves what comparing starts from.
+/// Every algorithm leaves the arrays from which comparisons start.
 #[test]
 fn every_algorithm() {
     if gpu().is_none() {
@@ -100,8 +101,8 @@ fn every_algorithm() {
     }
 }
 
-/// Long prefixes, of which each step finds the ends of some: those of a thread, of a warp, and of
-/// each window.
+/// Long common prefixes that end in each step: within a thread's part, a warp's part, and each
+/// window.
 #[test]
 fn long_prefixes() {
     if gpu().is_none() {
@@ -113,14 +114,14 @@ fn long_prefixes() {
     }
     for border in [64, 4096, 4096 + 4 * 16384, 4096 + 68 * 16384, 4096 + 1092 * 16384] {
         let word = cases::random(border + 5000, 256);
-        // Copies that differ from each other one byte later each.
+        // Each copy differs from the one before it one byte later.
         let copies = (0..6).flat_map(|n| [&word[..border - 3 + n], &[n as u8]].concat());
         check(&mut sorter, &format!("copies of {border}"), &copies.collect::<Vec<_>>(), 0);
     }
 }
 
-/// Few prefixes are long, some of them with breaks: first bytes are compared of all rows, and ends
-/// found for these.
+/// Few common prefixes are long, and some of them have breaks. So the first bytes of all rows are
+/// compared, and ends are found only for the long ones.
 #[test]
 fn few_long_prefixes() {
     if gpu().is_none() {
@@ -151,7 +152,8 @@ fn small_strings() {
     }
 }
 
-/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+/// The fewest and smallest texts that go through every kernel, for the tools of
+/// `compute-sanitizer`.
 #[test]
 fn every_lcp_kernel_once() {
     if gpu().is_none() {
@@ -196,7 +198,7 @@ fn a_failure_leaves_the_sorter_usable() {
     check(&mut sorter, "after failures", &text, 0);
 }
 
-/// Whoever takes the rows may fail at any of them, and that is what the caller hears.
+/// The receiver may fail at any chunk, and the caller gets its error.
 #[test]
 fn a_receiver_that_fails_leaves_the_sorter_usable() {
     if gpu().is_none() {

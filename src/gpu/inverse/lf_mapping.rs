@@ -1,4 +1,4 @@
-//! From the transform to the text: the host side of `kernels/inverse/lf_mapping.cu`, which explains
+//! Inverts a BWT into the text: the host side of `kernels/inverse/lf_mapping.cu`, which explains
 //! it.
 
 use crate::error::Result;
@@ -8,38 +8,38 @@ use crate::gpu::runtime::tuning::{INVERSE_TILE, TEXT_PADDING, THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ops::Range;
 
-/// What is known of a transform before it is looked at.
+/// Sizes of a BWT, known before its bytes are.
 #[derive(Clone, Copy, Debug)]
 pub struct InverseShape {
-    /// Its length, 1 to 2^31 - 1.
+    /// Number of bytes, 1 to 2^31 - 1.
     pub n: u32,
     /// The row of the whole text, 1 to n.
     pub primary: u32,
-    /// How many samples there are, one for each multiple of 2^`log_rate` below n.
+    /// Number of samples: one for each multiple of 2^`log_rate` below n.
     pub samples: u32,
     pub log_rate: u32,
 }
 
 impl InverseShape {
-    /// Tiles of a piece: one is worked on while the next is on its way.
+    /// Number of tiles in a piece. One piece is worked on while the next is being copied.
     fn piece_tiles(self) -> u32 {
         self.n.div_ceil(INVERSE_TILE).div_ceil(MOST_PIECES).max(LEAST_TILES)
     }
 
-    /// The pieces in which a transform is to come, and in which its text goes. The text's last has
-    /// one symbol more, since the sentinel's place stands before it.
+    /// The pieces in which the BWT must come, and in which the text goes out. The last piece of the
+    /// text has one symbol more, since the sentinel's entry comes before the text.
     pub fn pieces(self) -> impl Iterator<Item = Range<u32>> {
         let size = self.piece_tiles() * INVERSE_TILE;
         (0..self.n).step_by(size as usize).map(move |from| from..self.n.min(from + size))
     }
 
-    /// Bits that the rows 0 to n have.
+    /// Number of bits of the rows 0 to n.
     fn row_bits(self) -> u32 {
         u32::BITS - self.n.leading_zeros()
     }
 
-    /// One of 2^so many rows is a node. Short stretches keep the last walk from being waited for,
-    /// and more nodes take longer to link: up to 2^25 rows the former counts, above that both.
+    /// One row in 2^`stretch_bits` is a node. Short stretches shorten the wait for the last walk;
+    /// more nodes take longer to link. Up to 2^25 rows only the former counts, above that both do.
     fn stretch_bits(self) -> u32 {
         (5 + self.row_bits().saturating_sub(24) * 2 / 3).min(self.row_bits())
     }
@@ -53,37 +53,38 @@ impl InverseShape {
         1 << self.rounds()
     }
 
-    /// Symbols of a chunk: twice as many as a usual stretch has, so that one in seven needs another
-    /// chunk.
+    /// Number of symbols in a chunk: twice the mean of a stretch, so that one stretch in seven
+    /// needs another chunk.
     fn chunk_size(self) -> u32 {
         (2 << self.stretch_bits()).max(8)
     }
 
-    /// One for each node, and all that can be full.
+    /// Number of chunks: one for each node, and as many as the text can fill.
     fn chunks(self) -> u32 {
         self.nodes() + (self.n + 1) / self.chunk_size()
     }
 }
 
-/// More pieces take longer to launch than is gained by them, and smaller ones too where blocks wait
-/// for each other's kernels.
+/// Maximum number of pieces: launching more takes longer than they gain.
 const MOST_PIECES: u32 = 8;
+/// Minimum number of tiles in a piece. Smaller pieces gain nothing either if blocks wait for each
+/// other's kernels.
 const LEAST_TILES: u32 = 4096;
 
-/// Symbols after which a stretch is given up, in stretches: one that is 64 times as long as usual
-/// comes once in e^64.
+/// Length at which a stretch is given up, in mean stretches. A stretch of 64 times the mean length
+/// has a chance of e^-64.
 const LONGEST: u32 = 64;
 
-/// All arrays of an inverse: 18 to 21 bytes per byte.
+/// Arrays of an inverse: 18 to 21 bytes per byte of the text.
 #[derive(Clone, Copy, Debug)]
 pub struct InverseArrays<'m> {
-    /// The transform, and padding.
+    /// The BWT and its padding.
     pub bytes: Array<'m, u8>,
-    /// The place of the sentinel, and the text.
+    /// The sentinel's entry, and behind it the text.
     pub text: Array<'m, u8>,
     pub samples: Array<'m, u32>,
-    /// One word that is not 0 afterwards where this was the transform of no text, or the samples
-    /// were not its own.
+    /// One word, which in the end is not 0 if this is the BWT of no text or the samples are not its
+    /// own.
     pub contradictions: Array<'m, u32>,
     counts: Array<'m, u32>,
     offsets: Array<'m, u32>,
@@ -99,7 +100,7 @@ pub struct InverseArrays<'m> {
 }
 
 impl<'m> InverseArrays<'m> {
-    /// Allocates the arrays of a transform.
+    /// Allocates the arrays for a BWT.
     pub fn allocate(
         gpu: &Gpu,
         arena: &mut ArenaAllocator<'m>,
@@ -127,9 +128,9 @@ impl<'m> InverseArrays<'m> {
     }
 }
 
-/// An inverse on its way. All of this queues work: [`InverseSteps::take`] for each piece of the
-/// transform, then [`InverseSteps::link`], then [`InverseSteps::place`] for each piece of the text,
-/// and [`InverseSteps::check`].
+/// An inverse in progress. All methods queue work. The order is [`InverseSteps::take`] for each
+/// piece of the BWT, then [`InverseSteps::link`], then [`InverseSteps::place`] for each piece of
+/// the text, and [`InverseSteps::check`].
 pub struct InverseSteps<'m> {
     arrays: InverseArrays<'m>,
     shape: InverseShape,
@@ -137,7 +138,7 @@ pub struct InverseSteps<'m> {
 }
 
 impl<'m> InverseSteps<'m> {
-    /// The samples are to be in their array by the time of the check.
+    /// Begins an inverse. The samples must be in their array by the time of the check.
     pub fn start(gpu: &Gpu, arrays: InverseArrays<'m>, shape: InverseShape) -> Result<Self> {
         let InverseShape { n, primary, samples, .. } = shape;
         assert!((1..=n).contains(&primary) && n < 1 << 31);
@@ -150,7 +151,7 @@ impl<'m> InverseSteps<'m> {
         Ok(InverseSteps { arrays, shape, kernels: InverseArgs::new(arrays, shape) })
     }
 
-    /// Takes a piece of the transform, which has come.
+    /// Counts and ranks a piece of the BWT that has arrived.
     pub fn take(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<()> {
         let tiles = (piece.end - piece.start).div_ceil(INVERSE_TILE);
         (self.kernels.first_tile, self.kernels.tiles) = (piece.start / INVERSE_TILE, tiles);
@@ -160,7 +161,7 @@ impl<'m> InverseSteps<'m> {
         self.kernels.launch(gpu, "lf_mapping/rank_tiles", tiles)
     }
 
-    /// Finds out where all parts of the text are.
+    /// Finds the position of every stretch in the text.
     pub fn link(&mut self, gpu: &Gpu) -> Result<()> {
         self.kernels.each(gpu, "lf_mapping/square_lf", self.shape.n + 1)?;
         self.kernels.each(gpu, "lf_mapping/walk_stretches", self.shape.nodes())?;
@@ -171,8 +172,8 @@ impl<'m> InverseSteps<'m> {
         Ok(())
     }
 
-    /// Puts a piece of the text into its place, if it is one. Gives the places in which it lies
-    /// then.
+    /// Puts the symbols of a piece of the text in place. Returns the range of the text's array that
+    /// it fills.
     pub fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
         let last = u32::from(piece.end == self.shape.n);
         (self.kernels.from, self.kernels.to) = (piece.start, piece.end + last);
@@ -180,7 +181,7 @@ impl<'m> InverseSteps<'m> {
         Ok(piece.start.max(1)..piece.end + last)
     }
 
-    /// Tells contradictions, if there are any.
+    /// Sets the flag of contradictions if there are any.
     pub fn check(&self, gpu: &Gpu) -> Result<()> {
         self.kernels.each(gpu, "lf_mapping/check", self.shape.samples)
     }
@@ -219,16 +220,16 @@ impl InverseArgs {
         }
     }
 
-    /// Queues a kernel with a thread for each item.
+    /// Queues a kernel with one thread per item.
     fn each(&self, gpu: &Gpu, name: &'static str, items: u32) -> Result<()> {
         self.launch(gpu, name, items.div_ceil(THREADS))
     }
 
     #[allow(unsafe_code)]
     fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32) -> Result<()> {
-        // SAFETY: the arrays were allocated for this shape, which `InverseSteps::start` checks; the
-        // kernels take this struct alone, and keep within it whatever the bytes are. Samples are
-        // rows, as the caller has made sure.
+        // SAFETY: the arrays were allocated for this shape, which `InverseSteps::start` checks. The
+        // kernels take only this struct and stay within its arrays whatever the bytes are. The
+        // caller has checked that samples are rows.
         unsafe { gpu.launch_struct(name, ctas, THREADS, self) }
     }
 }

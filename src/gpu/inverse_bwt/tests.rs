@@ -1,5 +1,4 @@
-//! Texts back from the transforms of libsais; hostile transforms; and what a failing GPU leaves
-//! behind.
+//! Inverts the BWTs of libsais, and hostile ones. Also tests what a failing GPU leaves behind.
 
 use super::*;
 use crate::cases;
@@ -9,7 +8,7 @@ use libsais::BwtConstruction;
 use libsais::bwt::AuxIndicesSamplingRate;
 use std::thread;
 
-/// The transform of a text and its samples.
+/// The BWT of a text and its samples.
 fn sorted(text: &[u8], rate: u32) -> (Vec<u8>, Vec<u32>) {
     let (mut bytes, mut workspace) = (vec![0; text.len()], vec![0; text.len()]);
     let (_, rows, _) = BwtConstruction::for_text(text)
@@ -29,7 +28,7 @@ fn invert(inverse: &mut GpuInverse, bytes: &[u8], rate: u32, samples: &[u32]) ->
     inverse.invert_input(rate, samples).map(<[u8]>::to_vec)
 }
 
-/// Restores a text at each of the rates; gives how often it did.
+/// Inverts a text's BWT at each of the rates. Returns the number of rates.
 fn check(inverse: &mut GpuInverse, name: &str, text: &[u8], rates: &[u32]) -> usize {
     for &rate in rates {
         let (bytes, samples) = sorted(text, rate);
@@ -51,8 +50,7 @@ fn named_cases() {
     say(format_args!("{count} blocks restored"));
 }
 
-/// Sizes around those of tiles, and around the powers of two at which there are twice as many
-/// nodes.
+/// Sizes around those of tiles, and around the powers of two at which the number of nodes doubles.
 #[test]
 fn borders() {
     if gpu().is_none() {
@@ -70,7 +68,7 @@ fn borders() {
     say(format_args!("{count} blocks restored"));
 }
 
-/// Sizes around that up to which a block comes in one piece.
+/// Sizes around the largest block that comes in one piece.
 #[test]
 fn pieces() {
     if gpu().is_none() {
@@ -83,8 +81,7 @@ fn pieces() {
     say("4 blocks restored");
 }
 
-/// Shapes in which neighbouring rows lie far apart in a regular way, or all in one part of the
-/// text.
+/// Shapes whose neighbouring rows lie far apart in a regular way, or all in one part of the text.
 #[test]
 fn large_shapes() {
     if gpu().is_none() {
@@ -96,7 +93,7 @@ fn large_shapes() {
         let text = cases::random(4_000_000 / copies, 256).repeat(copies);
         shapes.push((format!("{copies} copies"), text));
     }
-    // Longer stretches than those of shorter blocks.
+    // Its stretches are longer than those of shorter blocks.
     shapes.push(("long text".into(), cases::text((1 << 27) + 1)));
     for (name, text) in shapes.iter().filter(|(_, text)| text.len() > 300) {
         count += check(&mut inverse, name, text, &[1 << 15]);
@@ -104,7 +101,8 @@ fn large_shapes() {
     say(format_args!("{count} blocks restored"));
 }
 
-/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+/// The fewest and smallest texts that go through every kernel, for the tools of
+/// `compute-sanitizer`.
 #[test]
 fn every_kernel_of_the_inverse_once() {
     if gpu().is_none() {
@@ -119,8 +117,8 @@ fn every_kernel_of_the_inverse_once() {
     say(format_args!("{} blocks restored", texts.len()));
 }
 
-/// Bytes and rows that belong to no text, or to another one: they end, and are not taken for a
-/// text.
+/// Bytes and rows that belong to no text or to another one: the inverse ends, and reports that they
+/// contradict each other.
 #[test]
 fn contradictions_are_found() {
     if gpu().is_none() {
@@ -204,7 +202,7 @@ fn a_failure_leaves_the_inverse_usable() {
     assert_eq!(check(&mut inverse, "the same text", &text, &[64]), 1);
 }
 
-/// The CPU codes, the GPU decodes and restores.
+/// The CPU encodes; the GPU decodes and inverts.
 #[test]
 fn coded_slices_are_restored() {
     if gpu().is_none() {

@@ -1,5 +1,5 @@
-//! Several processors against libsais, on the GPUs that there are, each of which may be several;
-//! and what the failure of one leaves behind.
+//! Compares sorts by several processors with libsais. The processors share the GPUs of this
+//! machine. Also tests what the failure of one leaves behind.
 
 use super::*;
 use crate::cases;
@@ -8,13 +8,13 @@ use libsais::SuffixArrayConstruction;
 
 const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
 
-/// So many processors on the GPUs of the machine, in turn.
+/// A sorter of `count` processors on the GPUs of the machine, in turn.
 fn processors(count: usize) -> JointSorter {
     let gpus = crate::gpu::devices().unwrap().len();
     JointSorter::new(&(0..count).map(|number| (number % gpus) as u32).collect::<Vec<_>>()).unwrap()
 }
 
-/// In all ways.
+/// Sorters of all counts and methods.
 fn sorters() -> Vec<JointSorter> {
     let all = |count| {
         [processors(count), processors(count).by_doubling(), processors(count).by_sampling()]
@@ -27,7 +27,7 @@ fn expected(text: &[u8]) -> Vec<u64> {
     sa.unwrap().into_vec().into_iter().map(|pos| u64::from(pos.cast_unsigned())).collect()
 }
 
-/// The transform by its definition, from a suffix array.
+/// The BWT by its definition, from a suffix array.
 fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
     let n = text.len();
     let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
@@ -53,7 +53,7 @@ fn check(sorters: &mut [JointSorter], name: &str, text: &[u8]) {
     }
 }
 
-/// By NCCL, on as many GPUs as there are, up to four: no GPU can be there twice. Few texts, since
+/// NCCL on as many GPUs as there are, up to four: no GPU can join twice. There are few texts, since
 /// each sort makes a network.
 #[test]
 fn a_network_of_nccl_gives_the_same() {
@@ -79,7 +79,7 @@ fn a_network_of_nccl_gives_the_same() {
     say(format_args!("sorted by way of NCCL on up to {gpus} GPUs"));
 }
 
-/// Small enough for compute-sanitizer.
+/// Texts small enough for compute-sanitizer.
 #[test]
 fn every_kernel_of_several_gpus_once() {
     if gpu().is_none() {
@@ -94,7 +94,7 @@ fn every_kernel_of_several_gpus_once() {
     ] {
         check(&mut sorters, name, &text);
     }
-    // As where no GPU can read the memory of another.
+    // The case in which no GPU can read the memory of another.
     let mut unread = processors(3).by_doubling();
     unread.all_read = false;
     check(&mut [unread], "unread text", &cases::text(3000));
@@ -126,7 +126,7 @@ fn shapes_on_several_processors() {
     }
 }
 
-/// As many as `BWZ_SMALL_STRINGS` says, by each number of processors.
+/// `BWZ_SMALL_STRINGS` strings for each number of processors.
 #[test]
 fn small_strings_on_several_processors() {
     if gpu().is_none() {
@@ -150,7 +150,7 @@ fn small_strings_on_several_processors() {
     }
 }
 
-/// Whatever launch of whichever processor fails, the others end too, and the cause is given.
+/// If any launch of any processor fails, the others end too, and the cause is reported.
 #[test]
 fn the_failure_of_one_processor_ends_the_sort() {
     if gpu().is_none() {
@@ -174,7 +174,7 @@ fn the_failure_of_one_processor_ends_the_sort() {
     say("the failure of one processor ends the others");
 }
 
-/// Long repeats in all ranges: each GPU ranks the minimizers that the others have left too.
+/// Long repeats in all ranges: each GPU also ranks the unresolved minimizers of the others.
 #[test]
 fn repeats_are_ranked_by_all() {
     if gpu().is_none() {

@@ -6,17 +6,17 @@ use crate::gpu::runtime::kernel_structs::{LevelArgs, MinimaQueries, MinimaView};
 use crate::gpu::runtime::tuning::{MINIMA_BLOCK, THREADS};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, measure};
 
-/// Threads that find the least of a range together.
+/// Number of threads that share the minimum of a range.
 const TOGETHER: u32 = 16;
 
-/// Values with the table of their minima, and the row of each position if they are of an LCP array,
-/// in memory of their own, which all streams of the GPU may read.
+/// Values with the table of their minima, in memory of their own that all streams of the GPU can
+/// read. The values of an LCP array come with the row of each position.
 #[derive(Debug)]
 pub struct DeviceMinima {
     view: MinimaView,
-    /// Where the rows of positions are; 0 where there are none.
+    /// Device address of the rows of positions; 0 if there are none.
     places: u64,
-    /// What both point into.
+    /// The memory that both point into.
     _memory: Arena,
 }
 
@@ -38,8 +38,8 @@ impl<'m> DeviceMinimaArrays<'m> {
 }
 
 impl DeviceMinima {
-    /// Copies values and rows to the device, of which there are at least one and as many, or no
-    /// rows; makes the table, and waits until all is there.
+    /// Copies values and rows to the device, makes the table, and waits for it. There must be at
+    /// least one value, and either as many rows or none.
     pub fn new(gpu: &Gpu, values: &[u32], rows: &[u32]) -> Result<Self> {
         assert!(!values.is_empty() && (rows.is_empty() || rows.len() == values.len()));
         let (n, places) = (values.len() as u32, rows.len() as u32);
@@ -62,18 +62,18 @@ impl DeviceMinima {
         Ok(DeviceMinima { view, places, _memory: memory })
     }
 
-    /// Queues queries: the least of each range of values, `queries` having both ends of each; of an
-    /// empty range it is `u32::MAX`.
+    /// Queues queries for the smallest value of each range. `queries` holds both ends of each
+    /// range. The answer for an empty range is `u32::MAX`.
     #[allow(unsafe_code)]
     pub fn least(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
         let job = self.job(queries, found);
         let ctas = ctas(job.count);
-        // SAFETY: the struct is the kernel's, and its arrays are so long; that ranges end within
-        // the values is for the caller to see to.
+        // SAFETY: the struct is the kernel's, and its arrays are long enough. The caller sees to it
+        // that ranges end within the values.
         unsafe { gpu.launch_struct("device_minima/least_of_ranges", ctas, THREADS, &job) }
     }
 
-    /// Queues queries: how far the suffixes at two positions agree.
+    /// Queues queries for the longest common prefix of the suffixes at two positions.
     ///
     /// # Panics
     /// If there are no rows of positions.
@@ -82,7 +82,7 @@ impl DeviceMinima {
         assert!(self.places > 0, "these are no values of an LCP array");
         let job = self.job(queries, found);
         let ctas = ctas(job.count);
-        // SAFETY: as above; the caller sees to it that positions are in the text.
+        // SAFETY: as above. The caller sees to it that positions lie in the text.
         unsafe { gpu.launch_struct("device_minima/longest_extensions", ctas, THREADS, &job) }
     }
 
@@ -98,7 +98,7 @@ fn ctas(queries: u32) -> u32 {
     queries.div_ceil(THREADS / TOGETHER)
 }
 
-/// Queues the table.
+/// Queues the kernels that make the table.
 #[allow(unsafe_code)]
 fn make_levels(gpu: &Gpu, view: MinimaView) -> Result<()> {
     // SAFETY: the struct is the kernel's, and there is room for all levels.

@@ -1,4 +1,4 @@
-//! Where suffixes end to agree with those before them in order: the host side of
+//! Compares suffixes with their predecessors in order: the host side of
 //! `kernels/lcp/irreducible.cu`.
 
 use crate::error::Result;
@@ -6,23 +6,25 @@ use crate::gpu::runtime::kernel_structs::{IrreducibleArgs, LongList, RowsArgs, W
 use crate::gpu::runtime::tuning::{LCP_LONG, LCP_ROW_ITEMS, LCP_ROWS, LCP_TILE, THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, arguments};
 
-/// CTAs of a multiprocessor that compare long prefixes.
+/// Number of CTAs per multiprocessor that compare long prefixes.
 const CTAS: u32 = 8;
 
-/// Tiles of the first window; the next has [`GROWTH`] times as many.
+/// Number of tiles in the first window.
 const FIRST_TILES: u32 = 4;
+/// Factor by which each window has more tiles than the one before.
 const GROWTH: u32 = 16;
 
-/// Counts: of rows listed, and of those before each window and behind the last.
+/// Number of counts: of listed rows, of rows before each window, and of rows behind the last
+/// window.
 pub const COUNTS: usize = 8;
 
-/// Rows that are compared for long: their prefixes together have less than 2 n log n bytes, which
-/// is 62 n, and each has `LCP_LONG`.
+/// Maximum number of rows whose comparison is long. The common prefixes of all rows together have
+/// fewer than 2 n log n bytes, at most 62 n, and each long one has at least `LCP_LONG`.
 fn most_long(n: u32) -> usize {
     n as usize / (LCP_LONG / 64) as usize + 1
 }
 
-/// The lists of rows that are compared on.
+/// Lists of rows whose comparison goes on.
 #[derive(Clone, Copy)]
 pub struct HeadLists<'m> {
     listed: Array<'m, u32>,
@@ -38,7 +40,7 @@ impl<'m> HeadLists<'m> {
         HeadLists { listed: arena.array(n as usize), rows, found, counts: arena.array(COUNTS) }
     }
 
-    /// n words that are free when all is compared.
+    /// An array of n words that is unused after all comparisons.
     pub fn spare(&self) -> Array<'m, u32> {
         self.listed
     }
@@ -48,28 +50,29 @@ impl<'m> HeadLists<'m> {
     }
 }
 
-/// What is compared.
+/// Arrays that are compared.
 #[derive(Clone, Copy)]
 pub struct Heads<'m> {
-    /// n bytes and their padding.
+    /// The text: n bytes and their padding.
     pub text: Array<'m, u8>,
     pub sa: Array<'m, u32>,
     /// The last column: n + 1 rows.
     pub rows: Array<'m, u8>,
 }
 
-/// Rows whose first bytes are compared, where most differ in these.
+/// Input for comparing the first bytes of all rows. This pays if most rows differ in their first
+/// bytes.
 #[derive(Clone, Copy)]
 pub struct FirstBytes<'m> {
-    /// How far each row agrees with the one before it, or 255 where its end has to say that.
+    /// Length of the common prefix of each row and the row before it, or 255 if `ends` has it.
     pub known: Array<'m, u8>,
-    /// Bytes below it end what is in common.
+    /// A common prefix ends before a byte below this.
     pub least: u8,
 }
 
-/// Queues the first steps of the way to `ends[p]`, for each suffix p that begins a run of the last
-/// column: the position where it first differs from the suffix before it. All others become 0, and
-/// so may those that first bytes say all about.
+/// Queues the first steps of finding `ends[p]`, for each suffix p that begins a run of the last
+/// column. This is the position at which it first differs from the suffix before it. It is 0 for
+/// all other suffixes, and may be 0 if the first bytes have decided the comparison.
 #[allow(unsafe_code)]
 pub fn begin_heads(
     gpu: &Gpu,
@@ -99,8 +102,9 @@ pub fn begin_heads(
         let (known, least) = (known.address(), least.into());
         let job = RowsArgs { lists: args, known, least, none: 0 };
         let ctas = n.div_ceil(LCP_ROW_ITEMS * THREADS);
-        // SAFETY: the struct is the kernel's, and all arrays are as long as it says, `sa` and
-        // `known` aligned for 4 items; the text has its padding, and `sa` holds positions in it.
+        // SAFETY: the struct is the kernel's, all arrays are as long as it requires, and `sa` and
+        // `known` are aligned for 4 items. The text has its padding, and `sa` holds positions in
+        // it.
         unsafe { gpu.launch_struct("irreducible/compare_rows", ctas, THREADS, &job)? };
     } else {
         let ctas = n.div_ceil(LCP_ROWS);
@@ -112,12 +116,12 @@ pub fn begin_heads(
     unsafe { gpu.launch_struct("irreducible/compare_listed", ctas, THREADS, &args)? };
     gpu.reset_counts();
     let arguments = arguments![lists.counts, gpu.host_flags()];
-    // SAFETY: there are so many counts.
+    // SAFETY: the array has that many counts.
     unsafe { gpu.launch("irreducible/publish_long", 1, 1, arguments)? };
     Ok(args)
 }
 
-/// Waits for these steps and queues those behind them.
+/// Waits for these steps and queues the later ones.
 pub fn finish_heads(gpu: &Gpu, args: IrreducibleArgs, lists: &HeadLists) -> Result<()> {
     match gpu.wait_for_counts()? {
         (_, 0) => Ok(()),
@@ -125,7 +129,7 @@ pub fn finish_heads(gpu: &Gpu, args: IrreducibleArgs, lists: &HeadLists) -> Resu
     }
 }
 
-/// Compares what is longest, window by window, until all are found.
+/// Compares the longest prefixes window by window, until all are finished.
 #[allow(unsafe_code)]
 fn compare_windows(gpu: &Gpu, mut args: IrreducibleArgs, lists: &HeadLists) -> Result<()> {
     let (mut from, mut tiles, mut window) = (LCP_LONG, FIRST_TILES, 1);
@@ -137,7 +141,7 @@ fn compare_windows(gpu: &Gpu, mut args: IrreducibleArgs, lists: &HeadLists) -> R
         (args.now, tiles) = (lists.long(1 - turn), tiles.min(left));
         let next = lists.long(turn);
         let job = WindowArgs { lists: args, next, from, tiles, window, none: 0 };
-        // SAFETY: the structs are the kernels', and all arrays are as long as they say.
+        // SAFETY: the structs are the kernels', and all arrays are as long as they require.
         unsafe {
             gpu.launch_struct("irreducible/compare_window", ctas, THREADS, &job)?;
             gpu.launch_struct("irreducible/end_window", ctas, THREADS, &job)?;

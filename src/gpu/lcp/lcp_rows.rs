@@ -1,4 +1,4 @@
-//! The LCP array, which of its rows are wanted, and its bytes for the way to the host: the host
+//! Makes the LCP array, selects wanted rows, and packs values for the way to the host: the host
 //! side of `kernels/lcp/lcp_rows.cu`.
 
 use crate::error::Result;
@@ -6,23 +6,23 @@ use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_PACKED, LCP_SPLIT, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
-/// CTAs of a multiprocessor that write an LCP array and look for the longest.
+/// Number of CTAs per multiprocessor that write an LCP array and find its maximum.
 const CTAS: u32 = 8;
 
-/// The LCP array as it goes to the host.
+/// The LCP array in its packed form for the host.
 #[derive(Clone, Copy)]
 pub struct SplitLcp<'m> {
-    /// Each value in a byte, or 255 where it is no less.
+    /// One byte per value, or 255 if the value is at least 255.
     pub bytes: Array<'m, u8>,
-    /// The values from 255 on. Those of a chunk of rows begin where it does.
+    /// The values of at least 255. Those of a chunk of rows begin at the chunk's first row.
     pub long: Array<'m, u32>,
-    /// Where in their chunk those of each tile of rows begin, or `LCP_NO_VALUES`.
+    /// Start of each tile's values within those of its chunk, or `LCP_NO_VALUES`.
     pub starts: Array<'m, u32>,
-    /// How many of them are of each chunk.
+    /// Number of long values in each chunk.
     pub counts: Array<'m, u32>,
 }
 
-/// Ends what suffixes have in common before bytes below `least`. `marks` has n words to work in.
+/// Ends common prefixes before bytes below `least`. `marks` has n words of workspace.
 #[allow(unsafe_code)]
 pub fn end_at_breaks(
     gpu: &Gpu,
@@ -41,25 +41,25 @@ pub fn end_at_breaks(
     unsafe { gpu.each("lcp_rows/end_at_breaks", n, arguments![marks, n, ends]) }
 }
 
-/// Where suffixes end to agree with those before them, or what rows are known to have in common.
+/// Ends of the common prefixes of suffixes and their predecessors, or their known lengths.
 #[derive(Clone, Copy)]
 pub struct CommonEnds<'m> {
-    /// Of each position.
+    /// For each position, the end of the common prefix that begins there.
     pub ends: Array<'m, u32>,
-    /// A value for each row, or 255 where its end says it.
+    /// For each row, the length of its common prefix, or 255 if `ends` has it.
     pub known: Option<Array<'m, u8>>,
 }
 
 impl CommonEnds<'_> {
-    /// The address of what is known of n rows.
+    /// Device address of the known lengths of n rows; 0 if there are none.
     fn known(self, n: u32) -> u64 {
         assert!(self.ends.len() == n && self.known.is_none_or(|known| known.len() == n));
         self.known.map_or(0, Array::address)
     }
 }
 
-/// Writes the LCP array. Finds its largest value of suffixes on both sides of the position
-/// `border`; 0 where there is none.
+/// Writes the LCP array. Also finds the largest value between suffixes on both sides of the
+/// position `border`; 0 if there is none.
 #[allow(unsafe_code)]
 pub fn lcp_of_rows(
     gpu: &Gpu,
@@ -74,21 +74,21 @@ pub fn lcp_of_rows(
     let ctas = n.div_ceil(THREADS).min(CTAS * gpu.processors());
     let (ends, known) = (common.ends, common.known(n));
     let arguments = arguments![sa, ends, known, n, border, lcp, longest];
-    // SAFETY: the arrays have n items, those of `sa` below n, and `longest` one; nothing may be
-    // known.
+    // SAFETY: the arrays have n items, those of `sa` are below n, and `longest` has one. `known`
+    // may be 0.
     unsafe { gpu.launch("lcp_rows/lcp_of_rows", ctas, THREADS, arguments) }
 }
 
-/// Packs positions into 3 bytes each, four into three words.
+/// Packs positions into 3 bytes each, so that three words hold four.
 #[allow(unsafe_code)]
 pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()> {
     let n = sa.len();
     assert!(n <= LCP_PACKED && words.len() == 3 * n.div_ceil(4));
-    // SAFETY: `sa` has n items, and `words` three for each four of them.
+    // SAFETY: `sa` has n items, and `words` has three for each four of them.
     unsafe { gpu.each("lcp_rows/pack_suffixes", n.div_ceil(4), arguments![sa, n, words]) }
 }
 
-/// Writes the LCP array as it goes to the host.
+/// Writes the LCP array in its packed form for the host.
 #[allow(unsafe_code)]
 pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, common: CommonEnds, split: SplitLcp) -> Result<()> {
     let (n, SplitLcp { bytes, long, starts, counts }) = (sa.len(), split);
@@ -97,13 +97,12 @@ pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, common: CommonEnds, split: SplitLcp)
     gpu.zero(counts)?;
     let (ends, known) = (common.ends, common.known(n));
     let arguments = arguments![sa, ends, known, n, bytes, long, starts, counts];
-    // SAFETY: the arrays have n items, those of `sa` below n, and one for each tile and each chunk;
-    // nothing may be known.
+    // SAFETY: the arrays have n items, those of `sa` are below n, or one for each tile and each
+    // chunk. `known` may be 0.
     unsafe { gpu.launch("lcp_rows/split_lcp", starts.len(), THREADS, arguments) }
 }
 
-/// Flags the rows that agree with a neighbour for at least `least` bytes, or as many as `longest`
-/// says.
+/// Flags the rows that share at least `least` bytes with a neighbour, and at least `longest` bytes.
 #[allow(unsafe_code)]
 pub fn mark_rows(
     gpu: &Gpu,
@@ -114,6 +113,6 @@ pub fn mark_rows(
 ) -> Result<()> {
     let n = lcp.len();
     assert!(flags.len() == n && longest.len() == 1);
-    // SAFETY: both arrays have n items, and `longest` one.
+    // SAFETY: both arrays have n items, and `longest` has one.
     unsafe { gpu.each("lcp_rows/mark_rows", n, arguments![lcp, n, least, longest, flags]) }
 }

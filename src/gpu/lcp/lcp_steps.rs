@@ -1,13 +1,14 @@
-//! The LCP array of a text that is sorted: irreducible suffixes are compared, the others follow
-//! from them in the order of the text, and the suffix array says where each belongs.
+//! Makes the LCP array of a sorted text. Only irreducible suffixes, which begin a run of the last
+//! column, are compared. The values of the others follow from these in the order of the text, and
+//! the suffix array tells the row of each.
 //!
-//! Where most suffixes differ from those before them in their first bytes, these are compared of
-//! all, and only what goes on is treated so.
+//! If most suffixes differ from their predecessors in the first bytes, these bytes are compared for
+//! all rows first. Then only rows that agree for longer are treated as above.
 //!
-//! Takes linear time beside comparing, which is O(n log n) at the worst, and 13 to 17 bytes per
-//! suffix: less than sorting, whose memory it takes over. What the host gets of it is a byte for
-//! each row and the few values that do not fit theirs, and 3 bytes for a position where that does,
-//! since the bus takes longer than the kernels.
+//! Time: linear, plus comparisons of O(n log n) at the worst. Memory: 13 to 17 bytes per suffix,
+//! which is less than sorting needs, and lies in the memory of the sort. The host gets one byte per
+//! row, the few values that do not fit into a byte, and 3 bytes per position if they fit, since the
+//! bus takes longer than the kernels.
 
 use super::irreducible::{FirstBytes, HeadLists, Heads, begin_heads, finish_heads};
 use super::lcp_rows::{
@@ -20,50 +21,50 @@ use crate::gpu::runtime::kernel_structs::IrreducibleArgs;
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_PACKED, LCP_SPLIT};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
-/// What a sort leaves on the device.
+/// Result of a sort on the device.
 #[derive(Clone, Copy)]
 pub struct TextOnGpu<'m> {
-    /// n bytes and their padding.
+    /// The text: n bytes and their padding.
     pub text: Array<'m, u8>,
     pub sa: Array<'m, u32>,
     /// The last column: n + 1 rows.
     pub rows: Array<'m, u8>,
-    /// Whether most suffixes are taken to differ soon from those before them. What is made is the
-    /// same, in another time.
+    /// True if most suffixes are expected to differ soon from their predecessors. This changes the
+    /// time, but not the result.
     pub differs_soon: bool,
 }
 
-/// The suffix array as it goes to the host.
+/// The suffix array in its form for the host.
 #[derive(Clone, Copy)]
 pub enum SuffixRows<'m> {
-    /// A word for each.
+    /// One word per position.
     Words(Array<'m, u32>),
-    /// Three words for each four.
+    /// Three words for every four positions.
     Packed(Array<'m, u32>),
 }
 
-/// Rows that are wanted, and no others, at the front of arrays for all.
+/// The wanted rows, at the front of arrays that have room for all.
 #[derive(Clone, Copy)]
 pub struct SelectedRows<'m> {
     pub suffixes: Array<'m, u32>,
     pub lcp: Array<'m, u32>,
-    /// How many they are.
+    /// Number of wanted rows.
     pub count: Array<'m, u32>,
 }
 
-/// The arrays of these steps.
+/// Arrays of these steps.
 pub struct LcpSteps<'m> {
     cub: Cub<'m>,
     lists: HeadLists<'m>,
     ends: Array<'m, u32>,
     lcp: Array<'m, u32>,
-    /// A byte for each row: what is known of it, then what of its value goes to the host.
+    /// One byte per row: its known length, and later the byte that goes to the host.
     bytes: Array<'m, u8>,
     longest: Array<'m, u32>,
     selected: Array<'m, u32>,
     starts: Array<'m, u32>,
     counts: Array<'m, u32>,
-    /// Empty where positions take 4 bytes.
+    /// Positions packed into 3 bytes each; empty if they take 4 bytes.
     packed: Array<'m, u32>,
 }
 
@@ -83,15 +84,15 @@ impl<'m> LcpSteps<'m> {
         })
     }
 
-    /// Queues the first steps. Bytes below `least` end what is in common.
+    /// Queues the first steps. A common prefix ends before a byte below `least`.
     pub fn begin(&self, gpu: &Gpu, sorted: TextOnGpu, least: u8) -> Result<IrreducibleArgs> {
         let TextOnGpu { text, sa, rows, differs_soon } = sorted;
         let first = differs_soon.then_some(FirstBytes { known: self.bytes, least });
         begin_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends, first)
     }
 
-    /// Waits for these and queues the way to where all suffixes end to agree with those before
-    /// them, as far as that is not known.
+    /// Waits for the first steps, and queues the search for the ends of all common prefixes whose
+    /// lengths are not known.
     pub fn compare(
         &self,
         gpu: &Gpu,
@@ -107,7 +108,7 @@ impl<'m> LcpSteps<'m> {
         Ok(CommonEnds { ends: self.ends, known: sorted.differs_soon.then_some(self.bytes) })
     }
 
-    /// Queues the suffix array in fewer bytes, where it fits.
+    /// Queues the packing of the suffix array, if its positions fit into 3 bytes.
     pub fn pack(&self, gpu: &Gpu, sa: Array<'m, u32>) -> Result<SuffixRows<'m>> {
         if self.packed.len() == 0 {
             return Ok(SuffixRows::Words(sa));
@@ -116,7 +117,7 @@ impl<'m> LcpSteps<'m> {
         Ok(SuffixRows::Packed(self.packed))
     }
 
-    /// Queues all of the LCP array as it goes to the host, behind `compare`.
+    /// Queues the packing of the whole LCP array, after `compare`.
     pub fn split(&self, gpu: &Gpu, sa: Array<'m, u32>, common: CommonEnds) -> Result<SplitLcp<'m>> {
         let (bytes, long) = (self.bytes, self.lcp);
         let split = SplitLcp { bytes, long, starts: self.starts, counts: self.counts };
@@ -124,7 +125,7 @@ impl<'m> LcpSteps<'m> {
         Ok(split)
     }
 
-    /// Queues the selection of the rows that are wanted.
+    /// Queues the selection of the wanted rows.
     pub fn select(
         &self,
         gpu: &Gpu,

@@ -1,11 +1,11 @@
-//! From a text and its suffix array in device memory to the LCP array, and to range minima.
+//! The LCP array of a sorted text in device memory, range minima, and longest common extensions.
 //!
 //! | file | job |
 //! |---|---|
-//! | `irreducible` | how far suffixes agree with those before them, where that has to be compared |
-//! | `lcp_rows` | from that to the LCP array, and the rows of it that are wanted |
+//! | `irreducible` | comparisons of suffixes with their predecessors |
+//! | `lcp_rows` | the LCP array made from these, and its wanted rows |
 //! | `lcp_steps` | both, one after the other |
-//! | `device_minima` | range minima, and how far two positions agree |
+//! | `device_minima` | range minima, and longest common extensions of positions |
 
 mod device_minima;
 mod irreducible;

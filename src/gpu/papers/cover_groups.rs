@@ -1,5 +1,5 @@
 //! Prefix doubling over the cover of the skew algorithm: the host side of
-//! `kernels/papers/cover_groups.cu`, which says how it works.
+//! `kernels/papers/cover_groups.cu`, which explains it.
 
 use crate::error::Result;
 use crate::gpu::block::text_view;
@@ -10,29 +10,29 @@ use crate::gpu::runtime::kernel_structs::{
 use crate::gpu::runtime::tuning::{HALO, REFINE_THREADS, REFINE_TILE, TEXT_PADDING};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments, at_most};
 
-/// Items of a tile.
+/// Number of items in a tile.
 const SPLIT_TILE: u32 = REFINE_TILE - 2 * HALO;
 
-/// So many changed ranks are written in the order of regions of the text, as many as these bits
-/// tell apart: a region stays in the cache while it is written. A radix sort takes one pass for so
-/// few bits.
+/// Number of top bits of a position that name a region of the text. If many ranks have changed,
+/// they are written region by region, so that a region stays in the cache meanwhile. A radix sort
+/// needs only one pass for this number of bits.
 const REGIONS: u32 = 6;
+/// Number of changed ranks from which they are written region by region.
 const MANY: u32 = 1 << 20;
 
-/// The byte values of a text numbered from 1, those that do not occur left out; and how many of
-/// them fit into 64 bits.
+/// Numbers for the byte values that occur in a text, from 1.
 #[derive(Clone, Copy, Debug)]
 pub struct Alphabet {
-    /// The number of each byte.
+    /// Number of each byte; 0 if it does not occur.
     pub numbers: [u32; 256],
-    /// Bits of a number.
+    /// Bits per number.
     pub bits: u32,
-    /// Symbols of a key: a multiple of 3.
+    /// Number of symbols in a key of 64 bits: a multiple of 3.
     pub symbols: u32,
 }
 
 impl Alphabet {
-    /// That of a text with so many of each byte.
+    /// Makes the alphabet of a text with the given counts of bytes.
     pub fn new(counts: &[u32; 256]) -> Self {
         let mut most = 0;
         let numbers = counts.map(|count| {
@@ -44,14 +44,15 @@ impl Alphabet {
     }
 }
 
-/// A list of what is still in groups of more than one: large groups from its front, small ones from
-/// its back.
+/// A list of the suffixes in groups of more than one. Large groups are listed from the front, small
+/// ones from the back.
 #[derive(Clone, Copy)]
 pub struct CoverList<'m> {
     pub suffixes: Array<'m, u32>,
     pub ranks: Array<'m, u32>,
-    /// Of large groups: their rows, and the numbers of the groups.
+    /// Row of each item in a large group.
     pub rows: Array<'m, u32>,
+    /// Number of the group of each item in a large group.
     pub groups: Array<'m, u32>,
 }
 
@@ -67,8 +68,7 @@ impl<'m> CoverList<'m> {
     }
 }
 
-/// How many suffixes are in small groups, how many in large ones, and how many large groups there
-/// are.
+/// Numbers of suffixes in small groups, of suffixes in large groups, and of large groups.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CoverUnresolved {
     pub small: u32,
@@ -76,45 +76,50 @@ pub struct CoverUnresolved {
     pub groups: u32,
 }
 
-/// The cover of a text, and where its order comes to lie.
+/// The cover of a text, and the arrays for its order.
 #[derive(Clone, Copy)]
 pub struct TextCover<'m> {
     pub text: Array<'m, u8>,
-    /// Symbols of the text.
+    /// Number of symbols in the text.
     pub n: u32,
     pub alphabet: Alphabet,
     /// The numbers of the alphabet.
     pub numbers: Array<'m, u32>,
-    /// By cover index: the rank of each suffix, which is the row of the first of its group.
+    /// For each cover index: the rank of its suffix, which is the row of the first suffix of its
+    /// group.
     pub ranks: Array<'m, u32>,
-    /// By row, from 1: the suffixes. It is complete when no group is left.
+    /// For each row, from 1: its suffix. Complete once no group is left.
     pub order: Array<'m, u32>,
-    /// Ranks that have changed: of FIRST by row, else with the suffixes that have them.
+    /// Suffixes whose ranks have changed. After the first sort all have changed, and the list is by
+    /// row.
     pub changed_suffixes: Array<'m, u32>,
+    /// The changed ranks.
     pub changed_ranks: Array<'m, u32>,
-    /// What CTAs count: items of small groups, changes, items of large groups, large groups.
+    /// Counts made by CTAs: items of small groups, changes, items of large groups, large groups.
     pub counts: Array<'m, u32>,
-    /// What CTAs leave to each other: [`status_len`] words.
+    /// Sums that CTAs leave to each other: [`status_len`] words.
     pub status: Array<'m, u64>,
 }
 
-/// Words of [`TextCover::status`] for a cover of so many suffixes.
+/// Number of words of [`TextCover::status`] for a cover of `count` suffixes.
 pub fn status_len(count: u32) -> usize {
     count.div_ceil(SPLIT_TILE) as usize + 1
 }
 
-/// What is split, and how small groups are sorted on.
+/// Input of a split: a sorted list, and how its small groups are sorted further.
 #[derive(Clone, Copy)]
 pub struct CoverSplit<'m> {
-    /// What all suffixes, or the large groups of `list`, are sorted by. None for its small groups.
+    /// Keys by which all suffixes or the large groups of `list` are sorted; `None` for its small
+    /// groups.
     pub keys: Option<Array<'m, u64>>,
     pub suffixes: Array<'m, u32>,
-    /// Where they come from; none for all suffixes.
+    /// The list that the suffixes come from; `None` for all suffixes.
     pub list: Option<CoverList<'m>>,
-    /// Symbols that small groups have in common, and those that all groups have.
+    /// Length of the common prefix in small groups.
     pub depth: u32,
+    /// Length of the common prefix in all groups.
     pub step: u32,
-    /// Most rounds of small groups.
+    /// Maximum number of rounds on small groups.
     pub rounds: u32,
 }
 
@@ -134,14 +139,14 @@ impl<'m> TextCover<'m> {
         let TextCover { text, n, numbers, .. } = *self;
         let arguments =
             arguments![text, n, numbers, symbols, bits, count, keys.current, suffixes.current];
-        // SAFETY: `keys` and `suffixes` have so many items, and the text its padding.
+        // SAFETY: `keys` and `suffixes` have `count` items, and the text has its padding.
         unsafe { gpu.each("cover_groups/cover_runs", count.div_ceil(2), arguments)? };
         cub.sort_pairs(gpu, keys, suffixes, 0..symbols * bits)
     }
 
-    /// Sorts the large groups of a list, each by the ranks `depth` and twice that behind, or by the
-    /// first of these alone where both do not fit into a key. Says how many symbols the groups of
-    /// equal keys have in common.
+    /// Sorts the large groups of a list by ranks, each by the pair of ranks `depth` and 2 `depth`
+    /// positions behind. If the pair does not fit into a key, only the first rank is used. Returns
+    /// the length of the common prefix in groups of equal keys.
     #[allow(unsafe_code)]
     pub fn sort_large(
         &self,
@@ -160,19 +165,21 @@ impl<'m> TextCover<'m> {
         let (TextCover { ranks, n, .. }, CoverList { groups, .. }) = (*self, list);
         let (listed, second, to) = (suffixes.current, u32::from(two), keys.current);
         let arguments = arguments![listed, groups, m, ranks, n, depth, rank_bits, second, to];
-        // SAFETY: `suffixes`, `groups` and `keys` have m items, `ranks` one for each cover index.
+        // SAFETY: `suffixes`, `groups` and `keys` have m items, and `ranks` has one for each cover
+        // index.
         unsafe { gpu.each("cover_groups/large_keys", m, arguments)? };
         let known = if two { 3 } else { 2 };
         cub.sort_pairs(gpu, keys, suffixes, 0..group_bits + (known - 1) * rank_bits)?;
         Ok(depth.saturating_mul(known))
     }
 
-    /// Forgets what has been counted.
+    /// Resets the counts.
     pub fn clear(&self, gpu: &Gpu) -> Result<()> {
         gpu.zero(self.counts)
     }
 
-    /// Splits what is sorted into groups, sorts small ones, and adds what is left to a list.
+    /// Splits sorted items into groups, sorts small groups further, and adds the unresolved items
+    /// to a list.
     #[allow(unsafe_code)]
     pub fn split(&self, gpu: &Gpu, split: CoverSplit, to: CoverList) -> Result<()> {
         let m = split.suffixes.len();
@@ -230,12 +237,12 @@ impl<'m> TextCover<'m> {
             status: self.status.address(),
             tiles: tiles.cast_signed(),
         };
-        // SAFETY: the lists have m items, what they are left in has room for all, and `status` has
-        // an item for each CTA and one more.
+        // SAFETY: the lists have m items, the next list has room for all, and `status` has an item
+        // for each CTA and one more.
         unsafe { gpu.launch_struct(kernel, tiles, REFINE_THREADS, &arguments) }
     }
 
-    /// Waits for what is left, and for the number of changes.
+    /// Waits for the numbers of unresolved items, and for the number of changes.
     pub fn unresolved(&self, gpu: &Gpu) -> Result<(CoverUnresolved, u32)> {
         let counts = gpu.read(self.counts.first(4))?;
         let all = self.order.len();
@@ -244,7 +251,8 @@ impl<'m> TextCover<'m> {
         Ok((CoverUnresolved { small: counts[0], large: counts[2], groups: counts[3] }, counts[1]))
     }
 
-    /// Writes changed ranks. `spare` is as long as they are, and the suffixes are kept.
+    /// Writes changed ranks. `spare` is as long as they are. The array `suffixes` keeps its
+    /// content.
     #[allow(unsafe_code)]
     pub fn write(
         &self,
@@ -263,7 +271,7 @@ impl<'m> TextCover<'m> {
             assert_eq!(suffixes.current.address(), first.address(), "one pass, to the other half");
         }
         let arguments = arguments![suffixes.current, ranks.current, m, self.ranks];
-        // SAFETY: both arrays have m items, `ranks` one for each cover index.
+        // SAFETY: both arrays have m items, and `ranks` has one for each cover index.
         unsafe { gpu.each("cover_groups/write_ranks", m, arguments) }
     }
 }

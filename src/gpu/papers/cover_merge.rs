@@ -32,15 +32,15 @@ impl<'m> TextCover<'m> {
             items,
             tiles: tiles.cast_signed(),
         };
-        // SAFETY: `order` has so many items, as many as `mod0` have are behind multiples of 3, and
-        // `status` has an item for each CTA and one more.
+        // SAFETY: `order` has `items` items. `mod0` has one for each of them that follows a
+        // multiple of 3, and `status` has an item for each CTA and one more.
         unsafe { gpu.launch_struct("cover_merge/list_mod0", tiles, THREADS, &arguments)? };
         cub.sort_pairs(gpu, &mut keys, &mut mod0, 0..u8::BITS)?;
         Ok(mod0.current)
     }
 
-    /// Merges the order of the cover with that of the others, and writes the transform with its
-    /// samples. `splits` has an item for each tile, and one more.
+    /// Merges the order of the cover with that of the other suffixes, and writes the BWT with its
+    /// samples. `splits` has an item for each tile and one more.
     #[allow(unsafe_code)]
     pub fn merge(
         &self,
@@ -49,7 +49,7 @@ impl<'m> TextCover<'m> {
         splits: Array<u32>,
         block: DeviceBlock,
     ) -> Result<()> {
-        // The empty suffix, if it has a cover index, is the first in order.
+        // The empty suffix, if it has a cover index, comes first in the order.
         let order = self.order.part(u32::from(self.n % 3 == 1)..self.order.len());
         assert_eq!([order.len() + mod0.len(), block.sa.len()], [self.n; 2]);
         let tiles = self.n.div_ceil(TILE);
@@ -65,8 +65,8 @@ impl<'m> TextCover<'m> {
             tiles,
         };
         let ctas = (tiles + 1).div_ceil(THREADS);
-        // SAFETY: the arrays have the lengths that go with them, and `ranks` has an item for each
-        // cover index, and zeros behind.
+        // SAFETY: the arrays have the lengths given with them, and `ranks` has an item for each
+        // cover index, followed by zeros.
         unsafe {
             gpu.launch_struct("cover_merge/partition_cover", ctas, THREADS, &arguments)?;
             gpu.launch_struct("cover_merge/merge_cover", tiles, TILE_THREADS, &arguments)

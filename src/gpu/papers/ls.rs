@@ -1,12 +1,12 @@
-//! Prefix doubling as in GPU-LS: all suffixes are sorted by 8 bytes at once; then those that are
-//! still in groups of equal ones are sorted within their groups by the ranks of the suffixes 8, 16,
-//! 32 ... behind them.
+//! Prefix doubling as in GPU-LS. All suffixes are first sorted by 8 bytes. Suffixes still in groups
+//! of equal ones are then sorted within their groups by the ranks of the suffixes 8, 16, 32 ...
+//! positions behind them.
 //!
-//! Groups of different size are sorted in different ways ([`BinnedSort`]), and suffixes that have
-//! become groups of their own are left out from then on.
+//! Groups of different size are sorted in different ways ([`BinnedSort`]). A suffix alone in its
+//! group is left out from then on.
 //!
 //! G. Sun, Z. Xie, *Fast in-memory suffix sorting on the GPU*; after N. J. Larsson and K. Sadakane,
-//! *Faster suffix sorting*, 2007. Takes about 54 bytes per suffix.
+//! *Faster suffix sorting*, 2007. Memory: about 54 bytes per suffix.
 
 use super::packed_symbols;
 use super::rank_groups::{RankedList, rank_keys};
@@ -18,7 +18,7 @@ use crate::gpu::primitives::segmented_merge::Segments;
 use crate::gpu::runtime::tuning::FIRST_SYMBOLS;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
-/// The buffers.
+/// Buffers of the sort.
 pub struct Ls<'m> {
     cub: Cub<'m>,
     sorts: BinnedSort<'m>,
@@ -46,7 +46,7 @@ impl<'m> Ls<'m> {
         packed_symbols::pack_symbols(gpu, block.text, self.keys.current, self.list.pos.current)?;
         self.cub.sort_pairs(gpu, &mut self.keys, &mut self.list.pos, 0..u64::BITS)?;
         self.list.rank_first(gpu, self.keys.current)?;
-        // From here on the first keys are not needed, and their memory serves the rounds.
+        // The first keys are not needed any more, so the rounds use their memory.
         self.list.marks = self.keys.alternate;
         let keys = DoubleBuffer::halves(self.keys.current.cast::<u32>());
         self.list.resolve(gpu, &self.cub, self.isa, block.sa)?;
@@ -61,7 +61,7 @@ impl<'m> Ls<'m> {
         Ok(())
     }
 
-    /// Sorts each group by the suffixes `depth` behind.
+    /// Sorts each group by the ranks of the suffixes `depth` positions behind.
     fn round(&mut self, gpu: &Gpu, keys: DoubleBuffer<u32>, depth: u32, bits: u32) -> Result<()> {
         let pos = self.list.pos.first_items(self.list.len);
         rank_keys(gpu, pos.current, self.isa, depth, keys.current)?;

@@ -4,8 +4,8 @@ use crate::error::Result;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
-/// Gives item t the suffix at n - 1 - t and its first bytes as a key. `text` has n bytes and the
-/// padding, zeroed.
+/// Writes the suffix at n - 1 - t to item t, and its first bytes as a key. `text` has n bytes and
+/// its padding, which is zero.
 #[allow(unsafe_code)]
 pub fn pack_symbols(gpu: &Gpu, text: Array<u8>, keys: Array<u64>, pos: Array<u32>) -> Result<()> {
     let n = pos.len();

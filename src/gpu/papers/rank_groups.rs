@@ -4,27 +4,27 @@ use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
-/// The suffixes that are still in groups of more than one.
+/// The suffixes in groups of more than one.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedList<'m> {
-    /// The suffix of each item; sorted within its group round by round.
+    /// Suffix of each item, sorted within its group round by round.
     pub pos: DoubleBuffer<'m, u32>,
-    /// The row of each item, from 1.
+    /// Row of each item, from 1.
     pub rows: DoubleBuffer<'m, u32>,
-    /// The rank of each item: the row of the first of its group.
+    /// Rank of each item: the row of the first item of its group.
     pub ranks: DoubleBuffer<'m, u32>,
-    /// Workspace of 64 bits for each item.
+    /// Workspace of 64 bits per item.
     pub marks: Array<'m, u64>,
-    /// The first item of each group and, behind the last, the number of items.
+    /// First item of each group and, behind the last, the number of items.
     pub starts: Array<'m, u32>,
-    /// Items in use.
+    /// Number of items in use.
     pub len: u32,
-    /// Groups in use.
+    /// Number of groups in use.
     pub groups: u32,
 }
 
 impl<'m> RankedList<'m> {
-    /// A list of no groups yet, with room for `items` suffixes.
+    /// Allocates a list without groups, with room for `items` suffixes.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, items: u32, marks: Array<'m, u64>) -> Self {
         let room = items as usize;
         RankedList {
@@ -38,9 +38,9 @@ impl<'m> RankedList<'m> {
         }
     }
 
-    /// Ranks all n suffixes after the first sort, which has put them into `pos`; the keys are those
-    /// they are sorted by. A suffix of less than [`crate::gpu::runtime::tuning::FIRST_SYMBOLS`]
-    /// bytes is a group of its own.
+    /// Ranks all n suffixes after the first sort, which has put them into `pos` by their `keys`. A
+    /// suffix of fewer than [`crate::gpu::runtime::tuning::FIRST_SYMBOLS`] bytes is a group of its
+    /// own.
     #[allow(unsafe_code)]
     pub fn rank_first(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
         let n = self.len;
@@ -68,16 +68,16 @@ impl<'m> RankedList<'m> {
         Ok(())
     }
 
-    /// Turns what ranking left into ranks, writes them to `isa` and what is finished to `sa`, and
-    /// keeps the rest.
+    /// Completes the ranks, writes them to `isa` and finished suffixes to `sa`, and keeps the
+    /// others.
     #[allow(unsafe_code)]
     pub fn resolve(&mut self, gpu: &Gpu, cub: &Cub, isa: Array<u32>, sa: Array<u32>) -> Result<()> {
         let m = self.len;
         let (pos, rows) = (self.pos.current.first(m), self.rows.current.first(m));
         let (ranks, marks) = (self.ranks.current.first(m), self.marks.first(m));
         cub.inclusive_max(gpu, ranks)?;
-        // SAFETY: the list's arrays have m items, `isa` has one for each position and `sa` one for
-        // each row.
+        // SAFETY: the list's arrays have m items, `isa` has one for each position, and `sa` has one
+        // for each row.
         unsafe {
             gpu.each("rank_groups/resolve", m, arguments![pos, rows, ranks, m, isa, sa, marks])?;
         }
@@ -86,8 +86,8 @@ impl<'m> RankedList<'m> {
         (self.len, self.groups) = ((totals >> 32) as u32, totals as u32);
         let [to_pos, to_rows, to_ranks] =
             [self.pos, self.rows, self.ranks].map(|two| two.alternate);
-        // SAFETY: as above; the new arrays are as long as the old ones, and `starts` has room for
-        // half as many groups as there are items and one more.
+        // SAFETY: as above. The new arrays are as long as the old ones, and `starts` has room for
+        // half as many groups as there are items, and one more.
         unsafe {
             let arguments =
                 arguments![pos, rows, ranks, marks, m, to_pos, to_rows, to_ranks, self.starts];
@@ -100,7 +100,7 @@ impl<'m> RankedList<'m> {
     }
 }
 
-/// Makes keys of the ranks of the suffixes `depth` behind those in `pos`.
+/// Makes keys of the ranks of the suffixes `depth` positions behind those in `pos`.
 #[allow(unsafe_code)]
 pub fn rank_keys(
     gpu: &Gpu,
@@ -111,6 +111,6 @@ pub fn rank_keys(
 ) -> Result<()> {
     assert_eq!(pos.len(), keys.len());
     let (m, n) = (pos.len(), isa.len());
-    // SAFETY: `pos` and `keys` have m items, `isa` has n.
+    // SAFETY: `pos` and `keys` have m items, and `isa` has n.
     unsafe { gpu.each("rank_groups/rank_keys", m, arguments![pos, m, isa, n, depth, keys]) }
 }

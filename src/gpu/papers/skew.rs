@@ -1,12 +1,14 @@
-//! The skew algorithm: the suffixes at positions i with i mod 3 = 1 or 2 are sorted by triples of
-//! symbols and named; if names are not unique, the string of names, two thirds as long, is sorted
-//! in the same way. The order of the others follows from that by one radix sort, and the two are
-//! merged.
+//! The skew algorithm (Karkkainen and Sanders). The suffixes at positions i with i mod 3 = 1 or 2,
+//! the cover, are sorted by triples of symbols and named. If names are not unique, the string of
+//! names, which is two thirds as long, is sorted in the same way. The order of the other suffixes
+//! follows from that by one radix sort, and the two orders are merged.
 //!
-//! As in Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction
-//! on the GPU*, 2016, Figure 4 right: triples are named only where they are not unique, and the
-//! suffixes at multiples of 3 come from the order of those behind them by selecting these. Linear
-//! in all cases. Takes about 36 bytes per suffix.
+//! Two details are those of Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix
+//! array construction on the GPU*, 2016, Figure 4 right. Triples are named only if they are not
+//! unique. The suffixes at multiples of 3 are found by selecting, in the order of the cover, those
+//! one behind them.
+//!
+//! Time: linear in all cases. Memory: about 36 bytes per suffix.
 
 use super::skew_steps::{
     BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, cover_len, mod1_len, scatter, scatter_order,
@@ -17,16 +19,16 @@ use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, measure};
 
-/// What one level keeps while the levels below it work.
+/// Arrays that one level keeps while the levels below it work.
 #[derive(Clone, Copy)]
 struct SkewLevel<'m> {
-    /// For each cover index, the name of its triple, and later its rank.
+    /// For each cover index: the name of its triple, and later its rank.
     names: Array<'m, u32>,
-    /// The cover indices in the order of their suffixes.
+    /// Cover indices in the order of their suffixes.
     order: Array<'m, u32>,
 }
 
-/// Workspace for sorting triples; that of all levels is the same memory.
+/// Workspace for sorting triples. All levels use the same memory.
 struct Triples<'m> {
     keys: DoubleBuffer<'m, u64>,
     order: DoubleBuffer<'m, u32>,
@@ -45,7 +47,7 @@ impl<'m> Triples<'m> {
 }
 
 impl<'m> Mod0Workspace<'m> {
-    /// Allocates the workspace of merging.
+    /// Allocates the workspace for the merge.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
         let (count, mod1_len) = (cover_len(n) as usize, mod1_len(n) as usize);
         Mod0Workspace {
@@ -59,7 +61,7 @@ impl<'m> Mod0Workspace<'m> {
     }
 }
 
-/// The buffers.
+/// Buffers of the sort.
 pub struct Skew<'m> {
     cub: Cub<'m>,
     levels: Vec<SkewLevel<'m>>,
@@ -70,7 +72,7 @@ impl<'m> Skew<'m> {
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
         let cub = Cub::allocate(gpu, arena, n)?;
         let (mut levels, mut at, mut shared) = (Vec::new(), n, 0);
-        // Of three symbols and less, all triples differ.
+        // The loop ends at three symbols, since then all triples differ.
         while levels.is_empty() || at > 3 {
             let count = cover_len(at) as usize;
             levels.push(SkewLevel { names: arena.array(count), order: arena.array(count) });
@@ -79,7 +81,7 @@ impl<'m> Skew<'m> {
             shared = shared.max(sorting).max(merging);
             at = cover_len(at);
         }
-        // The level below the last has the same buffers: three symbols or less.
+        // The level below the last has at most three symbols, and needs the same buffers.
         levels.push(SkewLevel { names: arena.array(4), order: arena.array(4) });
         Ok(Skew { cub, levels, shared: arena.array(shared.max(1 << 14)) })
     }

@@ -1,17 +1,17 @@
-//! The skew algorithm with prefix doubling in place of its recursion: the suffixes at positions i
-//! with i mod 3 = 1 or 2 are sorted by their first symbols, then within groups of equal ones by
-//! the pair of ranks h and 2h positions behind, where h is what has been compared so far. Each
-//! round compares three times as much; what has a group of its own is left out. The others are
-//! sorted by the order of those behind them, and merged in.
+//! The skew algorithm with prefix doubling in place of its recursion. The suffixes at positions i
+//! with i mod 3 = 1 or 2, the cover, are sorted by their first symbols. They are then sorted within
+//! groups of equal ones by the pair of ranks h and 2h positions behind, h being the length of their
+//! known common prefix. Each round makes h three times as large. A suffix alone in its group is
+//! left out. The other suffixes are sorted by the order of those behind them, and merged in.
 //!
-//! The paper sorts by triples at first. Here it is as many triples as 64 bits hold, which is 9
-//! symbols of English and 21 of DNA. The paper's segmented sort compares; here large groups are
-//! sorted by radix, the number of the group being a part of the key, and small ones by counting
-//! in the shared memory of a CTA, first by more symbols, then by ranks, [`ROUNDS`] times before
-//! these are written anew.
+//! The paper first sorts by triples. Here the first key is as many triples as 64 bits hold: 9
+//! symbols of English, 21 of DNA. The paper's segmented sort compares keys. Here large groups are
+//! sorted by radix, with the group's number as part of the key. Small groups are sorted by counting
+//! in the shared memory of a CTA: first by more symbols, then by ranks, [`ROUNDS`] times before
+//! ranks are written anew.
 //!
 //! Wang, Baxter and Owens, *Fast parallel skew and prefix-doubling suffix array construction on the
-//! GPU*, 2016, Figure 5 right. Takes about 46 bytes per suffix.
+//! GPU*, 2016, Figure 5 right. Memory: about 46 bytes per suffix.
 
 use super::cover_groups::{
     Alphabet, CoverList, CoverSplit, CoverUnresolved, TextCover, status_len,
@@ -26,18 +26,18 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, log_round};
 
 /// Rounds of text on small groups after the first sort.
 const TEXT_ROUNDS: u32 = 1;
-/// Rounds on small groups by the same ranks.
+/// Rounds on small groups between two writes of ranks.
 const ROUNDS: u32 = 3;
-/// Ranks behind the last, which are 0: of what is behind the end of the text.
+/// Number of ranks behind the last. They are 0 and belong to positions behind the end of the text.
 const PADDING: u32 = 4;
 
-/// The buffers.
+/// Buffers of the sort.
 pub struct SkewPd<'m> {
     cub: Cub<'m>,
     keys: DoubleBuffer<'m, u64>,
     suffixes: DoubleBuffer<'m, u32>,
     changed: Array<'m, u32>,
-    /// What is left, and what will be after the round.
+    /// The list of unresolved suffixes, and that after the current round.
     lists: [CoverList<'m>; 2],
     ranks: Array<'m, u32>,
     order: Array<'m, u32>,
@@ -48,17 +48,17 @@ pub struct SkewPd<'m> {
     status: Array<'m, u64>,
 }
 
-/// How far groups have been compared.
+/// Lengths of the known common prefixes.
 #[derive(Clone, Copy)]
 struct Depth {
-    /// Symbols that small groups have in common.
+    /// Length of the common prefix in small groups.
     small: u32,
-    /// Symbols that all groups have in common.
+    /// Length of the common prefix in all groups.
     all: u32,
 }
 
 impl Depth {
-    /// After so many symbols of all groups, and of small ones if these are all there are.
+    /// Depths after a round. If there are no large groups, `all` is the depth of the small ones.
     fn new(small: u32, all: u32, unresolved: CoverUnresolved) -> Self {
         Depth { small, all: if unresolved.large > 0 { all } else { small } }
     }
@@ -84,13 +84,13 @@ impl<'m> SkewPd<'m> {
         })
     }
 
-    /// Sorts, and writes the transform with its samples too.
+    /// Sorts a block and writes its BWT and samples.
     pub fn run(self, gpu: &Gpu, block: DeviceBlock<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         let counts = count_bytes(gpu, block.text, block.sa.len(), self.bytes)?;
         self.sort(gpu, block, &counts, rounds)
     }
 
-    /// The same for a text with these counts.
+    /// Sorts a block whose byte counts are known, and writes its BWT and samples.
     pub fn sort(
         mut self,
         gpu: &Gpu,
@@ -149,13 +149,13 @@ impl<'m> SkewPd<'m> {
         };
         cover.split(gpu, all, self.lists[0])?;
         cover.write(gpu, &self.cub, self.order, self.spare())?;
-        // The first order is needed no more.
+        // The first order is not needed any more.
         cover.changed_suffixes = self.suffixes.current;
         let (unresolved, _) = cover.unresolved(gpu)?;
         Ok((unresolved, Depth::new(symbols * (1 + TEXT_ROUNDS), symbols, unresolved), cover))
     }
 
-    /// Sorts each group by the ranks behind what it has in common.
+    /// Sorts each group by the ranks behind its common prefix.
     fn round(
         &mut self,
         gpu: &Gpu,
@@ -200,7 +200,7 @@ impl<'m> SkewPd<'m> {
         Ok((now, Depth::new(further, all_further, now)))
     }
 
-    /// Room for suffixes and ranks while these are written.
+    /// Memory for suffixes and ranks while ranks are written.
     fn spare(&self) -> DoubleBuffer<'m, u32> {
         DoubleBuffer::halves(self.keys.alternate.cast())
     }

@@ -6,14 +6,14 @@ use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, arguments};
 
-/// What is sorted: bytes, or the names of triples.
+/// Symbols of a text: bytes, or the names of triples.
 #[derive(Clone, Copy, Debug)]
 pub enum SkewSymbols<'m> {
     Bytes(Array<'m, u8>),
     Names(Array<'m, u32>),
 }
 
-/// A text of n symbols, the largest of which, counted from 1, has `bits` bits.
+/// A text of n symbols. The largest symbol, counted from 1, has `bits` bits.
 #[derive(Clone, Copy, Debug)]
 pub struct SkewText<'m> {
     pub symbols: SkewSymbols<'m>,
@@ -27,24 +27,24 @@ pub const BYTE_BITS: u32 = 9;
 /// Bits of a triple of bytes.
 const TRIPLE_BITS: u32 = 25;
 
-/// Slots of the first kind in a text of n symbols: as many as there are positions that are
-/// multiples of 3.
+/// Number of cover indices of the first kind in a text of n symbols: as many as there are multiples
+/// of 3 below n.
 pub fn mod1_len(n: u32) -> u32 {
     n.div_ceil(3)
 }
 
-/// All cover indices.
+/// Number of cover indices in a text of n symbols.
 pub fn cover_len(n: u32) -> u32 {
     mod1_len(n) + n / 3
 }
 
-/// Where the tiles of a merge that gives so many items begin, and where the last ends.
+/// Number of starts of tiles, and the end, in a merge of `items` items.
 pub fn splits_for(items: u32) -> usize {
     items.div_ceil(TILE) as usize + 1
 }
 
 impl<'m> SkewText<'m> {
-    /// The address, as kernels take it.
+    /// Device address of the symbols.
     fn address(&self) -> u64 {
         match self.symbols {
             SkewSymbols::Bytes(bytes) => bytes.address(),
@@ -76,7 +76,7 @@ impl<'m> SkewText<'m> {
                 .first_items(count);
         if let SkewSymbols::Bytes(_) = self.symbols {
             let arguments = arguments![text, n, mod1_len, count, short.current, first_slots];
-            // SAFETY: `keys` and `order` have so many items, the text has n.
+            // SAFETY: `keys` and `order` have `count` items, and the text has n.
             unsafe { gpu.each("skew_steps/byte_triples", count, arguments)? };
             cub.sort_pairs(gpu, &mut short, order, 0..TRIPLE_BITS)?;
             return Ok(short);
@@ -93,8 +93,8 @@ impl<'m> SkewText<'m> {
         Ok(short)
     }
 
-    /// Marks the first of equal triples with 1, others with 0, and counts them. `keys` are what the
-    /// last sort left.
+    /// Marks the first of equal triples with 1 and the others with 0, and counts the ones. `keys`
+    /// are those of the last sort.
     #[allow(unsafe_code)]
     pub fn triple_heads(
         &self,
@@ -107,7 +107,7 @@ impl<'m> SkewText<'m> {
         let count = order.len();
         let heads = heads.first(count);
         gpu.zero(total)?;
-        // SAFETY: `keys`, `order` and `heads` have so many items, `total` one.
+        // SAFETY: `keys`, `order` and `heads` have `count` items, and `total` has one.
         unsafe {
             if let SkewSymbols::Bytes(_) = self.symbols {
                 let arguments = arguments![keys, count, heads, total];
@@ -121,7 +121,7 @@ impl<'m> SkewText<'m> {
         Ok(gpu.read(total)?[0])
     }
 
-    /// Sorts the suffixes at multiples of 3, from the order of the cover indices. `mod0` has an
+    /// Sorts the suffixes at multiples of 3, given the order of the cover indices. `mod0` has an
     /// item for each.
     #[allow(unsafe_code)]
     pub fn sort_mod0(
@@ -134,7 +134,7 @@ impl<'m> SkewText<'m> {
         let (mod1_len, count) = (mod1_len(self.n), order.len());
         let (flags, mut mod0, mut keys) = (work.flags.first(count), work.mod0, work.keys);
         assert!(mod0.current.len() == mod1_len && keys.current.len() == mod1_len);
-        // SAFETY: `order` and `flags` have so many items.
+        // SAFETY: `order` and `flags` have `count` items.
         unsafe {
             gpu.each("skew_steps/flag_mod1", count, arguments![order, count, mod1_len, flags])?;
         }
@@ -162,21 +162,21 @@ impl<'m> SkewText<'m> {
         work: &Mod0Workspace,
         sa: Array<u32>,
     ) -> Result<()> {
-        // The cover index behind the end, if there is one, is the first in order.
+        // The cover index behind the end, if there is one, comes first in the order.
         let order = order.part(u32::from(self.n % 3 == 1)..order.len());
         let (count, mod1_len) = (order.len(), mod1_len(self.n));
         let cover = work.positions.first(count);
         assert_eq!(count + mod0.len(), self.n);
         assert_eq!(sa.len(), self.n);
-        // SAFETY: `order` and `cover` have so many items.
+        // SAFETY: `order` and `cover` have `count` items.
         unsafe {
             let arguments = arguments![order, count, mod1_len, cover];
             gpu.each("skew_steps/cover_positions", count, arguments)?;
         }
         let (text, n, splits) = (self.address(), self.n, work.splits);
         let (tiles, b_len) = (n.div_ceil(TILE), mod0.len());
-        // SAFETY: the arrays have the lengths that go with them, `ranks` has an item for each cover
-        // index, and `splits` one for each tile and one more.
+        // SAFETY: the arrays have the lengths given with them, `ranks` has an item for each cover
+        // index, and `splits` has one for each tile and one more.
         unsafe {
             let kernel =
                 self.pick("skew_steps/byte_suffix_partition", "skew_steps/name_suffix_partition");
@@ -213,7 +213,7 @@ pub fn scatter(
     let count = cover_indices.len();
     assert!(values.len() == count && names.len() >= count);
     let arguments = arguments![cover_indices, values, count, names];
-    // SAFETY: the arrays have so many items; cover indices are numbers below that.
+    // SAFETY: the arrays have `count` items, and all cover indices are below that.
     unsafe { gpu.each("skew_steps/scatter", count, arguments) }
 }
 

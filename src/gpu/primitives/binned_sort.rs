@@ -1,4 +1,5 @@
-//! Segmented sort by sizes, as GPU-LS has it: the host side of `kernels/primitives/binned_sort.cu`.
+//! Segmented sort that picks a method by the size of each segment, as in GPU-LS: the host side of
+//! `kernels/primitives/binned_sort.cu`.
 //!
 //! | items | sorted by |
 //! |---|---|
@@ -15,7 +16,7 @@ use crate::gpu::runtime::tuning::{
 };
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
-/// Kernels of the small bins, from 2 items on, each bin of twice as many.
+/// Kernels of the small bins. The first takes 2 items; each later one takes twice as many.
 const SMALL: [&str; SMALL_BINS as usize] = [
     "binned_sort/sort_small_2",
     "binned_sort/sort_small_4",
@@ -24,25 +25,25 @@ const SMALL: [&str; SMALL_BINS as usize] = [
     "binned_sort/sort_small_32",
 ];
 
-/// Kernels of the medium bins with the threads of a CTA.
+/// Kernels of the medium bins, with the number of threads per CTA.
 const MEDIUM: [(&str, u32); 2] = [
     ("binned_sort/sort_medium_low", MEDIUM_LOW_THREADS),
     ("binned_sort/sort_medium_high", TILE_THREADS),
 ];
 
-/// Workspace for lists of so many items.
+/// Workspace for lists of up to a given number of items.
 #[derive(Clone, Copy, Debug)]
 pub struct BinnedSort<'m> {
     cub: Cub<'m>,
     merging: SegmentedMerge<'m>,
     counts: Array<'m, u32>,
-    /// The segments, listed bin after bin.
+    /// The segments, listed bin by bin.
     lists: Array<'m, u32>,
 }
 
 impl<'m> BinnedSort<'m> {
-    /// Allocates the workspace for segments of two items or more; segments of one may be as many as
-    /// half the items.
+    /// Allocates the workspace for segments of at least two items each. Of one item each, there may
+    /// be half as many segments as items.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         BinnedSort {
             cub,
@@ -52,9 +53,8 @@ impl<'m> BinnedSort<'m> {
         }
     }
 
-    /// Sorts the values of each segment by their keys, which have `bits` bits. What is sorted is in
-    /// the first arrays before and after. The order of equal keys depends on the size of their
-    /// segment.
+    /// Sorts the values of each segment by their keys, which have `bits` bits. The data is in the
+    /// first arrays before and after. The order of equal keys depends on the size of their segment.
     #[allow(unsafe_code)]
     pub fn sort(
         &self,
@@ -72,7 +72,7 @@ impl<'m> BinnedSort<'m> {
         let (starts, k, v) = (segments.starts, keys.current, values.current);
         for (bin, kernel) in SMALL.into_iter().enumerate() {
             let (list, ctas) = (list(bin), (list(bin).len() << (bin + 1)).div_ceil(THREADS));
-            // SAFETY: the list names segments, whose items keys and values have.
+            // SAFETY: the list names segments, whose items lie within keys and values.
             unsafe {
                 gpu.launch(kernel, ctas, THREADS, arguments![starts, list, list.len(), k, v])?;
             }
@@ -92,14 +92,14 @@ impl<'m> BinnedSort<'m> {
         self.sort_huge(gpu, keys, values, segments, list(bin + 1), bits)
     }
 
-    /// Lists the segments bin by bin; gives where the list of each ends, with a 0 before them.
+    /// Lists the segments bin by bin. Returns 0 and the end of each bin's list.
     #[allow(unsafe_code)]
     fn list_bins(&self, gpu: &Gpu, segments: Segments) -> Result<Vec<u32>> {
         let (counts, cursors) =
             (self.counts.first(SIZE_BINS), self.counts.part(SIZE_BINS..2 * SIZE_BINS));
         let Segments { starts, count } = segments;
         gpu.zero(counts)?;
-        // SAFETY: `starts` has count + 1 items and `counts` one for each bin.
+        // SAFETY: `starts` has count + 1 items, and `counts` has one for each bin.
         unsafe {
             gpu.each("binned_sort/count_bins", count, arguments![starts, count, counts])?;
         }

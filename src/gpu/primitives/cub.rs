@@ -1,7 +1,7 @@
 //! CUB's device-wide sorts, scans and selection: the host side of `kernels/primitives/cub.cu`.
 //!
-//! CUB is C++ on the CUDA runtime; the runtime works in the context and on the stream of the
-//! driver's caller. Its temporary storage is allocated with the other arrays, for the largest
+//! CUB is C++ on the CUDA runtime. The runtime works in the context and on the stream of the
+//! driver's caller. CUB's temporary storage is allocated with the other arrays, for the largest
 //! number of items.
 
 use crate::error::{Error, Result};
@@ -40,30 +40,30 @@ mod c {
     }
 }
 
-/// What is sorted: integers of 32 or 64 bits.
+/// Types of keys and values that can be sorted: integers of 32 or 64 bits.
 pub trait Word: Copy {}
 impl Word for u32 {}
 impl Word for u64 {}
 
-/// Bits of the numbers up to `largest`: as many as a sort of such keys takes.
+/// Number of bits of the numbers up to `largest`. A sort of such keys needs these bits.
 pub fn bit_width(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
-/// CUB with temporary storage for so many items.
+/// CUB with temporary storage for a given number of items.
 #[derive(Clone, Copy, Debug)]
 pub struct Cub<'m> {
     temp: Array<'m, u8>,
 }
 
 impl<'m> Cub<'m> {
-    /// Allocates storage that is enough for every function here over up to `items` items, but for
-    /// [`Cub::sort_pairs`] of values of 64 bits.
+    /// Allocates storage for every function here over up to `items` items, except
+    /// [`Cub::sort_pairs`] of 64-bit values.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         Ok(Cub { temp: arena.array(Self::storage(gpu, items)? + SPARE) })
     }
 
-    /// The same with values of 64 bits.
+    /// Allocates storage for every function here, including sorts of 64-bit values.
     pub fn allocate_wide(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         let pairs = DoubleBuffer::<u64>::nowhere(items);
         let wide = Cub { temp: Array::none() }.pairs(gpu, pairs, pairs, 0..64)?.0;
@@ -78,7 +78,7 @@ impl<'m> Cub<'m> {
             nowhere.pairs(gpu, k64, k32, 0..64)?.0,
             nowhere.keys(gpu, k64, 0..64)?.0,
             nowhere.call(gpu, |temp, bytes, stream| {
-                // SAFETY: without storage the call only says how much it needs.
+                // SAFETY: without storage the call only computes how much it needs.
                 #[allow(unsafe_code)]
                 unsafe {
                     c::bwz_cub_inclusive_sum_u64(temp, bytes, 0, 0, items, stream)
@@ -95,8 +95,8 @@ impl<'m> Cub<'m> {
         Ok(sizes.into_iter().max().unwrap_or(0))
     }
 
-    /// Calls a function with the temporary storage; gives back how much of it was needed if there
-    /// is none.
+    /// Calls a function with the temporary storage. Without storage, returns the number of bytes
+    /// that the function needs.
     fn call(
         &self,
         gpu: &Gpu,
@@ -154,9 +154,9 @@ impl<'m> Cub<'m> {
         Ok((used, selector == 1))
     }
 
-    /// Sorts values by the given bits of their keys, stably. What is sorted is in the first arrays
-    /// then. Keys have 32 bits or 64, and values 32; by storage of [`Cub::allocate_wide`] both may
-    /// have 64.
+    /// Sorts values by the given bits of their keys, stably. The result is in the first arrays.
+    /// Keys have 32 or 64 bits, and values 32. With storage of [`Cub::allocate_wide`], 64-bit keys
+    /// can have 64-bit values.
     pub fn sort_pairs<'a, K: Word, V: Word>(
         &self,
         gpu: &Gpu,
@@ -173,7 +173,7 @@ impl<'m> Cub<'m> {
         Ok(())
     }
 
-    /// Sorts keys by the given bits. What is sorted is in the first array then.
+    /// Sorts keys by the given bits. The result is in the first array.
     pub fn sort_keys(
         &self,
         gpu: &Gpu,
@@ -188,7 +188,8 @@ impl<'m> Cub<'m> {
     }
 }
 
-/// Room above what was asked for the most items, since fewer items may take another path.
+/// Extra bytes beyond the need of the largest number of items, since CUB may sort fewer items in
+/// another way.
 const SPARE: usize = 1 << 20;
 
 macro_rules! scans {
@@ -222,7 +223,8 @@ scans! {
 }
 
 impl Cub<'_> {
-    /// Copies the items whose flag is not 0 to the front of `output`, and their number to `count`.
+    /// Copies the items whose flag is not 0 to the front of `output`, and writes their number to
+    /// `count`.
     #[allow(unsafe_code)]
     pub fn select(
         &self,
@@ -237,7 +239,8 @@ impl Cub<'_> {
         let [from, flags, to, count] =
             [items.address(), flags.address(), output.address(), count.address()];
         self.call(gpu, |temp, bytes, stream| {
-            // SAFETY: `items` and `flags` have n items; the caller gives room for what is selected.
+            // SAFETY: `items` and `flags` have n items; the caller gives room for the selected
+            // ones.
             unsafe { c::bwz_cub_select_flagged_u32(temp, bytes, from, flags, to, count, n, stream) }
         })
         .map(drop)

@@ -1,4 +1,10 @@
-//! Device-wide primitives that know nothing of suffixes: CUB's, and ours.
+//! Device-wide primitives that know nothing of suffixes: those of CUB, and ours.
+//!
+//! | file | job |
+//! |---|---|
+//! | `cub` | CUB's radix sorts, scans and selection |
+//! | `segmented_merge` | segmented sort by merging |
+//! | `binned_sort` | segmented sort that picks a method by size |
 
 pub mod binned_sort;
 pub mod cub;

@@ -1,31 +1,31 @@
-//! Segmented sort by merging: the host side of `kernels/primitives/segmented_merge.cu`, which says
-//! how it works.
+//! Segmented sort by merging: the host side of `kernels/primitives/segmented_merge.cu`, which
+//! explains it.
 
 use crate::error::Result;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
-/// Segments behind each other in a list: `starts[s]` is the first item of segment s, and the item
-/// after the last start is the number of all items.
+/// Segments that lie one behind the other in a list: `starts[s]` is the first item of segment s,
+/// and the item after the last start is the number of all items.
 #[derive(Clone, Copy, Debug)]
 pub struct Segments<'m> {
     pub starts: Array<'m, u32>,
     pub count: u32,
 }
 
-/// Which segments are sorted, by length.
+/// Range of the lengths of segments to sort.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentLengths {
     pub shortest: u32,
     pub longest: u32,
 }
 
-/// Workspace for lists of so many items.
+/// Workspace for lists of up to a given number of items.
 #[derive(Clone, Copy, Debug)]
 pub struct SegmentedMerge<'m> {
-    /// The first segment of each tile.
+    /// First segment of each tile.
     current: Array<'m, u32>,
-    /// The segment that spans the lower border of each tile: its ends.
+    /// Both ends of the segment that spans the lower border of each tile.
     spans: Array<'m, u64>,
     splits: Array<'m, u32>,
     levels: Array<'m, u32>,
@@ -42,9 +42,9 @@ impl<'m> SegmentedMerge<'m> {
         }
     }
 
-    /// Sorts the values of each segment by their keys, stably. Of segments of other lengths, the
-    /// items stay in their segment but may change their order. What is sorted is in the first
-    /// arrays before and after.
+    /// Sorts the values of each segment by their keys, stably. Items of segments of other lengths
+    /// stay in their segment but may change their order. The data is in the first arrays before and
+    /// after.
     #[allow(unsafe_code)]
     pub fn sort(
         &self,
@@ -64,7 +64,8 @@ impl<'m> SegmentedMerge<'m> {
         let SegmentLengths { shortest, longest } = lengths;
         let (Segments { starts, count }, first) = (segments, self.current);
         gpu.zero(self.levels)?;
-        // SAFETY: `starts` has count + 1 items, the arrays of self one for each tile and one more.
+        // SAFETY: `starts` has count + 1 items, and the arrays of `self` have one for each tile and
+        // one more.
         unsafe {
             let arguments =
                 arguments![starts, count, m, shortest, longest, first, self.spans, self.levels];
@@ -80,7 +81,7 @@ impl<'m> SegmentedMerge<'m> {
         self.merge(gpu, levels, keys, values)
     }
 
-    /// Merges runs of tiles in so many passes, and brings everything into the first arrays.
+    /// Merges runs of tiles in `levels` passes, and moves everything to the first arrays.
     #[allow(unsafe_code)]
     fn merge(
         &self,
@@ -93,8 +94,8 @@ impl<'m> SegmentedMerge<'m> {
         let (mut from, mut payload) = (keys, values);
         let SegmentedMerge { spans, splits, .. } = *self;
         for pass in 0..levels {
-            // SAFETY: `spans` and `splits` have an item for each tile and one more, keys and values
-            // m items.
+            // SAFETY: `spans` and `splits` have an item for each tile and one more; keys and values
+            // have m items.
             unsafe {
                 let arguments = arguments![spans, tiles, pass, from.current, splits];
                 gpu.each("segmented_merge/partition_segments", tiles, arguments)?;
@@ -130,7 +131,7 @@ mod tests {
         let values: Vec<u32> = (0..keys.len() as u32).collect();
         let mut expected = values.clone();
         for ends in starts.windows(2) {
-            // Stable: values go up among equal keys.
+            // The sort is stable: values ascend among equal keys.
             expected[ends[0] as usize..ends[1] as usize].sort_by_key(|&v| keys[v as usize]);
         }
         let mut memory = memory(gpu, 60 * keys.len() + (1 << 20));

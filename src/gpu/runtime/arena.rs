@@ -1,7 +1,8 @@
-//! Arenas: device memory of one allocation, cut into arrays.
+//! Arenas: device memory allocated at once and cut into arrays.
 //!
-//! A sorter allocates once, for the largest block so far. The same code that allocates the arrays
-//! also finds how much they need, on an allocator without memory ([`ArenaAllocator::measuring`]).
+//! A sorter allocates once, for the largest block so far. The code that cuts the arrays also
+//! measures how much memory they need, with an allocator that has no memory
+//! ([`ArenaAllocator::measuring`]).
 
 use super::array::{Array, DoubleBuffer};
 use super::gpu_stream::Gpu;
@@ -17,10 +18,10 @@ pub struct Arena {
 }
 
 impl Arena {
-    /// Arrays start at multiples of this many bytes, as memory of its own would.
+    /// Alignment of arrays in bytes: that of an allocation of their own.
     pub const ALIGNMENT: usize = 256;
 
-    /// Allocates `bytes` bytes, or so many more that its last array ends with it.
+    /// Allocates `bytes` bytes, rounded up to [`Self::ALIGNMENT`].
     #[allow(unsafe_code)]
     pub fn new(gpu: &Gpu, bytes: usize) -> Result<Arena> {
         let bytes = bytes.max(1).next_multiple_of(Self::ALIGNMENT);
@@ -30,28 +31,28 @@ impl Arena {
         Ok(Arena { slice, address })
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn len(&self) -> usize {
         self.slice.len()
     }
 
-    /// An allocator of all of it.
+    /// Creates an allocator of the whole arena.
     pub fn allocator(&mut self) -> ArenaAllocator<'_> {
         ArenaAllocator::at(self.address, self.slice.len())
     }
 }
 
-/// An arena that grows with what is asked of it, and is kept.
+/// An arena that grows to the size that is asked for, and is kept.
 #[derive(Debug, Default)]
 pub struct GrowingArena(Option<Arena>);
 
 impl GrowingArena {
-    /// An allocator of at least `bytes` bytes.
+    /// Creates an allocator of at least `bytes` bytes.
     pub fn allocator(&mut self, gpu: &Gpu, bytes: usize) -> Result<ArenaAllocator<'_>> {
         self.grow(gpu, bytes).map(Arena::allocator)
     }
 
-    /// Allocates arrays from memory that is made large enough for them.
+    /// Allocates arrays from memory that is first grown to fit them.
     pub fn fit<'m, T>(
         &'m mut self,
         gpu: &Gpu,
@@ -61,12 +62,12 @@ impl GrowingArena {
         allocate(&mut self.allocator(gpu, bytes)?)
     }
 
-    /// Grows it to at least `bytes` bytes. Where that fails it has none.
+    /// Grows the memory to at least `bytes` bytes. If that fails, the old memory is gone too.
     pub fn grow(&mut self, gpu: &Gpu, bytes: usize) -> Result<&mut Arena> {
         let memory = match self.0.take() {
             Some(memory) if memory.len() >= bytes => memory,
             smaller => {
-                // The old one is freed first: there may be no room for both.
+                // The old memory is freed first, since there may be no room for both.
                 drop(smaller);
                 Arena::new(gpu, bytes)?
             }
@@ -74,13 +75,13 @@ impl GrowingArena {
         Ok(self.0.insert(memory))
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn len(&self) -> usize {
         self.0.as_ref().map_or(0, Arena::len)
     }
 }
 
-/// Bytes that arrays take.
+/// Measures the bytes that arrays take.
 pub fn measure<'m, T>(
     allocate: impl FnOnce(&mut ArenaAllocator<'m>) -> Result<T>,
 ) -> Result<usize> {
@@ -89,10 +90,11 @@ pub fn measure<'m, T>(
     Ok(arena.used())
 }
 
-/// Hands out the parts of an [`Arena`], one behind the other.
+/// Hands out parts of an [`Arena`], one behind the other.
 #[derive(Debug)]
 pub struct ArenaAllocator<'m> {
-    /// What is left of other memory, which is used where an array fits: addresses and sizes.
+    /// Address and size of the unused rest of other arrays, which is taken first if an array fits
+    /// there.
     unused: Vec<(u64, usize)>,
     base: u64,
     used: usize,
@@ -101,7 +103,7 @@ pub struct ArenaAllocator<'m> {
 }
 
 impl<'m> ArenaAllocator<'m> {
-    /// An allocator without memory, which only measures. Its arrays must not be used.
+    /// Creates an allocator without memory, which only measures. Its arrays must not be used.
     pub fn measuring() -> ArenaAllocator<'static> {
         ArenaAllocator::at(0, usize::MAX)
     }
@@ -110,12 +112,13 @@ impl<'m> ArenaAllocator<'m> {
         ArenaAllocator { unused: Vec::new(), base, used: 0, size, memory: PhantomData }
     }
 
-    /// An allocator of the memory of an array: arrays that shared it before are overwritten.
+    /// Creates an allocator of the memory of an array. Arrays allocated there before are
+    /// overwritten.
     pub fn within(array: Array<'m, u8>) -> Self {
         ArenaAllocator::at(array.address(), array.size())
     }
 
-    /// Lets arrays lie in the memory of others that are not used any more, where they fit.
+    /// Lets arrays also lie in the memory of other arrays that are not used any more, if they fit.
     pub fn with_unused(mut self, arrays: &[Array<'m, u8>]) -> Self {
         let aligned = |array: &Array<u8>| {
             let start = array.address().next_multiple_of(Arena::ALIGNMENT as u64);
@@ -125,20 +128,20 @@ impl<'m> ArenaAllocator<'m> {
         self
     }
 
-    /// Bytes handed out, but for those in the memory of other arrays.
+    /// Bytes handed out, not counting those in the memory of other arrays.
     pub fn used(&self) -> usize {
         self.used
     }
 
-    /// The memory that is left.
+    /// The memory not handed out yet.
     pub fn rest(self) -> Array<'m, u8> {
         Array::at(self.base + self.used as u64, self.size - self.used)
     }
 
-    /// An array of `len` items.
+    /// Allocates an array of `len` items.
     ///
     /// # Panics
-    /// If the arena is too small: the caller measures first.
+    /// If the arena is too small: the caller must measure first.
     pub fn array<T>(&mut self, len: usize) -> Array<'m, T> {
         let bytes = (len * size_of::<T>()).next_multiple_of(Arena::ALIGNMENT);
         let fitting = self.unused.iter_mut().filter(|(_, size)| *size >= bytes);
@@ -153,7 +156,7 @@ impl<'m> ArenaAllocator<'m> {
         Array::at(address, len)
     }
 
-    /// A double buffer of `len` items.
+    /// Allocates a double buffer of `len` items.
     pub fn double_buffer<T>(&mut self, len: usize) -> DoubleBuffer<'m, T> {
         DoubleBuffer { current: self.array(len), alternate: self.array(len) }
     }
@@ -167,7 +170,7 @@ mod tests {
     fn arrays_lie_in_unused_memory_where_they_fit() {
         let unused = [Array::at(1000, 600), Array::at(8192, 5000), Array::at(4096, 1024)];
         let mut arena = ArenaAllocator::measuring().with_unused(&unused);
-        // The first begins at 1024, of 576 bytes.
+        // The first one begins at 1024, after alignment, and has 576 bytes.
         let places: Vec<u64> = [512, 512, 300, 6000, 1024, 4000, 256]
             .map(|len| arena.array::<u8>(len).address())
             .into();

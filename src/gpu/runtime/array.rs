@@ -1,4 +1,4 @@
-//! Items in device memory, and pairs of arrays between which a sort goes to and fro.
+//! Arrays in device memory, and pairs of arrays between which a sort alternates.
 
 use cudarc::driver::ValidAsZeroBits;
 use std::marker::PhantomData;
@@ -6,9 +6,9 @@ use std::ops::Range;
 
 /// Items in device memory.
 ///
-/// It is to device memory what `&[Cell<T>]` is to the host's: copies may be kept, and each may be
-/// written through. That is sound because all work on the memory is queued on one stream, or on two
-/// of which one waits for the other.
+/// An array is to device memory what `&[Cell<T>]` is to the host's: it can be copied, and each copy
+/// may be written through. That is sound because all work on the memory is queued on one stream, or
+/// on two streams of which one waits for the other.
 #[derive(Debug)]
 pub struct Array<'m, T> {
     address: u64,
@@ -25,23 +25,23 @@ impl<T> Clone for Array<'_, T> {
 impl<T> Copy for Array<'_, T> {}
 
 impl<'m, T> Array<'m, T> {
-    /// `len` items from an address on.
+    /// `len` items that begin at an address.
     pub(super) fn at(address: u64, len: usize) -> Self {
         Array { address, len, items: PhantomData }
     }
 
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn size(self) -> usize {
         self.len * size_of::<T>()
     }
 
-    /// Its device address.
+    /// Device address of the first item.
     pub fn address(self) -> u64 {
         self.address
     }
 
-    /// The number of items. A block has at most 2^32 - 2, so all counts fit, but that of a large
-    /// text with its padding and those of bytes.
+    /// Number of items. A block has at most 2^32 - 2, so all counts fit in 32 bits. Exceptions are
+    /// a large text with its padding, and arrays of bytes, which are not counted.
     pub fn len(self) -> u32 {
         u32::try_from(self.len).expect("arrays that are counted have less than 2^32 items")
     }
@@ -59,14 +59,14 @@ impl<'m, T> Array<'m, T> {
         self.part(0..len)
     }
 
-    /// The items from one on.
+    /// The items from `start` on.
     pub fn rest(self, start: u32) -> Self {
         let start = start as usize;
         assert!(start <= self.len, "the rest from {start} on of {}", self.len);
         Array::at(self.address + (start * size_of::<T>()) as u64, self.len - start)
     }
 
-    /// Its parts of the given lengths, one behind the other.
+    /// Cuts the array into parts of the given lengths, one behind the other.
     pub fn parts(self, lens: &[u32]) -> Vec<Self> {
         let mut start = 0;
         let mut part = |&len: &u32| {
@@ -77,24 +77,25 @@ impl<'m, T> Array<'m, T> {
         lens.iter().map(&mut part).collect()
     }
 
-    /// `len` items in the memory of another GPU, which this one can read and which waits meanwhile.
+    /// `len` items in the memory of another GPU. This GPU must be able to read them, and the other
+    /// one must wait meanwhile.
     pub fn of_peer(address: u64, len: u32) -> Self {
         Array::at(address, len as usize)
     }
 
-    /// No memory, for calls that only ask how much they need.
+    /// An array without memory, for calls that only ask how much they need.
     pub fn none() -> Self {
         Array::at(0, 0)
     }
 
-    /// The same memory as items of another type. Both must be plain integers.
+    /// The array's memory as items of another type. Both types must be plain integers.
     pub fn cast<U: ValidAsZeroBits>(self) -> Array<'m, U> {
         assert!(self.address.is_multiple_of(align_of::<U>() as u64), "badly aligned");
         Array::at(self.address, self.size() / size_of::<U>())
     }
 }
 
-/// Two arrays of one length, as CUB has them: the data is in the current one, and a sort may use
+/// Two arrays of one length, as CUB uses them. The data is in the current one, and a sort may use
 /// both.
 #[derive(Clone, Copy, Debug)]
 pub struct DoubleBuffer<'m, T> {
@@ -103,7 +104,7 @@ pub struct DoubleBuffer<'m, T> {
 }
 
 impl<'m, T> DoubleBuffer<'m, T> {
-    /// So many items without memory, for calls that only ask how much they need.
+    /// A double buffer of `len` items without memory, for calls that only ask how much they need.
     pub fn nowhere(len: u32) -> Self {
         let items = Array::at(0, len as usize);
         DoubleBuffer { current: items, alternate: items }
@@ -116,7 +117,7 @@ impl<'m, T> DoubleBuffer<'m, T> {
         DoubleBuffer { current: Array::at(array.address, half), alternate: Array::at(middle, half) }
     }
 
-    /// A range of both.
+    /// A range of both arrays.
     pub fn part(self, range: Range<u32>) -> Self {
         DoubleBuffer {
             current: self.current.part(range.clone()),
@@ -124,12 +125,12 @@ impl<'m, T> DoubleBuffer<'m, T> {
         }
     }
 
-    /// The first `len` items of both.
+    /// The first `len` items of both arrays.
     pub fn first_items(self, len: u32) -> Self {
         self.part(0..len)
     }
 
-    /// Exchanges the two.
+    /// Exchanges the two arrays.
     pub fn swap(&mut self) {
         std::mem::swap(&mut self.current, &mut self.alternate);
     }

@@ -1,14 +1,14 @@
-//! What a GPU counts, looked at before the host relies on it: one that is wrong may count anything.
+//! Checks of counts from a GPU, before the host relies on them: a faulty GPU may count anything.
 
 use crate::error::{Error, Result};
 
-/// Many times the rounds that a text takes.
+/// Maximum number of rounds. Every text needs far fewer.
 const MOST_ROUNDS: usize = 1000;
 
-/// A count of some of `most` items.
+/// Checks that `count` items were counted among `most`.
 ///
 /// # Errors
-/// [`Error::Device`] where it is more.
+/// [`Error::Device`] if `count` is larger than `most`.
 pub fn at_most(count: u32, most: u32) -> Result<u32> {
     if count <= most {
         return Ok(count);
@@ -16,10 +16,10 @@ pub fn at_most(count: u32, most: u32) -> Result<u32> {
     Err(Error::Device(format!("a GPU counted {count} of {most} suffixes").into()))
 }
 
-/// Adds how many suffixes a round has left to those of the rounds before.
+/// Appends the number of suffixes that a round has left to those of the rounds before.
 ///
 /// # Errors
-/// [`Error::Device`] where these are too many: wrong ranks may never be all different.
+/// [`Error::Device`] if there are too many rounds: with wrong ranks, a sort may never end.
 pub fn log_round<N>(rounds: &mut Vec<N>, left: N) -> Result<()> {
     if rounds.len() >= MOST_ROUNDS {
         return Err(Error::Device("a GPU sorts a text without end".into()));

@@ -1,6 +1,6 @@
-//! The GPUs of the machine, and one of them with the kernels loaded.
+//! The GPUs of this machine, and a GPU with the kernels loaded.
 //!
-//! [`CudaDevice`] is opened once per GPU and kept until the program ends.
+//! A [`CudaDevice`] is opened once per GPU and kept until the program ends.
 
 use crate::error::{Error, Result};
 use crate::gpu::interface::{Built, DeviceInfo};
@@ -9,16 +9,16 @@ use cudarc::nvrtc::Ptx;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The compiled kernels, by the name of their file.
+/// The compiled kernels, each with the name of its file.
 const FATBINS: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/fatbins.rs"));
 
-/// What the kernels were built with and for.
+/// Compiler version and architectures of the kernels.
 pub const BUILT: &Built = include!(concat!(env!("OUT_DIR"), "/built.rs"));
 
-/// The GPUs that the driver shows to this process.
+/// Lists the GPUs that the driver shows to this process.
 ///
 /// # Errors
-/// [`Error::Device`] where there is no driver or it fails.
+/// [`Error::Device`] if there is no driver or it fails.
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     driver()?;
     let count = CudaContext::device_count().map_err(failed)?;
@@ -48,15 +48,15 @@ fn info(number: i32) -> Result<DeviceInfo, DriverError> {
     })
 }
 
-/// Whether this machine has a driver of NVIDIA, by its library, which takes a millisecond or two.
+/// Returns true if the library of the NVIDIA driver can be loaded. Takes one or two milliseconds.
 #[allow(unsafe_code)]
 pub fn has_driver() -> bool {
-    // SAFETY: loading the driver's library runs its initialisers, which is what every CUDA program
-    // does.
+    // SAFETY: loading the driver's library runs its initialisers, as every CUDA program does.
     unsafe { sys::is_culib_present() }
 }
 
-/// Makes sure that there is a driver: cudarc panics where its library cannot be loaded.
+/// Initialises the driver, or fails if there is none: cudarc panics if the library cannot be
+/// loaded.
 fn driver() -> Result<()> {
     if has_driver() {
         return result::init().map_err(failed);
@@ -64,7 +64,7 @@ fn driver() -> Result<()> {
     Err(Error::Device("this machine has no NVIDIA driver".into()))
 }
 
-/// A failure of the driver as an error of ours.
+/// Turns an error of the driver into [`Error::Device`].
 pub fn failed(error: DriverError) -> Error {
     let name = error.error_name().ok().and_then(|name| name.to_str().ok());
     let text = error.error_string().ok().and_then(|text| text.to_str().ok());
@@ -78,21 +78,21 @@ pub fn failed(error: DriverError) -> Error {
 #[derive(Debug)]
 pub struct CudaDevice {
     pub context: Arc<CudaContext>,
-    /// Its multiprocessors.
+    /// Number of multiprocessors.
     pub processors: u32,
-    /// One for each kernel file, by its name.
+    /// One module for each kernel file, with the name of the file.
     modules: Vec<(&'static str, Arc<CudaModule>)>,
     kernels: Mutex<HashMap<&'static str, CudaFunction>>,
 }
 
 impl CudaDevice {
-    /// Opens GPU `number`, or gives the one that is open already. The first time takes a quarter of
-    /// a second or so.
+    /// Opens GPU `number`, or returns it if it is open already. The first time takes about a
+    /// quarter of a second.
     ///
     /// # Errors
-    /// [`Error::Device`] where it is not there, or its driver is too old for the kernels.
+    /// [`Error::Device`] if the GPU is missing, or its driver is too old for the kernels.
     pub fn open(number: u32) -> Result<Arc<CudaDevice>> {
-        // A lock for each, so that several GPUs come up side by side.
+        // One lock per GPU, so that several GPUs can be opened at the same time.
         type OpenDevice = Arc<Mutex<Option<Arc<CudaDevice>>>>;
         static OPEN: Mutex<BTreeMap<u32, OpenDevice>> = Mutex::new(BTreeMap::new());
         let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +114,8 @@ impl CudaDevice {
             return Err(Error::Device(format!("there is no CUDA device {number}").into()));
         }
         let context = CudaContext::new(number as usize).map_err(failed)?;
-        // A thread that waits for a GPU lets others compute, which spinning would not.
+        // A thread that waits for a GPU yields, so that others can compute; spinning would prevent
+        // that.
         context.set_flags(sys::CUctx_flags::CU_CTX_SCHED_YIELD).map_err(failed)?;
         let load = |&(file, code): &(_, &[u8])| {
             context.load_module(Ptx::from_binary(code.to_vec())).map(|module| (file, module))
@@ -127,7 +128,7 @@ impl CudaDevice {
         Ok(CudaDevice { context, processors, modules, kernels: Mutex::default() })
     }
 
-    /// A kernel by its file and name, such as `keys/pack_symbols`.
+    /// Finds a kernel by its file and name, such as `keys/pack_symbols`.
     pub fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {

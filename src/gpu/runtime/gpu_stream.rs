@@ -1,7 +1,7 @@
-//! A stream of work on a GPU: launches of kernels, and the flags by which they answer.
+//! A stream of work on a GPU: kernel launches, and the flags by which kernels answer the host.
 //!
-//! All work of a sorter goes to its one stream, one step after the other. An inverse has two, for
-//! work and for copies, which wait for each other.
+//! A sorter queues all its work on one stream, one step after the other. An inverse has two
+//! streams, one for work and one for copies, which wait for each other.
 
 use super::array::Array;
 use super::cuda_device::{CudaDevice, failed};
@@ -15,7 +15,7 @@ use cudarc::driver::{
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// An argument of a kernel.
+/// Argument of a kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum KernelArgument {
     Address(u64),
@@ -40,7 +40,7 @@ impl From<u32> for KernelArgument {
     }
 }
 
-/// The arguments of a kernel: arrays, addresses and numbers.
+/// Makes the list of a kernel's arguments from arrays, addresses and numbers.
 macro_rules! arguments {
     ($($argument:expr),* $(,)?) => {
         &[$($crate::gpu::runtime::KernelArgument::from($argument)),*]
@@ -48,23 +48,23 @@ macro_rules! arguments {
 }
 pub(crate) use arguments;
 
-/// A stream of work on a device.
+/// A stream of work on a GPU.
 #[derive(Debug)]
 pub struct Gpu {
     device: Arc<CudaDevice>,
     stream: Arc<CudaStream>,
     host_flags: HostFlags,
-    /// Launches until a simulated failure, for tests.
+    /// Number of launches until a simulated failure, for tests.
     fuse: Cell<Option<u32>>,
-    /// Whether it reports that no memory is free, for tests.
+    /// True if the stream reports that no memory is free, for tests.
     scarce: Cell<bool>,
 }
 
 impl Gpu {
-    /// A new stream on GPU `number`.
+    /// Opens a new stream on GPU `number`.
     ///
     /// # Errors
-    /// As [`CudaDevice::open`].
+    /// Those of [`CudaDevice::open`].
     pub fn open(number: u32) -> Result<Gpu> {
         let device = CudaDevice::open(number)?;
         let stream = device.context.new_stream().map_err(failed)?;
@@ -76,7 +76,7 @@ impl Gpu {
         &self.device.context
     }
 
-    /// The stream for CUDA's C functions, with the context made current on this thread.
+    /// The stream for CUDA's C functions. Makes the context current on this thread.
     pub fn raw_stream(&self) -> Result<sys::CUstream> {
         self.check(self.device.context.bind_to_thread())?;
         Ok(self.stream.cu_stream())
@@ -86,23 +86,25 @@ impl Gpu {
         &self.stream
     }
 
-    /// The result of a driver call as one of ours.
+    /// Turns the error of a driver call into one of ours.
     pub fn check<T>(&self, result: Result<T, DriverError>) -> Result<T> {
         result.map_err(failed)
     }
 
-    /// How a thread waits for this stream: asleep where the device has those of others too. To
-    /// decode and invert takes three, and one more reference is that of all open devices.
+    /// The way in which a thread waits for this stream: asleep if other streams share the device.
+    /// Decoding and inverting one block takes three streams, and the table of open devices has one
+    /// more reference.
     fn pause(&self) -> Pause {
         const ALONE: usize = 3 + 1;
         if Arc::strong_count(&self.device) > ALONE { Pause::Sleep } else { Pause::Yield }
     }
 
-    /// Waits until all work is done. A failure on the way shows here at the latest.
+    /// Waits until all queued work is done. Every failure of that work shows here at the latest.
     pub fn wait(&self) -> Result<()> {
         if let Pause::Sleep = self.pause() {
             while !self.is_idle()? {
-                // To ask the driver takes its lock, which those that launch kernels wait for.
+                // Asking the driver takes its lock, for which threads that launch kernels would
+                // wait.
                 Pause::Sleep.after(u32::MAX);
             }
         }
@@ -110,21 +112,22 @@ impl Gpu {
         self.check(self.device.context.check_err())
     }
 
-    /// What was done, when nothing of it that failed may still be at work beside the next.
+    /// Returns `done`. After a failure it first waits, so that none of the failed work runs beside
+    /// later work.
     pub fn ended<T>(&self, done: Result<T>) -> Result<T> {
-        // What the wait says adds nothing.
+        // An error of this wait is ignored, since `done` has the first error.
         done.inspect_err(|_| drop(self.wait()))
     }
 
-    /// Lets the work queued from now on begin when all that `other` has queued by now is done.
+    /// Makes later work of this stream wait for all work that `other` has queued so far.
     pub fn wait_for(&self, other: &Gpu) -> Result<()> {
         self.check(self.stream.join(&other.stream))
     }
 
-    /// Queues a kernel over `items` items, one thread for each. Nothing happens for none.
+    /// Queues a kernel with one thread per item. Does nothing if there are no items.
     ///
     /// # Safety
-    /// The arguments must be those of the kernel, and the arrays as long as it says.
+    /// The arguments must be those of the kernel, and the arrays as long as the kernel requires.
     #[allow(unsafe_code)]
     pub unsafe fn each(
         &self,
@@ -132,14 +135,14 @@ impl Gpu {
         items: u32,
         arguments: &[KernelArgument],
     ) -> Result<()> {
-        // SAFETY: as this function asks for.
+        // SAFETY: guaranteed by the caller.
         unsafe { self.launch(name, items.div_ceil(THREADS), THREADS, arguments) }
     }
 
-    /// Queues a kernel of `ctas` CTAs. Nothing happens for none.
+    /// Queues a kernel of `ctas` CTAs. Does nothing if there are none.
     ///
     /// # Safety
-    /// The arguments must be those of the kernel, and the arrays as long as it says.
+    /// The arguments must be those of the kernel, and the arrays as long as the kernel requires.
     #[allow(unsafe_code)]
     pub unsafe fn launch(
         &self,
@@ -160,14 +163,14 @@ impl Gpu {
                 KernelArgument::Number(number) => launch.arg(number),
             };
         }
-        // SAFETY: as this function asks for.
+        // SAFETY: guaranteed by the caller.
         self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
     }
 
-    /// Queues a kernel whose only argument is a struct. Nothing happens for no CTAs.
+    /// Queues a kernel whose only argument is a struct. Does nothing if there are no CTAs.
     ///
     /// # Safety
-    /// The struct must be that of the kernel, and the arrays in it as long as it says.
+    /// The struct must be that of the kernel, and its arrays as long as the kernel requires.
     #[allow(unsafe_code)]
     pub unsafe fn launch_struct(
         &self,
@@ -183,16 +186,16 @@ impl Gpu {
         let kernel = self.device.kernel(name)?;
         let mut launch = self.stream.launch_builder(&kernel);
         launch.arg(argument);
-        // SAFETY: as this function asks for.
+        // SAFETY: guaranteed by the caller.
         self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
     }
 
-    /// Multiprocessors of this GPU.
+    /// Number of multiprocessors of this GPU.
     pub fn processors(&self) -> u32 {
         self.device.processors
     }
 
-    /// The address of the flags by which kernels of this stream answer the host.
+    /// Device address of the flags by which kernels of this stream answer the host.
     pub fn host_flags(&self) -> u64 {
         self.host_flags.address()
     }
@@ -202,8 +205,8 @@ impl Gpu {
         self.host_flags.reset(FLAG_ITEMS as usize);
     }
 
-    /// Waits for the two counts that the last kernel publishes, and not for the stream, which takes
-    /// longer.
+    /// Waits for the two counts that the last kernel publishes. Waiting for the whole stream would
+    /// take longer.
     pub fn wait_for_counts(&self) -> Result<(u32, u32)> {
         self.poll(|host_flags| host_flags.counts())
     }
@@ -221,22 +224,22 @@ impl Gpu {
         Err(Error::Device("CUDA: a kernel ended without a result".into()))
     }
 
-    /// Whether all work is done.
+    /// Returns true if all queued work is done.
     #[allow(unsafe_code)]
     pub fn is_idle(&self) -> Result<bool> {
-        // SAFETY: the stream lives, and its context is current where something was queued.
+        // SAFETY: the stream is alive, and `raw_stream` makes its context current.
         match unsafe { sys::cuStreamQuery(self.raw_stream()?) } {
             sys::CUresult::CUDA_ERROR_NOT_READY => Ok(false),
             done => self.check(done.result()).map(|()| true),
         }
     }
 
-    /// The counts of bytes that a kernel has published before the two counts.
+    /// The counts of bytes that a kernel has published, before it published the two counts.
     pub fn byte_counts(&self) -> [u32; 256] {
         std::array::from_fn(|byte| self.host_flags.word(FLAG_BYTE_COUNTS as usize + byte))
     }
 
-    /// Queues a copy of words to an array, by way of the host flags: once for each block.
+    /// Queues a copy of words to an array by way of the host flags, which is done once per block.
     pub fn upload_words(&self, words: &[u32], array: Array<u32>) -> Result<()> {
         self.check(self.host_flags.upload_words(words, array, self.raw_stream()?))
     }
@@ -253,12 +256,12 @@ impl Gpu {
         })
     }
 
-    /// Whether it reports that no memory is free.
+    /// Returns true if the stream reports that no memory is free.
     pub fn is_scarce(&self) -> bool {
         self.scarce.get()
     }
 
-    /// Lets it report that no memory is free.
+    /// Makes the stream report that no memory is free.
     #[cfg(test)]
     pub fn make_scarce(&self) {
         self.scarce.set(true);

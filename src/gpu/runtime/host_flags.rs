@@ -1,7 +1,6 @@
-//! Mapped host flags: words of the host's memory that kernels write and the host polls while they
-//! run.
+//! Mapped host flags: words of host memory that kernels write and the host polls meanwhile.
 //!
-//! Polling takes less time than waiting for the stream, which matters for small blocks.
+//! Polling is faster than waiting for the stream, which matters for small blocks.
 
 use super::array::Array;
 use super::tuning::{FLAG_GROUPS, FLAG_ITEMS, FLAG_UPLOAD, FLAG_WORDS, UPLOAD_WORDS};
@@ -17,39 +16,40 @@ pub struct HostFlags {
     _words: PinnedHostSlice<u32>,
 }
 
-// SAFETY: the memory belongs to this alone, as that of a `Vec` does.
+// SAFETY: the memory belongs to this value alone, like that of a `Vec`.
 #[allow(unsafe_code)]
 unsafe impl Send for HostFlags {}
 
-/// The value of a word that no kernel has written since its reset.
+/// Value of a word that no kernel has written since its reset.
 pub const UNSET: u32 = u32::MAX;
 
 impl HostFlags {
     #[allow(unsafe_code)]
     pub fn new(context: &Arc<CudaContext>) -> Result<HostFlags, DriverError> {
         let (len, flag) = (FLAG_WORDS as usize, sys::CU_MEMHOSTALLOC_DEVICEMAP);
-        // SAFETY: its items are integers, and set to 0 here.
+        // SAFETY: the items are integers, and are set to 0 below.
         let mut words = unsafe { context.alloc_pinned_with_flags::<u32>(len, flag)? };
         let start = words.as_mut_ptr()?;
-        // SAFETY: so many words were allocated.
+        // SAFETY: `len` words were allocated.
         unsafe { start.write_bytes(0, len) };
         Ok(HostFlags { start, _words: words })
     }
 
-    /// Its address for kernels, which is that of the host: on 64-bit systems addresses are unified.
+    /// Address of the flags for kernels. It equals the host address, since 64-bit systems have
+    /// unified addresses.
     pub fn address(&self) -> u64 {
         self.start as u64
     }
 
-    /// The present value of a word.
+    /// Current value of a word.
     #[allow(unsafe_code)]
     pub fn word(&self, word: usize) -> u32 {
         assert!(word < FLAG_WORDS as usize);
-        // SAFETY: there are so many words. A kernel may write them meanwhile, each at once.
+        // SAFETY: the word exists. A kernel may write it meanwhile, but writes a word at once.
         unsafe { self.start.add(word).read_volatile() }
     }
 
-    /// Queues a copy of words to an array. It must be done before the next call.
+    /// Queues a copy of words to an array. The copy must be done before the next call.
     #[allow(unsafe_code)]
     pub fn upload_words(
         &self,
@@ -58,8 +58,8 @@ impl HostFlags {
         stream: sys::CUstream,
     ) -> Result<(), DriverError> {
         assert!(words.len() <= UPLOAD_WORDS as usize && array.len() as usize >= words.len());
-        // SAFETY: there are so many words from there on, which no kernel writes to, and which live
-        // on.
+        // SAFETY: the flags have that many words from there on. No kernel writes them, and they
+        // stay allocated.
         unsafe {
             let start = self.start.add(FLAG_UPLOAD as usize);
             start.copy_from_nonoverlapping(words.as_ptr(), words.len());
@@ -68,7 +68,7 @@ impl HostFlags {
         }
     }
 
-    /// Makes a word [`UNSET`].
+    /// Sets a word to [`UNSET`].
     #[allow(unsafe_code)]
     pub fn reset(&self, word: usize) {
         assert!(word < FLAG_WORDS as usize);
@@ -76,13 +76,13 @@ impl HostFlags {
         unsafe { self.start.add(word).write_volatile(UNSET) };
     }
 
-    /// The two counts that a kernel publishes, once it has.
+    /// The two counts that a kernel publishes, or `None` before it has.
     pub fn counts(&self) -> Option<(u32, u32)> {
         let items = self.word(FLAG_ITEMS as usize);
         if items == UNSET {
             return None;
         }
-        // The kernel wrote the other one before.
+        // The kernel wrote the other count before this one.
         fence(Ordering::Acquire);
         Some((items, self.word(FLAG_GROUPS as usize)))
     }

@@ -1,4 +1,4 @@
-//! What all GPU code stands on: devices, streams of work on them, memory, and numbers shared with
+//! Foundation of all GPU code: devices, streams of work on them, memory, and numbers shared with
 //! the kernels.
 //!
 //! | file | job |
@@ -7,9 +7,9 @@
 //! | `tuning` | numbers that kernels and host share |
 //! | `kernel_structs` | structs that the host fills and kernels take |
 //! | `host_flags` | words that kernels write and the host polls |
-//! | `counted` | checks of what they count |
+//! | `counted` | checks of counts that come from a GPU |
 //! | `cuda_device` | the GPUs of the machine; one with the kernels loaded |
-//! | `pause` | how a thread waits for what it looks at |
+//! | `pause` | how a thread passes the time while it polls |
 //! | `gpu_stream` | a stream of launches on a GPU |
 //! | `transfers` | copies of arrays |
 //! | `arena` | device memory cut into arrays |

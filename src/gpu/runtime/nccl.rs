@@ -1,7 +1,7 @@
-//! NCCL: bytes sent between GPUs, in groups of sends and receives.
+//! NCCL: data sent between GPUs, in groups of sends and receives.
 //!
-//! Its library is opened when it is first asked for, by the name that its packages install. Neither
-//! a build of bwz nor a run on one GPU needs it.
+//! The library is opened on first use, by the name that its packages install. Neither a build of
+//! bwz nor a run on one GPU needs it.
 
 use super::super::peers::Peers;
 use super::array::Array;
@@ -26,8 +26,8 @@ type Status = c_int;
 /// `ncclComm_t`.
 type Handle = *mut c_void;
 
-/// What processors that form one network have in common (`ncclUniqueId`): one of them makes it, and
-/// all join with it.
+/// Identity of a network of processors (`ncclUniqueId`). One of them creates it, and all join with
+/// it.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct NcclId([c_char; 128]);
@@ -46,12 +46,12 @@ struct Nccl {
     send: unsafe extern "C" fn(*const c_void, usize, c_int, c_int, Handle, CUstream) -> Status,
     recv: unsafe extern "C" fn(*mut c_void, usize, c_int, c_int, Handle, CUstream) -> Status,
     get_error_string: unsafe extern "C" fn(Status) -> *const c_char,
-    /// The functions are there as long as it is.
+    /// Keeps the functions loaded.
     _library: Library,
 }
 
 impl Nccl {
-    /// Opens the library, the first time.
+    /// Returns the library, which the first call opens.
     fn get() -> Result<&'static Nccl> {
         static NCCL: OnceLock<Result<Nccl, libloading::Error>> = OnceLock::new();
         let failed = |e: &_| Error::Device(format!("NCCL ({LIBRARY}) cannot be used: {e}").into());
@@ -60,8 +60,7 @@ impl Nccl {
 
     #[allow(unsafe_code)]
     fn open() -> Result<Nccl, libloading::Error> {
-        // SAFETY: to load the library runs its initialisers, which is what every program that uses
-        // NCCL does.
+        // SAFETY: loading the library runs its initialisers, as every program that uses NCCL does.
         let library = unsafe { Library::new(LIBRARY)? };
         // SAFETY: the fields have the types that nccl.h gives the functions.
         unsafe {
@@ -86,28 +85,28 @@ impl Nccl {
         if matches!(status, SUCCESS | IN_PROGRESS) {
             return Ok(());
         }
-        // SAFETY: the library gives a string that stays, whatever the status.
+        // SAFETY: the library returns a static string for every status.
         let text = unsafe { CStr::from_ptr((self.get_error_string)(status)) };
         Err(Error::Device(format!("NCCL: {}", text.to_string_lossy()).into()))
     }
 }
 
-/// A function of the library.
+/// Finds a function of the library.
 ///
 /// # Safety
-/// `F` must be its type.
+/// `F` must be the type of the function.
 #[allow(unsafe_code)]
 unsafe fn find<F: Copy>(library: &Library, name: &CStr) -> Result<F, libloading::Error> {
-    // SAFETY: as this function asks for.
+    // SAFETY: guaranteed by the caller.
     let symbol: Symbol<F> = unsafe { library.get(name.to_bytes_with_nul())? };
     Ok(*symbol)
 }
 
 impl NcclId {
-    /// One for a new network.
+    /// Creates the identity of a new network.
     ///
     /// # Errors
-    /// [`Error::Device`] where NCCL is not installed or fails.
+    /// [`Error::Device`] if NCCL is not installed or fails.
     #[allow(unsafe_code)]
     pub fn new() -> Result<NcclId> {
         let (nccl, mut id) = (Nccl::get()?, NcclId([0; 128]));
@@ -116,12 +115,12 @@ impl NcclId {
         Ok(id)
     }
 
-    /// The bytes that another process joins with.
+    /// The bytes with which another process can join.
     pub fn to_bytes(self) -> [u8; 128] {
         self.0.map(c_char::cast_unsigned)
     }
 
-    /// What another process has made.
+    /// The identity that another process has created.
     ///
     /// # Errors
     /// None; [`Error::Device`] in a build without CUDA.
@@ -130,15 +129,15 @@ impl NcclId {
     }
 }
 
-/// How a network is made (`ncclConfig_t`), as far as its first version has it. The library takes
-/// what a shorter one leaves out as undefined.
+/// Configuration of a network (`ncclConfig_t`), with the fields of its first version. The library
+/// uses its defaults for later fields.
 #[derive(Debug)]
 #[repr(C)]
 struct Config {
     size: usize,
     magic: u32,
     version: u32,
-    /// 0: calls come back at once, and `ncclCommGetAsyncError` says when they are done.
+    /// 0: calls return at once, and `ncclCommGetAsyncError` tells when they are done.
     blocking: c_int,
     cluster_size: c_int,
     least_ctas: c_int,
@@ -151,7 +150,7 @@ impl Config {
     const NOT_BLOCKING: Config = Config {
         size: size_of::<Config>(),
         magic: 0xCAFE_BEEF,
-        // 2.17, which has these fields.
+        // Version 2.17, which has these fields.
         version: 21700,
         blocking: 0,
         cluster_size: c_int::MIN,
@@ -162,7 +161,7 @@ impl Config {
     };
 }
 
-/// One end of a network of GPUs. Where one of its GPUs fails, all ends are aborted.
+/// One end of a network of GPUs. If one of the GPUs fails, all ends are aborted.
 #[derive(Debug)]
 pub struct Communicator<'p> {
     nccl: &'static Nccl,
@@ -172,7 +171,8 @@ pub struct Communicator<'p> {
 }
 
 impl<'p> Communicator<'p> {
-    /// Joins as `number` of `count`, and waits until all `peers` have. Each has a GPU of its own.
+    /// Joins as `number` of `count`, and waits until all `peers` have joined. Each needs its own
+    /// GPU.
     #[allow(unsafe_code)]
     pub fn join(
         gpu: &Gpu,
@@ -181,20 +181,20 @@ impl<'p> Communicator<'p> {
         peers: &'p Peers,
     ) -> Result<Self> {
         let nccl = Nccl::get()?;
-        // The library takes the device whose context is current.
+        // The library uses the device whose context is current.
         gpu.raw_stream()?;
         let number_of = |n: usize| c_int::try_from(n).expect("less than 2^31 GPUs");
         let (mut handle, config) = (ptr::null_mut(), Config::NOT_BLOCKING);
         let (of, me) = (number_of(count), number_of(number));
-        // SAFETY: the library writes the handle, and reads as much of the config as it says it has.
+        // SAFETY: the library writes the handle, and reads the config only up to the size in it.
         nccl.check(unsafe { (nccl.comm_init_rank_config)(&mut handle, of, id, me, &config) })?;
         let communicator = Communicator { nccl, handle, number, peers };
         communicator.wait(|| Ok(true))?;
         Ok(communicator)
     }
 
-    /// Sends `sent[q]` to each GPU q, and receives `received[q]` from it, in one group. It is done
-    /// when [`Communicator::wait_for`] says so.
+    /// Sends `sent[q]` to each GPU q and receives `received[q]` from it, in one group. The
+    /// transfers are done when [`Communicator::wait_for`] returns.
     #[allow(unsafe_code)]
     pub fn all_to_all<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
         let (nccl, stream) = (self.nccl, gpu.raw_stream()?);
@@ -203,8 +203,8 @@ impl<'p> Communicator<'p> {
         let exchange = |(peer, (from, to)): (c_int, (&Array<T>, &Array<T>))| {
             let (size, address) = (from.size(), from.address() as *const c_void);
             if size > 0 {
-                // SAFETY: the array has so many bytes of device memory, which stays until the
-                // stream has been waited for.
+                // SAFETY: the array has `size` bytes of device memory, which stay allocated until
+                // the stream has been waited for.
                 nccl.check(unsafe {
                     (nccl.send)(address, size, UINT8, peer, self.handle, stream)
                 })?;
@@ -219,19 +219,19 @@ impl<'p> Communicator<'p> {
             Ok(())
         };
         let queued = (0..).zip(sent.iter().zip(received)).try_for_each(exchange);
-        // SAFETY: it closes the group that was opened above.
+        // SAFETY: it closes the group opened above.
         let ended = nccl.check(unsafe { (nccl.group_end)() });
         queued.and(ended)?;
         self.wait(|| Ok(true))
     }
 
-    /// Waits until all that was queued for a GPU is done.
+    /// Waits until all work queued on a GPU is done.
     pub fn wait_for(&self, gpu: &Gpu) -> Result<()> {
         self.wait(|| gpu.is_idle())?;
         gpu.wait()
     }
 
-    /// Waits until the library is done with what was asked of it, and then something is `ready`.
+    /// Waits until the library has done what was asked of it and `ready` returns true.
     fn wait(&self, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
         let failed = |_: &_| self.peers.fail(self.number);
         self.peers.wait(|| Ok(self.is_done()? && ready()?)).inspect_err(failed)

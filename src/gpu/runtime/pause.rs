@@ -1,35 +1,38 @@
-//! How a thread waits for a GPU that it looks at again and again.
+//! How a thread passes the time while it polls a GPU.
 //!
-//! Most waits are shorter than it takes to be woken. A thread that alone gives a GPU its work looks
-//! at once again, and lets others have their turn. Where the GPU has work of others meanwhile, it
-//! sleeps soon: that leaves the processor to those who filter and code, and whoever sleeps is woken
-//! ahead of them, while those that yield come behind all. With eight blocks on a GPU and all
-//! threads busy that was 7 % of the time.
+//! Most waits are shorter than waking a thread takes, so a thread polls. If it alone gives work to
+//! the GPU, it looks again at once, and yields now and then. If others share the GPU, it soon
+//! sleeps between looks. That leaves the processor to threads that filter and code. It also puts
+//! the thread ahead of them when it wakes, whereas a thread that yields comes behind all others.
+//! With eight blocks on a GPU and all threads busy, that saved 7 % of the time.
 
 use std::hint;
 use std::thread;
 use std::time::Duration;
 
-/// Looks until a thread lets others have their turn, and until it sleeps.
+/// Number of looks after which a thread yields.
 const SPINS: u32 = 1 << 6;
+/// Number of looks after which a thread sleeps between looks.
 const SPINS_BEFORE_SLEEP: u32 = 1 << 9;
+/// Duration of a sleep.
 const SLEEP: Duration = Duration::from_micros(20);
 
-/// Looks between two questions to the driver whether it is still at work.
+/// Number of looks between two questions to the driver whether the GPU is still at work.
 const ASKS: u32 = 1 << 16;
 
-/// How a thread passes the time between two looks.
+/// Way to pass the time between two looks.
 #[derive(Clone, Copy, Debug)]
 pub enum Pause {
-    /// It is awaited: by turns it looks again at once and yields.
+    /// No other stream has work on the GPU: the thread looks again at once, and yields now and
+    /// then.
     Yield,
-    /// Others have work meanwhile: it sleeps, after the first looks.
+    /// Others have work on the GPU: the thread sleeps after the first looks.
     Sleep,
 }
 
 impl Pause {
-    /// Passes the time after so many looks. Says whether they took so long that it may be asked
-    /// whether anything comes.
+    /// Passes the time after `looks` looks. Returns true if it is time to ask the driver whether
+    /// the GPU is still at work.
     pub fn after(self, looks: u32) -> bool {
         match self {
             Pause::Sleep if looks >= SPINS_BEFORE_SLEEP => thread::sleep(SLEEP),

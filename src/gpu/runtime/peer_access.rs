@@ -6,8 +6,8 @@ use super::gpu_stream::Gpu;
 use cudarc::driver::{result, sys};
 
 impl Gpu {
-    /// Lets `reader` read this GPU's memory directly, and says whether the machine can do that.
-    /// Where it cannot, copies still work.
+    /// Lets `reader` read this GPU's memory directly. Returns false if the machine cannot do that;
+    /// copies then still work.
     #[allow(unsafe_code)]
     pub fn let_read(&self, reader: &Gpu) -> bool {
         let [own, other] = [self, reader].map(|gpu| gpu.context().ordinal() as i32);
@@ -20,14 +20,15 @@ impl Gpu {
         if asked.is_err() || can == 0 || reader.raw_stream().is_err() {
             return false;
         }
-        // SAFETY: the context is that of an open device, and this thread has that of the reader,
-        // which was just made current.
+        // SAFETY: the context is that of an open device, and `raw_stream` has made the reader's
+        // context current on this thread.
         let given = unsafe { sys::cuCtxEnablePeerAccess(self.context().cu_ctx(), 0) };
         let before = sys::CUresult::CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED;
         (given == before || given.result().is_ok()) && self.open_pool(other)
     }
 
-    /// The same for memory of the device's pool, which arenas are taken from where there is one.
+    /// Gives the reader access to the device's memory pool, from which arenas are allocated if the
+    /// device has one.
     #[allow(unsafe_code)]
     fn open_pool(&self, reader: i32) -> bool {
         let location = sys::CUmemLocation {
@@ -40,7 +41,7 @@ impl Gpu {
         if !self.context().has_async_alloc() {
             return true;
         }
-        // SAFETY: both are devices that are open; the pool is the driver's own and stays.
+        // SAFETY: both devices are open; the pool belongs to the driver and stays.
         let given = unsafe {
             result::device::get(own)
                 .and_then(|device| result::device::get_default_mem_pool(device))

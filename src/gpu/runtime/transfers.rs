@@ -6,13 +6,13 @@ use crate::error::Result;
 use cudarc::driver::{ValidAsZeroBits, result, sys};
 
 impl Gpu {
-    /// Bytes of device memory that are free.
+    /// Bytes of free device memory.
     pub fn free_memory(&self) -> Result<usize> {
         let (free, _) = self.check(self.context().mem_get_info())?;
         Ok(if self.is_scarce() { 0 } else { free })
     }
 
-    /// Bytes of device memory in all.
+    /// Total bytes of device memory.
     pub fn all_memory(&self) -> Result<usize> {
         self.check(self.context().mem_get_info()).map(|(_, all)| all)
     }
@@ -22,20 +22,20 @@ impl Gpu {
     pub fn read<T: ValidAsZeroBits + Clone + Default>(&self, array: Array<T>) -> Result<Vec<T>> {
         let mut items = vec![T::default(); array.len() as usize];
         let stream = self.raw_stream()?;
-        // SAFETY: `array` lies in memory that lives, `items` is as long, and is not touched before
-        // the wait.
+        // SAFETY: `array` lies in live memory. `items` has the same length and is not touched
+        // before the wait.
         self.check(unsafe { result::memcpy_dtoh_async(&mut items, array.address(), stream) })?;
         self.wait()?;
         Ok(items)
     }
 
-    /// Copies items to an array that has room for them, and waits until they are taken.
+    /// Copies items to an array that has room for them, and waits for the copy.
     #[allow(unsafe_code)]
     pub fn write<T: ValidAsZeroBits>(&self, items: &[T], array: Array<T>) -> Result<()> {
         assert!(items.len() <= array.len() as usize, "no room for what is written");
         let stream = self.raw_stream()?;
-        // SAFETY: `array` lies in memory that lives and is long enough; `items` stays until the
-        // wait is over.
+        // SAFETY: `array` lies in live memory and is long enough. `items` stays until the wait is
+        // over.
         self.check(unsafe { result::memcpy_htod_async(array.address(), items, stream) })?;
         self.wait()
     }
@@ -44,7 +44,7 @@ impl Gpu {
     #[allow(unsafe_code)]
     pub fn zero<T: ValidAsZeroBits>(&self, array: Array<T>) -> Result<()> {
         let (bytes, stream) = (array.size(), self.raw_stream()?);
-        // SAFETY: `array` lies in memory that lives, and its items are integers.
+        // SAFETY: `array` lies in live memory, and its items are integers.
         self.check(unsafe { result::memset_d8_async(array.address(), 0, bytes, stream) })
     }
 
@@ -53,18 +53,20 @@ impl Gpu {
     pub fn copy<T>(&self, from: Array<T>, to: Array<T>) -> Result<()> {
         assert_eq!(from.len(), to.len());
         let (bytes, stream) = (from.size(), self.raw_stream()?);
-        // SAFETY: both arrays lie in memory that lives and have so many bytes.
+        // SAFETY: both arrays lie in live memory and have `bytes` bytes.
         self.check(unsafe {
             result::memcpy_dtod_async(to.address(), from.address(), bytes, stream)
         })
     }
 
-    /// Queues a copy to an array from memory of another GPU, or of this one: directly where this
-    /// GPU can read that memory ([`Gpu::let_read`]), else by way of the `context` that it belongs
-    /// to, which between four GPUs takes nearly twice as long.
+    /// Queues a copy to an array from memory of another GPU, or of this one. If this GPU can read
+    /// that memory directly ([`Gpu::let_read`]), `context` is `None`. Otherwise it is the context
+    /// of the memory, and the driver makes the copy, which between four GPUs takes nearly twice as
+    /// long.
     ///
     /// # Safety
-    /// As many bytes must lie at `from` until the copy is done, in that context where one is given.
+    /// As many bytes as `to` has must lie at `from` until the copy is done, in `context` if there
+    /// is one.
     #[allow(unsafe_code)]
     pub unsafe fn copy_from_peer<T>(
         &self,
@@ -74,8 +76,7 @@ impl Gpu {
     ) -> Result<()> {
         let (to, bytes, stream) = (to.address(), to.size(), self.raw_stream()?);
         let own = self.context().cu_ctx();
-        // SAFETY: `to` has so many bytes in this context, and the rest is as this function asks
-        // for.
+        // SAFETY: `to` has `bytes` bytes in this context, and the caller guarantees the rest.
         self.check(match context {
             _ if bytes == 0 => Ok(()),
             None => unsafe { result::memcpy_dtod_async(to, from, bytes, stream) },

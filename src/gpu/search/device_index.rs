@@ -1,8 +1,8 @@
-//! An FM-index in device memory, searched by many patterns at a time: the host side of
+//! An FM-index in device memory that searches many patterns at a time: the host side of
 //! `kernels/search/device_index.cu`.
 //!
-//! The arrays are those of `fm_index`, byte for byte; what they mean is said there.
-//! [`IndexArrays`] lends them.
+//! The arrays are those of `fm_index`, byte for byte, and are explained there. [`IndexArrays`]
+//! lends them.
 
 use crate::error::Result;
 use crate::gpu::interface::{IndexArrays, RankArrays, SampleArrays};
@@ -13,23 +13,23 @@ use crate::gpu::runtime::tuning::THREADS;
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::sync::{Arc, Weak};
 
-/// What [`positions`] gives where the samples contradict the transform.
+/// Position that [`positions`] gives if the samples contradict the BWT.
 pub const NO_POS: u32 = u32::MAX;
 
-/// Bytes of a line.
+/// Size of a line in bytes.
 const LINE: usize = 64;
 
-/// CTAs of a multiprocessor: as many as it holds at once.
+/// Number of CTAs per multiprocessor: as many as it holds at once.
 const CTAS: u32 = 8;
 
-/// An index in memory of its own, which all streams of its GPU may read.
+/// An index in memory of its own, which all streams of its GPU can read.
 #[derive(Debug)]
 pub struct DeviceIndex {
     id: Weak<()>,
     view: IndexView,
     kernels: [&'static str; 2],
     samples: Option<(SamplesView, Arena)>,
-    /// What `view` points into.
+    /// The memory that `view` points into.
     _memory: Arena,
 }
 
@@ -41,7 +41,7 @@ impl DeviceIndex {
         Ok(measure.arena.used())
     }
 
-    /// Copies an index to the device, and waits until it is there.
+    /// Copies an index to the device, and waits for the copy.
     pub fn new(gpu: &Gpu, arrays: &IndexArrays) -> Result<DeviceIndex> {
         let mut memory = Arena::new(gpu, Self::size(arrays)?)?;
         let view = view(&mut Upload { gpu: Some(gpu), arena: memory.allocator() }, arrays)?;
@@ -66,22 +66,22 @@ impl DeviceIndex {
         })
     }
 
-    /// Whether it is the index with these arrays.
+    /// Returns true if this is the index with these arrays.
     pub fn is_of(&self, arrays: &IndexArrays) -> bool {
         Weak::ptr_eq(&self.id, &Arc::downgrade(arrays.id))
     }
 
-    /// Whether the host still has the index.
+    /// Returns true if the host still has the index.
     pub fn is_wanted(&self) -> bool {
         self.id.strong_count() > 0
     }
 
-    /// Whether it has the k-mer table, if there is one.
+    /// Returns true if it has the k-mer table, or if there is none.
     pub fn has_kmers_of(&self, arrays: &IndexArrays) -> bool {
         self.view.kmer_length > 0 || arrays.kmers.is_none()
     }
 
-    /// Whether it has these samples.
+    /// Returns true if it has these samples.
     pub fn has_samples(&self, samples: &SampleArrays) -> bool {
         self.samples.as_ref().is_some_and(|(view, _)| view.rate == samples.rate)
     }
@@ -93,7 +93,7 @@ impl DeviceIndex {
         Ok(measure.arena.used())
     }
 
-    /// Adds samples, in the place of others.
+    /// Adds samples, which replace earlier ones.
     pub fn add_samples(&mut self, gpu: &Gpu, samples: &SampleArrays) -> Result<()> {
         self.samples = None;
         let mut memory = Arena::new(gpu, Self::samples_size(samples)?)?;
@@ -104,7 +104,7 @@ impl DeviceIndex {
     }
 }
 
-/// Allocates arrays and, but for the first time, fills them.
+/// Allocates arrays, and fills them if there is a GPU; without one it only measures.
 struct Upload<'a, 'm> {
     gpu: Option<&'a Gpu>,
     arena: ArenaAllocator<'m>,
@@ -115,7 +115,7 @@ impl Upload<'_, '_> {
         self.array_at(0, items)
     }
 
-    /// Items behind a gap, in whole lines.
+    /// Uploads items behind a gap, in whole lines.
     fn array_at<T: cudarc::driver::ValidAsZeroBits>(
         &mut self,
         gap: usize,
@@ -127,7 +127,7 @@ impl Upload<'_, '_> {
             && !items.is_empty()
         {
             let (from, to) = (gap as u32, (gap + items.len()) as u32);
-            // What lies beside the items is read with them, though nothing depends on it.
+            // Kernels also read the bytes beside the items, although no result depends on them.
             gpu.zero(array)?;
             gpu.write(items, array.part(from..to))?;
         }
@@ -165,7 +165,7 @@ fn view(upload: &mut Upload, arrays: &IndexArrays) -> Result<IndexView> {
     Ok(view)
 }
 
-/// What a search looks up by symbol.
+/// The tables in which a search looks up symbols.
 fn tables(arrays: &IndexArrays) -> SymbolTables {
     let symbols = match arrays.rank {
         RankArrays::BitSliced { symbols, .. } => *symbols,
@@ -185,13 +185,14 @@ fn samples_view(upload: &mut Upload, samples: &SampleArrays) -> Result<SamplesVi
     })
 }
 
-/// CTAs for so many threads, each of which takes several items where there are more.
+/// Number of CTAs for `threads` threads. If there are more threads than the GPU holds, each takes
+/// several items.
 fn ctas(gpu: &Gpu, threads: u32) -> u32 {
     threads.div_ceil(THREADS).min(CTAS * gpu.processors())
 }
 
-/// Queues the search of patterns: pattern k is `text[starts[k]..starts[k + 1]]`, and its interval
-/// becomes `rows[2 * k..2 * k + 2]`. `text` is read in words of 8 bytes.
+/// Queues the search of patterns. Pattern k is `text[starts[k]..starts[k + 1]]`, and its interval
+/// is written to `rows[2 * k..2 * k + 2]`. `text` is read in words of 8 bytes.
 #[allow(unsafe_code)]
 pub fn intervals(
     gpu: &Gpu,
@@ -204,8 +205,8 @@ pub fn intervals(
     assert!(starts.len() > count && text.len().is_multiple_of(8));
     let (text, starts, rows) = (text.address(), starts.address(), rows.address());
     let job = SearchArgs { index: index.view, text, starts, rows, count };
-    // SAFETY: the struct is the kernel's, the index lives, and there are so many starts and rows;
-    // that the starts are within the text, ascending, is for the caller to see to.
+    // SAFETY: the struct is the kernel's, the index is alive, and `starts` and `rows` are long
+    // enough. The caller sees to it that the starts ascend and lie within the text.
     unsafe { gpu.launch_struct(index.kernels[0], ctas(gpu, 2 * count), THREADS, &job) }
 }
 
@@ -225,7 +226,7 @@ pub fn positions(
     let (samples, _) = index.samples.as_ref().expect("samples were added");
     let (rows, positions) = (rows.address(), positions.address());
     let job = LocateArgs { index: index.view, samples: *samples, rows, positions, count };
-    // SAFETY: the struct is the kernel's, the index lives, and there are so many rows and
+    // SAFETY: the struct is the kernel's, the index is alive, and there are `count` rows and
     // positions.
     unsafe { gpu.launch_struct(index.kernels[1], ctas(gpu, count), THREADS, &job) }
 }

@@ -1,4 +1,9 @@
-//! Search in an FM-index in device memory: the index, its kernels, and patterns as they go there.
+//! Search in an FM-index in device memory.
+//!
+//! | file | job |
+//! |---|---|
+//! | `device_index` | the index on the device, and its kernels |
+//! | `packed_patterns` | batches of patterns, packed one behind the other |
 
 mod device_index;
 mod packed_patterns;

@@ -1,19 +1,19 @@
-//! Patterns one behind the other, as a GPU takes them: how many make up a batch, where each starts,
-//! and their text, all found and written by the threads of the current rayon pool.
+//! Packs patterns one behind the other, as a GPU takes them: the size of a batch, the start of each
+//! pattern, and their text. The threads of the current rayon pool share the work.
 
 use rayon::prelude::*;
 
-/// Bytes of patterns in a batch: their copy takes a third of a millisecond, and patterns of 100
-/// symbols keep a large GPU busy.
+/// Number of bytes of patterns in a batch. Copying them takes a third of a millisecond, and
+/// patterns of 100 symbols then keep a large GPU busy.
 pub const BATCH_BYTES: usize = 16 << 20;
 
-/// Patterns or rows in a batch at most.
+/// Maximum number of patterns or rows in a batch.
 pub const BATCH_ITEMS: usize = 1 << 18;
 
-/// Items that a thread packs or unpacks at a time.
+/// Number of items that a thread packs or unpacks at a time.
 pub const CHUNK: usize = 2048;
 
-/// How many of the patterns make up a batch: one at least.
+/// Number of leading patterns that make up a batch: at least one.
 pub fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> usize {
     let patterns = &patterns[..patterns.len().min(BATCH_ITEMS)];
     let sizes = chunk_sizes(patterns, longest);
@@ -24,7 +24,7 @@ pub fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> usize {
     count.max(1).min(patterns.len())
 }
 
-/// How many of some sizes fit a batch beside others.
+/// Number of leading `sizes` that fit in a batch which already has `size` bytes.
 fn fitting(sizes: impl Iterator<Item = usize>, mut size: usize) -> usize {
     let fits = |more: &usize| {
         size += more;
@@ -33,13 +33,14 @@ fn fitting(sizes: impl Iterator<Item = usize>, mut size: usize) -> usize {
     sizes.take_while(fits).count()
 }
 
-/// The bytes of each [`CHUNK`] of patterns.
+/// Number of bytes in each [`CHUNK`] of patterns.
 fn chunk_sizes<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> Vec<usize> {
     let size = |patterns: &[P]| patterns.iter().map(|p| tail(p, longest).len()).sum();
     patterns.par_chunks(CHUNK).map(size).collect()
 }
 
-/// Says where each pattern starts, and behind them where the last one ends; that is their size.
+/// Writes the start of each pattern, and behind them the end of the last. Returns that end, which
+/// is the size of all.
 pub fn fill_starts<P: AsRef<[u8]> + Sync>(
     starts: &mut [u32],
     patterns: &[P],
@@ -62,13 +63,14 @@ pub fn fill_starts<P: AsRef<[u8]> + Sync>(
     all
 }
 
-/// A pattern, or as much of its end as already cannot occur where it is longer than the block.
+/// The last `longest` bytes of a pattern, or all of it. A longer pattern cannot occur in the block,
+/// and neither can that end.
 fn tail<P: AsRef<[u8]>>(pattern: &P, longest: usize) -> &[u8] {
     let pattern = pattern.as_ref();
     &pattern[pattern.len().saturating_sub(longest)..]
 }
 
-/// Writes patterns one behind the other; `starts` says where.
+/// Writes patterns one behind the other, at their `starts`.
 pub fn pack<P: AsRef<[u8]> + Sync>(
     patterns: &[P],
     longest: usize,

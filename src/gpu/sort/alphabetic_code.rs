@@ -1,29 +1,30 @@
-//! An alphabetic code: bits for symbols, such that coded texts compare as the texts do.
+//! An alphabetic code: a prefix-free code for symbols such that coded texts compare as the texts
+//! do.
 //!
-//! Of all such codes it is the shortest for a text, but for symbols that hardly occur (Garsia and
-//! Wachs, *A new algorithm for minimum cost binary trees*, 1977). So 64 bits hold about twice as
-//! many symbols of English text as bytes would.
+//! It is the shortest such code for a text, except for symbols that hardly occur (Garsia and Wachs,
+//! *A new algorithm for minimum cost binary trees*, 1977). Thus 64 bits hold about twice as many
+//! symbols of English text as bytes would.
 
-/// The least weight of a symbol that occurs is this part of all: codes then have at most
+/// Every symbol that occurs weighs at least one part in `RAREST` of all, so that codes have at most
 /// [`MOST_BITS`] bits.
 const RAREST: u32 = 1 << 12;
 
-/// Room for the bits of a symbol in an item of the table: the lowest [`LENGTH_BITS`] have their
-/// number.
+/// Maximum number of bits of a code.
 const MOST_BITS: u32 = u32::BITS - LENGTH_BITS;
+/// Number of low bits of a table entry that hold the length of the code; the code lies above them.
 const LENGTH_BITS: u32 = 8;
 
 /// The code of a text.
 pub struct AlphabeticCode {
-    /// For each symbol its bits, and below them their number; 0 for those that do not occur.
+    /// For each symbol, the bits of its code above their number; 0 if the symbol does not occur.
     pub table: [u32; 256],
-    /// Bits of a symbol in the mean.
+    /// Mean number of bits per symbol of the text.
     pub mean: f64,
 }
 
 impl AlphabeticCode {
-    /// The code for a text with so many of each symbol, and one end that is smaller than all of
-    /// them.
+    /// Makes the code for a text with the given counts of symbols. The end of the text gets a code
+    /// too, which is smaller than all others.
     pub fn new(counts: &[u32]) -> AlphabeticCode {
         let n: u64 = counts.iter().copied().map(u64::from).sum();
         let least = (n / u64::from(RAREST)).max(1);
@@ -43,27 +44,26 @@ impl AlphabeticCode {
     }
 }
 
-/// A node of the tree: a leaf, or two below it.
+/// A node of the tree: a leaf, or an inner node with two children.
 struct Node {
     weight: u64,
     below: Option<(usize, usize)>,
 }
 
-/// The depths of the leaves in an alphabetic tree that is the best for their weights, of which
-/// there are at least two.
+/// The depths of the leaves in an optimal alphabetic tree for at least two weights.
 fn lengths(weights: &[u64]) -> Vec<u32> {
     let mut nodes: Vec<Node> = weights.iter().map(|&weight| Node { weight, below: None }).collect();
     let mut row: Vec<usize> = (0..nodes.len()).collect();
     let mut at = 1;
     while row.len() > 1 {
-        // The first node whose left neighbour is not heavier than its right one is joined with the
-        // left one.
+        // The first node whose left neighbour is not heavier than its right neighbour is joined
+        // with the left one.
         let weight = |place: usize| row.get(place).map_or(u64::MAX, |&node| nodes[node].weight);
         while weight(at - 1) > weight(at + 1) {
             at += 1;
         }
         let joined = weight(at - 1) + weight(at);
-        // It goes to the left, behind the next one that is not lighter.
+        // The joined node moves left, to the position behind the nearest node that is not lighter.
         let place = (0..at - 1).rev().find(|&place| weight(place) >= joined);
         let pair = (row[at - 1], row[at]);
         row.drain(at - 1..=at);
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
     use crate::gpu::testing::random;
 
-    /// The codes of the symbols that occur, as text of bits.
+    /// The codes of the symbols that occur, as strings of bits.
     fn bits(code: &AlphabeticCode) -> Vec<String> {
         let table = code.table.iter().filter(|&&entry| entry != 0);
         let bits = |e: &u32| {
@@ -104,7 +104,7 @@ mod tests {
         for pair in bits.windows(2) {
             assert!(pair[0] < pair[1] && !pair[1].starts_with(&pair[0]), "{counts:?}: {pair:?}");
         }
-        // The end is all zeros, and shorter than that no code is.
+        // The end is coded by zeros alone, so every other code contains a one.
         assert!(bits.iter().all(|bits| bits.contains('1')), "{counts:?}");
     }
 
@@ -135,7 +135,7 @@ mod tests {
         check(&counts);
     }
 
-    /// What the best tree costs, by trying all.
+    /// Cost of the best tree, found by trying all trees.
     fn best(weights: &[u64]) -> u64 {
         if weights.len() < 2 {
             return 0;

@@ -7,8 +7,8 @@ use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
-/// Item p is the suffix at p; its key is the first 56 bits of its code and the byte before
-/// it.
+/// Makes the first keys: item p is the suffix at p, and its key is the first 56 bits of its code
+/// followed by the byte before the suffix.
 #[allow(unsafe_code)]
 pub fn code_keys(
     gpu: &Gpu,

@@ -1,22 +1,24 @@
-//! What is fastest. The kernel that counts symbols also sees how much of the text is repeated
-//! (`kernels/block/byte_counts.cu`): where that is much, but not over long distances, the block is
-//! sorted by [`SkewPd`] if there is memory for it. Else:
+//! The default sort: it sorts a block by the fastest method for its kind.
 //!
-//! Suffixes are first sorted by 56 bits of their text in an alphabetic code ([`AlphabeticCode`]),
-//! and the sort carries the byte before each suffix along; then groups of equal ones are split
-//! further, and what is resolved is written to the transform at once.
+//! The kernel that counts bytes also estimates how much of the text is repeated
+//! (`kernels/block/byte_counts.cu`). A text with many repeats that are not very long is sorted by
+//! [`SkewPd`], if there is memory for it.
 //!
-//! 1. Groups of up to `HALO` suffixes are sorted on by text, all rounds in the shared memory of one
-//!    CTA (`kernels/sort/refine.cu`).
-//! 2. Where few suffixes are left, more text is compared.
-//! 3. Else some positions are chosen by their content, so that equal texts have equal ones: the
-//!    *minimizers*. Only they are ranked among themselves ([`MinimizerDoubling`]).
-//! 4. What is unresolved is sorted by the text up to the next minimizer and the rank of that.
+//! All other texts are first sorted by 56 bits of their text in an alphabetic code
+//! ([`AlphabeticCode`]). The sort carries the byte before each suffix along. Then groups of equal
+//! suffixes are split further, and resolved suffixes are written to the BWT at once:
 //!
-//! They are the minimizers of Schleimer, Wilkerson and Aiken (*Winnowing*, 2003) put to this
-//! use. Takes about 27 bytes per suffix. Step 3 takes 8 more and, per unresolved suffix, 36, as far
-//! as the list leaves no room for them in the memory that the first sort took (kernels/README.md):
-//! these are allocated when a block comes to it. For [`SkewPd`] it is 46 more.
+//! 1. Groups of up to `HALO` suffixes are sorted further by text. All rounds run in the shared
+//!    memory of one CTA (`kernels/sort/refine.cu`).
+//! 2. If few suffixes are unresolved, more text is compared.
+//! 3. Otherwise some positions are chosen by their content, so that equal texts have equal ones:
+//!    the *minimizers* (Schleimer, Wilkerson and Aiken, *Winnowing*, 2003). They are ranked among
+//!    themselves ([`MinimizerDoubling`]).
+//! 4. Unresolved suffixes are sorted by the text up to the next minimizer and the rank of that.
+//!
+//! Memory: about 27 bytes per suffix. Step 3 takes 8 bytes per suffix more, and 36 per unresolved
+//! suffix. Part of these lie in memory that the first sort has left unused (kernels/README.md); the
+//! rest is allocated when a block needs it. [`SkewPd`] takes 46 bytes per suffix more.
 
 use super::alphabetic_code::AlphabeticCode;
 use super::code_keys::code_keys;
@@ -36,45 +38,52 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena
 
 /// Bits of a first key that hold the byte before the suffix.
 const BYTE: u32 = 8;
-/// Bits of a first key that are not sorted where symbols have more than [`LONG_CODE`] bits in the
-/// mean: such texts are near random, and fewer bits do.
+/// Low bits of a first key that are not sorted if the text is near random, since fewer bits then
+/// tell most suffixes apart.
 const DROPPED: u32 = 16;
+/// A text is near random if its symbols have more than this many bits in the mean.
 const LONG_CODE: f64 = 7.5;
 /// Rounds of text on small groups after the first sort.
 const FIRST_ROUNDS: u32 = 3;
-/// Text goes on being compared while less than this part of all suffixes is left, for so many
-/// rounds.
+/// Text is compared further while fewer than one suffix in `FEW` is unresolved.
 const FEW: u32 = 32;
+/// Maximum number of such rounds.
 const TEXT_ROUNDS: usize = 3;
-/// Most bits of text that a list is sorted by.
+/// Maximum number of bits of text in a key of a list.
 const TEXT_WIDTH: u32 = 48;
-/// Rounds on small groups where suffixes are few, and where so few that no more than one CTA has
-/// work for long.
+/// Rounds of text on small groups if few suffixes are unresolved.
 const SOME_ROUNDS: u32 = 8;
+/// Rounds of text on small groups if very few suffixes are unresolved.
 const MANY_ROUNDS: u32 = 128;
+/// Lists below this number of suffixes are very small: no more than one CTA has work for long.
 const VERY_FEW: u32 = 32768;
-/// How many positions a minimizer is compared with: few in small blocks, where rounds cost little
-/// and it pays that the next minimizer is near; many where symbols of less than [`POOR_CODE`] bits
-/// in the mean say little, up to a first key's worth.
+/// Blocks below this size are small: rounds cost little, and near minimizers pay.
 const SMALL_BLOCK: u32 = 20_000_000;
+/// Number of positions with which a minimizer is compared in a small block.
 const SMALL_WINDOW: u32 = 3;
+/// Number of positions with which a minimizer is compared in a large block.
 const WINDOW: u32 = 6;
+/// Maximum number of positions with which a minimizer is compared, reached by texts whose symbols
+/// say little.
 const MOST_POOR_WINDOW: u32 = 30;
+/// Mean bits per symbol below which symbols say little. Then the window spans up to the symbols of
+/// a first key.
 const POOR_CODE: f64 = 2.0;
-/// Bits that tell positions apart well enough: so many symbols are hashed, but one where it has
-/// [`RICH_CODE`] bits.
+/// Bits that tell positions apart well enough. The hash of a minimizer covers that many bits of
+/// symbols.
 const HASHED_BITS: f64 = 10.0;
+/// Mean bits per symbol from which a hash covers one symbol only.
 const RICH_CODE: f64 = 4.5;
 
-/// `skew-pd` is faster where more than one suffix in `REPEATED` has many bytes in common with
-/// another, and less than one in `LONG` has very many.
+/// `skew-pd` is faster if more than one suffix in `REPEATED` has many bytes in common with another,
+/// and fewer than one in `LONG` have very many.
 const REPEATED: u32 = 32;
 const LONG: u32 = 4;
-/// It is used only where so many times its memory is free, such that other blocks on the same GPU
-/// find what they need.
+/// `skew-pd` is used only if `PLENTY` times its memory is free, so that other blocks on the same
+/// GPU find enough.
 const PLENTY: usize = 4;
 
-/// The memory that only some blocks need.
+/// Memory that only some blocks need.
 #[derive(Debug, Default)]
 pub struct ExtraArenas {
     pub text: GrowingArena,
@@ -84,13 +93,13 @@ pub struct ExtraArenas {
 }
 
 impl ExtraArenas {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub fn len(&self) -> usize {
         [&self.text, &self.ranks, &self.lists, &self.sparse].map(GrowingArena::len).iter().sum()
     }
 
-    /// Makes `lists` have so many bytes, if there is plenty of memory. False where there is not,
-    /// which is no failure.
+    /// Grows `lists` to `bytes` bytes if there is plenty of memory. Returns false otherwise, which
+    /// is no failure.
     fn grow(&mut self, gpu: &Gpu, bytes: usize) -> bool {
         let plenty = |free: usize| free / PLENTY >= bytes;
         self.lists.len() >= bytes
@@ -98,7 +107,7 @@ impl ExtraArenas {
     }
 }
 
-/// The buffers.
+/// Buffers of the default sort.
 pub struct DefaultSort<'m> {
     pub cub: Cub<'m>,
     keys: DoubleBuffer<'m, u64>,
@@ -109,12 +118,12 @@ pub struct DefaultSort<'m> {
 }
 
 impl<'m> DefaultSort<'m> {
-    /// For the suffixes of n bytes.
+    /// Allocates buffers for all suffixes of n bytes.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
         Self::of_some(gpu, arena, n, n)
     }
 
-    /// For so many of the suffixes of n bytes.
+    /// Allocates buffers for `suffixes` of the suffixes of n bytes.
     pub fn of_some(
         gpu: &Gpu,
         arena: &mut ArenaAllocator<'m>,
@@ -123,7 +132,7 @@ impl<'m> DefaultSort<'m> {
     ) -> Result<Self> {
         let items = suffixes as usize;
         Ok(DefaultSort {
-            // Of several GPUs each ranks the minimizers of all.
+            // When several GPUs sort a text, each of them ranks the minimizers of the whole text.
             cub: Cub::allocate(gpu, arena, n)?,
             keys: arena.double_buffer(items),
             suffixes: arena.array(items),
@@ -133,7 +142,7 @@ impl<'m> DefaultSort<'m> {
         })
     }
 
-    /// Sorts, and writes the transform with its samples too.
+    /// Sorts a block and writes its BWT and samples.
     pub fn run(
         mut self,
         gpu: &Gpu,
@@ -160,7 +169,7 @@ impl<'m> DefaultSort<'m> {
         Ok(())
     }
 
-    /// What all steps work on, of a text of n bytes with this code.
+    /// The state that all steps share, for a text of n bytes with this code.
     pub fn state(
         &self,
         gpu: &Gpu,
@@ -180,7 +189,7 @@ impl<'m> DefaultSort<'m> {
         })
     }
 
-    /// Sorts suffixes, which are given with their keys, as far as text does it.
+    /// Sorts suffixes by their text as far as that pays. `keys` makes the first keys and suffixes.
     pub fn sort_by_text(
         &mut self,
         gpu: &Gpu,
@@ -195,7 +204,7 @@ impl<'m> DefaultSort<'m> {
         self.compare_text(gpu, state, (list, unresolved), reserve, rounds)
     }
 
-    /// Sorts suffixes by their first keys, and refines that.
+    /// Sorts suffixes by their first keys, and splits the groups.
     fn first(
         &mut self,
         gpu: &Gpu,
@@ -204,7 +213,7 @@ impl<'m> DefaultSort<'m> {
         keys: impl FnOnce(Array<'m, u64>, Array<'m, u32>) -> Result<()>,
     ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
         let dropped = if code.mean > LONG_CODE { DROPPED } else { BYTE };
-        // An odd number of passes ends in the second buffers, an even one in the first.
+        // An odd number of radix passes ends in the second buffers, an even one in the first.
         let mut suffixes = DoubleBuffer { current: self.suffixes, alternate: state.block.sa };
         if (u64::BITS - dropped).div_ceil(8).is_multiple_of(2) {
             suffixes.swap();
@@ -223,7 +232,7 @@ impl<'m> DefaultSort<'m> {
         Ok((list, Unresolved::wait(gpu, state.block.sa.len())?))
     }
 
-    /// Compares more text where few are left.
+    /// Compares more text if few suffixes are unresolved.
     fn compare_text(
         &self,
         gpu: &Gpu,
@@ -237,7 +246,7 @@ impl<'m> DefaultSort<'m> {
         if !few(unresolved) {
             return Ok((list, unresolved));
         }
-        // There is room in what is unused, but in the smallest of blocks.
+        // The unused memory is enough, except for the smallest blocks.
         let unused = self.unused(list, unresolved.items);
         let size = ListRefinement::size(self.cub, list, unresolved, &unused);
         let mut arena = reserve.allocator(gpu, size)?.with_unused(&unused);
@@ -253,8 +262,8 @@ impl<'m> DefaultSort<'m> {
         Ok((work.list, work.unresolved))
     }
 
-    /// What a list of so many items leaves of the memory that the first sort took, if it lies
-    /// there.
+    /// The memory of the first sort that a list of `items` suffixes does not use, if the list lies
+    /// in it.
     pub fn unused(&self, list: UnsortedGroups<'m>, items: u32) -> Vec<Array<'m, u8>> {
         if list.group_heads.address() != self.keys.current.address() {
             return Vec::new();
@@ -264,7 +273,7 @@ impl<'m> DefaultSort<'m> {
         [&rest[..], &[self.keys.current.rest(most_groups(items)).cast()]].concat()
     }
 
-    /// Ranks minimizers, and sorts what is left by their ranks.
+    /// Ranks minimizers, and sorts the unresolved suffixes by these ranks.
     fn rank(
         &self,
         gpu: &Gpu,
@@ -278,7 +287,7 @@ impl<'m> DefaultSort<'m> {
         rank_resolved(gpu, &state, state.block.sa, 0)?;
         let most = gpu.wait_for_counts()?.0.min(unresolved.items);
 
-        // First the minimizers are doubled, then the list is finished, in the same memory.
+        // First the minimizers are ranked, then the list is finished in the same memory.
         let unused = self.unused(list, unresolved.items);
         let size = ListRefinement::size(self.cub, list, unresolved, &unused)
             .max(MinimizerDoubling::size(self.cub, most, &unused));
@@ -291,8 +300,8 @@ impl<'m> DefaultSort<'m> {
     }
 }
 
-/// Chooses the minimizers of a text, and publishes how many there are. Gives the number of
-/// positions that each is compared with.
+/// Chooses the minimizers of a text and publishes their number. Returns the number of positions
+/// with which each was compared.
 pub fn choose_minimizers<'m>(
     gpu: &Gpu,
     state: &mut SortState<'m>,
@@ -306,12 +315,12 @@ pub fn choose_minimizers<'m>(
     Ok(window)
 }
 
-/// Whether a text with these repeats is sorted faster by [`SkewPd`].
+/// Returns true if [`SkewPd`] sorts a text with these repeats faster.
 fn suits_skew_pd(RepeatEstimate { short, long }: RepeatEstimate) -> bool {
     short > RepeatEstimate::ALL / REPEATED && long < RepeatEstimate::ALL / LONG
 }
 
-/// Symbols that are hashed and positions that are compared, to choose minimizers.
+/// The number of symbols that are hashed, and of positions that are compared, to choose minimizers.
 fn spacing(code: &AlphabeticCode, n: u32) -> (u32, u32) {
     let rich = code.mean >= RICH_CODE;
     let symbols = if rich { 1 } else { (HASHED_BITS / code.mean).round() as u32 };

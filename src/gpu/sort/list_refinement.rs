@@ -1,5 +1,5 @@
-//! A list of unresolved suffixes, refined round by round: sorted by new keys, where its groups are
-//! not small, and split; its small groups further in shared memory.
+//! A list of unresolved suffixes that is refined round by round. Unless its groups are small, it is
+//! sorted by new keys and split. Small groups are refined further in shared memory.
 
 use super::list_sort::{ListSort, Unresolved};
 use super::minimizers::ListKeyKind;
@@ -9,20 +9,20 @@ use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, log_round};
 
-/// Groups smaller than this in the mean are not worth a sort of the list.
+/// Lists whose groups are smaller than this in the mean are refined without a sort of the list.
 const SMALL_GROUPS: u32 = 16;
-/// Rounds on small groups when all ranks are final: most need one or two.
+/// Rounds on small groups once all ranks are final. Most groups need one or two.
 const FINISH_ROUNDS: u32 = 64;
-/// Bits of text in a key beside a rank.
+/// Bits of text beside a rank in a key.
 const TEXT_BITS: u32 = 30;
 
-/// A list, and what it takes to make it smaller.
+/// A list, with the buffers for refining it.
 pub struct ListRefinement<'m> {
     pub list: UnsortedGroups<'m>,
     pub unresolved: Unresolved,
     spare: UnsortedGroups<'m>,
     sort: ListSort<'m>,
-    /// Whether the last round did without a sort of the list, and left most of it.
+    /// True if the last round did not sort the list and left most of it unresolved.
     stuck: bool,
 }
 
@@ -38,7 +38,7 @@ impl<'m> ListRefinement<'m> {
         ListRefinement { list, unresolved, spare, sort, stuck: false }
     }
 
-    /// How much that takes beyond what is unused.
+    /// Bytes that the buffers take beyond the unused memory.
     pub fn size(
         cub: Cub<'m>,
         list: UnsortedGroups<'m>,
@@ -50,9 +50,9 @@ impl<'m> ListRefinement<'m> {
         measure.used()
     }
 
-    /// Refines the list, sorted by up to `width` bits of keys where its groups are not small.
-    /// Without a sort, large groups stay as they are: where most of the list is in such, it is
-    /// sorted next time.
+    /// Refines the list, which is first sorted by up to `width` bits of keys unless its groups are
+    /// small. Without that sort, large groups stay as they are. If they hold most of the list, it
+    /// is sorted next time.
     pub fn refine(
         &mut self,
         gpu: &Gpu,
@@ -76,7 +76,7 @@ impl<'m> ListRefinement<'m> {
         Ok(())
     }
 
-    /// Sorts what is left, when all minimizers are ranked.
+    /// Sorts the unresolved suffixes once all minimizers are ranked.
     pub fn finish(mut self, gpu: &Gpu, state: &SortState<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         while self.unresolved.items > 0 {
             let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, at_most};
 
-/// How many suffixes and groups are unresolved.
+/// Numbers of unresolved suffixes and of their groups.
 #[derive(Clone, Copy)]
 pub struct Unresolved {
     pub items: u32,
@@ -15,16 +15,17 @@ pub struct Unresolved {
 }
 
 impl Unresolved {
-    /// Waits for what the last kernel publishes of up to `most` suffixes.
+    /// Waits for the numbers that the last kernel publishes, for up to `most` suffixes.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where it is more, here and below: that GPU is wrong.
+    /// [`Error::Device`](crate::Error::Device) if a number is too large, here and below: the GPU is
+    /// faulty.
     pub fn wait(gpu: &Gpu, most: u32) -> Result<Unresolved> {
         let (items, groups) = gpu.wait_for_counts()?;
         Ok(Unresolved { items: at_most(items, most)?, groups: at_most(groups, most)? })
     }
 
-    /// Waits for what a kernel publishes that selects up to `most` of them; their groups stay.
+    /// Waits for the number of suffixes, up to `most`, that a kernel selects. The groups stay.
     pub fn wait_for_selected(self, gpu: &Gpu, most: u32) -> Result<Unresolved> {
         let items = at_most(gpu.wait_for_counts()?.0, most)?;
         Ok(Unresolved { items, ..self })
@@ -34,18 +35,18 @@ impl Unresolved {
         self.items / self.groups.max(1)
     }
 
-    /// Bits of the number of a group.
+    /// Number of bits of a group's number.
     pub fn group_bits(self) -> u32 {
         bit_width(self.groups.saturating_sub(1))
     }
 }
 
-/// Buffers for sorting lists of up to so many items.
+/// Buffers for sorting lists of up to a given number of items.
 #[derive(Clone, Copy)]
 pub struct ListSort<'m> {
     cub: Cub<'m>,
     keys: DoubleBuffer<'m, u64>,
-    /// The other half of a list's suffixes while they are sorted.
+    /// Second buffer for a list's suffixes while they are sorted.
     pub suffixes: Array<'m, u32>,
 }
 

@@ -1,5 +1,6 @@
-//! The last tiles of lists of 2^32 - 2 items, which is more than a GPU may have memory for: arrays
-//! have only their ends, and the tiles before have left their sums.
+//! Tests of the kernels on the last tiles of lists of 2^32 - 2 items. A GPU may not have memory for
+//! such a list, so the arrays hold only its end, and the tiles before are represented by their
+//! sums.
 
 use super::unsorted_groups::most_groups;
 use crate::gpu::interface::MOST_SORTED;
@@ -13,18 +14,19 @@ use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use crate::gpu::testing::{gpu, memory, random, upload};
 use cudarc::driver::{DeviceRepr, ValidAsZeroBits};
 
-/// Tiles that run, and items before them that the arrays have too.
+/// Number of tiles that run.
 const TILES: u32 = 3;
+/// Number of items before these tiles that the arrays hold too.
 const BEFORE: u32 = 1000;
-/// Bytes of the text, all 0, of which each has a code of 8 bits; and what the groups of the list
-/// have in common.
+/// Number of bytes of the text. All are 0 and have a code of 8 bits.
 const TEXT: u32 = 100_000;
+/// Length of the common prefix in each group of the list.
 const DEPTH: u64 = 7;
-/// In the status of a tile: that it is the sum up to it.
+/// Flag in the status of a tile: the status is the sum of all tiles up to this one.
 const SUM: u64 = 1 << 63;
 
-/// The end of a list: its first item, and items and groups in the next list before those of the
-/// tiles that run.
+/// The end of a list: the first item that is held, and the numbers of items and groups in the next
+/// list before those of the tiles that run.
 struct ListEnd {
     tile: u32,
     tiles: u32,
@@ -33,7 +35,7 @@ struct ListEnd {
     groups: u32,
 }
 
-/// What the host has of it: the groups of its items, and numbers to find in the results.
+/// The list on the host: the groups of its items, and random numbers that the results must contain.
 struct HostList {
     groups: Vec<u32>,
     suffixes: Vec<u32>,
@@ -45,7 +47,7 @@ impl ListEnd {
     fn new(tile: u32) -> Self {
         let tiles = MOST_SORTED.div_ceil(tile);
         let start = (tiles - TILES) * tile - BEFORE;
-        // As many as may be: the last groups have the largest numbers.
+        // As many groups as possible, so that the last ones have the largest numbers.
         ListEnd { tile, tiles, start, items: start, groups: most_groups(start) - 1 }
     }
 
@@ -53,7 +55,7 @@ impl ListEnd {
         MOST_SORTED - self.start
     }
 
-    /// Groups of one to four.
+    /// Groups of one to four items.
     fn list(&self) -> HostList {
         let len = self.len() as usize;
         let sizes = random(len, 4, 1).into_iter().map(|size| size as usize + 1);
@@ -76,7 +78,7 @@ impl ListEnd {
         gpu.zero(status).unwrap();
         let done = self.tiles - TILES;
         gpu.write(&[done.into()], status.first(1)).unwrap();
-        // A warp looks at so many tiles at once, and waits for all of them.
+        // A warp reads the status of this many tiles at once, and waits for all of them.
         const LOOKED_AT: u32 = 32;
         let sum = SUM | u64::from(self.groups) << 32 | u64::from(self.items);
         let before = status.part(done + 1 - LOOKED_AT..done + 1);
@@ -85,7 +87,7 @@ impl ListEnd {
         status
     }
 
-    /// A list of which only the end is there.
+    /// View of a list of which only the end is in memory.
     fn view(&self, gpu: &Gpu, arena: &mut ArenaAllocator, list: &HostList) -> UnsortedGroupsView {
         let mut numbers = |items: &[u32]| address(upload(gpu, arena, items), self.start);
         let sa_indices = numbers(&list.sa_indices);
@@ -95,13 +97,13 @@ impl ListEnd {
         UnsortedGroupsView { sa_indices, suffixes, groups, group_heads }
     }
 
-    /// Whether an item is of the tiles that run.
+    /// Returns true if an item belongs to the tiles that run.
     fn runs(&self, item: usize) -> bool {
         item >= BEFORE as usize
     }
 }
 
-/// The next list, which begins behind what the tiles before have written.
+/// The next list, which begins behind the output of the tiles before.
 struct NextList<'m> {
     numbers: [Array<'m, u32>; 3],
     group_heads: Array<'m, u64>,
@@ -120,8 +122,7 @@ impl<'m> NextList<'m> {
         UnsortedGroupsView { sa_indices, suffixes, groups, group_heads }
     }
 
-    /// Compares it with the items that go on, by their places in the list before; and the counts
-    /// that are published.
+    /// Compares the list with the `kept` items of the list before, and checks the published counts.
     fn check(&self, gpu: &Gpu, end: &ListEnd, list: &HostList, kept: &[usize], groups: &[u32]) {
         let (count, last) = (kept.len() as u32, groups.last().map_or(0, |last| last + 1));
         assert_eq!(gpu.wait_for_counts().unwrap(), (end.items + count, last));
@@ -133,13 +134,13 @@ impl<'m> NextList<'m> {
     }
 }
 
-/// Where an array would begin of whose items those from `start` on are there.
+/// Address at which an array would begin if it also had the `start` items that are missing.
 fn address<T>(array: Array<T>, start: u32) -> u64 {
-    // Where the array lies below that, the kernel's sum wraps back to it.
+    // If that is below 0, the kernel's sum wraps back to the array.
     array.address().wrapping_sub(u64::from(start) * size_of::<T>() as u64)
 }
 
-/// A text of zeros, and its code.
+/// A text of zeros, and its code table.
 fn text(gpu: &Gpu, arena: &mut ArenaAllocator) -> (TextView, u64) {
     let bytes = upload(gpu, arena, &vec![0_u8; (TEXT + TEXT_PADDING) as usize]);
     let mut code_table = vec![0_u32; 256];
@@ -150,7 +151,7 @@ fn text(gpu: &Gpu, arena: &mut ArenaAllocator) -> (TextView, u64) {
 
 #[allow(unsafe_code)]
 fn launch(gpu: &Gpu, kernel: &'static str, threads: u32, arguments: &impl DeviceRepr) {
-    // SAFETY: the last tiles read the ends of arrays, and these are there.
+    // SAFETY: the last tiles read only the ends of the arrays, which are there.
     unsafe { gpu.launch_struct(kernel, TILES, threads, arguments).unwrap() };
     gpu.wait().unwrap();
 }
@@ -201,8 +202,9 @@ fn minimizers_are_selected() {
     }
 }
 
-/// The items that go on, in groups of two and more, and the numbers of these groups: those that
-/// begin in tiles that run, and of others none, or what is in such a tile.
+/// The items that stay unresolved, in groups of at least two, and the numbers of their groups.
+/// Groups that begin before the tiles that run are left out, unless `cut`: then their items within
+/// these tiles are kept.
 fn in_groups(end: &ListEnd, list: &HostList, cut: bool) -> (Vec<usize>, Vec<u32>) {
     let (mut kept, mut numbers, mut number, mut first) = (Vec::new(), Vec::new(), end.groups, 0);
     for group in list.groups.chunk_by(|a, b| a == b) {
@@ -286,7 +288,7 @@ fn groups_are_refined() {
         sa_indices: from.sa_indices,
         group_heads: from.group_heads,
         items: MOST_SORTED,
-        // What is in a group stays there.
+        // No rounds: every group stays together.
         rounds: 0,
         cta_items: end.tile + 2 * HALO,
         text,

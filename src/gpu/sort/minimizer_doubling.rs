@@ -1,10 +1,10 @@
 //! Ranks minimizers among themselves by prefix doubling (Larsson and Sadakane, *Faster suffix
-//! sorting*, 2007), in which each group has its own depth and jumps by the minimizer farthest
-//! within it. What gets a rank of its own is left out from then on.
+//! sorting*, 2007). Each group has its own depth, and jumps by the farthest minimizer within that
+//! depth. A minimizer with a rank of its own is left out from then on.
 //!
-//! Where that makes slow progress, as on versions of one file, a *sparse level* is chosen among the
-//! minimizers by the same rule with a wider window. It is ranked first, with longer jumps, and
-//! then resolves the others.
+//! If progress is slow, as on versions of one file, a *sparse level* is chosen among the minimizers
+//! by the same rule with a wider window. It is ranked first, with longer jumps, and then resolves
+//! the others.
 
 use super::list_sort::{ListSort, Unresolved};
 use super::minimizers::{
@@ -18,30 +18,36 @@ use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{HALO, MOST_SPARSE_WINDOW};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, log_round};
 
-/// Up to so many minimizers, or with groups smaller than this after some rounds, doubling goes on
-/// in shared memory first, if groups fit there.
+/// Lists of up to this many minimizers are first refined in shared memory, if their groups fit
+/// there.
 const FEW: u32 = 65536;
+/// Lists whose groups are smaller than this in the mean are also first refined in shared memory.
 const SMALL_GROUPS: u32 = 64;
+/// First round for which the rule of `SMALL_GROUPS` holds.
 const LOCAL_FROM: u32 = 2;
+/// Rounds in shared memory.
 const LOCAL_ROUNDS: u32 = 16;
-/// Below so many minimizers, two jumps at a time are worth a wider sort.
+/// Below this number of minimizers, keys hold two ranks if they fit: two jumps at a time are worth
+/// a wider sort.
 const TWO_JUMPS: u32 = 1_000_000;
-/// Bits of a key of minimizers, at least, and more of them in the first rounds, in which there is
-/// text in it.
+/// Minimum number of bits in a key of minimizers.
 const LEAST_WIDTH: u32 = 24;
+/// Number of first rounds whose keys are wider, since they also hold text.
 const WIDE_UNTIL: u32 = 2;
-/// The sparse level is tried from this round on, with more than so many minimizers of which at
-/// least half are unresolved.
+/// First round in which the sparse level is tried, if at least half of the minimizers are
+/// unresolved.
 const SPARSE_FROM: u32 = 3;
-/// Tests come to it with small blocks.
+/// The sparse level needs more unresolved minimizers than this. Tests reach it with small blocks.
 const SPARSE_LEAST: u32 = if cfg!(test) { 200 } else { 1_000_000 };
-/// Its window is so many times wider, and 240 at most.
+/// Factor by which the window of the sparse level is wider.
 const SPARSER: u32 = 8;
+/// Maximum window of the sparse level.
 const SPARSE_WINDOW: u32 = MOST_SPARSE_WINDOW - 16;
-/// The most that may be too shallow for it: this part of the list.
+/// The sparse level is skipped if more than one minimizer in `SHALLOW` is in a group too shallow
+/// for it.
 const SHALLOW: u32 = 5;
 
-/// The buffers.
+/// Buffers for ranking minimizers.
 #[derive(Clone, Copy)]
 pub struct MinimizerDoubling<'m> {
     sort: ListSort<'m>,
@@ -53,16 +59,16 @@ struct RankedLevel<'m> {
     list: UnsortedGroups<'m>,
     unresolved: Unresolved,
     spare: UnsortedGroups<'m>,
-    /// The list's own `group_heads`, while its groups are still those of the list that it was
-    /// selected from.
+    /// The list's own `group_heads`, while its groups are still those of the list from which it was
+    /// selected.
     own: Option<Array<'m, u64>>,
     kind: ListKeyKind,
     ranks: Array<'m, u64>,
 }
 
 impl<'m> RankedLevel<'m> {
-    /// `items` of the groups of a list, of which these are the heads and the number, selected to
-    /// `list`.
+    /// A level of `items` minimizers, which were selected to `list` from a list with the given
+    /// `group_heads` and number of groups.
     fn new(
         (group_heads, groups): (Array<'m, u64>, u32),
         items: u32,
@@ -82,7 +88,7 @@ impl<'m> RankedLevel<'m> {
         }
     }
 
-    /// What is left is in the spare list now.
+    /// Ends a round, whose unresolved minimizers are in the spare list.
     fn flip(&mut self, gpu: &Gpu, rounds: &mut Vec<u32>) -> Result<()> {
         self.unresolved = Unresolved::wait(gpu, self.unresolved.items)?;
         rank_unresolved(gpu, self.spare, self.unresolved.items, self.ranks)?;
@@ -91,7 +97,7 @@ impl<'m> RankedLevel<'m> {
         log_round(rounds, self.unresolved.items)
     }
 
-    /// Bits of the keys: as many as pay.
+    /// Number of bits of the keys: as many as pay.
     fn width(&self, rank_bits: u32, round: u32) -> u32 {
         let (group_bits, least) = (self.unresolved.group_bits(), rank_bits.max(LEAST_WIDTH));
         if self.kind == ListKeyKind::Minimizers && round < WIDE_UNTIL {
@@ -105,7 +111,7 @@ impl<'m> RankedLevel<'m> {
 }
 
 impl<'m> MinimizerDoubling<'m> {
-    /// Allocates buffers for so many minimizers.
+    /// Allocates buffers for `items` minimizers.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         let sort = ListSort::allocate(arena, cub, items);
         MinimizerDoubling {
@@ -114,15 +120,15 @@ impl<'m> MinimizerDoubling<'m> {
         }
     }
 
-    /// How much that takes beyond what is unused.
+    /// Bytes that the buffers take beyond the unused memory.
     pub fn size(cub: Cub<'m>, items: u32, unused: &[Array<'m, u8>]) -> usize {
         let mut measure = ArenaAllocator::measuring().with_unused(unused);
         Self::allocate(&mut measure, cub, items);
         measure.used()
     }
 
-    /// Gives all minimizers their final ranks. The list of what is left stays as it is. The
-    /// minimizers are compared with `window` positions.
+    /// Gives all minimizers of a list their final ranks. The list itself stays as it is. The
+    /// minimizers were chosen by comparing `window` positions.
     pub fn run(
         self,
         gpu: &Gpu,
@@ -138,13 +144,13 @@ impl<'m> MinimizerDoubling<'m> {
         self.rank_selected(gpu, state, (all.group_heads, selected), window, reserve, rounds)
     }
 
-    /// Where the minimizers are that are ranked.
+    /// The list of the minimizers that are ranked.
     pub fn selected(&self) -> UnsortedGroups<'m> {
         self.lists[0]
     }
 
-    /// As [`Self::run`], of so many minimizers that are there already, in groups of which these
-    /// are the heads.
+    /// Gives the minimizers that [`Self::selected`] holds already their final ranks, as
+    /// [`Self::run`] does. Their groups have the given heads.
     pub fn rank_selected(
         self,
         gpu: &Gpu,
@@ -215,8 +221,8 @@ impl<'m> MinimizerDoubling<'m> {
         level.flip(gpu, rounds)
     }
 
-    /// Ranks a sparse level, if there is memory for it still unused, and enough of the list is deep
-    /// enough to see it.
+    /// Ranks a sparse level, if the memory for it is still unused and enough of the list is deep
+    /// enough for it. Returns false if it does not.
     fn thin(
         &self,
         gpu: &Gpu,

@@ -10,8 +10,8 @@ use crate::gpu::runtime::tuning::{
 };
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
-/// Marks the dense minimizers: where the hash of `symbols` symbols is the least of those at the
-/// next `window` positions. Publishes how many there are.
+/// Marks the dense minimizers: positions at which the hash of `symbols` symbols is the smallest
+/// among those of the next `window` positions. Publishes their number.
 #[allow(unsafe_code)]
 pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) -> Result<()> {
     let (n, bitmap) = (state.n, state.dense.bitmap);
@@ -22,33 +22,33 @@ pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) 
     let (text, counts) = (state.block.text, state.status);
     let arguments = arguments![text, n, symbols, window, bitmap, words, counts, gpu.host_flags()];
     let ctas = words.div_ceil(KEY_TILE / 32);
-    // SAFETY: the text has n items and its padding, the bitmap so many words, and the first word of
-    // `status` two counts.
+    // SAFETY: the text has n items and its padding, the bitmap `words` words, and the first word of
+    // `status` holds two counts.
     unsafe { gpu.launch("minimizers/mark_minimizers", ctas, THREADS, arguments) }
 }
 
-/// Gives the minimizers that are resolved their SA indices as ranks: `sa` has those from `first`
+/// Gives resolved minimizers their SA indices as ranks. `sa` holds the suffix array from `first`
 /// on.
 #[allow(unsafe_code)]
 pub fn rank_resolved(gpu: &Gpu, state: &SortState, sa: Array<u32>, first: u32) -> Result<()> {
     let dense = state.dense;
     assert!(dense.ranks.len() >= state.n);
     let arguments = arguments![sa, sa.len(), first, dense.bitmap, dense.ranks];
-    // SAFETY: `sa` has so many items, and the ranks one for each position.
+    // SAFETY: `sa` has that many items, and there is a rank for each position.
     unsafe { gpu.each("minimizers/rank_resolved", sa.len(), arguments) }
 }
 
-/// Gives the minimizers of a list of minimizers the SA indices and depths of their groups.
+/// Gives the minimizers of a list the SA indices and depths of their groups as ranks.
 #[allow(unsafe_code)]
 pub fn rank_unresolved(gpu: &Gpu, list: UnsortedGroups, m: u32, ranks: Array<u64>) -> Result<()> {
     let UnsortedGroups { suffixes, groups, group_heads, .. } = list;
     assert!(suffixes.len() >= m && groups.len() >= m);
     let arguments = arguments![suffixes, groups, group_heads, m, ranks];
-    // SAFETY: the list has m items, and the ranks one for each position.
+    // SAFETY: the list has m items, and there is a rank for each position.
     unsafe { gpu.each("minimizers/rank_unresolved", m, arguments) }
 }
 
-/// Gives the minimizers that a refining of minimizers resolved their SA indices as ranks.
+/// Gives minimizers that were resolved by refining a list their SA indices as ranks.
 #[allow(unsafe_code)]
 pub fn rank_local(
     gpu: &Gpu,
@@ -58,12 +58,12 @@ pub fn rank_local(
     ranks: Array<u64>,
 ) -> Result<()> {
     assert!(resolved.len() >= m && sa_indices.len() >= m);
-    // SAFETY: `resolved` and `sa_indices` have m items, and the ranks one for each position.
+    // SAFETY: `resolved` and `sa_indices` have m items, and there is a rank for each position.
     unsafe { gpu.each("minimizers/rank_local", m, arguments![resolved, sa_indices, m, ranks]) }
 }
 
-/// Copies the minimizers of a level that a list has to another list, which goes on using the groups
-/// of the first, and ranks them by these. Publishes their number.
+/// Copies the minimizers of a level from one list to another, and ranks them by their groups. The
+/// new list goes on using the groups of the old one. Publishes their number.
 #[allow(unsafe_code)]
 pub fn select_minimizers(
     gpu: &Gpu,
@@ -86,23 +86,23 @@ pub fn select_minimizers(
         items: m,
         tiles: tiles.cast_signed(),
     };
-    // SAFETY: `from` has m items and `to` as many as the bitmap has bits; `status` an item for each
-    // CTA and one more.
+    // SAFETY: `from` has m items, and `to` as many as the bitmap has bits. `status` has an item for
+    // each CTA and one more.
     unsafe { gpu.launch_struct("minimizers/select_minimizers", tiles, THREADS, &arguments) }
 }
 
-/// What the keys of a list are made of.
+/// Content of the keys of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum ListKeyKind {
     /// The next symbols.
     Text,
-    /// For minimizers: the ranks of later ones.
+    /// For minimizers: ranks of later minimizers.
     Minimizers,
-    /// For sparse minimizers: the ranks of later ones.
+    /// For sparse minimizers: ranks of later sparse ones.
     Sparse,
-    /// For dense minimizers, when the sparse ones are ranked: the rank of the next one.
+    /// For dense minimizers, once the sparse ones are ranked: rank of the next sparse one.
     Dense,
-    /// For all, when the minimizers are ranked: the rank of the next one.
+    /// For all suffixes, once the minimizers are ranked: rank of the next minimizer.
     Finish,
 }
 
@@ -118,7 +118,7 @@ impl ListKeyKind {
     }
 }
 
-/// Makes keys: the group, and `width` bits.
+/// Makes keys of a group's number and `width` bits.
 #[allow(unsafe_code)]
 pub fn list_keys(
     gpu: &Gpu,
@@ -146,10 +146,10 @@ pub fn list_keys(
     unsafe { gpu.launch_struct("minimizers/list_keys", ctas, THREADS, &arguments) }
 }
 
-/// A list that was sorted by keys of a kind.
+/// A list that was sorted by keys.
 #[derive(Clone, Copy)]
 pub struct KeySortedList<'m> {
-    /// As it was before the sort.
+    /// The list before the sort.
     pub list: UnsortedGroups<'m>,
     pub kind: ListKeyKind,
     pub keys: Array<'m, u64>,
@@ -157,8 +157,8 @@ pub struct KeySortedList<'m> {
     pub width: u32,
 }
 
-/// Ends a round of doubling: minimizers with a key of their own get their rank, the others go to
-/// `out`. Publishes how many items and groups are unresolved.
+/// Ends a round of doubling. Minimizers with a key of their own get their rank, the others go to
+/// `out`. Publishes the numbers of unresolved items and groups.
 #[allow(unsafe_code)]
 pub fn mark_ranks(
     gpu: &Gpu,

@@ -1,5 +1,19 @@
-//! `default`, the fastest suffix sort here: an alphabetic code, small groups sorted in shared
-//! memory, and ranks of minimizers. `default_sort` says how these go together.
+//! `default`, the fastest suffix sort of bwz: an alphabetic code, small groups sorted in shared
+//! memory, and ranks of minimizers. `default_sort` explains how these fit together.
+//!
+//! | file | job |
+//! |---|---|
+//! | `alphabetic_code` | the code by which suffixes are first sorted |
+//! | `code_keys` | the first keys of all suffixes |
+//! | `unsorted_groups` | lists of unresolved suffixes, levels of minimizers, the state of a sort |
+//! | `refine` | splits sorted lists into groups, and sorts the small ones in shared memory |
+//! | `minimizers` | chooses minimizers, makes keys from their ranks |
+//! | `sparse_minimizers` | a sparse level, chosen among the minimizers |
+//! | `list_sort` | sorts a list by new keys |
+//! | `list_refinement` | refines a list round by round |
+//! | `minimizer_doubling` | ranks minimizers by prefix doubling |
+//! | `default_sort` | the whole sort |
+//! | `long_lists` | tests of the kernels at the end of the longest lists |
 
 mod alphabetic_code;
 mod code_keys;

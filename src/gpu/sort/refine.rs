@@ -7,16 +7,16 @@ use crate::gpu::runtime::kernel_structs::RefineArgs;
 use crate::gpu::runtime::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE};
 use crate::gpu::runtime::{Array, Gpu};
 
-/// What is refined.
+/// Kind of list that is refined.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum RefineKind {
     /// All suffixes, after the first sort.
     First,
-    /// A list, by its text.
+    /// A list of suffixes, refined by text.
     Text,
-    /// A list, by the ranks of minimizers, all of which are known.
+    /// A list of suffixes, refined by the ranks of minimizers, all of which are known.
     Finish,
-    /// The minimizers themselves.
+    /// A list of minimizers.
     Minimizers,
 }
 
@@ -30,7 +30,8 @@ impl RefineKind {
         }
     }
 
-    /// A CTA goes on with its small groups while at most so many sixteenths stay unresolved.
+    /// A CTA starts another round on its small groups while at most this many sixteenths of a
+    /// round's items stay unresolved.
     fn stop(self) -> u32 {
         match self {
             RefineKind::First => 7,
@@ -39,9 +40,9 @@ impl RefineKind {
         }
     }
 
-    /// The smallest tile. The first list overwrites the keys that it is made from
-    /// ([`UnsortedGroups::over_keys`]): a tile that ends at item e writes less than (e + HALO) / 2
-    /// groups, and the next ones read from e - HALO on.
+    /// Minimum number of items in a tile. The first list overwrites the keys that it is made from
+    /// ([`UnsortedGroups::over_keys`]): a tile that ends at item e writes fewer than (e + HALO) / 2
+    /// groups, and the next tiles read from e - HALO on.
     fn least_tile(self) -> u32 {
         if self == RefineKind::First { 3 * HALO } else { LEAST_TILE }
     }
@@ -50,49 +51,50 @@ impl RefineKind {
 const LEAST_TILE: u32 = 128;
 const MOST_TILE: u32 = REFINE_TILE - 2 * HALO;
 
-/// Small lists are cut into so many tiles: a bit more than half of what the GPU holds at once, as a
-/// CTA with fewer neighbours is faster.
+/// Number of tiles into which small lists are cut: a bit more than half of the CTAs that the GPU
+/// holds at once, since a CTA with fewer neighbours is faster.
 fn wanted_tiles(gpu: &Gpu) -> u32 {
     gpu.processors() * REFINE_CTAS.div_ceil(2)
 }
 
-/// The most tiles for lists of up to n items on this GPU.
+/// Maximum number of tiles for lists of up to n items on this GPU.
 pub fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
     wanted_tiles(gpu).max(n.div_ceil(MOST_TILE))
 }
 
-/// Items of a tile, in whole words.
+/// Number of items in a tile, in whole words of bits.
 fn tile(kind: RefineKind, m: u32, wanted: u32) -> u32 {
     m.div_ceil(wanted).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE)
 }
 
-/// The list that is refined: where it comes from, and how it was sorted.
+/// A list to refine, with its origin and the way it was sorted.
 #[derive(Clone, Copy)]
 pub struct RefineInput<'m> {
-    /// The list it was, but for the first time. Its suffixes are in the order before the sort.
+    /// The list before the sort, with its suffixes in their old order; `None` the first time.
     pub from: Option<UnsortedGroups<'m>>,
-    /// Group and next bits; none where it was not sorted, and has its own groups.
+    /// Keys of a group and the next bits; `None` if the list was not sorted and keeps its own
+    /// groups.
     pub keys: Option<Array<'m, u64>>,
     pub suffixes: Array<'m, u32>,
-    /// Bits of a key below the group.
+    /// Number of bits in a key below the group.
     pub width: u32,
-    /// Bits of a key that were not sorted.
+    /// Number of low bits in a key that were not sorted.
     pub dropped: u32,
 }
 
 impl<'m> RefineInput<'m> {
-    /// A list as it is, in its own groups.
+    /// A list that was not sorted and keeps its own groups.
     pub fn unsorted(list: UnsortedGroups<'m>, len: u32) -> Self {
         let suffixes = list.suffixes.first(len);
         RefineInput { from: Some(list), keys: None, suffixes, width: 0, dropped: 0 }
     }
 }
 
-/// Refines a list by up to `rounds` rounds in each small group. What is resolved goes to its row,
-/// or of minimizers to `resolved` (one item for each of the list, `u32::MAX` for those not
-/// resolved); what is not goes to `out`.
+/// Refines a list by up to `rounds` rounds in each small group. Resolved suffixes go to their rows.
+/// Resolved minimizers go to `resolved`, which has one item for each of the list, `u32::MAX` for
+/// those not resolved. Unresolved items go to `out`.
 ///
-/// Publishes how many items and groups are unresolved.
+/// Publishes the numbers of unresolved items and groups.
 #[allow(unsafe_code)]
 pub fn refine(
     gpu: &Gpu,

@@ -6,10 +6,10 @@ use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, MOST_SPARSE_WINDOW, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
-/// CTAs of a multiprocessor that survey a list.
+/// Number of CTAs per multiprocessor that survey a list.
 const SURVEYING: u32 = 2;
 
-/// Marks the sparse minimizers: dense ones where the hash is the least of those at the next
+/// Marks the sparse minimizers: dense ones whose hash is the smallest among those at the next
 /// `window` positions.
 #[allow(unsafe_code)]
 pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
@@ -19,11 +19,11 @@ pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
     assert!(is_padded(state.block.text, n));
     let arguments = arguments![state.block.text, n, dense, window, sparse, words];
     let ctas = words.div_ceil(KEY_TILE / 32);
-    // SAFETY: the text has n items and its padding, the bitmaps so many words.
+    // SAFETY: the text has n items and its padding, and the bitmaps have `words` words.
     unsafe { gpu.launch("sparse_minimizers/mark_sparse", ctas, THREADS, arguments) }
 }
 
-/// Gives sparse minimizers the ranks that they have as dense ones.
+/// Copies the ranks that sparse minimizers have as dense ones.
 #[allow(unsafe_code)]
 pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
     let (n, bitmap) = (state.n, state.sparse.bitmap);
@@ -34,8 +34,7 @@ pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
     unsafe { gpu.each("sparse_minimizers/copy_ranks", bitmap.len(), arguments) }
 }
 
-/// How many of a list are in groups of less than `deep` known symbols, and the least number of
-/// known symbols.
+/// The number of items in groups of depth below `deep`, and the smallest depth of all groups.
 #[allow(unsafe_code)]
 pub fn survey(
     gpu: &Gpu,
@@ -49,7 +48,7 @@ pub fn survey(
     gpu.zero(result)?;
     let ctas = (SURVEYING * gpu.processors()).min(m.div_ceil(THREADS));
     let arguments = arguments![list.groups, list.group_heads, m, deep, result];
-    // SAFETY: the list has m items, and the result two.
+    // SAFETY: the list has m items, and the result has two.
     unsafe { gpu.launch("sparse_minimizers/survey", ctas, THREADS, arguments)? };
     let found = gpu.read(result)?;
     Ok((found[0], !found[1]))

@@ -1,22 +1,22 @@
-//! What the kernels of `default` share: the host side of `kernels/sort/unsorted_groups.cuh` and
-//! `kernels/sort/minimizers.cuh`, which explain it.
+//! Data that the kernels of `default` share: the host side of `kernels/sort/unsorted_groups.cuh`
+//! and `kernels/sort/minimizers.cuh`, which explain it.
 
 use crate::error::Result;
 use crate::gpu::block::{DeviceBlock, text_view};
 use crate::gpu::runtime::kernel_structs::{MinimizersView, TextView, UnsortedGroupsView};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
-/// A list of unresolved suffixes, in groups of equal ones.
+/// A list of unresolved suffixes, in groups of suffixes that are equal so far.
 #[derive(Clone, Copy)]
 pub struct UnsortedGroups<'m> {
     pub sa_indices: Array<'m, u32>,
     pub suffixes: Array<'m, u32>,
     pub groups: Array<'m, u32>,
-    /// Of each group: depth << 32 | first SA index.
+    /// For each group: depth << 32 | first SA index.
     pub group_heads: Array<'m, u64>,
 }
 
-/// The most groups among n suffixes: each has two and more.
+/// Maximum number of groups among n suffixes: each group has at least two.
 pub fn most_groups(n: u32) -> u32 {
     n / 2 + 1
 }
@@ -33,11 +33,12 @@ impl<'m> UnsortedGroups<'m> {
         }
     }
 
-    /// A list in the memory that the first sort leaves: the keys it sorted, and the spare ones and
+    /// A list in the memory of the first sort: the sorted keys, the spare keys, and the spare
     /// suffixes.
     ///
-    /// The number of groups known grows half as fast as that of keys read at most, so that nothing
-    /// is overwritten that is still to be read (but see [`super::refine`] about the first tiles).
+    /// The list overwrites the keys that it is made from. The number of groups grows at most half
+    /// as fast as that of the keys read, so no key is overwritten before it is read
+    /// ([`super::refine`] says how the first tiles keep to that).
     pub fn over_keys(keys: DoubleBuffer<'m, u64>, spare: Array<'m, u32>) -> Self {
         let n = keys.current.len();
         let halves = DoubleBuffer::halves(keys.alternate.cast::<u32>());
@@ -52,7 +53,7 @@ impl<'m> UnsortedGroups<'m> {
 }
 
 impl UnsortedGroups<'_> {
-    /// The list as kernels take it.
+    /// View of the list for kernels.
     pub fn view(self) -> UnsortedGroupsView {
         UnsortedGroupsView {
             sa_indices: self.sa_indices.address(),
@@ -66,44 +67,45 @@ impl UnsortedGroups<'_> {
 /// A level of minimizers.
 #[derive(Clone, Copy)]
 pub struct Minimizers<'m> {
-    /// A bit for each position: whether it is a minimizer.
+    /// One bit per position, set if it is a minimizer.
     pub bitmap: Array<'m, u32>,
     /// For minimizers, by position: depth << 32 | rank.
     pub ranks: Array<'m, u64>,
-    /// How many symbols from a position on tell whether it is a minimizer.
+    /// Number of symbols from a position on that decide if it is a minimizer.
     pub span: u32,
-    /// The least depth of any of their groups.
+    /// Smallest depth of any group.
     pub floor: u32,
 }
 
 impl<'m> Minimizers<'m> {
-    /// Before there are any.
+    /// An empty level, before minimizers are chosen.
     pub fn none() -> Self {
         Minimizers { bitmap: Array::none(), ranks: Array::none(), span: 0, floor: 0 }
     }
 
     /// Allocates the arrays for n positions.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, span: u32) -> Self {
-        // A thread reads the word behind that of its position at most, if there are positions.
+        // A thread reads at most the word behind that of its position, if there are positions.
         let words = (n / 32 + 8).min(1 << (u32::BITS - 5)) as usize;
         Minimizers { bitmap: arena.array(words), ranks: arena.array(n as usize), span, floor: 0 }
     }
 }
 
-/// What all steps work on.
+/// State that all steps of a sort share.
 #[derive(Clone, Copy)]
 pub struct SortState<'m> {
     pub block: DeviceBlock<'m>,
-    /// Bytes of its text; of several GPUs that sort it, each has some of the suffixes.
+    /// Bytes of the text. If several GPUs sort it, each has only some of the suffixes.
     pub n: u32,
-    /// The code of each symbol.
+    /// Code of each symbol.
     pub code_table: Array<'m, u32>,
-    /// Minimizers, and a second level chosen among them.
+    /// The minimizers.
     pub dense: Minimizers<'m>,
+    /// Second level, chosen among the minimizers.
     pub sparse: Minimizers<'m>,
-    /// Bits of a rank.
+    /// Number of bits of a rank.
     pub rank_bits: u32,
-    /// What CTAs leave to those behind them.
+    /// Sums that CTAs leave to those behind them.
     pub status: Array<'m, u64>,
 }
 
@@ -115,12 +117,12 @@ impl SortState<'_> {
         Ok(())
     }
 
-    /// The text as kernels take it.
+    /// View of the text for kernels.
     pub fn text_view(&self) -> TextView {
         text_view(self.block.text, self.n)
     }
 
-    /// A level of minimizers as kernels take it.
+    /// View of a level of minimizers for kernels.
     pub fn minimizers_view(&self, level: Minimizers) -> MinimizersView {
         MinimizersView {
             bitmap: level.bitmap.address(),

@@ -1,5 +1,5 @@
-//! Every algorithm against libsais: suffix arrays, transforms and samples; and what a failing GPU
-//! leaves behind.
+//! Compares every algorithm with libsais: suffix arrays, BWTs and samples. Also tests what a
+//! failing GPU leaves behind.
 
 use super::*;
 use crate::cases;
@@ -7,8 +7,8 @@ use crate::coder::{self, Coding};
 use crate::gpu::testing::{gpu, random, say};
 use libsais::SuffixArrayConstruction;
 
-/// Every algorithm, or the one that `BWZ_ALGORITHM` names; and `default` where it may not choose
-/// `skew-pd`.
+/// Sorters of every algorithm, or of the one that `BWZ_ALGORITHM` names; also `default` without the
+/// memory to choose `skew-pd`.
 fn sorters() -> Vec<(&'static str, GpuSorter)> {
     let one = std::env::var("BWZ_ALGORITHM").ok();
     let all = Algorithm::ALL.into_iter().chain([(SCARCE, Algorithm::Default)]);
@@ -30,7 +30,7 @@ fn expected(text: &[u8]) -> Vec<u32> {
     sa.unwrap().into_vec().into_iter().map(i32::cast_unsigned).collect()
 }
 
-/// The transform by its definition, from a suffix array.
+/// The BWT by its definition, from a suffix array.
 fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
     let n = text.len();
     let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
@@ -68,7 +68,7 @@ fn named_cases() {
     say(format_args!("{count} sorts"));
 }
 
-/// Sizes around those of tiles, and of as many as fill a GPU.
+/// Sizes around those of tiles, and around those that fill a GPU.
 #[test]
 fn borders() {
     if gpu().is_none() {
@@ -100,7 +100,8 @@ fn large_shapes() {
     say(format_args!("{count} sorts"));
 }
 
-/// `default` sorts like `skew-pd` what has many repeats, unless they are long or memory is scarce.
+/// `default` sorts texts with many repeats like `skew-pd`, unless the repeats are long or memory is
+/// scarce.
 #[test]
 fn the_way_of_default() {
     if gpu().is_none() {
@@ -127,7 +128,8 @@ fn the_way_of_default() {
     }
 }
 
-/// More large groups than fit into a key beside two ranks: `skew-pd` sorts them by one rank then.
+/// More large groups than fit into a key beside two ranks, so that `skew-pd` sorts them by one
+/// rank.
 #[test]
 fn ranks_too_long_for_pairs() {
     if gpu().is_none() {
@@ -139,7 +141,8 @@ fn ranks_too_long_for_pairs() {
     assert!(sorter.suffix_array(&text).unwrap() == expected(&text));
 }
 
-/// As few and small as go through every kernel, for the tools of `compute-sanitizer`.
+/// The fewest and smallest texts that go through every kernel, for the tools of
+/// `compute-sanitizer`.
 #[test]
 fn every_kernel_once() {
     if gpu().is_none() {
@@ -199,7 +202,7 @@ fn a_failure_leaves_the_sorter_usable() {
     }
 }
 
-/// What is sorted and coded on the device is what the CPU makes of the transform.
+/// A BWT sorted and encoded on the device has the same slices as one encoded by the CPU.
 #[test]
 fn transforms_are_coded_where_they_are() {
     if gpu().is_none() {
@@ -226,7 +229,7 @@ fn transforms_are_coded_where_they_are() {
     say(format_args!("{blocks} blocks sorted and coded"));
 }
 
-/// Random bases, in which there are runs of up to 2^22 of one, and copies with a few changes.
+/// Random bases with runs of up to 2^22 of one base, and copies with a few changes.
 fn bases(len: usize) -> Vec<u8> {
     const PIECE: usize = 1 << 23;
     let mut state = 1_u64;
@@ -256,7 +259,7 @@ fn bases(len: usize) -> Vec<u8> {
     text
 }
 
-/// Positions that take all 32 bits.
+/// Positions that need all 32 bits.
 #[test]
 fn a_block_above_2_gib() {
     const LEN: u32 = (1 << 31) + 1_234_567;
@@ -269,7 +272,7 @@ fn a_block_above_2_gib() {
     }
     let text = bases(LEN as usize);
     sorter.input(text.len()).unwrap().copy_from_slice(&text);
-    // Repeats take memory beyond what is reserved, which a GPU of 80 GB does not have.
+    // Repeats need memory beyond the reserved one, which a GPU of 80 GB does not have.
     let sorted = match sorter.sort_input(rate) {
         Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY") => {
             return say(format_args!("skipped: {e}"));
