@@ -343,6 +343,11 @@ impl Options {
         self.allowance().threads
     }
 
+    /// The threads that the caller asks for; there are fewer if memory is small.
+    pub(crate) fn asked_threads(&self) -> usize {
+        self.threads
+    }
+
     pub(crate) fn memory_limit(&self) -> u64 {
         self.allowance().memory
     }

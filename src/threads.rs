@@ -30,7 +30,7 @@ pub(crate) fn calling_does(len: u64, options: &Options) -> bool {
 const PIPELINE: usize = 3;
 
 /// A thread that has been waited for takes up its place in the system for a moment longer.
-const SETTLING: Duration = Duration::from_millis(20);
+const SETTLING: Duration = Duration::from_millis(100);
 
 /// The threads that compute.
 #[derive(Clone)]

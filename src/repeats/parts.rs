@@ -77,11 +77,25 @@ where
         let originals = if search.keeps_originals { all / width / 8 } else { 0 };
         let of_texts = TEXT * sizes.len() as u64;
         let fixed = BASE + THREAD * options.thread_count() as u64 + originals + of_texts;
+        // With more memory there are more threads.
+        let idle_threads = options.asked_threads() - options.thread_count();
+        let fixed_with_all = fixed + THREAD * idle_threads as u64;
         let memory = options.memory_limit().saturating_sub(fixed);
         let part_size = match search.part_size {
             Some(size) => size,
             None if needed(search, all) <= memory && all / width < MOST_UNITS => WHOLE,
-            None => largest_part(search, sizes.len(), fixed, options.memory_limit())?,
+            None => {
+                let (most, shortest) = part_sizes(search, memory);
+                if most < shortest {
+                    let needed = part_need(search, shortest) + fixed_with_all;
+                    let what =
+                        format!("a search of {} texts in parts of {shortest} bytes", sizes.len());
+                    let allowed = options.memory_limit();
+                    let by = Bound::Memory;
+                    return Err(Error::Limit { what: what.into(), needed, allowed, by });
+                }
+                most
+            }
         };
         let part_size = part_size.next_multiple_of(width);
         let first = if search.is_across { sizes.len().min(1) } else { sizes.len() };
@@ -90,7 +104,8 @@ where
         let sources = cut(0..first);
         let targets = if search.is_across { cut(first..sizes.len()) } else { sources.clone() };
         if sources.len() > FEW_PARTS {
-            let (parts, needed) = (sources.len(), needed(search, all).saturating_add(fixed));
+            let (parts, needed) =
+                (sources.len(), needed(search, all).saturating_add(fixed_with_all));
             options.listener.warn(format!(
                 "{all} bytes are searched in {parts} parts, each against all others, which takes \
                  many times as long; --memory {}M (-M) takes them together",
@@ -306,23 +321,30 @@ fn needed(search: &Search, bytes: u64) -> u64 {
     bytes + units / 4 + expected_memory(units, search.len)
 }
 
-/// The bytes of parts of which two fit, of so many texts that take `fixed` bytes whatever their
-/// parts are.
-fn largest_part(search: &Search, texts: usize, fixed: u64, allowed: u64) -> Result<u64> {
-    let memory = allowed.saturating_sub(fixed);
-    const UNIT: u64 = 1 << 30;
-    // Both parts, the marks of the second one once more, and units behind the last window.
-    let each = 2 * needed(search, UNIT) + UNIT / search.unit.size() as u64 / 8;
-    let behind = 2 * (search.len * search.unit.size()) as u64;
-    let size =
-        (u128::from(memory.saturating_sub(behind)) * u128::from(UNIT) / u128::from(each)) as u64;
-    let shortest = SHORTEST_PART.max(2 * behind);
+/// Bytes of parts that `part_need` is asked for.
+const UNIT: u64 = 1 << 30;
+
+/// Memory for two parts of [`UNIT`] bytes, and the marks of the second one once more.
+fn unit_need(search: &Search) -> u128 {
+    u128::from(2 * needed(search, UNIT) + UNIT / search.unit.size() as u64 / 8)
+}
+
+/// Bytes behind the last windows of two parts.
+fn behind(search: &Search) -> u64 {
+    2 * (search.len * search.unit.size()) as u64
+}
+
+/// Memory for the search of two parts of `size` bytes.
+fn part_need(search: &Search, size: u64) -> u64 {
+    (u128::from(size) * unit_need(search) / u128::from(UNIT)) as u64 + behind(search)
+}
+
+/// Sizes of the largest parts that are searched within `memory`, and of the shortest that are
+/// searched at all.
+fn part_sizes(search: &Search, memory: u64) -> (u64, u64) {
+    let units = u128::from(memory.saturating_sub(behind(search))) * u128::from(UNIT);
+    let size = (units / unit_need(search)) as u64;
+    let shortest = SHORTEST_PART.max(2 * behind(search));
     let most = MOST_UNITS / 4 * search.unit.size() as u64;
-    if size >= shortest {
-        return Ok(size.min(most));
-    }
-    let needed =
-        (u128::from(shortest) * u128::from(each) / u128::from(UNIT)) as u64 + behind + fixed;
-    let what = format!("a search of {texts} texts in parts of {shortest} bytes").into();
-    Err(Error::Limit { what, needed, allowed, by: Bound::Memory })
+    (if size < shortest { size } else { size.min(most) }, shortest)
 }
