@@ -33,8 +33,7 @@ pub fn run_on_gpus<T: Send>(
 ) -> Result<Vec<T>> {
     let id = NcclId::new()?;
     Peers::run(gpus.len(), |number, peers| {
-        let place = (number, gpus.len());
-        let mut processor = NcclProcessor::join(gpus[number], id, place, peers)?;
+        let mut processor = NcclProcessor::join(gpus[number], id, number, gpus.len(), peers)?;
         let result = run_blocking(program(&mut processor));
         // A GPU leaves the network only when all GPUs do so, or when it is to be ended.
         match result {

@@ -19,7 +19,7 @@ pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
 pub use lcp_chunk::LcpChunk;
 pub use peers::Peers;
-pub use text_parts::{PartRows, PartText, TextParts};
+pub use text_parts::{PartRows, PartTask, PartText, TextParts};
 
 use crate::coder::{CodedBwt, SliceLimits};
 use crate::error::Result;

@@ -2,7 +2,7 @@
 
 use super::interface::{JointReport, SortedText, Transferred};
 use super::peers::Peers;
-use super::text_parts::{PartRows, PartText, TextParts};
+use super::text_parts::{PartRows, PartTask};
 use crate::error::{Error, Result};
 use std::convert::Infallible;
 use std::marker::PhantomData;
@@ -98,8 +98,7 @@ impl RankSorter {
         pub fn sort[T](
             &mut self,
             _network: NcclId,
-            _part: (TextParts, usize),
-            _text: (PartText, u32),
+            _task: PartTask,
             _peers: &Peers,
             _settle: impl FnOnce(PartRows) -> Result<T>,
         ) -> Result<T>;
@@ -110,7 +109,13 @@ impl RankSorter {
 /// As with CUDA.
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
 impl<'p> NcclProcessor<'p> {
-    pub fn join(_gpu: u32, id: NcclId, _place: (usize, usize), _peers: &'p Peers) -> Result<Self> {
+    pub fn join(
+        _gpu: u32,
+        id: NcclId,
+        _number: usize,
+        _count: usize,
+        _peers: &'p Peers,
+    ) -> Result<Self> {
         match id.0 {}
     }
 

@@ -183,15 +183,15 @@ impl GpuLcpSorter {
 
         // Suffixes left over by the first round share long prefixes.
         let differs_soon = rounds.first().is_none_or(|&left| left < n / LONG_ROWS);
-        let sorted = TextOnGpu { text, sa, rows, differs_soon };
+        let sorted = TextOnGpu { text, sa, rows, differs_soon, least };
         let end = &self.marks[2];
         match wanted {
             Wanted::All(receive) => {
-                let streams = (gpu, &mut self.copies);
-                all_rows(streams, &steps, (sorted, least), end, &mut self.chunks, receive)
+                let (copies, chunks) = (&mut self.copies, &mut self.chunks);
+                all_rows(gpu, copies, &steps, sorted, end, chunks, receive)
             }
             Wanted::Rows(wanted) => {
-                let selected = steps.select(gpu, (sorted, least), wanted)?;
+                let selected = steps.select(gpu, sorted, wanted)?;
                 gpu.check(end.record(gpu.stream()))?;
                 self.selected.receive(gpu, selected)
             }
@@ -248,9 +248,10 @@ enum Wanted<'r> {
 
 /// Compares the suffixes of a text while the suffix array is copied, and then copies the LCP array.
 fn all_rows(
-    (gpu, copies): (&Gpu, &mut Gpu),
+    gpu: &Gpu,
+    copies: &mut Gpu,
     steps: &LcpSteps,
-    (sorted, least): (TextOnGpu, u8),
+    sorted: TextOnGpu,
     end: &CudaEvent,
     chunks: &mut RowChunks,
     receive: &mut Receiver,
@@ -259,18 +260,18 @@ fn all_rows(
     copies.wait_for(gpu)?;
     // Queued before the comparisons, or it would only run after them.
     let suffixes = steps.pack(copies, sorted.sa)?;
-    let begun = steps.begin(gpu, sorted, least)?;
+    let begun = steps.begin(gpu, sorted)?;
     // Done by this thread, since the other one takes longer to start.
     chunks.begin(copies, n, suffixes)?;
     let (is_made, made) = channel();
     thread::scope(|scope| {
         // Comparing waits for the device now and then, and the copies must go on meanwhile.
         let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
-        let copied = scope.spawn(move || chunks.finish(copies, (n, suffixes), &made, receive));
+        let copied = scope.spawn(move || chunks.finish(copies, n, suffixes, &made, receive));
         // The copying thread also ends when the sender is dropped. A failed send is ignored: the
         // thread has ended already, and its own error is reported.
         let compare = move || -> Result<()> {
-            let common = steps.compare(gpu, begun, sorted, least)?;
+            let common = steps.compare(gpu, begun, sorted)?;
             let split = steps.split(gpu, sorted.sa, common)?;
             gpu.check(end.record(gpu.stream()))?;
             let _ = is_made.send((split, gpu.read(split.counts)?));

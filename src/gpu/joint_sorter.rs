@@ -157,7 +157,7 @@ impl JointSorter {
             let id = NcclId::new()?;
             return Peers::run(count, |number, peers| {
                 let gpu = self.numbers[number];
-                let mut exchange = NcclProcessor::join(gpu, id, (number, count), peers)?;
+                let mut exchange = NcclProcessor::join(gpu, id, number, count, peers)?;
                 let part = PartText::of(text, task.parts, number);
                 let result = self.part(number).sort(task, part, &mut exchange)?;
                 peers.finish(count).map(|()| result)

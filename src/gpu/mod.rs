@@ -74,7 +74,7 @@ pub use peers::Peers;
 pub use rank_sorter::RankSorter;
 pub use runtime::{BUILT, NcclId, devices, has_driver};
 pub use sorter::GpuSorter;
-pub use text_parts::{PartRows, PartText, TextParts};
+pub use text_parts::{PartRows, PartTask, PartText, TextParts};
 
 /// Returns true if this build contains CUDA code.
 pub const fn is_built() -> bool {

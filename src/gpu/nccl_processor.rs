@@ -31,11 +31,12 @@ impl<'p> NcclProcessor<'p> {
     pub fn join(
         gpu: u32,
         id: NcclId,
-        (number, count): (usize, usize),
+        number: usize,
+        count: usize,
         peers: &'p Peers,
     ) -> Result<Self> {
         let gpu = Gpu::open(gpu)?;
-        let communicator = Communicator::join(&gpu, id, (number, count), peers)?;
+        let communicator = Communicator::join(&gpu, id, number, count, peers)?;
         let (memory, transferred) = (GrowingArena::default(), Transferred::default());
         Ok(NcclProcessor { number, count, communicator, memory, transferred, gpu })
     }

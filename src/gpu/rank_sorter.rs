@@ -5,7 +5,7 @@ use super::nccl_processor::NcclProcessor;
 use super::part_sorter::{JointTask, PartSorter};
 use super::peers::Peers;
 use super::runtime::NcclId;
-use super::text_parts::{PartRows, PartText, TextParts};
+use super::text_parts::{PartRows, PartTask};
 use crate::error::Result;
 
 /// Sorts one part of each text. Its memory grows to fit the largest part and is kept.
@@ -24,7 +24,7 @@ impl RankSorter {
         Ok(RankSorter { gpu, part: PartSorter::open(gpu)? })
     }
 
-    /// Sorts part `number` of a text, together with the other GPUs that join the same network.
+    /// Sorts one part of a text, together with the other GPUs that join the same network.
     /// `settle` gets the rows of this part. It must return only when the others have finished with
     /// the network too, or when `peers` knows that one has failed.
     ///
@@ -34,13 +34,12 @@ impl RankSorter {
     pub fn sort<T>(
         &mut self,
         network: NcclId,
-        (parts, number): (TextParts, usize),
-        (text, sample_rate): (PartText, u32),
+        task: PartTask,
         peers: &Peers,
         settle: impl FnOnce(PartRows) -> Result<T>,
     ) -> Result<T> {
-        let place = (number, parts.gpus());
-        let mut exchange = NcclProcessor::join(self.gpu, network, place, peers)?;
+        let PartTask { parts, number, text, sample_rate } = task;
+        let mut exchange = NcclProcessor::join(self.gpu, network, number, parts.gpus(), peers)?;
         let task = JointTask { parts, sample_rate, whole_sa: false, by_sampling: false };
         let result = self.part.sort(task, text, &mut exchange)?;
         settle(self.part.rows(&result))

@@ -34,6 +34,13 @@ pub struct GpuSorter {
     report: Report,
 }
 
+/// The host's side of a sort: the block, and memory for its BWT and samples.
+struct HostBuffers<'b> {
+    block: &'b [u8],
+    bytes: &'b mut PinnedBuffer<u8>,
+    samples: &'b mut PinnedBuffer<u32>,
+}
+
 /// The arrays beside those of the algorithm.
 #[derive(Clone, Copy)]
 struct SorterArrays<'m> {
@@ -150,7 +157,8 @@ impl GpuSorter {
     /// # Errors
     /// As [`GpuSorter::sort`].
     pub fn sort_input(&mut self, sample_rate: u32) -> Result<SortedBlockView<'_>> {
-        self.run(sample_rate, false, |gpu, (block, bytes, samples), arrays| {
+        self.run(sample_rate, false, |gpu, host, arrays| {
+            let HostBuffers { block, bytes, samples } = host;
             let room = bytes.reserve(gpu, block.len())?;
             room[0] = block[block.len() - 1];
             // The row of the whole text is left out.
@@ -179,7 +187,8 @@ impl GpuSorter {
         if self.block.1 > MOST_BYTES as usize {
             return Err(Error::Usage("a GPU codes blocks of up to 2^31 - 1 bytes".into()));
         }
-        self.run(sample_rate, false, |gpu, (block, _, samples), arrays| {
+        self.run(sample_rate, false, |gpu, host, arrays| {
+            let HostBuffers { block, samples, .. } = host;
             let primary = arrays.copy_samples(gpu, samples)?;
             gpu.wait()?;
             encoder.load_rows(arrays.rows, primary, block[block.len() - 1], limits)
@@ -220,11 +229,7 @@ impl GpuSorter {
         &mut self,
         sample_rate: u32,
         whole_sa: bool,
-        finish: impl FnOnce(
-            &Gpu,
-            (&[u8], &mut PinnedBuffer<u8>, &mut PinnedBuffer<u32>),
-            SorterArrays,
-        ) -> Result<T>,
+        finish: impl FnOnce(&Gpu, HostBuffers, SorterArrays) -> Result<T>,
     ) -> Result<T> {
         let most = self.algorithm.most_bytes();
         let n = u32::try_from(self.block.1).ok().filter(|n| (1..=most).contains(n));
@@ -246,7 +251,8 @@ impl GpuSorter {
             buffers.run(gpu, block, &mut self.extra, &mut rounds)?;
             gpu.check(self.marks[1].record(stream))?;
             let block = self.block.0.first(self.block.1);
-            finish(gpu, (block, &mut self.bytes, &mut self.samples), arrays)
+            let (bytes, samples) = (&mut self.bytes, &mut self.samples);
+            finish(gpu, HostBuffers { block, bytes, samples }, arrays)
         };
         let done = gpu.ended(work())?;
         let milliseconds = gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))?;

@@ -78,6 +78,19 @@ impl<'t> PartText<'t> {
     }
 }
 
+/// One GPU's part in the sort of a text.
+#[derive(Clone, Copy, Debug)]
+pub struct PartTask<'t> {
+    /// Division of the text.
+    pub parts: TextParts,
+    /// Number of this part.
+    pub number: usize,
+    /// The bytes of this part.
+    pub text: PartText<'t>,
+    /// Distance between sampled positions, a power of two.
+    pub sample_rate: u32,
+}
+
 /// Result of one of the GPUs.
 #[derive(Clone, Debug)]
 pub struct PartRows<'r> {

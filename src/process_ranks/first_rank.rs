@@ -5,7 +5,7 @@ use super::gathering::{self, Gathering};
 use super::messages::{self, Network, OwnedRows, Word};
 use super::token::Token;
 use crate::error::{Error, Result};
-use crate::gpu::{NcclId, PartRows, PartText, Peers, RankSorter, SortedText, TextParts};
+use crate::gpu::{NcclId, PartRows, PartTask, PartText, Peers, RankSorter, SortedText, TextParts};
 use std::io;
 use std::net::TcpListener;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -80,7 +80,8 @@ impl Ranks {
                 text,
                 sample_rate,
                 |parts, part, peers, settle| {
-                    own.sort(network, (parts, 0), (part, sample_rate), peers, settle)
+                    let task = PartTask { parts, number: 0, text: part, sample_rate };
+                    own.sort(network, task, peers, settle)
                 },
             )
         });

@@ -6,7 +6,7 @@ use super::launcher::ProcessRank;
 use super::messages::{self, PartJob, Word};
 use super::token::Token;
 use crate::error::{Error, Result};
-use crate::gpu::{NcclId, PartRows, PartText, Peers, RankSorter};
+use crate::gpu::{NcclId, PartRows, PartTask, PartText, Peers, RankSorter};
 use std::cell::Cell;
 use std::io;
 use std::net::TcpStream;
@@ -62,8 +62,9 @@ impl OtherRank {
         serve(&self.connection, place, self.largest, |job, peers, settle| {
             let network = NcclId::from_bytes(job.network)?;
             let text = PartText { bytes: &job.bytes, before: job.before };
-            let part = (job.parts, place.number);
-            self.sorter.sort(network, part, (text, job.sample_rate), peers, settle)
+            let (parts, number) = (job.parts, place.number);
+            let task = PartTask { parts, number, text, sample_rate: job.sample_rate };
+            self.sorter.sort(network, task, peers, settle)
         })
     }
 }

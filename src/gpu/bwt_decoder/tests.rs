@@ -15,26 +15,25 @@ fn on_cpu(bwt: &[u8], limits: SliceLimits) -> CodedBwt {
     coder::encode_slices(bwt, limits, Coding::StaticRans)
 }
 
-/// An encoder and a decoder.
-fn both() -> (BwtEncoder, BwtDecoder) {
-    (BwtEncoder::new(0).unwrap(), BwtDecoder::new(0).unwrap())
+struct Coders {
+    encoder: BwtEncoder,
+    decoder: BwtDecoder,
+}
+
+fn both() -> Coders {
+    Coders { encoder: BwtEncoder::new(0).unwrap(), decoder: BwtDecoder::new(0).unwrap() }
 }
 
 /// Encodes a BWT on both machines, and decodes it on the GPU. Returns the number of slices.
-fn check(
-    (encoder, decoder): &mut (BwtEncoder, BwtDecoder),
-    name: &str,
-    bwt: &[u8],
-    limits: SliceLimits,
-) -> usize {
-    let (expected, coded) = (on_cpu(bwt, limits), encoder.encode(bwt, limits).unwrap());
+fn check(coders: &mut Coders, name: &str, bwt: &[u8], limits: SliceLimits) -> usize {
+    let (expected, coded) = (on_cpu(bwt, limits), coders.encoder.encode(bwt, limits).unwrap());
     let about = format!("{name}, {} bytes, {limits:?}", bwt.len());
     assert_eq!(coded.raw_sizes, expected.raw_sizes, "{about}: slices");
     assert_eq!(coded.models, expected.models, "{about}: models");
     for (k, (coded, expected)) in coded.slices.iter().zip(&expected.slices).enumerate() {
         assert!(coded == expected, "{about}: slice {k}");
     }
-    let decoded = decoder.decode(&expected).unwrap();
+    let decoded = coders.decoder.decode(&expected).unwrap();
     assert!(decoded.is_some_and(|decoded| decoded == bwt), "{about}: decoded");
     coded.slices.len()
 }
@@ -273,7 +272,7 @@ fn a_failure_leaves_both_usable() {
     if gpu().is_none() {
         return;
     }
-    let (mut encoder, mut decoder) = both();
+    let Coders { mut encoder, mut decoder } = both();
     let (bwt, mut failures) = (runs(50_000, 1), 0);
     let expected = on_cpu(&bwt, SMALL);
     loop {
@@ -289,5 +288,5 @@ fn a_failure_leaves_both_usable() {
     decoder.fail_after(u32::MAX);
     assert!(decoder.decode(&expected).unwrap().is_some_and(|decoded| decoded == bwt));
     encoder.fail_after(u32::MAX);
-    assert_eq!(check(&mut (encoder, decoder), "runs", &bwt, USUAL), 1);
+    assert_eq!(check(&mut Coders { encoder, decoder }, "runs", &bwt, USUAL), 1);
 }

@@ -28,8 +28,9 @@ use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena};
 use crate::gpu::sort::{
-    AlphabeticCode, DefaultSort, ExtraArenas, ListRefinement, MinimizerDoubling, SortState,
-    Unresolved, UnsortedGroups, choose_minimizers, rank_resolved, select_minimizers,
+    AlphabeticCode, DefaultSort, ExtraArenas, ListRefinement, MinimizerDoubling,
+    SelectedMinimizers, SortState, Unresolved, UnsortedGroups, choose_minimizers, rank_resolved,
+    select_minimizers,
 };
 use std::ops::Range;
 
@@ -229,7 +230,8 @@ impl<'m> RankWork<'_, 'm> {
         // From here on nothing is read from other GPUs.
         exchange.all_gather(&[])?;
         let mut rounds = Vec::new();
-        doubling.rank_selected(gpu, &mut state, (heads, joined), window, sparse, &mut rounds)?;
+        let joined = SelectedMinimizers { group_heads: heads, unresolved: joined };
+        doubling.rank_selected(gpu, &mut state, joined, window, sparse, &mut rounds)?;
         let work = ListRefinement::allocate(&mut arena(), cub, list, unresolved);
         work.finish(gpu, &state, &mut rounds)
     }

@@ -75,11 +75,11 @@ impl RowChunks {
     pub fn finish<'m>(
         &mut self,
         copies: &Gpu,
-        suffixes: (u32, SuffixRows),
+        n: u32,
+        suffixes: SuffixRows,
         made: &mpsc::Receiver<CountedLcp<'m>>,
         receive: &mut Receiver,
     ) -> Result<()> {
-        let (n, suffixes) = suffixes;
         let (chunks, mut lcp) = (count(n), None);
         let mut queued = chunks.min(SLOTS);
         for taken in 0..2 * chunks {

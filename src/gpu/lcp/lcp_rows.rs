@@ -66,7 +66,8 @@ pub fn lcp_of_rows(
     sa: Array<u32>,
     common: CommonEnds,
     border: u32,
-    (lcp, longest): (Array<u32>, Array<u32>),
+    lcp: Array<u32>,
+    longest: Array<u32>,
 ) -> Result<()> {
     let n = sa.len();
     assert!(lcp.len() == n && longest.len() == 1);

@@ -32,6 +32,8 @@ pub struct TextOnGpu<'m> {
     /// True if most suffixes are expected to differ soon from their predecessors. This changes the
     /// time, but not the result.
     pub differs_soon: bool,
+    /// A common prefix ends before a byte below this.
+    pub least: u8,
 }
 
 /// The suffix array in its form for the host.
@@ -84,9 +86,9 @@ impl<'m> LcpSteps<'m> {
         })
     }
 
-    /// Queues the first steps. A common prefix ends before a byte below `least`.
-    pub fn begin(&self, gpu: &Gpu, sorted: TextOnGpu, least: u8) -> Result<IrreducibleArgs> {
-        let TextOnGpu { text, sa, rows, differs_soon } = sorted;
+    /// Queues the first steps.
+    pub fn begin(&self, gpu: &Gpu, sorted: TextOnGpu) -> Result<IrreducibleArgs> {
+        let TextOnGpu { text, sa, rows, differs_soon, least } = sorted;
         let first = differs_soon.then_some(FirstBytes { known: self.bytes, least });
         begin_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends, first)
     }
@@ -98,12 +100,11 @@ impl<'m> LcpSteps<'m> {
         gpu: &Gpu,
         begun: IrreducibleArgs,
         sorted: TextOnGpu,
-        least: u8,
     ) -> Result<CommonEnds<'m>> {
         finish_heads(gpu, begun, &self.lists)?;
         self.cub.inclusive_max(gpu, self.ends)?;
-        if least > 0 {
-            end_at_breaks(gpu, &self.cub, sorted.text, least, self.lcp, self.ends)?;
+        if sorted.least > 0 {
+            end_at_breaks(gpu, &self.cub, sorted.text, sorted.least, self.lcp, self.ends)?;
         }
         Ok(CommonEnds { ends: self.ends, known: sorted.differs_soon.then_some(self.bytes) })
     }
@@ -129,18 +130,18 @@ impl<'m> LcpSteps<'m> {
     pub fn select(
         &self,
         gpu: &Gpu,
-        (sorted, least): (TextOnGpu, u8),
+        sorted: TextOnGpu,
         wanted: LcpRows,
     ) -> Result<SelectedRows<'m>> {
         let (n, sa) = (sorted.sa.len(), sorted.sa);
-        let begun = self.begin(gpu, sorted, least)?;
-        let common = self.compare(gpu, begun, sorted, least)?;
+        let begun = self.begin(gpu, sorted)?;
+        let common = self.compare(gpu, begun, sorted)?;
         let (least, border) = match wanted {
             LcpRows::AtLeast(least) => (least, 0),
             LcpRows::LongestAcross(border) => (0, border),
         };
         let longest = self.longest;
-        lcp_of_rows(gpu, sa, common, border, (self.lcp, longest))?;
+        lcp_of_rows(gpu, sa, common, border, self.lcp, longest)?;
         let flags = sorted.rows.first(n);
         mark_rows(gpu, self.lcp, least, longest, flags)?;
         let (suffixes, lcp, count) = (self.ends, self.lists.spare(), self.selected);

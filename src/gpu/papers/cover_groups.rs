@@ -76,6 +76,19 @@ pub struct CoverUnresolved {
     pub groups: u32,
 }
 
+/// The large groups of a list.
+#[derive(Clone, Copy)]
+pub struct LargeGroups<'m> {
+    /// Number of suffixes in the groups.
+    pub items: u32,
+    /// Group number of each suffix.
+    pub numbers: Array<'m, u32>,
+    /// Number of groups.
+    pub count: u32,
+    /// Length of the common prefix in each group.
+    pub depth: u32,
+}
+
 /// The cover of a text, and the arrays for its order.
 #[derive(Clone, Copy)]
 pub struct TextCover<'m> {
@@ -152,17 +165,17 @@ impl<'m> TextCover<'m> {
         &self,
         gpu: &Gpu,
         cub: &Cub,
-        (list, unresolved): (CoverList<'m>, CoverUnresolved),
-        depth: u32,
+        large: LargeGroups<'m>,
         keys: &mut DoubleBuffer<'m, u64>,
         suffixes: &mut DoubleBuffer<'m, u32>,
     ) -> Result<u32> {
-        let (m, rank_bits) = (unresolved.large, bit_width(self.order.len()));
-        let group_bits = bit_width(unresolved.groups.saturating_sub(1));
+        let LargeGroups { items: m, numbers: groups, count, depth } = large;
+        let rank_bits = bit_width(self.order.len());
+        let group_bits = bit_width(count.saturating_sub(1));
         let two = group_bits + 2 * rank_bits <= u64::BITS;
-        assert!(keys.current.len() == m && suffixes.current.len() == m && list.groups.len() >= m);
+        assert!(keys.current.len() == m && suffixes.current.len() == m && groups.len() >= m);
         assert!(depth.is_multiple_of(3));
-        let (TextCover { ranks, n, .. }, CoverList { groups, .. }) = (*self, list);
+        let TextCover { ranks, n, .. } = *self;
         let (listed, second, to) = (suffixes.current, u32::from(two), keys.current);
         let arguments = arguments![listed, groups, m, ranks, n, depth, rank_bits, second, to];
         // SAFETY: `suffixes`, `groups` and `keys` have m items, and `ranks` has one for each cover

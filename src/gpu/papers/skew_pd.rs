@@ -14,7 +14,7 @@
 //! GPU*, 2016, Figure 5 right. Memory: about 46 bytes per suffix.
 
 use super::cover_groups::{
-    Alphabet, CoverList, CoverSplit, CoverUnresolved, TextCover, status_len,
+    Alphabet, CoverList, CoverSplit, CoverUnresolved, LargeGroups, TextCover, status_len,
 };
 use super::skew_steps::{cover_len, mod1_len, splits_for};
 use crate::error::Result;
@@ -173,14 +173,13 @@ impl<'m> SkewPd<'m> {
             let suffixes =
                 DoubleBuffer { current: list.suffixes, alternate: self.suffixes.alternate };
             let mut suffixes = suffixes.first_items(unresolved.large);
-            all_further = cover.sort_large(
-                gpu,
-                &self.cub,
-                (list, unresolved),
-                all,
-                &mut keys,
-                &mut suffixes,
-            )?;
+            let groups = LargeGroups {
+                items: unresolved.large,
+                numbers: list.groups,
+                count: unresolved.groups,
+                depth: all,
+            };
+            all_further = cover.sort_large(gpu, &self.cub, groups, &mut keys, &mut suffixes)?;
             further = further.min(all_further);
             let (keys, suffixes) = (Some(keys.current), suffixes.current);
             let large =

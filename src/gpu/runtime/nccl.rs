@@ -177,7 +177,8 @@ impl<'p> Communicator<'p> {
     pub fn join(
         gpu: &Gpu,
         id: NcclId,
-        (number, count): (usize, usize),
+        number: usize,
+        count: usize,
         peers: &'p Peers,
     ) -> Result<Self> {
         let nccl = Nccl::get()?;
@@ -231,7 +232,7 @@ impl<'p> Communicator<'p> {
         gpu.wait()
     }
 
-    /// Waits until the library has done what was asked of it and `ready` returns true.
+    /// Waits until the library has finished all requests and `ready` returns true.
     fn wait(&self, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
         let failed = |_: &_| self.peers.fail(self.number);
         self.peers.wait(|| Ok(self.is_done()? && ready()?)).inspect_err(failed)

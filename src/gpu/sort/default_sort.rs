@@ -23,7 +23,7 @@
 use super::alphabetic_code::AlphabeticCode;
 use super::code_keys::code_keys;
 use super::list_refinement::ListRefinement;
-use super::list_sort::Unresolved;
+use super::list_sort::{Unresolved, UnresolvedList};
 use super::minimizer_doubling::MinimizerDoubling;
 use super::minimizers::{ListKeyKind, mark_minimizers, rank_resolved};
 use super::refine::{RefineInput, RefineKind, most_tiles, refine};
@@ -90,6 +90,13 @@ pub struct ExtraArenas {
     pub ranks: GrowingArena,
     pub lists: GrowingArena,
     pub sparse: GrowingArena,
+}
+
+/// The memory of [`ExtraArenas`] that ranks of minimizers need.
+struct RankArenas<'m> {
+    ranks: &'m mut GrowingArena,
+    lists: &'m mut GrowingArena,
+    sparse: &'m mut GrowingArena,
 }
 
 impl ExtraArenas {
@@ -164,7 +171,9 @@ impl<'m> DefaultSort<'m> {
         let keys = |keys, suffixes| code_keys(gpu, &state, keys, suffixes);
         let (list, unresolved) = self.sort_by_text(gpu, &state, &code, keys, text, rounds)?;
         if unresolved.items > 0 {
-            self.rank(gpu, state, &code, (list, unresolved), [ranks, lists, sparse], rounds)?;
+            let found = UnresolvedList { list, unresolved };
+            let arenas = RankArenas { ranks, lists, sparse };
+            self.rank(gpu, state, &code, found, arenas, rounds)?;
         }
         Ok(())
     }
@@ -201,7 +210,7 @@ impl<'m> DefaultSort<'m> {
     ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
         let (list, unresolved) = self.first(gpu, state, code, keys)?;
         rounds.push(unresolved.items);
-        self.compare_text(gpu, state, (list, unresolved), reserve, rounds)
+        self.compare_text(gpu, state, list, unresolved, reserve, rounds)
     }
 
     /// Sorts suffixes by their first keys, and splits the groups.
@@ -237,7 +246,8 @@ impl<'m> DefaultSort<'m> {
         &self,
         gpu: &Gpu,
         state: &SortState<'m>,
-        (list, unresolved): (UnsortedGroups<'m>, Unresolved),
+        list: UnsortedGroups<'m>,
+        unresolved: Unresolved,
         reserve: &'m mut GrowingArena,
         rounds: &mut Vec<u32>,
     ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
@@ -256,7 +266,7 @@ impl<'m> DefaultSort<'m> {
                 break;
             }
             let most = if work.unresolved.items < VERY_FEW { MANY_ROUNDS } else { SOME_ROUNDS };
-            work.refine(gpu, state, RefineKind::Text, (ListKeyKind::Text, TEXT_WIDTH), most)?;
+            work.refine(gpu, state, RefineKind::Text, ListKeyKind::Text, TEXT_WIDTH, most)?;
             rounds.push(work.unresolved.items);
         }
         Ok((work.list, work.unresolved))
@@ -279,10 +289,12 @@ impl<'m> DefaultSort<'m> {
         gpu: &Gpu,
         mut state: SortState<'m>,
         code: &AlphabeticCode,
-        (list, unresolved): (UnsortedGroups<'m>, Unresolved),
-        [ranks, lists, sparse]: [&'m mut GrowingArena; 3],
+        found: UnresolvedList<'m>,
+        arenas: RankArenas<'m>,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
+        let UnresolvedList { list, unresolved } = found;
+        let RankArenas { ranks, lists, sparse } = arenas;
         let window = choose_minimizers(gpu, &mut state, code, ranks)?;
         rank_resolved(gpu, &state, state.block.sa, 0)?;
         let most = gpu.wait_for_counts()?.0.min(unresolved.items);
@@ -294,7 +306,7 @@ impl<'m> DefaultSort<'m> {
         let memory: Array<u8> = lists.allocator(gpu, size)?.array(size);
         let arena = || ArenaAllocator::within(memory).with_unused(&unused);
         let doubling = MinimizerDoubling::allocate(&mut arena(), self.cub, most);
-        doubling.run(gpu, &mut state, (list, unresolved), window, sparse, rounds)?;
+        doubling.run(gpu, &mut state, found, window, sparse, rounds)?;
         let work = ListRefinement::allocate(&mut arena(), self.cub, list, unresolved);
         work.finish(gpu, &state, rounds)
     }

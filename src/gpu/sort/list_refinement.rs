@@ -58,7 +58,8 @@ impl<'m> ListRefinement<'m> {
         gpu: &Gpu,
         state: &SortState<'m>,
         kind: RefineKind,
-        (keys, width): (ListKeyKind, u32),
+        keys: ListKeyKind,
+        width: u32,
         rounds: u32,
     ) -> Result<()> {
         let unsorted = !self.stuck && self.unresolved.mean_group() < SMALL_GROUPS;
@@ -79,8 +80,9 @@ impl<'m> ListRefinement<'m> {
     /// Sorts the unresolved suffixes once all minimizers are ranked.
     pub fn finish(mut self, gpu: &Gpu, state: &SortState<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         while self.unresolved.items > 0 {
-            let keys = (ListKeyKind::Finish, state.rank_bits + TEXT_BITS);
-            self.refine(gpu, state, RefineKind::Finish, keys, FINISH_ROUNDS)?;
+            let width = state.rank_bits + TEXT_BITS;
+            let keys = ListKeyKind::Finish;
+            self.refine(gpu, state, RefineKind::Finish, keys, width, FINISH_ROUNDS)?;
             log_round(rounds, self.unresolved.items)?;
         }
         Ok(())

@@ -14,6 +14,13 @@ pub struct Unresolved {
     pub groups: u32,
 }
 
+/// A list of unresolved suffixes, with the numbers of its items and groups.
+#[derive(Clone, Copy)]
+pub struct UnresolvedList<'m> {
+    pub list: UnsortedGroups<'m>,
+    pub unresolved: Unresolved,
+}
+
 impl Unresolved {
     /// Waits for the numbers that the last kernel publishes, for up to `most` suffixes.
     ///

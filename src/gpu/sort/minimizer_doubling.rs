@@ -6,7 +6,7 @@
 //! by the same rule with a wider window. It is ranked first, with longer jumps, and then resolves
 //! the others.
 
-use super::list_sort::{ListSort, Unresolved};
+use super::list_sort::{ListSort, Unresolved, UnresolvedList};
 use super::minimizers::{
     KeySortedList, ListKeyKind, mark_ranks, rank_local, rank_unresolved, select_minimizers,
 };
@@ -54,6 +54,15 @@ pub struct MinimizerDoubling<'m> {
     lists: [UnsortedGroups<'m>; 2],
 }
 
+/// Minimizers selected from a list, in whose groups they still are.
+#[derive(Clone, Copy)]
+pub struct SelectedMinimizers<'m> {
+    /// The heads of these groups.
+    pub group_heads: Array<'m, u64>,
+    /// Number of the minimizers, and number of the groups of the list.
+    pub unresolved: Unresolved,
+}
+
 /// A level of minimizers while it is ranked.
 struct RankedLevel<'m> {
     list: UnsortedGroups<'m>,
@@ -67,17 +76,15 @@ struct RankedLevel<'m> {
 }
 
 impl<'m> RankedLevel<'m> {
-    /// A level of `items` minimizers, which were selected to `list` from a list with the given
-    /// `group_heads` and number of groups.
+    /// A level of minimizers that were selected to `list`.
     fn new(
-        (group_heads, groups): (Array<'m, u64>, u32),
-        items: u32,
+        selected: SelectedMinimizers<'m>,
         list: UnsortedGroups<'m>,
         spare: UnsortedGroups<'m>,
     ) -> Self {
+        let SelectedMinimizers { group_heads, unresolved } = selected;
         let own = Some(list.group_heads);
         let list = UnsortedGroups { group_heads, ..list };
-        let unresolved = Unresolved { items, groups };
         RankedLevel {
             list,
             unresolved,
@@ -133,15 +140,17 @@ impl<'m> MinimizerDoubling<'m> {
         self,
         gpu: &Gpu,
         state: &mut SortState<'m>,
-        (all, unresolved): (UnsortedGroups<'m>, Unresolved),
+        found: UnresolvedList<'m>,
         window: u32,
         reserve: &'m mut GrowingArena,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
-        select_minimizers(gpu, state, state.dense, all, unresolved.items, self.selected())?;
+        let UnresolvedList { list, unresolved } = found;
+        select_minimizers(gpu, state, state.dense, list, unresolved.items, self.selected())?;
         let most = self.selected().suffixes.len();
-        let selected = unresolved.wait_for_selected(gpu, most)?;
-        self.rank_selected(gpu, state, (all.group_heads, selected), window, reserve, rounds)
+        let unresolved = unresolved.wait_for_selected(gpu, most)?;
+        let selected = SelectedMinimizers { group_heads: list.group_heads, unresolved };
+        self.rank_selected(gpu, state, selected, window, reserve, rounds)
     }
 
     /// The list of the minimizers that are ranked.
@@ -150,19 +159,20 @@ impl<'m> MinimizerDoubling<'m> {
     }
 
     /// Gives the minimizers that [`Self::selected`] holds already their final ranks, as
-    /// [`Self::run`] does. Their groups have the given heads.
+    /// [`Self::run`] does.
     pub fn rank_selected(
         self,
         gpu: &Gpu,
         state: &mut SortState<'m>,
-        (group_heads, Unresolved { items: minimizers, groups }): (Array<'m, u64>, Unresolved),
+        selected: SelectedMinimizers<'m>,
         window: u32,
         reserve: &'m mut GrowingArena,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         let [list, spare] = self.lists;
+        let minimizers = selected.unresolved.items;
         rounds.push(minimizers);
-        let mut level = RankedLevel::new((group_heads, groups), minimizers, list, spare);
+        let mut level = RankedLevel::new(selected, list, spare);
         level.ranks = state.dense.ranks;
         let mut reserve = Some(reserve);
         for round in 0.. {
@@ -257,8 +267,9 @@ impl<'m> MinimizerDoubling<'m> {
             return Ok(false);
         }
         rounds.push(items);
-        let mut level =
-            RankedLevel::new((dense.list.group_heads, dense.unresolved.groups), items, list, other);
+        let unresolved = Unresolved { items, groups: dense.unresolved.groups };
+        let selected = SelectedMinimizers { group_heads: dense.list.group_heads, unresolved };
+        let mut level = RankedLevel::new(selected, list, other);
         (level.kind, level.ranks) = (ListKeyKind::Sparse, sparse.ranks);
         for round in 0.. {
             if level.unresolved.items == 0 {

@@ -32,6 +32,6 @@ pub use alphabetic_code::AlphabeticCode;
 pub use default_sort::{DefaultSort, ExtraArenas, choose_minimizers};
 pub use list_refinement::ListRefinement;
 pub use list_sort::Unresolved;
-pub use minimizer_doubling::MinimizerDoubling;
+pub use minimizer_doubling::{MinimizerDoubling, SelectedMinimizers};
 pub use minimizers::{rank_resolved, select_minimizers};
 pub use unsorted_groups::{SortState, UnsortedGroups};
