@@ -34,7 +34,7 @@ fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
     debug_assert!(common.is_empty() || text.len() == common.len() * SPAN + KEYED);
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2, which halves the time.
+        // SAFETY: the processor has AVX2, which takes half of the time.
         #[allow(unsafe_code)]
         return unsafe { find_by_avx2::<BOTH>(text, common, rare) };
     }
