@@ -58,8 +58,8 @@ fn unlike_fasta(lines: &[NumberedLine]) -> String {
     }
 }
 
-/// True if a `+` follows lines of residues, as in a record, or if the first line behind the header
-/// is one of residues, or none is. `@SQ` and the like begin SAM.
+/// True if a `+` follows lines of residues, as in a record, or if three quarters of the first line
+/// behind the header are residues, or no line is. `@SQ` and the like begin SAM.
 fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     let head = lines[0].1;
     if head.len() > 3 && head[1..3].iter().all(u8::is_ascii_uppercase) && head[3] == b'\t' {
@@ -71,7 +71,7 @@ fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     }
     let Some((_, line)) = behind_header(lines) else { return true };
     let known = residues(line);
-    known > 0 && known / 9 >= symbols(line) - known
+    known > 0 && known / 3 >= symbols(line) - known
 }
 
 /// The first line behind that of the header that is not blank.
