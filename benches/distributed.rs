@@ -117,7 +117,8 @@ impl Bench {
             (false, false, true) => sorter.by_sampling(),
             (false, false, false) => sorter,
         };
-        let (mut best, mut report) = (f64::INFINITY, JointReport::default());
+        let mut best = f64::INFINITY;
+        let mut report = JointReport::default();
         let mut sorted = sorter.sort(text, rate)?;
         for _ in 0..self.common.runs {
             let from = Instant::now();
@@ -134,7 +135,8 @@ impl Bench {
         let rate = bwt::sample_rate(text.len());
         let gb = |seconds: f64| text.len() as f64 / 1e9 / seconds;
         let (best, report, sorted) = self.best(text, rate)?;
-        let (sorting, sent) = (report.sorting.as_secs_f64(), report.transferred.bytes as f64);
+        let sorting = report.sorting.as_secs_f64();
+        let sent = report.transferred.bytes as f64;
         let [time, copying] =
             [report.transferred.time, report.transferred.copying].map(|time| time.as_secs_f64());
         println!(
@@ -185,7 +187,8 @@ impl Bench {
     fn alone(&self, text: &[u8], rate: u32, gpu: u32, sorted: &SortedText) -> Result<()> {
         let mut sorter = GpuSorter::new(gpu, Algorithm::Default)?;
         sorter.sort(text, rate)?;
-        let (mut best, mut kernels) = (f64::INFINITY, f32::INFINITY);
+        let mut best = f64::INFINITY;
+        let mut kernels = f32::INFINITY;
         for _ in 0..self.common.runs {
             let from = Instant::now();
             let alone = sorter.sort(text, rate)?;
@@ -232,7 +235,8 @@ impl Bench {
     }
 
     fn all(&self, text: &[u8], count: usize, name: &str, supersteps: &[Superstep]) {
-        let (per, h) = (text.len() as f64 / count as f64, h(supersteps));
+        let per = text.len() as f64 / count as f64;
+        let h = h(supersteps);
         let cells = [
             name.to_owned(),
             text.len().to_string(),
@@ -247,7 +251,8 @@ impl Bench {
     }
 
     fn level(&self, text: &[u8], count: usize, level: Level, supersteps: &[Superstep]) {
-        let (h, words) = (h(supersteps), level.words(count));
+        let h = h(supersteps);
+        let words = level.words(count);
         let cells = [
             level.number.to_string(),
             level.n.to_string(),

@@ -163,7 +163,8 @@ fn genomes(count: usize) -> Vec<u8> {
             genome[below(LEN)] = b"ACGT"[below(4)];
         }
         for _ in 0..10 {
-            let (start, len) = (below(LEN - 200_000), 1000 + below(50_000));
+            let start = below(LEN - 200_000);
+            let len = 1000 + below(50_000);
             genome[start..start + 200_000].rotate_left(len);
         }
         all.extend(genome);

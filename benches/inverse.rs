@@ -58,7 +58,8 @@ impl Bench {
     /// libsais without and with samples, which it takes as the starts of several walks.
     fn libsais(&self, text: &[u8], blocks: &[Bwt]) -> Result<()> {
         let plain = |block: &Bwt| {
-            let (bytes, primary) = (block.bytes.clone(), block.samples[0] as usize);
+            let bytes = block.bytes.clone();
+            let primary = block.samples[0] as usize;
             // SAFETY: the parts are those of a sorted block, and `Sorter` gives them as libsais
             // does.
             unsafe { PlainBwt::<u8, OwnedBuffer>::from_parts(bytes, primary) }
@@ -91,7 +92,8 @@ impl Bench {
 
     /// bwz, block after block.
     fn cpu(&self, text: &[u8], blocks: &[Bwt]) -> Result<()> {
-        let (one, all) = (common::pool(1)?, self.common.pool()?);
+        let one = common::pool(1)?;
+        let all = self.common.pool()?;
         for (name, pool, note) in [("cpu", one, "on one thread"), ("", all, "on all threads")] {
             let invert = |blocks: Vec<Bwt>| {
                 pool.install(|| blocks.into_iter().map(bwt::invert).collect::<Result<Vec<_>>>())
@@ -138,7 +140,8 @@ fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
     for Job { bwt, inverse, .. } in &mut *jobs {
         inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
     }
-    let (next, restored) = (Mutex::new(jobs.iter_mut()), Mutex::new(Vec::new()));
+    let next = Mutex::new(jobs.iter_mut());
+    let restored = Mutex::new(Vec::new());
     let work = || -> Result<()> {
         loop {
             let job = next.lock().expect("no panic").next();

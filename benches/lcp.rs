@@ -124,7 +124,8 @@ impl Bench {
         sorter.input(text.len())?.copy_from_slice(text);
         // The first takes the memory.
         sorter.sort_input(0, |_| Ok(()))?;
-        let (mut sorting, mut comparing) = (Vec::new(), Vec::new());
+        let mut sorting = Vec::new();
+        let mut comparing = Vec::new();
         let (times, ()) = self.common.time(
             || Ok(()),
             |()| {
@@ -136,12 +137,14 @@ impl Bench {
             },
         )?;
         if let Some(expected) = expected {
-            let (mut suffixes, mut lcp) = (vec![0; text.len()], vec![0; text.len()]);
+            let mut suffixes = vec![0; text.len()];
+            let mut lcp = vec![0; text.len()];
             sorter.sort_input(0, |chunk| chunk.write(&mut suffixes, &mut lcp))?;
             let same = suffixes == expected.suffixes && lcp == expected.lcp;
             assert!(same, "the GPU does not give what libsais gives");
         }
-        let (sorting, comparing) = (Times::new(sorting), Times::new(comparing));
+        let sorting = Times::new(sorting);
+        let comparing = Times::new(comparing);
         times.row(name, text.len(), "MB/s", "with copies");
         sorting.row("", text.len(), "MB/s", "sorting");
         comparing.row("", text.len(), "MB/s", "LCP");
@@ -223,7 +226,8 @@ impl Bench {
     fn regions(&self, bases: usize) -> Result<()> {
         let (first, second) = paper_method::sequences(bases);
         println!("two sequences of {bases} bases, best and median of {}", self.common.runs);
-        let (mut a, mut b) = (Sequences::new(), Sequences::new());
+        let mut a = Sequences::new();
+        let mut b = Sequences::new();
         a.add(b"a", &first)?;
         b.add(b"b", &second)?;
         let device = self.device()?;

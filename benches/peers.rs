@@ -105,7 +105,8 @@ impl Bench {
              decompress MB,runs,threads,machine"
         )?;
         for file in &self.files {
-            let (raw, entries) = (fs::metadata(file)?.len(), self.measure(file, folder)?);
+            let raw = fs::metadata(file)?.len();
+            let entries = self.measure(file, folder)?;
             println!("{}: {raw} bytes, medians of {}", file.display(), self.runs);
             print(raw, &entries);
             let name = file.file_name().unwrap_or_default().display();
@@ -220,7 +221,8 @@ fn are_equal(one: &Path, other: &Path) -> io::Result<bool> {
     let [mut one, mut other] =
         [BufReader::new(File::open(one)?), BufReader::new(File::open(other)?)];
     loop {
-        let (bytes, others) = (one.fill_buf()?, other.fill_buf()?);
+        let bytes = one.fill_buf()?;
+        let others = other.fill_buf()?;
         let len = bytes.len().min(others.len());
         if bytes[..len] != others[..len] || len == 0 {
             return Ok(bytes == others);

@@ -86,7 +86,8 @@ type Found = (Vec<Range<u32>>, Vec<u32>);
 
 fn main() -> Result<()> {
     let bench = Bench::parse();
-    let (alone, all) = (common::pool(1)?, bench.common.pool()?);
+    let alone = common::pool(1)?;
+    let all = bench.common.pool()?;
     bench.common.each(|text| {
         if text.len() < bench.length.max(1) {
             return Err(Error::Usage("it is shorter than a pattern".into()));

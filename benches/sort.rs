@@ -82,7 +82,8 @@ impl Bench {
             let (times, _) = self.common.time(|| Ok(()), |()| sorter.sort(text, rate))?;
             times.row("", text.len(), "MB/s", "ordinary");
             let report = sorter.report();
-            let (memory, left) = (report.memory as f64 / text.len() as f64, &report.rounds);
+            let memory = report.memory as f64 / text.len() as f64;
+            let left = &report.rounds;
             println!("    {memory:.1} bytes per suffix, unresolved after each round: {left:?}");
         }
         Ok(())

@@ -69,7 +69,8 @@ impl Bench {
     }
 
     fn time(&self, rate: u32, sorter: &mut GpuSorter) -> Result<()> {
-        let (mut best, mut kernels) = (f64::INFINITY, f32::INFINITY);
+        let mut best = f64::INFINITY;
+        let mut kernels = f32::INFINITY;
         for run in 0..=self.runs {
             let from = Instant::now();
             sorter.sort_input(rate)?;
@@ -80,7 +81,8 @@ impl Bench {
             }
             (best, kernels) = (best.min(seconds), kernels.min(sorter.report().milliseconds / 1e3));
         }
-        let (report, gb) = (sorter.report(), |bytes: usize| bytes as f64 / 1e9);
+        let report = sorter.report();
+        let gb = |bytes: usize| bytes as f64 / 1e9;
         println!("  best of {}: {best:.3} s with copies, {kernels:.3} s without", self.runs);
         let each = report.memory as f64 / self.size as f64;
         println!("  {:.1} GB of the GPU's memory, {each:.1} bytes per suffix", gb(report.memory));

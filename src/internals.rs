@@ -5,17 +5,22 @@
 //! is done on the current rayon pool.
 
 use crate::archive::Archive;
-use crate::block::{self, BlockForm, BlockPlace, FilteredBlock, SortedBlockText};
+pub use crate::base::error::Flaw;
+use crate::base::error::Result;
+use crate::base::positions::NarrowLimits;
+use crate::base::threads::Threads;
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
 use crate::bwt::table_pool::TablePool;
 use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, long_runs, merge, prefix_free};
 use crate::coder::{Coding, SliceLimits};
-pub use crate::error::Flaw;
-use crate::error::Result;
-use crate::fields;
-use crate::fields::Apart;
-pub use crate::fields::Tokens;
+use crate::engine::block::{self, BlockForm, BlockPlace, FilteredBlock, SortedBlockText};
+use crate::engine::raw::Spare;
+use crate::engine::sorters::Sorted;
+use crate::filter::fields;
+use crate::filter::fields::Apart;
+pub use crate::filter::fields::Tokens;
 use crate::filter::regions::{self, FilterRegion};
+use crate::filter::sequence::{Kind, ListedRecord};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
     BlockHeader, BlockKind, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter,
@@ -23,14 +28,9 @@ use crate::frame::{
     tables_to_bytes,
 };
 pub use crate::frame::{DRAFT, VERSION};
+use crate::gpu::process_ranks::Ranks;
 use crate::options::Options;
-use crate::positions::NarrowLimits;
-use crate::process_ranks::Ranks;
-use crate::raw::Spare;
 use crate::search::{self, BlockJob, BlockText, FileBlock, Layouts, SearchedBlock, SharedInput};
-use crate::sequence::{Kind, ListedRecord};
-use crate::sorters::Sorted;
-use crate::threads::Threads;
 use rayon::ThreadPool;
 use std::{
     io::Cursor,
@@ -50,12 +50,12 @@ pub mod filter {
 
 /// FASTA and FASTQ <-> their residues, what else they have, and the layout of their lines.
 pub mod sequence {
-    pub use crate::sequence::*;
+    pub use crate::filter::sequence::*;
 }
 
 /// Suffix sorting by several processors.
 pub mod distributed {
-    pub use crate::distributed::*;
+    pub use crate::papers::distributed::*;
 }
 
 /// Sorting, restoring and searching on GPUs.
@@ -175,8 +175,10 @@ pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
 pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> Result<BlockBytes> {
     let limits = SliceLimits { runs: usize::MAX, bytes };
     let form = BlockForm { coding, limits, indexed };
-    let (filtered, bwt) = (Filtered::unchanged(raw.to_vec()), Sorter::Cpu.sort(raw, 8)?);
-    let (raw_size, checksum) = (raw.len(), crc32fast::hash(raw));
+    let filtered = Filtered::unchanged(raw.to_vec());
+    let bwt = Sorter::Cpu.sort(raw, 8)?;
+    let raw_size = raw.len();
+    let checksum = crc32fast::hash(raw);
     let place = BlockPlace { number: 0, offset: 0, alone: true };
     let block = FilteredBlock { filtered, sequences: None, place, raw_size, checksum };
     let sorted = SortedBlockText { block, sorted: Sorted::Bwt(bwt) };
@@ -216,7 +218,8 @@ pub fn find_sequences(
     limit: usize,
 ) -> Result<Vec<u64>> {
     let file = Mutex::new(input);
-    let (input, mut all) = (SharedInput::new(&file), Vec::new());
+    let input = SharedInput::new(&file);
+    let mut all = Vec::new();
     for section in search::sections(&input, contents, options, &Layouts::default())? {
         let mut found = Vec::new();
         for block in section.blocks.iter().filter(|_| section.by_sequence) {
@@ -225,7 +228,8 @@ pub fn find_sequences(
             let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
             found.extend(positions.map(|at| block.searched.start + at));
-            let (layout, text) = (block.layout()?, BlockText::OnDisk(index));
+            let layout = block.layout()?;
+            let text = BlockText::OnDisk(index);
             for record in (0..limit).map_while(|number| layout.record(number)) {
                 text.get(record.header)?;
             }
@@ -352,7 +356,8 @@ pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Fla
 
 /// Takes repeats out of `text`, if any are worth it.
 pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
-    let (found, mut side) = (match_finder::find(&text, &Threads::Calling)?, Vec::new());
+    let found = match_finder::find(&text, &Threads::Calling)?;
+    let mut side = Vec::new();
     let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
     Ok(Some(Filtered { text, flags: MATCHES, side }))

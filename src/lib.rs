@@ -20,44 +20,26 @@
 //!
 //! `ARCHITECTURE.md` has the bird's eye view, and what always holds.
 //!
-//! | room | job |
+//! | room | what it is |
 //! |---|---|
-//! | [`compress()`], [`Encoder`] | raw stream -> blocks -> filters -> sort -> code -> frame |
-//! | [`decompress()`], [`Decoder`] | frame -> decode -> inverse -> filters undone -> raw stream |
-//! | [`Archive`], `contents` | what is in a file, and any range of its bytes |
-//! | [`Archive::records`], [`Archive::region`], [`Archive::places`] | the records of genomes and reads, and the bases of a place |
-//! | [`Archive::count`], [`Archive::counts`], [`Archive::locate`], [`Archive::matches`], [`Archive::extract`] | search in a file, with an index or without (`search`) |
-//! | [`repeats`] | which bytes of a collection of files occur before in it |
-//! | [`recover()`] | what is whole of a damaged file |
-//! | [`Options`], [`Error`], [`Event`] (`events`) | what a caller chooses; what can go wrong; what happens meanwhile |
-//! | [`cuda`], `device` | the GPUs that are there; which ones a caller names |
-//! | `gpu` | suffix sorting, its inverse, coding by static rANS, search and LCP arrays on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`) |
-//! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
-//! | [`bwt`] | block <-> [`bwt::Bwt`]: the sorter and the inverse |
-//! | [`lcp`] | a text in memory -> its suffix array and LCP array, range minima, common extensions |
-//! | [`overlap`] | what sequences have in common: longest regions, maximal matches, overlaps of reads |
-//! | `sequence` | FASTA and FASTQ: raw block <-> residues, other bytes and the layout of its lines |
-//! | `fields` | logs, tables and reads <-> templates of lines and columns of values |
-//! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
+//! | `base` | errors, memory that may be refused, number codes, positions, the executor: what several rooms use |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
+//! | `gpu` | suffix sorting, its inverse, coding, search and LCP arrays on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`); processes with a GPU each that work together |
+//! | `options` | what a caller chooses, and the events that it hears of: [`Options`], [`Event`] |
+//! | [`bwt`] | text <-> [`bwt::Bwt`] on the CPU: the sorter and the inverse |
 //! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
-//! | `distributed` | suffix sorting by several GPUs or processes, which exchange words |
-//! | `sampling` | difference covers and the levels of accelerated sampling, for CPU and GPU |
-//! | `device_pool` | who may use which GPU now: leases, and the choice between CPU and GPU |
-//! | [`JoinedRank`], `process_ranks` | processes with a GPU each that sort a block together |
-//! | `sorters` | each block sorted and restored on the CPU or a leased GPU, which codes and decodes it too; the algorithms are in `bwt` and `gpu` |
-//! | `block` | one block, raw <-> coded: filters, sort, coding and checks together; its page has the way of a block, with threads and checks |
-//! | `raw` | raw blocks, and where they come from |
-//! | `pipeline` | ordered stages over threads; knows nothing of compression |
-//! | `memory`, `threads` | how many blocks at a time the memory allows; the threads that compute |
-//! | `tasks` | work that an executor does, which the caller chooses |
-//! | `allocation` | memory that may be refused |
-//! | `leb128` | numbers of any size as bytes |
-//! | `positions` | rows and positions of a block in 32 bits, or in 64 where it is large |
-//! | `internals` | hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
+//! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
+//! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
+//! | `papers` | the algorithms of the papers as written, for comparison |
+//! | `engine` | who does a block, and its whole way, raw <-> coded: pipeline, leases of GPUs, memory plan |
+//! | `stream` | [`compress()`], [`Encoder`], [`decompress()`], [`Decoder`]: thin doors around `engine` |
+//! | `search` | patterns in files, on disk and in memory, with an index or without; records and their bases |
+//! | `archive` | a file that is read anywhere: [`Archive`]; what is whole of a damaged one: [`recover()`] |
+//! | `analysis` | suffix and LCP arrays ([`lcp`]), repeats in a collection of files ([`repeats`]), what sequences have in common ([`overlap`]) |
 //! | `cli` | the command |
+//! | `internals` | no room: hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
-//! The handling of a GPU that fails is described in `sorters`.
+//! The handling of a GPU that fails is described in `engine::sorters`.
 //!
 //! Words used in all rooms:
 //!
@@ -74,10 +56,8 @@
 //! - believed: used without a check of the whole, such as an index on disk.
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `error, pipeline, tasks, allocation, sampling < leb128, positions < coder, device < memory <
-//! events, gpu < process_ranks < options < threads < device_pool < bwt, lcp, distributed
-//! < sequence, overlap, fields < raw, filter < frame, fm_index < sorters, contents < block
-//! < compress < decompress < recover, search < archive < repeats < internals < lib < cli`.
+//! `base < coder < gpu < options < bwt < fm_index < filter < frame < papers < engine < stream
+//! < search < archive < analysis < internals < lib < cli`.
 //! The data that passes between rooms is the raw block, the text that filters make of it,
 //! [`bwt::Bwt`], which a GPU also returns and takes in coded form, and the coded block. [`bwt`] and
 //! [`fm_index`] are public for programs that search texts in memory.
@@ -109,8 +89,6 @@ compile_error!(
 
 pub mod bwt;
 pub mod fm_index;
-pub mod lcp;
-pub mod overlap;
 /// The GPUs of this machine, and the GPU support of this build.
 ///
 /// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps it:
@@ -132,61 +110,43 @@ pub mod cuda {
     pub use crate::gpu::{BUILT, Built, DeviceInfo, Searcher, devices, is_built};
 }
 
-mod allocation;
+mod analysis;
 mod archive;
-mod block;
+mod base;
 #[cfg(test)]
 #[path = "../tests/common/cases.rs"]
 #[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
 mod cases;
 mod coder;
-mod compress;
-mod contents;
-mod decompress;
-mod device;
-mod device_pool;
-mod distributed;
-mod error;
-mod events;
-mod fields;
+mod engine;
 mod filter;
 mod frame;
 #[cfg_attr(not(feature = "cuda"), path = "gpu/absent.rs")]
 mod gpu;
 #[doc(hidden)]
 pub mod internals;
-mod leb128;
-mod memory;
 mod options;
-mod pipeline;
-mod positions;
-mod process_ranks;
-mod raw;
-mod recover;
-pub mod repeats;
-mod sampling;
+mod papers;
 mod search;
-mod sequence;
-mod sorters;
-mod tasks;
-mod threads;
+mod stream;
 
-pub use allocation::failure_is_handled;
+pub use analysis::{lcp, overlap, repeats};
 pub use archive::Archive;
+pub use archive::recover::{Lost, Recovery, recover};
+pub use base::allocation::failure_is_handled;
+pub use base::device::{Device, GpuSet};
+pub use base::error::{Bound, Error, Result};
 pub use coder::Effort;
-pub use compress::{Encoder, Summary, compress};
-pub use contents::{BlockInfo, FrameInfo, IndexInfo};
-pub use decompress::{Decoder, decompress};
-pub use device::{Device, GpuSet};
-pub use error::{Bound, Error, Result};
-pub use events::{Event, Step};
+pub use frame::contents::{BlockInfo, FrameInfo, IndexInfo};
 pub use frame::{IndexedBlocks, MAGIC};
+pub use gpu::process_ranks::{JoinedRank, OtherRank, Ranks};
+pub use options::events::{Event, Step};
 pub use options::{
     DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, MAX_THREADS, Options,
 };
-pub use process_ranks::{JoinedRank, OtherRank, Ranks};
-pub use recover::{Lost, Recovery, recover};
 pub use search::{Matches, Place, ReadCost, RecordInfo, Searcher};
+pub use stream::compress::{Encoder, Summary, compress};
+pub use stream::decompress::{Decoder, decompress};
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

@@ -29,7 +29,8 @@ impl Genome {
 
     /// So many bases.
     pub fn text(self, size: usize) -> Vec<u8> {
-        let (bases, mut random) = (bases(), Random(0x9E37_79B9_7F4A_7C15));
+        let bases = bases();
+        let mut random = Random(0x9E37_79B9_7F4A_7C15);
         let mut text: Vec<u8> = Vec::with_capacity(size + 200_000);
         while text.len() < size {
             for _ in 0..1 + random.below(1000) {
@@ -63,7 +64,8 @@ impl Genome {
 pub fn changed_copies(mut text: Vec<u8>, size: usize) -> Vec<u8> {
     assert!(!text.is_empty(), "there is nothing to copy");
     text.make_ascii_uppercase();
-    let (len, mut random) = (text.len(), Random(0x9E37_79B9_7F4A_7C15));
+    let len = text.len();
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
     while text.len() < size {
         // A fourth of the new ones are the old ones.
         copy(&mut text, &mut random, 0, len, 37);

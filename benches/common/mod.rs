@@ -150,7 +150,8 @@ impl Times {
     /// Prints a row: the best and the median, in millions of items per second.
     pub fn row(&self, name: &str, items: usize, unit: &str, note: &str) {
         let speed = |time: Duration| items as f64 / 1e6 / time.as_secs_f64().max(1e-9);
-        let (best, median) = (speed(self.0[0]), speed(self.0[self.0.len() / 2]));
+        let best = speed(self.0[0]);
+        let median = speed(self.0[self.0.len() / 2]);
         println!("  {name:<10} {best:>9.1} {median:>9.1} {unit} {note}");
     }
 }
@@ -164,7 +165,8 @@ pub fn pool(threads: usize) -> Result<ThreadPool> {
 /// Inverts a transform on the CPU, which goes from each sampled row to the next and ends where the
 /// samples contradict it, and compares what comes out.
 pub fn prove(transform: Bwt, text: &[u8]) -> Result<()> {
-    let (pool, from) = (pool(0)?, Instant::now());
+    let pool = pool(0)?;
+    let from = Instant::now();
     let restored = pool.install(|| bwt::invert(transform))?;
     assert!(restored == text, "the transform is not that of the text");
     println!("  proved by its inverse in {:.1} s", from.elapsed().as_secs_f64());

@@ -25,7 +25,8 @@ pub fn sequences(bases: usize) -> (Vec<u8>, Vec<u8>) {
         (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % below
     };
     let mut random = |count| (0..count).map(|_| b"ACGT"[next(4) as usize]).collect::<Vec<u8>>();
-    let (first, mut second) = (random(bases), random(bases));
+    let first = random(bases);
+    let mut second = random(bases);
     for (to, &from) in second.iter_mut().zip(&first).skip(bases / 4).take(bases / 2) {
         if next(100) > 0 {
             *to = from;
@@ -42,7 +43,8 @@ pub fn longest(text: &[u8], border: u32) -> Result<Longest> {
     let lcp = kasai(text, &suffixes);
     let minima = RangeMinima::new(lcp, &Options::new().memory(u64::MAX))?;
     // Of each suffix, the last one before it that is of the other part.
-    let (mut last, mut found) = ([None; 2], Longest::default());
+    let mut last = [None; 2];
+    let mut found = Longest::default();
     for (row, &pos) in suffixes.iter().enumerate() {
         let side = usize::from(pos >= border);
         last[side] = Some(row);
@@ -73,11 +75,13 @@ fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
         return suffixes;
     }
     text.extend([0; 3]);
-    let (n0, n1, n2) = (n.div_ceil(3), (n + 1) / 3, n / 3);
+    let n0 = n.div_ceil(3);
+    let n1 = (n + 1) / 3;
+    let n2 = n / 3;
     // Where n is 1 above a multiple of 3, the position behind the text is a sample too.
     let extra = n0 - n1;
-    let (mut samples, mut sorted) =
-        ((0..(n + extra) as u32).filter(|pos| pos % 3 != 0).collect::<Vec<u32>>(), Vec::new());
+    let mut samples = (0..(n + extra) as u32).filter(|pos| pos % 3 != 0).collect::<Vec<u32>>();
+    let mut sorted = Vec::new();
     for symbol in [2, 1, 0] {
         sorted.resize(samples.len(), 0);
         radix_pass(&samples, &mut sorted, |pos| text[pos as usize + symbol], alphabet);
@@ -86,7 +90,8 @@ fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
     // Names of triples, those at 1 modulo 3 before those at 2.
     let place = |pos: u32| pos as usize / 3 + if pos % 3 == 1 { 0 } else { n0 };
     let mut names = vec![0; n0 + n2];
-    let (mut name, mut before) = (0, None);
+    let mut name = 0;
+    let mut before = None;
     for &pos in &samples {
         let triple = &text[pos as usize..pos as usize + 3];
         if before != Some(triple) {
@@ -118,7 +123,9 @@ fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
         }
     };
     let samples = &samples[extra..];
-    let (mut suffixes, mut s, mut o) = (Vec::with_capacity(n), 0, 0);
+    let mut suffixes = Vec::with_capacity(n);
+    let mut s = 0;
+    let mut o = 0;
     while s < samples.len() && o < others.len() {
         if sample_first(samples[s], others[o]) {
             suffixes.push(samples[s]);
@@ -153,7 +160,8 @@ fn radix_pass(from: &[u32], to: &mut [u32], symbol: impl Fn(u32) -> u32, alphabe
 fn kasai(text: &[u8], suffixes: &[u32]) -> Vec<u32> {
     let mut rows = vec![0; suffixes.len()];
     suffixes.iter().zip(0..).for_each(|(&pos, row)| rows[pos as usize] = row);
-    let (mut lcp, mut length) = (vec![0; suffixes.len()], 0);
+    let mut lcp = vec![0; suffixes.len()];
+    let mut length = 0;
     for (pos, &row) in rows.iter().enumerate() {
         let row: usize = row;
         if row == 0 {

@@ -60,9 +60,11 @@ impl Handle {
 type Frame = (u64, u64, u64, u64, u64, u64, u32, bool, Option<u32>, bool);
 
 fn frame(frame: &FrameInfo) -> Frame {
-    let (coded, raw) = (&frame.coded, &frame.raw);
+    let coded = &frame.coded;
+    let raw = &frame.raw;
     let rate = frame.index.and_then(|index| index.sample_rate);
-    let (blocks, size) = (frame.blocks, frame.block_size);
+    let blocks = frame.blocks;
+    let size = frame.block_size;
     let indexed = frame.index.is_some();
     let of_sequences = frame.index.is_some_and(|index| index.of_sequences);
     let sum = frame.checksum;
@@ -145,7 +147,8 @@ impl Archive {
     }
 
     fn count(&self, patterns: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
-        let (py, patterns) = (patterns.py(), all_patterns(patterns)?);
+        let py = patterns.py();
+        let patterns = all_patterns(patterns)?;
         self.handle.work(py, move |archive| archive.count(&patterns))
     }
 
@@ -157,7 +160,8 @@ impl Archive {
     ) -> PyResult<Found> {
         let limit: u64 = limit.map_or(Ok(u64::MAX), |limit| settings::number(limit, "limit"))?;
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-        let (py, patterns) = (patterns.py(), all_patterns(patterns)?);
+        let py = patterns.py();
+        let patterns = all_patterns(patterns)?;
         let found = self.handle.work(py, move |archive| archive.locate(&patterns, limit))?;
         Ok(found.into_iter().map(|matches| (matches.count, matches.positions)).collect())
     }
@@ -166,7 +170,8 @@ impl Archive {
         let records = self.handle.work(py, |archive| archive.records().map(<[_]>::to_vec))?;
         let record = |record: bwz::RecordInfo| {
             let bwz::RecordInfo { name, length, offset, line_bases, line_width, .. } = record;
-            let (quality, regular) = (record.quality_offset, record.is_regular);
+            let quality = record.quality_offset;
+            let regular = record.is_regular;
             (name, length, offset, line_bases, line_width, quality, regular)
         };
         Ok(records.into_iter().map(record).collect())

@@ -107,7 +107,8 @@ unsafe impl Sync for Lent {}
 
 /// The two ends for bytes from the work to Python.
 pub fn from_work() -> (Sink, Tap) {
-    let ((to, from), (back, returned)) = (bounded(1), bounded(1));
+    let (to, from) = bounded(1);
+    let (back, returned) = bounded(1);
     (Sink { to, returned }, Tap { from, back, lent: None, given: 0, ended: false })
 }
 

@@ -83,7 +83,10 @@ impl Reader {
     ) -> PyResult<Self> {
         let options = settings::options(file.py(), options)?;
         let source = Source::of(file, seekable)?;
-        let (ahead, worker, block, table) = (None, None, None, None);
+        let ahead = None;
+        let worker = None;
+        let block = None;
+        let table = None;
         Ok(Reader { source, options, position: 0, ahead, worker, block, table })
     }
 
@@ -98,7 +101,8 @@ impl Reader {
     /// All raw bytes that are left.
     fn readall<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         const PIECE: usize = 1 << 20;
-        let (mut all, mut filled) = (Vec::new(), 0);
+        let mut all = Vec::new();
+        let mut filled = 0;
         loop {
             all.resize(filled + PIECE, 0);
             let read = self.read(py, &mut all[filled..])?;
@@ -218,10 +222,12 @@ impl Reader {
     /// memory is taken once.
     fn start(&mut self, py: Python<'_>) -> PyResult<()> {
         let (sink, tap) = feed::from_work();
-        let (stop, position) = (Stop::default(), self.position);
+        let stop = Stop::default();
+        let position = self.position;
         let input = Input::new(self.source.clone(), SharedStop::new(Mutex::new(stop.clone())));
         let end = if position > 0 { Some(self.table(py)?.size()) } else { None };
-        let (options, before) = (self.options.clone(), self.worker.take());
+        let options = self.options.clone();
+        let before = self.worker.take();
         let work = move || {
             before.map(JoinHandle::join);
             let done = decode(input, position, end, &sink, &options);

@@ -63,7 +63,8 @@ impl Source {
     }
 
     fn new(kind: Kind, origin: Option<u64>) -> Self {
-        let (released, interrupted) = (false.into(), false.into());
+        let released = false.into();
+        let interrupted = false.into();
         Source(Arc::new(Inner { kind, origin, released, interrupted }))
     }
 

@@ -118,7 +118,8 @@ impl Exchange {
         is_so: impl Fn(&State) -> bool,
         change: impl FnOnce(&mut State) -> T,
     ) -> Option<T> {
-        let (state, changed) = (self.lock(), &self.0.1);
+        let state = self.lock();
+        let changed = &self.0.1;
         let mut state = match time {
             Some(time) => {
                 let waited = changed.wait_timeout_while(state, time, |state| !is_so(state));

@@ -81,7 +81,8 @@ impl ByteSums {
         };
         let tables: [[__m256i; 2]; SUMS] =
             std::array::from_fn(|n| [table(&FACTORS[n][0]), table(&FACTORS[n][1])]);
-        let (half, ones) = (_mm256_set1_epi8(0xF), _mm256_set1_epi16(1));
+        let half = _mm256_set1_epi8(0xF);
+        let ones = _mm256_set1_epi16(1);
         let mut sums = [_mm256_setzero_si256(); SUMS];
         for bytes in vectors {
             // SAFETY: as above.
@@ -105,7 +106,9 @@ impl ByteSums {
 }
 
 const fn factors() -> [[[i8; 16]; 2]; SUMS] {
-    let (mut factors, mut state, mut n) = ([[[0; 16]; 2]; SUMS], 1_u64, 0);
+    let mut factors = [[[0; 16]; 2]; SUMS];
+    let mut state = 1_u64;
+    let mut n = 0;
     while n < SUMS * 32 {
         state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
         let factor = (1 + (state >> 33) % 127) as i8;

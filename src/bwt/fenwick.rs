@@ -35,7 +35,8 @@ impl FenwickTree {
 
     /// Number of members below `number`.
     pub fn below(&self, number: usize) -> usize {
-        let (mut node, mut count) = (number, 0);
+        let mut node = number;
+        let mut count = 0;
         while node > 0 {
             count += self.0[node] as usize;
             node &= node - 1;
@@ -66,7 +67,8 @@ mod tests {
     #[test]
     fn counts_what_is_there() {
         for size in [1, 2, 7, 64, 100] {
-            let (mut removed, mut added) = (FenwickTree::full(size), FenwickTree::empty(size));
+            let mut removed = FenwickTree::full(size);
+            let mut added = FenwickTree::empty(size);
             (0..size).filter(|n| n % 3 == 1).for_each(|n| removed.remove(n));
             (0..size).filter(|n| n % 3 != 1).for_each(|n| added.add(n));
             assert_eq!(removed.0[1..], added.0[1..]);

@@ -65,10 +65,6 @@
 //! Research Report 124, 1994.
 
 mod byte_sums;
-pub(crate) mod cache_lines;
-mod chosen_spans;
-pub(crate) mod content_defined;
-pub(crate) mod equal_bytes;
 mod fenwick;
 mod inverse;
 pub(crate) mod long_runs;
@@ -80,9 +76,9 @@ pub(crate) mod sort_limits;
 mod suffix_sorter;
 pub(crate) mod table_pool;
 
+use crate::base::error::{Error, Result};
 #[cfg(test)]
 use crate::cases;
-use crate::error::{Error, Result};
 use crate::options::MAX_BLOCK_SIZE;
 pub(crate) use byte_sums::ByteSums;
 pub use inverse::invert;
@@ -138,7 +134,7 @@ impl Bwt {
 /// # Errors
 /// [`Error::Io`] if there is no memory.
 pub(crate) fn zeroed(len: usize) -> Result<Vec<u8>> {
-    crate::allocation::zeroed(len).ok_or_else(|| Error::out_of_memory("for a block"))
+    crate::base::allocation::zeroed(len).ok_or_else(|| Error::out_of_memory("for a block"))
 }
 
 /// The sample rate for a block of `len` bytes: the smallest power of two that gives at most 256

@@ -2,8 +2,8 @@
 //! tests and fuzzing sort blocks of any kind by each method. Also the error of all methods if
 //! memory is short.
 
-use crate::error::Error;
-use crate::positions::NarrowLimits;
+use crate::base::error::Error;
+use crate::base::positions::NarrowLimits;
 
 /// Limits of the blocks that are sorted by way of a text without their long runs.
 #[derive(Clone, Copy, Debug)]

@@ -51,11 +51,11 @@
 use super::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits, no_memory};
 use super::table_pool::TablePool;
 use super::{Bwt, MAX_BLOCK_SIZE, long_runs, merge, prefix_free};
-use crate::allocation;
-use crate::device::Device;
-use crate::error::Error;
+use crate::base::allocation;
+use crate::base::device::Device;
+use crate::base::error::Error;
+use crate::base::positions::NarrowLimits;
 use crate::gpu;
-use crate::positions::NarrowLimits;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError, OutputElement};
 
@@ -238,7 +238,7 @@ fn refused(error: LibsaisError) -> Error {
 mod tests {
     use super::super::naive;
     use super::*;
-    use crate::device::GpuSet;
+    use crate::base::device::GpuSet;
 
     #[test]
     fn sorts_as_the_oracle_does() {

@@ -1,6 +1,6 @@
 //! A pool of tables that are used for block after block.
 
-use crate::allocation::{Zero, zeroed};
+use crate::base::allocation::{Zero, zeroed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Tables that are used again for the next block. For fresh ones the kernel would clear and map

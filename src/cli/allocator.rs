@@ -5,8 +5,8 @@
 //! that becomes an error which says what it was for. Without this, Rust would abort, and whatever
 //! thread comes first would decide how.
 
-use super::exit::Exit;
-use super::temporary_file;
+use crate::cli::files::temporary_file;
+use crate::cli::report::exit::Exit;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,13 +1,13 @@
 //! `bwz bench`: the speed of compressing and decompressing whole files in memory, and the size.
 //! Nothing is read or written meanwhile. Single stages are measured by `cargo bench` (`benches/`).
 
-use super::args::{BenchArgs, Talk};
-use super::console::{self, Activity, printable};
-use super::descriptors;
-use super::exit::Exit;
-use super::files::{self, Directories};
-use super::input::OpenInput;
-use super::size::{human, ratio_text};
+use crate::cli::arguments::args::{BenchArgs, Talk};
+use crate::cli::arguments::size::{human, ratio_text};
+use crate::cli::files::descriptors;
+use crate::cli::files::files::{self, Directories};
+use crate::cli::files::input::OpenInput;
+use crate::cli::report::console::{self, Activity, printable};
+use crate::cli::report::exit::Exit;
 use bwz::{Options, Result};
 use std::io::{Read, Write};
 use std::time::Instant;
@@ -57,7 +57,8 @@ impl Bench {
 
     /// Prints the table of one text.
     fn report(&self, name: &str, text: &[u8]) -> Result<()> {
-        let (block, threads) = (human(self.options.block_size()), self.threads);
+        let block = human(self.options.block_size());
+        let threads = self.threads;
         say(format_args!(
             "{name}: {} bytes, blocks of {block}, threads {threads}, median of {}",
             text.len(),
@@ -114,7 +115,8 @@ fn generated(size: usize) -> Vec<u8> {
     while text.len() < size {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let (rank, mut word) = (state >> 60, state >> 33 & 0xFFF);
+        let rank = state >> 60;
+        let mut word = state >> 33 & 0xFFF;
         word >>= rank.min(11);
         while word > 0 {
             text.extend(SYLLABLES[word as usize & 15].as_bytes());

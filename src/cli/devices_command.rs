@@ -1,10 +1,10 @@
 //! `bwz devices`: what was built in, and what is there.
 
-use super::console::{self, printable};
-use super::descriptors;
-use super::exit::Exit;
-use super::size::human;
-use super::version;
+use crate::cli::arguments::size::human;
+use crate::cli::arguments::version;
+use crate::cli::files::descriptors;
+use crate::cli::report::console::{self, printable};
+use crate::cli::report::exit::Exit;
 use bwz::cuda::DeviceInfo;
 use std::io::Write;
 
@@ -26,6 +26,7 @@ pub fn run() -> Exit {
 }
 
 fn gpu(gpu: &DeviceInfo) -> String {
-    let ((major, minor), memory) = (gpu.capability, human(gpu.memory));
+    let (major, minor) = gpu.capability;
+    let memory = human(gpu.memory);
     format!("cuda:{:<2} {}, {memory}, compute capability {major}.{minor}", gpu.number, gpu.name)
 }

@@ -1,102 +1,44 @@
 //! The command: arguments, files, progress and exit codes around the public library.
 //!
-//! | room | job |
+//! | file | job |
 //! |---|---|
-//! | `args`, `shared_args`, `block_args`, `byte_escape`, `environment`, `size` | the words of the command line, of `BWZ_OPT` and of argv\[0\] |
-//! | `foreign_flags` | flags of other compressors |
-//! | `files`, `input_name` | which files are meant and what their outputs are called |
-//! | `input`, `stoppable_input`, `parallel_reads`, `output`, `sparse_output`, `temporary_file` | opening both ends; no partial output survives an error or a signal |
-//! | `descriptors`, `screen`, `json_bytes` | standard input and output, which may be closed, or a terminal; bytes in JSON |
-//! | `file_commands`, `file_checks`, `known_formats`, `foreign_input` | compress, decompress, test |
-//! | `process_ranks` | compress as one of several processes |
-//! | `bench` | measuring |
-//! | `search_args`, `search_help`, `count_locate`, `extract_command` | count, locate, extract |
-//! | `ambiguity_codes`, `odd_patterns`, `patterns`, `pattern_file`, `paired_reads`, `pattern_chunks`, `pattern_syntax`, `pattern_batch`, `match_lines`, `match_printer` | what is searched, in batches, and how what is found is printed |
-//! | `record_regions`, `extract_regions` | stretches of records |
-//! | `sam_lines`, `mate_pairs`, `unique_names` | the hits of reads, those of two mates, and the names in an output |
-//! | `repeats_args`, `repeats_command`, `repeats_report` | what is repeated in files, and how it is printed |
-//! | `reopened_file` | more files than a process may have open |
-//! | `overlap_args`, `overlap_command`, `overlap_lines` | what sequences have in common, and how it is printed |
-//! | `list_command`, `cat_command`, `recover_command`, `devices_command`, `man_and_completions` | one command each |
-//! | `console`, `event_lines`, `progress_bar` | what is said, and when |
-//! | `timeline` | the trace of a run, and how busy GPUs were |
-//! | `side_by_side` | small work on several threads |
-//! | `usage`, `version` | help, complaints about arguments, what this build is |
-//! | `exit`, `bugs`, `io_errors`, `allocator` | exit codes, bugs, closed pipes, and the end for want of memory |
+//! | `arguments` | the words of the command line, of `BWZ_OPT` and of argv\[0\]; help |
+//! | `files` | compress, decompress, test, list, cat, recover: files in, files out |
+//! | `search` | count, locate, extract, and how what is found is printed |
+//! | `analysis` | repeats and overlap |
+//! | `report` | what is said, and when: messages, events, progress, exit codes |
+//! | `bench`, `devices_command` | one command each |
+//! | `allocator` | how this process takes memory, and the end for want of it |
 //!
 //! It is written for Unix: permissions, signals and file identity are used as that family has them.
 
 mod allocator;
-mod ambiguity_codes;
-mod args;
+mod analysis;
+mod arguments;
 mod bench;
-mod block_args;
-mod bugs;
-mod byte_escape;
-mod cat_command;
-mod console;
-mod count_locate;
-mod descriptors;
 mod devices_command;
-mod environment;
-mod event_lines;
-mod exit;
-mod extract_command;
-mod extract_regions;
-mod file_checks;
-mod file_commands;
 mod files;
-mod foreign_flags;
-mod foreign_input;
-mod input;
-mod input_name;
-mod io_errors;
-mod json_bytes;
-mod known_formats;
-mod list_command;
-mod man_and_completions;
-mod match_lines;
-mod match_printer;
-mod mate_pairs;
-mod odd_patterns;
-mod output;
-mod overlap_args;
-mod overlap_command;
-mod overlap_lines;
-mod paired_reads;
-mod parallel_reads;
-mod pattern_batch;
-mod pattern_chunks;
-mod pattern_file;
-mod pattern_syntax;
-mod patterns;
-mod process_ranks;
-mod progress_bar;
-mod record_regions;
-mod recover_command;
-mod reopened_file;
-mod repeats_args;
-mod repeats_command;
-mod repeats_report;
-mod sam_lines;
-mod screen;
-mod search_args;
-mod search_help;
-mod shared_args;
-mod side_by_side;
-mod size;
-mod sparse_output;
-mod stoppable_input;
-mod temporary_file;
-mod timeline;
-mod unique_names;
-mod usage;
-mod version;
+mod report;
+mod search;
 
-use args::{Cli, Command, FileArgs};
+use analysis::overlap_command;
+use analysis::repeats_command;
+use arguments::args;
+use arguments::args::{Cli, Command, FileArgs};
+use arguments::environment;
+use arguments::environment::Words;
+use arguments::man_and_completions;
+use arguments::usage;
 use clap::Parser;
-use environment::Words;
-use exit::Exit;
+use files::cat_command;
+use files::file_commands;
+use files::recover_command;
+use files::temporary_file;
+use report::bugs;
+use report::console;
+use report::exit::Exit;
+use search::count_locate;
+use search::extract_command;
 use std::env;
 use std::process::ExitCode;
 

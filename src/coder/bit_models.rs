@@ -109,16 +109,18 @@ mod tests {
         numbers.extend(crate::cases::random(5000, 20).iter().map(|&b| usize::from(b)));
         numbers.extend([(1 << 31) - 2, NumberModel::MOST - 1, NumberModel::MOST]);
         let mut coded = Vec::new();
-        let (mut model, mut tree, mut out) =
-            (NumberModel::new(), BitTree::<3>::new(), RangeEncoder::new(&mut coded));
+        let mut model = NumberModel::new();
+        let mut tree = BitTree::<3>::new();
+        let mut out = RangeEncoder::new(&mut coded);
         for &number in &numbers {
             assert_eq!(model.code(number, &mut out), number);
             assert_eq!(tree.code(number % 8, &mut out), number % 8);
         }
         out.finish();
         assert!(coded.len() < 5000 * 8 / 8 + 400, "{} bytes", coded.len());
-        let (mut model, mut tree, mut from) =
-            (NumberModel::new(), BitTree::<3>::new(), RangeDecoder::new(&coded));
+        let mut model = NumberModel::new();
+        let mut tree = BitTree::<3>::new();
+        let mut from = RangeDecoder::new(&coded);
         for &number in &numbers {
             assert_eq!((model.code(0, &mut from), tree.code(0, &mut from)), (number, number % 8));
         }

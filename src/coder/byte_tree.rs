@@ -15,7 +15,7 @@
 //! a byte for the logarithm of the weight of each present one.
 
 use super::{ENDS_EARLY, rle};
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 
 /// An inner node: bytes from `split` on are to the right.
 #[derive(Debug, Clone, Copy)]

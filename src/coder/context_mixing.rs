@@ -17,9 +17,9 @@ use super::logistic_mixer::{Mixer, MixerContext};
 use super::mixer_simd::{MixerPlain, MixerVector};
 use super::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use super::rle::{self, BwtRun};
-use super::simd_dispatch::widest;
 use super::{ENDS_EARLY, LEFT_OVER};
-use crate::error::Flaw;
+use crate::base::error::Flaw;
+use crate::base::simd_dispatch::widest;
 
 /// The mixer of bytes. The parameters are the numbers of inputs, estimates, first and second sets
 /// of weights, and APM contexts. First sets: 256 nodes, 3 cases and 4 histories; second sets: 16
@@ -51,7 +51,8 @@ pub fn encode(slice: &[u8]) -> Option<Vec<u8>> {
 fn encode_with<V: MixerVector>(slice: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     let tree = ByteTree::encode(slice, &mut out);
-    let (mut model, mut coder) = (MixingModel::new(), RangeEncoder::new(&mut out));
+    let mut model = MixingModel::new();
+    let mut coder = RangeEncoder::new(&mut out);
     let mut pos = 0;
     while pos < slice.len() {
         let run = rle::read(slice, pos);
@@ -76,7 +77,8 @@ pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
 #[inline(always)]
 fn decode_with<V: MixerVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     let (tree, coded) = ByteTree::decode(coded)?;
-    let (mut model, mut coder) = (MixingModel::new(), RangeDecoder::new(coded));
+    let mut model = MixingModel::new();
+    let mut coder = RangeDecoder::new(coded);
     let mut pos = 0;
     while pos < out.len() {
         let run = model.run::<V, _>(&mut coder, &tree, BwtRun { byte: 0, len: 1 });
@@ -178,7 +180,8 @@ impl MixingModel {
                 continue;
             }
             let at = usize::from(code - INNER) & 255;
-            let (history, after) = (&mut self.history[at], &mut after[at]);
+            let history = &mut self.history[at];
+            let after = &mut after[at];
             groups[5] = ByteMixer::group(5, u32::from(*after) << 7 ^ group);
             let case = 3 * at + (usize::from(excluded) << usize::from(side));
             let context = MixerContext {
@@ -280,7 +283,8 @@ impl LengthContexts {
     fn of(model: &MixingModel, byte: u8) -> Self {
         let own = model.own[usize::from(byte)];
         let quantised = |average: u32| (average + 1).ilog2().min(7);
-        let (average, all) = (quantised(own.average.into()), quantised(model.average));
+        let average = quantised(own.average.into());
+        let all = quantised(model.average);
         let gap = (model.count - own.last).max(1).ilog2().min(15);
         let length = u32::from(own.length.min(15));
         let contexts = [

@@ -97,7 +97,8 @@ impl ContextTree {
         mut in_own: bool,
     ) {
         let word = words.next().expect("a whole tree").as_bytes();
-        let (at, from) = (self.nodes.len(), *leaves);
+        let at = self.nodes.len();
+        let from = *leaves;
         if !in_own && !b"rql".contains(&word[0]) {
             self.own.push(at);
             in_own = true;

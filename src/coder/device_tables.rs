@@ -11,7 +11,7 @@ use super::run_context::{
     ALL_BY_MTF_RANK, LAST_RANK_BIT, MTF_RANKS, OWN_BY_MTF_RANK, OWN_BY_RUN_LENGTH,
     QUANTISED_RUN_LENGTHS, ROUNDED_ROOTS,
 };
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 
 /// Upper bound of averages: no scaled root is larger than 600.
 const AVERAGES: usize = 608;
@@ -88,7 +88,8 @@ impl ModelArrays {
     pub fn choose(counts: &[u32], out: &mut Vec<u8>) -> Self {
         assert_eq!(counts.len(), Self::COUNTS);
         let (symbols, bytes) = counts.split_at(16 * TABLES);
-        let (symbols, mut chosen) = (symbols.as_chunks::<16>().0, SymbolCounts::new());
+        let symbols = symbols.as_chunks::<16>().0;
+        let mut chosen = SymbolCounts::new();
         let (runs, others) = symbols.split_at(RUN_LEAVES);
         let (ranks, extra) = others.split_at(RANK_LEAVES);
         chosen.runs.copy_from_slice(runs);

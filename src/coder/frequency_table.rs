@@ -27,7 +27,8 @@ impl FrequencyTable {
     pub fn new(codes: &[Code; 16]) -> Self {
         let weights = codes.map(weight);
         let all = weights.iter().sum::<u64>().max(1);
-        let (mut before, mut starts) = (0, [1 << SLOT_BITS; 17]);
+        let mut before = 0;
+        let mut starts = [1 << SLOT_BITS; 17];
         for (symbol, weight) in weights.into_iter().enumerate() {
             starts[symbol] = (before * SHARED / all) as u16 + symbol as u16;
             before += weight;

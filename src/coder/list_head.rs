@@ -68,7 +68,8 @@ impl ListHead for HeadPlain {
         // All bits up to the lowest one that is set, or all bits if none is.
         let up_to = |bits: u64| bits ^ bits.wrapping_sub(1);
         let past = if in_low == 0 { u64::MAX } else { 0 };
-        let (mask_low, mask_high) = (up_to(in_low), up_to(in_high) & past);
+        let mask_low = up_to(in_low);
+        let mask_high = up_to(in_high) & past;
         let moved = [low << 8 | u64::from(before), high << 8 | low >> 56];
         self.0 = [low ^ (low ^ moved[0]) & mask_low, high ^ (high ^ moved[1]) & mask_high];
         (in_low.trailing_zeros() + (in_high.trailing_zeros() & past as u32)) / 8

@@ -38,7 +38,8 @@ const LOGISTIC: [i32; 33] = [
 /// in [`LOGISTIC`].
 const fn squash(stretched: i32) -> i32 {
     let size = stretched.abs();
-    let (at, part) = ((size >> 6) as usize, size & 63);
+    let at = (size >> 6) as usize;
+    let part = size & 63;
     let p = LOGISTIC[at] + (((LOGISTIC[at + 1] - LOGISTIC[at]) * part) >> 6);
     if stretched < 0 { 65536 - p } else { p }
 }

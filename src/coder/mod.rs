@@ -85,7 +85,6 @@ mod rans;
 mod rle;
 mod run_borders;
 mod run_context;
-mod simd_dispatch;
 mod slice_cuts;
 mod slice_symbols;
 mod slices;
@@ -94,11 +93,9 @@ mod static_encoder;
 mod static_rans;
 mod table_cost;
 
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 pub(crate) use bit_models::{BitTree, NumberModel};
 pub(crate) use rle::{run_before, run_end};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use simd_dispatch::has_avx2;
 pub use slice_cuts::SliceLimits;
 pub use slices::{CodedBwt, SliceDecoder, decode_slices, encode_slices};
 pub(crate) use slices::{decode_slices_with, encode_slices_with};
@@ -332,7 +329,8 @@ mod tests {
         let limits = SliceLimits { runs: 1000, bytes: 1 << 20 };
         let sizes = |bwt: &[u8]| encode_slices(bwt, limits, Coding::StaticRans).raw_sizes;
         let text = runs(50_000, 3);
-        let (mut rest, sizes_of_text) = (&text[..], sizes(&text));
+        let mut rest = &text[..];
+        let sizes_of_text = sizes(&text);
         let counts: Vec<usize> = sizes_of_text
             .iter()
             .map(|&size| rle::count(rest.split_off(..size as usize).unwrap()))

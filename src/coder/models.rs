@@ -19,7 +19,7 @@ use super::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use super::rans::RansStream;
 use super::table_cost::{DefaultTable, ONE_BIT, cheapest};
 use super::{ENDS_EARLY, MODELS_LEFT_OVER};
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 use std::sync::LazyLock;
 
 /// Number of tables of the highest extra bits: one for each width from 2 to 6 and one from 7 up,
@@ -111,7 +111,8 @@ impl Models {
 
     /// Reads the output of [`Models::encode`].
     pub fn decode(coded: &[u8]) -> Result<Self, Flaw> {
-        let (mut choice, mut coder) = (Choice::new(), RangeDecoder::new(coded));
+        let mut choice = Choice::new();
+        let mut coder = RangeDecoder::new(coded);
         choice.code(&mut coder)?;
         match coder.is_at_end() {
             true => Ok(choice.models()),
@@ -190,7 +191,8 @@ impl Choice {
 
     /// Writes the choice, or reads one.
     fn code(&mut self, coder: &mut impl BinaryCoder) -> Result<(), Flaw> {
-        let (mut bits, mut before) = ([BitModel::NEW; 2], false);
+        let mut bits = [BitModel::NEW; 2];
+        let mut before = false;
         for present in &mut self.present {
             *present = bits[usize::from(before)].code(*present, coder);
             before = *present;
@@ -241,8 +243,10 @@ impl Choice {
     }
 
     fn tables(&self, kind: usize) -> ClassTables {
-        let (tree, mut at) = (trees()[kind], 0);
-        let (mut tables, mut class_of_leaf) = (Vec::with_capacity(256), [0; 256]);
+        let tree = trees()[kind];
+        let mut at = 0;
+        let mut tables = Vec::with_capacity(256);
+        let mut class_of_leaf = [0; 256];
         while let Some(node) = tree.nodes.get(at) {
             let choice = self.nodes[kind][at];
             if choice.split {
@@ -287,7 +291,8 @@ impl TableCoder {
             *table = None;
             return Ok(());
         }
-        let (mut codes, mut last) = (table.unwrap_or_default(), 0);
+        let mut codes = table.unwrap_or_default();
+        let mut last = 0;
         for (code, before) in codes.iter_mut().zip(self.before.unwrap_or(*default)) {
             let difference = i32::from(*code) - i32::from(before);
             let zigzag = (difference << 1 ^ difference >> 31) as usize;

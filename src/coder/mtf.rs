@@ -21,7 +21,7 @@
 
 use super::list_head::{HeadAvx2, HeadBaseline, ListHead};
 use super::rle;
-use super::simd_dispatch::widest;
+use crate::base::simd_dispatch::widest;
 
 /// Bytes in the order of their next run, the current one in front.
 #[derive(Debug, Clone)]
@@ -63,7 +63,8 @@ pub fn encode(slice: &[u8]) -> MtfSteps {
 fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
     let mut steps = vec![MtfStep::default(); rle::count(slice)];
     // With capacity for all, since a call in the loop would cost registers.
-    let (mut long, mut longs) = (vec![0; slice.len() / 255], 0);
+    let mut long = vec![0; slice.len() / 255];
+    let mut longs = 0;
     let mut left = steps.iter_mut();
     rle::each_run(slice, |byte, len| {
         let mut short = len - 1;
@@ -86,7 +87,8 @@ fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
 fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
     let mut list = MtfList::<H>::of(&std::array::from_fn::<u8, 256, _>(|byte| byte as u8));
     // Separate from the list, so that it stays in its register.
-    let (mut head, mut seen) = (list.head, 0);
+    let mut head = list.head;
+    let mut seen = 0;
     for step in steps.iter_mut().rev() {
         let before = head;
         let mut mtf_rank = head.shift_in(step.byte, step.byte) as usize;
@@ -175,7 +177,8 @@ mod tests {
 
     fn decode(MtfSteps { steps, long, list: bytes }: &MtfSteps) -> Vec<u8> {
         let mut list = MtfList::<HeadBaseline>::of(bytes);
-        let (mut out, mut long) = (Vec::new(), long.iter());
+        let mut out = Vec::new();
+        let mut long = long.iter();
         for (at, step) in steps.iter().enumerate() {
             let len = match step.len {
                 LONG => *long.next().unwrap() as usize + 1,
@@ -223,7 +226,8 @@ mod tests {
             let at = usize::from(mtf_rank);
             assert_eq!((moved[at], &moved[..at]), (0, &all[1..=at]));
             assert_eq!(moved[at + 1..], all[at + 1..]);
-            let (before, mut found) = (list.head.bytes()[15], list.head.shift_in(0, 0) as usize);
+            let before = list.head.bytes()[15];
+            let mut found = list.head.shift_in(0, 0) as usize;
             if found >= 16 {
                 found = list.shift_rest(before, 0);
             }

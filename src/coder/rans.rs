@@ -14,7 +14,7 @@
 //! (arXiv 1402.3392).
 
 use super::ENDS_EARLY;
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 
 /// Binary logarithm of the number of slots.
 pub const SLOT_BITS: u32 = 15;
@@ -70,14 +70,16 @@ impl RansStack {
     #[inline(always)]
     fn push(&mut self, words: &mut [[u8; 2]], stream: RansStream, slots: Slots) {
         let state = self.renormalised(words, stream, slots.freq << 17);
-        let (quotient, rest) = (state / slots.freq, state % slots.freq);
+        let quotient = state / slots.freq;
+        let rest = state % slots.freq;
         self.states[stream as usize] = (quotient << SLOT_BITS) + rest + slots.start;
     }
 
     /// Pushes a value of `bits` bits, 1 to 15; all values are equally likely.
     #[inline(always)]
     pub fn push_plain(&mut self, words: &mut [[u8; 2]], stream: RansStream, value: u32, bits: u32) {
-        let (rest_bits, Slots { start, freq }) = (SLOT_BITS - bits, Slots::plain(value, bits));
+        let rest_bits = SLOT_BITS - bits;
+        let Slots { start, freq } = Slots::plain(value, bits);
         let state = self.renormalised(words, stream, freq << 17);
         self.states[stream as usize] = (state >> rest_bits << SLOT_BITS) + state % freq + start;
     }
@@ -310,7 +312,8 @@ mod tests {
             let slots = Slots { start: (1 << SLOT_BITS) - freq, freq };
             let mut words = [[[0; 2]; 200]; 2];
             let [plain_words, prepared_words] = &mut words;
-            let (mut plain, mut prepared) = (RansStack::new(200), RansStack::new(200));
+            let mut plain = RansStack::new(200);
+            let mut prepared = RansStack::new(200);
             for (stream, other) in sample(100) {
                 plain.push(plain_words, stream, other);
                 prepared.push(prepared_words, stream, other);

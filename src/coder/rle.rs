@@ -8,7 +8,7 @@
 //! borders, eight bytes a step: about 3 ns per run, and 0.1 ns per byte of a long run.
 
 use super::run_borders::borders;
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 
 /// Bytes of a long run that are compared together.
 const PIECE: usize = 128;
@@ -123,7 +123,8 @@ pub fn count(bytes: &[u8]) -> usize {
 /// The borders of 64 bytes are found at once: a run does not wait for the one before.
 #[inline(always)]
 pub fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
-    let (mut start, mut at) = (0, 0);
+    let mut start = 0;
+    let mut at = 0;
     while let Some(tile) = slice.get(at..).and_then(|rest| rest.first_chunk::<65>()) {
         let mut borders = borders(tile);
         while borders != 0 {
@@ -229,7 +230,8 @@ mod tests {
     fn so_many_runs_end_where_they_do() {
         let noise = (0..40_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8 % 3);
         for bytes in shapes().into_iter().chain([noise.collect(), vec![5; 50_000]]) {
-            let (mut pos, mut runs) = (0, 0);
+            let mut pos = 0;
+            let mut runs = 0;
             while pos < bytes.len() {
                 assert_eq!(end_of_runs(&bytes, runs), pos, "{runs}");
                 pos = run_end(&bytes, pos);

@@ -5,7 +5,7 @@
 //! so that no thread reads the whole BWT.
 
 use super::rle;
-use crate::tasks::Task;
+use crate::base::tasks::Task;
 use std::ops::Range;
 
 /// Limits of a slice. A BWT is cut behind `runs` runs, or behind `bytes` bytes if runs are long.
@@ -68,7 +68,8 @@ impl<'b> RunBorders<'b> {
     /// The end of border number `n`, counted from 1, or the end of the BWT if there are fewer.
     fn behind(&self, n: u64) -> usize {
         let tile = self.before.partition_point(|&before| before < n) - 1;
-        let (start, left) = (tile * TILE, (n - self.before[tile]) as usize);
+        let start = tile * TILE;
+        let left = (n - self.before[tile]) as usize;
         let end = self.bwt.len().min(start + TILE + 1);
         match n <= self.all() {
             true => start + rle::end_of_runs(&self.bwt[start..end], left),
@@ -93,7 +94,9 @@ pub fn cut(
         several => several.next_multiple_of(step),
     };
     let runs = all.div_ceil(count).max(1);
-    let (mut slices, mut start, mut before) = (Vec::new(), 0, 0);
+    let mut slices = Vec::new();
+    let mut start = 0;
+    let mut before = 0;
     while start < bwt.len() {
         let most = bwt.len().min(start.saturating_add(limits.bytes));
         let end = borders.behind(before + runs).min(most);
@@ -107,8 +110,8 @@ pub fn cut(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::tasks;
     use crate::cases;
-    use crate::tasks;
 
     /// Makes the same cuts by reading all runs from the first to the last.
     fn one_by_one(bwt: &[u8], limits: SliceLimits, step: usize) -> Vec<Range<usize>> {
@@ -118,7 +121,8 @@ mod tests {
             count += 1;
         }
         let runs = all.div_ceil(count).max(1);
-        let (mut slices, mut start) = (Vec::new(), 0);
+        let mut slices = Vec::new();
+        let mut start = 0;
         while start < bwt.len() {
             let most = bwt.len().min(start.saturating_add(limits.bytes));
             let end = start + rle::end_of_runs(&bwt[start..most], runs);

@@ -12,7 +12,7 @@ use super::models::{SymbolCounts, extra_table, high_bits};
 use super::mtf::{self, LONG, MtfStep, MtfSteps};
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
 use super::run_context::ModelState;
-use super::simd_dispatch::widest;
+use crate::base::simd_dispatch::widest;
 use std::sync::LazyLock;
 
 /// A slice as its symbols, between the two passes of an encoder.
@@ -53,7 +53,8 @@ fn symbols_of(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
     let runs = keys(&steps, &long);
     // In a loop of its own: in the loop of the contexts, the loads would wait for the addresses of
     // these stores.
-    let (by_run, by_rank) = (counts.runs.as_flattened_mut(), counts.ranks.as_flattened_mut());
+    let by_run = counts.runs.as_flattened_mut();
+    let by_rank = counts.ranks.as_flattened_mut();
     for &run in &runs {
         by_run[run as usize % (16 * RUN_LEAVES)] += 1;
         by_rank[(run >> 16) as usize % (16 * RANK_LEAVES)] += 1;
@@ -96,7 +97,8 @@ static KEY_PARTS: LazyLock<Box<KeyParts>> = LazyLock::new(|| {
 #[inline(always)]
 fn keys(steps: &[MtfStep], long: &[u32]) -> Vec<RunKey> {
     let parts = &**KEY_PARTS;
-    let (mut state, mut long) = (ModelState::new(&parts.own), long.iter());
+    let mut state = ModelState::new(&parts.own);
+    let mut long = long.iter();
     let mut runs = vec![0; steps.len()];
     for (key, step) in runs.iter_mut().zip(steps) {
         let [run_leaf, rank_context] = state.contexts(step.byte);
@@ -115,7 +117,8 @@ fn keys(steps: &[MtfStep], long: &[u32]) -> Vec<RunKey> {
 /// The numbers that have extra bits.
 #[inline(always)]
 fn large(numbers: impl ExactSizeIterator<Item = u8>) -> Vec<u8> {
-    let (mut found, mut count) = (vec![0; numbers.len()], 0);
+    let mut found = vec![0; numbers.len()];
+    let mut count = 0;
     for number in numbers {
         // Written for every number; the count decides which stay.
         if let Some(room) = found.get_mut(count) {

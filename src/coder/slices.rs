@@ -13,8 +13,8 @@ use super::slice_symbols::SliceSymbols;
 use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
 use super::{Coding, context_mixing, static_rans};
-use crate::error::Flaw;
-use crate::tasks::{Task, current_pool};
+use crate::base::error::Flaw;
+use crate::base::tasks::{Task, current_pool};
 use std::cmp::Reverse;
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -188,12 +188,14 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     let flaw = OnceLock::new();
     // Two slices of static rANS take less time together on one thread than one after the other.
     let together = if decoder.0.is_some() { 2 } else { 1 };
-    let (mut tasks, mut jobs): (Vec<(usize, Task)>, _) = (Vec::new(), Vec::new());
+    let mut tasks: Vec<(usize, Task)> = Vec::new();
+    let mut jobs: _ = Vec::new();
     for (k, (coded, &size)) in slices.iter().zip(raw_sizes).enumerate() {
         let out = bwt.split_off_mut(..size as usize).ok_or(Flaw::WRONG_SLICES)?;
         jobs.push(SliceJob { coded: coded.as_ref(), out });
         if jobs.len() == together || k + 1 == slices.len() {
-            let (jobs, flaw) = (mem::take(&mut jobs), &flaw);
+            let jobs = mem::take(&mut jobs);
+            let flaw = &flaw;
             let work = jobs.iter().map(SliceJob::work).sum();
             let task = move || {
                 if flaw.get().is_none()
@@ -218,7 +220,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tasks::calling_thread;
+    use crate::base::tasks::calling_thread;
 
     const LIMITS: SliceLimits = SliceLimits { runs: 1 << 14, bytes: 1 << 20 };
 

@@ -10,9 +10,9 @@ use super::models::{ClassTables, EXTRA_TABLES, Models, extra_table, high_bits};
 use super::mtf::LONG;
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
 use super::rans::{PreparedSlots, RansStack};
-use super::simd_dispatch::widest;
 use super::slice_symbols::{LARGE, SliceSymbols};
 use super::static_rans::WIDTH_BITS;
+use crate::base::simd_dispatch::widest;
 
 /// The models of a block in the form for an encoder.
 pub struct SliceEncoder {
@@ -70,7 +70,9 @@ fn encode_with(coder: &SliceEncoder, symbols: &SliceSymbols, slice_size: usize) 
     let mut room = vec![[0; 2]; slice_size.div_ceil(2).min(most)];
     let words = &mut room[..];
     let mut stack = RansStack::new(words.len());
-    let (mut ranks, mut lens, mut long) = (&large_ranks[..], &large_lens[..], &long[..]);
+    let mut ranks = &large_ranks[..];
+    let mut lens = &large_lens[..];
+    let mut long = &long[..];
     for &run in runs.iter().rev() {
         if run & LARGE << 16 != 0
             && let Some(&rank) = ranks.split_off_last()

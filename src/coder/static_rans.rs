@@ -16,9 +16,9 @@ use super::rans::RansDecoder;
 use super::rans::RansStream::{self, MtfRanks, RunLengths};
 use super::rle::{self, BwtRun};
 use super::run_context::ModelState;
-use super::simd_dispatch::widest;
 use super::slot_search::{SearchBaseline, SlotSearch};
-use crate::error::Flaw;
+use crate::base::error::Flaw;
+use crate::base::simd_dispatch::widest;
 
 /// After the last run no byte is put back.
 const LAST_RANK: Flaw = Flaw("a slice goes on behind its last run");
@@ -51,7 +51,8 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         let mut coder = RansDecoder::new(coded)?;
         let bytes = take_list(&mut coder, &models.alphabet);
         let list = MtfList::of(&bytes);
-        let (state, byte) = (ModelState::new(&models.own), list.front());
+        let state = ModelState::new(&models.own);
+        let byte = list.front();
         Ok(SliceRuns { coder, state, list, list_len: bytes.len() as u32, byte, pos: 0 })
     }
 

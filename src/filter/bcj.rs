@@ -51,7 +51,8 @@ fn is_near(top: u8) -> bool {
 /// Converts ARM64 code whose first byte is at `pos` of the text.
 pub(super) fn arm64(code: &mut [u8], pos: usize, direction: Direction) {
     for (n, bytes) in code.chunks_exact_mut(4).enumerate() {
-        let (word, here) = (u32_at(bytes), (pos + 4 * n) as u32);
+        let word = u32_at(bytes);
+        let here = (pos + 4 * n) as u32;
         let word = if word >> 26 == BL {
             word & !BL_TARGET | direction.shift(word, here >> 2) & BL_TARGET
         } else if word & ADRP_MASK == ADRP {

@@ -9,10 +9,10 @@
 //! worked on in parallel, except when differences in an image are undone.
 
 use super::bcj::Direction;
-use crate::allocation;
-use crate::error::Flaw;
-use crate::leb128::{self, CUT};
-use crate::threads::Threads;
+use crate::base::allocation;
+use crate::base::error::Flaw;
+use crate::base::leb128::{self, CUT};
+use crate::base::threads::Threads;
 
 /// The delta and transpose filter of a region of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,8 @@ impl Records {
     pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         let (&[stride, form], rest) = bytes.split_first_chunk().ok_or(CUT)?;
         *bytes = rest;
-        let (stride, width) = (usize::from(stride), usize::from(form & 0x7F));
+        let stride = usize::from(stride);
+        let width = usize::from(form & 0x7F);
         let row = leb128::read(bytes)?;
         if stride < width.max(1) || width > 8 || row > 0 && row <= stride {
             return Err(Flaw("a block's records are of an impossible shape"));
@@ -251,7 +252,8 @@ mod tests {
         let mut region = raw.to_vec();
         for_width(records.width, &mut region, &records, Pass::Take);
         if records.transposed {
-            let (stride, count) = (records.stride, raw.len() / records.stride);
+            let stride = records.stride;
+            let count = raw.len() / records.stride;
             let columns = (0..stride).flat_map(|column| (0..count).map(move |n| (column, n)));
             let columns: Vec<u8> = columns.map(|(column, n)| region[n * stride + column]).collect();
             region[..columns.len()].copy_from_slice(&columns);

@@ -15,9 +15,9 @@ use super::delta::Records;
 use super::likeness::{MAX_STRIDE, all_likeness, count};
 use super::order1;
 use super::regions::{FilterRegion, RegionKind};
+use crate::base::threads::Threads;
 use crate::coder;
-use crate::fields;
-use crate::threads::Threads;
+use crate::filter::fields;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -62,7 +62,8 @@ pub(super) fn detect(
     code: bool,
     pool: &Threads,
 ) -> Vec<FilterRegion> {
-    let (before, behind) = (searched.start, text.len() - searched.end);
+    let before = searched.start;
+    let behind = text.len() - searched.end;
     let text = &text[searched];
     let guesses =
         pool.map(text.chunks(TASK), |text| text.chunks(CHUNK).map(guess).collect::<Vec<_>>());
@@ -183,7 +184,8 @@ fn stride(sample: &[u8]) -> Option<usize> {
         let mut sorted = values.to_vec();
         *sorted.select_nth_unstable(values.len() / 2).1
     };
-    let (most, least) = (*equal.iter().max()?, *apart.iter().min()?);
+    let most = *equal.iter().max()?;
+    let least = *apart.iter().min()?;
     let found = if most * 4 > median(&equal) * 5 + sample.len() / 16 {
         equal.iter().position(|equal| equal * 20 >= most * 19)
     } else if least * 4 < median(&apart) * 3 {
@@ -240,7 +242,8 @@ impl Trials {
 /// Returns true if these records save enough of a region.
 fn pays(region: &[u8], records: Records) -> bool {
     let sample = middle(region, SAMPLE.start);
-    let (filtered, plain) = (cost(sample, Some(records)), cost(sample, None));
+    let filtered = cost(sample, Some(records));
+    let plain = cost(sample, None);
     if filtered >= plain || filtered * 2 < plain {
         return filtered < plain;
     }
@@ -320,7 +323,8 @@ fn saves(filtered: usize, plain: usize) -> bool {
 
 /// The distance in bytes to the row above if the sample is likely part of an image.
 fn row(sample: &[u8], records: &Records) -> Option<usize> {
-    let (stride, width) = (records.stride, records.width);
+    let stride = records.stride;
+    let width = records.width;
     if width == 0 || stride > 8 {
         return None;
     }

@@ -8,10 +8,10 @@
 
 use super::match_finder;
 use super::matches;
-use crate::bwt::content_defined;
-use crate::error::Flaw;
-use crate::fields::{self, Tokens};
-use crate::threads::Threads;
+use crate::base::content_defined;
+use crate::base::error::Flaw;
+use crate::base::threads::Threads;
+use crate::filter::fields::{self, Tokens};
 
 /// Bytes per sample window.
 const WINDOW: usize = 512 << 10;
@@ -81,7 +81,8 @@ mod tests {
 
     #[test]
     fn lines_that_repeat_each_other_are_taken_apart_but_far_versions_are_not() {
-        let (log, pool) = (packages(900), Threads::Calling);
+        let log = packages(900);
+        let pool = Threads::Calling;
         assert_eq!(content_defined::is_repetitive(&log, &pool), Some(true));
         assert!(choose(&log, &pool).unwrap().is_some());
         // No window of a sample holds the same as another.

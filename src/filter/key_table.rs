@@ -5,12 +5,12 @@
 //! not occur before, without a look at the positions of their hash. The table takes 4 3/4 bytes of
 //! memory per byte of the text while it is made, and 2 3/4 after.
 
-use crate::allocation::{self, Zero, zeroed};
-use crate::bwt::cache_lines;
-use crate::bwt::content_defined::hash;
-use crate::error::Flaw;
-use crate::tasks::Task;
-use crate::threads::{Threads, stretches};
+use crate::base::allocation::{self, Zero, zeroed};
+use crate::base::cache_lines;
+use crate::base::content_defined::hash;
+use crate::base::error::Flaw;
+use crate::base::tasks::Task;
+use crate::base::threads::{Threads, stretches};
 use std::hint::black_box;
 use std::mem;
 use std::ops::Range;
@@ -48,7 +48,8 @@ const RANGES: usize = 64;
 impl KeyTable {
     pub fn new(text: &[u8], pool: &Threads) -> Result<Self, Flaw> {
         let log = (text.len() / STEP).max(1).ilog2().clamp(10, 24);
-        let (shift, slots) = (64 - log, 1 << log);
+        let shift = 64 - log;
+        let slots = 1 << log;
         let hashed = pool.map(stretches(text.len(), TASK), |task| Hashed::new(text, task, shift));
         let hashed: Vec<Hashed> = hashed.into_iter().collect::<Result<_, Flaw>>()?;
         let count = hashed.iter().map(|hashed| hashed.keys.len()).sum();
@@ -62,7 +63,9 @@ impl KeyTable {
         touches.extend(touching(&mut met));
         pool.execute(touches);
         starts[slots] = count as u32;
-        let (mut first, mut rest, mut ranges) = (0, &mut places[..], Vec::new());
+        let mut first = 0;
+        let mut rest = &mut places[..];
+        let mut ranges = Vec::new();
         let of_slots = starts[..slots].chunks_mut(slots / RANGES);
         for (n, of_slots) in of_slots.zip(prints.chunks_mut(slots / RANGES)).enumerate() {
             let count = hashed.iter().map(|hashed| hashed.range(n).len()).sum();
@@ -192,7 +195,8 @@ fn sort(
     starts.iter_mut().for_each(|start| count += mem::replace(start, count));
     for (bits, place) in keys() {
         let (slot, print) = slot_and_print(bits);
-        let (next, prints) = (&mut starts[slot - base], &mut prints[slot - base]);
+        let next = &mut starts[slot - base];
+        let prints = &mut prints[slot - base];
         places[*next as usize] = place;
         *next += 1;
         if *prints & print == print {

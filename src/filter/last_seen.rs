@@ -7,11 +7,11 @@
 //! This takes 18 bytes of memory per position, and 1/4 to 1/2 byte per byte of the text for the
 //! tables.
 
-use crate::allocation;
-use crate::bwt::cache_lines;
-use crate::bwt::content_defined::{CommonPositions, STRETCH, hash};
-use crate::error::Flaw;
-use crate::threads::Threads;
+use crate::base::allocation;
+use crate::base::cache_lines;
+use crate::base::content_defined::{CommonPositions, STRETCH, hash};
+use crate::base::error::Flaw;
+use crate::base::threads::Threads;
 use std::mem;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,7 +54,8 @@ impl Positions {
         stretch: Range<usize>,
         log: u32,
     ) -> Result<Self, Flaw> {
-        let (start, most) = (stretch.start, stretch.len() / (EVERY / 2));
+        let start = stretch.start;
+        let most = stretch.len() / (EVERY / 2);
         let mut places = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
         positions.for_each(text, stretch, APART, |at| {
             if places.len() < most {
@@ -179,7 +180,9 @@ impl Before {
 
     fn unpack(packed: u64) -> Option<Self> {
         let seen = packed >> PLACE_BITS;
-        let (last, run, goes_on) = ((seen >> 10) as u32, (seen >> 2) as u8, seen & 2 != 0);
+        let last = (seen >> 10) as u32;
+        let run = (seen >> 2) as u8;
+        let goes_on = seen & 2 != 0;
         (seen & 1 != 0).then_some(Before { last, run, goes_on })
     }
 
@@ -248,7 +251,8 @@ fn enter(slots: &mut [Slot], start: u32, entries: &[AtomicU64]) {
 
 impl Slot {
     fn enter(&mut self, entry: Entry, start: u32) -> Option<Before> {
-        let (print, before) = (entry.print(), entry.before());
+        let print = entry.print();
+        let before = entry.before();
         let known = (self.print == print && self.last > 0).then_some(Before {
             last: self.last,
             run: self.run,

@@ -46,14 +46,18 @@ fn all_likeness_by_avx2(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
     };
     let zero = _mm256_setzero_si256();
     std::array::from_fn(|n| {
-        let (earlier, later) = (&sample[..sample.len() - MAX_STRIDE], &sample[n + 1..]);
-        let (mut equal, mut apart) = (zero, zero);
+        let earlier = &sample[..sample.len() - MAX_STRIDE];
+        let later = &sample[n + 1..];
+        let mut equal = zero;
+        let mut apart = zero;
         // 128 vectors at a time, so that the count of equal bytes in a lane fits in a byte.
         for (earlier, later) in earlier.chunks(128 * LANES).zip(later.chunks(128 * LANES)) {
             let mut here = zero;
-            let (earlier, later) = (earlier.as_chunks().0, later.as_chunks().0);
+            let earlier = earlier.as_chunks().0;
+            let later = later.as_chunks().0;
             for (earlier, later) in earlier.iter().zip(later) {
-                let (earlier, later) = (load(earlier), load(later));
+                let earlier = load(earlier);
+                let later = load(later);
                 here = _mm256_sub_epi8(here, _mm256_cmpeq_epi8(earlier, later));
                 apart = _mm256_add_epi64(apart, _mm256_sad_epu8(earlier, later));
             }
@@ -71,7 +75,8 @@ fn likeness(sample: &[u8], stride: usize) -> (usize, usize) {
 }
 
 fn likeness_of(earlier: &[u8], later: &[u8]) -> (usize, usize) {
-    let (mut equal, mut apart) = (0, 0);
+    let mut equal = 0;
+    let mut apart = 0;
     for (earlier, later) in earlier.chunks(128).zip(later.chunks(128)) {
         let pairs = earlier.iter().zip(later);
         equal += usize::from(pairs.clone().map(|(a, b)| u8::from(a == b)).sum::<u8>());

@@ -21,11 +21,11 @@
 use super::last_seen::{Before, KEY, KINDS, LastSeen, Positions};
 use super::matches::CodedMatch;
 #[cfg(test)]
-use crate::bwt::content_defined;
-use crate::bwt::content_defined::{CommonPositions, STRETCH};
-use crate::bwt::equal_bytes::{common_prefix, common_suffix};
-use crate::error::Flaw;
-use crate::threads::{Threads, stretches};
+use crate::base::content_defined;
+use crate::base::content_defined::{CommonPositions, STRETCH};
+use crate::base::equal_bytes::{common_prefix, common_suffix};
+use crate::base::error::Flaw;
+use crate::base::threads::{Threads, stretches};
 use std::ops::Range;
 
 /// Distance in bytes between positions above which they have runs of one byte between them, which
@@ -56,7 +56,8 @@ pub(super) fn find(
     known: &CommonPositions,
     pool: &Threads,
 ) -> Result<Option<Vec<CodedMatch>>, Flaw> {
-    let (mut search, mut seen) = (MatchSearch::new(text), LastSeen::new(text.len())?);
+    let mut search = MatchSearch::new(text);
+    let mut seen = LastSeen::new(text.len())?;
     let stretches: Vec<Range<usize>> = stretches(text.len(), STRETCH).collect();
     for part in stretches.chunks(stretches.len().div_ceil(PARTS).max(1)) {
         let log = seen.log;
@@ -235,7 +236,8 @@ mod tests {
         let found = find(&text).unwrap().unwrap();
         let removed: usize = found.iter().map(|found| found.length).sum();
         assert!((35_000..45_000).contains(&removed), "{removed} bytes in {} matches", found.len());
-        let (mut literals, mut side) = (text.clone(), Vec::new());
+        let mut literals = text.clone();
+        let mut side = Vec::new();
         matches::encode(&mut literals, &found, &mut side);
         assert_eq!(literals.len(), text.len() - removed);
         assert!(matches::decode(&literals, &mut &side[..], text.len()).unwrap() == text);

@@ -17,9 +17,9 @@
 
 use super::key_table::{KEY, KeyTable, MOST_LOOKED_UP, STEP};
 use super::matches::{CodedMatch, LEAST, LEAST_NEW, RepeatOffsets};
-use crate::bwt::equal_bytes::{common_prefix, common_suffix};
-use crate::error::Flaw;
-use crate::threads::{Threads, stretches};
+use crate::base::equal_bytes::{common_prefix, common_suffix};
+use crate::base::error::Flaw;
+use crate::base::threads::{Threads, stretches};
 use std::ops::Range;
 
 /// Maximum number of earlier positions of a key that are tried.
@@ -96,7 +96,8 @@ impl Joined {
     /// distance.
     fn add(&mut self, found: &MatchCandidate, stretch: &Range<usize>) {
         let &MatchCandidate { from, end, distance, price } = found;
-        let (from, end) = (from.max(stretch.start), end.min(stretch.end));
+        let from = from.max(stretch.start);
+        let end = end.min(stretch.end);
         let goes_on = from == self.end && distance == self.repeat_offsets.0[0];
         if from < end && goes_on {
             self.matches.last_mut().expect("one of this distance").length += end - from;
@@ -291,7 +292,8 @@ impl<'a> Parse<'a> {
             if length < KEY {
                 continue;
             }
-            let (before, same) = (&self.text[self.start..at], &self.text[..earlier]);
+            let before = &self.text[self.start..at];
+            let same = &self.text[..earlier];
             let behind = common_suffix(before, same);
             if behind + length > longest {
                 longest = behind + length;
@@ -334,7 +336,7 @@ impl<'a> Parse<'a> {
 mod tests {
     use super::super::cases;
     use super::*;
-    use crate::bwt::content_defined;
+    use crate::base::content_defined;
 
     /// Copies of random letters with one letter in `rate` changed.
     fn versions(rate: usize) -> Vec<u8> {

@@ -11,11 +11,11 @@
 //! between versions are at a repeat offset, as zstd calls the distances of the preceding matches,
 //! or close to the last one. Decoding is as fast as copying.
 
-use crate::allocation;
+use crate::base::allocation;
+use crate::base::error::Flaw;
+use crate::base::leb128;
 use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
-use crate::error::Flaw;
-use crate::leb128;
 
 /// A range of the text that equals the bytes `distance` before it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -38,7 +38,8 @@ pub(super) const LEAST_NEW: usize = 32;
 pub(crate) fn encode(text: &mut Vec<u8>, matches: &[CodedMatch], side: &mut Vec<u8>) {
     leb128::write(text.len(), side);
     write(matches, side);
-    let (mut from, mut kept) = (0, 0);
+    let mut from = 0;
+    let mut kept = 0;
     for found in matches {
         text.copy_within(from..from + found.literals, kept);
         kept += found.literals;
@@ -49,7 +50,8 @@ pub(crate) fn encode(text: &mut Vec<u8>, matches: &[CodedMatch], side: &mut Vec<
 
 fn write(matches: &[CodedMatch], side: &mut Vec<u8>) {
     let mut coded = Vec::new();
-    let (mut models, mut out) = (MatchModels::new(), RangeEncoder::new(&mut coded));
+    let mut models = MatchModels::new();
+    let mut out = RangeEncoder::new(&mut coded);
     for &found in matches {
         models.code(found, &mut out);
     }
@@ -65,12 +67,15 @@ fn write(matches: &[CodedMatch], side: &mut Vec<u8>) {
 /// A [`Flaw`] if `side` does not describe a text with exactly these literals.
 pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<Vec<u8>, Flaw> {
     const MISFIT: Flaw = Flaw("the matches and literals of a block do not add up to it");
-    let (size, count, coded_size) = (leb128::read(side)?, leb128::read(side)?, leb128::read(side)?);
+    let size = leb128::read(side)?;
+    let count = leb128::read(side)?;
+    let coded_size = leb128::read(side)?;
     let coded = side.split_off(..coded_size).ok_or(leb128::CUT)?;
     if size > limit {
         return Err(MISFIT);
     }
-    let (mut models, mut from) = (MatchModels::new(), RangeDecoder::new(coded));
+    let mut models = MatchModels::new();
+    let mut from = RangeDecoder::new(coded);
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     let mut literals = literals;
     for _ in 0..count {
@@ -199,7 +204,7 @@ impl MatchModels {
 mod tests {
     use super::super::match_finder;
     use super::*;
-    use crate::threads::Threads;
+    use crate::base::threads::Threads;
 
     fn found(literals: usize, distance: usize, length: usize) -> CodedMatch {
         CodedMatch { literals, distance, length }
@@ -247,7 +252,8 @@ mod tests {
                 continue;
             };
             found += 1;
-            let (mut literals, mut side) = (text.clone(), Vec::new());
+            let mut literals = text.clone();
+            let mut side = Vec::new();
             encode(&mut literals, &matches, &mut side);
             let mut rest = &side[..];
             assert!(decode(&literals, &mut rest, text.len()).unwrap() == text, "{name}");

@@ -61,6 +61,7 @@
 mod bcj;
 mod delta;
 mod detect_regions;
+pub(crate) mod fields;
 mod fields_or_repeats;
 mod key_table;
 mod last_seen;
@@ -70,17 +71,18 @@ pub(crate) mod match_finder;
 pub(crate) mod matches;
 mod order1;
 pub(crate) mod regions;
+pub(crate) mod sequence;
 #[cfg(test)]
 mod tests;
 
-use crate::bwt::content_defined::{CommonPositions, Look};
+use crate::base::content_defined::{CommonPositions, Look};
+use crate::base::error::Flaw;
+use crate::base::leb128;
+use crate::base::threads::Threads;
 #[cfg(test)]
 use crate::cases;
-use crate::error::Flaw;
-use crate::fields::{self, Apart, SideMemory};
-use crate::leb128;
-use crate::sequence::{self, BlockRecords, Contribution, Kind, Layout, LineState};
-use crate::threads::Threads;
+use fields::{Apart, SideMemory};
+use sequence::{BlockRecords, Contribution, Kind, Layout, LineState};
 use std::borrow::Borrow;
 use std::mem;
 use std::sync::Arc;
@@ -368,7 +370,8 @@ fn put_fields_together<E: From<Flaw>>(
 ) -> Result<Vec<u8>, E> {
     let mut allowed = side_room(None)?;
     loop {
-        let (mut rest, mut memory) = (*side, SideMemory::new(allowed));
+        let mut rest = *side;
+        let mut memory = SideMemory::new(allowed);
         let done = pool.install(|| fields::put_together_in(text, &mut rest, size, &mut memory));
         if let Some(needed) = memory.needed() {
             allowed = side_room(Some(needed))?;

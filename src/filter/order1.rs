@@ -9,11 +9,16 @@
 /// its count behind the byte before it, as far as that was seen at all, and from its count overall.
 pub(super) fn cost(sample: &[u8]) -> i64 {
     debug_assert!(sample.len() <= usize::from(u16::MAX));
-    let (mut pairs, mut seen, mut behind) = ([[0_u16; 256]; 256], [0_u32; 256], [0_u32; 256]);
-    let (mut before, mut bits, mut count) = (0, 0, 0_u32);
+    let mut pairs = [[0_u16; 256]; 256];
+    let mut seen = [0_u32; 256];
+    let mut behind = [0_u32; 256];
+    let mut before = 0;
+    let mut bits = 0;
+    let mut count = 0_u32;
     // The product of the bytes' probabilities, as a fraction. Its exponents are removed before they
     // get too large.
-    let (mut hits, mut all) = (1.0, 1.0);
+    let mut hits = 1.0;
+    let mut all = 1.0;
     for part in sample.chunks(8) {
         for &byte in part {
             let byte = usize::from(byte);
@@ -35,7 +40,8 @@ pub(super) fn cost(sample: &[u8]) -> i64 {
 /// was removed.
 fn take_exponent(value: &mut f64) -> i64 {
     const EXPONENT: u64 = 0x7FF << 52;
-    let (bits, one) = (value.to_bits(), 1.0_f64.to_bits());
+    let bits = value.to_bits();
+    let one = 1.0_f64.to_bits();
     *value = f64::from_bits(bits & !EXPONENT | one);
     (bits >> 52) as i64 - (one >> 52) as i64
 }

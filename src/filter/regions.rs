@@ -5,9 +5,9 @@
 
 use super::bcj::{self, Direction};
 use super::delta::Records;
-use crate::error::Flaw;
-use crate::leb128;
-use crate::threads::Threads;
+use crate::base::error::Flaw;
+use crate::base::leb128;
+use crate::base::threads::Threads;
 use std::ops::Range;
 
 /// The filter of a region.
@@ -58,7 +58,8 @@ pub(super) fn changed(regions: &[FilterRegion]) -> impl Iterator<Item = Range<us
 pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Result<(), Flaw> {
     let mut end = 0;
     while end < text.len() {
-        let (start, mut regions) = (end, Vec::new());
+        let start = end;
+        let mut regions = Vec::new();
         while end < text.len() && regions.len() < BATCH {
             let size = leb128::read(side)?;
             if !(1..=text.len() - end).contains(&size) {
@@ -87,7 +88,8 @@ fn change(
     direction: Direction,
     pool: &Threads,
 ) -> Result<(), Flaw> {
-    let (mut rest, mut small) = (text, Vec::new());
+    let mut rest = text;
+    let mut small = Vec::new();
     for &FilterRegion { size, kind } in regions {
         let (region, behind) = rest.split_at_mut(size);
         match kind {

@@ -16,7 +16,8 @@ fn every_kind_comes_back_smaller() {
         for (name, block, flags) in cases::filtered(size) {
             let filtered = apply(block.clone()).unwrap();
             assert_eq!(filtered.flags, flags, "{name} of {size}");
-            let (before, after) = (coded_size(&block), coded_size(&filtered.text));
+            let before = coded_size(&block);
+            let after = coded_size(&filtered.text);
             let after = after + filtered.side.len();
             assert!(after * 100 < before * 99, "{name} of {size}: {before}, {after} filtered");
             assert!(undo(filtered, block.len()).unwrap() == block, "{name} of {size}");

@@ -9,7 +9,7 @@ use super::FmIndex;
 use super::kmer_table::KmerTable;
 use super::layout::with_layout;
 use super::rank::Rank;
-use crate::positions::Row;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl<R: Row> FmIndex<R> {
         over: impl FnMut(&PatternSearch<'p, R>),
     ) {
         #[cfg(target_arch = "x86_64")]
-        if crate::coder::has_avx2() {
+        if crate::base::simd_dispatch::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.search_chunk_v3(kmers, rule, patterns, over) };
         }
@@ -118,7 +118,8 @@ impl<R: Row> FmIndex<R> {
         let mut fresh = patterns.iter().enumerate();
         let mut start = || {
             let (number, pattern) = fresh.next()?;
-            let (pattern, all) = (pattern.as_ref(), R::default()..R::new(self.len + 1));
+            let pattern = pattern.as_ref();
+            let all = R::default()..R::new(self.len + 1);
             let found = kmers.and_then(|kmers| kmers.find(pattern));
             let (left, entry) = found.map_or((pattern, None), |(left, entry)| (left, Some(entry)));
             Some(PatternSearch { number, left, interval: all, entry, alone: 0 })

@@ -16,9 +16,9 @@
 //! lists.
 
 use super::rank::{Rank, no_memory};
-use crate::bwt::cache_lines::{CacheLines, LINE, prefetch};
-use crate::error::Result;
-use crate::positions::Row;
+use crate::base::cache_lines::{CacheLines, LINE, prefetch};
+use crate::base::error::Result;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::array;
 use std::ops::Range;
@@ -96,7 +96,8 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     /// Number of `code` in the planes before `at`.
     #[inline(always)]
     fn coded(&self, code: usize, at: usize) -> R {
-        let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
+        let line = at / Self::ROWS;
+        let offset = at % Self::ROWS;
         let words = self.line(line);
         let above = self.supers[(line >> SUPER_LOG << P) + code];
         let counter = words[code / 2] >> (16 * (code % 2)) & 0xFFFF;
@@ -129,7 +130,8 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
 
 /// Fills the lines of some places, and counts the codes in them.
 fn fill_stretch<const P: usize>(lines: &mut [u32], places: &[u8], codes: &[u8; 256]) -> [u32; 16] {
-    let (counters, plane_len) = (BitSlicedRank::<u32, P>::COUNTERS, BitSlicedRank::<u32, P>::PLANE);
+    let counters = BitSlicedRank::<u32, P>::COUNTERS;
+    let plane_len = BitSlicedRank::<u32, P>::PLANE;
     let mut counts = [0; 16];
     let mut places = places.chunks(BitSlicedRank::<u32, P>::ROWS);
     for words in lines.chunks_exact_mut(WORDS) {
@@ -209,7 +211,8 @@ impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
 
     #[inline(always)]
     fn byte(&self, at: usize) -> u8 {
-        let (line, offset) = (at / Self::ROWS, at % Self::ROWS);
+        let line = at / Self::ROWS;
+        let offset = at % Self::ROWS;
         let words = self.line(line);
         let bit = |plane: usize| {
             let word = words[Self::COUNTERS + plane * Self::PLANE + offset / 32];

@@ -16,9 +16,9 @@
 //! 16 for larger ones.
 
 use super::rank::{Rank, no_memory};
-use crate::bwt::cache_lines::{CacheLines, LINE, equal, prefetch};
-use crate::error::Result;
-use crate::positions::Row;
+use crate::base::cache_lines::{CacheLines, LINE, equal, prefetch};
+use crate::base::error::Result;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 
 /// Lines from one super border to the next: 32 Ki bytes.

@@ -9,7 +9,7 @@ use super::FmIndex;
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
 use super::layout::IndexLayout;
-use crate::error::{Error, Flaw, Result};
+use crate::base::error::{Error, Flaw, Result};
 use crate::gpu;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -91,7 +91,8 @@ impl FmIndex<u32> {
     /// The arrays that a GPU needs to search `patterns` patterns.
     fn arrays(&self, patterns: usize) -> Result<gpu::IndexArrays<'_>> {
         if self.len > gpu::MOST_SEARCHED as usize {
-            let (len, most) = (self.len, gpu::MOST_SEARCHED);
+            let len = self.len;
+            let most = gpu::MOST_SEARCHED;
             let why = format!("a block of {len} bytes is too large for it, which searches {most}");
             return Err(Error::Device(why.into()));
         }

@@ -10,9 +10,9 @@
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
-use crate::allocation;
-use crate::bwt::cache_lines::prefetch;
-use crate::positions::Row;
+use crate::base::allocation;
+use crate::base::cache_lines::prefetch;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::Ordering;

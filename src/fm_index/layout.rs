@@ -8,8 +8,8 @@
 use super::bit_sliced_rank::BitSlicedRank;
 use super::byte_rank::ByteRank;
 use super::rank::Rank;
-use crate::error::Result;
-use crate::positions::Row;
+use crate::base::error::Result;
+use crate::base::positions::Row;
 
 /// The layout of one BWT.
 #[derive(Debug)]

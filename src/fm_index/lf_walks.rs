@@ -8,8 +8,8 @@
 use super::FmIndex;
 use super::layout::with_layout;
 use super::rank::Rank;
-use crate::error::{Error, Flaw, Result};
-use crate::positions::Row;
+use crate::base::error::{Error, Flaw, Result};
+use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -97,7 +97,7 @@ impl<R: Row> FmIndex<R> {
     #[allow(unsafe_code)]
     fn walk(&self, rows: &[R], arrive: impl FnMut(usize, R, u32, u8) -> bool) {
         #[cfg(target_arch = "x86_64")]
-        if crate::coder::has_avx2() {
+        if crate::base::simd_dispatch::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.walk_v3(rows, arrive) };
         }

@@ -49,12 +49,12 @@ mod restored;
 mod samples;
 mod text_matches;
 
+use crate::base::error::{Flaw, Result};
+use crate::base::positions::NarrowLimits;
+pub use crate::base::positions::Row;
+use crate::base::tasks::Executor;
 use crate::bwt::{self, Bwt};
-use crate::error::{Flaw, Result};
 use crate::options::MAX_BLOCK_SIZE;
-use crate::positions::NarrowLimits;
-pub use crate::positions::Row;
-use crate::tasks::Executor;
 use kmer_table::KmerTable;
 pub(crate) use layout::IndexLayout;
 use layout::with_layout;

@@ -1,8 +1,8 @@
 //! rank(c, at): the number of bytes c among the first `at` bytes of a BWT. It is the only operation
 //! that backward search and walks along LF need. `layout` chooses the implementation.
 
-use crate::error::Error;
-use crate::positions::Row;
+use crate::base::error::Error;
+use crate::base::positions::Row;
 
 /// A BWT that counts its bytes. `at` is at most the number n of bytes, and below n for
 /// [`Rank::byte`].

@@ -9,10 +9,10 @@ use super::layout::with_layout;
 use super::rank::{Rank, no_memory};
 use super::samples::{self, SampledRows};
 use super::{FmIndex, kmer_table};
-use crate::allocation;
+use crate::base::allocation;
+use crate::base::error::Result;
+use crate::base::positions::Row;
 use crate::bwt::{self, Bwt};
-use crate::error::Result;
-use crate::positions::Row;
 use rayon::prelude::*;
 use std::sync::OnceLock;
 

@@ -6,10 +6,10 @@
 //! row and 64 bits per sample, or 1.13 and 128 if positions have 64 bits. The map is made when it
 //! is first needed: counting needs only rows.
 
-use crate::allocation;
-use crate::bwt::cache_lines;
-use crate::error::Flaw;
-use crate::positions::Row;
+use crate::base::allocation;
+use crate::base::cache_lines;
+use crate::base::error::Flaw;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 
 /// Rows from one border to the next: 8 words of marks, which are a cache line.
@@ -81,7 +81,9 @@ impl<R: Row> SampledRows<R> {
         let parts = self.rows.par_chunks(size).enumerate();
         let parted = parts.map(|(n, rows)| PartedSamples::new(rows, n * size, self.len));
         let parted: Vec<PartedSamples<R>> = parted.collect::<Result<_, _>>()?;
-        let (mut stretches, mut unnumbered, mut above) = (Vec::new(), &mut numbers[..], 0);
+        let mut stretches = Vec::new();
+        let mut unnumbered = &mut numbers[..];
+        let mut above = 0;
         let arrays = marks.chunks_mut(STRETCH / 64).zip(ranks.chunks_mut(STRETCH / BORDER));
         for (n, (marks, ranks)) in arrays.enumerate() {
             let count = parted.iter().map(|part| part.of_stretch(n).len()).sum::<usize>();
@@ -155,7 +157,8 @@ impl<R: Row> Stretch<'_, R> {
         samples: impl Fn() -> S,
     ) -> Result<(), Flaw> {
         for &(row, _) in samples() {
-            let (mark, bit) = (&mut self.marks[row as usize / 64], 1 << (row % 64));
+            let mark = &mut self.marks[row as usize / 64];
+            let bit = 1 << (row % 64);
             if *mark & bit != 0 {
                 return Err(ONE_ROW);
             }

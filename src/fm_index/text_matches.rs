@@ -16,9 +16,9 @@
 
 use super::FmIndex;
 use super::backward_search::{CHUNK, TextRule};
-use crate::bwt::cache_lines::{LINE, prefetch};
-use crate::error::Result;
-use crate::positions::Row;
+use crate::base::cache_lines::{LINE, prefetch};
+use crate::base::error::Result;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 
 /// Comparing fewer bytes than this is slower than searching them, because of the steps to the
@@ -58,7 +58,8 @@ impl<R: Row> FmIndex<R> {
         let mut counts = vec![R::default(); patterns.len()];
         let chunks = patterns.par_chunks(CHUNK).zip(counts.par_chunks_mut(CHUNK));
         chunks.try_for_each(|(patterns, counts)| {
-            let (mut alone, mut rows) = (Vec::new(), Vec::new());
+            let mut alone = Vec::new();
+            let mut rows = Vec::new();
             self.search_chunk(kmers, rule, patterns, |search| {
                 let interval = &search.interval;
                 counts[search.number] = interval.end - interval.start;
@@ -79,7 +80,8 @@ impl<R: Row> FmIndex<R> {
         let positions = self.positions(rows)?;
         for (n, &(number, left)) in alone.iter().enumerate() {
             if let (Some(pos), Some((_, next))) = (positions.get(n + AHEAD), alone.get(n + AHEAD)) {
-                let (pos, near) = (pos.get(), next.len().min(NEAR));
+                let pos = pos.get();
+                let near = next.len().min(NEAR);
                 let lines = (pos.saturating_sub(near)..pos).step_by(LINE);
                 lines.chain(pos.checked_sub(1)).for_each(|at| prefetch(text, at));
             }

@@ -3,11 +3,11 @@
 use super::field_bytes::{
     checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
 };
-use crate::allocation;
+use crate::base::allocation;
+use crate::base::error::{Error, Flaw};
 use crate::coder::Coding;
-use crate::error::{Error, Flaw};
 use crate::filter;
-use crate::sequence::{self, Contribution};
+use crate::filter::sequence::{self, Contribution};
 use std::io::{self, Read};
 
 pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
@@ -196,7 +196,8 @@ impl BlockKind {
         if kind == 0 {
             return Ok(BlockKind::Stored);
         }
-        let (filters, indexed) = (flags & filter::ALL, flags & INDEXED != 0);
+        let filters = flags & filter::ALL;
+        let indexed = flags & INDEXED != 0;
         let searchable = filters & !SEARCHABLE == 0;
         ensure(
             searchable || !indexed,

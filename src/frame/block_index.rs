@@ -6,8 +6,8 @@
 use super::field_bytes::{checksum_holds, ensure, put_uint, u32_at, uint_at};
 use super::slice_sizes::SliceSizes;
 use super::table_form::{from_form, to_form};
+use crate::base::error::Flaw;
 use crate::bwt;
-use crate::error::Flaw;
 
 /// Bytes of the text kept of each end of a block, for matches that cross into the next.
 pub(crate) const EDGE: usize = 128;

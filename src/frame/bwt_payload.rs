@@ -6,10 +6,12 @@ use super::block_index::{Around, BlockIndex, TextSizes};
 use super::field_bytes::{ensure, put_uint, uint_at};
 use super::slice_sizes::SliceSizes;
 use super::{packed_array, tables};
-use crate::allocation;
+use crate::base::allocation;
+use crate::base::error::{Bound, Error, Flaw};
 use crate::coder::Coding;
-use crate::error::{Bound, Error, Flaw};
-use crate::{filter, leb128};
+use crate::filter;
+
+use crate::base::leb128;
 
 /// The parts of a bwt block's payload, in the order of the file.
 #[derive(Debug, PartialEq, Eq)]
@@ -182,7 +184,8 @@ impl Shape {
     /// [`Error::Limit`] where that is above 1 GiB, as it may be in blocks above 128 GiB. This
     /// library writes none.
     pub fn sample_rate(self) -> Result<u32, Error> {
-        let (rate, allowed) = (1_u64 << self.sample_rate_log, 1 << 30);
+        let rate = 1_u64 << self.sample_rate_log;
+        let allowed = 1 << 30;
         if rate <= allowed {
             return Ok(rate as u32);
         }
@@ -238,9 +241,11 @@ mod tests {
     #[test]
     fn tables_stand_before_all_else_and_an_index_is_of_the_text() {
         let tables = tables::to_bytes(&[(3, b"content")]);
-        let (text, bwt) = ([b'x'; 200], [b'x'; 200]);
+        let text = [b'x'; 200];
+        let bwt = [b'x'; 200];
         // Sequence_Size is 50.
-        let (searched, side) = (&text[..50], b"\x32, and more");
+        let searched = &text[..50];
+        let side = b"\x32, and more";
         let parts = BwtPayload {
             tables: Some(&tables),
             filtered: Some(FilterFields { text_size: 200, side }),

@@ -1,6 +1,6 @@
 //! The fields that structures are made of, and their checks.
 
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 use crc32fast::Hasher;
 use rayon::prelude::*;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -1,7 +1,7 @@
 //! Footer, FORMAT.md chapter 6: the last 32 bytes of a frame.
 
 use super::field_bytes::{ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at};
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 
 const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
 

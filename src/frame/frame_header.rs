@@ -1,7 +1,7 @@
 //! Frame_Header, FORMAT.md chapter 3.
 
 use super::field_bytes::{ensure, ensure_checksum, put_checksum, put_uint, uint_at};
-use crate::error::{Error, Flaw};
+use crate::base::error::{Error, Flaw};
 
 /// The bytes that every compressed file begins with.
 pub const MAGIC: [u8; 4] = *b"\xF7bwz";

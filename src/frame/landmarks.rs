@@ -9,7 +9,7 @@ use super::field_bytes::{read_at, uint_at};
 use super::footer::Footer;
 use super::seek_table::{SEEK_MARKER, SeekTable};
 use super::tables::TABLES_SIZE;
-use crate::error::Result;
+use crate::base::error::Result;
 use memchr::memmem;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -155,7 +155,8 @@ mod tests {
             let mut file = vec![0xB5; offset];
             file.extend(header.to_bytes());
             file.extend(b"raw");
-            let (mut scanner, mut file) = (Scanner::new(file.len() as u64), Cursor::new(file));
+            let mut scanner = Scanner::new(file.len() as u64);
+            let mut file = Cursor::new(file);
             let offset = offset as u64;
             let found = scanner.next(&mut file, 0).unwrap();
             assert_eq!(found, Some(Landmark::Block { offset, header }));

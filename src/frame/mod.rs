@@ -9,6 +9,7 @@
 mod block_header;
 mod block_index;
 mod bwt_payload;
+pub(crate) mod contents;
 mod field_bytes;
 mod footer;
 mod frame_header;

@@ -4,7 +4,7 @@
 //! than this.
 
 use super::field_bytes::ensure;
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 use bitvec::field::BitField;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;

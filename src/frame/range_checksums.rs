@@ -33,7 +33,8 @@ impl RangeChecksums {
     pub fn of<R: Read + Seek>(&mut self, input: &mut R, range: Range<u64>) -> io::Result<u32> {
         self.forget_before(range.start);
         self.reach(input, range.end)?;
-        let (before, all) = (self.prefix(input, range.start)?, self.prefix(input, range.end)?);
+        let before = self.prefix(input, range.start)?;
+        let all = self.prefix(input, range.end)?;
         let zeros = Hasher::new_with_initial_len(0, range.end - range.start);
         let mut shifted = Hasher::new_with_initial(before);
         shifted.combine(&zeros);

@@ -6,9 +6,9 @@
 
 use super::field_bytes::ensure;
 use super::table_form::{from_form, to_form};
-use crate::error::Flaw;
-use crate::leb128;
-use crate::sequence::{Kind, ListedRecord, MOST_LISTED};
+use crate::base::error::Flaw;
+use crate::base::leb128;
+use crate::filter::sequence::{Kind, ListedRecord, MOST_LISTED};
 
 /// The type of the table.
 pub(crate) const RECORDS: u8 = 2;
@@ -161,7 +161,7 @@ fn unzigzag(coded: u64, expected: u64) -> Result<u64, Flaw> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sequence::{BlockRecords, LineState, RecordList};
+    use crate::filter::sequence::{BlockRecords, LineState, RecordList};
 
     fn list(kind: Kind, count: u64) -> Vec<ListedRecord> {
         let mut raw = Vec::new();
@@ -180,7 +180,8 @@ mod tests {
                 }
             }
         }
-        let (text, layout) = crate::sequence::split(&raw, kind, LineState::default()).unwrap();
+        let (text, layout) =
+            crate::filter::sequence::split(&raw, kind, LineState::default()).unwrap();
         let mut list = RecordList::default();
         list.add(100, BlockRecords::listed(&layout, &text, false).unwrap());
         list.finish(kind)

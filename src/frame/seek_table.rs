@@ -4,7 +4,7 @@ use super::field_bytes::{
     checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
 };
 use super::table_form::{from_form, to_form};
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 
 pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
 
@@ -81,7 +81,8 @@ impl SeekTable {
             self.block_count == block_count,
             "the seek table does not have as many entries as there are blocks",
         )?;
-        let (coded, plain) = (self.entries_size, block_count * Entry::SIZE as u64);
+        let coded = self.entries_size;
+        let plain = block_count * Entry::SIZE as u64;
         ensure(if self.compressed { coded < plain } else { coded == plain }, MISFIT.0)
     }
 

@@ -3,9 +3,9 @@
 
 use super::field_bytes::ensure;
 use super::table_form::{from_form, to_form};
-use crate::error::Flaw;
-use crate::leb128;
-use crate::sequence::{Contribution, Kind, LineState};
+use crate::base::error::Flaw;
+use crate::base::leb128;
+use crate::filter::sequence::{Contribution, Kind, LineState};
 
 /// The type of the table.
 pub(crate) const SEQUENCES: u8 = 1;
@@ -35,7 +35,8 @@ pub(crate) struct BlockSequences {
 impl SequencesTable {
     /// Those of blocks that add this each, in order.
     pub fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
-        let (mut records_before, mut continued) = (0, 0);
+        let mut records_before = 0;
+        let mut continued = 0;
         let place = |Contribution { records, residues, of_last, start, .. }: Contribution| {
             let block = BlockSequences { records_before, continued, residues, start };
             records_before += records;

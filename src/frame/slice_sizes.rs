@@ -2,8 +2,8 @@
 
 use super::field_bytes::ensure;
 use super::packed_array;
+use crate::base::error::Flaw;
 use crate::coder::Coding;
-use crate::error::Flaw;
 
 /// How the coded bytes of a block are cut, and what comes out of each piece.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 //! smaller.
 
 use super::field_bytes::ensure;
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 use std::borrow::Cow;
 
 /// Such tables are small and regular: more effort makes them hardly smaller.

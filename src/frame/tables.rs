@@ -5,7 +5,7 @@
 //! of a later version. Tables that are passed are read in small pieces: they take no memory.
 
 use super::field_bytes::{ensure, put_uint, u32_at, uint_at};
-use crate::error::Flaw;
+use crate::base::error::Flaw;
 use crc32fast::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -52,7 +52,8 @@ impl TableHeader {
     fn check(&self, input: &mut (impl Read + ?Sized)) -> io::Result<Result<(), Flaw>> {
         let mut hasher = Hasher::new();
         hasher.update(&self.signed());
-        let (mut piece, mut left) = (vec![0; self.size.min(1 << 16) as usize], self.size);
+        let mut piece = vec![0; self.size.min(1 << 16) as usize];
+        let mut left = self.size;
         while left > 0 {
             let now = left.min(piece.len() as u64);
             input.read_exact(&mut piece[..now as usize])?;

@@ -21,8 +21,10 @@ pub use lcp_chunk::LcpChunk;
 pub use peers::Peers;
 pub use text_parts::{PartRows, PartTask, PartText, TextParts};
 
+pub(crate) mod process_ranks;
+
+use crate::base::error::Result;
 use crate::coder::{CodedBwt, SliceLimits};
-use crate::error::Result;
 use absent_network::{absent, uncallable};
 use interface::SortedBlockView;
 use std::convert::Infallible;

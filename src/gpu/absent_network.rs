@@ -3,7 +3,7 @@
 use super::interface::{JointReport, SortedText, Transferred};
 use super::peers::Peers;
 use super::text_parts::{PartRows, PartTask};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::convert::Infallible;
 use std::marker::PhantomData;
 

@@ -16,7 +16,7 @@ use super::interface::Algorithm;
 use super::papers::{Ls, Skew, SkewPd};
 use super::runtime::{ArenaAllocator, Gpu};
 use super::sort::{DefaultSort, ExtraArenas};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Buffers of the chosen algorithm.
 pub enum AlgorithmBuffers<'m> {

@@ -3,9 +3,9 @@
 //! It accepts the same input as the CPU decoder and gives the same bytes. It only finds that a
 //! slice is damaged; the CPU decoder, which finds the same damage, gives the error message.
 
+use crate::base::error::{Error, Flaw, Result};
 use crate::coder::CodedBwt;
 use crate::coder::device_tables::ModelArrays;
-use crate::error::{Error, Flaw, Result};
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::slice_decode::{self, DecodeArrays};
 use crate::gpu::runtime::kernel_structs::CodedSlice;
@@ -122,7 +122,8 @@ impl BwtDecoder {
     /// # Errors
     /// As [`BwtDecoder::decode`].
     pub fn decode_loaded(&mut self) -> Result<&[u32]> {
-        let (n, mut memory) = (self.shape.n as usize, std::mem::take(&mut self.bwt));
+        let n = self.shape.n as usize;
+        let mut memory = std::mem::take(&mut self.bwt);
         let arena = memory.allocator(&self.gpu, n);
         let done = arena.and_then(|mut arena| self.run(arena.array(n)));
         self.bwt = memory;
@@ -175,7 +176,8 @@ impl BwtDecoder {
         slices: &[CodedSlice],
         bytes: &mut PinnedBuffer<u8>,
     ) -> Result<()> {
-        let (gpu, models) = (&self.gpu, ModelArrays::read(&coded.models)?);
+        let gpu = &self.gpu;
+        let models = ModelArrays::read(&coded.models)?;
         let arrays = allocate(gpu, &mut self.memory, shape)?;
         let mut room = bytes.reserve(gpu, shape.coded as usize)?;
         for slice in coded.slices.iter().map(AsRef::as_ref) {
@@ -198,7 +200,8 @@ impl BwtDecoder {
     }
 
     fn queue(&mut self, bwt: Array<u8>) -> Result<()> {
-        let (gpu, count) = (&self.gpu, self.shape.slices);
+        let gpu = &self.gpu;
+        let count = self.shape.slices;
         if count == 0 {
             return Err(Error::Usage("no slices were loaded".into()));
         }
@@ -212,7 +215,8 @@ impl BwtDecoder {
 
 /// The ranges of each slice: in the coded bytes and in the BWT.
 fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
-    let (mut coded_start, mut raw_start) = (0_u32, 0_u32);
+    let mut coded_start = 0_u32;
+    let mut raw_start = 0_u32;
     let place = |(slice, &raw_size): (&S, &u32)| {
         let coded_size = u32::try_from(slice.as_ref().len()).ok();
         let coded_size = coded_size.filter(|&size| size > 0 && size <= raw_size);
@@ -237,7 +241,8 @@ fn allocate<'m>(
     memory: &'m mut GrowingArena,
     shape: DecodeShape,
 ) -> Result<DecodeArrays<'m>> {
-    let (slices, coded) = (shape.slices as usize, shape.coded as usize);
+    let slices = shape.slices as usize;
+    let coded = shape.coded as usize;
     memory.fit(gpu, |arena| Ok(DecodeArrays::allocate(arena, slices, coded)))
 }
 

@@ -3,9 +3,9 @@
 //! The host has one step in between: it chooses the models from the counts of symbols, by the
 //! function that the CPU encoder uses too. Only coded bytes are copied to the host.
 
+use crate::base::error::{Error, Result};
 use crate::coder::device_tables::ModelArrays;
 use crate::coder::{CodedBwt, SliceLimits};
-use crate::error::{Error, Result};
 use crate::gpu::coder::context_maps::ContextMaps;
 use crate::gpu::coder::encode_arrays::{EncodeArrays, EncodeShape, Encoding};
 use crate::gpu::coder::{run_slices, slice_contexts, slice_encode};
@@ -46,7 +46,8 @@ impl BwtEncoder {
     pub fn new(number: u32) -> Result<Self> {
         let gpu = Gpu::open(number)?;
         let maps = ContextMaps::new(&gpu)?;
-        let (bytes, words) = ((PinnedBuffer::default(), 0), PinnedBuffer::default());
+        let bytes = (PinnedBuffer::default(), 0);
+        let words = PinnedBuffer::default();
         Ok(BwtEncoder { gpu, maps, memory: GrowingArena::default(), bytes, words })
     }
 
@@ -116,7 +117,8 @@ impl BwtEncoder {
         assert!((1..=n).contains(&primary));
         self.bytes.1 = 0;
         self.reserve(n, limits)?;
-        let (gpu, shape) = (&self.gpu, EncodeShape::new(n, limits));
+        let gpu = &self.gpu;
+        let shape = EncodeShape::new(n, limits);
         self.bytes.0.reserve(gpu, n as usize)?[0] = last;
         let bwt = allocate(gpu, &mut self.memory, shape)?.bwt;
         self.bytes.0.upload(gpu, bwt.first(1))?;
@@ -167,7 +169,8 @@ impl BwtEncoder {
     }
 
     fn run(&mut self, shape: EncodeShape) -> Result<EncodedSlices> {
-        let (gpu, at) = (&self.gpu, HostWords::of(shape));
+        let gpu = &self.gpu;
+        let at = HostWords::of(shape);
         let arrays = allocate(gpu, &mut self.memory, shape)?;
         let encoding = Encoding::new(arrays, shape, self.maps.address());
         // Kernels read whole words, which may reach past the BWT and the coded words.
@@ -178,7 +181,8 @@ impl BwtEncoder {
         slice_contexts::count_symbols(gpu, &encoding)?;
         self.words.download(gpu, arrays.counts, 0..at.tables)?;
         gpu.wait()?;
-        let (mut models, words) = (Vec::new(), self.words.reserve(gpu, at.all())?);
+        let mut models = Vec::new();
+        let words = self.words.reserve(gpu, at.all())?;
         let counts = &words[..at.tables as usize];
         let byte_counts = *counts.last_chunk().expect("the bytes come last");
         let chosen = ModelArrays::choose(counts, &mut models);
@@ -206,7 +210,8 @@ struct HostWords {
 
 impl HostWords {
     fn of(shape: EncodeShape) -> Self {
-        let (tables, items) = (ModelArrays::COUNTS as u32, shape.most_slices() + 1);
+        let tables = ModelArrays::COUNTS as u32;
+        let items = shape.most_slices() + 1;
         let slices = tables + tables - 256;
         HostWords { tables, slices, starts: slices + 2 * items, count: slices + 3 * items }
     }

@@ -5,7 +5,7 @@
 //! position. That takes 8 bytes per value, and 1.1 to 1.5 bytes more for the table. A batch takes
 //! 12 bytes per query on the host and on the device.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::interface::MinimaArrays;
 use crate::gpu::lcp::DeviceMinima;
 use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
@@ -111,7 +111,8 @@ impl ExtensionQueries {
     }
 
     fn batch(&mut self, pairs: &[(u32, u32)], found: &mut [u32], question: Question) -> Result<()> {
-        let (gpu, count) = (&self.gpu, pairs.len());
+        let gpu = &self.gpu;
+        let count = pairs.len();
         let input = self.input.reserve(gpu, 2 * count)?;
         for (two, &(a, b)) in input.chunks_exact_mut(2).zip(pairs) {
             two.copy_from_slice(&[a, b]);

@@ -9,7 +9,7 @@ mod row_chunks;
 use super::algorithm::AlgorithmBuffers;
 use super::interface::{Algorithm, LcpReport, LcpRows, LcpView};
 use super::lcp_chunk::LcpChunk;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::lcp::{LcpSteps, SelectedRows, TextOnGpu};
 use crate::gpu::runtime::tuning::TEXT_PADDING;
@@ -83,7 +83,8 @@ impl GpuLcpSorter {
     /// # Errors
     /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
     pub fn new(number: u32, algorithm: Algorithm) -> Result<Self> {
-        let (gpu, copies) = (Gpu::open(number)?, Gpu::open(number)?);
+        let gpu = Gpu::open(number)?;
+        let copies = Gpu::open(number)?;
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
         let marks = [mark()?, mark()?, mark()?];
         Ok(GpuLcpSorter {
@@ -152,7 +153,8 @@ impl GpuLcpSorter {
         let done = self.sort_and_compare(least, wanted);
         self.copies.ended(self.gpu.ended(done))?;
         let ms = |from: usize| self.gpu.check(self.marks[from].elapsed_ms(&self.marks[from + 1]));
-        let (sorting, lcp) = (ms(0)?, ms(1)?);
+        let sorting = ms(0)?;
+        let lcp = ms(1)?;
         self.report = LcpReport { sorting, lcp, memory: self.memory.len() + self.extra.len() };
         Ok(())
     }
@@ -187,7 +189,8 @@ impl GpuLcpSorter {
         let end = &self.marks[2];
         match wanted {
             Wanted::All(receive) => {
-                let (copies, chunks) = (&mut self.copies, &mut self.chunks);
+                let copies = &mut self.copies;
+                let chunks = &mut self.chunks;
                 all_rows(gpu, copies, &steps, sorted, end, chunks, receive)
             }
             Wanted::Rows(wanted) => {
@@ -233,7 +236,8 @@ impl RowsOnHost {
     }
 
     fn view(&self) -> LcpView<'_> {
-        let (room, count) = (self.room as usize, self.count() as usize);
+        let room = self.room as usize;
+        let count = self.count() as usize;
         let (suffixes, lcp) = self.memory.first(1 + 2 * room)[1..].split_at(room);
         LcpView { suffixes: &suffixes[..count], lcp: &lcp[..count] }
     }
@@ -266,7 +270,9 @@ fn all_rows(
     let (is_made, made) = channel();
     thread::scope(|scope| {
         // Comparing waits for the device now and then, and the copies must go on meanwhile.
-        let (copies, chunks, receive) = (&mut *copies, &mut *chunks, &mut *receive);
+        let copies = &mut *copies;
+        let chunks = &mut *chunks;
+        let receive = &mut *receive;
         let copied = scope.spawn(move || chunks.finish(copies, n, suffixes, &made, receive));
         // The copying thread also ends when the sender is dropped. A failed send is ignored: the
         // thread has ended already, and its own error is reported.

@@ -1,7 +1,7 @@
 //! Plain data that goes into the GPU code and comes out of it. Builds without CUDA (`absent`) use
 //! it too.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

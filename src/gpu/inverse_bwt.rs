@@ -4,8 +4,8 @@
 //! it is counted, and one piece of text is copied out while the next is assembled.
 
 use super::bwt_decoder::BwtDecoder;
+use crate::base::error::{Error, Flaw, Result};
 use crate::coder::CodedBwt;
-use crate::error::{Error, Flaw, Result};
 use crate::gpu::inverse::{InverseArrays, InverseShape, InverseSteps};
 use crate::gpu::runtime::{Gpu, GrowingArena, PinnedBuffer};
 use std::time::Instant;
@@ -40,8 +40,10 @@ impl GpuInverse {
     /// # Errors
     /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
     pub fn new(number: u32) -> Result<Self> {
-        let (gpu, copies) = (Gpu::open(number)?, Gpu::open(number)?);
-        let (bytes, samples) = ((PinnedBuffer::default(), 0), PinnedBuffer::default());
+        let gpu = Gpu::open(number)?;
+        let copies = Gpu::open(number)?;
+        let bytes = (PinnedBuffer::default(), 0);
+        let samples = PinnedBuffer::default();
         Ok(GpuInverse { gpu, copies, memory: GrowingArena::default(), bytes, samples })
     }
 
@@ -132,7 +134,8 @@ impl GpuInverse {
 
     /// Copies in, inverts and copies out. Returns true if the samples contradict the BWT.
     fn run(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<bool> {
-        let (gpu, copies) = (&self.gpu, &self.copies);
+        let gpu = &self.gpu;
+        let copies = &self.copies;
         let arrays = self.memory.fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
         self.samples.reserve(gpu, samples.len())?.copy_from_slice(samples);
         self.samples.upload(gpu, arrays.samples)?;

@@ -9,7 +9,7 @@ use super::peers::Peers;
 use super::runtime::NcclId;
 use super::runtime::tuning::MOST_PROCESSORS;
 use super::text_parts::{PartText, TextParts};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Sorts texts on several GPUs together. The memory of each GPU grows to fit the largest text and
@@ -55,7 +55,8 @@ impl JointSorter {
         let all_read = reads.fold(true, |all, reads| all & reads);
         let way = if all_read { JointWay::Ranges } else { JointWay::Doubling };
         let gpus = gpus.into_iter().map(Mutex::new).collect();
-        let (numbers, report) = (numbers.to_vec(), JointReport::default());
+        let numbers = numbers.to_vec();
+        let report = JointReport::default();
         Ok(JointSorter { numbers, gpus, all_read, way, report })
     }
 
@@ -90,7 +91,8 @@ impl JointSorter {
         let results = self.run(text, sample_rate, false)?;
         let parts: Vec<_> = (0..self.gpus.len()).map(|number| self.part(number)).collect();
         let rows = parts.iter().zip(&results).map(|(part, result)| part.rows(result));
-        let (last, n) = (text[text.len() - 1], text.len() as u64);
+        let last = text[text.len() - 1];
+        let n = text.len() as u64;
         SortedText::of_parts(last, n, sample_rate, &rows.collect::<Vec<_>>())
     }
 
@@ -140,8 +142,8 @@ impl JointSorter {
         let count = self.gpus.len();
         let board = PeerBoard::new(count, self.all_read);
         let sorted = Peers::run(count, |number, peers| {
-            let (part, mut exchange) =
-                (PartText::of(text, task.parts, number), PeerExchange::new(number, &board, peers));
+            let part = PartText::of(text, task.parts, number);
+            let mut exchange = PeerExchange::new(number, &board, peers);
             self.part(number).sort_range(task, part, &mut exchange)
         });
         if sorted.is_err() {
@@ -165,8 +167,8 @@ impl JointSorter {
         }
         let board = PeerBoard::new(count, self.all_read);
         Peers::run(count, |number, peers| {
-            let (part, mut exchange) =
-                (PartText::of(text, task.parts, number), PeerExchange::new(number, &board, peers));
+            let part = PartText::of(text, task.parts, number);
+            let mut exchange = PeerExchange::new(number, &board, peers);
             self.part(number).sort(task, part, &mut exchange)
         })
     }

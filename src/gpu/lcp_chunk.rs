@@ -3,7 +3,7 @@
 //! The bus takes longer than the kernels, so the values are packed. A position takes 3 bytes if the
 //! text has at most 2^24 bytes, else 4. An LCP value takes 1 byte, or 1 and 4 if it is long.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use rayon::prelude::*;
 
 /// Rows per tile. The long values of a tile are stored together.
@@ -147,13 +147,15 @@ mod tests {
                 let bytes: Vec<u8> =
                     expected.iter().map(|&v| u8::try_from(v).unwrap_or(LONG)).collect();
                 // Tiles may lie in any order.
-                let (mut starts, mut long) = (vec![0; len.div_ceil(TILE)], Vec::new());
+                let mut starts = vec![0; len.div_ceil(TILE)];
+                let mut long = Vec::new();
                 for (start, tile) in starts.iter_mut().zip(expected.chunks(TILE)).rev() {
                     let before = long.len();
                     long.extend(tile.iter().filter(|&&value| value >= u32::from(LONG)));
                     *start = if long.len() > before { before as u32 } else { NO_VALUES };
                 }
-                let (mut found, mut damaged) = (vec![7; len], vec![7; len]);
+                let mut found = vec![7; len];
+                let mut damaged = vec![7; len];
                 let chunk = |long| LcpChunk::Lcp { first: 0, bytes: &bytes, starts: &starts, long };
                 chunk(&long).write(&mut [], &mut found).unwrap();
                 assert!(found == expected, "{len} values of {bits} bits");

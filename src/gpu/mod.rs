@@ -20,6 +20,7 @@
 //! | `lcp` | the LCP array, range minima and longest common extensions |
 //! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | for other rooms: a GPU with its memory, one kind of work each |
 //! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for other rooms: sorts and exchanges of several GPUs |
+//! | `process_ranks` | processes with a GPU each that sort a block together |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
 //! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. A CUDA thread
@@ -45,6 +46,7 @@ mod part_sorter;
 mod pattern_batches;
 mod peers;
 mod primitives;
+pub(crate) mod process_ranks;
 mod rank_sorter;
 mod runtime;
 mod search;

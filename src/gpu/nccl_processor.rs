@@ -7,7 +7,7 @@ use super::distributed::DeviceExchange;
 use super::interface::Transferred;
 use super::peers::Peers;
 use super::runtime::{Array, Communicator, Gpu, GrowingArena, NcclId};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use cudarc::driver::ValidAsZeroBits;
 use std::time::{Duration, Instant};
 
@@ -37,7 +37,8 @@ impl<'p> NcclProcessor<'p> {
     ) -> Result<Self> {
         let gpu = Gpu::open(gpu)?;
         let communicator = Communicator::join(&gpu, id, number, count, peers)?;
-        let (memory, transferred) = (GrowingArena::default(), Transferred::default());
+        let memory = GrowingArena::default();
+        let transferred = Transferred::default();
         Ok(NcclProcessor { number, count, communicator, memory, transferred, gpu })
     }
 
@@ -118,7 +119,8 @@ impl DeviceExchange for NcclProcessor<'_> {
     }
 
     fn all_gather(&mut self, words: &[u64]) -> Result<Vec<Vec<u64>>> {
-        let (len, count) = (words.len() as u64, self.count);
+        let len = words.len() as u64;
+        let count = self.count;
         if words.is_empty() {
             return Ok(vec![Vec::new(); count]);
         }

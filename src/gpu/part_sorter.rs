@@ -1,7 +1,7 @@
 //! One GPU's part in a sort by several GPUs: its text is copied in, sorted, and its rows copied
 //! out.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::gpu::distributed::{
     DeviceExchange, JointDoubling, PartBytes, PeerExchange, RangeMemory, RangeTask, SampledSort,
     SortedRange, sort_range,
@@ -122,8 +122,10 @@ impl<'m> PartAlgorithm<'m> {
 
 impl PartSorter {
     pub fn open(number: u32) -> Result<Self> {
-        let (memory, text) = (GrowingArena::default(), GrowingArena::default());
-        let (ranges, bytes) = (RangeMemory::default(), PinnedBuffer::default());
+        let memory = GrowingArena::default();
+        let text = GrowingArena::default();
+        let ranges = RangeMemory::default();
+        let bytes = PinnedBuffer::default();
         Ok(PartSorter { gpu: Gpu::open(number)?, memory, text, ranges, bytes })
     }
 
@@ -166,9 +168,12 @@ impl PartSorter {
         text: PartText,
         exchange: &mut PeerExchange,
     ) -> Result<PartResult> {
-        let (number, began, n) = (exchange.number(), Instant::now(), task.parts.len() as u32);
+        let number = exchange.number();
+        let began = Instant::now();
+        let n = task.parts.len() as u32;
         let own = &text.bytes[..task.parts.part_len(number) as usize];
-        let (gpu, size) = (&self.gpu, n as usize + TEXT_PADDING as usize);
+        let gpu = &self.gpu;
+        let size = n as usize + TEXT_PADDING as usize;
         let text: Array<u8> = self.text.allocator(gpu, size)?.array(size);
         let lens = (0..exchange.count()).map(|gpu| task.parts.part_len(gpu) as u32);
         let mut parts = text.parts(&lens.collect::<Vec<_>>());
@@ -183,7 +188,8 @@ impl PartSorter {
         // Its own part is there already, so the copy to itself is empty.
         (sent[number], parts[number]) = (text.first(0), text.first(0));
         exchange.all_to_all(gpu, &sent, &parts)?;
-        let (log_rate, mut left) = (task.sample_rate.ilog2(), Vec::new());
+        let log_rate = task.sample_rate.ilog2();
+        let mut left = Vec::new();
         let sorted = RangeTask { text, n, log_rate, whole_sa: task.whole_sa };
         let sorted = sort_range(gpu, exchange, sorted, &mut self.ranges, &mut left)?;
         gpu.wait()?;
@@ -208,7 +214,8 @@ impl PartSorter {
     }
 
     fn reserve(&mut self, task: JointTask, number: usize) -> Result<()> {
-        let (n, size) = (task.parts.len(), task.parts.size());
+        let n = task.parts.len();
+        let size = task.parts.size();
         if size > MOST_OF_PART {
             let what = format!("{n} bytes are too many for GPUs that get {size} each");
             return Err(Error::Device(what.into()));
@@ -241,11 +248,13 @@ impl PartSorter {
         text: PartText,
         exchange: &mut impl DeviceExchange,
     ) -> Result<PartResult> {
-        let (number, began) = (exchange.number(), Instant::now());
+        let number = exchange.number();
+        let began = Instant::now();
         let range = task.parts.range(number);
         let own = (range.end - range.start) as usize;
         self.reserve(task, number)?;
-        let (gpu, available) = (&self.gpu, text.bytes);
+        let gpu = &self.gpu;
+        let available = text.bytes;
         let (arrays, buffers) = self.memory.fit(gpu, |arena| allocate(gpu, arena, task, number))?;
         self.bytes.reserve(gpu, available.len())?.copy_from_slice(available);
         let copied = available.len() as u32;
@@ -255,9 +264,11 @@ impl PartSorter {
             self.bytes.upload(gpu, arrays.text.first(copied))?;
         }
         gpu.wait()?;
-        let (before, first) = (text.before, range.start);
+        let before = text.before;
+        let first = range.start;
         let part = PartBytes { bytes: arrays.text, available: copied, before, first };
-        let (mut left, from) = (Vec::new(), Instant::now());
+        let mut left = Vec::new();
+        let from = Instant::now();
         buffers.run(gpu, exchange, part, arrays.view(task), &mut left)?;
         gpu.wait()?;
         let sorting = from.elapsed();
@@ -266,7 +277,8 @@ impl PartSorter {
         let sa = if task.whole_sa && own > 0 { gpu.read(arrays.sa)? } else { Vec::new() };
         let samples = read_samples(gpu, arrays, range.start)?;
         gpu.wait()?;
-        let (memory, transferred) = (self.memory.len(), exchange.transferred());
+        let memory = self.memory.len();
+        let transferred = exchange.transferred();
         let report = JointReport { whole: began.elapsed(), sorting, transferred, memory, left };
         Ok(PartResult { sa, rows: range, samples, report })
     }

@@ -13,7 +13,7 @@
 //! up to 16 symbols, else 12 to 24; at most 2 for the k-mer table; and, if positions are asked for,
 //! 1.1 bits and 32 bits per sample.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::interface::{IndexArrays, SampleArrays};
 use crate::gpu::runtime::{Array, Gpu, GrowingArena, PinnedBuffer};
 use crate::gpu::search::{
@@ -124,7 +124,8 @@ impl Searcher {
         take: impl Fn(&mut T, Range<u32>) + Sync,
         places: &mut [T],
     ) -> Result<()> {
-        let (index, longest) = (self.load(arrays)?, arrays.len + 1);
+        let index = self.load(arrays)?;
+        let longest = arrays.len + 1;
         self.run(
             index,
             |from| from..from + batch(&patterns[from..], longest),
@@ -250,7 +251,8 @@ impl Searcher {
         mut take: impl FnMut(&BatchStream),
     ) -> Result<()> {
         let mut turns = || -> Result<()> {
-            let (mut turn, mut items) = (0, next(0));
+            let mut turn = 0;
+            let mut items = next(0);
             while !items.is_empty() {
                 let stream = &mut self.streams[turn % STREAMS];
                 stream.finish(&mut take)?;
@@ -296,7 +298,8 @@ impl BatchStream {
         patterns: &[P],
         longest: usize,
     ) -> Result<()> {
-        let (gpu, count) = (&self.gpu, patterns.len());
+        let gpu = &self.gpu;
+        let count = patterns.len();
         let starts = &mut self.input.reserve(gpu, BATCH_ITEMS + 1)?[..=count];
         let size = fill_starts(starts, patterns, longest);
         let room = size.max(BATCH_BYTES).next_multiple_of(8);
@@ -306,10 +309,12 @@ impl BatchStream {
         // The text of the patterns, the starts of the patterns, and both ends of their intervals.
         let (text, starts, rows): (Array<u8>, Array<u32>, Array<u32>) =
             self.memory.fit(gpu, |arena| {
-                let (items, ends) = (BATCH_ITEMS + 1, 2 * BATCH_ITEMS);
+                let items = BATCH_ITEMS + 1;
+                let ends = 2 * BATCH_ITEMS;
                 Ok((arena.array(room), arena.array(items), arena.array(ends)))
             })?;
-        let (starts, rows) = (starts.first(count as u32 + 1), rows.first(2 * count as u32));
+        let starts = starts.first(count as u32 + 1);
+        let rows = rows.first(2 * count as u32);
         if size > 0 {
             gpu.zero(text.part(size as u32 / 8 * 8..size.next_multiple_of(8) as u32))?;
             self.text.upload(gpu, text.first(size as u32))?;
@@ -321,7 +326,8 @@ impl BatchStream {
 
     /// Queues walks from some rows. Their positions come to `output`.
     fn locate(&mut self, index: &DeviceIndex, rows: &[u32]) -> Result<()> {
-        let (gpu, count) = (&self.gpu, rows.len());
+        let gpu = &self.gpu;
+        let count = rows.len();
         self.input.reserve(gpu, BATCH_ITEMS + 1)?[..count].copy_from_slice(rows);
         self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
         let two = self.memory.fit(gpu, |arena| Ok(arena.double_buffer(BATCH_ITEMS)))?;

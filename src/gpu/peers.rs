@@ -1,7 +1,7 @@
 //! Record of the first failure in a network of GPUs. A GPU whose peer has failed must stop waiting
 //! for words that will never come.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::panic::resume_unwind;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -80,7 +80,8 @@ impl Peers {
         count: usize,
         processor: impl Fn(usize, &Peers) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let (peers, processor) = (Peers::default(), &processor);
+        let peers = Peers::default();
+        let processor = &processor;
         let run = |number| {
             let running = Unfinished { number, peers: &peers };
             let result = processor(number, &peers)?;

@@ -6,7 +6,7 @@ use super::part_sorter::{JointTask, PartSorter};
 use super::peers::Peers;
 use super::runtime::NcclId;
 use super::text_parts::{PartRows, PartTask};
-use crate::error::Result;
+use crate::base::error::Result;
 
 /// Sorts one part of each text. Its memory grows to fit the largest part and is kept.
 #[derive(Debug)]

@@ -3,9 +3,9 @@
 use super::algorithm::AlgorithmBuffers;
 use super::bwt_encoder::{BwtEncoder, EncodedSlices};
 use super::interface::{Algorithm, MOST_BYTES, Report, SortedBlock, SortedBlockView};
-use crate::allocation;
+use crate::base::allocation;
+use crate::base::error::{Error, Result};
 use crate::coder::SliceLimits;
-use crate::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, PinnedBuffer, measure};
@@ -82,7 +82,8 @@ impl GpuSorter {
     pub fn new(number: u32, algorithm: Algorithm) -> Result<Self> {
         let gpu = Gpu::open(number)?;
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
-        let (marks, epoch) = ([mark()?, mark()?], mark()?);
+        let marks = [mark()?, mark()?];
+        let epoch = mark()?;
         gpu.check(epoch.record(gpu.stream()))?;
         gpu.wait()?;
         let epoch = (epoch, Instant::now());
@@ -108,7 +109,8 @@ impl GpuSorter {
     /// [`Error::Device`] if the GPU has too little memory, [`Error::Io`] if the host has. The GPU's
     /// memory is allocated first, all of it or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
-        let (gpu, algorithm) = (&self.gpu, self.algorithm);
+        let gpu = &self.gpu;
+        let algorithm = self.algorithm;
         let needed = measure(|arena| allocate(gpu, algorithm, arena, n, sample_rate))?;
         if self.memory.grow(&self.gpu, needed).is_err() {
             let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
@@ -162,7 +164,8 @@ impl GpuSorter {
             let room = bytes.reserve(gpu, block.len())?;
             room[0] = block[block.len() - 1];
             // The row of the whole text is left out.
-            let (n, primary) = (arrays.sa.len(), arrays.copy_samples(gpu, samples)?);
+            let n = arrays.sa.len();
+            let primary = arrays.copy_samples(gpu, samples)?;
             bytes.download(gpu, arrays.rows.part(1..primary), 1..primary)?;
             bytes.download(gpu, arrays.rows.part(primary + 1..n + 1), primary..n)?;
             gpu.wait()
@@ -235,7 +238,9 @@ impl GpuSorter {
         let n = u32::try_from(self.block.1).ok().filter(|n| (1..=most).contains(n));
         let no_block = || Error::Usage(format!("a block on a GPU holds 1 to {most} bytes").into());
         let n = n.ok_or_else(no_block)?;
-        let (gpu, stream, began) = (&self.gpu, self.gpu.stream(), Instant::now());
+        let gpu = &self.gpu;
+        let stream = self.gpu.stream();
+        let began = Instant::now();
         let mut rounds = Vec::new();
         let work = || {
             let (arrays, buffers) = self
@@ -251,7 +256,8 @@ impl GpuSorter {
             buffers.run(gpu, block, &mut self.extra, &mut rounds)?;
             gpu.check(self.marks[1].record(stream))?;
             let block = self.block.0.first(self.block.1);
-            let (bytes, samples) = (&mut self.bytes, &mut self.samples);
+            let bytes = &mut self.bytes;
+            let samples = &mut self.samples;
             finish(gpu, HostBuffers { block, bytes, samples }, arrays)
         };
         let done = gpu.ended(work())?;

@@ -2,8 +2,8 @@
 //! rows of all. All parts have one size, except that the last ones may be smaller or empty.
 
 use super::interface::SortedText;
-use crate::allocation;
-use crate::error::{Error, Result};
+use crate::base::allocation;
+use crate::base::error::{Error, Result};
 use std::ops::Range;
 use std::{mem, thread};
 

@@ -1,7 +1,7 @@
 //! The options that cut a stream into blocks.
 
 use super::{MAX_BLOCK_SIZE, Options, level_block_size};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 impl Options {
     /// Sets the block size by level: `1 MiB << (level - 1)`, so 1 MiB at 1 and 256 MiB at 9.

@@ -1,7 +1,7 @@
 //! The options of a search.
 
 use super::{Letters, Options};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 impl Options {
     /// Sets which symbols a letter of a pattern stands for in a search by sequence.

@@ -5,9 +5,9 @@ use super::file_search::FileSearch;
 use super::searched_block;
 use super::sections::{layout, sections};
 use super::shared_input::SharedInput;
-use crate::error::Result;
-use crate::sequence;
-use crate::threads;
+use crate::base::error::Result;
+use crate::engine::thread_pool;
+use crate::filter::sequence;
 use std::sync::Mutex;
 
 impl FileSearch<'_> {
@@ -22,7 +22,7 @@ impl FileSearch<'_> {
             return Ok(false);
         }
         let mapped: Vec<Vec<u8>> = names.iter().map(|name| sequence::mapped(name)).collect();
-        let pool = threads::pool(self.options)?;
+        let pool = thread_pool::pool(self.options)?;
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;

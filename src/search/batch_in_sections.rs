@@ -7,8 +7,8 @@ use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
 use super::sections::{Layouts, Section, sections};
 use super::shared_input::SharedInput;
-use crate::contents::Contents;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::frame::contents::Contents;
 use rayon::prelude::*;
 use std::iter;
 use std::ops::Range;
@@ -102,7 +102,8 @@ const FEW: usize = 16;
 /// Cuts the patterns so that each stretch has no more candidates than there is room for, unless it
 /// is a single pattern. They are counted first, which costs little beside locating them.
 fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Range<usize>>> {
-    let (options, patterns) = (batch.options, batch.patterns);
+    let options = batch.options;
+    let patterns = batch.patterns;
     let has_halves = options.max_mismatches > 0;
     if patterns.len() <= FEW || !(has_halves || options.match_case && section.by_sequence) {
         return Ok(iter::once(0..patterns.len()).collect());
@@ -117,7 +118,9 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
 
 /// Stretches of which the counts come to `most`, or that are of one.
 fn cut(counts: impl Iterator<Item = u64>, most: u64) -> Vec<Range<usize>> {
-    let (mut all, mut range, mut sum) = (Vec::new(), 0..0, 0_u64);
+    let mut all = Vec::new();
+    let mut range = 0..0;
+    let mut sum = 0_u64;
     for count in counts {
         if sum.saturating_add(count) > most && !range.is_empty() {
             all.push(range.clone());

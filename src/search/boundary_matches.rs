@@ -15,9 +15,9 @@ use super::loaded_index::LoadedIndex;
 use super::search_results::Matches;
 use super::searched_block::{MANY, SearchedBlock};
 use super::text_scan::ScannedText;
+use crate::base::error::Result;
+use crate::base::positions::NarrowLimits;
 use crate::bwt::Sorter;
-use crate::error::Result;
-use crate::positions::NarrowLimits;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -77,7 +77,8 @@ impl<'p> Boundaries<'p> {
         letters: Option<&'p BatchLetters>,
         limit: Option<usize>,
     ) -> Self {
-        let (limit, found) = (limit.unwrap_or(0), HashMap::new());
+        let limit = limit.unwrap_or(0);
+        let found = HashMap::new();
         Boundaries {
             patterns,
             letters,
@@ -163,7 +164,8 @@ impl<'p> Boundaries<'p> {
         let find = |&n: &usize| {
             let pattern = self.patterns[n];
             let in_window = |window: &Window| -> Vec<u64> {
-                let (around, mut all) = (window.around(pattern.len()), Vec::new());
+                let around = window.around(pattern.len());
+                let mut all = Vec::new();
                 texts.find_in(around.clone(), pattern, |at| {
                     all.push(window.pos_of(around.start + at));
                     true
@@ -182,7 +184,8 @@ impl<'p> Boundaries<'p> {
         let bwt = Sorter::Cpu.sort(&windows.bytes, RATE)?;
         let index = SearchedBlock::InMemory(LoadedIndex::new(bwt, NarrowLimits::USUAL)?);
         // Nearly none is found, so that intervals are kept of those alone.
-        let (mut found, mut too_many) = (Vec::new(), Vec::new());
+        let mut found = Vec::new();
+        let mut too_many = Vec::new();
         for numbers in numbers.chunks(AT_A_TIME) {
             let patterns: Vec<&[u8]> = numbers.par_iter().map(|&n| self.patterns[n]).collect();
             let intervals = index.rows_of(&patterns, self.letters, &mut None)?;
@@ -194,7 +197,8 @@ impl<'p> Boundaries<'p> {
         found.sort_by_key(|(n, _)| *n);
         let mut found = found.into_iter().peekable();
         while found.peek().is_some() {
-            let (mut rows, mut some): (Vec<u64>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+            let mut rows: Vec<u64> = Vec::new();
+            let mut some: Vec<(usize, usize)> = Vec::new();
             let is_last = |some: &[(usize, usize)], n| some.last().is_some_and(|last| last.0 == n);
             while let Some((n, interval)) =
                 found.next_if(|(n, _)| rows.len() < ROWS || is_last(&some, *n))

@@ -6,7 +6,7 @@
 //! looked through for it.
 
 use super::letter_classes::TextLetters;
-use crate::error::Result;
+use crate::base::error::Result;
 use std::ops::Range;
 
 /// Branches that are followed together.
@@ -91,7 +91,8 @@ fn follow(
         all.map(|(number, left)| Branch { number, left, interval: index.rows() }).collect();
     let mut found = Vec::new();
     while !branches.is_empty() {
-        let (mut asked, mut next) = (Vec::new(), Vec::new());
+        let mut asked = Vec::new();
+        let mut next = Vec::new();
         for Branch { number, left, interval } in branches {
             let Some((&letter, left)) = left.split_last() else {
                 found.push((number, interval));

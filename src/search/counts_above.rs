@@ -2,10 +2,10 @@
 //! are not decoded. 4 bytes per slice and symbol of the block, or 8 where the block is so large
 //! that counts need 64 bits.
 
-use crate::error::Flaw;
+use crate::base::error::Flaw;
+use crate::base::positions::{ByWidth, by_width};
 use crate::fm_index::Row;
 use crate::frame::BlockIndex;
-use crate::positions::{ByWidth, by_width};
 
 /// Occurrences of each symbol above each slice, and behind the last one, in all.
 pub struct CountsAbove {

@@ -9,8 +9,8 @@ use super::class_search::BackwardSteps;
 use super::disk_block::DiskBlock;
 use super::disk_samples::DiskSamples;
 use super::slice_cache::DecodedSlice;
-use crate::allocation;
-use crate::error::{Flaw, Result};
+use crate::base::allocation;
+use crate::base::error::{Flaw, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -242,7 +242,9 @@ impl DiskBlock<'_> {
     /// Asks how often a symbol, or else the byte that stands there, is in the BWT before `at`.
     pub fn query(&self, at: usize, symbol: Option<u8>, number: usize) -> RankQuery {
         let (slice, offset) = self.split(at);
-        let (slice, offset, number) = (slice as u32, offset as u32, number as u32);
+        let slice = slice as u32;
+        let offset = offset as u32;
+        let number = number as u32;
         RankQuery { slice, offset, symbol, number, rank: 0 }
     }
 

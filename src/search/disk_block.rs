@@ -14,8 +14,8 @@ use super::disk_tables::DiskTables;
 use super::file_block::FileBlock;
 use super::search_cost::BlockCost;
 use super::slice_cache::{BlockSymbols, DecodedSlice, SliceCache};
-use crate::allocation;
-use crate::error::{Error, Flaw, Result};
+use crate::base::allocation;
+use crate::base::error::{Error, Flaw, Result};
 use crate::fm_index;
 use crate::frame::{Shape, checksum_holds};
 use std::ops::Range;
@@ -150,7 +150,8 @@ impl<'a> DiskBlock<'a> {
     /// Reads slices of the file, decodes and checks them.
     fn decode(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
         let coded = |&k: &usize| {
-            let (from, to) = (self.tables.offsets[k], self.tables.offsets[k + 1]);
+            let from = self.tables.offsets[k];
+            let to = self.tables.offsets[k + 1];
             let coded = self.file_block.input.read(from, to - from)?;
             match checksum_holds(self.tables.index.slice_checksums[k], &coded) {
                 true => Ok(coded),
@@ -172,7 +173,8 @@ impl<'a> DiskBlock<'a> {
     /// Takes the bytes of slice `k` if they are those that the index has counted, and keeps them.
     fn checked(&self, k: usize, bytes: Vec<u8>) -> Result<Arc<DecodedSlice>> {
         let (slice, counts) = DecodedSlice::new(bytes, &self.symbols);
-        let (above, below) = (self.tables.above.all(k), self.tables.above.all(k + 1));
+        let above = self.tables.above.all(k);
+        let below = self.tables.above.all(k + 1);
         if (0..256).any(|c| u64::from(counts[c]) != below[c] - above[c]) {
             return Err(self.flaw(Flaw("the block's index does not match its slices")));
         }

@@ -1,9 +1,9 @@
 //! The samples of a block that stays on disk, with positions in as many bits as the block needs.
 
-use crate::error::Flaw;
+use crate::base::error::Flaw;
+use crate::base::positions::{ByWidth, by_width};
 use crate::fm_index::{Row, SampledPositions, SampledRows};
 use crate::frame::packed_array;
-use crate::positions::{ByWidth, by_width};
 use std::sync::OnceLock;
 
 /// The rows of a block's samples. Their positions are made when they are first wanted: who reads a

@@ -4,8 +4,8 @@
 use super::counts_above::CountsAbove;
 use super::file_block::FileBlock;
 use super::slice_cache::KEPT;
+use crate::base::error::{Flaw, Result};
 use crate::coder::SliceDecoder;
-use crate::error::{Flaw, Result};
 use crate::frame::{
     Around, BlockIndex, BlockIndexHeader, Shape, SliceSizes, TextSizes, packed_array,
 };
@@ -37,7 +37,8 @@ impl DiskTables {
         shape: Shape,
         pays: impl FnOnce(u64, u64) -> bool,
     ) -> Result<Option<Self>> {
-        let (coded, raw_size) = (&file_block.info.coded, file_block.header.raw_size);
+        let coded = &file_block.info.coded;
+        let raw_size = file_block.header.raw_size;
         // Up to so many bytes, as far as the block goes.
         let read = |offset, size: u64| {
             file_block.input.read(offset, size.min(coded.end.saturating_sub(offset)))

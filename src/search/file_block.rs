@@ -2,14 +2,15 @@
 
 use super::sequence_text::SequenceText;
 use super::shared_input::SharedInput;
-use crate::block::{self, Decoded};
+use crate::base::error::{Error, Flaw, Result};
+use crate::base::shortage;
 use crate::bwt::CpuInverse;
-use crate::contents::{self, BlockInfo};
-use crate::error::{Error, Flaw, Result};
+use crate::engine::block::{self, Decoded};
+use crate::engine::memory::Plan;
+use crate::engine::sorters::SliceGpus;
+use crate::frame::contents::{self, BlockInfo};
 use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
-use crate::memory::{self, Plan};
 use crate::options::Options;
-use crate::sorters::SliceGpus;
 use std::io::SeekFrom;
 use std::ops::Range;
 use std::sync::Arc;
@@ -52,7 +53,10 @@ impl<'a> FileBlock<'a> {
             .with_input(|input| contents::read_block_header(input, info))
             .map_err(|e| e.at(number, info.coded.start))?;
         let searched = info.raw.clone();
-        let (gpus, sequences, records_before, continued) = (None, None, None, 0);
+        let gpus = None;
+        let sequences = None;
+        let records_before = None;
+        let continued = 0;
         Ok(FileBlock {
             input,
             info,
@@ -99,7 +103,7 @@ impl<'a> FileBlock<'a> {
     /// [`Error::Limit`].
     pub fn check_index_memory(&self, needed: u64) -> Result<()> {
         let what = || format!("the index of a block of {} bytes", self.header.raw_size);
-        memory::check(needed, self.options.memory_limit(), what)
+        shortage::check(needed, self.options.memory_limit(), what)
     }
 
     /// Checks that so many positions in the block may be held in memory.
@@ -108,7 +112,7 @@ impl<'a> FileBlock<'a> {
     /// [`Error::Limit`].
     pub fn check_positions(&self, count: u64) -> Result<()> {
         let number = self.number;
-        memory::check(count.saturating_mul(PER_POSITION), self.options.memory_limit(), || {
+        shortage::check(count.saturating_mul(PER_POSITION), self.options.memory_limit(), || {
             format!("locating {count} occurrences in block {number} (ask for fewer, or allow more)")
         })
     }
@@ -188,9 +192,9 @@ impl<'a> FileBlock<'a> {
 mod tests {
     use super::*;
     use crate::cases;
-    use crate::contents::Contents;
-    use crate::events::Listener;
-    use crate::sorters::{GpuDecode, decode_as_gpu};
+    use crate::engine::sorters::{GpuDecode, decode_as_gpu};
+    use crate::frame::contents::Contents;
+    use crate::options::events::Listener;
     use std::io::Cursor;
     use std::sync::Mutex;
 
@@ -206,7 +210,8 @@ mod tests {
     /// The second change leaves the counts of bytes as they are, which the index knows of.
     #[test]
     fn what_a_gpu_decodes_wrongly_the_cpu_decodes() {
-        let (raw, mut file) = (cases::text(900_000), Vec::new());
+        let raw = cases::text(900_000);
+        let mut file = Vec::new();
         let options = Options::new().index(16).unwrap();
         crate::compress(&raw[..], &mut file, &options).unwrap();
         let mut file = Cursor::new(file);

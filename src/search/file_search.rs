@@ -7,12 +7,12 @@ use super::search_results::{BatchMatches, ReadCost};
 use super::searched_block;
 use super::sections::Layouts;
 use super::shared_input::SharedInput;
-use crate::allocation;
-use crate::contents::{Contents, ReadSeek};
-use crate::error::{Error, Result};
-use crate::memory;
+use crate::base::allocation;
+use crate::base::error::{Error, Result};
+use crate::base::shortage;
+use crate::engine::thread_pool;
+use crate::frame::contents::{Contents, ReadSeek};
 use crate::options::Options;
-use crate::threads;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -78,7 +78,8 @@ impl FileSearch<'_> {
         limit: Option<usize>,
         found: BatchMatches,
     ) -> Result<BatchMatches> {
-        let (mut counts, mut positions) = (found.counts.into_iter(), found.positions.into_iter());
+        let mut counts = found.counts.into_iter();
+        let mut positions = found.positions.into_iter();
         let mut all = BatchMatches::default();
         for pattern in patterns {
             let is_empty = pattern.as_ref().is_empty();
@@ -103,7 +104,7 @@ impl FileSearch<'_> {
             self.options.check_output(size, more, || format!("the range {range:?}"))?;
             size += more;
         }
-        let pool = threads::pool(self.options)?;
+        let pool = thread_pool::pool(self.options)?;
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let mut out = vec![Vec::new(); ranges.len()];
@@ -136,7 +137,7 @@ impl FileSearch<'_> {
         let raw_size = self.contents.raw_size();
         let count = (limit as u64).min(raw_size.saturating_add(1));
         let needed = count.saturating_mul(PER_POSITION);
-        memory::check(needed, self.options.memory_limit(), || {
+        shortage::check(needed, self.options.memory_limit(), || {
             format!(
                 "locating {count} occurrences of the empty pattern (ask for fewer, or allow more)"
             )

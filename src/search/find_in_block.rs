@@ -12,9 +12,9 @@ use super::sample_sweep;
 use super::search_results::BatchMatches;
 use super::searched_block::{MANY, SearchedBlock};
 use super::text_scan::ScannedText;
+use crate::base::error::{Error, Result};
 use crate::bwt::{self, CpuSorter};
-use crate::error::{Error, Result};
-use crate::events::Listener;
+use crate::options::events::Listener;
 use rayon::prelude::*;
 use std::ops::Range;
 

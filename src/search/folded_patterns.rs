@@ -2,7 +2,7 @@
 //! in those of nucleotides. Other bytes are searched as they stand.
 
 use super::letter_classes::is_nucleotide;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::options::Letters;
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -71,7 +71,8 @@ fn write_letters(pattern: &mut [u8]) {
 }
 
 static CAPITALS: [bool; 256] = {
-    let (mut capitals, mut byte) = ([false; 256], b'A');
+    let mut capitals = [false; 256];
+    let mut byte = b'A';
     while byte <= b'Z' {
         capitals[byte as usize] = true;
         byte += 1;
@@ -83,7 +84,8 @@ static CAPITALS: [bool; 256] = {
 /// them.
 static NUCLEOTIDES_WITHOUT_U: [bool; 256] = {
     const LETTERS: &[u8] = b"ACGTRYSWKMBDHVN";
-    let (mut all, mut n) = ([false; 256], 0);
+    let mut all = [false; 256];
+    let mut n = 0;
     while n < LETTERS.len() {
         all[LETTERS[n] as usize] = true;
         n += 1;
@@ -93,7 +95,8 @@ static NUCLEOTIDES_WITHOUT_U: [bool; 256] = {
 
 /// By byte, whether it is searched.
 const SEARCHED: [bool; 256] = {
-    let (mut searched, mut byte) = ([false; 256], 0);
+    let mut searched = [false; 256];
+    let mut byte = 0;
     while byte < 256 {
         searched[byte] = is_searched(byte as u8);
         byte += 1;

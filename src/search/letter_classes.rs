@@ -68,7 +68,8 @@ impl LetterClasses {
     }
 
     const fn new(with_codes: bool) -> Self {
-        let (mut masks, mut n) = ([0; 256], 0);
+        let mut masks = [0; 256];
+        let mut n = 0;
         while n < MOST {
             masks[BASES[n] as usize] = 1 << n;
             n += 1;
@@ -95,7 +96,8 @@ impl LetterClasses {
     }
 
     fn symbols(&self, letter: u8, has: &impl Fn(u8) -> bool) -> SymbolSet {
-        let (mask, mut all) = (self.0[usize::from(letter)], SymbolSet::default());
+        let mask = self.0[usize::from(letter)];
+        let mut all = SymbolSet::default();
         if mask == 0 {
             if has(letter) {
                 all.add(letter);
@@ -114,7 +116,8 @@ impl LetterClasses {
 /// The mask of a symbol that is a base, else 0.
 fn base_mask(symbol: u8) -> u8 {
     const MASKS: [u8; 256] = {
-        let (mut masks, mut n) = ([0; 256], 0);
+        let mut masks = [0; 256];
+        let mut n = 0;
         while n < MOST {
             masks[BASES[n] as usize] = 1 << n;
             n += 1;

@@ -1,12 +1,12 @@
 //! The index of a block in memory, with positions in as many bits as the block needs.
 
 use super::class_search::BackwardSteps;
+use crate::base::error::Result;
+use crate::base::positions::{ByWidth, NarrowLimits, by_width};
 use crate::bwt::Bwt;
-use crate::device_pool::Lease;
-use crate::error::Result;
+use crate::engine::device_pool::Lease;
 use crate::fm_index::{FmIndex, Row};
 use crate::gpu::Searcher;
-use crate::positions::{ByWidth, NarrowLimits, by_width};
 use rayon::prelude::*;
 use std::ops::Range;
 

@@ -9,8 +9,8 @@ use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
 use super::searched_block;
 use super::sections::{Layouts, Section};
-use crate::error::{Error, Result};
-use crate::memory;
+use crate::base::error::{Error, Result};
+use crate::base::shortage;
 use crate::options::Letters;
 use rayon::prelude::*;
 use std::iter;
@@ -193,7 +193,7 @@ fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result
     let exact = Batch { patterns: &parts, limit: Some(usize::MAX), ..*batch };
     let found = exact.run_section(&section.blocks, session)?;
     let places: u64 = found.positions.par_iter().map(|positions| positions.len() as u64).sum();
-    memory::check(places.saturating_mul(PER_PLACE), batch.options.memory_limit(), || {
+    shortage::check(places.saturating_mul(PER_PLACE), batch.options.memory_limit(), || {
         format!("{places} places of halves of patterns (ask for fewer or longer patterns)")
     })?;
     let (first, end) = match (section.blocks.first(), section.blocks.last()) {
@@ -233,7 +233,8 @@ fn merged(
     left: impl Iterator<Item = u64>,
     right: impl Iterator<Item = u64>,
 ) -> impl Iterator<Item = (u64, Stands)> {
-    let (mut left, mut right) = (left.peekable(), right.peekable());
+    let mut left = left.peekable();
+    let mut right = right.peekable();
     iter::from_fn(move || match (left.peek().copied(), right.peek().copied()) {
         (None, None) => None,
         (Some(at), Some(other)) if at == other => {

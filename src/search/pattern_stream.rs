@@ -3,7 +3,7 @@
 use super::file_search::FileSearch;
 use super::search_results::Matches;
 use super::searcher::Searcher;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use std::mem;
 use std::vec;
 

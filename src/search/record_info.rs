@@ -1,6 +1,6 @@
 //! A record as `bwz -l --records` and the library name it.
 
-use crate::sequence::ListedRecord;
+use crate::filter::sequence::ListedRecord;
 
 /// A record of a FASTA or FASTQ file. The numbers are those of a `.fai` file.
 #[derive(Clone, Debug, PartialEq, Eq)]

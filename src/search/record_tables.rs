@@ -14,14 +14,14 @@ use super::sections::{
     CONTRADICTION, Layouts, OUTSIDE, Section, is_contradiction, layout, sections,
 };
 use super::shared_input::SharedInput;
-use crate::contents::{BlockInfo, FrameInfo};
-use crate::error::{Error, Flaw, Result};
-use crate::frame::{LONGEST_RECORDS, SequencesTable, read_records, read_table};
-use crate::options::Options;
-use crate::sequence::{
+use crate::base::error::{Error, Flaw, Result};
+use crate::engine::thread_pool;
+use crate::filter::sequence::{
     self, BlockRecords, Contribution, Kind, Layout, LineState, ListedRecord, RecordList,
 };
-use crate::threads;
+use crate::frame::contents::{BlockInfo, FrameInfo};
+use crate::frame::{LONGEST_RECORDS, SequencesTable, read_records, read_table};
+use crate::options::Options;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -130,7 +130,7 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
-        let pool = threads::pool(self.options)?;
+        let pool = thread_pool::pool(self.options)?;
         let mut all_are = true;
         for block in sections.iter().flat_map(|section| &section.blocks) {
             let Some(records) = by_block.get(&block.number) else { continue };
@@ -230,7 +230,7 @@ impl FileSearch<'_> {
     /// The tables of sequences of all frames, by their blocks. Each is restored for the state in
     /// which the next one begins.
     fn sequences_of_blocks(&mut self) -> Result<Vec<Option<SequencesTable>>> {
-        let pool = threads::pool(self.options)?;
+        let pool = thread_pool::pool(self.options)?;
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let mut tables = Vec::new();
@@ -401,7 +401,7 @@ fn list_of(
     let mut list = RecordList::default();
     let mut places = Vec::new();
     let start = section.blocks.first().map_or(0, |block| block.info.raw.start);
-    let pool = threads::pool(options)?;
+    let pool = thread_pool::pool(options)?;
     for block in &section.blocks {
         let layout = layout(block, layouts)?;
         let count = before + list.count() + layout.records();

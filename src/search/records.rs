@@ -11,9 +11,9 @@ use super::record_tables::{have_names, headers_if_like};
 use super::searched_block;
 use super::sections::{CONTRADICTION, Layouts, OUTSIDE, Section, layout, sections};
 use super::shared_input::SharedInput;
-use crate::error::{Error, Result};
-use crate::sequence::Base;
-use crate::threads;
+use crate::base::error::{Error, Result};
+use crate::engine::thread_pool;
+use crate::filter::sequence::Base;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
@@ -132,7 +132,7 @@ impl FileSearch<'_> {
         }
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
-        let pool = threads::pool(self.options)?;
+        let pool = thread_pool::pool(self.options)?;
         let mut bases = vec![Vec::new(); wanted.len()];
         // The number of each record in the next block, and how many of its bases come before.
         let mut reached: Vec<_> = wanted.iter().map(|(record, _)| (record.number, 0)).collect();

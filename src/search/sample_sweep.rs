@@ -8,7 +8,7 @@
 
 use super::disk_batch::RankQuery;
 use super::disk_block::DiskBlock;
-use crate::error::{Flaw, Result};
+use crate::base::error::{Flaw, Result};
 use std::cmp::Reverse;
 use std::ops::Range;
 
@@ -45,14 +45,16 @@ pub fn locate(
     let is_cut = |of: &WantedRows| of.rows.end - of.rows.start > limits[of.pattern] as u64;
     let some_are_cut = wanted.iter().any(is_cut);
     for of in &wanted {
-        let (all, limit) = (of.rows.end - of.rows.start, limits[of.pattern] as u64);
+        let all = of.rows.end - of.rows.start;
+        let limit = limits[of.pattern] as u64;
         // A pattern whose letters stand for classes has several intervals.
         if all <= limit && positions[of.pattern].is_empty() {
             positions[of.pattern].reserve_exact(all as usize);
         }
     }
     let samples = block.samples()?;
-    let (rate, len) = (samples.rate() as usize, block.text_size());
+    let rate = samples.rate() as usize;
+    let len = block.text_size();
     let walks = len.div_ceil(rate) + 1;
     let most = block.together();
     let mut at_once = if some_are_cut { most.min(FIRST_WALKS) } else { most };

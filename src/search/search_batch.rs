@@ -11,16 +11,16 @@ use super::search_cost::{self, SearchWork};
 use super::search_results::BatchMatches;
 use super::searched_block::{BlockJob, DENSE, SearchedBlock, room_for_slices};
 use super::slice_cache::SliceCache;
-use crate::contents::Contents;
-use crate::device_pool::{DevicePool, Opener, Rates};
-use crate::error::Result;
-use crate::events::Listener;
+use crate::base::error::Result;
+use crate::engine::device_pool::{DevicePool, Opener, Rates};
+use crate::engine::memory::Plan;
+use crate::engine::sorters::SliceGpus;
+use crate::engine::thread_pool;
 use crate::frame::EDGE;
+use crate::frame::contents::Contents;
 use crate::gpu;
-use crate::memory::Plan;
 use crate::options::Options;
-use crate::sorters::SliceGpus;
-use crate::threads;
+use crate::options::events::Listener;
 use rayon::ThreadPool;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -74,10 +74,11 @@ impl Session {
     pub fn new(options: &Options, share: u64) -> Result<Self> {
         // Blocks take turns on a GPU, so that one is enough.
         let opener = Opener::new(options.device, 1, 1, gpu::Searcher::new)?;
-        let (count, listener) = (options.thread_count(), options.listener.of_first_warning());
+        let count = options.thread_count();
+        let listener = options.listener.of_first_warning();
         let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
-        let threads = Arc::new(threads::pool(options)?);
+        let threads = Arc::new(thread_pool::pool(options)?);
         Ok(Session {
             threads,
             decoders,
@@ -237,7 +238,8 @@ impl Batch<'_> {
                         session.keep(file_block.number, index);
                     }
                     SearchedBlock::OnDisk(block, spent) => {
-                        let (number, room) = (file_block.number, self.room(session));
+                        let number = file_block.number;
+                        let room = self.room(session);
                         session.spent.insert(number, spent);
                         session.keep_slices(number, block.into_slices(), group.len(), room);
                     }
@@ -289,7 +291,8 @@ impl Batch<'_> {
         let together = disk_batch::together(self.options.memory_limit());
         let batches = self.patterns.len().div_ceil(together) as u64;
         let room = self.room(session).saturating_sub(session.slices_size()) / group.len() as u64;
-        let (queries, rounds) = (2 * size.symbols, batches * size.longest as u64);
+        let queries = 2 * size.symbols;
+        let rounds = batches * size.longest as u64;
         let open = |((kept, slices), file_block): (KeptBlock, &'a FileBlock<'a>)| {
             let edge = file_block.searched_size().min(reach);
             // The index knows the ends of a block as far as this; what is longer takes two walks.
@@ -346,7 +349,8 @@ impl Batch<'_> {
             let (block, found) = block.find(file_block, search, lease)?;
             let len = file_block.searched_size();
             let edge = len.min(reach);
-            let (head, tail) = (block.extract(0..edge)?, block.extract(len - edge..len)?);
+            let head = block.extract(0..edge)?;
+            let tail = block.extract(len - edge..len)?;
             let edges = Edges { head, tail, end: file_block.searched.end };
             let by_cpu = search.limits.is_none() && lease.is_none();
             let saved_by_text = if by_cpu { self.saved_by_text(&found.counts) } else { 0 };
@@ -354,13 +358,15 @@ impl Batch<'_> {
         };
         let in_memory = |block: &&SearchedBlock| matches!(block, SearchedBlock::InMemory(_));
         let in_memory = opened.iter().filter(in_memory).count() as u64;
-        let (symbols, threads) = (in_memory * symbols, self.options.thread_count());
+        let symbols = in_memory * symbols;
+        let threads = self.options.thread_count();
         let mut lease = session.lease(symbols, threads);
         if lease.is_some() {
             let blocks = opened.into_iter().zip(group);
             return blocks.map(|(block, of)| one(block, of, &mut lease)).collect();
         }
-        let (from, blocks) = (Instant::now(), opened.into_par_iter().zip(group));
+        let from = Instant::now();
+        let blocks = opened.into_par_iter().zip(group);
         let searched = blocks.map(|(block, of)| one(block, of, &mut None)).collect();
         if symbols > 0 {
             session.gpus.done_on_cpu(symbols, threads, from.elapsed());

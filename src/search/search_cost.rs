@@ -114,7 +114,8 @@ impl BlockCost {
 
     /// The same work by the index on disk.
     pub fn on_disk(&self, work: SearchWork) -> f64 {
-        let (slices, queries) = (self.slices.max(1) as f64, work.queries as f64);
+        let slices = self.slices.max(1) as f64;
+        let queries = work.queries as f64;
         let kept = (self.room as f64 / self.text_size.max(1) as f64).min(1.0);
         // So many of the slices are asked at all, if each question is to any of them.
         let different = slices * (1.0 - (-queries / slices).exp());
@@ -156,8 +157,10 @@ mod tests {
 
     /// A block of DNA, with room for all of its slices.
     fn dna(text_size: u64) -> BlockCost {
-        let (slices, coded_size) = (text_size.div_ceil(60_000), text_size / 4);
-        let (coding, threads) = (Coding::StaticRans, 4);
+        let slices = text_size.div_ceil(60_000);
+        let coded_size = text_size / 4;
+        let coding = Coding::StaticRans;
+        let threads = 4;
         let room = u64::MAX;
         BlockCost { text_size, slices, coded_size, coding, room, threads, steps_to_sample: 16 }
     }
@@ -202,7 +205,8 @@ mod tests {
 
     #[test]
     fn what_one_thread_does_counts_for_all() {
-        let (block, walk) = (dna(300 << 20), SearchWork { serial: 100, ..SearchWork::default() });
+        let block = dna(300 << 20);
+        let walk = SearchWork { serial: 100, ..SearchWork::default() };
         let more = BlockCost { threads: 16, ..block };
         // One pattern in a small block takes longer than decoding it on many threads.
         let small = BlockCost { threads: 16, ..dna(8 << 20) };
@@ -237,7 +241,8 @@ mod tests {
 
     #[test]
     fn batches_add_up_but_few_patterns_always_stay() {
-        let (block, most) = (dna(300 << 20), patterns(9000, 60));
+        let block = dna(300 << 20);
+        let most = patterns(9000, 60);
         assert!(block.pays_on_disk(most, 0.0));
         assert!(!block.pays_on_disk(most, block.in_memory()));
         assert!(block.pays_on_disk(patterns(10, 60), 10.0 * block.in_memory()));

@@ -6,7 +6,7 @@
 use super::file_search::FileSearch;
 use super::search_batch::Session;
 use super::search_results::{BatchMatches, Matches};
-use crate::error::Result;
+use crate::base::error::Result;
 use std::fmt;
 
 /// Parts of the memory that a batch of patterns and decoded blocks may take: one in so many.
@@ -83,8 +83,16 @@ impl<'a> Searcher<'a> {
 
 #[cfg(test)]
 mod tests {
-    use crate::events::Event;
-    use crate::{Archive, Device, Options, cases, compress};
+    use crate::Archive;
+    use crate::options::events::Event;
+
+    use crate::Device;
+
+    use crate::Options;
+
+    use crate::cases;
+
+    use crate::compress;
     use std::collections::HashMap;
     use std::io::Cursor;
     use std::sync::{Arc, Mutex};

@@ -7,14 +7,14 @@
 
 use super::file_block::FileBlock;
 use super::shared_input::SharedInput;
-use crate::contents::{self, Contents};
-use crate::error::Error;
-use crate::error::{Flaw, Result};
+use crate::base::error::Error;
+use crate::base::error::{Flaw, Result};
+use crate::base::shortage;
+use crate::engine::sorters::SliceGpus;
+use crate::filter::sequence::Layout;
 use crate::frame::SequencesTable;
-use crate::memory;
+use crate::frame::contents::{self, Contents};
 use crate::options::Options;
-use crate::sequence::Layout;
-use crate::sorters::SliceGpus;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -75,7 +75,7 @@ pub(crate) fn sections<'a>(
     layouts: &Layouts,
 ) -> Result<Vec<Section<'a>>> {
     let count = contents.blocks.len() as u64;
-    memory::check(count.saturating_mul(OF_BLOCK), options.memory_limit(), || {
+    shortage::check(count.saturating_mul(OF_BLOCK), options.memory_limit(), || {
         format!("a search of {count} blocks")
     })?;
     let mut all: Vec<Section> = Vec::new();
@@ -206,13 +206,14 @@ pub(crate) fn layout<'l>(block: &FileBlock, layouts: &'l mut Layouts) -> Result<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sequence::{self, Kind, LineState};
+    use crate::filter::sequence::{self, Kind, LineState};
 
     #[test]
     fn layouts_take_no_more_than_their_part_of_the_memory() {
         let (_, layout) =
             sequence::split(b">a\nACgt\nAC\n", Kind::Fasta, LineState::default()).unwrap();
-        let (size, mut layouts) = (layout.size() as u64, Layouts::default());
+        let size = layout.size() as u64;
+        let mut layouts = Layouts::default();
         for number in 0..10 {
             layouts.keep(number, layout.clone(), 3 * size);
             assert!(layouts.size <= 3 * size && layouts.all.contains_key(&number));

@@ -6,11 +6,11 @@
 use super::file_block::FileBlock;
 use super::sections::CONTRADICTION;
 use super::sequence_text::{Front, SequenceText};
-use crate::error::{Error, Flaw, Result};
+use crate::base::error::{Error, Flaw, Result};
+use crate::base::shortage;
 use crate::filter::SEQUENCES;
+use crate::filter::sequence::{self, Contribution, Layout, LineState};
 use crate::frame::{BlockKind, Shape};
-use crate::memory;
-use crate::sequence::{self, Contribution, Layout, LineState};
 
 /// The layout of a block takes up to one part of so many of the memory.
 const LAYOUT_SHARE: u64 = 2;
@@ -123,7 +123,7 @@ impl FileBlock<'_> {
         let raw_size = self.raw_size() as u64;
         let most = (raw_size / 4 + 16) * sequence::OF_ENTRY * LAYOUT_SHARE;
         let what = || format!("the layout of a block of {raw_size} bytes");
-        match memory::check(most, self.options.memory_limit(), what) {
+        match shortage::check(most, self.options.memory_limit(), what) {
             Err(limit) if flaw == sequence::NO_ROOM => self.locate(limit),
             _ => self.flaw(flaw),
         }

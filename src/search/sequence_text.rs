@@ -1,9 +1,11 @@
 //! What is searched of a block in a frame of sequences: the first bytes of its text, which are
 //! residues and a `0A` in front of each record.
 
-use crate::error::{Flaw, Result};
+use crate::base::error::{Flaw, Result};
+use crate::base::leb128;
 use crate::frame::FilterFields;
-use crate::{leb128, sequence};
+
+use crate::filter::sequence;
 use std::ops::Range;
 
 /// The searched text of a block.

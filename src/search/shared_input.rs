@@ -1,8 +1,8 @@
 //! The file as searches read it: by position and from any thread. What that takes is counted.
 
 use super::search_results::ReadCost;
-use crate::contents::ReadSeek;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::frame::contents::ReadSeek;
 use crate::frame::{CUT_OFF, read_payload};
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,7 +35,8 @@ impl<'a> SharedInput<'a> {
 
     /// Gives the file to `work` alone.
     pub fn with_input<T>(&self, work: impl FnOnce(&mut dyn ReadSeek) -> Result<T>) -> Result<T> {
-        let (mut work, mut done) = (Some(work), None);
+        let mut work = Some(work);
+        let mut done = None;
         self.file.with(&mut |input| done = work.take().map(|work| work(input)));
         done.expect("a lock gives its file")
     }

@@ -79,7 +79,8 @@ impl<'t> ScannedText<'t> {
     pub fn find_all(&self, patterns: &[&[u8]], limits: Option<&[usize]>) -> BatchMatches {
         let find = |n: usize| {
             let limit = limits.map_or(0, |limits| limits[n]);
-            let (mut count, mut positions) = (0, Vec::new());
+            let mut count = 0;
+            let mut positions = Vec::new();
             self.find(patterns[n], |at| {
                 count += 1;
                 if positions.len() < limit {

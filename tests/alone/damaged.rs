@@ -71,7 +71,8 @@ fn damaged(sources: &Sources, seed: u64) -> (&str, Vec<u8>) {
 #[test]
 fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
     let _alone = crate::alone();
-    let (sources, watchdog) = (Sources::new(), Watchdog::start());
+    let sources = Sources::new();
+    let watchdog = Watchdog::start();
     let mut tally = Tally::start();
     for seed in seeds(SHORT, 1) {
         watchdog.begin(seed);
@@ -95,7 +96,8 @@ fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
 #[cfg(all(feature = "cli", unix))]
 fn a_damaged_file_is_rejected_by_the_command_or_means_the_same() {
     let _alone = crate::alone();
-    let (sources, mut shell) = (Sources::new(), Shell::new());
+    let sources = Sources::new();
+    let mut shell = Shell::new();
     let mut tally = Tally::start();
     for seed in seeds(SHORT_COMMANDS, 20) {
         let case = || {

@@ -18,7 +18,8 @@ fn small_streams_start_no_threads() {
     let [fast, best] = [Effort::Fast, Effort::Best].map(|effort| usual.clone().effort(effort));
     for options in [usual, indexed, fast, best] {
         for len in [0, 1, 5000, text.len()] {
-            let (mut file, mut back) = (Vec::new(), Vec::new());
+            let mut file = Vec::new();
+            let mut back = Vec::new();
             bwz::compress(&text[..len], &mut file, &options).unwrap();
             bwz::decompress(&file[..], &mut back, &options).unwrap();
             assert!(back == text[..len]);

@@ -130,8 +130,8 @@ fn many_lost_parts_are_listed_as_json() {
     let dir = Dir::with(b"");
     dir.write("x.bwz", &file);
     let assert = dir.bwz("recover --json x.bwz -o saved").assert().code(2);
-    let (said, json) =
-        (stderr(assert), stdout(dir.bwz("recover --json -f x.bwz -o saved").assert()));
+    let said = stderr(assert);
+    let json = stdout(dir.bwz("recover --json -f x.bwz -o saved").assert());
     has_all(
         &said,
         &["lost bytes 0..1000", "... and 30 more lost parts, 30000 bytes in all; --json"],

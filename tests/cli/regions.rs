@@ -122,7 +122,8 @@ fn nothing_is_lost_that_came_before_an_unknown_name() {
     let dir = genome();
     let bed = "a\t0\t2\nNOPE\t0\t4\na\t2\t4\n";
     let list = "a:1-2\nNOPE\na:3-4\n";
-    let (first, both) = (">a:1-2\nAC\n", ">a:1-2\nAC\n>a:3-4\nGT\n");
+    let first = ">a:1-2\nAC\n";
+    let both = ">a:1-2\nAC\n>a:3-4\nGT\n";
     for (text, said) in [
         (bed, "has no record `NOPE` (r line 2)"),
         (list, "has no record `NOPE` (r line 2)"),

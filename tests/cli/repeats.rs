@@ -286,7 +286,8 @@ fn whole_records_go_or_stay() {
     assert!(!stderr(run).contains("parts of records"));
     // Of FASTQ, one of them wrapped, as CRLF.
     let read = |name: &str, n: usize| {
-        let (bases, end) = (&bases(n), if n == 3 { "\r\n" } else { "\n" });
+        let bases = &bases(n);
+        let end = if n == 3 { "\r\n" } else { "\n" };
         let wrap = if n == 2 { "\n" } else { "" };
         let (one, two) = bases.split_at(100);
         let lines = [format!("@{name}"), format!("{one}{wrap}{two}"), "+".to_owned()];

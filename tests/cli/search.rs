@@ -227,7 +227,8 @@ fn patterns_that_are_too_many_together_are_searched_in_turn() {
     for how in [both, "--revcomp -f patterns", "--json -f patterns"] {
         let arguments = format!("locate {how} x.bwz");
         let run = |memory: &str| dir.bwz(&format!("{arguments} {memory}")).assert().success();
-        let (all, in_turn) = (run(""), run("-M 12M"));
+        let all = run("");
+        let in_turn = run("-M 12M");
         assert!(all.get_output().stdout == in_turn.get_output().stdout, "{how}");
     }
     // One alone does not fit.

@@ -144,7 +144,8 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
 /// The temporary file that a process writes in a directory. Where it has no name, it is found as an
 /// open file of the process.
 pub fn temporary(dir: &Dir, pid: u32) -> Option<PathBuf> {
-    let (open, root) = (format!("/proc/{pid}/fd"), dir.root().canonicalize().unwrap());
+    let open = format!("/proc/{pid}/fd");
+    let root = dir.root().canonicalize().unwrap();
     if !fs::exists(&open).unwrap() {
         return dir.names().into_iter().find(|name| name.ends_with(".tmp")).map(|n| dir.path(&n));
     }

@@ -79,7 +79,8 @@ fn ask(dir: &Dir, what: &str, most: usize, is_listed_right: bool) {
     };
     let two = String::from_utf8(bases(90_000, 2)).unwrap();
     let shown = warned("extract --region two:70001-70050 --region two:5-9 x.bwz");
-    let (far, near) = (&two[70_000..70_050], &two[4..9]);
+    let far = &two[70_000..70_050];
+    let near = &two[4..9];
     assert_eq!(shown, format!(">two:70001-70050\n{far}\n>two:5-9\n{near}\n"), "{what}");
     let shown = warned(&format!("locate {} x.bwz", &two[80_000..80_040]));
     // Behind the header of the first record and its lines, and that of the second.

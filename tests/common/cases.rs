@@ -72,7 +72,8 @@ pub fn text(size: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(size + 16);
     let mut state = 1;
     while bytes.len() < size {
-        let (a, b) = (next(&mut state) as usize, next(&mut state) as usize);
+        let a = next(&mut state) as usize;
+        let b = next(&mut state) as usize;
         bytes.extend_from_slice(words[(a % words.len()) * (b % words.len()) / words.len()]);
         bytes.push(if a % 11 == 0 { b'\n' } else { b' ' });
     }
@@ -88,7 +89,8 @@ pub fn random(size: usize, alphabet: u32) -> Vec<u8> {
 
 /// The Fibonacci word, the worst case of many sorters.
 pub fn fibonacci(size: usize) -> Vec<u8> {
-    let (mut a, mut b) = (b"a".to_vec(), b"ab".to_vec());
+    let mut a = b"a".to_vec();
+    let mut b = b"ab".to_vec();
     while b.len() < size {
         let longer = [&b[..], &a[..]].concat();
         a = b;
@@ -102,7 +104,8 @@ pub fn fibonacci(size: usize) -> Vec<u8> {
 fn de_bruijn(order: u32) -> Vec<u8> {
     let mask = (1u32 << order) - 1;
     let mut seen = vec![false; 1 << order];
-    let (mut word, mut bytes) = (0, vec![b'0'; order as usize]);
+    let mut word = 0;
+    let mut bytes = vec![b'0'; order as usize];
     loop {
         seen[word as usize] = true;
         let bit = [1, 0].into_iter().find(|bit| !seen[(word << 1 & mask | bit) as usize]);
@@ -150,11 +153,14 @@ pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
 
 /// Lines of a log: times, numbers, addresses, and now and then something else.
 fn log(size: usize) -> Vec<u8> {
-    let (noise, mut lines, mut time) = (random(size, 251), Vec::new(), 36_000);
+    let noise = random(size, 251);
+    let mut lines = Vec::new();
+    let mut time = 36_000;
     for n in noise.chunks_exact(5).take_while(|n| n.len() == 5) {
         time += u32::from(n[0] / 50);
         let clock = format!("{:02}:{:02}:{:02}", time / 3600 % 24, time / 60 % 60, time % 60);
-        let (process, address) = (700 + u32::from(n[1] % 9), format!("10.0.{}.{}", n[2] % 4, n[3]));
+        let process = 700 + u32::from(n[1] % 9);
+        let address = format!("10.0.{}.{}", n[2] % 4, n[3]);
         let said = match n[4] % 20 {
             0..9 => format!("Failed password for root from {address} port {}", 4096 + time % 977),
             9..13 => format!("Accepted key 0x{:04x} of {address}", u32::from(n[4]) * 259),
@@ -172,11 +178,13 @@ fn log(size: usize) -> Vec<u8> {
 
 /// Lines of values with commas between, some of them quoted or left out.
 fn values(size: usize) -> Vec<u8> {
-    let (noise, mut lines) = (random(size, 251), b"number,town,code,count,share\r\n".to_vec());
+    let noise = random(size, 251);
+    let mut lines = b"number,town,code,count,share\r\n".to_vec();
     for (number, n) in noise.chunks_exact(4).enumerate() {
         let town =
             ["\"Vila, AD\"", "Encamp", "", "\"the \"\"old\"\" town\""][usize::from(n[0] % 4)];
-        let (code, count) = (["VL", "EN", "", "OT"][usize::from(n[0] % 4)], u32::from(n[1]) * 37);
+        let code = ["VL", "EN", "", "OT"][usize::from(n[0] % 4)];
+        let count = u32::from(n[1]) * 37;
         let number = 3_038_832 + 7 * number;
         let share = f64::from(n[2]) / 100.0;
         lines.extend(format!("{number},{town},{code},{count},{share:.3}\r\n").bytes());
@@ -190,12 +198,14 @@ fn values(size: usize) -> Vec<u8> {
 
 /// Lines of names and of names that look alike, in quotes.
 fn lists(size: usize) -> Vec<u8> {
-    let (noise, mut lines) = (random(size, 8), Vec::new());
+    let noise = random(size, 8);
+    let mut lines = Vec::new();
     for (number, n) in noise.chunks_exact(6).enumerate() {
         let sound =
             |n: &u8| ["ber", "ge", "lin", "vo", "schu", "ta", "\u{e4}r", "no"][usize::from(*n)];
         let name: String = n.iter().map(sound).collect();
-        let (short, other) = (&name[..name.len() - 1], name.replace("e", "\u{e9}"));
+        let short = &name[..name.len() - 1];
+        let other = name.replace("e", "\u{e9}");
         lines.extend(format!("{number};'{name}';'{short}, {name}, {other}en'\n").bytes());
         if lines.len() > size {
             break;
@@ -207,7 +217,8 @@ fn lists(size: usize) -> Vec<u8> {
 
 /// Records of FASTQ, of 100 residues each or less.
 pub fn reads(size: usize) -> Vec<u8> {
-    let (mut file, noise) = (Vec::new(), random(size, 40));
+    let mut file = Vec::new();
+    let noise = random(size, 40);
     for (n, residues) in dna(size).chunks(100).enumerate().take(size / 190) {
         let residues = &residues[..100 - usize::from(noise[n] / 39) * n % 40];
         let qualities: Vec<u8> = noise[n * 100..][..residues.len()]
@@ -240,7 +251,8 @@ fn wrapped(sequence: &[u8]) -> Vec<u8> {
 
 /// Records of 20 bytes: a counter, a place that grows, numbers of few values, and noise.
 fn table(size: usize) -> Vec<u8> {
-    let (noise, mut place) = (random(size / 20 + 1, 256), 0x0040_1000_u32);
+    let noise = random(size / 20 + 1, 256);
+    let mut place = 0x0040_1000_u32;
     let records = noise.iter().zip(0u32..).map(|(noise, n)| {
         place += 8 + u32::from(noise % 5) * 8;
         let kind = [8, 8, 8, 7, 0x25][usize::from(noise / 3 % 5)];
@@ -254,7 +266,8 @@ fn table(size: usize) -> Vec<u8> {
 fn image(size: usize) -> Vec<u8> {
     let noise = random(size / 2, 16);
     let sample = |(n, noise): (usize, &u8)| {
-        let (x, y) = (n % 300, n / 300);
+        let x = n % 300;
+        let y = n / 300;
         let slope = x * (300 - x) / 12 + y * 7 % 1900 + usize::from(*noise);
         (slope as u16 & 0xFFF).to_le_bytes()
     };
@@ -263,7 +276,8 @@ fn image(size: usize) -> Vec<u8> {
 
 /// Calls of a few functions from everywhere, between other instructions.
 fn x86(size: usize) -> Vec<u8> {
-    let (noise, mut code) = (random(size, 256), Vec::new());
+    let noise = random(size, 256);
+    let mut code = Vec::new();
     for part in noise.chunks_exact(4) {
         let body: [&[u8]; 5] = [
             b"\x48\x89\xE5",
@@ -284,7 +298,8 @@ fn x86(size: usize) -> Vec<u8> {
 
 /// The same in words.
 fn arm64(size: usize) -> Vec<u8> {
-    let (noise, mut code) = (random(size / 4, 256), Vec::new());
+    let noise = random(size / 4, 256);
+    let mut code = Vec::new();
     for part in noise.chunks_exact(4) {
         let here = code.len() as u32 / 4;
         let target = u32::from(part[2] % 64) * 97 % 1024;

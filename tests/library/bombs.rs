@@ -16,7 +16,8 @@ fn payload() -> Vec<u8> {
     let samples: Vec<u32> = (0..SIZE).step_by(1 << 22).map(|pos| SIZE - pos).collect();
     let limits = SliceLimits { runs: 1, bytes: 1 << 24 };
     let coded = coder::encode_slices(&vec![0; 1 << 24], limits, Coding::StaticRans);
-    let (models, slice) = (&coded.models, &coded.slices[0]);
+    let models = &coded.models;
+    let slice = &coded.slices[0];
     let array = |values: &[u32]| {
         let bytes = values.iter().flat_map(|value| value.to_le_bytes());
         [32].into_iter().chain(bytes).collect::<Vec<u8>>()
@@ -48,7 +49,8 @@ fn checksum_of_zeros() -> u32 {
 
 /// A frame of one block of [`SIZE`] zeros.
 fn bomb() -> Vec<u8> {
-    let (payload, checksum) = (payload(), checksum_of_zeros());
+    let payload = payload();
+    let checksum = checksum_of_zeros();
     let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
     let start = sealed([&common::frame_start()[..], &words(&[SIZE]), &[0]].concat());
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 0];

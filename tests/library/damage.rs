@@ -11,7 +11,8 @@ use std::time::Duration;
 /// Small files of every kind: empty, stored, text, several blocks, several frames.
 fn small_files() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let file = |name, raw: &[u8], block| (name, raw.to_vec(), compressed(raw, block));
-    let (one, two) = (cases::text(500), cases::random(40, 256));
+    let one = cases::text(500);
+    let two = cases::random(40, 256);
     let frames = [compressed(&one, 300), compressed(b"", 1), compressed(&two, 64)].concat();
     vec![
         file("empty", b"", 1),
@@ -118,7 +119,8 @@ fn a_decoder_that_failed_stays_so() {
 fn swapped_blocks_are_noticed_by_every_reader() {
     let raw = cases::random(3_000, 256);
     let mut file = compressed(&raw, 1_000);
-    let (first, second) = (16..1058, 1058..2100);
+    let first = 16..1058;
+    let second = 1058..2100;
     let moved = [&file[second], &file[first.clone()]].concat();
     file[first.start..first.start + moved.len()].copy_from_slice(&moved);
     assert!(decompressed(&file).1.is_err());
@@ -168,7 +170,8 @@ fn recover_tells_of_a_cut_and_of_a_hole() {
         [Lost { start: 30_000, end: Some(40_000) }, Lost { start: 40_000, end: None }]
     );
 
-    let (from, to) = (blocks[1].coded.start as usize + 9, blocks[3].coded.start as usize + 60);
+    let from = blocks[1].coded.start as usize + 9;
+    let to = blocks[3].coded.start as usize + 60;
     let (saved, lost) = recover(&[&file[..from], &file[to..]].concat());
     assert!(saved == [&raw[..10_000], &raw[40_000..]].concat());
     assert_eq!(lost, [Lost { start: 10_000, end: Some(40_000) }]);
@@ -191,7 +194,8 @@ fn recover_does_not_take_a_stored_bwz_file_for_its_own_blocks() {
         let recovery = bwz::recover(Cursor::new(bad), &mut saved, &options(1)).unwrap();
         let lost: &bwz::BlockInfo = &blocks[lost];
         assert_eq!(recovery.lost, [Lost { start: lost.raw.start, end: Some(lost.raw.end) }]);
-        let (before, behind) = (lost.raw.start as usize, lost.raw.end as usize);
+        let before = lost.raw.start as usize;
+        let behind = lost.raw.end as usize;
         assert!(saved == [&inner[..before], &inner[behind..]].concat());
     }
 }
@@ -354,7 +358,8 @@ fn a_decoder_gives_what_is_ready_before_it_reads_on() {
     let file = compressed(&cases::text(20_000), 1000);
     let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
     let ends: Vec<usize> = archive.blocks().iter().map(|b| b.coded.end as usize).collect();
-    let (checked, read) = (Signal::default(), Arc::default());
+    let checked = Signal::default();
+    let read = Arc::default();
     let signal = checked.clone();
     let options = options(1000).on_event(move |event| {
         if let Event::Done { block: 0, step: Step::Check, .. } = event {

@@ -129,7 +129,8 @@ fn a_gpu_that_is_not_there_leaves_the_work_to_the_others() {
     let (file, warnings) = compressed(&raw, options.device(some));
     assert!(file == expected);
     let [warning] = &warnings[..] else { panic!("{warnings:?}") };
-    let (start, end) = ("cuda:99: ", "; sorting on the other GPUs");
+    let start = "cuda:99: ";
+    let end = "; sorting on the other GPUs";
     assert!(warning.starts_with(start) && warning.ends_with(end), "{warning}");
 }
 
@@ -177,7 +178,8 @@ fn damage_is_the_same_on_every_device() {
     if !has_gpu() {
         return;
     }
-    let (raw, mut count) = (cases::text(30_000), 0);
+    let raw = cases::text(30_000);
+    let mut count = 0;
     let file = compressed(&raw, common::options(4000)).0;
     for at in (0..file.len()).step_by(13) {
         let mut damaged = file.clone();

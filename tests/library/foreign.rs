@@ -11,7 +11,8 @@ use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 
 /// Raw bytes, and a file of them.
 fn files() -> Vec<(Vec<u8>, Vec<u8>)> {
-    let (text, genome) = (cases::text(9000), common::fasta(9000));
+    let text = cases::text(9000);
+    let genome = common::fasta(9000);
     let mut files = vec![(genome.clone(), common::indexed_sequences(&genome))];
     for rate in [None, Some(16)] {
         files.push((text.clone(), common::uneven(&text, rate)));
@@ -53,7 +54,8 @@ fn files_of_other_writers_are_recovered() {
             let mut saved = Vec::new();
             let recovery =
                 bwz::recover(Cursor::new(&file[..end]), &mut saved, &options(1)).unwrap();
-            let (start, end) = (lost.raw.start, lost.raw.end);
+            let start = lost.raw.start;
+            let end = lost.raw.end;
             assert_eq!(recovery.lost[0], bwz::Lost { start, end: Some(end) });
             assert!(saved == [&raw[..start as usize], &raw[end as usize..]].concat());
         }

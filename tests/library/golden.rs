@@ -59,7 +59,8 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         .into_iter()
         .map(|(name, raw, block)| (name, raw.clone(), compressed(&raw, block)))
         .collect();
-    let (text, bits) = (cases::text(30_000), cases::random(200_000, 2));
+    let text = cases::text(30_000);
+    let bits = cases::random(200_000, 2);
     all.push(("indexed", text.clone(), indexed(&text, 20_000, Some(64))));
     all.push(("indexed-for-counting", bits.clone(), indexed(&bits, 1 << 20, Some(0))));
     for (name, raw) in [
@@ -203,7 +204,8 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
     // A sound file of the same raw bytes lends what is around the payload.
     let ours = compressed(&raw, 1 << 20);
     let table = ours.len() - 32 - 16 - 28;
-    let (mut head, mut tail) = (ours[..58].to_vec(), ours[table..].to_vec());
+    let mut head = ours[..58].to_vec();
+    let mut tail = ours[table..].to_vec();
     head[16 + 10..16 + 12].copy_from_slice(&[3, 0]);
     head[16 + 17..16 + 21].copy_from_slice(&(payload.len() as u32).to_le_bytes());
     head[16 + 34..16 + 38].copy_from_slice(&crc32fast::hash(&payload).to_le_bytes());

@@ -104,7 +104,8 @@ fn the_payload_of_a_block_above_the_memory_limit_is_not_read_to_refuse_it() {
 
 #[test]
 fn a_seek_table_that_the_memory_does_not_hold_is_not_read() {
-    let (count, area) = (1 << 30, 43 << 30);
+    let count = 1 << 30;
+    let area = 43 << 30;
     let end = Archive::open(frame(&[], area, (count, 16 * count), &[]), &options(1));
     let Err(Error::Limit { what, needed, .. }) = end else { panic!("{end:?}") };
     assert!(what.contains("1073741824 blocks") && needed > 16 * count, "{what}");
@@ -113,7 +114,8 @@ fn a_seek_table_that_the_memory_does_not_hold_is_not_read() {
 #[test]
 fn a_file_whose_seek_table_the_memory_does_not_hold_is_saved_by_a_scan() {
     let raw = cases::random(60_000, 256);
-    let (file, tight) = (compressed(&raw, 1), options(1).threads(1).memory(14 << 20));
+    let file = compressed(&raw, 1);
+    let tight = options(1).threads(1).memory(14 << 20);
     let end = Archive::open(Cursor::new(&file), &tight);
     assert!(matches!(end, Err(Error::Limit { allowed: 0xe0_0000, .. })), "{end:?}");
     let mut saved = Vec::new();

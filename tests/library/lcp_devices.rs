@@ -127,7 +127,9 @@ fn sequences() -> (Sequences, Sequences, Sequences) {
         other => *other,
     };
     let reverse: Vec<u8> = bases[..10_000].iter().rev().map(complement).collect();
-    let (mut a, mut b, mut reads) = (Sequences::new(), Sequences::new(), Sequences::new());
+    let mut a = Sequences::new();
+    let mut b = Sequences::new();
+    let mut reads = Sequences::new();
     a.add(b"a1", &bases[..40_000]).unwrap();
     a.add(b"a2", &bases[40_000..]).unwrap();
     b.add(b"b1", &other).unwrap();

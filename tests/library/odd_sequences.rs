@@ -36,7 +36,9 @@ fn header_name(line: &[u8], mark: u8) -> Option<Vec<u8>> {
 /// The records of a file, and the bytes of its sequences that are no residues.
 fn naive(raw: &[u8], mark: u8) -> (Vec<Truth>, usize) {
     let mut records: Vec<Truth> = Vec::new();
-    let (mut start, mut are_qualities, mut odd) = (0, false, 0);
+    let mut start = 0;
+    let mut are_qualities = false;
+    let mut odd = 0;
     for line in raw.split_inclusive(|&byte| byte == b'\n') {
         let offset = start as u64;
         start += line.len();
@@ -127,7 +129,9 @@ fn bases(dice: &mut Dice, len: usize) -> Vec<u8> {
         b"N",
     ];
     let mut line = Vec::new();
-    let (is_odd, is_small, is_rna) = (dice.roll(4) == 0, dice.roll(5) == 0, dice.roll(9) == 0);
+    let is_odd = dice.roll(4) == 0;
+    let is_small = dice.roll(5) == 0;
+    let is_rna = dice.roll(9) == 0;
     while line.len() < len {
         let base = b"ACGTACGTACGTACGTACGTRYNK"[dice.roll(24)];
         let base = if is_rna && base == b'T' { b'U' } else { base };
@@ -425,7 +429,8 @@ fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
             let wanted: Vec<u64> = upper.iter().map(|bases| bases.len() as u64).collect();
             assert_eq!(lengths, wanted, "{byte:02X} at {at}");
             let written = &truths[truths.len() - 1].written;
-            let (end, last) = (written.len() as u64, truths.len() - 1);
+            let end = written.len() as u64;
+            let last = truths.len() - 1;
             let region = archive.regions(&[(last, end - 20..end)]).unwrap();
             assert_eq!(region, [&written[written.len() - 20..]], "{byte:02X} at {at}");
         }

@@ -149,7 +149,8 @@ fn frames_behind_each_other_have_their_own_tables() {
     let raws: Vec<_> = variants().into_iter().map(|(_, raw)| raw).collect();
     let files: Vec<_> = raws.iter().map(|raw| indexed(raw, &options)).collect();
     let (mut all, warnings) = open(&files.concat(), &options);
-    let (mut expected, mut start) = (Vec::new(), 0);
+    let mut expected = Vec::new();
+    let mut start = 0;
     for (raw, file) in raws.iter().zip(&files) {
         let (mut one, _) = open(file, &options);
         for (name, numbers, qualities, is_regular) in said(one.records().unwrap()) {

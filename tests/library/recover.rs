@@ -158,7 +158,8 @@ fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
 #[test]
 fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
     let raw = cases::random(3_000, 256);
-    let (file, third) = (compressed(&raw, 1_000), 16 + 2 * 1_042);
+    let file = compressed(&raw, 1_000);
+    let third = 16 + 2 * 1_042;
     let footer = file.len() - 32;
     let file = resealed(file, third + 9, &[0x80], third..third + 38);
     let file = resealed(file, footer, &2_000_u64.to_le_bytes(), footer..footer + 24);
@@ -172,7 +173,8 @@ fn sound_tables_of_fewer_blocks_are_contradicted_by_the_checksum() {
     let raw = cases::random(3_000, 256);
     let mut shorter = compressed(&raw[..2_000], 1_000);
     let whole = compressed(&raw, 1_000);
-    let (footer, of_whole) = (shorter.len() - 32, whole.len() - 32);
+    let footer = shorter.len() - 32;
+    let of_whole = whole.len() - 32;
     shorter = resealed(shorter, footer + 20, &whole[of_whole + 20..][..4], footer..footer + 24);
     let file = [compressed(b"before", 9), shorter, compressed(b"behind", 9)].concat();
     let (saved, recovery) = recover(file);

@@ -34,7 +34,9 @@ fn rejects() -> Vec<Reject> {
     let text = Patient(compressed(&raw, 1 << 20));
     let stored = Patient(compressed(&cases::random(50, 256), 1 << 20));
     let empty = Patient(compressed(b"", 1 << 20));
-    let (table, footer, size) = (text.table(), text.footer(), text.0.len());
+    let table = text.table();
+    let footer = text.footer();
+    let size = text.0.len();
     let with_sample = |sample: u64| text.with_parts(Parts { sample, ..text.parts() });
     let t = || text.clone();
     let searchable = Patient(indexed(&raw, 1 << 20, Some(0)));

@@ -170,7 +170,8 @@ fn the_decoder_gives_what_decompress_gives() {
     let file = compressed(&raw, 1 << 16);
     for piece in [1, 1000, 65_536, 400_000] {
         let mut decoder = Decoder::new(&file[..], &options(1 << 16));
-        let (mut restored, mut buffer) = (Vec::new(), vec![0; piece]);
+        let mut restored = Vec::new();
+        let mut buffer = vec![0; piece];
         loop {
             let read = decoder.read(&mut buffer).unwrap();
             if read == 0 {
@@ -260,8 +261,10 @@ proptest! {
 
     #[test]
     fn any_range_is_the_same_slice(raw in prop::collection::vec(0u8..9, 1..4000), block in 1u32..900, a: usize, b: usize) {
-        let (a, b) = (a % (raw.len() + 1), b % (raw.len() + 1));
-        let (start, end) = (a.min(b), a.max(b));
+        let a = a % (raw.len() + 1);
+        let b = b % (raw.len() + 1);
+        let start = a.min(b);
+        let end = a.max(b);
         let mut archive = Archive::open(Cursor::new(compressed(&raw, block)), &options(block)).unwrap();
         let mut out = Vec::new();
         archive.read_range(start as u64..end as u64, &mut out).unwrap();

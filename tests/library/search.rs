@@ -363,7 +363,8 @@ fn damage_never_makes_a_wrong_count() {
     let pattern = &text[400_000..400_011];
     let wanted = naive(&text, pattern);
     let seek_table = file.len() - 100;
-    let (mut errors, mut right) = (0, 0);
+    let mut errors = 0;
+    let mut right = 0;
     let everywhere = (0..file.len()).step_by(9001);
     // Headers and the seek table byte by byte; the index lies behind the samples.
     let samples = 16 + 42 + 1 + (1_500_000 / 8) * 21 / 8;

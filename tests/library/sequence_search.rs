@@ -19,12 +19,14 @@ struct Truth {
 
 /// A genome in lines of some columns, and the truth about it.
 fn genome(sizes: &[usize], columns: usize, line_end: &str) -> (Vec<u8>, Vec<Truth>) {
-    let (mut raw, mut truths) = (Vec::new(), Vec::new());
+    let mut raw = Vec::new();
+    let mut truths = Vec::new();
     let mut random = cases::random(sizes.iter().sum(), 4).into_iter();
     for (number, &size) in sizes.iter().enumerate() {
         let name = format!("chr{number}");
         raw.extend(format!(">{name} a genome{line_end}").bytes());
-        let (mut written, mut offsets) = (Vec::new(), Vec::new());
+        let mut written = Vec::new();
+        let mut offsets = Vec::new();
         for n in 0..size {
             let base = b"ACGT"[usize::from(random.next().unwrap())];
             let base = if n % 5000 > 4900 { b'N' } else { base };
@@ -75,7 +77,8 @@ type Letters = (Vec<u8>, Vec<u64>);
 
 /// Records of random letters in lines of some columns, as a file and as they are searched.
 pub fn genome_of(sizes: &[usize], columns: usize, letters: &[u8]) -> (Vec<u8>, Vec<Letters>) {
-    let (mut raw, mut records) = (Vec::new(), Vec::new());
+    let mut raw = Vec::new();
+    let mut records = Vec::new();
     let mut random = cases::random(sizes.iter().sum(), letters.len() as u32).into_iter();
     for (number, &size) in sizes.iter().enumerate() {
         raw.extend(format!(">chr{number}\n").bytes());
@@ -224,7 +227,8 @@ fn records_and_regions_are_those_of_the_genome() {
                     assert_eq!((record.line_bases, record.line_width), (columns, width), "{what}");
                 }
                 for (from, to) in [(0, len), (len / 3, len / 3 + 5), (len / 2, len), (len, len)] {
-                    let (from, to) = (from.min(len), to.min(len));
+                    let from = from.min(len);
+                    let to = to.min(len);
                     let bases = archive.region(&truth.name, from as u64..to as u64).unwrap();
                     assert!(bases == truth.written[from..to], "{what}: {from}..{to}");
                 }
@@ -283,7 +287,8 @@ fn what_is_layout_in_sequences_is_refused() {
 /// Bytes in sequences that are no residues are found as they stand, in stored blocks too.
 #[test]
 fn odd_bytes_are_searched_as_they_stand() {
-    let (head, odd) = (b">a 7?\n", b"AC?GT\nac??gt\nAC>7~\nACGT\x00[\x7F\n");
+    let head = b">a 7?\n";
+    let odd = b"AC?GT\nac??gt\nAC>7~\nACGT\x00[\x7F\n";
     let lines = [&head[..], &[b'C'; 100], b"\n", odd].concat();
     for raw in [lines.clone(), lines.repeat(500)] {
         let times = raw.len() as u64 / lines.len() as u64;

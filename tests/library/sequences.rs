@@ -80,7 +80,8 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
             };
             let table = sequences_table(&content.bytes, pieces.len()).unwrap();
             // By hand, from the text of all blocks.
-            let (mut records, mut continued) = (0, 0);
+            let mut records = 0;
+            let mut continued = 0;
             let mut before_piece = OddBytes::default();
             for (piece, [records_before, before, residues]) in pieces.iter().zip(table) {
                 assert_eq!((records_before, before), (records, continued), "{name}, {block_size}");
@@ -133,7 +134,8 @@ fn a_layout_is_small() {
     layout.write(&mut side);
     assert!(side.len() < 60, "{} bytes", side.len());
     let (_, layout) = split(&cases::reads(230_000), Kind::Fastq, LineState::default()).unwrap();
-    let (mut side, records) = (Vec::new(), layout.records());
+    let mut side = Vec::new();
+    let records = layout.records();
     layout.write(&mut side);
     assert!(side.len() < records, "{} bytes for {records} records", side.len());
 }

@@ -4,6 +4,7 @@
 mod architecture;
 mod circles;
 mod crashes;
+mod density;
 mod kernels;
 mod remains;
 mod rooms;

@@ -46,7 +46,7 @@ pub fn shipped_code(text: &str) -> String {
     code
 }
 
-fn without_comments_and_strings(text: &str) -> String {
+pub fn without_comments_and_strings(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
     while let Some(c) = rest.chars().next() {
@@ -100,7 +100,8 @@ pub struct Import {
 
 /// The imports of a file's code, and the code without them.
 pub fn imports(code: &str) -> (Vec<Import>, String) {
-    let (mut found, mut rest) = (Vec::new(), String::new());
+    let mut found = Vec::new();
+    let mut rest = String::new();
     for statement in code.split_inclusive(';') {
         let Some(at) = statement.find("use ").filter(|at| begins_word(statement, *at)) else {
             rest.push_str(statement);
@@ -142,7 +143,8 @@ fn expand(before: &[String], tree: &str, found: &mut impl FnMut(Vec<String>, Str
 
 /// The parts of a group, at the commas that are in no group inside.
 fn branches(group: &str) -> Vec<String> {
-    let (mut parts, mut depth) = (vec![String::new()], 0);
+    let mut parts = vec![String::new()];
+    let mut depth = 0;
     for c in group.chars() {
         depth += i32::from(c == '{') - i32::from(c == '}');
         match c {
@@ -261,7 +263,8 @@ fn module(path: &str) -> Vec<String> {
 
 /// Whether `child` lies in a folder that is the module `parent`.
 pub fn is_parent_of(parent: &str, child: &str) -> bool {
-    let (parent_module, child) = (module(parent), module(child));
+    let parent_module = module(parent);
+    let child = module(child);
     !parent_module.is_empty()
         && child.len() > parent_module.len()
         && child.starts_with(&parent_module)

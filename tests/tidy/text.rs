@@ -31,7 +31,8 @@ fn files_are_rooms_not_halls() {
 #[test]
 fn comments_fit_the_page() {
     for (path, text) in sources() {
-        let (mut in_block, mut in_example) = (false, false);
+        let mut in_block = false;
+        let mut in_example = false;
         for (n, line) in text.lines().enumerate() {
             let doc = line.trim_start().trim_start_matches(['/', '!']).trim_start();
             in_example ^= doc.starts_with("```");

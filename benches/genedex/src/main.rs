@@ -52,7 +52,8 @@ unsafe impl GlobalAlloc for Counted {
 static ALLOCATOR: Counted = Counted;
 
 fn main() {
-    let (mut runs, mut files) = (5, Vec::new());
+    let mut runs = 5;
+    let mut files = Vec::new();
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
         match arg.as_str() {

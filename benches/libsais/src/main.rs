@@ -8,7 +8,9 @@ use libsais::{SuffixArrayConstruction, ThreadCount};
 use std::time::{Duration, Instant};
 
 fn main() {
-    let (mut runs, mut threads, mut files) = (4, 16, Vec::new());
+    let mut runs = 4;
+    let mut threads = 16;
+    let mut files = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|n| n.parse().ok()).expect("a number");
@@ -28,14 +30,16 @@ fn main() {
             let best = times.iter().map(of).min().expect("a run");
             text.len() as f64 / 1e6 / best.as_secs_f64()
         };
-        let (sorted, all) = (speed(|times| times[0]), speed(|times| times[1]));
+        let sorted = speed(|times| times[0]);
+        let all = speed(|times| times[1]);
         println!("{name}: {sorted:.1} MB/s, with LCP {all:.1} MB/s, on {threads} threads");
     }
 }
 
 /// How long the suffix array takes, and both arrays.
 fn time(text: &[u8], threads: u16) -> [Duration; 2] {
-    let (start, threads) = (Instant::now(), ThreadCount::fixed(threads));
+    let start = Instant::now();
+    let threads = ThreadCount::fixed(threads);
     let sorting = SuffixArrayConstruction::for_text(text).in_owned_buffer32();
     let sorted = sorting.multi_threaded(threads).run().expect("memory");
     let took = start.elapsed();

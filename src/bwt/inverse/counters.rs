@@ -9,9 +9,9 @@
 //! before it. Two passes of histograms (symbols per chunk; then symbols per part of a stream)
 //! compute them, each at about 0.4 ns per byte.
 
+use crate::base::positions::Row;
+use crate::base::tasks::Executor;
 use crate::coder;
-use crate::positions::Row;
-use crate::tasks::Executor;
 use std::ops::Range;
 
 /// Minimum number of rows for a task of its own, which has to clear and sum 2 x 256 KiB of

@@ -6,7 +6,7 @@
 //! of the walk.
 
 use super::counters::Counters;
-use crate::positions::Row;
+use crate::base::positions::Row;
 
 /// Upper bound of the number of slots, which take 2 bytes each: more would not stay in the cache,
 /// fewer would need more steps.
@@ -81,7 +81,9 @@ impl<R: Row> FirstSymbols<R> {
 /// 1 start with no pair; their rows are counted to a neighbour, since no walk of an intact BWT
 /// leads there.
 fn present<R: Row>(counters: &Counters<R>) -> (Vec<R>, Vec<[u8; 2]>) {
-    let (mut ends, mut symbols, mut last) = (Vec::new(), Vec::new(), None);
+    let mut ends = Vec::new();
+    let mut symbols = Vec::new();
+    let mut last = None;
     let occurring = counters.symbols();
     // Plain loops: there may be 65536 pairs, even in a small block.
     for &x in &occurring {

@@ -11,9 +11,9 @@
 
 use super::first_symbols::FirstSymbols;
 use super::lf_squared::LfSquared;
-use crate::error::Flaw;
-use crate::positions::Row;
-use crate::tasks::Executor;
+use crate::base::error::Flaw;
+use crate::base::positions::Row;
+use crate::base::tasks::Executor;
 use std::iter;
 use std::ops::Range;
 
@@ -90,7 +90,8 @@ impl<'a, R: Row> LaneWalk<'a, R> {
     /// Walks lanes of equal length; only the last may be shorter.
     fn walk(&self, mut lanes: InverseLanes<R>, samples: &[R]) -> Result<(), Flaw> {
         let len = |lane: Option<&&mut [u8]>| lane.map_or(0, |lane| lane.len());
-        let (longest, shortest) = (len(lanes.unwritten.first()), len(lanes.unwritten.last()));
+        let longest = len(lanes.unwritten.first());
+        let shortest = len(lanes.unwritten.last());
         // Rows are noted at the same step in all lanes, so a shorter lane is then walked by itself.
         if lanes.noted.is_empty() || shortest == longest {
             self.advance(&mut lanes, shortest);
@@ -129,7 +130,9 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         noted: &mut [[R; STAGE / 2]],
         len: usize,
     ) {
-        let (spacing, mut left, mut end) = (lanes.spacing, len, STAGE / 2);
+        let spacing = lanes.spacing;
+        let mut left = len;
+        let mut end = STAGE / 2;
         while left > 0 {
             let len = if left.is_multiple_of(spacing) { spacing } else { left % spacing };
             self.round(&mut lanes.rows, stages, end - len / 2..end);

@@ -4,8 +4,8 @@
 //! pair of symbols. This takes about 1.5 ns per byte, and the time to map 4 bytes of fresh memory.
 
 use super::counters::{Chunk, Counters, LColumn};
-use crate::positions::Row;
-use crate::tasks::Executor;
+use crate::base::positions::Row;
+use crate::base::tasks::Executor;
 
 /// LF(LF(row)) for each row.
 ///
@@ -88,11 +88,12 @@ fn fill<R: Row>(
 fn fill_in_turn<R: Row>(mut a: Cursor<R>, mut b: Cursor<R>) {
     while a.run() > 0 && b.run() > 0 {
         let len = a.run().min(b.run());
-        let ((entries_a, symbols_a), (entries_b, symbols_b)) = (a.take(len), b.take(len));
+        let (entries_a, symbols_a) = a.take(len);
+        let (entries_b, symbols_b) = b.take(len);
         let of_a = entries_a.iter_mut().zip(symbols_a);
         let of_b = entries_b.iter_mut().zip(symbols_b);
-        let (mut next_a, mut next_b) =
-            (NextEntries::new(a.column, a.chunk), NextEntries::new(b.column, b.chunk));
+        let mut next_a = NextEntries::new(a.column, a.chunk);
+        let mut next_b = NextEntries::new(b.column, b.chunk);
         for ((entry_a, &c), (entry_b, &d)) in of_a.zip(of_b) {
             *entry_a = next_a.entry(c).pack();
             *entry_b = next_b.entry(d).pack();

@@ -36,11 +36,11 @@ mod run_inverse;
 
 use super::table_pool::TablePool;
 use super::{Bwt, ByteSums};
+use crate::base::error::Result;
+use crate::base::positions::{NarrowLimits, Packed40};
+use crate::base::tasks::Executor;
+use crate::base::threads;
 use crate::coder;
-use crate::error::Result;
-use crate::positions::{NarrowLimits, Packed40};
-use crate::tasks::Executor;
-use crate::threads;
 pub(crate) use counters::{count, counts};
 use lf_squared::LfSquared;
 pub(crate) use noted_rows::invert_with_rows;
@@ -179,7 +179,8 @@ mod tests {
         let source = cases::random(1 << 20, 256);
         let mut numbers = source.iter().map(|&b| usize::from(b)).cycle();
         let mut number = |below: usize| numbers.next().unwrap() % below;
-        let (mut shortened, mut table) = (0, [0; 10_000]);
+        let mut shortened = 0;
+        let mut table = [0; 10_000];
         let mut check = |bwt: &Bwt, block: Option<&[u8]>, kept: usize| {
             let Some(short) = RunInverse::new(bwt, kept, Executor::CALLING) else { return };
             let room = &mut table[..=bwt.bytes.len()];
@@ -191,14 +192,18 @@ mod tests {
             shortened += 1;
         };
         for _ in 0..3000 {
-            let (alphabet, lengths, most) = (1 + number(4), 1 + number(100), number(4) as u8);
+            let alphabet = 1 + number(4);
+            let lengths = 1 + number(100);
+            let most = number(4) as u8;
             let mut block = Vec::new();
             for _ in 0..1 + number(50) {
-                let (short, long) = (1 + number(3), 1 + number(lengths));
+                let short = 1 + number(3);
+                let long = 1 + number(lengths);
                 block.extend(std::iter::repeat_n(number(alphabet) as u8, short));
                 block.extend(std::iter::repeat_n(most, long));
             }
-            let (kept, rate) = (1 + number(9), 2 << number(6));
+            let kept = 1 + number(9);
+            let rate = 2 << number(6);
             let bwt = super::super::Sorter::Cpu.sort(&block, rate).unwrap();
             check(&bwt, Some(&block), kept);
             for _ in 0..8 {
@@ -307,7 +312,8 @@ mod tests {
         if testing::gpu().is_none() {
             return;
         }
-        let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
+        let mut inverse = GpuInverse::new(0).unwrap();
+        let mut count = 0;
         let mut on_gpu = |bwt: &Bwt| {
             inverse.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
             inverse

@@ -5,10 +5,10 @@ use super::super::Bwt;
 use super::lanes::{NotedRows, STAGE};
 use super::lf_squared::LfSquared;
 use super::rebuild::{check, no_memory, rebuild};
-use crate::allocation;
-use crate::error::Result;
-use crate::positions::Row;
-use crate::tasks::Executor;
+use crate::base::allocation;
+use crate::base::error::Result;
+use crate::base::positions::Row;
+use crate::base::tasks::Executor;
 
 /// Restores a block like [`super::invert`], and also returns the rows at every multiple of `rate`,
 /// a power of two from 2 to the block's own sample rate. Takes about as long.

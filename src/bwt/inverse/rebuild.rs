@@ -5,13 +5,14 @@ use super::counters::Counters;
 use super::first_symbols::FirstSymbols;
 use super::lanes::{LaneWalk, NotedRows};
 use super::lf_squared::LfSquared;
-use crate::error::{Error, Flaw, Result};
-use crate::positions::Row;
-use crate::tasks::Executor;
+use crate::base::error::{Error, Flaw, Result};
+use crate::base::positions::Row;
+use crate::base::tasks::Executor;
 
 /// Checks the invariants of [`Bwt`] that the other steps rely on.
 pub fn check(bwt: &Bwt) -> Result<(), Flaw> {
-    let (len, rate) = (bwt.bytes.len(), bwt.sample_rate as usize);
+    let len = bwt.bytes.len();
+    let rate = bwt.sample_rate as usize;
     if len == 0 || len as u64 > MAX_BLOCK_SIZE {
         return Err(Flaw("a block holds 1 to 2^40 - 1 bytes"));
     }
@@ -42,7 +43,8 @@ pub fn rebuild<R: Row>(
     // The table holds all information of the BWT, so the text can reuse its memory.
     let Bwt { bytes: mut text, sample_rate, samples } = bwt;
     let samples: Vec<R> = samples.into_iter().map(|row| R::new(row as usize)).collect();
-    let (mut unwritten, mut row) = (&mut text[..], R::default());
+    let mut unwritten = &mut text[..];
+    let mut row = R::default();
     if unwritten.len() % 2 == 1 {
         // A step writes two bytes, so the last byte is written here.
         *unwritten.split_off_last_mut().expect("a block has bytes") = last;

@@ -11,14 +11,14 @@
 //! Time: a scan of the BWT, and about 10 ns for each byte outside of the runs. Memory: 8 bytes for
 //! each of these bytes and 100 for each run, which is less than 4 per byte of the block.
 
-use super::super::cache_lines::prefetch;
 use super::super::fenwick::FenwickTree;
 use super::super::long_runs::RowsInside;
 use super::super::{Bwt, narrow};
 use super::counters::{LColumn, counts};
+use crate::base::cache_lines::prefetch;
+use crate::base::error::Flaw;
+use crate::base::tasks::Executor;
 use crate::coder;
-use crate::error::Flaw;
-use crate::tasks::Executor;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -104,7 +104,8 @@ impl RunInverse {
         let column = LColumn { bytes: &bwt.bytes, primary: bwt.samples[0] as usize };
         let side = |rises| Side::new(column, byte, &rows, rises, kept);
         let mut sides = on.map([false, true], side).into_iter();
-        let (falls, rises) = (sides.next()??, sides.next()??);
+        let falls = sides.next()??;
+        let rises = sides.next()??;
         let inside = falls.from..rises.from;
         let left = bwt.bytes.len() + 1 - inside.len();
         let mut heads: Vec<RunHead> = falls.heads.into_iter().chain(rises.heads).collect();
@@ -112,12 +113,14 @@ impl RunInverse {
             return None;
         }
         heads.sort_unstable_by_key(|head| head.row);
-        let (mut falling, mut rising) = (vec![0; falls.count], vec![0; rises.count]);
+        let mut falling = vec![0; falls.count];
+        let mut rising = vec![0; rises.count];
         for (n, head) in heads.iter().enumerate() {
             let side = if head.rises { &mut rising } else { &mut falling };
             side[head.number] = n as u32;
         }
-        let (primary, middle) = (column.primary, falls.to);
+        let primary = column.primary;
+        let middle = falls.to;
         Some(RunInverse {
             byte,
             kept,
@@ -197,7 +200,9 @@ impl RunInverse {
 
     /// The text, cut at all samples that have an entry.
     fn lanes<'t>(&self, text: &'t mut [u8], rate: usize, samples: &[u32]) -> Vec<RunLane<'t>> {
-        let (mut lanes, mut rest, mut from) = (Vec::new(), text, 0);
+        let mut lanes = Vec::new();
+        let mut rest = text;
+        let mut from = 0;
         let mut first = self.entry(samples[0] as usize);
         for (n, &row) in samples.iter().enumerate().skip(1) {
             let Some(entry) = self.entry(row as usize) else { continue };
@@ -264,7 +269,8 @@ impl RunInverse {
         let sides = [(&self.falling, false, self.inside.start), (&self.rising, true, self.middle)];
         for (side, rises, first) in sides {
             let run = |&head: &u32| {
-                let (end, len) = (&ends[head as usize], self.heads[head as usize].len);
+                let end = &ends[head as usize];
+                let len = self.heads[head as usize].len;
                 let end = end.load(Ordering::Relaxed);
                 Some(end.checked_sub(len)?..end)
             };
@@ -316,9 +322,10 @@ impl Side {
             edge = behind(&group);
             size = count(group);
         }
-        let (from, runs) = (edge, size);
-        let (mut numbers, mut heads) =
-            (FenwickTree::full(size), Vec::<RunHead>::with_capacity(size));
+        let from = edge;
+        let runs = size;
+        let mut numbers = FenwickTree::full(size);
+        let mut heads = Vec::<RunHead>::with_capacity(size);
         let mut len = kept + 1;
         while size > 0 {
             let clear = clear(column, byte, rows, edge, rises) / size;

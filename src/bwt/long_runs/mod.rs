@@ -29,8 +29,8 @@ mod short_text;
 use super::sort_limits::{LongRunLimits, no_memory};
 use super::table_pool::TablePool;
 use super::{Bwt, wide};
-use crate::allocation;
-use crate::error::Error;
+use crate::base::allocation;
+use crate::base::error::Error;
 use libsais::SuffixArrayConstruction;
 pub use rows_inside::RowsInside;
 use short_text::{SAMPLED, ShortText};
@@ -150,14 +150,17 @@ mod tests {
         let mut number = |below: usize| numbers.next().unwrap() % below;
         let mut sorted = 0;
         for round in 0..3000 {
-            let (alphabet, lengths, count) = (1 + number(4), 1 + number(40), 1 + number(50));
+            let alphabet = 1 + number(4);
+            let lengths = 1 + number(40);
+            let count = 1 + number(50);
             let high = number(2) * 252;
             let mut block = Vec::new();
             for _ in 0..count {
                 let byte = (high + number(alphabet)) as u8;
                 block.extend(std::iter::repeat_n(byte, 1 + number(lengths)));
             }
-            let (long, rate) = (2 + number(12), 2 << number(6));
+            let long = 2 + number(12);
+            let rate = 2 << number(6);
             let expected = CpuSorter::new().sort_on_one_thread(&block, rate).unwrap();
             sorted += usize::from(check(&format!("round {round}"), &block, &expected, any(long)));
         }
@@ -166,7 +169,8 @@ mod tests {
 
     #[test]
     fn takes_blocks_that_are_mostly_runs() {
-        let (text, tables) = (cases::text(1 << 16), TablePool::new());
+        let text = cases::text(1 << 16);
+        let tables = TablePool::new();
         let usual = |block: &[u8], rate| sort(block, rate, LongRunLimits::USUAL, &tables).unwrap();
         for byte in [0, b'e', 255] {
             let mut block = Vec::new();

@@ -22,7 +22,8 @@ impl RowsInside {
         let mut starts = Vec::with_capacity(self.runs.len());
         let mut lengths = RunLengths::new(self);
         for (left, number) in self.wanted(rate) {
-            let (left, number) = (left as usize, number as usize);
+            let left = left as usize;
+            let number = number as usize;
             let run = &self.runs[number];
             let row = self.first + lengths.before(left) + lengths.longest_below(number);
             let pos = run.end - left;

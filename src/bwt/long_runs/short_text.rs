@@ -1,9 +1,9 @@
 //! The long runs of a block, and the text in which each is one symbol and its last bytes.
 
 use super::super::sort_limits::{LongRunLimits, no_memory};
-use crate::allocation;
+use crate::base::allocation;
+use crate::base::error::Error;
 use crate::coder;
-use crate::error::Error;
 use std::ops::Range;
 
 /// The mark of a symbol of the text behind which a sampled suffix begins.
@@ -67,7 +67,8 @@ impl ShortText {
         let Some((symbols, bytes, keys)) = name(&runs) else { return Ok(None) };
         let len = runs.last().map_or(0, |run| run.at + 1 + kept + block.len() - run.end);
         let mut text = allocation::zeroed(len).ok_or_else(no_memory)?;
-        let (mut from, mut rest) = (0, &mut text[..]);
+        let mut from = 0;
+        let mut rest = &mut text[..];
         for run in &runs {
             let (gap, behind) = rest.split_at_mut(run.start - from);
             translate(&block[from..run.start], Some(run.byte), &symbols, gap);
@@ -87,7 +88,8 @@ impl ShortText {
         for run in &self.runs {
             inside[usize::from(run.byte)][usize::from(run.rises)] += run.len() - self.kept;
         }
-        let (mut parts, mut row) = (Vec::new(), 1);
+        let mut parts = Vec::new();
+        let mut row = 1;
         for (byte, symbols) in (0..=255).zip(self.symbols) {
             let is_split = symbols[0] < symbols[1];
             for rises in [false, true].into_iter().take(1 + usize::from(is_split)) {
@@ -127,7 +129,8 @@ impl ShortText {
     /// Marks the suffixes at every `rate`th byte of the block, but the first and those that begin
     /// inside of long runs.
     pub fn mark_samples(&mut self, len: usize, rate: usize) {
-        let (mut next, mut left_out) = (0, 0);
+        let mut next = 0;
+        let mut left_out = 0;
         for pos in (rate..len).step_by(rate) {
             while let Some(run) = self.runs.get(next).filter(|run| run.start <= pos) {
                 left_out = self.left_out(run);
@@ -144,7 +147,9 @@ impl ShortText {
 /// The long runs, if they are few and leave little.
 fn find(block: &[u8], limits: LongRunLimits) -> Option<Vec<LongRun>> {
     let LongRunLimits { long, share, apart, .. } = limits;
-    let (mut runs, mut at, mut pos) = (Vec::<LongRun>::new(), 0, 0);
+    let mut runs = Vec::<LongRun>::new();
+    let mut at = 0;
+    let mut pos = 0;
     let step = long / 2;
     while pos + step <= block.len() {
         let byte = block[pos];
@@ -154,7 +159,8 @@ fn find(block: &[u8], limits: LongRunLimits) -> Option<Vec<LongRun>> {
         }
         let from = runs.last().map_or(0, |run| run.end);
         let before = block[from..pos].iter().rev().take_while(|&&other| other == byte).count();
-        let (start, end) = (pos - before, coder::run_end(block, pos));
+        let start = pos - before;
+        let end = coder::run_end(block, pos);
         if end - start >= long {
             if (runs.len() + 1) * apart > block.len() {
                 return None;
@@ -186,7 +192,8 @@ fn name(runs: &[LongRun]) -> Option<(ByteSymbols, Vec<u8>, Vec<LengthSymbol>)> {
     keys.sort_unstable();
     keys.dedup();
     let mut symbols = [[0; 2]; 256];
-    let (mut bytes, mut named) = (Vec::new(), Vec::with_capacity(keys.len()));
+    let mut bytes = Vec::new();
+    let mut named = Vec::with_capacity(keys.len());
     let mut keys = keys.into_iter().peekable();
     for byte in 0..=255 {
         let falling = bytes.len() as u16;
@@ -210,7 +217,8 @@ fn name(runs: &[LongRun]) -> Option<(ByteSymbols, Vec<u8>, Vec<LengthSymbol>)> {
 /// Writes the symbols of a stretch between long runs, where `next` follows.
 fn translate(bytes: &[u8], next: Option<u8>, symbols: &ByteSymbols, out: &mut [u16]) {
     // The end is smaller than all bytes.
-    let (mut next, mut rises) = (next.map_or(-1, i16::from), false);
+    let mut next = next.map_or(-1, i16::from);
+    let mut rises = false;
     for (&byte, symbol) in bytes.iter().zip(out).rev() {
         let own = i16::from(byte);
         rises = next > own || next == own && rises;

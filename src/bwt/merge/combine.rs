@@ -6,9 +6,9 @@ use super::interleave::{self, TASK};
 use super::lf_counts::{self, LfCounts};
 use super::split::Split;
 use super::suffix_ranks::{self, Ranks};
-use crate::allocation;
-use crate::error::Error;
-use crate::positions::Row;
+use crate::base::allocation;
+use crate::base::error::Error;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -109,9 +109,11 @@ impl<'a> Merge<'a> {
     fn samples(&self) -> Vec<u64> {
         let of_a = self.a.samples.iter().zip(self.sampled).map(|(row, rank)| row + rank);
         let mut samples: Vec<u64> = of_a.collect();
-        let (primary, first) = (self.b.samples[0], self.sampled[0]);
+        let primary = self.b.samples[0];
+        let first = self.sampled[0];
         let of_b = self.b.samples.par_iter().map(|&row| {
-            let (task, last) = (row as usize / TASK, (row as usize % TASK) as u16);
+            let task = row as usize / TASK;
+            let last = (row as usize % TASK) as u16;
             let not_above = |ranks: &&[u16]| ranks.iter().filter(|&&rank| rank <= last).count();
             let here: usize = self.ranks[task].iter().map(not_above).sum();
             // The ranks are those of the suffixes at 1..=h, and this is about those at 0..h.
@@ -184,10 +186,12 @@ impl RowMerge<'_> {
     fn rows(&mut self, gaps: &[u32]) {
         // Most gaps are short: to copy some bytes too many is faster than to foretell a length.
         const WIDE: usize = 16;
-        let (mut from, mut to) = (0, 0);
+        let mut from = 0;
+        let mut to = 0;
         for (&gap, &c) in gaps.iter().zip(self.b) {
             let gap = gap as usize;
-            let (a, out) = (&self.a[from..], &mut self.out[to..]);
+            let a = &self.a[from..];
+            let out = &mut self.out[to..];
             if let (Some(bytes), Some(place), 0..=WIDE) =
                 (a.first_chunk::<WIDE>(), out.first_chunk_mut::<{ WIDE + 1 }>(), gap)
             {

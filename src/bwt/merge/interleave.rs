@@ -4,8 +4,8 @@
 //! random. Logging 16 bits of a rank beside others of its task is a write to one of some hundred
 //! places, and the task counts its own in the cache.
 
-use crate::allocation;
-use crate::positions::Row;
+use crate::base::allocation;
+use crate::base::positions::Row;
 use std::collections::TryReserveError;
 
 /// Rows of B that are merged in one task.

@@ -12,8 +12,8 @@
 //! aligned, how far off its counts are and where the rows of its symbol start. Here all three are
 //! known ahead by a padded copy, which is freed after the merge: a step has no branch.
 
-use super::super::cache_lines::{CacheLines, LINE, equal, prefetch};
-use crate::positions::Row;
+use crate::base::cache_lines::{CacheLines, LINE, equal, prefetch};
+use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
@@ -81,7 +81,8 @@ impl<R: Row> LfCounts<R> {
 /// Numbers the symbols that occur, and that of the padding, by how often they do. The others share
 /// a number of their own, with counts that stay 0. Gives also how many numbers a block takes.
 fn number<R: Row>(groups: &[[R; 256]]) -> ([u8; 256], usize) {
-    let (first, last) = (groups[0], groups[groups.len() - 1]);
+    let first = groups[0];
+    let last = groups[groups.len() - 1];
     let count = |c: u8| last[usize::from(c)] - first[usize::from(c)];
     let mut symbols: Vec<u8> = (0..=255).filter(|&c| c == 0 || count(c) > R::default()).collect();
     symbols.sort_by_key(|&c| Reverse(count(c)));

@@ -33,7 +33,7 @@ mod suffix_ranks;
 
 use super::Bwt;
 use super::sort_limits::MergeLimits;
-use crate::error::Error;
+use crate::base::error::Error;
 
 /// Sorts a block like `sort_on_one_thread` does, which sorts on one thread, but on up to `threads`.
 pub fn sort<F>(
@@ -69,7 +69,7 @@ where
 mod tests {
     use super::super::{CpuSorter, cases, naive};
     use super::*;
-    use crate::positions::NarrowLimits;
+    use crate::base::positions::NarrowLimits;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// Sorts with merging and without, on each of the pools. True if the block was cut.
@@ -111,7 +111,8 @@ mod tests {
 
     #[test]
     fn sorts_small_alphabets_as_on_one_thread() {
-        let (mut tried, mut cut) = (0, 0);
+        let mut tried = 0;
+        let mut cut = 0;
         let source = cases::random(1 << 20, 1 << 16);
         let mut sizes = source.iter().map(|&b| usize::from(b)).cycle();
         for round in 0..3000 {
@@ -123,8 +124,10 @@ mod tests {
             // Copies make long matches: within A, within B, from one to the other, over the cut.
             for _ in 0..round % 4 {
                 let copied = 1 + sizes.next().unwrap() % (len / 2);
-                let (from, to) = (sizes.next().unwrap() * 7, sizes.next().unwrap() * 13);
-                let (from, to) = (from % (len - copied), to % (len - copied));
+                let from = sizes.next().unwrap() * 7;
+                let to = sizes.next().unwrap() * 13;
+                let from = from % (len - copied);
+                let to = to % (len - copied);
                 block.copy_within(from..from + copied, to);
             }
             let rate = 2 << (sizes.next().unwrap() % 5);
@@ -152,7 +155,8 @@ mod tests {
 
     #[test]
     fn sorts_parts_of_other_symbols() {
-        let (low, high) = (cases::random(40_000, 100), cases::random(40_000, 100));
+        let low = cases::random(40_000, 100);
+        let high = cases::random(40_000, 100);
         let high: Vec<u8> = high.iter().map(|&b| b + 100).collect();
         for block in [[&low[..], &high].concat(), [&high[..], &low].concat()] {
             assert!(check(

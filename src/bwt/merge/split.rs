@@ -7,8 +7,8 @@
 //! matches are short in most data; where there is a copy of the text around the cut, other cuts are
 //! tried.
 
-use super::super::equal_bytes::common_prefix;
 use super::super::sort_limits::MergeLimits;
+use crate::base::equal_bytes::common_prefix;
 use rayon::prelude::*;
 use std::ops::Range;
 

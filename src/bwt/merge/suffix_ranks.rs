@@ -13,7 +13,7 @@ use super::super::Bwt;
 use super::super::sort_limits::MergeLimits;
 use super::interleave::InterleaveLog;
 use super::lf_counts::LfCounts;
-use crate::positions::Row;
+use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -150,7 +150,7 @@ impl<R: Row> BackwardSearch<'_, R> {
     #[allow(unsafe_code)]
     fn steps(&self, lanes: &mut [LaneEnd<R>], count: usize, visit: impl FnMut(R)) {
         #[cfg(target_arch = "x86_64")]
-        if crate::coder::has_avx2() {
+        if crate::base::simd_dispatch::has_avx2() {
             // SAFETY: the machine has the features that the function is compiled for.
             return unsafe { self.steps_v3(lanes, count, visit) };
         }

@@ -4,8 +4,8 @@ use super::super::sort_limits::no_memory;
 use super::super::{Bwt, wide};
 use super::dictionary::{Dictionary, Suffix};
 use super::parse::{SampledSuffix, SortedParse};
-use crate::allocation;
-use crate::error::Error;
+use crate::base::allocation;
+use crate::base::error::Error;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -34,7 +34,8 @@ pub fn build(
 
     let sizes: Vec<usize> = tasks.par_iter().map(|task| builder.count(task.clone())).collect();
 
-    let (mut rest, mut row) = (&mut rows[1..], 1);
+    let mut rest = &mut rows[1..];
+    let mut row = 1;
     let mut jobs = Vec::with_capacity(tasks.len());
     for (task, size) in tasks.into_iter().zip(sizes) {
         jobs.push((task, row, rest.split_off_mut(..size).expect("one row for each suffix")));

@@ -2,8 +2,8 @@
 
 use super::super::sort_limits::{ParsingLimits, no_memory};
 use super::phrases::{Phrases, WINDOW};
-use crate::allocation;
-use crate::error::Error;
+use crate::base::allocation;
+use crate::base::error::Error;
 use libsais::SuffixArrayConstruction;
 use rayon::prelude::*;
 
@@ -114,7 +114,8 @@ impl Dictionary {
     #[inline(always)]
     pub fn suffix(&self, at: u32) -> Option<Suffix> {
         let place = self.firsts.up_to(at) - 1;
-        let (start, end) = (self.starts[place], self.starts[place + 1]);
+        let start = self.starts[place];
+        let end = self.starts[place + 1];
         let is_last = place + 2 == self.starts.len();
         let name = match is_last {
             true => self.last_name,

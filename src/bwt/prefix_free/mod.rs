@@ -28,9 +28,10 @@ mod dictionary;
 mod parse;
 mod phrases;
 
+use super::Bwt;
 use super::sort_limits::ParsingLimits;
-use super::{Bwt, content_defined};
-use crate::error::Error;
+use crate::base::content_defined;
+use crate::base::error::Error;
 use dictionary::Dictionary;
 use parse::SortedParse;
 use phrases::Phrases;
@@ -107,8 +108,10 @@ mod tests {
             let mut block: Vec<u8> = source[start..start + len].iter().map(symbol).collect();
             for _ in 0..round % 50 {
                 let copied = 1 + (size() + 256 * size()) % (len / 2);
-                let (from, to) = (size() + 256 * size(), size() + 256 * size());
-                let (from, to) = (from % (len - copied), to % (len - copied));
+                let from = size() + 256 * size();
+                let to = size() + 256 * size();
+                let from = from % (len - copied);
+                let to = to % (len - copied);
                 block.copy_within(from..from + copied, to);
                 block[to] = symbol(&block[from]);
             }

@@ -3,8 +3,8 @@
 use super::super::sort_limits::no_memory;
 use super::dictionary::Dictionary;
 use super::phrases::Phrases;
-use crate::allocation;
-use crate::error::Error;
+use crate::base::allocation;
+use crate::base::error::Error;
 use libsais::SuffixArrayConstruction;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -59,7 +59,8 @@ impl SortedParse {
         };
         let last_bytes: Vec<u8> =
             (0..dictionary.len() as u32).map(|name| dictionary.last_byte(name)).collect();
-        let (ranks, lists) = (&parse.ranks, &parse.lists);
+        let ranks = &parse.ranks;
+        let lists = &parse.lists;
         // Each rank and each start of a list is stored once.
         suffixes.par_iter().enumerate().with_min_len(TASK).for_each(|(rank, &phrase)| {
             ranks[phrase as usize].store(rank as u32, Ordering::Relaxed);

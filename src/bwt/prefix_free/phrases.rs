@@ -1,8 +1,8 @@
 //! Cuts a block into phrases, and finds which of them are equal.
 
 use super::super::sort_limits::{ParsingLimits, no_memory};
-use crate::allocation;
-use crate::error::Error;
+use crate::base::allocation;
+use crate::base::error::Error;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -78,7 +78,8 @@ impl super::MixerVector for MixerAvx2 {
         unsafe {
             let sum = _mm256_add_epi32(first.lanes(), second.lanes());
             let near = _mm256_srai_epi32::<6>(_mm256_add_epi32(sum, third.lanes()));
-            let (low, high) = (_mm256_castsi256_si128(near), _mm256_extracti128_si256::<1>(near));
+            let low = _mm256_castsi256_si128(near);
+            let high = _mm256_extracti128_si256::<1>(near);
             let four = _mm_madd_epi16(_mm_packs_epi32(low, high), self.0);
             let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b01_00_11_10>(four));
             let one = _mm_add_epi32(two, _mm_shuffle_epi32::<0b10_11_00_01>(two));

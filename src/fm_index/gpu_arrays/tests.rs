@@ -1,9 +1,9 @@
 //! Tests of a GPU against the CPU, whose searches are tested against plain ones.
 
 use super::*;
+use crate::base::error::Error;
 use crate::bwt::{Bwt, Sorter};
 use crate::cases;
-use crate::error::Error;
 use crate::gpu::testing::{gpu, random, say};
 
 fn index(text: &[u8], rate: u32) -> FmIndex {
@@ -67,7 +67,8 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut count = 0;
     for (seed, (name, text)) in cases::named().into_iter().enumerate() {
         if !text.is_empty() {
             for rate in [4, 256] {
@@ -85,7 +86,8 @@ fn many_random_texts() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut count = 0;
     for (seed, alphabet) in (0..240).zip([1, 2, 4, 5, 16, 17, 100, 256].into_iter().cycle()) {
         let len = 1 + random(1, 3000, seed)[0] as usize;
         let mut text: Vec<u8> =
@@ -107,7 +109,8 @@ fn borders() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut count = 0;
     let singles: Vec<Vec<u8>> = (0..=255).map(|c| vec![c]).collect();
     for border in [64, 128, 224, 256, 512, 16_384, 32_768, 57_344] {
         for (len, alphabet) in (border - 1..=border + 1).zip([4, 7, 256]) {
@@ -127,7 +130,8 @@ fn batches() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut count = 0;
     let long = cases::text(18 << 20);
     for (name, text) in [
         ("text", &long[..3_000_000]),
@@ -170,7 +174,8 @@ fn blocks_above_2_gib() {
     let most = gpu::MOST_SEARCHED;
     for (sigma, len) in [(4, 1 << 31), (4, most), (20, most), (128, most), (256, most)] {
         let count = len as usize / sigma;
-        let (index, len) = (FmIndex::new(of_repeated(sigma, count)).unwrap(), sigma * count);
+        let index = FmIndex::new(of_repeated(sigma, count)).unwrap();
+        let len = sigma * count;
         let patterns: Vec<Vec<u8>> = (0..400)
             .map(|n| (0..1 + n % 90).map(|k| ((n / 7 + k) % sigma) as u8).collect())
             .collect();
@@ -198,7 +203,8 @@ fn blocks_above_2_gib() {
             done => done.unwrap(),
         };
         for (row, pos) in rows.iter().zip(positions) {
-            let (symbol, row) = ((*row as usize - 1) / count, (*row as usize - 1) % count);
+            let symbol = (*row as usize - 1) / count;
+            let row = (*row as usize - 1) % count;
             assert_eq!(pos as usize, (count - 1 - row) * sigma + symbol, "{sigma}");
         }
         say(format_args!("{} intervals and positions of {len} bytes", patterns.len() + rows.len()));
@@ -241,7 +247,8 @@ fn every_kernel_once() {
     if gpu().is_none() {
         return;
     }
-    let (mut gpu, mut count) = (gpu::Searcher::new(0).unwrap(), 0);
+    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut count = 0;
     for alphabet in [4, 8, 16, 60, 256] {
         let text = cases::random(3000, alphabet);
         let index = index(&text, 16);
@@ -280,7 +287,8 @@ fn contradictions() {
         return;
     }
     let mut gpu = gpu::Searcher::new(0).unwrap();
-    let (mut errors, mut others) = (0, 0);
+    let mut errors = 0;
+    let mut others = 0;
     for (seed, sigma) in (0..200).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
         let bytes = cases::random(400 + seed, sigma);
         let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u64).collect();

@@ -2,7 +2,7 @@
 //! `kernels/block/byte_counts.cu`.
 
 use super::is_padded;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::tuning::{BYTE_COUNT_WORDS, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
@@ -80,7 +80,8 @@ mod tests {
         let bytes = |len, seed| -> Vec<u8> {
             random(len, 200, seed).into_iter().map(|byte| byte as u8).collect()
         };
-        let (once, words) = (bytes(1_400_000, 1), bytes(350_000, 2));
+        let once = bytes(1_400_000, 1);
+        let words = bytes(350_000, 2);
         // Half of the text consists of phrases that occur four times each.
         let phrases = words.chunks(700).cycle();
         let spread: Vec<u8> =
@@ -94,8 +95,8 @@ mod tests {
             (bytes(1000, 3), 0, 0),
         ];
         for (text, short, long) in cases {
-            let (n, padded) =
-                (text.len() as u32, [&text[..], &[0; TEXT_PADDING as usize]].concat());
+            let n = text.len() as u32;
+            let padded = [&text[..], &[0; TEXT_PADDING as usize]].concat();
             let mut memory = memory(&gpu, padded.len() + (2 << 20));
             let mut arena = memory.allocator();
             let text_there = upload(&gpu, &mut arena, &padded);

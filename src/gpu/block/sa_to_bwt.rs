@@ -1,7 +1,7 @@
 //! Makes the BWT and the samples from the suffix array: the host side of
 //! `kernels/block/sa_to_bwt.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// Writes the rows of the sampled suffixes, which are those at multiples of 2^`log_rate`. Rows

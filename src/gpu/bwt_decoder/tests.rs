@@ -26,7 +26,8 @@ fn both() -> Coders {
 
 /// Encodes a BWT on both machines, and decodes it on the GPU. Returns the number of slices.
 fn check(coders: &mut Coders, name: &str, bwt: &[u8], limits: SliceLimits) -> usize {
-    let (expected, coded) = (on_cpu(bwt, limits), coders.encoder.encode(bwt, limits).unwrap());
+    let expected = on_cpu(bwt, limits);
+    let coded = coders.encoder.encode(bwt, limits).unwrap();
     let about = format!("{name}, {} bytes, {limits:?}", bwt.len());
     assert_eq!(coded.raw_sizes, expected.raw_sizes, "{about}: slices");
     assert_eq!(coded.models, expected.models, "{about}: models");
@@ -43,7 +44,8 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let (mut both, mut slices) = (both(), 0);
+    let mut both = both();
+    let mut slices = 0;
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         for limits in [USUAL, SMALL] {
             slices += check(&mut both, name, text, limits);
@@ -71,7 +73,8 @@ fn random_slices() {
     if gpu().is_none() {
         return;
     }
-    let (mut both, mut slices) = (both(), 0);
+    let mut both = both();
+    let mut slices = 0;
     for seed in 0..200 {
         let [len, most, bytes] = [
             random(1, 60_000, seed)[0],
@@ -91,7 +94,8 @@ fn long_runs() {
     if gpu().is_none() {
         return;
     }
-    let (mut both, mut slices) = (both(), 0);
+    let mut both = both();
+    let mut slices = 0;
     for log in 0..26 {
         for len in [(1 << log) - 1, 1 << log, (1 << log) + 1] {
             let bwt = [&vec![1; len][..], &[2, 3], &vec![1; len]].concat();
@@ -152,7 +156,8 @@ fn count_flaws(decoder: &mut BwtDecoder, coded: &CodedBwt) -> usize {
     let mut bwt = decoder.download().unwrap();
     let sizes = coded.slices.iter().zip(&coded.raw_sizes).zip(&flaws).enumerate();
     for (k, ((slice, &size), &flaw)) in sizes {
-        let (mut expected, found) = (vec![0; size as usize], bwt.split_off(..size as usize));
+        let mut expected = vec![0; size as usize];
+        let found = bwt.split_off(..size as usize);
         match cpu.decode(slice, &mut expected) {
             Ok(()) => assert!(flaw == 0 && found == Some(&expected), "slice {k}: {flaw}"),
             Err(Flaw(words)) => {
@@ -190,7 +195,9 @@ fn damaged_slices_have_the_same_flaws() {
     if gpu().is_none() {
         return;
     }
-    let (mut decoder, mut flaws, mut all) = (BwtDecoder::new(0).unwrap(), 0, 0);
+    let mut decoder = BwtDecoder::new(0).unwrap();
+    let mut flaws = 0;
+    let mut all = 0;
     for seed in 0..12 {
         let bwt = match seed {
             0..9 => runs(30_000, seed),
@@ -214,7 +221,8 @@ fn truncated_slices_are_flaws() {
     if gpu().is_none() {
         return;
     }
-    let (mut decoder, bwt) = (BwtDecoder::new(0).unwrap(), runs(3000, 2));
+    let mut decoder = BwtDecoder::new(0).unwrap();
+    let bwt = runs(3000, 2);
     let coded = on_cpu(&bwt, USUAL);
     let whole = &coded.slices[0];
     let slices: Vec<_> = (1..whole.len()).map(|len| whole[..len].to_vec()).collect();
@@ -232,7 +240,8 @@ fn models_and_sizes_that_do_not_fit_are_flaws() {
     if gpu().is_none() {
         return;
     }
-    let (mut decoder, coded) = (BwtDecoder::new(0).unwrap(), on_cpu(&runs(9000, 1), SMALL));
+    let mut decoder = BwtDecoder::new(0).unwrap();
+    let coded = on_cpu(&runs(9000, 1), SMALL);
     let mut refuse = |change: fn(&mut CodedBwt)| {
         let mut wrong = coded.clone();
         change(&mut wrong);
@@ -273,7 +282,8 @@ fn a_failure_leaves_both_usable() {
         return;
     }
     let Coders { mut encoder, mut decoder } = both();
-    let (bwt, mut failures) = (runs(50_000, 1), 0);
+    let bwt = runs(50_000, 1);
+    let mut failures = 0;
     let expected = on_cpu(&bwt, SMALL);
     loop {
         encoder.fail_after(failures);

@@ -1,7 +1,7 @@
 //! Maps from model states to tables in device memory. They are the same for all blocks.
 
+use crate::base::error::Result;
 use crate::coder::device_tables::ContextArrays;
-use crate::error::Result;
 use crate::gpu::runtime::kernel_structs;
 use crate::gpu::runtime::{Arena, Array, Gpu};
 

@@ -1,8 +1,8 @@
 //! Arrays for encoding a BWT: those of `kernels/coder/encode_args.cuh`.
 
+use crate::base::error::Result;
 use crate::coder::SliceLimits;
 use crate::coder::device_tables::ModelArrays;
-use crate::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::{EncodeArgs, SliceStart};
 use crate::gpu::runtime::tuning::{CODER_WARPS, MODEL_TABLES, RUN_TILE};
@@ -70,8 +70,10 @@ pub struct EncodeArrays<'m> {
 impl<'m> EncodeArrays<'m> {
     /// Allocates the arrays for a BWT.
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, shape: EncodeShape) -> Result<Self> {
-        let (n, slices) = (shape.n as usize, shape.most_slices() as usize);
-        let (items, padding) = (n + slices, CODER_PADDING as usize);
+        let n = shape.n as usize;
+        let slices = shape.most_slices() as usize;
+        let items = n + slices;
+        let padding = CODER_PADDING as usize;
         let sums = shape.tiles().max(shape.most_slices()) + 1;
         Ok(EncodeArrays {
             bwt: arena.array(n + padding),

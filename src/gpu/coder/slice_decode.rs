@@ -1,7 +1,7 @@
 //! Decodes slices into a BWT: the host side of `kernels/coder/slice_decode.cu`.
 
 use super::encode_arrays::CODER_PADDING;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::{CodedSlice, DecodeArgs};
 use crate::gpu::runtime::tuning::{CODER_WARPS, MODEL_TABLES};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};

@@ -2,7 +2,7 @@
 //! `kernels/coder/slice_encode.cu`.
 
 use super::encode_arrays::Encoding;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::Gpu;
 use crate::gpu::runtime::tuning::{ENCODE_SLICES, THREADS};
 

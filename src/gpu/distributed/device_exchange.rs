@@ -1,6 +1,6 @@
 //! Operations of the network between the GPUs that sort one text.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::interface::Transferred;
 use crate::gpu::runtime::{Array, Gpu};
 use cudarc::driver::ValidAsZeroBits;

@@ -6,13 +6,13 @@
 
 use super::device_exchange::DeviceExchange;
 use super::joint_work::JointWork;
-use crate::error::Result;
+use crate::base::error::Result;
+use crate::base::sampling::SampledPositions;
 use crate::gpu::primitives::cub::bit_width;
 use crate::gpu::runtime::kernel_structs::{SampleView, SampledPairsArgs};
 use crate::gpu::runtime::tuning::THREADS;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
-use crate::sampling::SampledPositions;
 use std::ops::Range;
 
 /// Gives each item of this GPU's part its value, from whichever GPU has their pair. Items without a
@@ -76,12 +76,14 @@ pub fn fetch_behind<E: DeviceExchange>(
     }
     // The items that `from` keeps and `to` wants, among the items of this GPU.
     let wanted = |from: usize, to: usize| {
-        let (kept, end) = (parts.range(from), parts.range(to).end);
+        let kept = parts.range(from);
+        let end = parts.range(to).end;
         let start = kept.start.max(end);
         let end = kept.end.min(end + u64::from(behind)).max(start);
         if start == end { items.first(0) } else { items.part(among(&own, start..end)) }
     };
-    let (number, gpus) = (work.number(), 0..parts.gpus());
+    let number = work.number();
+    let gpus = 0..parts.gpus();
     let sent: Vec<_> = gpus.clone().map(|to| wanted(number, to)).collect();
     let received: Vec<_> = gpus.map(|from| wanted(from, number)).collect();
     work.exchange.all_to_all(work.gpu, &sent, &received)
@@ -105,7 +107,8 @@ pub struct SampleTables<'m> {
 
 impl<'m> SampleTables<'m> {
     pub fn allocate(arena: &mut ArenaAllocator<'m>, sample: &SampledPositions) -> Self {
-        let (size, period) = (sample.cover().elements().len(), sample.cover().period());
+        let size = sample.cover().elements().len();
+        let period = sample.cover().period();
         SampleTables {
             elements: arena.array(size),
             meetings: arena.array(period),
@@ -118,7 +121,8 @@ impl<'m> SampleTables<'m> {
     /// Fills the tables for the positions `own`, whose names this GPU has. Returns the number of
     /// those that are sampled.
     pub fn fill(&self, gpu: &Gpu, sample: &SampledPositions, own: Range<u64>) -> Result<u32> {
-        let (cover, period) = (sample.cover(), sample.cover().period() as u64);
+        let cover = sample.cover();
+        let period = sample.cover().period() as u64;
         let words = |items: &[usize]| items.iter().map(|&item| item as u32).collect::<Vec<_>>();
         let residues = 0..cover.period();
         let columns = residues.clone().map(|k| cover.column(k).map_or(u32::MAX, |c| c as u32));
@@ -128,7 +132,8 @@ impl<'m> SampleTables<'m> {
         });
         let start = |&element: &usize| sample.index(element).expect("elements are sampled");
         let starts: Vec<usize> = cover.elements().iter().map(start).collect();
-        let (mut shifts, mut sampled) = (Vec::new(), 0);
+        let mut shifts = Vec::new();
+        let mut sampled = 0;
         for (&element, &start) in cover.elements().iter().zip(&starts) {
             let ahead = (element as u64 + period - own.start % period) % period;
             let first = own.start + ahead;
@@ -199,7 +204,8 @@ impl<'m> SampleTables<'m> {
             size: self.elements.len(),
             n,
         };
-        let (values, pairs) = (values.address(), pairs.address());
+        let values = values.address();
+        let pairs = pairs.address();
         SampledPairsArgs { sample, values, pairs, first, items }
     }
 }

@@ -1,7 +1,7 @@
 //! Unresolved minimizers of all GPUs on one: the host side of
 //! `kernels/distributed/joined_lists.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::{JoinArgs, UnsortedGroupsView};
 use crate::gpu::runtime::tuning::THREADS;
 use crate::gpu::runtime::{Array, Gpu, arguments};
@@ -46,11 +46,14 @@ pub fn join_lists(
     heads: Array<u64>,
     ranks: Array<u64>,
 ) -> Result<()> {
-    let (mut item, mut group) = (0, 0);
+    let mut item = 0;
+    let mut group = 0;
     for &PeerList { items, groups, first_row, view } in lists {
         assert!(to.suffixes.len() >= item + items && heads.len() >= group + groups);
         let to = to.view();
-        let (ranks, row, ctas) = (ranks.address(), first_row, items.div_ceil(THREADS));
+        let ranks = ranks.address();
+        let row = first_row;
+        let ctas = items.div_ceil(THREADS);
         let arguments = JoinArgs { from: view, to, ranks, items, row, item, group };
         // SAFETY: the other GPU has `items` items in this list, and waits until all GPUs have
         // joined theirs; there is room for them here.

@@ -38,7 +38,7 @@ use super::row_groups::{
 };
 use super::run_merge::merge_runs;
 use super::string_names::count_from;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::RowsView;
@@ -121,7 +121,8 @@ impl<'m> JointDoubling<'m> {
         out: RowsView,
         left: &mut Vec<u64>,
     ) -> Result<()> {
-        let (number, gpus) = (exchange.number(), exchange.count());
+        let number = exchange.number();
+        let gpus = exchange.count();
         let shape = |gpu| {
             let len = self.parts.part_len(gpu);
             let is_open = gpu > 0 && len > 0;
@@ -167,7 +168,8 @@ impl<'m> JointDoubling<'m> {
         let counts = (0..256).map(|byte| all.iter().map(|counts| counts[byte]).sum());
         let code = AlphabeticCode::new(&scaled(counts.collect()));
         gpu.upload_words(&code.table, self.code_table)?;
-        let (keys, suffixes) = (self.keys.current.first(own), self.suffixes.current.first(own));
+        let keys = self.keys.current.first(own);
+        let suffixes = self.suffixes.current.first(own);
         part_keys(gpu, part, self.code_table, keys, suffixes)?;
         count_from(gpu, 0, self.rows.current.first(own))
     }
@@ -180,10 +182,12 @@ impl<'m> JointDoubling<'m> {
         lists: &[ListShape],
         behind: u64,
     ) -> Result<()> {
-        let (outgoing, incoming) = (self.suffixes.alternate.cast(), self.keys.alternate.cast());
+        let outgoing = self.suffixes.alternate.cast();
+        let incoming = self.keys.alternate.cast();
         let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
         let len = lists[exchange.number()].len as u32;
-        let (suffixes, keys) = (self.suffixes.current.first(len), self.keys.current.first(len));
+        let suffixes = self.suffixes.current.first(len);
+        let keys = self.keys.current.first(len);
         let list = RoutedList { suffixes, longest: longest(lists) };
         self.routes.ask(gpu, exchange, list, behind, keys, &buffers)
     }
@@ -197,7 +201,8 @@ impl<'m> JointDoubling<'m> {
         lists: &[ListShape],
         bits: u32,
     ) -> Result<Option<Vec<u32>>> {
-        let (number, borders) = (exchange.number(), open_borders(lists));
+        let number = exchange.number();
+        let borders = open_borders(lists);
         if borders.is_empty() {
             return Ok(None);
         }
@@ -221,7 +226,8 @@ impl<'m> JointDoubling<'m> {
     /// Merges the sorted runs in which a list of one group has come.
     fn merge(&mut self, gpu: &Gpu, runs: Vec<u32>) -> Result<()> {
         let len = runs.iter().sum();
-        let (mut keys, mut suffixes) = (self.keys.first_items(len), self.suffixes.first_items(len));
+        let mut keys = self.keys.first_items(len);
+        let mut suffixes = self.suffixes.first_items(len);
         // This array is free, since the groups' heads are not known yet.
         let splits = self.heads;
         merge_runs(gpu, &mut keys, &mut suffixes, runs, splits)?;
@@ -257,9 +263,11 @@ impl<'m> JointDoubling<'m> {
     fn sort_in_groups(&mut self, gpu: &Gpu, list: ListShape, bits: u32) -> Result<()> {
         let all_bits = u64::BITS - list.groups.saturating_sub(1).leading_zeros();
         let group_bits = all_bits.min(u64::BITS - bits).min(MOST_GROUP_BITS);
-        let (len, groups) = (list.len as u32, self.groups.first(list.len as u32));
+        let len = list.len as u32;
+        let groups = self.groups.first(list.len as u32);
         compose_keys(gpu, self.keys.current.first(len), groups, bits, group_bits)?;
-        let (mut from, mut next) = (0, 1 << group_bits);
+        let mut from = 0;
+        let mut next = 1 << group_bits;
         while from < len {
             let to = if next < list.groups { first_of_group(gpu, groups, next)? } else { len };
             self.sort_range(gpu, from..to, len, bits + group_bits)?;
@@ -280,10 +288,12 @@ impl<'m> JointDoubling<'m> {
         out: RowsView,
         left: &mut Vec<u64>,
     ) -> Result<u64> {
-        let (number, longest) = (exchange.number(), longest(lists));
+        let number = exchange.number();
+        let longest = longest(lists);
         let len = lists[number].len as u32;
         let ranked = self.rank(gpu, exchange, lists, bits)?;
-        let (heads, rows) = (self.heads.first(len), self.rows.current.first(len));
+        let heads = self.heads.first(len);
+        let rows = self.rows.current.first(len);
         let sums = self.keys.alternate.first(len);
         let goes_on = ranked.open.get(number + 1).is_some_and(|&open| open);
         mark_unresolved(gpu, heads, rows, ranked.open[number], goes_on, sums)?;
@@ -292,7 +302,8 @@ impl<'m> JointDoubling<'m> {
             self.cub.inclusive_sum_u64(gpu, sums)?;
             sum = gpu.read(sums.part(len - 1..len))?[0];
         }
-        let (new_len, new_groups) = ((sum >> 32) as u32, sum as u32);
+        let new_len = (sum >> 32) as u32;
+        let new_groups = sum as u32;
         let all = exchange.all_gather(&[new_len.into()])?;
         log_round(left, all.iter().map(|words| words[0]).sum())?;
         let suffixes = self.suffixes.current.first(len);
@@ -300,7 +311,8 @@ impl<'m> JointDoubling<'m> {
             let first_row = self.parts.range(number).start;
             let open = ranked.open[number].then_some((ranked.first_row_here, ranked.open_rank));
             let ranks = HeadRanks { heads, kept: self.kept, first_row, open };
-            let (outgoing, incoming) = (self.suffixes.alternate.cast(), self.keys.current.cast());
+            let outgoing = self.suffixes.alternate.cast();
+            let incoming = self.keys.current.cast();
             let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
             let list = RoutedList { suffixes, longest };
             self.routes.tell(gpu, exchange, list, ranks, &buffers)?;
@@ -330,7 +342,8 @@ impl<'m> JointDoubling<'m> {
         bits: u32,
     ) -> Result<Ranked> {
         let len = lists[exchange.number()].len as u32;
-        let (keys, rows) = (self.keys.current.first(len), self.rows.current.first(len));
+        let keys = self.keys.current.first(len);
+        let rows = self.rows.current.first(len);
         let heads = self.heads.first(len);
         // The first group of all is new, and the rank of an open one may be.
         let old = (bits < u64::BITS).then_some((bits, !lists[exchange.number()].is_open));
@@ -343,7 +356,9 @@ impl<'m> JointDoubling<'m> {
         let ListEnds { first_key, last_key, last_head, first_row } = ends;
         let words = [first_key & mask, last_key & mask, last_head, first_row];
         let all = exchange.all_gather(&words)?;
-        let (mut open, mut open_rank, mut last_rank) = (Vec::new(), 0, 0);
+        let mut open = Vec::new();
+        let mut open_rank = 0;
+        let mut last_rank = 0;
         for (gpu, list) in lists.iter().enumerate() {
             let is_open = list.is_open && all[gpu - 1][1] == all[gpu][0];
             if is_open && gpu == exchange.number() {
@@ -362,7 +377,8 @@ impl<'m> JointDoubling<'m> {
 /// Returns the first item of a group, given the groups of all items, in ascending order. There must
 /// be more groups.
 fn first_of_group(gpu: &Gpu, groups: Array<u32>, group: u64) -> Result<u32> {
-    let (mut low, mut high) = (0, groups.len());
+    let mut low = 0;
+    let mut high = groups.len();
     while low < high {
         let middle = low + (high - low) / 2;
         match u64::from(gpu.read(groups.part(middle..middle + 1))?[0]) < group {

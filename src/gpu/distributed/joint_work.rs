@@ -3,7 +3,7 @@
 
 use super::device_exchange::DeviceExchange;
 use super::key_splits::KeySplits;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::interface::Transferred;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::{Array, Gpu};

@@ -1,7 +1,7 @@
 //! Suffixes of a text divided among GPUs by their first keys: the host side of
 //! `kernels/distributed/key_ranges.cu`.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, RANGE_BITS, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
@@ -38,7 +38,8 @@ pub fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
             Some(*sum)
         }))
         .collect();
-    let (n, last) = (before[counts.len()], counts.len());
+    let n = before[counts.len()];
+    let last = counts.len();
     let border = |gpu: usize| {
         if gpu == 0 || gpu == gpus {
             return if gpu == 0 { 0 } else { last };
@@ -49,7 +50,8 @@ pub fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
         if wanted - before[below] < before[above] - wanted { below } else { above }
     };
     let range = |gpu: usize| {
-        let (low, high) = (border(gpu), border(gpu + 1));
+        let low = border(gpu);
+        let high = border(gpu + 1);
         KeyRange { bits: low as u32..high as u32, rows: before[low] as u32..before[high] as u32 }
     };
     (0..gpus).map(range).collect()

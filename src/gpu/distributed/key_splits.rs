@@ -9,7 +9,7 @@
 //! misses, and if keys are equal it needs their positions too.
 
 use super::device_exchange::DeviceExchange;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::tuning::MOST_PROCESSORS;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, arguments};
 use std::ops::Range;

@@ -4,10 +4,10 @@ use super::item_pairs::SampleTables;
 use super::record_merge::{RecordList, Records};
 use super::record_splits::RecordSplits;
 use super::string_names::{StringArrays, StringShape};
+use crate::base::sampling::{Level, SampledPositions};
 use crate::gpu::primitives::cub::bit_width;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer};
 use crate::gpu::text_parts::TextParts;
-use crate::sampling::{Level, SampledPositions};
 
 /// Maximum number of symbols that a string has beside its period.
 const LONGER: u32 = 63;
@@ -118,7 +118,8 @@ impl<'m> RankArrays<'m> {
         names: Array<'m, u32>,
         meetings: Array<'m, u32>,
     ) -> Self {
-        let (room, size) = (parts.size() as usize, sample.cover().elements().len());
+        let room = parts.size() as usize;
+        let size = sample.cover().elements().len();
         let others = if parts.gpus() > 1 { room } else { 0 };
         let received = arena.array(others);
         RankArrays {

@@ -43,7 +43,8 @@ pub struct OpenBorder {
 pub fn open_borders(lists: &[ListShape]) -> Vec<OpenBorder> {
     let is_open = |gpu: usize| lists.get(gpu).is_some_and(|list| list.is_open);
     let border = |before: usize| {
-        let (mut first, mut last) = (before, before + 1);
+        let mut first = before;
+        let mut last = before + 1;
         while lists[first].is_inner() {
             first -= 1;
         }
@@ -78,8 +79,11 @@ impl OpenBorder {
 /// Returns the parts of a GPU's list that are in open groups, which are to be sorted before they
 /// are cut: at its front and at its back, or all of it.
 pub fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
-    let (list, goes_on) = (lists[gpu], lists.get(gpu + 1).is_some_and(|next| next.is_open));
-    let (front, back, len) = (list.front as u32, list.back as u32, list.len as u32);
+    let list = lists[gpu];
+    let goes_on = lists.get(gpu + 1).is_some_and(|next| next.is_open);
+    let front = list.front as u32;
+    let back = list.back as u32;
+    let len = list.len as u32;
     if list.is_inner() && goes_on {
         return [Some(0..len), None];
     }

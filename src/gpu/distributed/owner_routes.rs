@@ -5,7 +5,7 @@
 
 use super::device_exchange::DeviceExchange;
 use super::string_names::take_items;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::RouteView;
 use crate::gpu::runtime::tuning::{MOST_PROCESSORS, THREADS};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, arguments};
@@ -79,8 +79,9 @@ impl<'m> RouteBuffers<'m> {
         let room = |array: Array<u8>, each: usize| (array.size() - 3 * Arena::ALIGNMENT) / each;
         let batch = room(outgoing, OUTGOING).min(room(incoming, INCOMING * gpus));
         let mut arena = ArenaAllocator::within(outgoing);
-        let (slots, positions, words) =
-            (arena.array(batch), arena.array(batch), arena.array(batch));
+        let slots = arena.array(batch);
+        let positions = arena.array(batch);
+        let words = arena.array(batch);
         let mut arena = ArenaAllocator::within(incoming);
         RouteBuffers {
             batch: batch as u32,
@@ -127,9 +128,11 @@ impl<'m> OwnerRoutes<'m> {
         buffers: &RouteBuffers,
     ) -> Result<()> {
         for batch in buffers.batches(list) {
-            let (suffixes, keys) = (list.suffixes.part(batch.clone()), keys.part(batch));
+            let suffixes = list.suffixes.part(batch.clone());
+            let keys = keys.part(batch);
             let lens = self.route(gpu, exchange, suffixes, Target::Behind(behind), buffers)?;
-            let (asked, items) = (lens.incoming(buffers.incoming_positions), suffixes.len());
+            let asked = lens.incoming(buffers.incoming_positions);
+            let items = suffixes.len();
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &asked)?;
             let incoming: u32 = lens.received.iter().sum();
             let positions = buffers.incoming_positions.first(incoming);
@@ -157,20 +160,24 @@ impl<'m> OwnerRoutes<'m> {
         assert!(32 * u64::from(ranks.kept.len()) >= u64::from(self.ranks.len()));
         let (open_row, open_rank) = ranks.open.unwrap_or((u32::MAX, 0));
         for batch in buffers.batches(list) {
-            let (suffixes, heads) = (list.suffixes.part(batch.clone()), ranks.heads.part(batch));
+            let suffixes = list.suffixes.part(batch.clone());
+            let heads = ranks.heads.part(batch);
             let target = Target::Own { heads, kept: ranks.kept };
             let lens = self.route(gpu, exchange, suffixes, target, buffers)?;
-            let (items, first, slots) = (suffixes.len(), ranks.first_row, buffers.slots);
+            let items = suffixes.len();
+            let first = ranks.first_row;
+            let slots = buffers.slots;
             let arguments =
                 arguments![heads, slots, items, first, open_row, open_rank, buffers.words];
             // SAFETY: heads and slots have `items` items, and the words one for each slot.
             unsafe { gpu.each("owner_routes/place_ranks", items, arguments)? };
-            let (positions, ranks) =
-                (lens.incoming(buffers.incoming_positions), lens.incoming(buffers.incoming_words));
+            let positions = lens.incoming(buffers.incoming_positions);
+            let ranks = lens.incoming(buffers.incoming_words);
             exchange.all_to_all(gpu, &buffers.positions.parts(&lens.sent), &positions)?;
             exchange.all_to_all(gpu, &buffers.words.parts(&lens.sent), &ranks)?;
             let incoming: u32 = lens.received.iter().sum();
-            let (positions, words) = (buffers.incoming_positions, buffers.incoming_words);
+            let positions = buffers.incoming_positions;
+            let words = buffers.incoming_words;
             let arguments = arguments![positions, words, incoming, self.ranks];
             // SAFETY: both buffers have `incoming` items, and the positions are of this part.
             unsafe { gpu.each("owner_routes/store_ranks", incoming, arguments)? };
@@ -208,8 +215,8 @@ impl<'m> OwnerRoutes<'m> {
             by_depth,
             items,
         };
-        let (ctas, cursors) =
-            (items.div_ceil(THREADS), self.cursors.first(exchange.count() as u32));
+        let ctas = items.div_ceil(THREADS);
+        let cursors = self.cursors.first(exchange.count() as u32);
         gpu.zero(self.cursors)?;
         // SAFETY: there are `items` suffixes, heads, slots and positions, a cursor for each GPU,
         // and a bit of `kept` for each row.

@@ -1,7 +1,7 @@
 //! First keys of the suffixes of a part of a text: the host side of
 //! `kernels/distributed/part_keys.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::{Array, Gpu, arguments};
 

@@ -5,7 +5,7 @@
 //! from the address that is on the board.
 
 use super::device_exchange::DeviceExchange;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::gpu::interface::Transferred;
 use crate::gpu::peers::Peers;
 use crate::gpu::runtime::{Array, Gpu};
@@ -67,7 +67,8 @@ impl DeviceExchange for PeerExchange<'_> {
     }
 
     fn all_gather(&mut self, words: &[u64]) -> Result<Vec<Vec<u64>>> {
-        let (posts, side) = (&self.board.posts, (self.times % 2) as usize);
+        let posts = &self.board.posts;
+        let side = (self.times % 2) as usize;
         self.times += 1;
         let own = &posts[self.number];
         *own.words[side].lock().unwrap_or_else(PoisonError::into_inner) = words.to_vec();
@@ -92,12 +93,15 @@ impl DeviceExchange for PeerExchange<'_> {
         let place = |array: &Array<T>| [array.address(), array.size() as u64];
         let mut words = vec![gpu.context().cu_ctx() as u64];
         words.extend(sent.iter().flat_map(place));
-        let (all, copied_from) = (self.all_gather(&words)?, Instant::now());
+        let all = self.all_gather(&words)?;
+        let copied_from = Instant::now();
         // Each GPU begins with itself and goes on with the next, so that two rarely read from the
         // same GPU at a time.
-        let (before, behind) = (0..self.number, self.number..self.count());
+        let before = 0..self.number;
+        let behind = self.number..self.count();
         for from in behind.chain(before) {
-            let (words, to) = (&all[from], &received[from]);
+            let words = &all[from];
+            let to = &received[from];
             let place = &words[1 + 2 * self.number..][..2];
             let context = (!self.board.all_read).then_some(words[0] as sys::CUcontext);
             if place[1] != to.size() as u64 {

@@ -22,7 +22,7 @@ use super::device_exchange::DeviceExchange;
 use super::joined_lists::{PeerList, join_lists};
 use super::key_ranges::{CodedText, FIRST_BITS, KeyRange, count_keys, key_ranges, range_keys};
 use super::peer_exchange::PeerExchange;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
@@ -214,7 +214,8 @@ impl<'m> RankWork<'_, 'm> {
         };
         let items = peers.iter().map(|list| list.items).sum();
         let joined = Unresolved { items, groups: peers.iter().map(|list| list.groups).sum() };
-        let (unused, cub) = (self.sort.unused(list, unresolved.items), self.sort.cub);
+        let unused = self.sort.unused(list, unresolved.items);
+        let cub = self.sort.cub;
         let allocate = |arena: &mut ArenaAllocator<'m>| {
             let heads = arena.array(joined.groups as usize);
             (heads, MinimizerDoubling::allocate(arena, cub, joined.items))

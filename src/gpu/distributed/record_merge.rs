@@ -5,7 +5,7 @@
 //! on each GPU, and later the lists that came from all GPUs.
 
 use super::string_names::count_from;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::kernel_structs::{RecordCountArgs, RecordMergeArgs, RecordsView};
 use crate::gpu::runtime::tuning::{THREADS, TILE, TILE_THREADS};
@@ -40,7 +40,8 @@ impl<'m> Records<'m> {
         names: Array<'m, u32>,
         meetings: Array<'m, u32>,
     ) -> Self {
-        let (positions, ranks) = (arena.array(len), arena.array(size * len));
+        let positions = arena.array(len);
+        let ranks = arena.array(size * len);
         Records { positions, names, ranks, meetings }
     }
 
@@ -57,7 +58,8 @@ impl<'m> Records<'m> {
     /// The first `len` records, whose columns of ranks lie closer together.
     pub fn first(self, len: u32) -> Self {
         let ranks = self.ranks.first(self.elements() * len);
-        let (positions, names) = (self.positions.first(len), self.names.first(len));
+        let positions = self.positions.first(len);
+        let names = self.names.first(len);
         Records { positions, names, ranks, ..self }
     }
 
@@ -90,7 +92,9 @@ impl<'m> Records<'m> {
         ranks: Array<u32>,
         elements: Array<u32>,
     ) -> Result<()> {
-        let (items, size, period) = (self.len(), elements.len(), self.meetings.len());
+        let items = self.len();
+        let size = elements.len();
+        let period = self.meetings.len();
         assert!(ranks.size() >= 4 * (items as usize + period as usize));
         assert!(self.ranks.len() == size * items && self.names.len() == items);
         count_from(gpu, first, self.positions)?;
@@ -112,7 +116,8 @@ impl<'m> Records<'m> {
         name_bits: u32,
         rank_bits: u32,
     ) -> Result<()> {
-        let (items, period) = (self.len(), self.meetings.len());
+        let items = self.len();
+        let period = self.meetings.len();
         if items == 0 {
             return Ok(());
         }
@@ -144,7 +149,8 @@ impl<'m> Records<'m> {
         others: &Records,
         counts: Array<u32>,
     ) -> Result<Vec<u64>> {
-        let (len, items) = (list.len(), others.len());
+        let len = list.len();
+        let items = others.len();
         assert!(len <= self.len() && counts.len() >= items);
         let arguments = RecordCountArgs {
             records: self.view(),
@@ -215,8 +221,8 @@ impl<'m> RecordList<'m> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::base::sampling::SampledPositions;
     use crate::gpu::testing::{gpu, memory, upload};
-    use crate::sampling::SampledPositions;
 
     /// Sorts the suffixes of a text by its own ranks: each has the name of its first symbols and
     /// the ranks of the next sample suffixes.
@@ -236,7 +242,8 @@ mod tests {
             }
             // Suffixes that agree in a period have equal names.
             let start = |p: u32| text[p as usize..].iter().take(period);
-            let (mut names, mut name) = (vec![0; n], 1);
+            let mut names = vec![0; n];
+            let mut name = 1;
             for row in 0..n {
                 name += u32::from(row > 0 && !start(sa[row - 1]).eq(start(sa[row])));
                 names[sa[row] as usize] = name;
@@ -250,9 +257,11 @@ mod tests {
                 .map(|k| cover.meeting(k, 0))
                 .map(|[column, other]| (column | other << 16) as u32)
                 .collect();
-            let (names, meetings) = (upload(&gpu, arena, &names), upload(&gpu, arena, &meetings));
+            let names = upload(&gpu, arena, &names);
+            let meetings = upload(&gpu, arena, &meetings);
             let records = Records::allocate(arena, n, elements.len(), names, meetings);
-            let (elements, ranks) = (upload(&gpu, arena, &elements), upload(&gpu, arena, &ranks));
+            let elements = upload(&gpu, arena, &elements);
+            let ranks = upload(&gpu, arena, &ranks);
             records.fill(&gpu, 0, ranks, elements).unwrap();
             let mut list = RecordList::allocate(arena, n);
             let keys = arena.double_buffer(n);

@@ -13,7 +13,7 @@ use super::device_exchange::DeviceExchange;
 use super::joint_work::JointWork;
 use super::record_merge::Records;
 use super::string_names::take_items;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::{ArenaAllocator, Array};
 use crate::gpu::text_parts::TextParts;
 
@@ -102,7 +102,8 @@ impl<'m> RecordSplits<'m> {
         list: Array<u32>,
         rows: std::ops::Range<u64>,
     ) -> Result<Vec<u64>> {
-        let (gpu, len) = (work.gpu, rows.end - rows.start);
+        let gpu = work.gpu;
+        let len = rows.end - rows.start;
         let offered = (len as usize).min(OFFERED);
         let row = |k: usize| (rows.start + len * k as u64 / offered as u64) as u32;
         let width = self.offered.len() as usize / self.counts.len() as usize;

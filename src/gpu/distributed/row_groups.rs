@@ -1,7 +1,7 @@
 //! Groups of equal suffixes on the rows of one GPU: the host side of
 //! `kernels/distributed/row_groups.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::{ListView, RowsView};
 use crate::gpu::runtime::tuning::THREADS;
 use crate::gpu::runtime::{Array, Gpu, arguments};
@@ -122,7 +122,8 @@ pub fn mark_unresolved(
 ) -> Result<()> {
     let items = heads.len();
     assert_eq!([rows.len(), marks.len()], [items; 2]);
-    let (front, back) = (u32::from(open_front), u32::from(open_back));
+    let front = u32::from(open_front);
+    let back = u32::from(open_back);
     let arguments = arguments![heads, rows, items, front, back, marks];
     // SAFETY: the arrays have `items` items.
     unsafe { gpu.each("row_groups/mark_unresolved", items, arguments) }

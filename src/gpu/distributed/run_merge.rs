@@ -2,7 +2,7 @@
 //! `kernels/distributed/run_merge.cu`. Keys from several GPUs come as one run from each. Merging
 //! two runs takes an eighth of the time of a radix sort of 64 bits.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, arguments};
 
@@ -23,7 +23,8 @@ pub fn merge_runs(
         let mut start = 0;
         for pair in runs.chunks(2) {
             let end = start + pair.iter().sum::<u32>();
-            let (keys, suffixes) = (keys.part(start..end), suffixes.part(start..end));
+            let keys = keys.part(start..end);
+            let suffixes = suffixes.part(start..end);
             merge_two(gpu, keys, suffixes, pair[0], splits)?;
             start = end;
         }
@@ -48,7 +49,8 @@ fn merge_two(
     assert!(lens == [items; 3] && a_len <= items);
     assert!(splits.len() as usize >= splits_for(items as usize));
     let tiles = items.div_ceil(TILE);
-    let (k, s) = (keys.current, suffixes.current);
+    let k = keys.current;
+    let s = suffixes.current;
     let arguments = arguments![k, a_len, items, tiles, splits];
     // SAFETY: there are `items` keys, and an item of `splits` for each tile and one more.
     unsafe { gpu.each("run_merge/split_runs", tiles + 1, arguments)? };
@@ -83,7 +85,8 @@ mod tests {
                     current: upload(&gpu, arena, items),
                     alternate: arena.array(len),
                 };
-                let (mut keys, mut values) = (buffer(&items), buffer(&items));
+                let mut keys = buffer(&items);
+                let mut values = buffer(&items);
                 let splits = arena.array(splits_for(len));
                 merge_runs(&gpu, &mut keys, &mut values, runs.clone(), splits).unwrap();
                 items.sort_unstable();

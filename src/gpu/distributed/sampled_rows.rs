@@ -7,7 +7,7 @@ use super::owner_routes::{OwnerRoutes, RouteBuffers, RoutedList};
 use super::part_keys::PartBytes;
 use super::row_groups::{NewList, RowList, part_list};
 use super::string_names::count_from;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
@@ -47,14 +47,15 @@ impl<'m> SampledRows<'m> {
         sorted: Array<u32>,
         out: RowsView,
     ) -> Result<()> {
-        let (gpu, len) = (work.gpu, sorted.len());
+        let gpu = work.gpu;
+        let len = sorted.len();
         let suffixes = self.suffixes.current.first(len);
         let all_here = work.is_alone().then_some(part.bytes);
         position_words(gpu, sorted, all_here, suffixes)?;
         if !work.is_alone() {
             bytes_before(gpu, part, self.routes.ranks())?;
-            let (outgoing, incoming) =
-                (self.suffixes.alternate.cast(), self.befores.alternate.cast());
+            let outgoing = self.suffixes.alternate.cast();
+            let incoming = self.befores.alternate.cast();
             let buffers = RouteBuffers::within(outgoing, incoming, parts.gpus());
             let befores = self.befores.current.first(len);
             let list = RoutedList { suffixes, longest: parts.size() };

@@ -33,7 +33,8 @@ use super::part_keys::PartBytes;
 use super::record_merge::{RecordList, Records};
 use super::sampled_rows::SampledRows;
 use super::string_names::{Named, StringArrays, StringShape, byte_symbols, count_from, take_items};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
+use crate::base::sampling::{Level, SampledPositions};
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::interface::MOST_SORTED;
 use crate::gpu::primitives::cub::{Cub, bit_width};
@@ -41,7 +42,6 @@ use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use crate::gpu::text_parts::TextParts;
-use crate::sampling::{Level, SampledPositions};
 
 /// Maximum number of bits of a text's symbols: 256 bytes, and 0 behind the end.
 const BYTE_BITS: u32 = 9;
@@ -82,7 +82,8 @@ impl<'m> SampledSort<'m> {
             let what = format!("{} bytes are too many to be sorted by sampling", parts.len());
             return Err(Error::Device(what.into()));
         }
-        let (room, own) = (parts.size() as usize + 1, parts.part_len(number) as usize);
+        let room = parts.size() as usize + 1;
+        let own = parts.part_len(number) as usize;
         let level = Level::first(parts.len() as usize, parts.gpus());
         let levels = level_bytes(level, BYTE_BITS, parts.gpus(), number);
         let rows = bytes(|arena| SampledRows::allocate(arena, parts, number));
@@ -108,7 +109,9 @@ impl<'m> SampledSort<'m> {
         out: RowsView,
         left: &mut Vec<u64>,
     ) -> Result<()> {
-        let (cub, splits, parts) = (self.cub, self.splits, self.parts);
+        let cub = self.cub;
+        let splits = self.splits;
+        let parts = self.parts;
         let mut work = JointWork { gpu, exchange, cub, splits };
         let bits = self.number_bytes(&mut work, part)?;
         byte_symbols(gpu, part.bytes, part.available, self.table, self.symbols)?;
@@ -131,7 +134,8 @@ impl<'m> SampledSort<'m> {
             own => count_bytes(work.gpu, part.bytes, own, self.counts)?.bytes,
         };
         let all = work.exchange.all_gather(&counts.map(u64::from))?;
-        let (mut table, mut number) = ([0; 256], 0);
+        let mut table = [0; 256];
+        let mut number = 0;
         for (byte, item) in table.iter_mut().enumerate() {
             number += u32::from(all.iter().any(|counts| counts[byte] > 0));
             *item = number;
@@ -157,7 +161,8 @@ fn sort<E: DeviceExchange>(
     let sample = SampledPositions::new(level.n, level.period);
     let mut arena = ArenaAllocator::within(memory);
     let LevelArrays { names, ranks, tables } = LevelArrays::allocate(&mut arena, parts, &sample);
-    let (names, memory) = (names.first(own), arena.rest());
+    let names = names.first(own);
+    let memory = arena.rest();
     let strings = StringArrays::allocate(&mut ArenaAllocator::within(memory), shape, parts);
     match strings.name(work, symbols, shape, parts, sorted)? {
         Named::Distinct => return Ok(()),
@@ -185,14 +190,17 @@ fn sort_sample<E: DeviceExchange>(
     left: &mut Vec<u64>,
 ) -> Result<()> {
     let LevelText { level, parts, .. } = *text;
-    let (gpu, gpus, n) = (work.gpu, parts.gpus(), level.n as u32);
+    let gpu = work.gpu;
+    let gpus = parts.gpus();
+    let n = level.n as u32;
     let sample = SampledPositions::new(level.n, level.period);
     let (next, next_gpus) = next_level(level, gpus, &sample);
     let next_parts = TextParts::new(next.n as u64, gpus);
     let next_len = next_parts.part_len(work.number()) as u32;
     let mut arena = ArenaAllocator::within(memory);
     let NextArrays { symbols, sorted } = NextArrays::allocate(&mut arena, next, next_parts);
-    let (memory, next_sorted) = (arena.rest(), sorted.first(next_len));
+    let memory = arena.rest();
+    let next_sorted = sorted.first(next_len);
     let pairs = || -> DoubleBuffer<u64> {
         ArenaAllocator::within(memory).double_buffer(parts.size() as usize + 1)
     };
@@ -226,7 +234,8 @@ fn sort_on_first<E: DeviceExchange>(
     sorted: Array<u32>,
 ) -> Result<()> {
     let LevelText { level, parts, symbols, .. } = text;
-    let (number, gpus) = (work.number(), parts.gpus());
+    let number = work.number();
+    let gpus = parts.gpus();
     let all: Vec<u32> = (0..gpus).map(|gpu| parts.part_len(gpu) as u32).collect();
     let mut own = vec![symbols.first(0); gpus];
     own[0] = symbols.first(parts.part_len(number) as u32);
@@ -256,7 +265,8 @@ fn merge_residues<'m, E: DeviceExchange>(
     arrays: &RankArrays<'m>,
 ) -> Result<RecordList<'m>> {
     let LevelText { level, parts, .. } = *text;
-    let (gpu, own) = (work.gpu, parts.range(work.number()));
+    let gpu = work.gpu;
+    let own = parts.range(work.number());
     let len = records.len();
     let mut list = arrays.list;
     list.list = list.list.first_items(len);
@@ -281,7 +291,9 @@ fn merge_parts<E: DeviceExchange>(
     arrays: RankArrays,
     sorted: Array<u32>,
 ) -> Result<()> {
-    let (gpu, len, order) = (work.gpu, records.len(), list.list.current);
+    let gpu = work.gpu;
+    let len = records.len();
+    let order = list.list.current;
     if work.is_alone() {
         return take_items(gpu, records.positions, order, sorted);
     }
@@ -289,11 +301,13 @@ fn merge_parts<E: DeviceExchange>(
     let (sent, received) = exchanged_at(parts, &before, work.number());
     let others = arrays.received.first(len);
     let column = arrays.column.first(len);
-    let (from, to) = (records.columns(), others.columns());
+    let from = records.columns();
+    let to = others.columns();
     // A GPU without items must take part in exchanging the columns of others too.
     for c in 0..2 + arrays.received.elements() as usize {
         let none = column.first(0);
-        let (from, to) = (from.get(c).unwrap_or(&none), to.get(c).unwrap_or(&none));
+        let from = from.get(c).unwrap_or(&none);
+        let to = to.get(c).unwrap_or(&none);
         take_items(gpu, *from, order, column)?;
         work.exchange.all_to_all(gpu, &column.parts(&sent), &to.parts(&received))?;
     }

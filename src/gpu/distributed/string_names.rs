@@ -9,7 +9,7 @@
 use super::device_exchange::DeviceExchange;
 use super::joint_work::{JointWork, exchanged_at};
 use super::key_splits::Cut;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 use crate::gpu::text_parts::TextParts;
 
@@ -69,7 +69,8 @@ impl<'m> StringArrays<'m> {
     pub fn allocate(arena: &mut ArenaAllocator<'m>, shape: StringShape, parts: TextParts) -> Self {
         let room = parts.size() as usize + 1;
         let mut columns = || (0..shape.words).map(|_| arena.array(room)).collect::<Vec<_>>();
-        let (own, received) = (columns(), if parts.gpus() > 1 { columns() } else { Vec::new() });
+        let own = columns();
+        let received = if parts.gpus() > 1 { columns() } else { Vec::new() };
         StringArrays {
             columns: own,
             positions: arena.double_buffer(room),
@@ -92,7 +93,8 @@ impl<'m> StringArrays<'m> {
         parts: TextParts,
         sorted: Array<u32>,
     ) -> Result<Named<'m>> {
-        let (gpu, own) = (work.gpu, parts.part_len(work.number()) as u32);
+        let gpu = work.gpu;
+        let own = parts.part_len(work.number()) as u32;
         for (word, column) in self.columns.iter_mut().enumerate() {
             *column = column.first(own);
             string_word(gpu, symbols, word as u32 * shape.per_word, shape, *column)?;
@@ -125,7 +127,8 @@ impl<'m> StringArrays<'m> {
         bits: u32,
     ) -> Result<SortedStrings<'m>> {
         let len = positions.len();
-        let (mut keys, mut order) = (self.keys.first_items(len), self.order.first_items(len));
+        let mut keys = self.keys.first_items(len);
+        let mut order = self.order.first_items(len);
         count_from(work.gpu, 0, order.current)?;
         for &column in columns.iter().rev() {
             take_items(work.gpu, column, order.current, keys.current)?;
@@ -142,7 +145,8 @@ impl<'m> StringArrays<'m> {
         parts: TextParts,
         bits: u32,
     ) -> Result<()> {
-        let (gpu, len) = (work.gpu, strings.order.len());
+        let gpu = work.gpu;
+        let len = strings.order.len();
         let in_order = self.keys.current.first(len);
         for &column in &strings.columns {
             take_items(gpu, column, strings.order, in_order)?;
@@ -169,8 +173,10 @@ impl<'m> StringArrays<'m> {
         strings: &SortedStrings,
         parts: TextParts,
     ) -> Result<bool> {
-        let (gpu, order) = (work.gpu, strings.order);
-        let (number, len) = (work.number(), order.len());
+        let gpu = work.gpu;
+        let order = strings.order;
+        let number = work.number();
+        let len = order.len();
         let heads = self.heads.first(len);
         gpu.zero(heads)?;
         for &column in &strings.columns {
@@ -201,7 +207,8 @@ impl<'m> StringArrays<'m> {
 
 /// Returns true if the first string here equals the last one of the GPU before.
 fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) -> Result<bool> {
-    let (gpu, len) = (work.gpu, strings.order.len());
+    let gpu = work.gpu;
+    let len = strings.order.len();
     let mut words = Vec::new();
     for row in if len > 0 { vec![0, len - 1] } else { Vec::new() } {
         let at = gpu.read(strings.order.part(row..row + 1))?[0];
@@ -211,7 +218,8 @@ fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) 
     }
     let count = strings.columns.len();
     words.resize(2 * count, 0);
-    let (all, number) = (work.exchange.all_gather(&words)?, work.number());
+    let all = work.exchange.all_gather(&words)?;
+    let number = work.number();
     Ok(len > 0 && number > 0 && all[number][..count] == all[number - 1][count..])
 }
 
@@ -260,7 +268,8 @@ pub fn count_from(gpu: &Gpu, first: u32, items: Array<u32>) -> Result<()> {
 /// Copies the items of `from`, words of 64 bits or 32, in this order.
 #[allow(unsafe_code)]
 pub fn take_items<T>(gpu: &Gpu, from: Array<T>, order: Array<u32>, to: Array<T>) -> Result<()> {
-    let (len, is_wide) = (order.len(), size_of::<T>() == size_of::<u64>());
+    let len = order.len();
+    let is_wide = size_of::<T>() == size_of::<u64>();
     assert!(to.len() >= len && (is_wide || size_of::<T>() == size_of::<u32>()));
     let kernel = if is_wide { "string_names/take_words" } else { "string_names/take_items" };
     // SAFETY: there is room for `len` items, and the order is one of items of `from`.

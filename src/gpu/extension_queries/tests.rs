@@ -1,8 +1,8 @@
 //! Compares range minima and extensions with naive ones.
 
 use super::*;
+use crate::base::error::Error;
 use crate::cases;
-use crate::error::Error;
 use crate::gpu::testing::{gpu, random, say};
 
 /// The minimum of each range: of whole blocks of 64 by their minima, else by looking at each value.
@@ -10,8 +10,10 @@ fn naive_least(values: &[u32], ranges: &[(u32, u32)]) -> Vec<u32> {
     let least = |values: &[u32]| values.iter().copied().min().unwrap_or(u32::MAX);
     let blocks: Vec<u32> = values.chunks(64).map(least).collect();
     let of = |&(from, to): &(u32, u32)| {
-        let (from, to) = (from as usize, to as usize);
-        let (first, last) = (from.div_ceil(64), to / 64);
+        let from = from as usize;
+        let to = to as usize;
+        let first = from.div_ceil(64);
+        let last = to / 64;
         if first >= last {
             return least(&values[from.min(to)..to]);
         }
@@ -56,7 +58,8 @@ fn extensions_are_the_naive_ones() {
     if gpu().is_none() {
         return;
     }
-    let (mut queries, mut count) = (ExtensionQueries::new(0).unwrap(), 0);
+    let mut queries = ExtensionQueries::new(0).unwrap();
+    let mut count = 0;
     for (id, (name, text)) in cases::shapes(20_000).iter().enumerate() {
         if text.is_empty() {
             continue;
@@ -64,10 +67,12 @@ fn extensions_are_the_naive_ones() {
         let mut suffixes: Vec<u32> = (0..text.len() as u32).collect();
         suffixes.sort_by_key(|&pos| &text[pos as usize..]);
         let common = |a: u32, b: u32| {
-            let (a, b) = (&text[a as usize..], &text[b as usize..]);
+            let a = &text[a as usize..];
+            let b = &text[b as usize..];
             a.iter().zip(b).take_while(|(a, b)| a == b).count() as u32
         };
-        let (mut rows, mut lcp) = (vec![0; text.len()], vec![0; text.len()]);
+        let mut rows = vec![0; text.len()];
+        let mut lcp = vec![0; text.len()];
         for (row, &pos) in suffixes.iter().enumerate() {
             rows[pos as usize] = row as u32;
             lcp[row] = if row == 0 { 0 } else { common(suffixes[row - 1], pos) };

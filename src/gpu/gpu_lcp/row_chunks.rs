@@ -2,7 +2,7 @@
 //! are copied while one is received. The rows of the suffix array come first, then those of the LCP
 //! array, each chunk with the values that do not fit into a byte.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::gpu::lcp::{SplitLcp, SuffixRows};
 use crate::gpu::lcp_chunk::{LONG, LcpChunk, NO_VALUES, TILE};
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_LONG_BYTE, LCP_NO_VALUES, LCP_SPLIT};
@@ -80,11 +80,13 @@ impl RowChunks {
         made: &mpsc::Receiver<CountedLcp<'m>>,
         receive: &mut Receiver,
     ) -> Result<()> {
-        let (chunks, mut lcp) = (count(n), None);
+        let chunks = count(n);
+        let mut lcp = None;
         let mut queued = chunks.min(SLOTS);
         for taken in 0..2 * chunks {
             while queued < (taken + SLOTS).min(2 * chunks) {
-                let (slot, rows) = (&mut self.0[queued % SLOTS], rows(n, queued % chunks));
+                let slot = &mut self.0[queued % SLOTS];
+                let rows = rows(n, queued % chunks);
                 if queued < chunks {
                     slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows))?;
                 } else {
@@ -99,7 +101,8 @@ impl RowChunks {
                 }
                 queued += 1;
             }
-            let (slot, rows) = (&self.0[taken % SLOTS], rows(n, taken % chunks));
+            let slot = &self.0[taken % SLOTS];
+            let rows = rows(n, taken % chunks);
             copies.check(slot.arrived.synchronize())?;
             receive(match &lcp {
                 Some((_, counts)) if taken >= chunks => slot.lcp_rows(rows, counts),
@@ -138,7 +141,8 @@ impl ChunkSlot {
     }
 
     fn suffix_rows(&self, suffixes: SuffixRows, rows: Range<u32>) -> LcpChunk<'_> {
-        let (first, len) = (rows.start as usize, rows.len());
+        let first = rows.start as usize;
+        let len = rows.len();
         match suffixes {
             SuffixRows::Words(_) => LcpChunk::Suffixes { first, suffixes: self.words.first(len) },
             SuffixRows::Packed(_) => {
@@ -151,7 +155,8 @@ impl ChunkSlot {
     /// Queues the bytes of a chunk; if some values do not fit, also these and their starts.
     fn lcp(&mut self, copies: &Gpu, lcp: &CountedLcp, rows: Range<u32>) -> Result<()> {
         let (SplitLcp { bytes, long, starts, .. }, counts) = lcp;
-        let (len, count) = (rows.len() as u32, counts[chunk_of(&rows)]);
+        let len = rows.len() as u32;
+        let count = counts[chunk_of(&rows)];
         if count > len {
             return Err(Error::Device("a GPU counted more values than there are".into()));
         }
@@ -166,9 +171,12 @@ impl ChunkSlot {
     }
 
     fn lcp_rows(&self, rows: Range<u32>, counts: &[u32]) -> LcpChunk<'_> {
-        let (first, len, count) = (rows.start as usize, rows.len(), counts[chunk_of(&rows)]);
+        let first = rows.start as usize;
+        let len = rows.len();
+        let count = counts[chunk_of(&rows)];
         let tiles = if count > 0 { len.div_ceil(TILE) } else { 0 };
-        let (starts, long) = (self.starts.first(tiles), self.words.first(count as usize));
+        let starts = self.starts.first(tiles);
+        let long = self.words.first(count as usize);
         LcpChunk::Lcp { first, bytes: self.bytes.first(len), starts, long }
     }
 }

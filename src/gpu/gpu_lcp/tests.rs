@@ -29,7 +29,9 @@ fn pieces(text: &[u8], least: u8) -> Vec<u32> {
 /// All rows in the order in which they arrive: first those of the suffix array.
 fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)> {
     let n = sorter.text.1;
-    let (mut suffixes, mut lcp, mut next) = (vec![0; n], vec![0; n], 0);
+    let mut suffixes = vec![0; n];
+    let mut lcp = vec![0; n];
+    let mut next = 0;
     sorter.sort_input(least, |chunk| {
         let (first, len) = match chunk {
             LcpChunk::Suffixes { first, suffixes } => (first, suffixes.len()),
@@ -78,7 +80,8 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let (mut sorter, mut count) = (GpuLcpSorter::new(0, Algorithm::Default).unwrap(), 0);
+    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut count = 0;
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         check(&mut sorter, name, text, 0);
         check(&mut sorter, name, text, text[text.len() / 3]);
@@ -145,7 +148,8 @@ fn small_strings() {
     }
     let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
     for seed in 0..300 {
-        let (alphabet, len) = (seed % 4 + 1, random(1, 80, seed)[0] as usize + 1);
+        let alphabet = seed % 4 + 1;
+        let len = random(1, 80, seed)[0] as usize + 1;
         let text: Vec<u8> =
             random(len, alphabet, seed + 1).into_iter().map(|c| c as u8 * 85).collect();
         check(&mut sorter, "a small string", &text, (seed % 3) as u8);

@@ -1,7 +1,7 @@
 //! Inverts a BWT into the text: the host side of `kernels/inverse/lf_mapping.cu`, which explains
 //! it.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::InverseArgs;
 use crate::gpu::runtime::tuning::{INVERSE_TILE, TEXT_PADDING, THREADS};
@@ -106,7 +106,8 @@ impl<'m> InverseArrays<'m> {
         arena: &mut ArenaAllocator<'m>,
         shape: InverseShape,
     ) -> Result<Self> {
-        let (rows, nodes) = (shape.n as usize + 1, shape.nodes() as usize);
+        let rows = shape.n as usize + 1;
+        let nodes = shape.nodes() as usize;
         let counts = 256 * shape.piece_tiles();
         Ok(InverseArrays {
             bytes: arena.array(shape.n as usize + TEXT_PADDING as usize),

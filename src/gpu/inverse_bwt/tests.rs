@@ -10,7 +10,8 @@ use std::thread;
 
 /// The BWT of a text and its samples.
 fn sorted(text: &[u8], rate: u32) -> (Vec<u8>, Vec<u32>) {
-    let (mut bytes, mut workspace) = (vec![0; text.len()], vec![0; text.len()]);
+    let mut bytes = vec![0; text.len()];
+    let mut workspace = vec![0; text.len()];
     let (_, rows, _) = BwtConstruction::for_text(text)
         .in_borrowed_buffer(&mut bytes)
         .with_borrowed_temporary_array_buffer(&mut workspace)
@@ -43,7 +44,8 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let mut count = 0;
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         count += check(&mut inverse, name, text, &[2, 64, 1 << 15, 1 << 30]);
     }
@@ -56,7 +58,8 @@ fn borders() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let mut count = 0;
     for border in [16, 32, 64, 512, 4096, 8192, 12_288, 65_536, 1 << 20] {
         for size in border - 2..=border + 2 {
             let texts = [cases::text(size), cases::random(size, 256), vec![0; size]];
@@ -74,7 +77,8 @@ fn pieces() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, border) = (GpuInverse::new(0).unwrap(), 1 << 24);
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let border = 1 << 24;
     for size in border - 1..=border + 2 {
         check(&mut inverse, "text in pieces", &cases::text(size), &[1 << 15]);
     }
@@ -87,7 +91,8 @@ fn large_shapes() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut count) = (GpuInverse::new(0).unwrap(), 0);
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let mut count = 0;
     let mut shapes = cases::shapes(3_000_000);
     for copies in [3, 4, 16, 128, 1000] {
         let text = cases::random(4_000_000 / copies, 256).repeat(copies);
@@ -124,7 +129,9 @@ fn contradictions_are_found() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut contradictions, mut texts) = (GpuInverse::new(0).unwrap(), 0, 0);
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let mut contradictions = 0;
+    let mut texts = 0;
     for seed in 0..300 {
         let len = random(1, if seed % 3 == 0 { 12 } else { 30_000 }, seed)[0] as usize + 1;
         let bytes = cases::random(len, [1, 2, 5, 256][seed as usize % 4]);
@@ -148,7 +155,8 @@ fn wrong_samples_are_found() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, text) = (GpuInverse::new(0).unwrap(), cases::text(20_000));
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let text = cases::text(20_000);
     let (bytes, samples) = sorted(&text, 64);
     for k in [0, 1, 100, samples.len() - 1] {
         for row in [0, samples[k] - 1, samples[k] + 1, 20_001, u32::MAX] {
@@ -187,7 +195,8 @@ fn a_failure_leaves_the_inverse_usable() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, text) = (GpuInverse::new(0).unwrap(), cases::text(50_000));
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let text = cases::text(50_000);
     let (bytes, samples) = sorted(&text, 64);
     let mut failures = 0;
     loop {
@@ -208,8 +217,10 @@ fn coded_slices_are_restored() {
     if gpu().is_none() {
         return;
     }
-    let (mut inverse, mut decoder) = (GpuInverse::new(0).unwrap(), BwtDecoder::new(0).unwrap());
-    let (limits, mut blocks) = (SliceLimits { runs: 3000, bytes: 1 << 24 }, 0);
+    let mut inverse = GpuInverse::new(0).unwrap();
+    let mut decoder = BwtDecoder::new(0).unwrap();
+    let limits = SliceLimits { runs: 3000, bytes: 1 << 24 };
+    let mut blocks = 0;
     let large = [("a text in pieces".to_owned(), cases::text((1 << 24) + 70_000))];
     for (name, text) in cases::all().iter().chain(&large).filter(|(_, text)| !text.is_empty()) {
         let (bytes, samples) = sorted(text, 64);

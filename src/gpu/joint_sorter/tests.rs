@@ -43,7 +43,9 @@ fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
 fn check(sorters: &mut [JointSorter], name: &str, text: &[u8]) {
     let sa = expected(text);
     for sorter in sorters {
-        let (count, way, n) = (sorter.gpus.len(), sorter.way, text.len());
+        let count = sorter.gpus.len();
+        let way = sorter.way;
+        let n = text.len();
         let what = format!("{name}, {n} bytes, {count} processors, {way:?}");
         assert!(sorter.suffix_array(text).unwrap() == sa, "{what}");
         for rate in [1, 64] {
@@ -105,7 +107,8 @@ fn named_cases_on_several_processors() {
     if gpu().is_none() {
         return;
     }
-    let (mut sorters, mut count) = (sorters(), 0);
+    let mut sorters = sorters();
+    let mut count = 0;
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         check(&mut sorters, name, text);
         count += 3 * sorters.len();
@@ -136,7 +139,8 @@ fn small_strings_on_several_processors() {
     let tries = std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok());
     for seed in 0..tries.unwrap_or(300) {
         let numbers = random(82, 1 << 40, seed);
-        let (alphabet, len) = (numbers[0] % 4 + 1, numbers[1] % 80 + 1);
+        let alphabet = numbers[0] % 4 + 1;
+        let len = numbers[1] % 80 + 1;
         let text: Vec<u8> =
             numbers[2..][..len as usize].iter().map(|n| (n % alphabet) as u8 * 85).collect();
         let sa = expected(&text);

@@ -1,7 +1,7 @@
 //! Range minima and longest common extensions in device memory: the host side of
 //! `kernels/lcp/device_minima.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::{LevelArgs, MinimaQueries, MinimaView};
 use crate::gpu::runtime::tuning::{MINIMA_BLOCK, THREADS};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, measure};
@@ -42,7 +42,8 @@ impl DeviceMinima {
     /// least one value, and either as many rows or none.
     pub fn new(gpu: &Gpu, values: &[u32], rows: &[u32]) -> Result<Self> {
         assert!(!values.is_empty() && (rows.is_empty() || rows.len() == values.len()));
-        let (n, places) = (values.len() as u32, rows.len() as u32);
+        let n = values.len() as u32;
+        let places = rows.len() as u32;
         let size = measure(|arena| Ok(DeviceMinimaArrays::allocate(arena, n, places)))?;
         let mut memory = Arena::new(gpu, size)?;
         let arrays = DeviceMinimaArrays::allocate(&mut memory.allocator(), n, places);
@@ -89,7 +90,8 @@ impl DeviceMinima {
     fn job(&self, queries: Array<u32>, found: Array<u32>) -> MinimaQueries {
         let count = found.len();
         assert!(queries.len() == 2 * count);
-        let (queries, found) = (queries.address(), found.address());
+        let queries = queries.address();
+        let found = found.address();
         MinimaQueries { minima: self.view, places: self.places, queries, found, count, none: 0 }
     }
 }
@@ -104,8 +106,8 @@ fn make_levels(gpu: &Gpu, view: MinimaView) -> Result<()> {
     // SAFETY: the struct is the kernel's, and there is room for all levels.
     unsafe { gpu.launch_struct("device_minima/block_minima", ctas(view.blocks), THREADS, &view)? };
     for level in 1..=view.blocks.ilog2() {
-        let (args, ctas) =
-            (LevelArgs { minima: view, level, none: 0 }, view.blocks.div_ceil(THREADS));
+        let args = LevelArgs { minima: view, level, none: 0 };
+        let ctas = view.blocks.div_ceil(THREADS);
         // SAFETY: as above.
         unsafe { gpu.launch_struct("device_minima/double_blocks", ctas, THREADS, &args)? };
     }

@@ -1,7 +1,7 @@
 //! Compares suffixes with their predecessors in order: the host side of
 //! `kernels/lcp/irreducible.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::{IrreducibleArgs, LongList, RowsArgs, WindowArgs};
 use crate::gpu::runtime::tuning::{LCP_LONG, LCP_ROW_ITEMS, LCP_ROWS, LCP_TILE, THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, arguments};
@@ -36,7 +36,8 @@ pub struct HeadLists<'m> {
 impl<'m> HeadLists<'m> {
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
         let mut long = || [arena.array(most_long(n)), arena.array(most_long(n))];
-        let (rows, found) = (long(), long());
+        let rows = long();
+        let found = long();
         HeadLists { listed: arena.array(n as usize), rows, found, counts: arena.array(COUNTS) }
     }
 
@@ -99,7 +100,8 @@ pub fn begin_heads(
     };
     if let Some(FirstBytes { known, least }) = first {
         assert!(known.len() == n);
-        let (known, least) = (known.address(), least.into());
+        let known = known.address();
+        let least = least.into();
         let job = RowsArgs { lists: args, known, least, none: 0 };
         let ctas = n.div_ceil(LCP_ROW_ITEMS * THREADS);
         // SAFETY: the struct is the kernel's, all arrays are as long as it requires, and `sa` and
@@ -132,7 +134,9 @@ pub fn finish_heads(gpu: &Gpu, args: IrreducibleArgs, lists: &HeadLists) -> Resu
 /// Compares the longest prefixes window by window, until all are finished.
 #[allow(unsafe_code)]
 fn compare_windows(gpu: &Gpu, mut args: IrreducibleArgs, lists: &HeadLists) -> Result<()> {
-    let (mut from, mut tiles, mut window) = (LCP_LONG, FIRST_TILES, 1);
+    let mut from = LCP_LONG;
+    let mut tiles = FIRST_TILES;
+    let mut window = 1;
     let ctas = CTAS * gpu.processors();
     while from < args.n {
         let left = (args.n - from).div_ceil(LCP_TILE);

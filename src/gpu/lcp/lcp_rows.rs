@@ -1,7 +1,7 @@
 //! Makes the LCP array, selects wanted rows, and packs values for the way to the host: the host
 //! side of `kernels/lcp/lcp_rows.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{LCP_CHUNK, LCP_PACKED, LCP_SPLIT, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
@@ -73,7 +73,8 @@ pub fn lcp_of_rows(
     assert!(lcp.len() == n && longest.len() == 1);
     gpu.zero(longest)?;
     let ctas = n.div_ceil(THREADS).min(CTAS * gpu.processors());
-    let (ends, known) = (common.ends, common.known(n));
+    let ends = common.ends;
+    let known = common.known(n);
     let arguments = arguments![sa, ends, known, n, border, lcp, longest];
     // SAFETY: the arrays have n items, those of `sa` are below n, and `longest` has one. `known`
     // may be 0.
@@ -92,11 +93,13 @@ pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()>
 /// Writes the LCP array in its packed form for the host.
 #[allow(unsafe_code)]
 pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, common: CommonEnds, split: SplitLcp) -> Result<()> {
-    let (n, SplitLcp { bytes, long, starts, counts }) = (sa.len(), split);
+    let n = sa.len();
+    let SplitLcp { bytes, long, starts, counts } = split;
     assert!(bytes.len() == n && long.len() == n);
     assert!(starts.len() == n.div_ceil(LCP_SPLIT) && counts.len() == n.div_ceil(LCP_CHUNK));
     gpu.zero(counts)?;
-    let (ends, known) = (common.ends, common.known(n));
+    let ends = common.ends;
+    let known = common.known(n);
     let arguments = arguments![sa, ends, known, n, bytes, long, starts, counts];
     // SAFETY: the arrays have n items, those of `sa` are below n, or one for each tile and each
     // chunk. `known` may be 0.

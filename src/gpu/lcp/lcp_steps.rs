@@ -14,7 +14,7 @@ use super::irreducible::{FirstBytes, HeadLists, Heads, begin_heads, finish_heads
 use super::lcp_rows::{
     CommonEnds, SplitLcp, end_at_breaks, lcp_of_rows, mark_rows, pack_suffixes, split_lcp,
 };
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::interface::LcpRows;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::IrreducibleArgs;
@@ -120,7 +120,8 @@ impl<'m> LcpSteps<'m> {
 
     /// Queues the packing of the whole LCP array, after `compare`.
     pub fn split(&self, gpu: &Gpu, sa: Array<'m, u32>, common: CommonEnds) -> Result<SplitLcp<'m>> {
-        let (bytes, long) = (self.bytes, self.lcp);
+        let bytes = self.bytes;
+        let long = self.lcp;
         let split = SplitLcp { bytes, long, starts: self.starts, counts: self.counts };
         split_lcp(gpu, sa, common, split)?;
         Ok(split)
@@ -133,7 +134,8 @@ impl<'m> LcpSteps<'m> {
         sorted: TextOnGpu,
         wanted: LcpRows,
     ) -> Result<SelectedRows<'m>> {
-        let (n, sa) = (sorted.sa.len(), sorted.sa);
+        let n = sorted.sa.len();
+        let sa = sorted.sa;
         let begun = self.begin(gpu, sorted)?;
         let common = self.compare(gpu, begun, sorted)?;
         let (least, border) = match wanted {
@@ -144,7 +146,9 @@ impl<'m> LcpSteps<'m> {
         lcp_of_rows(gpu, sa, common, border, self.lcp, longest)?;
         let flags = sorted.rows.first(n);
         mark_rows(gpu, self.lcp, least, longest, flags)?;
-        let (suffixes, lcp, count) = (self.ends, self.lists.spare(), self.selected);
+        let suffixes = self.ends;
+        let lcp = self.lists.spare();
+        let count = self.selected;
         self.cub.select(gpu, sa, flags, suffixes, count)?;
         self.cub.select(gpu, self.lcp, flags, lcp, count)?;
         Ok(SelectedRows { suffixes, lcp, count })

@@ -1,7 +1,7 @@
 //! Prefix doubling over the cover of the skew algorithm: the host side of
 //! `kernels/papers/cover_groups.cu`, which explains it.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::text_view;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::kernel_structs::{
@@ -146,7 +146,8 @@ impl<'m> TextCover<'m> {
         keys: &mut DoubleBuffer<'m, u64>,
         suffixes: &mut DoubleBuffer<'m, u32>,
     ) -> Result<()> {
-        let (count, Alphabet { symbols, bits, .. }) = (self.order.len(), self.alphabet);
+        let count = self.order.len();
+        let Alphabet { symbols, bits, .. } = self.alphabet;
         assert!(keys.current.len() == count && suffixes.current.len() == count);
         assert!(self.text.len() >= self.n + TEXT_PADDING && self.numbers.len() == 256);
         let TextCover { text, n, numbers, .. } = *self;
@@ -176,7 +177,9 @@ impl<'m> TextCover<'m> {
         assert!(keys.current.len() == m && suffixes.current.len() == m && groups.len() >= m);
         assert!(depth.is_multiple_of(3));
         let TextCover { ranks, n, .. } = *self;
-        let (listed, second, to) = (suffixes.current, u32::from(two), keys.current);
+        let listed = suffixes.current;
+        let second = u32::from(two);
+        let to = keys.current;
         let arguments = arguments![listed, groups, m, ranks, n, depth, rank_bits, second, to];
         // SAFETY: `suffixes`, `groups` and `keys` have m items, and `ranks` has one for each cover
         // index.
@@ -275,7 +278,8 @@ impl<'m> TextCover<'m> {
         spare: DoubleBuffer<'m, u32>,
     ) -> Result<()> {
         let m = suffixes.len();
-        let (first, changed) = (spare.current.first(m), self.changed_ranks.first(m));
+        let first = spare.current.first(m);
+        let changed = self.changed_ranks.first(m);
         let mut suffixes = DoubleBuffer { current: suffixes, alternate: first };
         let mut ranks = DoubleBuffer { current: changed, alternate: spare.alternate.first(m) };
         let bits = bit_width(self.n);

@@ -1,7 +1,7 @@
 //! The last steps of `skew-pd`: the host side of `kernels/papers/cover_merge.cu`.
 
 use super::cover_groups::TextCover;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::kernel_structs::{CoverMergeArgs, CoverView, Mod0Args};
@@ -18,7 +18,8 @@ impl<'m> TextCover<'m> {
         mut mod0: DoubleBuffer<'m, u32>,
         mut keys: DoubleBuffer<'m, u32>,
     ) -> Result<Array<'m, u32>> {
-        let (items, count) = (self.order.len(), self.n.div_ceil(3));
+        let items = self.order.len();
+        let count = self.n.div_ceil(3);
         assert!(mod0.current.len() == count && keys.current.len() == count);
         let tiles = items.div_ceil(MARK_TILE);
         gpu.zero(self.status.first(tiles + 1))?;

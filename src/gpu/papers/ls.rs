@@ -10,7 +10,7 @@
 
 use super::packed_symbols;
 use super::rank_groups::{RankedList, rank_keys};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::binned_sort::BinnedSort;
 use crate::gpu::primitives::cub::{Cub, bit_width};

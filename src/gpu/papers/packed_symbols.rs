@@ -1,6 +1,6 @@
 //! The first keys of suffixes: the host side of `kernels/papers/packed_symbols.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::tuning::TEXT_PADDING;
 use crate::gpu::runtime::{Array, Gpu, arguments};
 

@@ -1,6 +1,6 @@
 //! Groups of suffixes in prefix doubling: the host side of `kernels/papers/rank_groups.cu`.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
@@ -44,8 +44,10 @@ impl<'m> RankedList<'m> {
     #[allow(unsafe_code)]
     pub fn rank_first(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
         let n = self.len;
-        let (pos, head_rows) = (self.pos.current.first(n), self.ranks.current.first(n));
-        let (keys, rows) = (keys.first(n), self.rows.current.first(n));
+        let pos = self.pos.current.first(n);
+        let head_rows = self.ranks.current.first(n);
+        let keys = keys.first(n);
+        let rows = self.rows.current.first(n);
         // SAFETY: all arrays have n items.
         unsafe {
             gpu.each("rank_groups/first_heads", n, arguments![keys, pos, n, head_rows])?;
@@ -58,7 +60,8 @@ impl<'m> RankedList<'m> {
     pub fn rank(&mut self, gpu: &Gpu, keys: Array<u32>) -> Result<()> {
         let m = self.len;
         let keys = keys.first(m);
-        let (rows, ranks) = (self.rows.current.first(m), self.ranks.current.first(m));
+        let rows = self.rows.current.first(m);
+        let ranks = self.ranks.current.first(m);
         let head_rows = self.ranks.alternate.first(m);
         // SAFETY: all arrays have m items.
         unsafe {
@@ -73,8 +76,10 @@ impl<'m> RankedList<'m> {
     #[allow(unsafe_code)]
     pub fn resolve(&mut self, gpu: &Gpu, cub: &Cub, isa: Array<u32>, sa: Array<u32>) -> Result<()> {
         let m = self.len;
-        let (pos, rows) = (self.pos.current.first(m), self.rows.current.first(m));
-        let (ranks, marks) = (self.ranks.current.first(m), self.marks.first(m));
+        let pos = self.pos.current.first(m);
+        let rows = self.rows.current.first(m);
+        let ranks = self.ranks.current.first(m);
+        let marks = self.marks.first(m);
         cub.inclusive_max(gpu, ranks)?;
         // SAFETY: the list's arrays have m items, `isa` has one for each position, and `sa` has one
         // for each row.
@@ -110,7 +115,8 @@ pub fn rank_keys(
     keys: Array<u32>,
 ) -> Result<()> {
     assert_eq!(pos.len(), keys.len());
-    let (m, n) = (pos.len(), isa.len());
+    let m = pos.len();
+    let n = isa.len();
     // SAFETY: `pos` and `keys` have m items, and `isa` has n.
     unsafe { gpu.each("rank_groups/rank_keys", m, arguments![pos, m, isa, n, depth, keys]) }
 }

@@ -14,7 +14,7 @@ use super::skew_steps::{
     BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, cover_len, mod1_len, scatter, scatter_order,
     splits_for,
 };
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, measure};
@@ -49,7 +49,8 @@ impl<'m> Triples<'m> {
 impl<'m> Mod0Workspace<'m> {
     /// Allocates the workspace for the merge.
     pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
-        let (count, mod1_len) = (cover_len(n) as usize, mod1_len(n) as usize);
+        let count = cover_len(n) as usize;
+        let mod1_len = mod1_len(n) as usize;
         Mod0Workspace {
             flags: arena.array(count),
             mod0: arena.double_buffer(mod1_len),
@@ -71,7 +72,9 @@ pub struct Skew<'m> {
 impl<'m> Skew<'m> {
     pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
         let cub = Cub::allocate(gpu, arena, n)?;
-        let (mut levels, mut at, mut shared) = (Vec::new(), n, 0);
+        let mut levels = Vec::new();
+        let mut at = n;
+        let mut shared = 0;
         // The loop ends at three symbols, since then all triples differ.
         while levels.is_empty() || at > 3 {
             let count = cover_len(at) as usize;
@@ -103,10 +106,12 @@ impl<'m> Skew<'m> {
     ) -> Result<()> {
         let count = cover_len(text.n);
         let SkewLevel { names, order } = self.levels[level];
-        let (names, order) = (names.first(count), order.first(count));
+        let names = names.first(count);
+        let order = order.first(count);
         let mut work = Triples::allocate(&mut ArenaAllocator::within(self.shared), text.n);
         let keys = text.sort_triples(gpu, &self.cub, work.keys, &mut work.order)?;
-        let (sorted, heads) = (work.order.current, keys.alternate);
+        let sorted = work.order.current;
+        let heads = keys.alternate;
         let different = text.triple_heads(gpu, keys.current, sorted, heads, work.total)?;
         if different == count {
             gpu.copy(sorted, order)?;

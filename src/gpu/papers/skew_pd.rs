@@ -17,7 +17,7 @@ use super::cover_groups::{
     Alphabet, CoverList, CoverSplit, CoverUnresolved, LargeGroups, TextCover, status_len,
 };
 use super::skew_steps::{cover_len, mod1_len, splits_for};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{ByteCounts, count_bytes};
 use crate::gpu::primitives::cub::Cub;
@@ -98,7 +98,8 @@ impl<'m> SkewPd<'m> {
         counts: &ByteCounts,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
-        let (n, count) = (block.sa.len(), self.order.len());
+        let n = block.sa.len();
+        let count = self.order.len();
         let alphabet = Alphabet::new(&counts.bytes);
         gpu.upload_words(&alphabet.numbers, self.numbers)?;
         gpu.zero(self.ranks.part(count..count + PADDING))?;
@@ -164,7 +165,8 @@ impl<'m> SkewPd<'m> {
         depth: Depth,
     ) -> Result<(CoverUnresolved, Depth)> {
         let [list, to] = self.lists;
-        let (count, Depth { small, all }) = (list.suffixes.len(), depth);
+        let count = list.suffixes.len();
+        let Depth { small, all } = depth;
         let mut further = small.saturating_add(all.saturating_mul(2 * ROUNDS));
         let mut all_further = further;
         cover.clear(gpu)?;
@@ -181,7 +183,8 @@ impl<'m> SkewPd<'m> {
             };
             all_further = cover.sort_large(gpu, &self.cub, groups, &mut keys, &mut suffixes)?;
             further = further.min(all_further);
-            let (keys, suffixes) = (Some(keys.current), suffixes.current);
+            let keys = Some(keys.current);
+            let suffixes = suffixes.current;
             let large =
                 CoverSplit { keys, suffixes, list: Some(list), depth: all, step: all, rounds: 0 };
             cover.split(gpu, large, to)?;

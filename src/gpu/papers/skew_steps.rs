@@ -1,7 +1,7 @@
 //! The steps of the skew algorithm: the host side of `kernels/papers/skew_steps.cu`, which explains
 //! cover indices.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, arguments};
@@ -69,8 +69,12 @@ impl<'m> SkewText<'m> {
         keys: DoubleBuffer<'m, u64>,
         order: &mut DoubleBuffer<'m, u32>,
     ) -> Result<DoubleBuffer<'m, u32>> {
-        let (count, mod1_len) = (order.current.len(), mod1_len(self.n));
-        let (text, n, bits, first_slots) = (self.address(), self.n, self.bits, order.current);
+        let count = order.current.len();
+        let mod1_len = mod1_len(self.n);
+        let text = self.address();
+        let n = self.n;
+        let bits = self.bits;
+        let first_slots = order.current;
         let mut short =
             DoubleBuffer { current: keys.current.cast(), alternate: keys.alternate.cast() }
                 .first_items(count);
@@ -113,7 +117,9 @@ impl<'m> SkewText<'m> {
                 let arguments = arguments![keys, count, heads, total];
                 gpu.each("skew_steps/byte_triple_heads", count, arguments)?;
             } else {
-                let (text, n, mod1_len) = (self.address(), self.n, mod1_len(self.n));
+                let text = self.address();
+                let n = self.n;
+                let mod1_len = mod1_len(self.n);
                 let arguments = arguments![text, n, mod1_len, order, count, heads, total];
                 gpu.each("skew_steps/name_triple_heads", count, arguments)?;
             }
@@ -131,8 +137,11 @@ impl<'m> SkewText<'m> {
         order: Array<u32>,
         work: &Mod0Workspace<'m>,
     ) -> Result<Array<'m, u32>> {
-        let (mod1_len, count) = (mod1_len(self.n), order.len());
-        let (flags, mut mod0, mut keys) = (work.flags.first(count), work.mod0, work.keys);
+        let mod1_len = mod1_len(self.n);
+        let count = order.len();
+        let flags = work.flags.first(count);
+        let mut mod0 = work.mod0;
+        let mut keys = work.keys;
         assert!(mod0.current.len() == mod1_len && keys.current.len() == mod1_len);
         // SAFETY: `order` and `flags` have `count` items.
         unsafe {
@@ -164,7 +173,8 @@ impl<'m> SkewText<'m> {
     ) -> Result<()> {
         // The cover index behind the end, if there is one, comes first in the order.
         let order = order.part(u32::from(self.n % 3 == 1)..order.len());
-        let (count, mod1_len) = (order.len(), mod1_len(self.n));
+        let count = order.len();
+        let mod1_len = mod1_len(self.n);
         let cover = work.positions.first(count);
         assert_eq!(count + mod0.len(), self.n);
         assert_eq!(sa.len(), self.n);
@@ -173,8 +183,11 @@ impl<'m> SkewText<'m> {
             let arguments = arguments![order, count, mod1_len, cover];
             gpu.each("skew_steps/cover_positions", count, arguments)?;
         }
-        let (text, n, splits) = (self.address(), self.n, work.splits);
-        let (tiles, b_len) = (n.div_ceil(TILE), mod0.len());
+        let text = self.address();
+        let n = self.n;
+        let splits = work.splits;
+        let tiles = n.div_ceil(TILE);
+        let b_len = mod0.len();
         // SAFETY: the arrays have the lengths given with them, `ranks` has an item for each cover
         // index, and `splits` has one for each tile and one more.
         unsafe {

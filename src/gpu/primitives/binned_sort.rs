@@ -10,7 +10,7 @@
 
 use super::cub::Cub;
 use super::segmented_merge::{SegmentLengths, SegmentedMerge, Segments};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::tuning::{
     LARGE, MEDIUM_HIGH, MEDIUM_LOW_THREADS, SIZE_BINS, SMALL_BINS, THREADS, TILE_THREADS,
 };
@@ -69,7 +69,9 @@ impl<'m> BinnedSort<'m> {
         assert!(segments.starts.len() > segments.count && self.lists.len() >= segments.count);
         let ends = self.list_bins(gpu, segments)?;
         let list = |bin: usize| self.lists.part(ends[bin]..ends[bin + 1]);
-        let (starts, k, v) = (segments.starts, keys.current, values.current);
+        let starts = segments.starts;
+        let k = keys.current;
+        let v = values.current;
         for (bin, kernel) in SMALL.into_iter().enumerate() {
             let (list, ctas) = (list(bin), (list(bin).len() << (bin + 1)).div_ceil(THREADS));
             // SAFETY: the list names segments, whose items lie within keys and values.
@@ -95,8 +97,8 @@ impl<'m> BinnedSort<'m> {
     /// Lists the segments bin by bin. Returns 0 and the end of each bin's list.
     #[allow(unsafe_code)]
     fn list_bins(&self, gpu: &Gpu, segments: Segments) -> Result<Vec<u32>> {
-        let (counts, cursors) =
-            (self.counts.first(SIZE_BINS), self.counts.part(SIZE_BINS..2 * SIZE_BINS));
+        let counts = self.counts.first(SIZE_BINS);
+        let cursors = self.counts.part(SIZE_BINS..2 * SIZE_BINS);
         let Segments { starts, count } = segments;
         gpu.zero(counts)?;
         // SAFETY: `starts` has count + 1 items, and `counts` has one for each bin.
@@ -128,7 +130,8 @@ impl<'m> BinnedSort<'m> {
         }
         for segment in gpu.read(list)? {
             let ends = gpu.read(segments.starts.part(segment..segment + 2))?;
-            let (mut k, mut v) = (keys.part(ends[0]..ends[1]), values.part(ends[0]..ends[1]));
+            let mut k = keys.part(ends[0]..ends[1]);
+            let mut v = values.part(ends[0]..ends[1]);
             let home = (k.current, v.current);
             self.cub.sort_pairs(gpu, &mut k, &mut v, 0..bits)?;
             if k.current.address() != home.0.address() {
@@ -162,7 +165,8 @@ mod tests {
         let cub = Cub::allocate(gpu, arena, m).unwrap();
         let sort = BinnedSort::allocate(arena, cub, 2 * m + 2);
         sort.sort(gpu, k, v, segments, 32).unwrap();
-        let (got_keys, got_values) = (gpu.read(k.current).unwrap(), gpu.read(v.current).unwrap());
+        let got_keys = gpu.read(k.current).unwrap();
+        let got_values = gpu.read(v.current).unwrap();
         for ends in starts.windows(2) {
             let range = ends[0] as usize..ends[1] as usize;
             let mut expected = keys[range.clone()].to_vec();

@@ -4,7 +4,7 @@
 //! driver's caller. CUB's temporary storage is allocated with the other arrays, for the largest
 //! number of items.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 use std::ffi::{c_int, c_void};
 use std::ops::Range;
@@ -72,7 +72,8 @@ impl<'m> Cub<'m> {
 
     fn storage(gpu: &Gpu, items: u32) -> Result<usize> {
         let nowhere = Cub { temp: Array::none() };
-        let (k32, k64) = (DoubleBuffer::<u32>::nowhere(items), DoubleBuffer::<u64>::nowhere(items));
+        let k32 = DoubleBuffer::<u32>::nowhere(items);
+        let k64 = DoubleBuffer::<u64>::nowhere(items);
         let sizes = [
             nowhere.pairs(gpu, k32, k32, 0..32)?.0,
             nowhere.pairs(gpu, k64, k32, 0..64)?.0,
@@ -119,7 +120,8 @@ impl<'m> Cub<'m> {
         bits: Range<u32>,
     ) -> Result<(usize, bool)> {
         let n = keys.current.len();
-        let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
+        let begin = bits.start.cast_signed();
+        let end = bits.end.cast_signed();
         let [k, l, v, w] = [
             keys.current.address(),
             keys.alternate.address(),
@@ -143,8 +145,10 @@ impl<'m> Cub<'m> {
     #[allow(unsafe_code)]
     fn keys(&self, gpu: &Gpu, keys: DoubleBuffer<u64>, bits: Range<u32>) -> Result<(usize, bool)> {
         let n = keys.current.len();
-        let (begin, end) = (bits.start.cast_signed(), bits.end.cast_signed());
-        let (k, l) = (keys.current.address(), keys.alternate.address());
+        let begin = bits.start.cast_signed();
+        let end = bits.end.cast_signed();
+        let k = keys.current.address();
+        let l = keys.alternate.address();
         let mut selector = 0;
         let used = self.call(gpu, |temp, bytes, stream| {
             let selector = &raw mut selector;
@@ -198,7 +202,8 @@ macro_rules! scans {
             $($(#[$doc])*
             #[allow(unsafe_code)]
             pub fn $name(&self, gpu: &Gpu, items: Array<$type>) -> Result<()> {
-                let (address, n) = (items.address(), items.len());
+                let address = items.address();
+                let n = items.len();
                 self.call(gpu, |temp, bytes, stream| {
                     // SAFETY: the array has n items of the function's type, and may be read and
                     // written.
@@ -281,8 +286,10 @@ mod tests {
             });
             assert!(gpu.read(scanned).unwrap().into_iter().eq(most));
             let flags: Vec<u8> = items.iter().map(|n| (n % 3 == 0).into()).collect();
-            let (from, flagged) = (upload(&gpu, arena, &items), upload(&gpu, arena, &flags));
-            let (to, count) = (arena.array(len), arena.array(1));
+            let from = upload(&gpu, arena, &items);
+            let flagged = upload(&gpu, arena, &flags);
+            let to = arena.array(len);
+            let count = arena.array(1);
             cub.select(&gpu, from, flagged, to, count).unwrap();
             let selected: Vec<u32> = items.iter().copied().filter(|n| n % 3 == 0).collect();
             assert_eq!(gpu.read(count).unwrap(), [selected.len() as u32]);

@@ -1,7 +1,7 @@
 //! Segmented sort by merging: the host side of `kernels/primitives/segmented_merge.cu`, which
 //! explains it.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
@@ -62,7 +62,8 @@ impl<'m> SegmentedMerge<'m> {
         }
         let tiles = m.div_ceil(TILE);
         let SegmentLengths { shortest, longest } = lengths;
-        let (Segments { starts, count }, first) = (segments, self.current);
+        let Segments { starts, count } = segments;
+        let first = self.current;
         gpu.zero(self.levels)?;
         // SAFETY: `starts` has count + 1 items, and the arrays of `self` have one for each tile and
         // one more.
@@ -73,7 +74,8 @@ impl<'m> SegmentedMerge<'m> {
         }
         // SAFETY: keys and values have m items.
         unsafe {
-            let (k, v) = (keys.current, values.current);
+            let k = keys.current;
+            let v = values.current;
             let arguments = arguments![starts, count, first, m, shortest, longest, k, v];
             gpu.launch("segmented_merge/sort_tiles", tiles, TILE_THREADS, arguments)?;
         }
@@ -90,8 +92,10 @@ impl<'m> SegmentedMerge<'m> {
         keys: DoubleBuffer<u32>,
         values: DoubleBuffer<u32>,
     ) -> Result<()> {
-        let (m, tiles) = (keys.current.len(), keys.current.len().div_ceil(TILE));
-        let (mut from, mut payload) = (keys, values);
+        let m = keys.current.len();
+        let tiles = keys.current.len().div_ceil(TILE);
+        let mut from = keys;
+        let mut payload = values;
         let SegmentedMerge { spans, splits, .. } = *self;
         for pass in 0..levels {
             // SAFETY: `spans` and `splits` have an item for each tile and one more; keys and values

@@ -6,7 +6,7 @@
 
 use super::array::{Array, DoubleBuffer};
 use super::gpu_stream::Gpu;
-use crate::error::Result;
+use crate::base::error::Result;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use std::marker::PhantomData;
 

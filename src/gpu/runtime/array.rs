@@ -48,7 +48,8 @@ impl<'m, T> Array<'m, T> {
 
     /// The items of a range.
     pub fn part(self, range: Range<u32>) -> Self {
-        let (start, end) = (range.start as usize, range.end as usize);
+        let start = range.start as usize;
+        let end = range.end as usize;
         assert!(start <= end && end <= self.len, "a part of {range:?} of {}", self.len);
         let address = self.address + (start * size_of::<T>()) as u64;
         Array::at(address, end - start)

@@ -1,6 +1,6 @@
 //! Checks of counts from a GPU, before the host relies on them: a faulty GPU may count anything.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 
 /// Maximum number of rounds. Every text needs far fewer.
 const MOST_ROUNDS: usize = 1000;

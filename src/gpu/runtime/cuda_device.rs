@@ -2,7 +2,7 @@
 //!
 //! A [`CudaDevice`] is opened once per GPU and kept until the program ends.
 
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use crate::gpu::interface::{Built, DeviceInfo};
 use cudarc::driver::{CudaContext, CudaFunction, CudaModule, DriverError, result, sys};
 use cudarc::nvrtc::Ptx;

@@ -8,7 +8,7 @@ use super::cuda_device::{CudaDevice, failed};
 use super::host_flags::{HostFlags, UNSET};
 use super::pause::Pause;
 use super::tuning::{FLAG_BYTE_COUNTS, FLAG_ITEMS, FLAG_PRIMARY, THREADS};
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use cudarc::driver::{
     CudaContext, CudaStream, DeviceRepr, DriverError, LaunchConfig, PushKernelArg, sys,
 };

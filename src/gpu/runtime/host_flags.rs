@@ -26,7 +26,8 @@ pub const UNSET: u32 = u32::MAX;
 impl HostFlags {
     #[allow(unsafe_code)]
     pub fn new(context: &Arc<CudaContext>) -> Result<HostFlags, DriverError> {
-        let (len, flag) = (FLAG_WORDS as usize, sys::CU_MEMHOSTALLOC_DEVICEMAP);
+        let len = FLAG_WORDS as usize;
+        let flag = sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: the items are integers, and are set to 0 below.
         let mut words = unsafe { context.alloc_pinned_with_flags::<u32>(len, flag)? };
         let start = words.as_mut_ptr()?;

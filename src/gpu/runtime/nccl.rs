@@ -6,7 +6,7 @@
 use super::super::peers::Peers;
 use super::array::Array;
 use super::gpu_stream::Gpu;
-use crate::error::{Error, Result};
+use crate::base::error::{Error, Result};
 use cudarc::driver::sys::CUstream;
 use libloading::{Library, Symbol};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -109,7 +109,8 @@ impl NcclId {
     /// [`Error::Device`] if NCCL is not installed or fails.
     #[allow(unsafe_code)]
     pub fn new() -> Result<NcclId> {
-        let (nccl, mut id) = (Nccl::get()?, NcclId([0; 128]));
+        let nccl = Nccl::get()?;
+        let mut id = NcclId([0; 128]);
         // SAFETY: the library fills the 128 bytes.
         nccl.check(unsafe { (nccl.get_unique_id)(&mut id) })?;
         Ok(id)
@@ -185,8 +186,10 @@ impl<'p> Communicator<'p> {
         // The library uses the device whose context is current.
         gpu.raw_stream()?;
         let number_of = |n: usize| c_int::try_from(n).expect("less than 2^31 GPUs");
-        let (mut handle, config) = (ptr::null_mut(), Config::NOT_BLOCKING);
-        let (of, me) = (number_of(count), number_of(number));
+        let mut handle = ptr::null_mut();
+        let config = Config::NOT_BLOCKING;
+        let of = number_of(count);
+        let me = number_of(number);
         // SAFETY: the library writes the handle, and reads the config only up to the size in it.
         nccl.check(unsafe { (nccl.comm_init_rank_config)(&mut handle, of, id, me, &config) })?;
         let communicator = Communicator { nccl, handle, number, peers };
@@ -198,11 +201,13 @@ impl<'p> Communicator<'p> {
     /// transfers are done when [`Communicator::wait_for`] returns.
     #[allow(unsafe_code)]
     pub fn all_to_all<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
-        let (nccl, stream) = (self.nccl, gpu.raw_stream()?);
+        let nccl = self.nccl;
+        let stream = gpu.raw_stream()?;
         // SAFETY: it only opens the group.
         nccl.check(unsafe { (nccl.group_start)() })?;
         let exchange = |(peer, (from, to)): (c_int, (&Array<T>, &Array<T>))| {
-            let (size, address) = (from.size(), from.address() as *const c_void);
+            let size = from.size();
+            let address = from.address() as *const c_void;
             if size > 0 {
                 // SAFETY: the array has `size` bytes of device memory, which stay allocated until
                 // the stream has been waited for.
@@ -210,7 +215,8 @@ impl<'p> Communicator<'p> {
                     (nccl.send)(address, size, UINT8, peer, self.handle, stream)
                 })?;
             }
-            let (size, address) = (to.size(), to.address() as *mut c_void);
+            let size = to.size();
+            let address = to.address() as *mut c_void;
             if size > 0 {
                 // SAFETY: as above.
                 nccl.check(unsafe {

@@ -7,8 +7,8 @@
 
 use super::array::Array;
 use super::gpu_stream::Gpu;
-use crate::allocation;
-use crate::error::{Error, Result};
+use crate::base::allocation;
+use crate::base::error::{Error, Result};
 use cudarc::driver::{CudaContext, DeviceRepr, ValidAsZeroBits, result, sys};
 use std::marker::PhantomData;
 use std::ops::Range;

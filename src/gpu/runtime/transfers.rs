@@ -2,7 +2,7 @@
 
 use super::array::Array;
 use super::gpu_stream::Gpu;
-use crate::error::Result;
+use crate::base::error::Result;
 use cudarc::driver::{ValidAsZeroBits, result, sys};
 
 impl Gpu {
@@ -43,7 +43,8 @@ impl Gpu {
     /// Fills an array with zeros.
     #[allow(unsafe_code)]
     pub fn zero<T: ValidAsZeroBits>(&self, array: Array<T>) -> Result<()> {
-        let (bytes, stream) = (array.size(), self.raw_stream()?);
+        let bytes = array.size();
+        let stream = self.raw_stream()?;
         // SAFETY: `array` lies in live memory, and its items are integers.
         self.check(unsafe { result::memset_d8_async(array.address(), 0, bytes, stream) })
     }
@@ -52,7 +53,8 @@ impl Gpu {
     #[allow(unsafe_code)]
     pub fn copy<T>(&self, from: Array<T>, to: Array<T>) -> Result<()> {
         assert_eq!(from.len(), to.len());
-        let (bytes, stream) = (from.size(), self.raw_stream()?);
+        let bytes = from.size();
+        let stream = self.raw_stream()?;
         // SAFETY: both arrays lie in live memory and have `bytes` bytes.
         self.check(unsafe {
             result::memcpy_dtod_async(to.address(), from.address(), bytes, stream)

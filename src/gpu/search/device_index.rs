@@ -4,7 +4,7 @@
 //! The arrays are those of `fm_index`, byte for byte, and are explained there. [`IndexArrays`]
 //! lends them.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::interface::{IndexArrays, RankArrays, SampleArrays};
 use crate::gpu::runtime::kernel_structs::{
     IndexView, LocateArgs, SamplesView, SearchArgs, SymbolTables,
@@ -126,7 +126,8 @@ impl Upload<'_, '_> {
         if let Some(gpu) = self.gpu
             && !items.is_empty()
         {
-            let (from, to) = (gap as u32, (gap + items.len()) as u32);
+            let from = gap as u32;
+            let to = (gap + items.len()) as u32;
             // Kernels also read the bytes beside the items, although no result depends on them.
             gpu.zero(array)?;
             gpu.write(items, array.part(from..to))?;
@@ -203,7 +204,9 @@ pub fn intervals(
 ) -> Result<()> {
     let count = rows.len() / 2;
     assert!(starts.len() > count && text.len().is_multiple_of(8));
-    let (text, starts, rows) = (text.address(), starts.address(), rows.address());
+    let text = text.address();
+    let starts = starts.address();
+    let rows = rows.address();
     let job = SearchArgs { index: index.view, text, starts, rows, count };
     // SAFETY: the struct is the kernel's, the index is alive, and `starts` and `rows` are long
     // enough. The caller sees to it that the starts ascend and lie within the text.
@@ -224,7 +227,8 @@ pub fn positions(
     let count = positions.len();
     assert!(rows.len() >= count);
     let (samples, _) = index.samples.as_ref().expect("samples were added");
-    let (rows, positions) = (rows.address(), positions.address());
+    let rows = rows.address();
+    let positions = positions.address();
     let job = LocateArgs { index: index.view, samples: *samples, rows, positions, count };
     // SAFETY: the struct is the kernel's, the index is alive, and there are `count` rows and
     // positions.

@@ -46,7 +46,8 @@ pub fn fill_starts<P: AsRef<[u8]> + Sync>(
     patterns: &[P],
     longest: usize,
 ) -> usize {
-    let (mut all, (last, starts)) = (0, starts.split_last_mut().expect("one more than patterns"));
+    let mut all = 0;
+    let (last, starts) = starts.split_last_mut().expect("one more than patterns");
     let firsts = chunk_sizes(patterns, longest).into_iter().map(|size| {
         all += size;
         all - size

@@ -31,9 +31,12 @@ impl AlphabeticCode {
         let symbols: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
         let weights = symbols.iter().map(|&c| u64::from(counts[c]).max(least));
         let lengths = lengths(&std::iter::once(1).chain(weights).collect::<Vec<_>>());
-        let (mut table, mut bits, mut code) = ([0; 256], 0, 0_u64);
+        let mut table = [0; 256];
+        let mut bits = 0;
+        let mut code = 0_u64;
         for (n, &symbol) in symbols.iter().enumerate() {
-            let (before, length) = (lengths[n], lengths[n + 1]);
+            let before = lengths[n];
+            let length = lengths[n + 1];
             assert!(length <= MOST_BITS, "a code of {length} bits");
             // The next code after one of `before` bits, with `length` bits.
             code = ((code + 1) << length) >> before;

@@ -2,7 +2,7 @@
 //! `kernels/sort/code_keys.cu`.
 
 use super::unsorted_groups::SortState;
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
@@ -16,7 +16,8 @@ pub fn code_keys(
     keys: Array<u64>,
     suffixes: Array<u32>,
 ) -> Result<()> {
-    let (n, text) = (state.n, state.block.text);
+    let n = state.n;
+    let text = state.block.text;
     assert!(keys.len() >= n && suffixes.len() >= n && is_padded(text, n));
     let arguments = arguments![text, n, state.code_table, keys, suffixes];
     // SAFETY: `keys` and `suffixes` have n items, and `text` its padding.

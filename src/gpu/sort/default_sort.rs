@@ -28,7 +28,7 @@ use super::minimizer_doubling::MinimizerDoubling;
 use super::minimizers::{ListKeyKind, mark_minimizers, rank_resolved};
 use super::refine::{RefineInput, RefineKind, most_tiles, refine};
 use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups, most_groups};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{RepeatEstimate, count_bytes, words_with_tables};
 use crate::gpu::interface::MOST_BYTES;
@@ -321,7 +321,8 @@ pub fn choose_minimizers<'m>(
     ranks: &'m mut GrowingArena,
 ) -> Result<u32> {
     let (symbols, window) = spacing(code, state.n);
-    let (n, span) = (state.n, symbols + window);
+    let n = state.n;
+    let span = symbols + window;
     state.dense = ranks.fit(gpu, |arena| Ok(Minimizers::allocate(arena, n, span)))?;
     mark_minimizers(gpu, state, symbols, window)?;
     Ok(window)

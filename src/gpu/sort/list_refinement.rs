@@ -5,7 +5,7 @@ use super::list_sort::{ListSort, Unresolved};
 use super::minimizers::ListKeyKind;
 use super::refine::{RefineInput, RefineKind, refine};
 use super::unsorted_groups::{SortState, UnsortedGroups};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, log_round};
 

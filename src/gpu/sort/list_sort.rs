@@ -3,7 +3,7 @@
 use super::minimizers::{KeySortedList, ListKeyKind, list_keys};
 use super::refine::RefineInput;
 use super::unsorted_groups::{SortState, UnsortedGroups};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, at_most};
 

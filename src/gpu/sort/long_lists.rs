@@ -91,7 +91,8 @@ impl ListEnd {
     fn view(&self, gpu: &Gpu, arena: &mut ArenaAllocator, list: &HostList) -> UnsortedGroupsView {
         let mut numbers = |items: &[u32]| address(upload(gpu, arena, items), self.start);
         let sa_indices = numbers(&list.sa_indices);
-        let (suffixes, groups) = (numbers(&list.suffixes), numbers(&list.groups));
+        let suffixes = numbers(&list.suffixes);
+        let groups = numbers(&list.groups);
         let heads = upload(gpu, arena, &list.group_heads);
         let group_heads = address(heads, self.groups - BEFORE);
         UnsortedGroupsView { sa_indices, suffixes, groups, group_heads }
@@ -124,7 +125,8 @@ impl<'m> NextList<'m> {
 
     /// Compares the list with the `kept` items of the list before, and checks the published counts.
     fn check(&self, gpu: &Gpu, end: &ListEnd, list: &HostList, kept: &[usize], groups: &[u32]) {
-        let (count, last) = (kept.len() as u32, groups.last().map_or(0, |last| last + 1));
+        let count = kept.len() as u32;
+        let last = groups.last().map_or(0, |last| last + 1);
         assert_eq!(gpu.wait_for_counts().unwrap(), (end.items + count, last));
         let of = |from: &[u32]| -> Vec<u32> { kept.iter().map(|&j| from[j]).collect() };
         let expected = [of(&list.sa_indices), of(&list.suffixes), groups.to_vec()];
@@ -167,10 +169,13 @@ fn read<T: ValidAsZeroBits + Clone + Default>(gpu: &Gpu, array: Array<T>) -> Vec
 #[test]
 fn minimizers_are_selected() {
     let Some(gpu) = gpu() else { return };
-    let (mut memory, end) = (room(&gpu), ListEnd::new(MARK_TILE));
-    let (arena, list) = (&mut memory.allocator(), end.list());
-    let (status, from, next) =
-        (end.status(&gpu, arena), end.view(&gpu, arena, &list), NextList::new(&end, arena));
+    let mut memory = room(&gpu);
+    let end = ListEnd::new(MARK_TILE);
+    let arena = &mut memory.allocator();
+    let list = end.list();
+    let status = end.status(&gpu, arena);
+    let from = end.view(&gpu, arena, &list);
+    let next = NextList::new(&end, arena);
     let bitmap: Vec<u32> =
         random(TEXT as usize / 32, 1 << 32, 4).into_iter().map(|word| word as u32).collect();
     let ranks: Array<u64> = arena.array(TEXT as usize);
@@ -206,7 +211,10 @@ fn minimizers_are_selected() {
 /// Groups that begin before the tiles that run are left out, unless `cut`: then their items within
 /// these tiles are kept.
 fn in_groups(end: &ListEnd, list: &HostList, cut: bool) -> (Vec<usize>, Vec<u32>) {
-    let (mut kept, mut numbers, mut number, mut first) = (Vec::new(), Vec::new(), end.groups, 0);
+    let mut kept = Vec::new();
+    let mut numbers = Vec::new();
+    let mut number = end.groups;
+    let mut first = 0;
     for group in list.groups.chunk_by(|a, b| a == b) {
         let all = first..first + group.len();
         first = all.end;
@@ -226,10 +234,14 @@ fn in_groups(end: &ListEnd, list: &HostList, cut: bool) -> (Vec<usize>, Vec<u32>
 #[test]
 fn minimizers_are_ranked() {
     let Some(gpu) = gpu() else { return };
-    let (mut memory, end, width) = (room(&gpu), ListEnd::new(MARK_TILE), 32);
-    let (arena, list) = (&mut memory.allocator(), end.list());
-    let (status, from, next) =
-        (end.status(&gpu, arena), end.view(&gpu, arena, &list), NextList::new(&end, arena));
+    let mut memory = room(&gpu);
+    let end = ListEnd::new(MARK_TILE);
+    let width = 32;
+    let arena = &mut memory.allocator();
+    let list = end.list();
+    let status = end.status(&gpu, arena);
+    let from = end.view(&gpu, arena, &list);
+    let next = NextList::new(&end, arena);
     let (text, code_table) = text(&gpu, arena);
     let keys: Vec<u64> =
         list.groups.iter().map(|&group| u64::from(group) << width | 0xFFFF_FFFF).collect();
@@ -266,13 +278,17 @@ fn minimizers_are_ranked() {
 #[test]
 fn groups_are_refined() {
     let Some(gpu) = gpu() else { return };
-    let (mut memory, end) = (room(&gpu), ListEnd::new(REFINE_TILE - 2 * HALO));
-    let (arena, list) = (&mut memory.allocator(), end.list());
-    let (status, from, next) =
-        (end.status(&gpu, arena), end.view(&gpu, arena, &list), NextList::new(&end, arena));
+    let mut memory = room(&gpu);
+    let end = ListEnd::new(REFINE_TILE - 2 * HALO);
+    let arena = &mut memory.allocator();
+    let list = end.list();
+    let status = end.status(&gpu, arena);
+    let from = end.view(&gpu, arena, &list);
+    let next = NextList::new(&end, arena);
     let (text, code_table) = text(&gpu, arena);
-    let (sa, rows, samples): (Array<u32>, Array<u8>, Array<u32>) =
-        (arena.array(TEXT as usize), arena.array(TEXT as usize), arena.array(1));
+    let sa: Array<u32> = arena.array(TEXT as usize);
+    let rows: Array<u8> = arena.array(TEXT as usize);
+    let samples: Array<u32> = arena.array(1);
     let out = OutputView {
         sa: sa.address(),
         rows: rows.address(),

@@ -13,7 +13,7 @@ use super::minimizers::{
 use super::refine::{RefineInput, RefineKind, refine};
 use super::sparse_minimizers::{copy_ranks, mark_sparse, survey};
 use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::primitives::cub::Cub;
 use crate::gpu::runtime::tuning::{HALO, MOST_SPARSE_WINDOW};
 use crate::gpu::runtime::{ArenaAllocator, Array, Gpu, GrowingArena, log_round};
@@ -106,7 +106,8 @@ impl<'m> RankedLevel<'m> {
 
     /// Number of bits of the keys: as many as pay.
     fn width(&self, rank_bits: u32, round: u32) -> u32 {
-        let (group_bits, least) = (self.unresolved.group_bits(), rank_bits.max(LEAST_WIDTH));
+        let group_bits = self.unresolved.group_bits();
+        let least = rank_bits.max(LEAST_WIDTH);
         if self.kind == ListKeyKind::Minimizers && round < WIDE_UNTIL {
             (least + LEAST_WIDTH).min(u64::BITS - group_bits)
         } else if self.unresolved.items < TWO_JUMPS && group_bits + 2 * rank_bits <= u64::BITS {
@@ -205,7 +206,9 @@ impl<'m> MinimizerDoubling<'m> {
         level: &mut RankedLevel<'m>,
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
-        let (list, m, resolved) = (level.list, level.unresolved.items, self.sort.suffixes);
+        let list = level.list;
+        let m = level.unresolved.items;
+        let resolved = self.sort.suffixes;
         let sorted = RefineInput::unsorted(list, m);
         refine(gpu, state, RefineKind::Minimizers, sorted, LOCAL_ROUNDS, resolved, level.spare)?;
         rank_local(gpu, resolved, list.sa_indices, m, level.ranks)?;
@@ -247,7 +250,8 @@ impl<'m> MinimizerDoubling<'m> {
         }
         let window = SPARSE_WINDOW.min(window * SPARSER);
         let span = window + state.dense.span.max(8);
-        let (m, counts) = (dense.unresolved.items, self.sort.suffixes);
+        let m = dense.unresolved.items;
+        let counts = self.sort.suffixes;
         let (shallow, floor) = survey(gpu, dense.list, m, span + window, counts)?;
         if shallow > m / SHALLOW {
             return Ok(false);

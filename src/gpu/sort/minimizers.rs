@@ -1,7 +1,7 @@
 //! Ranks of minimizers: the host side of `kernels/sort/minimizers.cu`.
 
 use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::kernel_structs::{ListKeysArgs, MarkRanksArgs, SelectArgs};
 use crate::gpu::runtime::tuning::{
@@ -14,12 +14,14 @@ use crate::gpu::runtime::{Array, Gpu, arguments};
 /// among those of the next `window` positions. Publishes their number.
 #[allow(unsafe_code)]
 pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) -> Result<()> {
-    let (n, bitmap) = (state.n, state.dense.bitmap);
+    let n = state.n;
+    let bitmap = state.dense.bitmap;
     let words = bitmap.len();
     assert!((1..=8).contains(&symbols) && window <= MOST_WINDOW && words > n / 32);
     assert!(is_padded(state.block.text, n));
     state.clear_status(gpu, 0)?;
-    let (text, counts) = (state.block.text, state.status);
+    let text = state.block.text;
+    let counts = state.status;
     let arguments = arguments![text, n, symbols, window, bitmap, words, counts, gpu.host_flags()];
     let ctas = words.div_ceil(KEY_TILE / 32);
     // SAFETY: the text has n items and its padding, the bitmap `words` words, and the first word of

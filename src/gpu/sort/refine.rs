@@ -2,7 +2,7 @@
 //! `kernels/sort/refine.cu`.
 
 use super::unsorted_groups::{SortState, UnsortedGroups};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::runtime::kernel_structs::RefineArgs;
 use crate::gpu::runtime::tuning::{HALO, REFINE_CTAS, REFINE_THREADS, REFINE_TILE};
 use crate::gpu::runtime::{Array, Gpu};

@@ -1,7 +1,7 @@
 //! The sparse level of minimizers: the host side of `kernels/sort/sparse_minimizers.cu`.
 
 use super::unsorted_groups::{SortState, UnsortedGroups};
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::is_padded;
 use crate::gpu::runtime::tuning::{KEY_TILE, MOST_SPARSE_WINDOW, THREADS};
 use crate::gpu::runtime::{Array, Gpu, arguments};
@@ -13,7 +13,9 @@ const SURVEYING: u32 = 2;
 /// `window` positions.
 #[allow(unsafe_code)]
 pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
-    let (n, dense, sparse) = (state.n, state.dense.bitmap, state.sparse.bitmap);
+    let n = state.n;
+    let dense = state.dense.bitmap;
+    let sparse = state.sparse.bitmap;
     let words = sparse.len();
     assert!(window <= MOST_SPARSE_WINDOW && words > n / 32 && dense.len() >= words);
     assert!(is_padded(state.block.text, n));
@@ -26,7 +28,8 @@ pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
 /// Copies the ranks that sparse minimizers have as dense ones.
 #[allow(unsafe_code)]
 pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
-    let (n, bitmap) = (state.n, state.sparse.bitmap);
+    let n = state.n;
+    let bitmap = state.sparse.bitmap;
     let [from, to] = [state.dense.ranks, state.sparse.ranks];
     assert!(from.len() >= n && to.len() >= n);
     let arguments = arguments![bitmap, bitmap.len(), from, to];

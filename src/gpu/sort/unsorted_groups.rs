@@ -1,7 +1,7 @@
 //! Data that the kernels of `default` share: the host side of `kernels/sort/unsorted_groups.cuh`
 //! and `kernels/sort/minimizers.cuh`, which explain it.
 
-use crate::error::Result;
+use crate::base::error::Result;
 use crate::gpu::block::{DeviceBlock, text_view};
 use crate::gpu::runtime::kernel_structs::{MinimizersView, TextView, UnsortedGroupsView};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};

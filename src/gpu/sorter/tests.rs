@@ -60,7 +60,8 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let (mut sorters, mut count) = (sorters(), 0);
+    let mut sorters = sorters();
+    let mut count = 0;
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         check(&mut sorters, name, text, true);
         count += sorters.len();
@@ -74,7 +75,8 @@ fn borders() {
     if gpu().is_none() {
         return;
     }
-    let (mut sorters, mut count) = (sorters(), 0);
+    let mut sorters = sorters();
+    let mut count = 0;
     for border in [128, 384, 768, 1280, 1536, 2048, 2560, 4096, 12_288, 152_064, 506_880] {
         for size in border - 1..=border + 1 {
             let texts = [cases::text(size), cases::fibonacci(size), vec![0; size]];
@@ -92,7 +94,8 @@ fn large_shapes() {
     if gpu().is_none() {
         return;
     }
-    let (mut sorters, mut count) = (sorters(), 0);
+    let mut sorters = sorters();
+    let mut count = 0;
     for (name, text) in cases::shapes(3_000_000).iter().filter(|(_, text)| text.len() > 300) {
         check(&mut sorters, name, text, false);
         count += sorters.len();
@@ -123,7 +126,8 @@ fn the_way_of_default() {
             assert!(sorter.suffix_array(text).unwrap() == sa);
             sorter.report().memory / text.len()
         };
-        let (any, little) = (memory(false), memory(true));
+        let any = memory(false);
+        let little = memory(true);
         assert_eq!(any > little, repeated, "{any} and {little} bytes");
     }
 }
@@ -172,7 +176,8 @@ fn small_strings() {
         std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
     let mut sorters = sorters();
     for seed in 0..tries {
-        let (alphabet, len) = (seed % 4 + 1, random(1, 80, seed)[0] as usize + 1);
+        let alphabet = seed % 4 + 1;
+        let len = random(1, 80, seed)[0] as usize + 1;
         let text: Vec<u8> =
             random(len, alphabet, seed + 1).into_iter().map(|c| c as u8 * 85).collect();
         check(&mut sorters, "a small string", &text, false);
@@ -209,7 +214,8 @@ fn transforms_are_coded_where_they_are() {
         return;
     }
     let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
-    let (mut encoder, mut blocks) = (BwtEncoder::new(0).unwrap(), 0);
+    let mut encoder = BwtEncoder::new(0).unwrap();
+    let mut blocks = 0;
     let limits = SliceLimits { runs: 3000, bytes: 1 << 24 };
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         let sorted = sorter.sort(text, 64).unwrap();
@@ -266,7 +272,8 @@ fn a_block_above_2_gib() {
     if gpu().is_none() {
         return;
     }
-    let (rate, mut sorter) = (1 << 20, GpuSorter::new(0, Algorithm::Default).unwrap());
+    let rate = 1 << 20;
+    let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
     if let Err(e) = sorter.reserve(LEN, rate) {
         return say(format_args!("skipped: {e}"));
     }

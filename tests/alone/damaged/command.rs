@@ -175,7 +175,8 @@ fn wait(pid: libc::pid_t) -> io::Result<(i32, usize)> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(200);
     loop {
-        let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
+        let mut status = 0;
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
         // SAFETY: both places are valid, and zeros are a value of a rusage.
         let (ended, usage) = unsafe {
             let ended = libc::wait4(pid, &mut status, libc::WNOHANG, usage.as_mut_ptr());

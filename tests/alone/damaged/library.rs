@@ -33,7 +33,8 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     match Archive::open(Cursor::new(file), &options) {
         Ok(mut archive) => {
             let whole = read(&mut archive, &outcome, random);
-            let (verify, sound) = (random.one_in(2), outcome.end.is_ok());
+            let verify = random.one_in(2);
+            let sound = outcome.end.is_ok();
             let options = options.verify(verify);
             let mut archive = Archive::open(Cursor::new(file), &options).unwrap();
             let checked = verify || sound || !is_indexed(file);
@@ -77,7 +78,8 @@ fn save(file: &[u8], outcome: &Outcome, options: &Options) {
     let mut saved = Vec::new();
     match bwz::recover(Cursor::new(file), &mut saved, options) {
         Ok(recovery) => {
-            let (complete, sound) = (recovery.is_complete(), outcome.end.is_ok());
+            let complete = recovery.is_complete();
+            let sound = outcome.end.is_ok();
             assert_eq!(recovery.raw_size, saved.len() as u64, "the size that recover tells");
             assert!(complete || !sound, "recover misses something in a sound file");
             assert!(!sound || saved == outcome.output, "recover saves other bytes");
@@ -133,9 +135,11 @@ fn search(
     let wanted = |pattern: &Vec<u8>| occurrences(raw, pattern);
     let all = if compared { usize::MAX } else { 100 };
     let range = range(archive.raw_size(), 3000, random);
-    let (counts, found) = (archive.count(&patterns), archive.locate(&patterns, all));
+    let counts = archive.count(&patterns);
+    let found = archive.locate(&patterns, all);
     let part = archive.extract(range.clone())?;
-    let (counts, found) = (counts?, found?);
+    let counts = counts?;
+    let found = found?;
     if compared {
         let raw = whole.expect("a search finds something where nothing can be read");
         let wanted: Vec<Vec<u64>> = patterns.iter().map(wanted).collect();
@@ -159,9 +163,12 @@ fn search_sequences(
     let mut patterns = patterns(raw, archive, random);
     patterns.iter_mut().for_each(|pattern| pattern.retain(u8::is_ascii_alphabetic));
     patterns.retain(|pattern| !pattern.is_empty());
-    let (counts, found) = (archive.count(&patterns), archive.locate(&patterns, usize::MAX));
+    let counts = archive.count(&patterns);
+    let found = archive.locate(&patterns, usize::MAX);
     let records = archive.records().map(<[_]>::to_vec);
-    let (counts, found, records) = (counts?, found?, records?);
+    let counts = counts?;
+    let found = found?;
+    let records = records?;
     for (pattern, (count, found)) in patterns.iter().zip(counts.iter().zip(found)) {
         let places = archive.places(&found.positions)?;
         if !sound {
@@ -202,7 +209,8 @@ fn patterns(raw: &[u8], archive: &Archive<Cursor<&[u8]>>, random: &mut Random) -
         let end = raw.len().min(start + 1 + random.below(most));
         raw[start.min(end)..end].to_vec()
     };
-    let (short, long) = (slice(3), slice(200));
+    let short = slice(3);
+    let long = slice(200);
     vec![across, short, long, random.bytes(2), vec![random.next() as u8]]
 }
 

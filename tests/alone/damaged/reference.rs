@@ -41,7 +41,8 @@ impl Reference {
             assert!(!required, "python3 is required");
             return None;
         };
-        let (files, mut answers) = (child.stdin.take(), child.stdout.take().unwrap());
+        let files = child.stdin.take();
+        let mut answers = child.stdout.take().unwrap();
         let mut ready = [0];
         answers.read_exact(&mut ready).expect("decoder.py does not start");
         Some(Reference { child, files, answers, knows_zstd: ready == [1] })

@@ -117,7 +117,8 @@ impl Tally {
             say(format_args!("{count:8}  {end}"));
         }
         let Answers { decoded, rejected, too_long, .. } = answers;
-        let ((slow, slowest), (memory, largest)) = (self.slowest, self.largest);
+        let (slow, slowest) = self.slowest;
+        let (memory, largest) = self.largest;
         say(format_args!(
             "decoder.py: {decoded} decoded alike, {rejected} rejected, {too_long} took too long"
         ));
@@ -134,7 +135,8 @@ impl Tally {
 impl Answers {
     fn add(&mut self, reference: &mut Reference, case: &Case) {
         let (verdict, output) = reference.judge(&case.file);
-        let (ours, same) = (&case.output, output == case.output);
+        let ours = &case.output;
+        let same = output == case.output;
         let one_of_both = output.starts_with(ours) || ours.starts_with(&output);
         let complaint = match (&case.end, verdict) {
             (End::Accepted, Verdict::Decoded) if same => return self.decoded += 1,

@@ -40,7 +40,8 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
     let raw_size = header.get(12, 5) as usize;
     let text_size = first(Kind::FilterSizes).map_or(raw_size, |part| part.get(0, 5) as usize);
     let samples: Vec<u64> = first(Kind::Samples)?.values();
-    let (rate_log, coding) = (header.get(10, 1), header.get(11, 1));
+    let rate_log = header.get(10, 1);
+    let coding = header.get(11, 1);
     let fits = (1..=MOST).contains(&text_size) && raw_size <= MOST;
     if !fits || !(3..=16).contains(&rate_log) || coding > 1 {
         return None;

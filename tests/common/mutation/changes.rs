@@ -99,12 +99,15 @@ fn values(parts: &mut [Part], random: &mut Random) {
     if part.count == 0 {
         let size = if part.kind == Kind::Entries { 8 } else { 4 };
         let offset = random.below(part.bytes.len() / size) * size;
-        let (old, lent) = (part.get(offset, size), random.below(part.bytes.len() / size) * size);
+        let old = part.get(offset, size);
+        let lent = random.below(part.bytes.len() / size) * size;
         let new = other_number(old, part.get(lent, size), 8 * size as u32, random);
         return part.set(offset, size, new);
     }
-    let (mut values, mut width) = (part.values(), part.bytes[0]);
-    let (a, b) = (random.below(values.len()), random.below(values.len()));
+    let mut values = part.values();
+    let mut width = part.bytes[0];
+    let a = random.below(values.len());
+    let b = random.below(values.len());
     match random.below(6) {
         0 => values.swap(a, b),
         1 => width = [0, 1, 31, 32, 33, 40, 41, 255][random.below(8)],
@@ -194,7 +197,8 @@ fn group(parts: &[Part], scale: usize, random: &mut Random) -> Option<Range<usiz
 
 /// One change of bytes that nothing is known of.
 pub fn bytes(bytes: &mut Vec<u8>, random: &mut Random) {
-    let (at, len) = (random.place(bytes.len()), bytes.len());
+    let at = random.place(bytes.len());
+    let len = bytes.len();
     let to = len.min(at + 1 + random.place(len));
     let from = random.below(len);
     let noise = random.next();

@@ -82,7 +82,8 @@ struct Met {
 
 /// Makes the sizes, counts and offsets of all structures right.
 pub fn sizes(parts: &mut [Part]) {
-    let (mut met, mut offset) = (Met::default(), 0);
+    let mut met = Met::default();
+    let mut offset = 0;
     for at in 0..parts.len() {
         match parts[at].kind {
             Kind::FrameHeader => met = Met { header: at, start: offset, ..Met::default() },
@@ -209,7 +210,8 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
                 }
                 put(&mut parts[at], 34, sum, care, random);
                 seal(&mut parts[at], 38, care, random);
-                let (raw_size, sum) = (parts[at].get(12, 5), parts[at].get(22, 4) as u32);
+                let raw_size = parts[at].get(12, 5);
+                let sum = parts[at].get(22, 4) as u32;
                 met.stream.combine(&crc32fast::Hasher::new_with_initial_len(sum, raw_size));
             }
             Kind::TableHeader => {

@@ -25,7 +25,8 @@ fn decompress(file: &[u8]) {
         assert_eq!((summary.raw_size, summary.coded_size), (raw.len() as u64, file.len() as u64));
     }
     if let Ok(mut archive) = Archive::open(Cursor::new(file), &options) {
-        let (size, mut whole) = (archive.raw_size(), Vec::new());
+        let size = archive.raw_size();
+        let mut whole = Vec::new();
         if archive.read_range(0..size, &mut whole).is_ok() {
             assert_eq!(whole.len() as u64, size);
         }

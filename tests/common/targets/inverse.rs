@@ -28,7 +28,8 @@ pub fn inverse(input: &[u8]) {
             1 => internals::sort_long_runs(&block, rate, number % 40 + 2).unwrap(),
             2 => internals::sort_phrases(&block, rate, number as u32 % 16 + 1).unwrap(),
             _ => {
-                let (threads, lane_len) = (number % 4 + 2, 1 << (number / 4 % 8));
+                let threads = number % 4 + 2;
+                let lane_len = 1 << (number / 4 % 8);
                 Some(internals::sort_merged(&block, rate, threads, lane_len).unwrap())
             }
         };

@@ -17,10 +17,13 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         text[at] = byte;
         with(&text, &side)
     };
-    let (lines, first) = (text.iter().position(|&byte| byte == b'\n').unwrap() + 1, 1);
+    let lines = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let first = 1;
     let form = lines + 40;
-    let (unknown, none) = ("of an unknown form", "holds what is none");
-    let (early, misfit) = ("too early", "do not add up to it");
+    let unknown = "of an unknown form";
+    let none = "holds what is none";
+    let early = "too early";
+    let misfit = "do not add up to it";
     let cut = |len: usize| with(&text[..len], &side);
     let patterned =
         |pattern: &[u8]| with(&[&text[..=form], pattern, &text[form + 1..]].concat(), &side);
@@ -77,7 +80,8 @@ fn of_fields(text: &[u8], side: &[u8], raw: &[u8]) -> Patient {
 pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let dna: Vec<u8> = cases::random(20 * 17, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
     let record = |(n, bases): (usize, &[u8])| {
-        let (name, bases) = (format!("@r{}\n", n * n % 97), &bases[n % 2..]);
+        let name = format!("@r{}\n", n * n % 97);
+        let bases = &bases[n % 2..];
         [name.as_bytes(), bases, b"\n+\n", &bases[3..], b"Z#7\n"].concat()
     };
     let raw: Vec<u8> = dna.chunks(17).enumerate().flat_map(record).collect();
@@ -91,7 +95,8 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         text[at..at + bytes.len()].copy_from_slice(bytes);
         of_fields(&text, &side, &raw)
     };
-    let (length, early) = ("a length of a column", "too early");
+    let length = "a length of a column";
+    let early = "too early";
     vec![
         ("R28-fields-joined-distance", changed(size + 1, &[3]), "of an unknown form"),
         ("R28-fields-joined-length-none", changed(lengths + 3, &[0]), length),
@@ -120,7 +125,8 @@ pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     };
     let form = b"\x01; \n";
     assert_eq!(decompressed(&with(form, b"'\x05\x05e").0).0, raw);
-    let (unknown, none) = ("of an unknown form", "a column of lists holds what is none");
+    let unknown = "of an unknown form";
+    let none = "a column of lists holds what is none";
     vec![
         ("R28-fields-lists-distance", with(b"\x02; \n", b"'\x05\x05e"), unknown),
         ("R28-fields-lists-separator", with(b"\x01;\t\n", b"'\x05\x05e"), unknown),
@@ -154,7 +160,8 @@ pub fn packed_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         side[at..at + bytes.len()].copy_from_slice(bytes);
         with(&side)
     };
-    let (none, early) = ("of no layout", "too early");
+    let none = "of no layout";
+    let early = "too early";
     let third = [&[1, 6, 3], &side[3..], &[0, 1]].concat();
     let integers = |more: &[u8]| with(&[&side[..20], more].concat());
     vec![

@@ -18,7 +18,8 @@ pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let two = |raw: u64, coded: u64| with(&[2, raw, models_size, coded]);
     let message = decompressed(&two(4000, 100).0).1.unwrap_err().to_string();
     assert!(message.contains("a slice"), "{message}");
-    let (count, misfit) = ("no slices, or more", "do not add up");
+    let count = "no slices, or more";
+    let misfit = "do not add up";
     vec![
         ("R15-slice-count-0", with(&[0, models_size]), count),
         ("R15-slice-count-large", with(&[4, 1, models_size, 1]), count),
@@ -46,11 +47,15 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     };
     let models = fixed.parts().models;
     let small_state = [&[0; 4], &fixed.parts().slice[4..]].concat();
-    let (early, run, end) =
-        ("end too early", "a run that does not fit", "do not end where its runs do");
-    let (behind, exact) = ("behind the end of its list", "longer or shorter");
-    let (last, behind_models) = ("goes on behind its last run", "left over behind the models");
-    let (no_bytes, weights) = ("models for no bytes", "weights are out of range");
+    let early = "end too early";
+    let run = "a run that does not fit";
+    let end = "do not end where its runs do";
+    let behind = "behind the end of its list";
+    let exact = "longer or shorter";
+    let last = "goes on behind its last run";
+    let behind_models = "left over behind the models";
+    let no_bytes = "models for no bytes";
+    let weights = "weights are out of range";
     let long_run = "a run longer than any slice";
     vec![
         ("R17-models-cut", fixed.with_models(&models_that_are(early)), early),
@@ -228,10 +233,14 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         with(&letters, &found.unwrap_or_else(|| panic!("no bit makes {says:?}")))
     };
     let lead = "a unit of an unknown kind";
-    let (lines, width) = ("do not add up to the block", "an impossible width");
-    let (stretch, end) = ("ends too late", "does not end where its coded bytes do");
-    let (block, record) = ("is not that of the block", "does not begin where its layout says");
-    let (below, escape) = ("is one of sequences", "is none");
+    let lines = "do not add up to the block";
+    let width = "an impossible width";
+    let stretch = "ends too late";
+    let end = "does not end where its coded bytes do";
+    let block = "is not that of the block";
+    let record = "does not begin where its layout says";
+    let below = "is one of sequences";
+    let escape = "is none";
     vec![
         ("R28-layout-checksum", with(&letters, &size), "its checksum is wrong"),
         ("R28-layout-lines", flipped(&odd, lines), lines),
@@ -259,9 +268,11 @@ pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let in_block =
         |tables: &[u8]| plain.clone().with_payload(&[tables, payload].concat()).block(9, &[16]);
     let in_frame = |tables: &[u8]| {
-        let (mut file, footer) = (plain.clone().seek_table(9, &[1]), plain.footer());
+        let mut file = plain.clone().seek_table(9, &[1]);
+        let footer = plain.footer();
         file.0.splice(footer..footer, tables.iter().copied());
-        let (table, size) = (44 + tables.len() as u8, file.0.len() as u64);
+        let table = 44 + tables.len() as u8;
+        let size = file.0.len() as u64;
         file.foot(15, &[table]).foot(8, &size.to_le_bytes()[..7])
     };
     // Tables_Size; Type, Size, Checksum and Content of one table.
@@ -279,7 +290,9 @@ pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         tables[at] = byte;
         tables
     };
-    let (misfit, damaged, later) = ("do not add up", "checksum is wrong", "a later bwz reads it");
+    let misfit = "do not add up";
+    let damaged = "checksum is wrong";
+    let later = "a later bwz reads it";
     vec![
         ("R29-no-table", in_block(&[0; 5]), misfit),
         ("R29-tables-size-small", in_block(&changed(0, 12)), misfit),

@@ -69,7 +69,8 @@ impl Patient {
     /// The parts of a payload with one sample and one slice.
     pub fn parts(&self) -> Parts<'_> {
         let (sample, mut rest) = one_value(&self.0[self.payload()]);
-        let (mut sizes, mut models_size) = (vec![], 0);
+        let mut sizes = vec![];
+        let mut models_size = 0;
         for _ in 0..=u8::from(self.0[BLOCK + 11] == 0) {
             (models_size, rest) = one_value(rest);
             sizes.push(models_size);

@@ -1,0 +1,183 @@
+//! All results of this room, compared with those by their definitions.
+
+use super::sequence_set::complement;
+use super::{
+    Match, Overlap, Sequences, Strands, longest_common, maximal_matches, read_overlaps,
+    unique_matches,
+};
+use crate::options::Options;
+use proptest::prelude::*;
+
+/// Returns true if both bytes are bases, and equal.
+fn agree(a: u8, b: u8) -> bool {
+    a == b && b"ACGT".contains(&a)
+}
+
+fn reverse(bases: &[u8]) -> Vec<u8> {
+    bases.iter().rev().map(|&base| complement(base)).collect()
+}
+
+fn records(all: &Sequences) -> impl Iterator<Item = (u32, Vec<u8>)> {
+    (0..all.len() as u32).map(|n| (n, all.bases(n).to_vec()))
+}
+
+/// Each record on each strand.
+fn stranded(all: &Sequences, strands: Strands) -> Vec<(u32, bool, Vec<u8>)> {
+    let both: &[bool] = if strands == Strands::Both { &[false, true] } else { &[false] };
+    let mut found = Vec::new();
+    for (n, bases) in records(all) {
+        for &is_reverse in both {
+            let bases = if is_reverse { reverse(&bases) } else { bases.clone() };
+            found.push((n, is_reverse, bases));
+        }
+    }
+    found
+}
+
+fn count(text: &[u8], word: &[u8]) -> usize {
+    text.windows(word.len()).filter(|window| *window == word).count()
+}
+
+fn naive_matches(
+    a: &Sequences,
+    b: &Sequences,
+    least: usize,
+    strands: Strands,
+    unique: bool,
+) -> Vec<Match> {
+    let mut found = Vec::new();
+    for (b_number, is_reverse, b_bases) in stranded(b, strands) {
+        for (j, (a_number, a_bases)) in
+            (0..b_bases.len()).flat_map(|j| records(a).map(move |record| (j, record)))
+        {
+            for i in 0..a_bases.len() {
+                let pairs = a_bases[i..].iter().zip(&b_bases[j..]);
+                let length = pairs.take_while(|(a, b)| agree(**a, **b)).count();
+                let longer = i > 0 && j > 0 && agree(a_bases[i - 1], b_bases[j - 1]);
+                let word = &a_bases[i..i + length];
+                if longer || length < least {
+                    continue;
+                }
+                let times = || records(a).map(|(_, bases)| count(&bases, word)).sum::<usize>();
+                if unique && (times() > 1 || count(&b_bases, word) > 1) {
+                    continue;
+                }
+                let b_start = if is_reverse { b_bases.len() - j - length } else { j };
+                let a_start = i as u32;
+                let b_start = b_start as u32;
+                let length = length as u32;
+                found.push((
+                    j,
+                    Match { a: a_number, a_start, b: b_number, b_start, is_reverse, length },
+                ));
+            }
+        }
+    }
+    found.sort_by_key(|(j, m)| (m.b, m.is_reverse, *j, m.a, m.a_start));
+    found.into_iter().map(|(_, found)| found).collect()
+}
+
+fn naive_overlaps(reads: &Sequences, least: usize, strands: Strands) -> Vec<Overlap> {
+    let all = stranded(reads, strands);
+    let mut found = Vec::new();
+    for (a, a_is_reverse, suffix) in &all {
+        for (b, b_is_reverse, prefix) in &all {
+            let wanted = match (a_is_reverse, b_is_reverse) {
+                (false, false) => a != b,
+                (true, true) => false,
+                _ => a < b,
+            };
+            let fits = |length: &usize| {
+                let pairs = suffix[suffix.len() - length..].iter().zip(prefix);
+                pairs.take_while(|(a, b)| agree(**a, **b)).count() == *length
+            };
+            let lengths = least..=suffix.len().min(prefix.len());
+            if let Some(length) = lengths.rev().find(fits).filter(|_| wanted) {
+                let a_is_reverse = *a_is_reverse;
+                let b_is_reverse = *b_is_reverse;
+                let length = length as u32;
+                found.push(Overlap { a: *a, b: *b, a_is_reverse, b_is_reverse, length });
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Records of few bases, some with their reverse complement after them or three times in a row.
+fn sequences() -> impl Strategy<Value = Sequences> {
+    let alphabet = prop::sample::select(vec!["A", "AC", "AT", "ACGT", "AACGTN", "acgTu-"]);
+    let record = alphabet.prop_flat_map(|alphabet| {
+        let base = prop::sample::select(alphabet.as_bytes().to_vec());
+        (prop::collection::vec(base, 0..16), 0..4)
+    });
+    prop::collection::vec(record, 0..7).prop_map(|records| {
+        let mut all = Sequences::new();
+        for (bases, shape) in records {
+            all.add(b"", &bases).unwrap();
+            let last = all.bases(all.len() as u32 - 1).to_vec();
+            match shape {
+                0 => all.add(b"", &[&last[..], &reverse(&last)].concat()).unwrap(),
+                1 => all.add(b"", &last.repeat(3)).unwrap(),
+                _ => {}
+            }
+        }
+        all
+    })
+}
+
+fn strands() -> impl Strategy<Value = Strands> {
+    prop::sample::select(vec![Strands::Forward, Strands::Both])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn matches_are_the_naive_ones(
+        a in sequences(),
+        b in sequences(),
+        least in 1_u32..7,
+        strands in strands(),
+        threads in 1_usize..4,
+    ) {
+        let options = Options::new().threads(threads);
+        let expected = naive_matches(&a, &b, least as usize, strands, false);
+        prop_assert_eq!(maximal_matches(&a, &b, least, strands, &options).unwrap(), expected);
+        let expected = naive_matches(&a, &b, least as usize, strands, true);
+        prop_assert_eq!(unique_matches(&a, &b, least, strands, &options).unwrap(), expected);
+        let all = naive_matches(&a, &b, 1, strands, false);
+        let longest = all.iter().map(|found| found.length).max();
+        let expected: Vec<_> =
+            all.into_iter().filter(|found| Some(found.length) == longest).collect();
+        prop_assert_eq!(longest_common(&a, &b, strands, &options).unwrap(), expected);
+    }
+
+    #[test]
+    fn overlaps_are_the_naive_ones(
+        reads in sequences(),
+        least in 1_u32..7,
+        strands in strands(),
+        threads in 1_usize..4,
+    ) {
+        let options = Options::new().threads(threads);
+        let expected = naive_overlaps(&reads, least as usize, strands);
+        prop_assert_eq!(read_overlaps(&reads, least, strands, &options).unwrap(), expected);
+    }
+}
+
+#[test]
+fn too_many_matches_for_the_memory_are_refused() {
+    let mut all = Sequences::new();
+    all.add(b"", &[b'A'; 3000]).unwrap();
+    (0..3000).for_each(|_| all.add(b"", b"CGA").unwrap());
+    let options = Options::new().memory(2 << 20);
+    for refused in [
+        maximal_matches(&all, &all, 1, Strands::Both, &options).unwrap_err(),
+        read_overlaps(&all, 1, Strands::Forward, &options).unwrap_err(),
+        longest_common(&all, &all, Strands::Both, &Options::new().memory(1000)).unwrap_err(),
+    ] {
+        assert!(matches!(refused, crate::Error::Limit { .. }), "{refused}");
+    }
+    assert!(maximal_matches(&all, &all, 0, Strands::Both, &options).is_err());
+}

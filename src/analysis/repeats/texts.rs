@@ -1,0 +1,138 @@
+//! The texts that are searched together, and how far two positions of them go on alike.
+//!
+//! A position counts units (bytes or tokens) from the start of the first text. No window and no
+//! extension goes from one text into the next.
+
+use crate::base::equal_bytes::{common_prefix, common_suffix};
+use std::ops::Range;
+
+/// One text among those that are searched together, or a part of one.
+#[derive(Clone, Copy)]
+pub(super) struct Segment<'a> {
+    pub text: &'a [u8],
+    /// The position of its first unit.
+    pub start: usize,
+    /// Its windows are what may be copied later.
+    pub is_source: bool,
+    /// Its windows are what may be copies.
+    pub is_target: bool,
+}
+
+/// Segments in the order of their positions, in units of `width` bytes.
+pub(super) struct Texts<'a> {
+    segments: Vec<Segment<'a>>,
+    pub width: usize,
+    /// A position behind all units.
+    pub end: usize,
+}
+
+impl<'a> Texts<'a> {
+    pub fn new(width: usize) -> Self {
+        Texts { segments: Vec::new(), width, end: 0 }
+    }
+
+    /// Adds a text behind the others.
+    pub fn add(&mut self, text: &'a [u8], is_source: bool, is_target: bool) {
+        let start = self.end;
+        let text = &text[..text.len() / self.width * self.width];
+        self.end += text.len() / self.width;
+        if !text.is_empty() {
+            self.segments.push(Segment { text, start, is_source, is_target });
+        }
+    }
+
+    /// Leaves positions out, so that the next text starts with a word of marks.
+    pub fn align(&mut self) {
+        self.end = self.end.next_multiple_of(64);
+    }
+
+    /// The segments, each with the positions where windows of `len` units begin.
+    pub fn windows(&self, len: usize) -> impl Iterator<Item = (Segment<'a>, Range<usize>)> {
+        let width = self.width;
+        self.segments.iter().map(move |segment| {
+            let count = (segment.text.len() / width + 1).saturating_sub(len);
+            (*segment, segment.start..segment.start + count)
+        })
+    }
+
+    /// The segment that holds the unit at `position`.
+    pub fn segment(&self, position: usize) -> Segment<'a> {
+        self.segments[self.segments.partition_point(|segment| segment.start <= position) - 1]
+    }
+
+    /// A unit of a segment, by its position.
+    pub fn spot(&self, position: usize) -> Spot<'a> {
+        let segment = self.segment(position);
+        Spot { segment, offset: (position - segment.start) * self.width }
+    }
+
+    /// How many units before both spots are equal, up to `most`.
+    pub fn common_before(&self, a: Spot, b: Spot, most: usize) -> usize {
+        let a = &a.segment.text[..a.offset];
+        let b = &b.segment.text[..b.offset];
+        let most = a.len().min(b.len()).min(most * self.width);
+        common_suffix(&a[a.len() - most..], &b[b.len() - most..]) / self.width
+    }
+
+    /// How many units from both spots on are equal, up to `most`.
+    pub fn common_from(&self, a: Spot, b: Spot, most: usize) -> usize {
+        let a = &a.segment.text[a.offset..];
+        let b = &b.segment.text[b.offset..];
+        let most = a.len().min(b.len()).min(most * self.width);
+        common_prefix(&a[..most], &b[..most]) / self.width
+    }
+
+    /// Whether `len` units from both positions on are there and equal.
+    pub fn are_equal(&self, a: usize, b: usize, len: usize) -> bool {
+        self.common_from(self.spot(a), self.spot(b), len) == len
+    }
+}
+
+/// A unit of a segment.
+#[derive(Clone, Copy)]
+pub(super) struct Spot<'a> {
+    pub segment: Segment<'a>,
+    /// In bytes from the segment's start.
+    offset: usize,
+}
+
+/// The unit of `WIDTH` bytes with a number.
+#[inline(always)]
+pub(super) fn unit<const WIDTH: usize>(text: &[u8], number: usize) -> u64 {
+    let bytes = &text[number * WIDTH..][..WIDTH];
+    bytes.iter().rev().fold(0, |unit, &byte| unit << 8 | u64::from(byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn extensions_end_where_units_differ_or_a_text_does() {
+        let a = b"0123456789abcdefghijX";
+        let b = b"Y123456789abcdefghijZ!";
+        for width in [1, 2, 4] {
+            let mut texts = Texts::new(width);
+            texts.add(a, true, true);
+            texts.add(b, true, true);
+            let (a, b) = (0, a.len() / width);
+            for n in 0..20 / width {
+                let a = texts.spot(a + n);
+                let b = texts.spot(b + n);
+                let before = if n == 0 { 0 } else { n * width - 1 } / width;
+                assert_eq!(texts.common_before(a, b, 99), before, "{width} {n}");
+                assert_eq!(texts.common_before(a, b, 2), before.min(2));
+                let from = if n == 0 { 0 } else { 20 / width - n };
+                assert_eq!(texts.common_from(a, b, 99), from, "{width} {n}");
+                assert_eq!(texts.common_from(a, b, 2), from.min(2));
+            }
+        }
+    }
+
+    #[test]
+    fn units_are_little_endian() {
+        let text = [1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!((unit::<1>(&text, 3), unit::<2>(&text, 1)), (4, 0x0403));
+        assert_eq!(unit::<4>(&text, 1), 0x0807_0605);
+    }
+}

@@ -1,0 +1,674 @@
+//! Access to a file by position: any range of its raw bytes without decoding the rest, and search
+//! in it.
+//!
+//! A file whose end is damaged cannot be opened so: [`recover`](crate::recover()) scans instead.
+
+pub(crate) mod recover;
+
+use crate::base::error::{Error, Result};
+use crate::engine::raw::{Raw, Spare};
+use crate::engine::thread_pool;
+use crate::frame::IndexedBlocks;
+use crate::frame::contents::{self, BlockInfo, Contents, FrameInfo};
+use crate::options::Options;
+use crate::options::events::Step;
+use crate::search::{
+    FileSearch, Layouts, Matches, PatternStream, Place, ReadCost, RecordInfo, Searcher, Session,
+};
+use crate::stream::decompress;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::io::{Read, Seek, Write};
+use std::mem;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A compressed file, open for reading by position.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// let options = bwz::Options::new().with_block_size(1000)?;
+/// let mut file = Vec::new();
+/// bwz::compress(&b"0123456789".repeat(1000)[..], &mut file, &options)?;
+///
+/// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+/// assert_eq!(archive.raw_size(), 10_000);
+/// let mut out = Vec::new();
+/// let cost = archive.read_range(2998..3003, &mut out)?;
+/// assert_eq!(out, b"89012");
+/// assert_eq!(cost.blocks, 2);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub struct Archive<R> {
+    pub(crate) input: R,
+    pub(crate) options: Options,
+    pub(crate) contents: Contents,
+    cost: ReadCost,
+    pub(crate) layouts: Layouts,
+    /// The records, and their numbers by name, once they are read.
+    records: Option<RecordTable>,
+}
+
+type RecordTable = (Vec<RecordInfo>, HashMap<Vec<u8>, usize>);
+
+/// Maximum number of records whose names are compared with the blocks when places in them are
+/// found.
+const CONFIRMED: usize = 8;
+
+/// Records with their numbers by name.
+fn named(records: Vec<RecordInfo>) -> RecordTable {
+    let mut numbers = HashMap::new();
+    for (n, record) in records.iter().enumerate() {
+        numbers.entry(record.name.clone()).or_insert(n);
+    }
+    (records, numbers)
+}
+
+impl<R> fmt::Debug for Archive<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Archive").field("frames", &self.frames()).finish_non_exhaustive()
+    }
+}
+
+impl<R> Archive<R> {
+    /// The frames, in order.
+    pub fn frames(&self) -> &[FrameInfo] {
+        &self.contents.frames
+    }
+
+    /// The blocks of all frames, in order.
+    pub fn blocks(&self) -> &[BlockInfo] {
+        &self.contents.blocks
+    }
+
+    /// Raw bytes of the whole file.
+    pub fn raw_size(&self) -> u64 {
+        self.contents.raw_size()
+    }
+
+    /// Bytes of the file, without the padding that may stand behind its last frame.
+    pub fn coded_size(&self) -> u64 {
+        self.frames().last().map_or(0, |frame| frame.coded.end)
+    }
+
+    /// What the searches of this archive took so far.
+    pub fn search_cost(&self) -> ReadCost {
+        self.cost
+    }
+}
+
+impl<R: Read + Seek + Send> Archive<R> {
+    /// Reads the tables of all frames of `input`.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where it is not a bwz file, is cut off or has a
+    /// damaged end; [`Error::Limit`] where its tables need more memory than the options allow.
+    pub fn open(mut input: R, options: &Options) -> Result<Self> {
+        let contents = Contents::read(&mut input, options.memory_limit())?;
+        Ok(Archive {
+            input,
+            options: options.clone(),
+            contents,
+            cost: ReadCost::default(),
+            layouts: Layouts::default(),
+            records: None,
+        })
+    }
+
+    /// How the blocks are indexed: by their sequences, by their bytes, or not. This reads the
+    /// header of each block.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let indexed = bwz::Archive::open(Cursor::new(file), &options)?.info()?;
+    /// assert_eq!((indexed.bytes, indexed.sequences, indexed.all()), (1, 0, 1));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Format`] if a block's header is damaged.
+    pub fn info(&mut self) -> Result<IndexedBlocks> {
+        contents::indexed_blocks(&mut self.input, &self.contents.blocks)
+    }
+
+    /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the range is not within the raw stream; else as
+    /// [`decompress`](crate::decompress()).
+    pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<ReadCost> {
+        self.contents.check_range(&range)?;
+        let size = range.end - range.start;
+        self.options.check_output(0, size, || format!("the range {range:?}"))?;
+        let blocks = self.blocks();
+        let first = blocks.partition_point(|block| block.raw.end <= range.start);
+        let count = blocks[first..].partition_point(|block| block.raw.start < range.end);
+        let wanted = &self.contents.blocks[first..first + count];
+        if range.is_empty() || wanted.is_empty() {
+            return Ok(ReadCost::default());
+        }
+        let input = &mut self.input;
+        let coded = wanted.iter().zip(first as u64..);
+        let listener = &self.options.listener;
+        let coded = coded
+            .map(|(info, n)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
+        let size = |block: &BlockInfo| block.raw.end - block.raw.start;
+        let (number, largest) =
+            (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
+        let mut next = first as u64;
+        let mut pos = wanted[0].raw.start;
+        let options = self.options.for_work(wanted.iter().map(size).sum());
+        let pool = Arc::new(thread_pool::pool(&options)?);
+        let started = decompress::start(size(largest), &pool, &Spare::default(), &options);
+        let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
+        let write = |raw: Raw| {
+            let end = pos + raw.len() as u64;
+            let part = range.start.max(pos) - pos..range.end.min(end) - pos;
+            pos = end;
+            let part = part.start as usize..part.end as usize;
+            listener.time(next, Step::Write, || raw.write(part, &mut output))?;
+            next += 1;
+            Ok(())
+        };
+        pipeline.run(coded, write, || listener.failed())?;
+        output.flush()?;
+        let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
+        Ok(ReadCost { coded_bytes, slices: 0, blocks: count as u64 })
+    }
+
+    /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3
+    /// times in `aaaa`.
+    ///
+    /// The empty pattern occurs at every position and at the end, once more than there are bytes. A
+    /// file without an index is searched too: its blocks are decoded, and checked as
+    /// [`decompress`](crate::decompress()) checks them. Of an index only that part is checked that
+    /// is used, unless [`Options::verify`](crate::Options::verify) asks for all.
+    ///
+    /// # Errors
+    /// As [`decompress`](crate::decompress()).
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// assert_eq!(archive.count(&["sells", "shore"])?, [1000, 0]);
+    /// let matches = archive.locate(&["sea"], 3)?;
+    /// assert_eq!((matches[0].count, matches[0].positions.len()), (1000, 3));
+    /// assert_eq!(archive.extract(10..13)?, b"sea");
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
+        let mut session = Session::new(&self.options, 0)?;
+        Ok(self.file_search().search(patterns, None, &mut session)?.counts)
+    }
+
+    /// Counts like [`Archive::count`], and locates up to `limit` occurrences of each pattern.
+    ///
+    /// Where there are more, those located are not the first ones, but the same at every call.
+    ///
+    /// # Errors
+    /// As [`Archive::count`].
+    pub fn locate<P: AsRef<[u8]> + Sync>(
+        &mut self,
+        patterns: &[P],
+        limit: usize,
+    ) -> Result<Vec<Matches>> {
+        let mut session = Session::new(&self.options, 0)?;
+        Ok(self.file_search().search(patterns, Some(limit), &mut session)?.into_matches())
+    }
+
+    /// Counts like [`Archive::count`], for patterns that come one by one: each is given back in its
+    /// turn, with its count. They are pulled and searched in batches, so that memory stays within
+    /// its limit however many there are.
+    ///
+    /// What fails is the last item.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let letters = ('a'..='z').map(String::from);
+    /// let counts: Vec<(String, u64)> = archive.counts(letters).collect::<bwz::Result<_>>()?;
+    /// assert_eq!(counts[18], ("s".to_owned(), 6000));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    pub fn counts<I>(&mut self, patterns: I) -> impl Iterator<Item = Result<(I::Item, u64)>>
+    where
+        I: IntoIterator<Item: AsRef<[u8]> + Sync>,
+    {
+        let found = PatternStream::new(self.file_search(), patterns.into_iter(), None);
+        found.map(|found| found.map(|(pattern, matches)| (pattern, matches.count)))
+    }
+
+    /// Counts and locates like [`Archive::locate`], for patterns that come one by one, as
+    /// [`Archive::counts`] does. The positions of a batch are in memory together: `limit` bounds
+    /// that, and where they are too many all the same the batch becomes smaller ones.
+    ///
+    /// What fails is the last item.
+    pub fn matches<I>(
+        &mut self,
+        patterns: I,
+        limit: usize,
+    ) -> impl Iterator<Item = Result<(I::Item, Matches)>>
+    where
+        I: IntoIterator<Item: AsRef<[u8]> + Sync>,
+    {
+        PatternStream::new(self.file_search(), patterns.into_iter(), Some(limit))
+    }
+
+    /// Starts searches of batch after batch, which share what they decode. This is the way to
+    /// search for very many patterns that stand in few allocations, and to read and print some
+    /// while others are searched.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new();
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
+    ///
+    /// let mut archive = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let mut searcher = archive.searcher()?;
+    /// for batch in [["sea", "shore"], ["she", "shells"]] {
+    ///     let counts = searcher.count(&batch)?;
+    ///     println!("{batch:?}: {counts:?}");
+    /// }
+    /// # assert_eq!(searcher.count(&["sea", "shore"])?, [1000, 0]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Device`] where a GPU is asked for that this build has no CUDA
+    /// for.
+    pub fn searcher(&mut self) -> Result<Searcher<'_>> {
+        Searcher::new(self.file_search())
+    }
+
+    /// The raw bytes of a range; by the index where there is one and the range is short, else by
+    /// decoding the blocks that hold it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where the range is not within the raw stream; else as
+    /// [`Archive::count`].
+    pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
+        Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
+    }
+
+    /// The raw bytes of each range, like [`Archive::extract`]; a block that must be decoded is
+    /// decoded once for all of them.
+    ///
+    /// # Errors
+    /// As [`Archive::extract`].
+    pub fn extract_all(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+        self.file_search().extract(ranges)
+    }
+
+    /// Whether there are sequences: then patterns are found across line ends and in either case,
+    /// in all frames that hold sequences.
+    pub fn has_sequences(&self) -> bool {
+        self.frames().iter().any(FrameInfo::is_by_sequence)
+    }
+
+    /// True if there is nothing but sequences, so that no pattern is searched for byte by byte.
+    pub fn has_sequences_alone(&self) -> bool {
+        let is_sequence = |frame: &FrameInfo| frame.blocks == 0 || frame.sequences.is_some();
+        self.has_sequences() && self.frames().iter().all(is_sequence)
+    }
+
+    /// The records of all frames that hold sequences, in order: what a `.fai` file says of them.
+    ///
+    /// A frame of up to 65,536 records has a table of them, unless that would be more than a
+    /// sixteenth of the frame. It is read alone; without one, the records are read from the blocks.
+    ///
+    /// ```
+    /// use std::io::Cursor;
+    ///
+    /// let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// let mut file = Vec::new();
+    /// bwz::compress(&b">chr1 first\nACGTac\ngtAC\n>chr2\nTTT\n"[..], &mut file, &options)?;
+    ///
+    /// let mut genome = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let chr1 = &genome.records()?[0];
+    /// assert_eq!((&chr1.name[..], chr1.length, chr1.offset), (&b"chr1"[..], 10, 12));
+    /// assert_eq!((chr1.line_bases, chr1.line_width, chr1.is_regular), (6, 7, true));
+    ///
+    /// // Bases 4 to 7 of it, across the line end, as they stand in the file.
+    /// assert_eq!(genome.region("chr1", 4..8)?, b"acgt");
+    ///
+    /// // A match is at a raw offset, which is a base of a record.
+    /// let found = genome.locate(&["ACGTAC"], 10)?;
+    /// assert_eq!(found[0].positions, [12, 16]);
+    /// assert_eq!(genome.places(&found[0].positions)?[1].base, Some((0, 4)));
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Archive::extract`].
+    pub fn records(&mut self) -> Result<&[RecordInfo]> {
+        Ok(&self.named_records()?.0)
+    }
+
+    fn named_records(&mut self) -> Result<&RecordTable> {
+        if self.records.is_none() {
+            self.records = Some(named(self.file_search().records()?));
+        }
+        Ok(self.records.as_ref().expect("just read"))
+    }
+
+    /// The number of the first record of a name.
+    ///
+    /// # Errors
+    /// As [`Archive::records`].
+    pub fn find_record(&mut self, name: impl AsRef<[u8]>) -> Result<Option<usize>> {
+        Ok(self.find_records(&[name])?[0])
+    }
+
+    /// The number of the first record of each name, like [`Archive::find_record`].
+    ///
+    /// What a table of records says of these is compared with the blocks. If it is wrong, all
+    /// records are read from the blocks, which takes longer; so they are if it does not have a
+    /// name that may stand in them, as their indexes say.
+    ///
+    /// # Errors
+    /// As [`Archive::records`].
+    pub fn find_records<N: AsRef<[u8]>>(&mut self, names: &[N]) -> Result<Vec<Option<usize>>> {
+        let found = self.look_up(names)?;
+        let known: Vec<usize> = found.iter().flatten().copied().collect();
+        let has_tables = !self.layouts.names_from_blocks
+            && self.frames().iter().any(|frame| frame.records.is_some());
+        if !has_tables {
+            return Ok(found);
+        }
+        if self.confirm(&known)? {
+            let pairs = names.iter().zip(&found);
+            let unknown = pairs.filter(|(_, found)| found.is_none()).map(|(name, _)| name.as_ref());
+            let unknown: Vec<&[u8]> = unknown.collect();
+            if unknown.is_empty() || self.file_search().are_absent(&unknown)? {
+                return Ok(found);
+            }
+        }
+        self.read_records_from_blocks()?;
+        self.look_up(names)
+    }
+
+    /// The number of the first record of a name as [`Archive::records`] has it, which takes no
+    /// block if there is a table of records. The [regions](Archive::regions) of a number are those
+    /// of the blocks; whoever gives them out with the name asks [`Archive::find_records`] for it
+    /// too.
+    ///
+    /// # Errors
+    /// As [`Archive::records`].
+    pub fn find_listed(&mut self, name: impl AsRef<[u8]>) -> Result<Option<usize>> {
+        Ok(self.look_up(&[name])?[0])
+    }
+
+    fn look_up<N: AsRef<[u8]>>(&mut self, names: &[N]) -> Result<Vec<Option<usize>>> {
+        let numbers = &self.named_records()?.1;
+        Ok(names.iter().map(|name| numbers.get(name.as_ref()).copied()).collect())
+    }
+
+    /// Compares what a table says of some records with the blocks, unless that was done before, and
+    /// says whether all are right.
+    fn confirm(&mut self, numbers: &[usize]) -> Result<bool> {
+        let Archive { input, options, contents, cost, layouts, records } = self;
+        let Some((records, _)) = records else { return Ok(true) };
+        let numbers: BTreeSet<usize> = numbers.iter().copied().collect();
+        let unchecked = |number: &&usize| records.get(**number).is_some_and(|r| r.is_unchecked);
+        let numbers: Vec<usize> = numbers.iter().filter(unchecked).copied().collect();
+        if numbers.is_empty() {
+            return Ok(true);
+        }
+        let some: Vec<&RecordInfo> = numbers.iter().map(|&number| &records[number]).collect();
+        let mut search = FileSearch { input, options, contents, cost, layouts };
+        let are_right = search.are_as_in_blocks(&some)?;
+        for number in numbers {
+            records[number].is_unchecked = !are_right;
+        }
+        Ok(are_right)
+    }
+
+    /// Reads the records without the tables, and warns if these were wrong.
+    fn read_records_from_blocks(&mut self) -> Result<()> {
+        let old = self.records.take();
+        let warned = mem::replace(&mut self.layouts.names_from_blocks, true);
+        let new = self.file_search().records()?;
+        let is_same = old.is_some_and(|(old, _)| {
+            let pairs = old.iter().zip(&new);
+            old.len() == new.len() && pairs.into_iter().all(|(old, new)| old.is_like(new))
+        });
+        self.layouts.names_from_blocks = warned;
+        if !is_same {
+            self.file_search().warn_of_records();
+        }
+        self.layouts.names_from_blocks = true;
+        self.records = Some(named(new));
+        Ok(())
+    }
+
+    /// Bases of a record as they stand in the file, from 0 and without the end of the range; those
+    /// behind the end of the record do not count. By the index where the range is short, else by
+    /// decoding the blocks that hold it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no record of that name; else as [`Archive::extract`].
+    pub fn region(&mut self, name: impl AsRef<[u8]>, range: Range<u64>) -> Result<Vec<u8>> {
+        Ok(self.named_regions(&[(name, range)])?.concat())
+    }
+
+    /// Bases like [`Archive::region`], of records by their numbers; a block that holds several is
+    /// opened once for all of them.
+    ///
+    /// ```
+    /// # use std::io::Cursor;
+    /// # let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// # let mut file = Vec::new();
+    /// # bwz::compress(&b">chr1 first\nACGTac\ngtAC\n>chr2\nTTT\n"[..], &mut file, &options)?;
+    /// # let mut genome = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// assert_eq!(genome.regions(&[(1, 0..9), (0, 4..8)])?, [&b"TTT"[..], b"acgt"]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no record of a number; else as [`Archive::extract`].
+    pub fn regions(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+        if let Some(bases) = self.regions_if_right(regions)? {
+            return Ok(bases);
+        }
+        self.read_records_from_blocks()?;
+        let bases = self.regions_if_right(regions)?;
+        Ok(bases.expect("records of the blocks are right"))
+    }
+
+    /// Bases like [`Archive::regions`], of records by their names: of each the first. The names
+    /// are compared with the blocks in the same go.
+    ///
+    /// # Errors
+    /// As [`Archive::region`].
+    pub fn named_regions<N: AsRef<[u8]>>(
+        &mut self,
+        regions: &[(N, Range<u64>)],
+    ) -> Result<Vec<Vec<u8>>> {
+        let names: Vec<&[u8]> = regions.iter().map(|(name, _)| name.as_ref()).collect();
+        let listed = self.look_up(&names)?;
+        if let Some(numbers) = listed.into_iter().collect::<Option<Vec<usize>>>() {
+            let ranges = regions.iter().map(|(_, range)| range.clone());
+            let numbered: Vec<(usize, Range<u64>)> = numbers.into_iter().zip(ranges).collect();
+            if let Some(bases) = self.regions_if_right(&numbered)? {
+                return Ok(bases);
+            }
+        }
+        // A table lacks a name, or is wrong.
+        let found = self.find_records(&names)?;
+        let mut numbered = Vec::with_capacity(regions.len());
+        for (number, (name, range)) in found.into_iter().zip(regions) {
+            let Some(number) = number else {
+                let name = String::from_utf8_lossy(name.as_ref()).into_owned();
+                return Err(Error::Usage(format!("there is no record `{name}`").into()));
+            };
+            numbered.push((number, range.clone()));
+        }
+        self.regions(&numbered)
+    }
+
+    /// The bases of some records, unless one of these is not as the blocks have it.
+    fn regions_if_right(
+        &mut self,
+        regions: &[(usize, Range<u64>)],
+    ) -> Result<Option<Vec<Vec<u8>>>> {
+        self.named_records()?;
+        let Archive { input, options, contents, cost, layouts, records } = self;
+        let records = &mut records.as_mut().expect("just read").0;
+        let within = |(number, range): &(usize, Range<u64>)| {
+            let Some(record) = records.get(*number) else {
+                return Err(Error::Usage(format!("there is no record of number {number}").into()));
+            };
+            let end = range.end.min(record.length);
+            Ok((record, range.start.min(end)..end))
+        };
+        let wanted = regions.iter().map(within).collect::<Result<Vec<_>>>()?;
+        let numbers: BTreeSet<usize> = regions.iter().map(|(number, _)| *number).collect();
+        let named = numbers.iter().map(|&number| &records[number]);
+        let unchecked: Vec<&RecordInfo> = named.filter(|record| record.is_unchecked).collect();
+        let mut search = FileSearch { input, options, contents, cost, layouts };
+        let bases = search.bases(&wanted, &unchecked)?;
+        if bases.is_some() {
+            for number in numbers {
+                records[number].is_unchecked = false;
+            }
+        }
+        Ok(bases)
+    }
+
+    /// Qualities of records of FASTQ like [`Archive::regions`], by the same numbers.
+    ///
+    /// ```
+    /// # use std::io::Cursor;
+    /// # let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// # let mut file = Vec::new();
+    /// # bwz::compress(&b"@r\nACGTAC\n+\nIIII##\n@s\nGG\n+\nAB\n"[..], &mut file, &options)?;
+    /// # let mut reads = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// assert_eq!(reads.qualities(&[(1, 0..9), (0, 3..5)])?, [&b"AB"[..], b"I#"]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::Usage`] where there is no record of a number, or it has no qualities; else as
+    /// [`Archive::extract`].
+    pub fn qualities(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
+        let raw_size = self.raw_size();
+        let mut ranges = Vec::with_capacity(regions.len());
+        for (number, range) in regions {
+            let Some(record) = self.records()?.get(*number) else {
+                return Err(Error::Usage(format!("there is no record of number {number}").into()));
+            };
+            let Some(first) = record.quality_offset else {
+                let name = String::from_utf8_lossy(&record.name);
+                return Err(Error::Usage(format!("record `{name}` has no qualities").into()));
+            };
+            let end = range.end.min(record.length);
+            let start = range.start.min(end);
+            // Those in several lines are read as a whole, whatever the lines.
+            let raw = match record.length <= record.line_bases {
+                true => first + start..first + end,
+                false => first..first,
+            };
+            ranges.push((raw, start..end, record.length));
+        }
+        let tight: Vec<_> =
+            ranges.iter().map(|(raw, ..)| raw.start.min(raw_size)..raw.end.min(raw_size)).collect();
+        let mut all = self.extract_all(&tight)?;
+        for (qualities, (raw, wanted, length)) in all.iter_mut().zip(ranges) {
+            if raw.is_empty() && !wanted.is_empty() {
+                let lines = self.quality_lines(raw.start, length)?;
+                let within = wanted.start as usize..wanted.end as usize;
+                *qualities = lines.get(within).unwrap_or_default().to_vec();
+            }
+        }
+        Ok(all)
+    }
+
+    /// The qualities of a record from a raw offset on, without the ends of their lines.
+    fn quality_lines(&mut self, start: u64, length: u64) -> Result<Vec<u8>> {
+        let raw_size = self.raw_size();
+        let mut size = length + length / 32 + 2;
+        loop {
+            let end = start.saturating_add(size).min(raw_size);
+            let mut qualities = self.extract(start.min(end)..end)?;
+            qualities.retain(|byte| !byte.is_ascii_whitespace());
+            if qualities.len() as u64 >= length || end == raw_size {
+                qualities.truncate(length as usize);
+                return Ok(qualities);
+            }
+            size = size.saturating_mul(2);
+        }
+    }
+
+    /// Where the bytes at raw offsets stand: in which record, and which base of it they are.
+    ///
+    /// # Errors
+    /// As [`Archive::extract`].
+    pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
+        let places = self.file_search().places(offsets)?;
+        if self.records.is_some() {
+            let numbers = places.iter().filter_map(|place| place.base);
+            let some: BTreeSet<usize> = numbers.map(|(n, _)| n as usize).collect();
+            let some: Vec<usize> = some.into_iter().take(CONFIRMED).collect();
+            if !self.confirm(&some)? {
+                self.read_records_from_blocks()?;
+            }
+        }
+        Ok(places)
+    }
+
+    /// The raw offsets behind stretches, such as matches, of which raw offset and length are given:
+    /// of so many bases, with whatever stands between them, where a base is at the offset, else of
+    /// so many bytes.
+    ///
+    /// ```
+    /// # use std::io::Cursor;
+    /// # let options = bwz::Options::new().index(bwz::DEFAULT_SAMPLE_RATE)?;
+    /// # let mut file = Vec::new();
+    /// # bwz::compress(&b">chr1\nACGTac\ngtAC\n"[..], &mut file, &options)?;
+    /// # let mut genome = bwz::Archive::open(Cursor::new(file), &options)?;
+    /// let start = genome.locate(&["ACGTAC"], 1)?[0].positions[0];
+    /// assert_eq!(genome.ends(&[(start, 6), (start, 8), (0, 5)])?, [12, 15, 5]);
+    /// # Ok::<(), bwz::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Archive::extract`]. [`Error::Format`] where a stretch goes on behind all records.
+    pub fn ends(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
+        self.file_search().ends(stretches)
+    }
+
+    /// Compares the tables of all frames that are searched by sequence, of their records and of
+    /// their residues, with the blocks, which are decoded for that.
+    ///
+    /// Nothing that [`decompress`](crate::decompress()) restores rests on these tables, so it does
+    /// not look at them. A search finds most of what is wrong with them, and then does without.
+    ///
+    /// # Errors
+    /// [`Error::Format`] where a table contradicts the blocks; else as [`Archive::count`].
+    pub fn check_tables(&mut self) -> Result<()> {
+        self.file_search().check_tables()
+    }
+
+    fn file_search(&mut self) -> FileSearch<'_> {
+        let Archive { input, options, contents, cost, layouts, .. } = self;
+        FileSearch { input, options, contents, cost, layouts }
+    }
+}

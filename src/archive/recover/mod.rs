@@ -1,0 +1,207 @@
+//! What can be saved from a damaged file: every block that is still whole. FORMAT.md chapter 7.
+//!
+//! Frames at the end of the file whose tables are sound are gone through by them. What comes before
+//! is scanned for blocks, since neither frame headers nor tables can be trusted there. Each block
+//! is restored and checked; the gaps between their raw offsets are what is lost ([`losses`]).
+//!
+//! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not
+//! take reading it ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and
+//! what is inside of that is its own. Memory is that of one block, and one part in 128 of the limit
+//! for these checksums: a payload longer than the limit is not looked into.
+
+mod losses;
+
+use crate::base::error::{Error, Result};
+use crate::engine::block;
+use crate::engine::thread_pool;
+use crate::frame::contents::{self, BlockInfo, Frame, FrameInfo, TableRoom};
+use crate::frame::landmarks::{Landmark, Scanner, goes_on_at};
+use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
+use crate::options::Options;
+use losses::Account;
+pub use losses::{Lost, Recovery};
+use rayon::ThreadPool;
+use std::io::{Read, Seek, SeekFrom, Write};
+
+/// Writes every intact block of `input` to `output`, in order, without filling the gaps.
+///
+/// # Errors
+/// [`Error::Format`] where `input` holds no trace of a bwz file, [`Error::Version`] where it is one
+/// of another version; [`Error::Limit`] where a block
+/// needs more memory than the options allow, [`Error::OutputLimit`] where it makes more output;
+/// [`Error::Io`] from either side. Damage is no error: it is what [`Recovery`] tells.
+///
+/// ```
+/// use std::io::Cursor;
+///
+/// let options = bwz::Options::new().with_block_size(1000)?;
+/// let mut file = Vec::new();
+/// bwz::compress(&b"0123456789".repeat(300)[..], &mut file, &options)?;
+/// file[70] ^= 1; // in the first block
+///
+/// let mut saved = Vec::new();
+/// let recovery = bwz::recover(Cursor::new(file), &mut saved, &options)?;
+/// assert_eq!(saved.len(), 2000);
+/// assert_eq!(recovery.lost, [bwz::Lost { start: 0, end: Some(1000) }]);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub fn recover<R: Read + Seek, W: Write>(
+    mut input: R,
+    output: W,
+    options: &Options,
+) -> Result<Recovery> {
+    let file_size = input.seek(SeekFrom::End(0))?;
+    let content_end = contents::without_padding(&mut input, file_size)?;
+    let (sound_frames, sound_start) = sound_frames(&mut input, content_end, options)?;
+    // Zeros may belong to a block where the end of the file is damaged.
+    let scan_end = if sound_frames.is_empty() { file_size } else { sound_start };
+    let pool = thread_pool::pool(options)?;
+    let account = Account::default();
+    let checksums = RangeChecksums::default();
+    let mut saver = Saver { input, output, pool, options, account, checksums };
+    saver.scan(scan_end, content_end)?;
+    for (frame, blocks) in sound_frames {
+        saver.frame(&frame, &blocks)?;
+    }
+    saver.output.flush()?;
+    let Saver { mut input, account, .. } = saver;
+    account
+        .end()
+        .map_err(|flaw| contents::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
+}
+
+/// The frames at the end of the file whose tables are sound and fit the memory, in order, and where
+/// the first of them starts.
+///
+/// Their blocks need not be searched for, so that nothing inside of them can be taken for one.
+fn sound_frames<R: Read + Seek>(
+    input: &mut R,
+    mut end: u64,
+    options: &Options,
+) -> Result<(Vec<Frame>, u64)> {
+    let mut frames = Vec::new();
+    let mut room = TableRoom { memory: options.memory_limit(), frames: 0, blocks: 0 };
+    while end > 0 {
+        match contents::read_frame(input, end, room) {
+            Ok(frame) => {
+                end = frame.0.coded.start;
+                room.frames += 1;
+                room.blocks += frame.0.blocks;
+                frames.push(frame);
+            }
+            Err(Error::Format { .. } | Error::Version { .. } | Error::Limit { .. }) => break,
+            Err(e) => return Err(e),
+        }
+    }
+    frames.reverse();
+    Ok((frames, end))
+}
+
+/// Both ends of a recovery.
+struct Saver<'a, R, W> {
+    input: R,
+    output: W,
+    pool: ThreadPool,
+    options: &'a Options,
+    account: Account,
+    checksums: RangeChecksums,
+}
+
+impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
+    /// Saves what is found up to `end`, where the tables are not to be trusted. All that stands
+    /// behind `content_end` is zeros.
+    fn scan(&mut self, end: u64, content_end: u64) -> Result<()> {
+        let mut scanner = Scanner::new(end);
+        let mut from = 0;
+        while let Some(landmark) = scanner.next(&mut self.input, from)? {
+            match landmark {
+                Landmark::FrameEnd { footer, end } => self.account.frame_end(&footer, end),
+                Landmark::Block { offset, header } => {
+                    self.account.frame_begins_at(offset, &header);
+                    let inside = header_end(offset);
+                    let behind = payload_end(offset, &header);
+                    let undamaged = behind <= end && self.has_payload(offset, &header)?;
+                    let raw = if undamaged { self.restore(offset, header)? } else { None };
+                    self.save(&header, raw)?;
+                    // What an undamaged payload holds is its own, even if it looks like blocks.
+                    let goes_on = undamaged || goes_on_at(&mut self.input, behind)?;
+                    self.account.scanned_to = if goes_on { behind } else { inside };
+                }
+            }
+            from = self.account.scanned_to;
+        }
+        if end > 0 && (self.account.in_frame || self.account.frames_end < end.min(content_end)) {
+            self.account.end_unknown();
+        }
+        self.account.frames_end = end;
+        Ok(())
+    }
+
+    /// Saves the blocks of a frame whose tables are sound.
+    fn frame(&mut self, frame: &FrameInfo, blocks: &[BlockInfo]) -> Result<()> {
+        for info in blocks {
+            let offset = info.coded.start;
+            let header = match contents::read_block_header(&mut self.input, info) {
+                Ok(header) => header,
+                Err(Error::Format { .. }) => continue,
+                Err(e) => return Err(e),
+            };
+            let raw = match self.restore(offset, header) {
+                // Nothing but a header says that there is so large a block.
+                Err(Error::Limit { .. } | Error::OutputLimit { .. })
+                    if !self.has_payload(offset, &header)? =>
+                {
+                    None
+                }
+                raw => raw?,
+            };
+            self.save(&header, raw)?;
+        }
+        self.account.frame_done(frame.raw.end - frame.raw.start, frame.checksum);
+        Ok(())
+    }
+
+    /// Writes a block that was restored, and counts one that was not.
+    fn save(&mut self, header: &BlockHeader, raw: Option<Vec<u8>>) -> Result<()> {
+        self.account.block(header, raw.is_some());
+        Ok(self.output.write_all(raw.as_deref().unwrap_or_default())?)
+    }
+
+    /// The raw bytes of the block at `offset`, or `None` where it is damaged.
+    fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
+        let number = self.account.blocks_met;
+        let size = header.raw_size;
+        let what = || format!("block {number} of {size} bytes (at byte {offset})");
+        self.options.check_output(self.account.saved(), size, what)?;
+        let plan =
+            self.options.plan_to_decode(header.raw_size).map_err(|e| e.at(number, offset))?;
+        self.input.seek(SeekFrom::Start(header_end(offset)))?;
+        let payload = read_payload(&mut self.input, header.coded_size)?;
+        let block = CodedBlock { header, payload, sequences: None, number, offset };
+        match self.pool.install(|| block::restore(block, &plan)) {
+            Ok(raw) => Ok(Some(raw)),
+            Err(Error::Format { .. }) => Ok(None),
+            Err(e) => Err(e),
+        }
+    }
+
+    /// Whether the payload of the block at `offset`, which ends within the file, is undamaged. Of
+    /// one that is longer than the memory limit nothing is read: it is believed where a frame goes
+    /// on behind it, and then refused.
+    fn has_payload(&mut self, offset: u64, header: &BlockHeader) -> Result<bool> {
+        let payload = header_end(offset)..payload_end(offset, header);
+        if header.coded_size > self.options.memory_limit() {
+            return goes_on_at(&mut self.input, payload.end);
+        }
+        let checksum = self.checksums.of(&mut self.input, payload)?;
+        Ok(cfg!(fuzzing) || checksum == header.payload_checksum)
+    }
+}
+
+fn header_end(offset: u64) -> u64 {
+    offset + BlockHeader::SIZE as u64
+}
+
+fn payload_end(offset: u64, header: &BlockHeader) -> u64 {
+    header_end(offset) + header.coded_size
+}

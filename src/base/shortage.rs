@@ -1,0 +1,31 @@
+//! What a plan lacks where a limit leaves it no room.
+
+use super::error::{Bound, Error, Result};
+
+/// A limit, and the bytes that would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shortage {
+    pub needed: u64,
+    pub allowed: u64,
+    pub by: Bound,
+}
+
+impl Shortage {
+    /// The error of a block of so many bytes.
+    pub fn of(self, block_size: u64) -> Error {
+        self.error(format!("a block of {block_size} bytes"))
+    }
+
+    pub fn error(self, what: String) -> Error {
+        let Shortage { needed, allowed, by } = self;
+        Error::Limit { what: what.into(), needed, allowed, by }
+    }
+}
+
+/// Checks that the memory that `what` needs is allowed.
+pub(crate) fn check(needed: u64, allowed: u64, what: impl FnOnce() -> String) -> Result<()> {
+    if needed <= allowed {
+        return Ok(());
+    }
+    Err(Shortage { needed, allowed, by: Bound::Memory }.error(what()))
+}

@@ -1,0 +1,408 @@
+//! The arguments, as clap derives them. The help text here is also the man page and the
+//! completions.
+
+use crate::cli::arguments::block_args::BlockSize;
+use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
+use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
+use crate::cli::arguments::search_args::{ExtractArgs, LocateArgs, SearchArgs};
+use crate::cli::arguments::search_help::{COUNT_HELP, EXTRACT_HELP, LOCATE_HELP};
+use crate::cli::arguments::shared_args::path;
+pub use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
+use crate::cli::arguments::size::{self, Span};
+use crate::cli::report::byte_escape;
+use bwz::{DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
+
+/// Block-sorting (BWT) compressor with a seekable, recoverable format.
+///
+/// FILEs are compressed to FILE.bwz, or decompressed with -d, and kept. With no FILE, or where FILE
+/// is -, standard input is filtered to standard output. A file that is called like a command is
+/// reached as ./cat.
+#[derive(Parser, Debug)]
+#[command(
+    name = "bwz",
+    version,
+    long_version = crate::cli::arguments::version::long(),
+    override_usage = "bwz [OPTIONS] [FILE]...\n       bwz COMMAND [OPTIONS] ...",
+    args_conflicts_with_subcommands = true,
+    args_override_self = true,
+    disable_help_subcommand = true,
+    after_long_help = AFTER_HELP,
+    max_term_width = 100
+)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    #[command(flatten)]
+    pub files: FileArgs,
+}
+
+impl Cli {
+    /// What the work may use and how much is said of it; `None` for a command that does no such
+    /// work. `bench` says all.
+    pub fn work(&self) -> Option<(&Resources, Talk)> {
+        let all = Talk { verbose: 0, quiet: false, no_progress: true };
+        Some(match &self.command {
+            None => (&self.files.resources, self.files.talk),
+            Some(Command::Cat(args)) => (&args.resources, args.talk),
+            Some(Command::Count(args)) => (&args.resources, args.talk),
+            Some(Command::Locate(args)) => (&args.search.resources, args.search.talk),
+            Some(Command::Extract(args)) => (&args.resources, args.talk),
+            Some(Command::Repeats(args)) => (&args.resources, args.talk),
+            Some(Command::Overlap(args)) => (&args.resources, args.talk),
+            Some(Command::Recover(args)) => (&args.resources, args.talk),
+            Some(Command::Bench(args)) => (&args.resources, all),
+            Some(Command::Devices | Command::Completions { .. } | Command::Man) => return None,
+        })
+    }
+}
+
+const AFTER_HELP: &str = "\
+Names: called as bunwz it decompresses, called as bwzcat it decompresses to standard output.
+
+Options: of one that is given several times, or with its opposite, the last counts; -o, --trace and files to read or write are \
+refused where one would be left out. Levels, --block, --fast and --best say how files are compressed, and go unheeded with -d, -t \
+and -l, as do -c and -f with -t and -l.
+
+Environment: BWZ_OPT holds options that are put before the real ones, so that the real ones win: -1 to -9, --block, --split-at, \
+--fast, --best, --index, --sample-rate, --verify, -T, -M, --device, --limit-output, --no-sparse, -k, -n, -v, -q and --no-progress, \
+each where it applies. Any other word in it is refused; commands (cat, count, \
+...) do not use it. It is split at blanks; '...' keeps everything as it is, \"...\" everything but \\\" and \\\\, and \\ outside of \
+quotes keeps the next character. Nothing else is special. NO_COLOR turns colours off.
+
+SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB are other words for K).
+
+Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments, a file of another version of the format), or an input changed while it was read; 2 damaged input; 3 a bug in bwz. \
+Of several files, the worst counts. count, locate and repeats end as grep does: 0 found, 1 not found, 2 any trouble, 3 a bug.
+
+The empty pattern occurs at every position and at the end.
+
+With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -I bwz -xf x.tar.bwz.";
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Write files, or a range of their bytes, decompressed to standard output
+    Cat(CatArgs),
+    /// Count the occurrences of patterns in compressed files
+    #[command(after_long_help = COUNT_HELP)]
+    Count(SearchArgs),
+    /// Print the positions of patterns in compressed files
+    #[command(after_long_help = LOCATE_HELP)]
+    Locate(LocateArgs),
+    /// Write ranges of compressed files to standard output, by their index
+    #[command(after_long_help = EXTRACT_HELP)]
+    Extract(ExtractArgs),
+    /// Find what occurs before in the same files, compressed or not, and write them without it
+    #[command(after_long_help = REPEATS_HELP)]
+    Repeats(RepeatsArgs),
+    /// Find what sequences have in common: longest regions, maximal matches, overlaps of reads
+    #[command(after_long_help = OVERLAP_HELP)]
+    Overlap(OverlapArgs),
+    /// Save every intact block of a damaged file
+    Recover(RecoverArgs),
+    /// Measure the speed and the size of compression and decompression, in memory
+    Bench(BenchArgs),
+    /// List the GPUs that blocks can be sorted, restored and searched on
+    Devices,
+    /// Print the completion script of a shell
+    Completions {
+        /// The shell to complete for
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (in roff)
+    Man,
+}
+
+/// What is done with the files when no command is named.
+#[derive(Args, Debug)]
+pub struct FileArgs {
+    /// Files to work on; none, or -, is standard input
+    #[arg(value_name = "FILE", value_parser = path())]
+    pub files: Vec<PathBuf>,
+    #[command(flatten)]
+    pub mode: ModeArgs,
+    /// Write to standard output; keep the files
+    #[arg(short = 'c', long = "stdout", visible_alias = "to-stdout", conflicts_with = "output")]
+    pub stdout: bool,
+    /// Write to FILE (- is standard output)
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        conflicts_with = "recursive",
+        allow_hyphen_values = true
+    )]
+    pub output: Vec<PathBuf>,
+    /// Use .SUF in the place of .bwz, in names to write and, beside .bwz, in names to read
+    #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix(), allow_hyphen_values = true)]
+    pub suffix: Option<OsString>,
+    /// Overwrite files, write compressed data to a terminal, take links and special files; with
+    /// -dc, copy what is not compressed
+    #[arg(short, long)]
+    pub force: bool,
+    /// Keep the input files (the default)
+    #[arg(short, long, overrides_with = "remove")]
+    pub keep: bool,
+    /// Remove each input file once its output is safely on disk. If the output is standard output
+    /// or a device, the input is kept, with a warning
+    #[arg(long = "rm", overrides_with = "keep")]
+    pub remove: bool,
+    /// Walk directories: compress what is not .bwz, or decompress, test or list what is
+    #[arg(short, long)]
+    pub recursive: bool,
+    /// Has no effect, for users of gzip: a compressed file never holds a name or a time
+    #[arg(short = 'n', long)]
+    pub no_name: bool,
+    /// Print the license
+    #[arg(short = 'L', long)]
+    pub license: bool,
+    /// With --decompress: write zeros as they are. Without this, whole pages of zeros become holes
+    /// in new files
+    #[arg(long)]
+    pub no_sparse: bool,
+    /// With --list: print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// With --list: print the records of FASTA or FASTQ that is indexed by sequence, as the .fai
+    /// files of samtools have them; - stands for the lines of a record that .fai has no words for
+    #[arg(long, conflicts_with = "json")]
+    pub records: bool,
+    /// When compressing, restore each block on the CPU before it is written. A block that does not
+    /// come back is made again by the CPU. This takes as long as -t besides, and a third more
+    /// memory
+    #[arg(long)]
+    pub verify: bool,
+    /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
+    /// step of each block was done, on which GPU and thread
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub trace: Vec<PathBuf>,
+    /// Compress what is in inputs that gzip, bgzip or zstd made (by their first bytes; others are
+    /// taken as they are): x.fa.gz becomes x.fa.bwz
+    #[arg(long)]
+    pub decompress_input: bool,
+    #[command(flatten)]
+    pub block_size: BlockSize,
+    /// End each block behind the last BYTE in it, so that no record is torn; a block without one
+    /// ends where it is full. BYTE is \n, \t, \0, \x1e or a byte as it is. With --index, FASTA and
+    /// FASTQ are cut between records first
+    #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size", allow_hyphen_values = true)]
+    pub split_at: Option<u8>,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+    #[command(flatten)]
+    pub index: IndexArgs,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+    /// Compress as one of several processes that mpirun, srun or torchrun has started with these
+    /// arguments, each with a GPU of its own. The others find the first one at HOST:PORT. The first
+    /// one does all the work, but the GPUs of all sort the blocks for which its own has not the
+    /// memory. Whoever can connect there and has the token of the job gets parts of these blocks,
+    /// which are sent without encryption. BWZ_RANKS_TOKEN holds the token, 16 to 128 bytes, the
+    /// same for all ranks; mpirun of Open MPI 4 makes one. Without a token HOST must be localhost
+    #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["decompress", "test", "list"])]
+    pub ranks: Option<String>,
+}
+
+/// Whether a compressed file carries an index.
+#[derive(Args, Debug)]
+pub struct IndexArgs {
+    /// Add an index, by which count, locate and extract work without decompressing the file, which
+    /// grows by 1 to 6 % of the raw size
+    #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
+    pub index: Option<IndexOf>,
+    /// With --index: keep every N-th position, a power of two from 8 to 16384 [default: 256]; 0
+    /// keeps none, for count alone
+    #[arg(long, value_name = "N")]
+    pub sample_rate: Option<u32>,
+}
+
+impl IndexArgs {
+    /// The options with the index that is asked for.
+    pub fn add_to(&self, options: Options) -> BwzResult<Options> {
+        match self.index {
+            None => Ok(options),
+            Some(of) => {
+                let options = options
+                    .index_of_bytes(of == IndexOf::Bytes)
+                    .require_sequences(of == IndexOf::Sequences);
+                options.index(self.sample_rate.unwrap_or(DEFAULT_SAMPLE_RATE))
+            }
+        }
+    }
+}
+
+/// What an index is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum IndexOf {
+    /// Of the sequences of FASTA and FASTQ, found across line ends and in either case; of the bytes
+    /// of anything else
+    Auto,
+    /// Of the bytes as they are
+    Bytes,
+    /// The sequences of FASTA and FASTQ; anything else is an error
+    Sequences,
+}
+
+/// The last of these wins.
+#[derive(Args, Debug)]
+pub struct ModeArgs {
+    /// Compress (the default)
+    #[arg(short = 'z', long, overrides_with_all = ["decompress", "test", "list"])]
+    compress: bool,
+    /// Decompress
+    #[arg(short, long, visible_alias = "uncompress", overrides_with_all = ["compress", "test", "list"])]
+    decompress: bool,
+    /// Decompress to nowhere, to see whether the files are whole
+    #[arg(short, long, overrides_with_all = ["compress", "decompress", "list"])]
+    test: bool,
+    /// List sizes, frames and blocks; with -v each block
+    #[arg(short, long, overrides_with_all = ["compress", "decompress", "test"])]
+    list: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    Compress,
+    Decompress,
+    Test,
+    List,
+}
+
+impl ModeArgs {
+    pub fn mode(&self) -> Mode {
+        match self {
+            ModeArgs { list: true, .. } => Mode::List,
+            ModeArgs { test: true, .. } => Mode::Test,
+            ModeArgs { decompress: true, .. } => Mode::Decompress,
+            _ => Mode::Compress,
+        }
+    }
+}
+
+/// What coding may cost for what it saves.
+#[derive(Args, Debug)]
+pub struct EffortArgs {
+    /// Code fast rather than small: a block that is alone keeps more threads and GPUs busy
+    #[arg(long, overrides_with = "best")]
+    fast: bool,
+    /// Code small rather than fast
+    #[arg(long, overrides_with = "fast")]
+    best: bool,
+}
+
+impl EffortArgs {
+    pub fn chosen(&self) -> bwz::Effort {
+        match (self.fast, self.best) {
+            (true, _) => bwz::Effort::Fast,
+            (_, true) => bwz::Effort::Best,
+            _ => bwz::Effort::Default,
+        }
+    }
+}
+
+/// Whether `word`, in first place, is a command.
+pub fn is_command(word: &OsStr) -> bool {
+    Cli::command().get_subcommands().any(|command| word == command.get_name())
+}
+
+/// One byte, which may be escaped as in C.
+fn one_byte() -> impl TypedValueParser<Value = u8> {
+    OsStringValueParser::new().try_map(byte_escape::byte)
+}
+
+/// What a file's name may end with.
+fn suffix() -> impl TypedValueParser<Value = OsString> {
+    OsStringValueParser::new().try_map(|suffix| match suffix.as_encoded_bytes() {
+        [] => Err("it is empty"),
+        bytes if bytes.contains(&b'/') => Err("it has a / in it"),
+        _ => Ok(suffix),
+    })
+}
+
+#[derive(Args, Debug)]
+pub struct CatArgs {
+    /// Files to read; - is standard input (without --range)
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are
+    /// written one after the other. Only the blocks that hold them are read
+    #[arg(short, long, value_parser = size::span)]
+    pub range: Vec<Span>,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Args, Debug)]
+pub struct RecoverArgs {
+    /// The damaged file
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where to write what is whole (- is standard output)
+    #[arg(short, long, value_name = "OUT", required = true, allow_hyphen_values = true)]
+    pub output: Vec<PathBuf>,
+    /// Overwrite OUT
+    #[arg(short, long)]
+    pub force: bool,
+    /// Print all that is lost as JSON, on standard output
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// The arguments of `bench`.
+#[derive(Args, Debug)]
+pub struct BenchArgs {
+    /// Files to measure with, held in memory; none is generated text
+    #[arg(value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Runs each way, of which the median counts
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
+    pub runs: u16,
+    #[command(flatten)]
+    pub block_size: BlockSize,
+    #[command(flatten)]
+    pub effort: EffortArgs,
+    #[command(flatten)]
+    pub resources: Resources,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_are_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_last_mode_level_and_word_win() {
+        let cli = Cli::parse_from(["bwz", "-9", "-d", "-kq", "--rm", "-1", "-zv", "x"]);
+        assert_eq!((cli.files.mode.mode(), cli.files.block_size.level.0), (Mode::Compress, 1));
+        assert!(cli.files.remove && cli.files.talk.verbose > 0);
+        assert!(!cli.files.keep && !cli.files.talk.quiet);
+    }
+
+    #[test]
+    fn a_command_is_one_only_in_first_place() {
+        assert!(Cli::parse_from(["bwz", "man"]).command.is_some());
+        assert!(Cli::parse_from(["bwz", "-d", "man"]).command.is_none());
+        assert!(Cli::parse_from(["bwz", "./man"]).command.is_none());
+    }
+}

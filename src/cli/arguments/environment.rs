@@ -1,0 +1,245 @@
+//! What the command line is before clap sees it: argv\[0\] names a mode, `BWZ_OPT` brings defaults.
+//!
+//! Both go in front of the real arguments, so that these win. `BWZ_OPT` holds options that say how
+//! files are compressed and how much is said. What is done, with which files, and what becomes of
+//! them is said on the command line alone: a variable that was set long ago shall not turn one
+//! command into another.
+
+use crate::cli::arguments::args::{Cli, is_command};
+use bwz::{Error, Result};
+use clap::CommandFactory;
+use clap::parser::ValueSource;
+use std::ffi::{OsStr, OsString};
+use std::iter;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::Path;
+
+/// The command line without `BWZ_OPT`.
+pub struct Words {
+    stands_for: &'static [&'static str],
+    arguments: Vec<OsString>,
+}
+
+impl Words {
+    pub fn new(argv: Vec<OsString>) -> Self {
+        let mut argv = argv.into_iter();
+        let called = argv.next().unwrap_or_else(|| "bwz".into());
+        Words { stands_for: meaning(&called), arguments: argv.collect() }
+    }
+
+    /// The words to parse: the command's name, what that name stands for, `defaults`, the
+    /// arguments.
+    pub fn with(&self, defaults: Vec<OsString>) -> Vec<OsString> {
+        let mut words = vec![OsString::from("bwz")];
+        words.extend(self.stands_for.iter().map(OsString::from));
+        words.extend(defaults);
+        words.extend(self.arguments.iter().cloned());
+        words
+    }
+}
+
+/// The options that `BWZ_OPT` may hold, by their ids.
+const DEFAULTS: [&str; 26] = [
+    "1",
+    "2",
+    "3",
+    "4",
+    "5",
+    "6",
+    "7",
+    "8",
+    "9",
+    "block",
+    "split_at",
+    "fast",
+    "best",
+    "index",
+    "sample_rate",
+    "verify",
+    "limit_output",
+    "threads",
+    "memory",
+    "device",
+    "verbose",
+    "quiet",
+    "no_progress",
+    "no_sparse",
+    "keep",
+    "no_name",
+];
+
+/// The words of `BWZ_OPT`.
+///
+/// # Errors
+/// [`Error::Usage`] if it holds anything but options of [`DEFAULTS`].
+pub fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
+    let words = split(bwz_opt)?;
+    if let Some(command) = words.first().filter(|word| is_command(word)) {
+        return Err(refused(&command.to_string_lossy()));
+    }
+    let mut cli = Cli::command();
+    let line = iter::once(OsString::from("bwz")).chain(words.iter().cloned());
+    let matches = cli.try_get_matches_from_mut(line).map_err(|e| {
+        let rendered = e.render().to_string();
+        let complaint = rendered.lines().next().unwrap_or_default();
+        let complaint = complaint.strip_prefix("error: ").unwrap_or("it asks for help");
+        Error::Usage(format!("BWZ_OPT cannot be taken: {complaint}").into())
+    })?;
+    for argument in cli.get_arguments() {
+        let id = argument.get_id().as_str();
+        let known = matches.try_contains_id(id).is_ok();
+        if !known || matches.value_source(id) != Some(ValueSource::CommandLine) {
+            continue;
+        }
+        if !DEFAULTS.contains(&id) {
+            let shown = argument.get_long().map(|long| format!("--{long}"));
+            return Err(refused(&shown.unwrap_or_else(|| "the name of a file".into())));
+        }
+    }
+    Ok(words)
+}
+
+fn refused(what: &str) -> Error {
+    let said = format!(
+        "BWZ_OPT holds {what}, which belongs on the command line: BWZ_OPT says how files are compressed and how much is \
+         said (-1 to -9, --index, -T, -M, -v and the like), not what is done with which files"
+    );
+    Error::Usage(said.into())
+}
+
+/// The arguments that the command's name stands for.
+fn meaning(called: &OsStr) -> &'static [&'static str] {
+    match Path::new(called).file_name().and_then(OsStr::to_str) {
+        Some("bunwz") => &["-d"],
+        Some("bwzcat") => &["-d", "-c"],
+        _ => &[],
+    }
+}
+
+/// Splits `BWZ_OPT` as a shell splits simple words.
+///
+/// Blanks (space, tab, newline) part words. `'...'` keeps everything as it is; `"..."` everything
+/// but `\"` and `\\`; outside of quotes `\` keeps the next character. Quoted and bare parts that
+/// touch are one word.
+fn split(text: &OsStr) -> Result<Vec<OsString>> {
+    let unfinished = || Error::Usage("BWZ_OPT ends inside quotes or behind a backslash".into());
+    let mut words = Vec::new();
+    let mut word: Option<Vec<u8>> = None;
+    let mut bytes = text.as_bytes().iter().copied();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b' ' | b'\t' | b'\n' => words.extend(word.take()),
+            b'\\' => word.get_or_insert_default().push(bytes.next().ok_or_else(unfinished)?),
+            b'\'' | b'"' => {
+                let part = quoted(&mut bytes, byte).ok_or_else(unfinished)?;
+                word.get_or_insert_default().extend(part);
+            }
+            _ => word.get_or_insert_default().push(byte),
+        }
+    }
+    words.extend(word);
+    Ok(words.into_iter().map(OsString::from_vec).collect())
+}
+
+/// What stands before the closing quote, or `None` where there is none.
+fn quoted(bytes: &mut impl Iterator<Item = u8>, quote: u8) -> Option<Vec<u8>> {
+    let mut part = Vec::new();
+    loop {
+        match bytes.next()? {
+            byte if byte == quote => return Some(part),
+            b'\\' if quote == b'"' => match bytes.next()? {
+                escaped @ (b'"' | b'\\') => part.push(escaped),
+                other => part.extend([b'\\', other]),
+            },
+            byte => part.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn split_text(text: &str) -> Vec<String> {
+        let words = split(text.as_ref()).unwrap();
+        words.into_iter().map(|word| word.into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn words_are_split_at_blanks() {
+        assert_eq!(split_text("  -9 \t-T4\n"), ["-9", "-T4"]);
+        assert!(split_text(" ").is_empty());
+    }
+
+    #[test]
+    fn quotes_keep_blanks() {
+        assert_eq!(split_text(r#"-o 'a b'"c d" '' \ e"#), ["-o", "a bc d", "", " e"]);
+        assert_eq!(split_text(r#""\"\\\n" '\'"#), [r#""\\n"#, r"\"]);
+    }
+
+    #[test]
+    fn open_quotes_are_an_error() {
+        for text in ["'a", "\"a", "a\\", "\"a\\"] {
+            assert!(split(text.as_ref()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn defaults_stand_between_name_and_arguments() {
+        let words = |argv: &[&str], defaults: &[&str]| {
+            let words = Words::new(argv.iter().map(OsString::from).collect());
+            words.with(defaults.iter().map(OsString::from).collect())
+        };
+        assert_eq!(words(&["/bin/bunwz", "-1"], &["-9"]), ["bwz", "-d", "-9", "-1"]);
+        assert_eq!(words(&["bwzcat"], &[]), ["bwz", "-d", "-c"]);
+        assert_eq!(words(&["bwz", "cat", "x"], &[]), ["bwz", "cat", "x"]);
+    }
+
+    #[test]
+    fn every_default_is_an_option() {
+        let cli = Cli::command();
+        for id in DEFAULTS {
+            assert!(cli.get_arguments().any(|argument| argument.get_id() == id), "{id}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_turns_the_command_into_another_is_a_default() {
+        let taken =
+            ["", "-9", "-1 -T2 -M 1G", "--index=bytes --sample-rate=64", "-qv --no-progress"];
+        for text in taken {
+            assert_eq!(defaults(text.as_ref()).unwrap(), split(text.as_ref()).unwrap());
+        }
+        let refused = [
+            "cat",
+            "count a",
+            "-9 cat",
+            "x",
+            "-- -9",
+            "-d",
+            "-z",
+            "-t",
+            "-l",
+            "-c",
+            "-o x",
+            "-r",
+            "-f",
+            "--rm",
+            "--json",
+            "--records",
+            "--trace=x",
+            "-L",
+            "--ranks=a:1",
+            "-h",
+            "--version",
+            "-S .b",
+            "--no-such",
+            "-T",
+            "man",
+        ];
+        for text in refused {
+            let error = defaults(text.as_ref()).unwrap_err().to_string();
+            assert!(error.contains("BWZ_OPT"), "{text}: {error}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The words of the command line, of `BWZ_OPT` and of argv\[0\]; help.
+//!
+//! | file | job |
+//! |---|---|
+//! | `args` | the commands and the options of files |
+//! | `shared_args` | options that several commands have |
+//! | `block_args` | block sizes, levels and efforts |
+//! | `search_args` | count, locate, extract |
+//! | `search_help` | the help of the searches |
+//! | `overlap_args` | overlap |
+//! | `repeats_args` | repeats |
+//! | `environment` | `BWZ_OPT` and argv\[0\] |
+//! | `foreign_flags` | flags of other compressors |
+//! | `size` | sizes and spans as people type them |
+//! | `usage` | help, and complaints about arguments |
+//! | `man_and_completions` | man pages, shell completions and the licences |
+//! | `version` | what this build is |
+
+pub(crate) mod args;
+pub(crate) mod block_args;
+pub(crate) mod environment;
+pub(crate) mod foreign_flags;
+pub(crate) mod man_and_completions;
+pub(crate) mod overlap_args;
+pub(crate) mod repeats_args;
+pub(crate) mod search_args;
+pub(crate) mod search_help;
+pub(crate) mod shared_args;
+pub(crate) mod size;
+pub(crate) mod usage;
+pub(crate) mod version;

@@ -1,0 +1,70 @@
+//! The arguments of `overlap`, and what its help says at its end.
+
+use crate::cli::arguments::shared_args::{Resources, Talk, path};
+use clap::Args;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub struct OverlapArgs {
+    /// Files of FASTA or FASTQ, as they are or compressed by gzip or bwz: A and B, or with --min
+    /// one or more files of reads; - is standard input
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// Print all maximal exact matches of at least N bases, as mummer -maxmatch -n -F does
+    #[arg(long, value_name = "N", value_parser = length())]
+    pub mem: Option<u32>,
+    /// Print those alone that stand once in A and once in each strand of a record of B, as mummer
+    /// -mum -n -F does; of at least 20 bases, or of those of --mem
+    #[arg(long)]
+    pub mum: bool,
+    /// Print the overlaps of at least N bases between the end of one read and the start of another,
+    /// as PAF
+    #[arg(long, value_name = "N", value_parser = length(), conflicts_with_all = ["mem", "mum"])]
+    pub min: Option<u32>,
+    /// With --min: print GFA 1
+    #[arg(long, requires = "min")]
+    pub gfa: bool,
+    /// With --min: where several reads have one name, call the later ones NAME.2, NAME.3 and so on,
+    /// but for names that are taken; without it that is an error
+    #[arg(long, requires = "min")]
+    pub rename_duplicates: bool,
+    /// Leave the reverse complements out
+    #[arg(long)]
+    pub forward: bool,
+    /// Print the longest common regions as JSON
+    #[arg(long, conflicts_with_all = ["mem", "mum", "min"])]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+fn length() -> impl clap::builder::TypedValueParser<Value = u32> {
+    clap::value_parser!(u32).range(1..)
+}
+
+pub const OVERLAP_HELP: &str = "\
+Only A, C, G and T match, U as T, in either case; N, the other codes of IUPAC and any other letter match nothing. So this is for \
+nucleotides, not for proteins. B is searched on both strands.
+
+Without --mem, --mum and --min: the longest regions that a record of A and one of B have in common, all of that length. Lines: \
+name in A, start, end, name in B, start, end, strand, length; from 0, without the end, parted by tabs. On strand - it is the \
+reverse complement of that stretch of B. One that is its own reverse complement is found on both.
+
+With --mem or --mum: for each record of B a line `> NAME` and its matches, then `> NAME Reverse` and those of its reverse \
+complement. Lines: name in A, start in A, start in B, length; from 1. The start in a reverse complement counts from the end of the \
+record, as mummer does without -c. Matches are in the order of B, then of A.
+
+With --min: the longest overlap of each ordered pair of reads, and of each pair of which one is reversed. PAF columns: the read \
+whose end it is, its length, start and end of the overlap in it; strand; the other read, its length, start and end; bases, bases, \
+255. Starts are from 0. On strand -, the overlap is at the end of both reads or at the start of both. An overlap may be all of a \
+read: so it is with one that is a prefix or suffix of another, and equal reads overlap twice. A read inside of another has no \
+overlap with it, and none has any with itself. PAF and GFA tell reads apart by their names: two reads of one name are an error, or \
+get names of their own (--rename-duplicates).
+
+Memory: 13 bytes for each base of A and each of B and its reverse complement (with --min, of the reads and theirs), 64 for each \
+line (with --min, 40 more for each read). Up to 2^31 - 1 bases are searched together. A GPU sorts them (--device) where that \
+pays and --memory allows 17 bytes for each base.
+
+Exit codes: 0 fine, whether or not there is anything in common; 1 trouble; 2 damaged input; 3 a bug.";

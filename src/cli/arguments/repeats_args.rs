@@ -1,0 +1,96 @@
+//! The arguments of `repeats`, and what its help says at its end.
+
+use crate::cli::arguments::shared_args::{Resources, Talk, path};
+use bwz::repeats::Unit;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub struct RepeatsArgs {
+    /// Files to search together, in their order; - is standard input. Those that bwz compressed
+    /// are searched as what is in them
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// Find stretches of N bytes or more; with --tokens, of N tokens
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
+    pub min_length: u64,
+    /// Find what of the FILEs occurs in A, and nothing that only occurs in themselves
+    #[arg(long, value_name = "A", value_parser = path(), allow_hyphen_values = true)]
+    pub across: Vec<PathBuf>,
+    /// The files are little-endian tokens of this size: only those stretches count that begin at a
+    /// multiple of it in both places
+    #[arg(long, value_name = "TYPE")]
+    pub tokens: Option<TokenType>,
+    /// Print no ranges, but write each FILE without its later copies to a file of its name in DIR,
+    /// without .bwz
+    #[arg(short, long, value_name = "DIR", value_parser = path(), allow_hyphen_values = true)]
+    pub output: Vec<PathBuf>,
+    /// With -o: cut out whole lines only
+    #[arg(long, requires = "output")]
+    pub lines: bool,
+    /// With -o: cut out whole records of FASTA or FASTQ only
+    #[arg(long, requires = "output", conflicts_with = "lines")]
+    pub records: bool,
+    /// Find whole characters of UTF-8 only, in files that are valid UTF-8; this is the default, and
+    /// to ask for it warns of files that are not
+    #[arg(long, conflicts_with_all = ["no_utf8", "tokens"])]
+    pub utf8: bool,
+    /// Find bytes, also where these are parts of characters
+    #[arg(long)]
+    pub no_utf8: bool,
+    /// With -o: overwrite files
+    #[arg(short, long, requires = "output")]
+    pub force: bool,
+    /// Print JSON; with -o, what is cut out too
+    #[arg(long)]
+    pub json: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+/// The type of tokens.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub enum TokenType {
+    U16,
+    U32,
+}
+
+impl RepeatsArgs {
+    /// True if ranges are cut between characters.
+    pub fn cuts_characters(&self) -> bool {
+        !self.no_utf8 && self.tokens.is_none()
+    }
+
+    pub fn unit(&self) -> Unit {
+        match self.tokens {
+            None => Unit::Byte,
+            Some(TokenType::U16) => Unit::U16,
+            Some(TokenType::U32) => Unit::U32,
+        }
+    }
+}
+
+pub const REPEATS_HELP: &str = "\
+A stretch of N bytes is a copy where an equal one begins earlier: in a FILE before, or before it in the same FILE, where it may \
+overlap. No stretch goes from one FILE into the next. What is found is each byte of each copy. With --tokens, bytes behind the \
+last whole token belong to no stretch.
+
+In a FILE that is valid UTF-8, what is found are whole characters: a range begins and ends between two (code points; a mark that \
+is one of its own may be parted from its letter), so it may be up to 6 bytes shorter than N, and one that holds no whole \
+character is none. --no-utf8 finds bytes. With --tokens there are no characters.
+
+Lines: file, start, end; in bytes from 0, without the end, those of a compressed file decompressed. Ranges are in order and do \
+not touch. The share that is repeated, the longest range and the stretch of N bytes with the most copies are said on standard \
+error, this last one where all files fit --memory together.
+
+With -o, the bytes of copies are cut out, but for those that are of the first of equal stretches too: so each stretch of N bytes \
+that was there more than once is still there, and where a copy overlaps its original that stays whole. What was apart may come \
+together and repeat something again: a second run finds it. With --lines a line goes only where each byte of it would, its line \
+feed included; with --records, which is for FASTA and FASTQ, a record, its name included. Standard input is written as `stdin`.
+
+More than --memory holds is read in parts, each several times, two at a time; what is found is the same. Standard input and other \
+pipes are kept in a temporary file (in TMPDIR).
+
+Exit codes: 0 something is repeated, 1 nothing is, 2 any trouble, 3 a bug.";

@@ -1,0 +1,134 @@
+//! The arguments of the commands that search: count, locate, extract.
+
+use crate::cli::arguments::shared_args::{Limits, Resources, Talk, path};
+use crate::cli::arguments::size::{self, Span};
+use clap::Args;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What both count and locate take.
+#[derive(Args, Debug)]
+pub struct SearchArgs {
+    /// The pattern, a string of bytes, and the compressed files; files alone if -e, -f,
+    /// --fasta or --reads1 give patterns
+    #[arg(value_name = "PATTERN FILE", required = true)]
+    pub words: Vec<OsString>,
+    /// Search for PATTERN; may be given several times
+    #[arg(short = 'e', long = "pattern", value_name = "PATTERN", allow_hyphen_values = true)]
+    pub patterns: Vec<OsString>,
+    /// Search for each line of FILE (- is standard input)
+    #[arg(short = 'f', long = "file", value_name = "FILE", allow_hyphen_values = true)]
+    pub lines: Vec<PathBuf>,
+    /// Search for each sequence of a FASTA or FASTQ file, which may be compressed with gzip
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub fasta: Vec<PathBuf>,
+    /// Patterns are hexadecimal: 0a0D for a line feed and a carriage return
+    #[arg(long, conflicts_with = "fasta")]
+    pub hex: bool,
+    /// Search for the reverse complement of each pattern too, and tell the strand
+    #[arg(long, conflicts_with = "hex")]
+    pub revcomp: bool,
+    /// Find what differs from the pattern in up to N bytes too, 0 or 1
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
+    pub max_mismatches: u8,
+    /// In files that are searched by sequence, tell small letters from capital ones
+    #[arg(long)]
+    pub case: bool,
+    /// In files that are searched by sequence, letters of patterns stand for bases as IUPAC says: R
+    /// for A and G, Y for C, T and U, N for all of them; not for such letters of the file
+    #[arg(long, conflicts_with_all = ["hex", "strict_letters"])]
+    pub iupac: bool,
+    /// In files that are searched by sequence, tell T from U, which are one letter in patterns of
+    /// nucleotides without this
+    #[arg(long)]
+    pub strict_letters: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Decode and check each block as -t does, its index included, before anything is believed
+    #[arg(long)]
+    pub verify: bool,
+    /// Search the .bwz files of directories
+    #[arg(short, long)]
+    pub recursive: bool,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}
+
+#[derive(Args, Debug)]
+pub struct LocateArgs {
+    #[command(flatten)]
+    pub search: SearchArgs,
+    /// Locate the first N occurrences of each pattern in each file
+    #[arg(long, value_name = "N", default_value_t = usize::MAX, hide_default_value = true)]
+    pub limit: usize,
+    /// Print N bytes on either side of each match too
+    #[arg(short = 'C', long, value_name = "N", value_parser = size::bytes)]
+    pub context: Option<u64>,
+    /// Print BED lines: record, start from 0, end, pattern, 0, strand
+    #[arg(long, conflicts_with_all = ["json", "sam", "context"])]
+    pub bed: bool,
+    /// Print SAM for the reads of --fasta, or --reads1 and --reads2, searched on both strands in
+    /// one file; those without a hit too
+    #[arg(long, conflicts_with_all = ["json", "context", "hex"])]
+    pub sam: bool,
+    /// With --sam: the first reads of pairs, FASTA or FASTQ like those of --fasta
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires_all = ["sam", "reads2"])]
+    pub reads1: Vec<PathBuf>,
+    /// The second reads of these pairs, in the same order
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires = "reads1")]
+    pub reads2: Vec<PathBuf>,
+    /// Bases from the first to the last one of a pair that is called proper, at most
+    #[arg(long, value_name = "N", default_value_t = 1000, requires = "reads1")]
+    pub max_insert: u64,
+    /// With --sam: where several records have one name, call the later ones NAME.2, NAME.3 and so
+    /// on, but for names that are taken; without it that is an error
+    #[arg(long, requires = "sam")]
+    pub rename_duplicates: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct ExtractArgs {
+    /// The compressed files
+    #[arg(value_name = "FILE", required = true, value_parser = path())]
+    pub files: Vec<PathBuf>,
+    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are
+    /// written one after the other
+    #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = size::span)]
+    pub range: Vec<Span>,
+    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end;
+    /// written as FASTA. NAME alone is all of it
+    #[arg(long, value_name = "REGION", conflicts_with = "range", allow_hyphen_values = true)]
+    pub region: Vec<OsString>,
+    /// The stretches that FILE names, one a line: those of BED, from 0 and without the end, or as
+    /// for --region
+    #[arg(long, value_name = "FILE", conflicts_with = "range", allow_hyphen_values = true)]
+    pub regions: Vec<PathBuf>,
+    /// With --region and --regions: go on past one that is of no record, or is none, with a warning
+    #[arg(long = "continue", conflicts_with = "range")]
+    pub go_on: bool,
+    /// With --region and --regions: write the reverse complement, of RNA where a stretch has U and
+    /// no T (without either A becomes T)
+    #[arg(short = 'i', long, conflicts_with = "range")]
+    pub reverse_complement: bool,
+    /// Write the stretches of BED as they stand in the file, though their strand is -
+    #[arg(long, requires = "regions")]
+    pub ignore_strand: bool,
+    /// With --region and --regions: write FASTQ, the bases and their qualities
+    #[arg(long, conflicts_with = "range")]
+    pub fastq: bool,
+    /// Bases in each line of a stretch, 0 for all; 60 for FASTA and all for FASTQ if not given
+    #[arg(long, value_name = "N", conflicts_with = "range")]
+    pub line_length: Option<usize>,
+    /// Decode and check each block as -t does, its index included, before anything is believed
+    #[arg(long)]
+    pub verify: bool,
+    #[command(flatten)]
+    pub limits: Limits,
+    #[command(flatten)]
+    pub resources: Resources,
+    #[command(flatten)]
+    pub talk: Talk,
+}

@@ -1,0 +1,113 @@
+//! Arguments that several commands share: what the work may use, how much may come out, how much is
+//! said.
+
+use crate::cli::allocator;
+use crate::cli::arguments::size;
+use bwz::{Device, Error, Options, Result};
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{ArgAction, Args};
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// How much may come out.
+#[derive(Args, Debug)]
+pub struct Limits {
+    /// When reading: end with an error before more than SIZE bytes of a file come out
+    #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
+    pub limit_output: Option<u64>,
+}
+
+impl Limits {
+    /// The options with the limit that is asked for.
+    pub fn add_to(&self, options: Options) -> Options {
+        self.limit_output.into_iter().fold(options, Options::limit_output)
+    }
+
+    /// Checks that ranges together are within the limit.
+    pub fn check(&self, ranges: &[Range<u64>]) -> Result<()> {
+        let sizes = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        let needed = sizes.fold(0, u64::saturating_add);
+        let allowed = self.limit_output.unwrap_or(u64::MAX);
+        if needed <= allowed {
+            return Ok(());
+        }
+        Err(Error::OutputLimit { what: "what is asked for".into(), needed, allowed })
+    }
+}
+
+/// What the work may use.
+#[derive(Args, Debug)]
+pub struct Resources {
+    /// Threads that compute, up to 1024; 0 is one per core. No more than four per core run, or 64
+    /// if that is more
+    #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub threads: u16,
+    /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256
+    /// MiB
+    #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
+    pub memory: u64,
+    /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda for all
+    /// GPUs, or some of them as in cuda:1 or cuda:0,2-3
+    #[arg(long, default_value_t)]
+    pub device: Device,
+}
+
+/// The address space of a thread, beside what the library allocates: its stack, since
+/// `allocator::tune` allows but one arena.
+const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
+
+impl Resources {
+    /// Threads that compute.
+    pub fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, usize::from),
+            threads => usize::from(threads).min(Options::most_threads()),
+        }
+    }
+
+    /// Says so if fewer threads than were asked for run on this machine.
+    pub fn warn_of_fewer_threads(&self, talk: Talk) {
+        let asked = usize::from(self.threads);
+        let most = Options::most_threads();
+        if asked > most {
+            talk.state(format_args!(
+                "-T {asked}: {most} threads are used, the most on this machine (four per core, or \
+                 64 if that is more)"
+            ));
+        }
+    }
+
+    /// The options with what is allowed. The allocator keeps to it too.
+    pub fn options(&self) -> Options {
+        if self.memory > 0 {
+            allocator::keep_within(self.memory, self.thread_count());
+        }
+        let options = Options::new().threads(self.threads.into()).device(self.device);
+        let options = options.thread_space(THREAD_SPACE);
+        match self.memory {
+            0 => options,
+            bytes => options.memory(bytes),
+        }
+    }
+}
+
+/// How much is said.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Talk {
+    /// Say what was done, on standard error; twice (-vv): when each step of each block was done,
+    /// and where
+    #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
+    pub verbose: u8,
+    /// Leave out warnings and the progress bar; count and locate print nothing at all then, and
+    /// end with the first file in which anything is found
+    #[arg(short, long, overrides_with = "verbose")]
+    pub quiet: bool,
+    /// Show no progress bar
+    #[arg(long)]
+    pub no_progress: bool,
+}
+
+/// A path, even an empty one: that it cannot be opened is no reason to leave the others alone.
+pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+    OsStringValueParser::new().map(PathBuf::from)
+}

@@ -1,0 +1,73 @@
+//! Help, and complaints about arguments.
+
+use crate::cli::arguments::foreign_flags;
+use crate::cli::files::descriptors;
+use crate::cli::report::console;
+use crate::cli::report::exit::Exit;
+use bwz::{Error, Result};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use std::path::PathBuf;
+
+/// Prints help or version, as clap has them.
+pub fn help(text: &clap::Error) -> Exit {
+    match descriptors::stdout().and_then(|_| text.print()) {
+        Ok(()) => Exit::Fine,
+        Err(e) => console::fail(&e.into()),
+    }
+}
+
+/// Prints a complaint about arguments. Where one is unknown, clap's advice is how to pass a file of
+/// that name, which hardly anyone means.
+pub fn usage(error: &clap::Error) -> Exit {
+    let context = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    match (error.kind(), context(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(word)) => {
+            let similar = context(ContextKind::SuggestedArg);
+            let meant = similar.map(|flag| format!("is {flag} meant? ")).unwrap_or_default();
+            console::refuse(
+                word,
+                format_args!("there is no such option; {meant}bwz --help lists all"),
+            );
+        }
+        _ => console::complain(&error.render().to_string()),
+    }
+    Exit::Trouble
+}
+
+/// The same where no command is named, so that the flags of other compressors may come.
+pub fn usage_of_files(error: &clap::Error) -> Exit {
+    let foreign = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::TooManyValues);
+    if foreign
+        && let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
+        && let Some(advice) = foreign_flags::advice(flag)
+    {
+        console::refuse(flag, advice);
+        return Exit::Trouble;
+    }
+    usage(error)
+}
+
+/// Refuses standard input that is named several times: all but the first would find nothing there.
+pub fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
+    match paths.filter(|path| path.as_os_str() == "-").count() {
+        0 | 1 => Ok(()),
+        times => Err(Error::Usage(
+            format!("standard input is named {times} times; it is read once").into(),
+        )),
+    }
+}
+
+/// The value of an option that takes one: a second one would take the place of the first in
+/// silence.
+pub fn once<'v, T>(flag: &str, values: &'v [T]) -> Result<Option<&'v T>> {
+    match values {
+        [] => Ok(None),
+        [value] => Ok(Some(value)),
+        _ => Err(Error::Usage(
+            format!("{flag} is given {} times; it takes one", values.len()).into(),
+        )),
+    }
+}

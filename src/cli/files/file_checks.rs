@@ -1,0 +1,85 @@
+//! Which arguments make no sense together, as far as clap cannot know it. An option that has no
+//! effect is refused rather than dropped: who asks for it relies on it.
+
+use crate::cli::arguments::args::{FileArgs, Mode};
+use crate::cli::arguments::usage::once;
+use bwz::{Error, Result};
+
+/// Checks the arguments. `asked` is what the command line says, without the defaults of `BWZ_OPT`,
+/// which apply where they can.
+pub fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
+    let usage = |what: &'static str| Err(Error::Usage(what.into()));
+    let mode = asked.mode.mode();
+    if asked.license {
+        return usage("-L prints the license, and takes no files");
+    }
+    let output = once("-o", &asked.output)?;
+    once("--trace", &asked.trace)?;
+    match mode {
+        Mode::Compress => check_compression(asked, args)?,
+        mode => check_reading(asked, mode)?,
+    }
+    if mode != Mode::List && (asked.records || asked.json) {
+        return usage(if asked.records { "--records goes with -l" } else { "--json goes with -l" });
+    }
+    if output.is_some() && asked.files.len() > 1 {
+        return usage("-o takes one file; -c writes several behind each other");
+    }
+    if output.is_some() && asked.suffix.is_some() {
+        return usage("-o names the file that is written: leave out -S");
+    }
+    if asked.recursive && asked.files.is_empty() {
+        return usage("-r walks directories: name one");
+    }
+    Ok(())
+}
+
+fn check_compression(asked: &FileArgs, args: &FileArgs) -> Result<()> {
+    let usage = |what: &'static str| Err(Error::Usage(what.into()));
+    if asked.limits.limit_output.is_some() {
+        return usage("--limit-output goes with -d and -t");
+    }
+    if asked.no_sparse {
+        return usage("--no-sparse goes with -d");
+    }
+    if asked.index.sample_rate.is_some() && args.index.index.is_none() {
+        return usage("--sample-rate goes with --index");
+    }
+    Ok(())
+}
+
+fn check_reading(asked: &FileArgs, mode: Mode) -> Result<()> {
+    let usage = |what: &'static str| Err(Error::Usage(what.into()));
+    let compresses = [
+        (asked.index.index.is_some(), "--index"),
+        (asked.index.sample_rate.is_some(), "--sample-rate"),
+        (asked.split_at.is_some(), "--split-at"),
+        (asked.verify, "--verify"),
+        (asked.decompress_input, "--decompress-input"),
+    ];
+    for (given, flag) in compresses {
+        if given {
+            let said = format!("{flag} goes with compressing, not with -d, -t and -l");
+            return Err(Error::Usage(said.into()));
+        }
+    }
+    if mode == Mode::Decompress {
+        return Ok(());
+    }
+    if !asked.output.is_empty() {
+        return usage("-t and -l write no file: leave out -o");
+    }
+    if asked.remove {
+        return usage("-t and -l write no file: leave out --rm");
+    }
+    if asked.no_sparse {
+        return usage("--no-sparse goes with -d");
+    }
+    if mode == Mode::List && !asked.trace.is_empty() {
+        return usage("--trace goes with -z, -d and -t");
+    }
+    if mode == Mode::List && asked.limits.limit_output.is_some() {
+        return usage("--limit-output goes with -d and -t");
+    }
+    Ok(())
+}

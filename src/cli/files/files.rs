@@ -1,0 +1,147 @@
+//! Which files are meant, and what their outputs are called.
+
+use crate::cli::arguments::args::Talk;
+use crate::cli::files::input_name::Name;
+use crate::cli::report::console::{self, Activity};
+use crate::cli::report::exit::Exit;
+use bwz::{Error, Result};
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use walkdir::WalkDir;
+
+/// Which files in a directory are taken.
+pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
+
+/// The treatment of directories.
+#[derive(Clone, Copy)]
+pub enum Directories<'a> {
+    /// The wanted files in them are worked on.
+    Walked(Wanted<'a>),
+    /// They are refused; `-r` would walk them.
+    Walkable,
+    /// They are refused.
+    Refused,
+}
+
+/// Works on every file meant by `names`, or on standard input where there are none.
+///
+/// An error with one file is
+/// reported and the others go on; the worst exit code counts.
+pub fn each(
+    names: &[PathBuf],
+    directories: Directories,
+    talk: Talk,
+    task: Activity,
+    mut work: impl FnMut(&Name) -> Result<()>,
+) -> Exit {
+    let mut worst = Exit::Fine;
+    let mut attempt = |(name, found): (Name, Result<()>)| {
+        if let Err(e) = found.and_then(|()| work(&name)) {
+            worst = worst.max(console::fail_with(&e, &name, task));
+        }
+    };
+    if names.is_empty() {
+        attempt((Name::Stdin, Ok(())));
+    }
+    for path in names {
+        let refuse =
+            |what: &'static str| (Name::File(path.clone()), Err(Error::Usage(what.into())));
+        match directories {
+            _ if path.as_os_str().is_empty() => {
+                attempt((Name::File("''".into()), Err(Error::Usage("the name is empty".into()))));
+            }
+            _ if !path.is_dir() => attempt((Name::from(path.as_path()), Ok(()))),
+            Directories::Walked(wanted) => tree(path, wanted, talk).for_each(&mut attempt),
+            Directories::Walkable => attempt(refuse("is a directory; -r walks it")),
+            Directories::Refused => attempt(refuse("is a directory; name the files in it")),
+        }
+    }
+    worst
+}
+
+/// The wanted files under `root`, in the order of their names. Links and special files are left
+/// out.
+fn tree<'a>(
+    root: &Path,
+    wanted: Wanted<'a>,
+    talk: Talk,
+) -> impl Iterator<Item = (Name, Result<()>)> + 'a {
+    let root_name = root.to_owned();
+    let entries = WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter();
+    entries.filter_map(move |entry| match entry {
+        Ok(entry) if entry.file_type().is_dir() => None,
+        Ok(entry) if entry.file_type().is_file() => {
+            wanted(entry.path()).then(|| (Name::File(entry.into_path()), Ok(())))
+        }
+        Ok(entry) => {
+            talk.warn(&Name::File(entry.into_path()), "is a link or a special file, skipped");
+            None
+        }
+        Err(e) => {
+            let name = Name::File(e.path().unwrap_or(&root_name).to_owned());
+            let cause = e.into_io_error().unwrap_or_else(|| io::Error::other("a loop of links"));
+            Some((name, Err(Error::Io(cause))))
+        }
+    })
+}
+
+const SUFFIXES: [(&[u8], &[u8]); 2] = [(b".bwz", b""), (b".tbwz", b".tar")];
+
+/// Whether a file's name says that it is compressed; `own` is the suffix that the user chose.
+pub fn has_suffix(path: &Path, own: Option<&OsStr>) -> bool {
+    decompressed_name(path, own).is_some()
+}
+
+/// Where a file is compressed to.
+pub fn compressed(path: &Path, own: Option<&OsStr>) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(own.unwrap_or(OsStr::new(".bwz")));
+    name.into()
+}
+
+/// The name of a compressed file without its suffix; `None` where it has none that is known.
+pub fn decompressed_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
+    let name = path.file_name()?.as_bytes();
+    let own = own.map(|suffix| (suffix.as_bytes(), &b""[..]));
+    let (stem, ending) = own
+        .iter()
+        .chain(&SUFFIXES)
+        .find_map(|(suffix, ending)| Some((name.strip_suffix(*suffix)?, *ending)))?;
+    let name = OsString::from_vec([stem, ending].concat());
+    (!stem.is_empty()).then(|| path.with_file_name(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::files::input_name::parent;
+
+    #[test]
+    fn names_there_and_back() {
+        let back = |name: &str| decompressed_name(Path::new(name), None);
+        assert_eq!(compressed(Path::new("a/x.tar"), None), Path::new("a/x.tar.bwz"));
+        assert_eq!(back("a/x.tar.bwz"), Some("a/x.tar".into()));
+        assert_eq!(back("a/x.tbwz"), Some("a/x.tar".into()));
+        for name in ["x", "x.bz2", ".bwz", "a/.tbwz", "bwz", "x.BWZ", ""] {
+            assert_eq!(back(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_chosen_suffix_is_one_more() {
+        let own = Some(OsStr::new(".b"));
+        assert_eq!(compressed(Path::new("a/x"), own), Path::new("a/x.b"));
+        assert_eq!(decompressed_name(Path::new("a/x.b"), own), Some("a/x".into()));
+        assert_eq!(decompressed_name(Path::new("a/x.bwz"), own), Some("a/x".into()));
+        assert_eq!(decompressed_name(Path::new("a/.b"), own), None);
+    }
+
+    #[test]
+    fn every_file_has_a_parent() {
+        assert_eq!(parent(Path::new("x")), Path::new("."));
+        assert_eq!(parent(Path::new("/x")), Path::new("/"));
+        assert_eq!(parent(Path::new("a/x")), Path::new("a"));
+    }
+}

@@ -1,0 +1,107 @@
+//! What is in an input that another compressor made, for `--decompress-input`: all members of gzip
+//! and bgzip, all frames of zstd, one behind the other.
+
+use crate::cli::files::known_formats::Format;
+use bwz::Error;
+use flate2::bufread::MultiGzDecoder;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Bytes of an input that are read at a time.
+const BUFFER: usize = 256 << 10;
+
+/// The content of an input, as it is decompressed.
+pub struct ForeignInput<'r> {
+    content: Box<dyn Read + Send + 'r>,
+    format: Format,
+    state: Arc<State>,
+}
+
+/// State of the reading, known also when the reader is in other hands.
+#[derive(Default)]
+pub struct State {
+    /// Bytes of the input that were decompressed.
+    taken: AtomicU64,
+    /// The input could not be read, which is no damage.
+    unread: AtomicBool,
+    /// The input is damaged.
+    damaged: AtomicBool,
+}
+
+impl<'r> ForeignInput<'r> {
+    /// Opens an input of a format that can be read.
+    pub fn open(input: impl Read + Send + 'r, format: Format) -> io::Result<Self> {
+        let state = Arc::<State>::default();
+        let input = Taken { input: BufReader::with_capacity(BUFFER, input), state: state.clone() };
+        let content: Box<dyn Read + Send + 'r> = match format {
+            Format::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
+            _ => Box::new(MultiGzDecoder::new(input)),
+        };
+        Ok(ForeignInput { content, format, state })
+    }
+
+    pub fn state(&self) -> Arc<State> {
+        Arc::clone(&self.state)
+    }
+}
+
+impl Read for ForeignInput<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let read = self.content.read(out);
+        read.map_err(|e| {
+            if self.state.unread.load(Ordering::Relaxed) || e.kind() == io::ErrorKind::Interrupted {
+                return e;
+            }
+            self.state.damaged.store(true, Ordering::Relaxed);
+            let what = match e.kind() {
+                io::ErrorKind::UnexpectedEof => "it ends too early".to_owned(),
+                _ => e.to_string(),
+            };
+            let format = self.format.name();
+            io::Error::new(e.kind(), format!("what {format} made is damaged: {what}"))
+        })
+    }
+}
+
+impl State {
+    /// The error of a compression, which is the input's damage where that caused it.
+    pub fn explain(&self, error: Error) -> Error {
+        match error {
+            Error::Io(e) if self.damaged.load(Ordering::Relaxed) => Error::Format {
+                what: e.to_string().into(),
+                block: None,
+                offset: self.taken.load(Ordering::Relaxed),
+            },
+            error => error,
+        }
+    }
+}
+
+/// An input that notes how much is taken of it, and whether it fails.
+struct Taken<B> {
+    input: B,
+    state: Arc<State>,
+}
+
+impl<B: BufRead> Read for Taken<B> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        let there = self.fill_buf()?;
+        let count = there.len().min(out.len());
+        out[..count].copy_from_slice(&there[..count]);
+        self.consume(count);
+        Ok(count)
+    }
+}
+
+impl<B: BufRead> BufRead for Taken<B> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        let state = &self.state;
+        self.input.fill_buf().inspect_err(|_| state.unread.store(true, Ordering::Relaxed))
+    }
+
+    fn consume(&mut self, count: usize) {
+        self.state.taken.fetch_add(count as u64, Ordering::Relaxed);
+        self.input.consume(count);
+    }
+}

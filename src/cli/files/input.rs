@@ -1,0 +1,164 @@
+//! Opening what is read: a file that may be read as it is, or standard input.
+
+use crate::cli::files::descriptors;
+use crate::cli::files::input_name::Name;
+use crate::cli::files::parallel_reads::ParallelReads;
+use crate::cli::files::stoppable_input::{Stop, Waiting};
+use bwz::{Error, Result};
+use std::fs::{self, File, Metadata};
+use std::io::{self, IoSliceMut, IsTerminal, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+
+/// An open input and what is known of it.
+pub struct OpenInput {
+    pub source: InputSource,
+    pub about: About,
+    /// Ends a read of a source that may have to wait.
+    pub stop: Option<Stop>,
+}
+
+pub enum InputSource {
+    File(ParallelReads),
+    Waiting(Waiting),
+}
+
+/// What is known of an open input.
+pub struct About {
+    metadata: Metadata,
+    /// It was opened by its name, so it has properties that an output should take over.
+    named: bool,
+}
+
+impl OpenInput {
+    /// Opens `name`. Unless `any_kind`, only regular files are taken.
+    pub fn open(name: &Name, any_kind: bool) -> Result<OpenInput> {
+        match name {
+            Name::Stdin => Ok(OpenInput::new(descriptors::stdin()?, false)?),
+            Name::File(path) => {
+                check_kind(path, any_kind)?;
+                Ok(OpenInput::new(File::open(path)?, true)?)
+            }
+        }
+    }
+
+    fn new(file: File, named: bool) -> io::Result<OpenInput> {
+        let about = About { metadata: file.metadata()?, named };
+        if about.metadata.is_file() {
+            return Ok(OpenInput {
+                source: InputSource::File(ParallelReads::new(file)),
+                about,
+                stop: None,
+            });
+        }
+        descriptors::widen(&file);
+        let (waiting, stop) = Waiting::new(file)?;
+        Ok(OpenInput { source: InputSource::Waiting(waiting), about, stop: Some(stop) })
+    }
+}
+
+impl About {
+    /// How many bytes there are to read, where that is known.
+    pub fn size(&self) -> Option<u64> {
+        self.regular().map(Metadata::len)
+    }
+
+    /// What is known of an input that is a regular file.
+    pub fn regular(&self) -> Option<&Metadata> {
+        Some(&self.metadata).filter(|metadata| metadata.is_file())
+    }
+
+    /// The file that outputs take their permissions, owner and times from.
+    pub fn attributes(&self) -> Option<&Metadata> {
+        self.regular().filter(|_| self.named)
+    }
+}
+
+/// Compressed data is not typed by hand: whoever starts `bwz -d` without input most likely forgot
+/// the file.
+pub fn refuse_terminal() -> Result<()> {
+    if !io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Error::Usage(
+        "compressed data is not read from a terminal; name a file, or see bwz --help".into(),
+    ))
+}
+
+/// Says no to what most likely was not meant.
+fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
+    let usage = |what: &'static str| Err(Error::Usage(what.into()));
+    if !any_kind && fs::symlink_metadata(path)?.is_symlink() {
+        return usage("is a symbolic link; -f or -c takes the file behind it");
+    }
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_dir() {
+        return usage("is a directory");
+    }
+    if !kind.is_file() && !any_kind {
+        return usage("is not a regular file; -f or -c reads it all the same");
+    }
+    Ok(())
+}
+
+/// Opens a file for reading by position: a named one, or that which is standard input.
+pub fn open_seekable(name: &Name) -> Result<File> {
+    let (file, refusal) = match name {
+        Name::Stdin => (
+            descriptors::stdin()?,
+            "standard input is a pipe here, which cannot be read by position; name a file",
+        ),
+        Name::File(path) => {
+            check_kind(path, true)?;
+            (File::open(path)?, "is not a regular file, so it cannot be read by position")
+        }
+    };
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(Error::Usage(refusal.into())),
+    }
+}
+
+/// Whether both are one and the same file.
+pub fn is_same(a: &Metadata, b: &Metadata) -> bool {
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+/// Whether both are one and the same file, with the same bytes as far as its size and times tell.
+pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
+    let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
+    is_same(before, now) && state(before) == state(now)
+}
+
+impl InputSource {
+    /// Reads a regular file by several threads, beside so many that compute.
+    pub fn read_beside(&mut self, threads: usize) {
+        if let InputSource::File(file) = self {
+            file.beside(threads);
+        }
+    }
+
+    /// What the system says of it now.
+    pub fn metadata(&self) -> io::Result<Metadata> {
+        match self {
+            InputSource::File(reads) => reads.file.metadata(),
+            InputSource::Waiting(waiting) => waiting.metadata(),
+        }
+    }
+}
+
+impl Read for InputSource {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            InputSource::File(file) => file.read(bytes),
+            InputSource::Waiting(waiting) => waiting.read(bytes),
+        }
+    }
+
+    fn read_vectored(&mut self, buffers: &mut [IoSliceMut]) -> io::Result<usize> {
+        match self {
+            InputSource::File(file) => file.read_vectored(buffers),
+            InputSource::Waiting(waiting) => waiting.read_vectored(buffers),
+        }
+    }
+}

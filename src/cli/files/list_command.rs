@@ -1,0 +1,314 @@
+//! `-l`: what is in a file, as a table, block by block with `-v`, or as JSON. Only the tables of
+//! the file are read.
+
+use crate::cli::arguments::args::FileArgs;
+use crate::cli::arguments::shared_args::Talk;
+use crate::cli::arguments::size::{self, human, index_text, ratio, ratio_text};
+use crate::cli::files::descriptors;
+use crate::cli::files::files::{self, Directories};
+use crate::cli::files::input;
+use crate::cli::files::input_name::Name;
+use crate::cli::report::console::{self, Activity, printable};
+use crate::cli::report::event_lines::EventLines;
+use crate::cli::report::exit::Exit;
+use crate::cli::report::json_bytes::hex_unless_text;
+use crate::cli::report::screen::Screen;
+use bwz::{Archive, Error, FrameInfo, IndexedBlocks, Options, RecordInfo, Result};
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::ops::Range;
+
+/// Lists each file.
+pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
+    if args.records {
+        let event_lines = EventLines::default();
+        return files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
+            let options = event_lines.add_to(options, name, args.talk, None);
+            print_records(name, args.talk, &options)
+        });
+    }
+    let mut listings = Vec::new();
+    let exit = files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
+        listings.push(Listing::of(name, options)?);
+        Ok(())
+    });
+    let printed = match args.json {
+        true => crate::cli::report::screen::print_json(&listings),
+        false => print_table(&listings, args.talk.verbose > 0),
+    };
+    match printed {
+        Ok(()) => exit,
+        Err(e) => exit.max(console::fail(&e.into())),
+    }
+}
+
+/// Prints a line for each record, as in a `.fai` file. Where numbers do not tell where its bases
+/// are, those of the lines are `-`.
+fn print_records(name: &Name, talk: Talk, options: &Options) -> Result<()> {
+    let mut archive = Archive::open(input::open_seekable(name)?, options)?;
+    if !archive.has_sequences() {
+        return Err(Error::Usage(
+            "has no index of sequences; bwz --index makes one of FASTA and FASTQ, and says why where \
+             it makes none".into(),
+        ));
+    }
+    let mut out = BufWriter::new(Screen::stdout()?);
+    let records = archive.records()?;
+    for record in records {
+        let RecordInfo { length, offset, line_bases, line_width, .. } = record;
+        out.write_all(&record.name)?;
+        match record.is_regular {
+            true => write!(out, "\t{length}\t{offset}\t{line_bases}\t{line_width}")?,
+            false => write!(out, "\t{length}\t{offset}\t-\t-")?,
+        }
+        if let Some(qualities) = record.quality_offset {
+            write!(out, "\t{qualities}")?;
+        }
+        writeln!(out)?;
+    }
+    out.flush()?;
+    let mut irregular = records.iter().filter(|record| !record.is_regular);
+    if let Some(first) = irregular.next() {
+        let first = String::from_utf8_lossy(&first.name);
+        let count = 1 + irregular.count();
+        let all = size::count(records.len() as u64, "record");
+        talk.warn(name, format_args!(
+            "the lines of {count} of {all}, first of `{first}`, are of different lengths, which .fai \
+             has no words for: it has - there; bwz extract --region works all the same"
+        ));
+    }
+    Ok(())
+}
+
+/// A file, as `--json` shows it. Fields that are added later do not take the place of these.
+#[derive(Serialize)]
+struct Listing {
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name_hex: Option<String>,
+    compressed_size: u64,
+    uncompressed_size: u64,
+    ratio: Option<f64>,
+    check: &'static str,
+    index: IndexedCounts,
+    frames: Vec<ListedFrame>,
+    blocks: Vec<Extent>,
+}
+
+#[derive(Serialize)]
+struct ListedFrame {
+    #[serde(flatten)]
+    extent: Extent,
+    block_size: u64,
+    blocks: u64,
+    crc32: String,
+    index: Option<ListedIndex>,
+}
+
+/// Kind of the index of a file: `sequences`, `bytes`, `mixed` or `none`; and numbers of blocks.
+#[derive(Serialize)]
+struct IndexedCounts {
+    of: &'static str,
+    sequence_blocks: u64,
+    byte_blocks: u64,
+    stored_blocks: u64,
+    other_blocks: u64,
+    #[serde(skip)]
+    text: String,
+}
+
+impl From<&IndexedBlocks> for IndexedCounts {
+    fn from(indexed: &IndexedBlocks) -> Self {
+        let of = match (indexed.sequences, indexed.bytes, indexed.none) {
+            (0, 0, _) => "none",
+            (_, 0, 0) => "sequences",
+            (0, _, 0) => "bytes",
+            _ => "mixed",
+        };
+        IndexedCounts {
+            of,
+            sequence_blocks: indexed.sequences,
+            byte_blocks: indexed.bytes,
+            stored_blocks: indexed.stored,
+            other_blocks: indexed.none,
+            text: index_text(indexed),
+        }
+    }
+}
+
+/// `sample_rate` is null where the index is for counting alone; `of` is `sequences` or `bytes`.
+#[derive(Serialize)]
+struct ListedIndex {
+    of: &'static str,
+    sample_rate: Option<u32>,
+}
+
+/// Where a frame or a block lies, in the file and in what was compressed.
+#[derive(Serialize)]
+struct Extent {
+    compressed_offset: u64,
+    compressed_size: u64,
+    uncompressed_offset: u64,
+    uncompressed_size: u64,
+}
+
+impl Listing {
+    fn of(name: &Name, options: &Options) -> Result<Self> {
+        let mut archive = Archive::open(input::open_seekable(name)?, options)?;
+        let indexed = archive.info()?;
+        let raw = archive.raw_size();
+        let coded = archive.coded_size();
+        Ok(Listing {
+            name: name.to_string(),
+            name_hex: hex_unless_text(name.bytes()),
+            compressed_size: coded,
+            uncompressed_size: raw,
+            ratio: ratio(raw, coded),
+            check: "CRC32",
+            index: IndexedCounts::from(&indexed),
+            frames: archive.frames().iter().map(ListedFrame::from).collect(),
+            blocks: archive.blocks().iter().map(|b| Extent::new(&b.coded, &b.raw)).collect(),
+        })
+    }
+
+    /// What the index is of and its sample rate if all frames with blocks have the same, in a word:
+    /// `stored` if blocks that are stored as they are need none.
+    fn index(&self) -> String {
+        let words = self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| {
+            let Some(ListedIndex { of, sample_rate }) = frame.index else {
+                let are_stored = self.index.other_blocks == 0 && self.index.stored_blocks > 0;
+                return if are_stored { "stored".into() } else { "no".into() };
+            };
+            match sample_rate {
+                None => format!("{of}, count"),
+                Some(rate) => format!("{of}, {rate}"),
+            }
+        });
+        let words: BTreeSet<String> = words.collect();
+        match (words.first(), words.len()) {
+            (None, _) => "-".into(),
+            (Some(word), 1) => word.clone(),
+            _ => "mixed".into(),
+        }
+    }
+}
+
+impl From<&FrameInfo> for ListedFrame {
+    fn from(info: &FrameInfo) -> Self {
+        ListedFrame {
+            extent: Extent::new(&info.coded, &info.raw),
+            block_size: info.block_size,
+            blocks: info.blocks,
+            crc32: format!("{:08x}", info.checksum),
+            index: info.index.map(|index| ListedIndex {
+                of: if index.of_sequences { "sequences" } else { "bytes" },
+                sample_rate: index.sample_rate,
+            }),
+        }
+    }
+}
+
+impl Extent {
+    fn new(coded: &Range<u64>, raw: &Range<u64>) -> Self {
+        Extent {
+            compressed_offset: coded.start,
+            compressed_size: coded.end - coded.start,
+            uncompressed_offset: raw.start,
+            uncompressed_size: raw.end - raw.start,
+        }
+    }
+}
+
+fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
+    let out = descriptors::stdout()?;
+    // As ls does: programs get names as they are.
+    let shown = if out.is_terminal() { printable } else { str::to_owned };
+    let mut out = BufWriter::new(out);
+    if !listings.is_empty() {
+        writeln!(
+            out,
+            "Frames  Blocks   Compressed  Uncompressed    Ratio  Check           Index  Filename"
+        )?;
+    }
+    for listing in listings {
+        let Listing { name, compressed_size, uncompressed_size, .. } = listing;
+        let counts = (listing.frames.len(), listing.blocks.len());
+        let index = listing.index();
+        row(&mut out, counts, *compressed_size, *uncompressed_size, &index, &shown(name))?;
+        if verbose {
+            print_blocks(&mut out, listing)?;
+        }
+    }
+    if listings.len() > 1 {
+        print_totals(&mut out, listings)?;
+    }
+    out.flush()
+}
+
+fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
+    let sum = |of: fn(&Listing) -> u64| listings.iter().map(of).sum::<u64>();
+    let counts = (
+        listings.iter().map(|listing| listing.frames.len()).sum(),
+        listings.iter().map(|listing| listing.blocks.len()).sum(),
+    );
+    let coded = sum(|listing| listing.compressed_size);
+    let raw = sum(|l| l.uncompressed_size);
+    writeln!(out, "{}", "-".repeat(95))?;
+    row(out, counts, coded, raw, "", &format!("{} files", listings.len()))
+}
+
+fn row(
+    out: &mut impl Write,
+    (frames, blocks): (usize, usize),
+    coded: u64,
+    raw: u64,
+    index: &str,
+    name: &str,
+) -> io::Result<()> {
+    let ratio = ratio_text(raw, coded);
+    let coded = human(coded);
+    let raw = human(raw);
+    writeln!(
+        out,
+        "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  CRC32  {index:>14}  {name}"
+    )
+}
+
+/// How a frame is indexed.
+fn frame_index(index: Option<&ListedIndex>) -> String {
+    match index {
+        None => "no index".into(),
+        Some(ListedIndex { of, sample_rate: None }) => format!("index of {of} for counting"),
+        Some(ListedIndex { of, sample_rate: Some(rate) }) => {
+            format!("index of {of} with every {rate}th position")
+        }
+    }
+}
+
+/// One line per block, in bytes, with the check of the frame it belongs to above.
+fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
+    let mut blocks = (0..).zip(&listing.blocks);
+    writeln!(out, "  {}", listing.index.text)?;
+    for (frame, number) in listing.frames.iter().zip(0..) {
+        let ListedFrame { block_size, crc32, index, .. } = frame;
+        let index = frame_index(index.as_ref());
+        writeln!(out, "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}")?;
+        writeln!(out, "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio")?;
+        for (number, block) in blocks.by_ref().take(frame.blocks as usize) {
+            block_row(out, number, block)?;
+        }
+    }
+    Ok(())
+}
+
+fn block_row(out: &mut impl Write, number: u64, block: &Extent) -> io::Result<()> {
+    let Extent { compressed_offset, compressed_size, uncompressed_offset, uncompressed_size } =
+        block;
+    let ratio = ratio_text(*uncompressed_size, *compressed_size);
+    writeln!(
+        out,
+        "{number:>8} {compressed_offset:>13} {compressed_size:>13} {uncompressed_offset:>13} \
+         {uncompressed_size:>13} {ratio:>8}"
+    )
+}

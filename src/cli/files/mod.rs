@@ -1,0 +1,43 @@
+//! Compress, decompress, test, list, cat, recover: files in, files out.
+//!
+//! | file | job |
+//! |---|---|
+//! | `file_commands` | compress, decompress and test |
+//! | `file_checks` | what is checked before |
+//! | `cat_command` | cat |
+//! | `list_command` | list |
+//! | `recover_command` | recover |
+//! | `files` | which files are meant |
+//! | `input_name` | what inputs and outputs are called |
+//! | `input` | opening an input |
+//! | `stoppable_input` | an input that a signal or an error ends |
+//! | `foreign_input` | inputs that are gzip or zstd |
+//! | `known_formats` | formats known by their magic |
+//! | `parallel_reads` | pieces of a file read side by side |
+//! | `reopened_file` | more files than a process may have open |
+//! | `side_by_side` | small work on several threads |
+//! | `output` | opening an output |
+//! | `sparse_output` | holes for zeros |
+//! | `temporary_file` | no partial output survives an error or a signal |
+//! | `descriptors` | standard input and output, which may be closed |
+//! | `process_ranks` | compress as one of several processes |
+
+pub(crate) mod cat_command;
+pub(crate) mod descriptors;
+pub(crate) mod file_checks;
+pub(crate) mod file_commands;
+pub(crate) mod files;
+pub(crate) mod foreign_input;
+pub(crate) mod input;
+pub(crate) mod input_name;
+pub(crate) mod known_formats;
+pub(crate) mod list_command;
+pub(crate) mod output;
+pub(crate) mod parallel_reads;
+pub(crate) mod process_ranks;
+pub(crate) mod recover_command;
+pub(crate) mod reopened_file;
+pub(crate) mod side_by_side;
+pub(crate) mod sparse_output;
+pub(crate) mod stoppable_input;
+pub(crate) mod temporary_file;

@@ -1,0 +1,160 @@
+//! `bwz recover`: what is whole of a damaged file, and a list of what is not.
+
+use crate::cli::arguments::args::{RecoverArgs, Talk};
+use crate::cli::arguments::size::{count, human};
+use crate::cli::arguments::usage::once;
+use crate::cli::files::input;
+use crate::cli::files::input_name::Name;
+use crate::cli::files::output::{Destination, Output, Rules};
+use crate::cli::report::console::{self, Activity};
+use crate::cli::report::exit::Exit;
+use crate::cli::report::progress_bar::Progress;
+use bwz::{Error, Lost, Recovery, Result};
+use serde::Serialize;
+use std::io;
+use std::ops::Range;
+
+/// Lines about lost parts on standard error, and about frames that are not what was saved of them.
+const LINES: usize = 20;
+
+/// Saves what can be saved of the file; losses are damage.
+pub fn run(args: &RecoverArgs) -> Exit {
+    let name = Name::from(args.file.as_path());
+    match recover(&name, args) {
+        Ok(recovery) => report(&name, &recovery, args),
+        Err(e) => console::fail_with(&e, &name, Activity::Recovering),
+    }
+}
+
+fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
+    let output = once("-o", &args.output)?.expect("clap requires it");
+    let destination = Destination::chosen(output);
+    if args.json && matches!(destination, Destination::Stdout) {
+        return Err(Error::Usage("--json writes to standard output: let -o name a file".into()));
+    }
+    let file = input::open_seekable(name)?;
+    let metadata = file.metadata()?;
+    let input = Some(&metadata);
+    let rules = Rules { force: args.force, input, attributes: input, ..Rules::default() };
+    let mut output = Output::open(destination, &rules)?;
+    let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
+    let options = args.limits.add_to(args.resources.options());
+    let recovery = bwz::recover(progress.count(file), &mut output, &options)?;
+    drop(progress);
+    output.finish(Some(&metadata), false)?;
+    if args.json {
+        print_json(name, &recovery)?;
+    }
+    Ok(recovery)
+}
+
+fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
+    let saved = format!("{}, {}", count(recovery.blocks, "block"), human(recovery.raw_size));
+    if recovery.is_complete() {
+        args.talk.report(name, format_args!("saved {saved}; nothing is lost"));
+        return Exit::Fine;
+    }
+    say_losses(name, recovery, args.talk);
+    let left_out =
+        if recovery.lost.is_empty() { "" } else { "; the lost parts are left out of the output" };
+    args.talk.say(name, format_args!("saved {saved}{left_out}"));
+    Exit::Damaged
+}
+
+/// A line for each loss, as far as there are not too many.
+fn say_losses(name: &Name, recovery: &Recovery, talk: Talk) {
+    for lost in recovery.lost.iter().take(LINES) {
+        talk.say(name, describe(lost));
+    }
+    if let Some(more) = recovery.lost.get(LINES..).filter(|more| !more.is_empty()) {
+        talk.say(name, rest(more));
+    }
+    for frame in recovery.contradicted.iter().take(LINES) {
+        talk.say(name, contradiction(frame));
+    }
+    if let Some(more) = recovery.contradicted.len().checked_sub(LINES + 1) {
+        let more = count(more as u64 + 1, "more frame");
+        talk.say(name, format_args!("... and {more} like that; --json lists all"));
+    }
+}
+
+/// A lost range in words; the end is not included, as with `cat --range`.
+fn describe(lost: &Lost) -> String {
+    match *lost {
+        Lost { start, end: Some(end) } => {
+            format!("lost bytes {start}..{end} ({})", count(end - start, "byte"))
+        }
+        Lost { start, end: None } => {
+            format!("lost whatever came at byte {start}: what follows cannot be read")
+        }
+    }
+}
+
+/// Lost ranges that get no line each, in words.
+fn rest(more: &[Lost]) -> String {
+    let size = |lost: &Lost| lost.end.map_or(0, |end| end - lost.start);
+    let bytes = more.iter().map(size).fold(0, u64::saturating_add);
+    let parts = count(more.len() as u64, "more lost part");
+    let bytes = count(bytes, "byte");
+    format!("... and {parts}, {bytes} in all; --json lists all")
+}
+
+/// A frame whose footer and whose saved blocks tell different things, in words.
+fn contradiction(frame: &Range<u64>) -> String {
+    let Range { start, end } = frame;
+    format!(
+        "bytes {start}..{end} are not what the checksum of their frame tells: \
+         a part is missing or wrong, and nothing says which"
+    )
+}
+
+/// What became of a file, as `--json` shows it. Fields that are added later do not take the place
+/// of these.
+#[derive(Serialize)]
+struct RecoveryReport {
+    name: String,
+    blocks: u64,
+    saved_size: u64,
+    complete: bool,
+    lost: Vec<LostPart>,
+    contradicted: Vec<LostPart>,
+}
+
+/// `end` is null where nobody knows how much is lost.
+#[derive(Serialize)]
+struct LostPart {
+    start: u64,
+    end: Option<u64>,
+}
+
+fn print_json(name: &Name, recovery: &Recovery) -> io::Result<()> {
+    let frame = |range: &Range<u64>| LostPart { start: range.start, end: Some(range.end) };
+    let report = RecoveryReport {
+        name: name.to_string(),
+        blocks: recovery.blocks,
+        saved_size: recovery.raw_size,
+        complete: recovery.is_complete(),
+        lost: recovery.lost.iter().map(|&Lost { start, end }| LostPart { start, end }).collect(),
+        contradicted: recovery.contradicted.iter().map(frame).collect(),
+    };
+    crate::cli::report::screen::print_json(&report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lost_ranges_are_half_open() {
+        let lost = Lost { start: 10, end: Some(11) };
+        assert_eq!(describe(&lost), "lost bytes 10..11 (1 byte)");
+        assert!(describe(&Lost { start: 10, end: None }).contains("at byte 10"));
+    }
+
+    #[test]
+    fn what_gets_no_line_is_added_up() {
+        let lost = [Lost { start: 5, end: Some(10) }, Lost { start: 10, end: None }];
+        let said = rest(&lost);
+        assert!(said.contains("2 more lost parts, 5 bytes in all") && said.contains("--json"));
+    }
+}

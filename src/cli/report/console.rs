@@ -1,0 +1,177 @@
+//! What is said on standard error: errors always, warnings unless quiet, reports when verbose.
+//!
+//! Every line starts with `bwz:`; one about a file goes on with its name.
+
+use crate::cli::arguments::args::{Talk, is_command};
+use crate::cli::files::input_name::Name;
+use crate::cli::report::exit::{self, Exit};
+use crate::cli::report::io_errors::strip_number;
+use bwz::{Bound, Error};
+use std::fmt::Display;
+use std::io::{self, Write};
+
+/// Writes a line to standard error. Where even that fails there is nobody left to tell.
+///
+/// It stays one line without a terminal too, so that a log has no lines that a file's name made up.
+fn say(line: impl Display) {
+    let _ = writeln!(io::stderr(), "bwz: {}", printable(&line.to_string()));
+}
+
+/// A text in which no character moves the cursor, changes colours, ends the line or turns the
+/// direction: a file's name may have such.
+pub fn printable(text: &str) -> String {
+    let shown = |c: char| match is_control(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    text.chars().map(shown).collect()
+}
+
+/// True if a terminal obeys a character, or turns its direction by it.
+pub fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Says that a word on the command line is no flag, and what helps.
+pub fn refuse(word: &str, advice: impl Display) {
+    say(format_args!("cannot take {word}: {advice}"));
+}
+
+/// Passes on what clap complains about.
+pub fn complain(text: &str) {
+    let mut lines = text.lines().map(printable);
+    let _ = lines.try_for_each(|line| writeln!(io::stderr(), "{line}"));
+}
+
+impl Talk {
+    pub fn warn(self, name: &Name, what: impl Display) {
+        if !self.quiet {
+            say(format_args!("{name}: {what}"));
+        }
+    }
+
+    pub fn report(self, name: &Name, what: impl Display) {
+        if self.verbose > 0 {
+            say(format_args!("{name}: {what}"));
+        }
+    }
+
+    /// Says something of the whole run.
+    pub fn sum_up(self, what: impl Display) {
+        if self.verbose > 0 {
+            say(what);
+        }
+    }
+
+    /// Says something of the whole run unless it is to be quiet.
+    pub fn state(self, what: impl Display) {
+        if !self.quiet {
+            say(what);
+        }
+    }
+
+    /// Whether there is a line for each block.
+    pub fn wants_blocks(self) -> bool {
+        self.verbose > 1
+    }
+
+    /// Says something whatever was asked for.
+    pub fn say(self, name: &Name, what: impl Display) {
+        say(format_args!("{name}: {what}"));
+    }
+}
+
+/// What was being done when an error came, for the advice that goes with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Activity {
+    Compressing,
+    Reading,
+    Recovering,
+}
+
+/// Reports an error that ends the command.
+pub fn fail(error: &Error) -> Exit {
+    if exit::is_closed_pipe(error) {
+        return exit::closed_pipe();
+    }
+    say(plain(error));
+    Exit::from(error)
+}
+
+/// Reports an error with one file, and what to do about it.
+pub fn fail_with(error: &Error, name: &Name, task: Activity) -> Exit {
+    if exit::is_closed_pipe(error) {
+        return exit::closed_pipe();
+    }
+    let advice = advice(error, name, task).map(|advice| format!("; {advice}"));
+    say(format_args!("{name}: {}{}", plain(error), advice.unwrap_or_default()));
+    Exit::from(error)
+}
+
+/// An error's text without the number that Rust adds to what the system says.
+fn plain(error: &Error) -> String {
+    strip_number(error.to_string())
+}
+
+fn advice(error: &Error, name: &Name, task: Activity) -> Option<String> {
+    match (error, task, name) {
+        (Error::Limit { by: Bound::SampleRate, .. }, ..) => None,
+        (Error::Limit { needed, by, .. }, ..) => {
+            let more = match by {
+                Bound::Memory => {
+                    format!("allow that with --memory {}M (-M)", needed.div_ceil(1 << 20))
+                }
+                _ => "raise that limit".into(),
+            };
+            let smaller = ", or take smaller blocks with a lower level (-1 to -9) or --block";
+            Some(more + if task == Activity::Compressing { smaller } else { "" })
+        }
+        (Error::OutputLimit { .. }, ..) => Some("allow more with --limit-output".into()),
+        (Error::Format { block, offset, .. }, Activity::Reading, Name::File(_))
+            if block.is_some() || *offset > 0 =>
+        {
+            Some(format!("`bwz recover {name} -o OUT` saves what is whole"))
+        }
+        (Error::Io(e), _, Name::File(path))
+            if e.kind() == io::ErrorKind::NotFound && is_command(path.as_os_str()) =>
+        {
+            Some(format!("if the command is meant, `{name}` comes first"))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::PathBuf;
+
+    #[test]
+    fn system_errors_lose_their_number() {
+        let error = Error::Io(io::Error::from_raw_os_error(2));
+        assert_eq!(plain(&error), "No such file or directory");
+    }
+
+    #[test]
+    fn names_do_not_rule_the_terminal() {
+        assert_eq!(printable("a\x1b[31m\n\u{9b}\u{202e}"), r"a\u{1b}[31m\n\u{9b}\u{202e}");
+        assert_eq!(printable(r"größe \ 'x'"), r"größe \ 'x'");
+    }
+
+    #[test]
+    fn advice_fits_the_error() {
+        let file = Name::File(PathBuf::from("x.bwz"));
+        let limit = |needed, by| Error::Limit { what: "".into(), needed, allowed: 1, by };
+        let memory = limit((16 << 30) + 1, Bound::Memory);
+        let space = limit(2, Bound::AddressSpace);
+        assert!(advice(&memory, &file, Activity::Compressing).unwrap().contains("level"));
+        assert!(advice(&memory, &file, Activity::Reading).unwrap().contains("--memory 16385M"));
+        assert_eq!(advice(&space, &file, Activity::Reading).unwrap(), "raise that limit");
+        let damage = |offset| Error::Format { what: "".into(), block: None, offset };
+        assert!(
+            advice(&damage(7), &file, Activity::Reading).unwrap().contains("bwz recover x.bwz")
+        );
+        assert_eq!(advice(&damage(0), &file, Activity::Reading), None);
+        assert_eq!(advice(&damage(7), &Name::Stdin, Activity::Reading), None);
+    }
+}

@@ -1,0 +1,110 @@
+//! The lines that events of the library become: warnings, each text once a run, and with `-vv` one
+//! for each block and at the end one for each GPU.
+//!
+//! The line has the times at which each step began and ended, in seconds since work on the file
+//! began. Steps of different blocks overlap where all goes well.
+
+use crate::cli::arguments::args::Talk;
+use crate::cli::files::input_name::Name;
+use crate::cli::files::stoppable_input::Stop;
+use crate::cli::report::progress_bar::BlockSteps;
+use crate::cli::report::timeline::{Timeline, words};
+use bwz::{Device, Event, Options, Result, Step};
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// What was said and done in this run.
+#[derive(Clone, Default)]
+pub struct EventLines {
+    /// Warnings, each of which is said once.
+    said: Arc<Mutex<HashSet<String>>>,
+    timeline: Arc<Timeline>,
+    steps: BlockSteps,
+}
+
+/// The steps of a block that were done so far.
+type Steps = Vec<(Step, Instant, Instant)>;
+
+impl EventLines {
+    /// With `trace`, the file for the timeline, if any; `force` overwrites it.
+    pub fn with(trace: Option<&Path>, force: bool) -> Result<Self> {
+        let timeline = Arc::new(Timeline::start(trace, force)?);
+        Ok(EventLines { said: Arc::default(), timeline, steps: BlockSteps::default() })
+    }
+
+    /// Lines and a progress bar, which steps of blocks move.
+    pub fn moving(&self, steps: BlockSteps) -> Self {
+        EventLines { steps, ..self.clone() }
+    }
+
+    /// `options` for work on one file: their events are said as `talk` has it, and what fails does
+    /// not wait for its input.
+    pub fn add_to(
+        &self,
+        options: &Options,
+        name: &Name,
+        talk: Talk,
+        stop: Option<Stop>,
+    ) -> Options {
+        let lines = self.clone();
+        let name = name.clone();
+        let started = Instant::now();
+        let file = Arc::from(name.to_string());
+        let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
+        options.clone().on_event(move |event| match event {
+            Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
+            Event::Done { block, step, from, to } => {
+                lines.steps.count(block, step);
+                lines.timeline.add(&file, block, step, from, to);
+                if !talk.wants_blocks() {
+                    return;
+                }
+                let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
+                let steps = blocks.entry(block).or_default();
+                steps.push((step, from, to));
+                if step == Step::Write {
+                    talk.report(&name, line(block, started, steps));
+                    blocks.remove(&block);
+                }
+            }
+            Event::Failed => stop.iter().for_each(Stop::now),
+            _ => (),
+        })
+    }
+
+    /// Says how busy the GPUs were, and writes the timeline where it is asked for.
+    pub fn end(&self, talk: Talk) -> Result<()> {
+        let (gpus, all) = self.timeline.busy();
+        for (gpu, busy) in gpus.into_iter().filter(|_| talk.wants_blocks()) {
+            let busy = busy.as_secs_f64();
+            let all = all.as_secs_f64();
+            let share = 100.0 * busy / all.max(1e-9);
+            talk.sum_up(format_args!("cuda:{gpu} busy {busy:.3} s of {all:.3} s, {share:.0} %"));
+        }
+        self.timeline.write()
+    }
+
+    fn is_new(&self, what: &str) -> bool {
+        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned())
+    }
+}
+
+fn line(block: u64, started: Instant, steps: &Steps) -> String {
+    let mut line = format!("block {block}:");
+    for (n, (step, from, to)) in steps.iter().enumerate() {
+        let since = |moment: &Instant| moment.saturating_duration_since(started).as_secs_f64();
+        let comma = if n > 0 { "," } else { "" };
+        let _ = write!(line, "{comma} {} {:.3}-{:.3}", verb(*step), since(from), since(to));
+    }
+    line + " s"
+}
+
+fn verb(step: Step) -> String {
+    match words(step) {
+        (_, verb, gpu @ Device::Cuda(_)) => format!("{verb} on {gpu}"),
+        (_, verb, _) => verb.into(),
+    }
+}

@@ -1,0 +1,653 @@
+//! `bwz count` and `bwz locate`: where patterns occur in compressed files. Codes as grep's: 0
+//! found, 1 not found, 2 trouble.
+
+use crate::cli::arguments::search_args::{LocateArgs, SearchArgs};
+use crate::cli::arguments::shared_args::Talk;
+use crate::cli::arguments::size::{count as count_of, read_cost};
+use crate::cli::arguments::usage;
+use crate::cli::files::files::{self, Directories};
+use crate::cli::files::input;
+use crate::cli::files::input_name::Name;
+use crate::cli::report::console::{self, Activity};
+use crate::cli::report::event_lines::EventLines;
+use crate::cli::report::exit::Exit;
+use crate::cli::search::ambiguity_codes::AmbiguityCodes;
+use crate::cli::search::match_lines::{Hits, LineForm};
+use crate::cli::search::match_printer::{Printed, Printer};
+use crate::cli::search::odd_patterns::OddPatterns;
+use crate::cli::search::pattern_batch::{NamedPattern, PatternBatch};
+use crate::cli::search::patterns::{self, Patterns};
+use crate::cli::search::sam_lines::SamSettings;
+use bwz::{Archive, Error, Letters, Matches, Options, Result, Searcher};
+use crossbeam_channel::{Receiver, Sender, bounded};
+use std::fs::File;
+use std::iter::{self, Peekable};
+use std::ops::{ControlFlow, Range};
+use std::panic::resume_unwind;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::thread;
+use std::time::Instant;
+
+/// Matches whose surroundings are fetched together.
+const MATCHES: usize = 1 << 20;
+
+/// One part in so many of the memory is for these, each with its place and its line.
+const MATCHES_SHARE: u64 = 16;
+const PER_MATCH: u64 = 80;
+const FEWEST_MATCHES: u64 = 1 << 12;
+
+/// Of these, and of patterns, as many as are made text together.
+const STRETCH: usize = 1 << 14;
+
+/// Of these, hits of reads whose bases are fetched too.
+const HITS: usize = 1 << 16;
+
+/// Of sequences, not even one of so many is found where something is wrong.
+const FEW: u64 = 100;
+
+/// Prints how often each pattern occurs in each file.
+pub fn count(args: &SearchArgs) -> Exit {
+    let form = if args.json { LineForm::Json } else { LineForm::Lines };
+    let sam = SamSettings::default();
+    Exit::of_search(search_files(args, SearchOutput { limits: None, form, pairs: None, sam }))
+}
+
+/// Prints where each pattern occurs in each file.
+pub fn locate(args: &LocateArgs) -> Exit {
+    let form = match args {
+        LocateArgs { sam: true, .. } => LineForm::Sam,
+        LocateArgs { bed: true, .. } => LineForm::Bed,
+        _ if args.search.json => LineForm::Json,
+        _ => LineForm::Lines,
+    };
+    let limits = Some(MatchLimits { limit: args.limit, context: args.context });
+    let pairs = match pairs(args) {
+        Ok(pairs) => pairs,
+        Err(e) => return Exit::of_search(Err(console::fail(&e))),
+    };
+    let sam =
+        SamSettings { rename_duplicates: args.rename_duplicates, longest_pair: args.max_insert };
+    Exit::of_search(search_files(&args.search, SearchOutput { limits, form, pairs, sam }))
+}
+
+/// The files of paired reads.
+fn pairs(args: &LocateArgs) -> Result<Option<[PathBuf; 2]>> {
+    let first = usage::once("--reads1", &args.reads1)?;
+    let second = usage::once("--reads2", &args.reads2)?;
+    Ok(first.zip(second).map(|(first, second)| [first.clone(), second.clone()]))
+}
+
+/// The form of the output, and the files of paired reads whose hits are printed.
+struct SearchOutput {
+    limits: Option<MatchLimits>,
+    form: LineForm,
+    pairs: Option<[PathBuf; 2]>,
+    sam: SamSettings,
+}
+
+/// What locate prints of each pattern.
+#[derive(Clone, Copy)]
+struct MatchLimits {
+    limit: usize,
+    context: Option<u64>,
+}
+
+struct FileCounts<'a> {
+    args: &'a SearchArgs,
+    patterns: Patterns,
+    wanted: Option<MatchLimits>,
+    form: LineForm,
+    event_lines: EventLines,
+    options: Options,
+    /// Set if patterns could not be read: no other file is searched for them then.
+    patterns_failed: OnceLock<Exit>,
+}
+
+/// Says whether anything was found.
+fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
+    let SearchOutput { limits: wanted, form, pairs, sam } = output;
+    let fail = |e: Error| console::fail(&e);
+    let gathered = patterns::gather(args, pairs, args.revcomp || form == LineForm::Sam);
+    let (patterns, files) = gathered.map_err(fail)?;
+    if form == LineForm::Sam && files.len() > 1 {
+        return Err(fail(Error::Usage("--sam takes one file: it has one header".into())));
+    }
+    let options = args.resources.options().verify(args.verify).match_case(args.case);
+    let options = options.max_mismatches(args.max_mismatches).map_err(fail)?;
+    let options = options.letters(letters(args));
+    let event_lines = EventLines::default();
+    let is_quiet = args.talk.quiet;
+    // Whether anything is found takes no positions.
+    let wanted = wanted.filter(|_| !is_quiet);
+    let patterns_failed = OnceLock::new();
+    let search = FileCounts { args, patterns, wanted, form, event_lines, options, patterns_failed };
+    let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
+    let is_compressed: files::Wanted = &|path| files::has_suffix(path, None);
+    let directories =
+        if args.recursive { Directories::Walked(is_compressed) } else { Directories::Walkable };
+    let mut searched = 0;
+    let exit = files::each(&files, directories, args.talk, Activity::Reading, |name| {
+        searched += 1;
+        if is_quiet && printer.printed.found_any {
+            return Ok(());
+        }
+        search.file(name, &mut printer)
+    });
+    if is_quiet && printer.printed.found_any {
+        return Ok(true);
+    }
+    if searched == 0 && exit == Exit::Fine {
+        return Err(fail(Error::Usage("there is no .bwz file in these directories".into())));
+    }
+    let finished = printer.finish().map_err(|e| fail(e.into()));
+    let exit = exit.max(search.patterns_failed.get().copied().unwrap_or_default());
+    match exit.max(finished.err().unwrap_or_default()) {
+        Exit::Fine => Ok(printer.printed.found_any),
+        exit => Err(exit),
+    }
+}
+
+/// Meaning of the letters of patterns.
+fn letters(args: &SearchArgs) -> Letters {
+    match args {
+        SearchArgs { iupac: true, .. } => Letters::Iupac,
+        SearchArgs { strict_letters: true, .. } => Letters::Exact,
+        _ => Letters::Nucleotides,
+    }
+}
+
+impl FileCounts<'_> {
+    fn file(&self, name: &Name, printer: &mut Printer) -> Result<()> {
+        let talk = self.args.talk;
+        let started = Instant::now();
+        if self.patterns_failed.get().is_some() {
+            return Ok(());
+        }
+        let mut archive = self.open(name)?;
+        warn_of_missing_index(name, &mut archive, talk)?;
+        let by_sequence = archive.has_sequences();
+        if !by_sequence && matches!(self.form, LineForm::Bed | LineForm::Sam) {
+            return Err(Error::Usage(
+                "has no index of sequences, which --bed and --sam go by; bwz --index of FASTA or FASTQ makes one"
+                    .into(),
+            ));
+        }
+        if !by_sequence && self.args.iupac {
+            return Err(Error::Usage(
+                "has no index of sequences, which --iupac goes by; bwz --index of FASTA or FASTQ \
+                 makes one"
+                    .into(),
+            ));
+        }
+        let mut codes = by_sequence.then(|| AmbiguityCodes::taken_as_they_are(self.args));
+        let mut odd_patterns = by_sequence.then(|| OddPatterns::new(talk));
+        let folds = !self.args.case && archive.has_sequences_alone();
+        let mut surroundings = self.surroundings(name, by_sequence)?;
+        // Others need the records once something is found.
+        printer.begin(match &mut surroundings {
+            Some(Surroundings { archive, .. }) if self.form == LineForm::Sam => {
+                archive.records()?.to_vec()
+            }
+            _ => Vec::new(),
+        })?;
+        let print = |FoundPiece { batch, first, found, printed }: FoundPiece| -> Result<()> {
+            if let Some(codes) = codes.as_mut().filter(|_| first == 0) {
+                codes.warn(&batch, name, talk);
+            }
+            if let Some(odd) = odd_patterns.as_mut().filter(|_| first == 0) {
+                odd.warn(&batch, name, talk);
+            }
+            match found {
+                BatchFound::Counts(counts) => {
+                    printer.print(name, counted(&batch, &counts, folds))?;
+                }
+                BatchFound::Matches(matches) => {
+                    let looks = self.looks();
+                    let hits = located(&batch, first, matches, looks, folds);
+                    print_located(hits, looks, surroundings.as_mut(), (name, printer))?;
+                }
+            }
+            self.patterns.recycle(batch);
+            drop(printed);
+            Ok(())
+        };
+        let searched = self.search(&mut archive, print);
+        let some_printed = printer.printed.patterns > 0;
+        match searched {
+            Err(SearchFailure::OfPatterns(e)) => {
+                let _ = self.patterns_failed.set(console::fail(&e));
+                if some_printed {
+                    talk.warn(name, "was searched for the patterns before that alone");
+                }
+                return Ok(());
+            }
+            Err(SearchFailure::OfFile(e)) => {
+                if some_printed {
+                    talk.warn(name, "fails now, so that what was printed about it is not all");
+                }
+                return Err(e);
+            }
+            Ok(()) => {}
+        }
+        let Printed { found, patterns, .. } = printer.printed;
+        if !self.args.fasta.is_empty() && !by_sequence && found * FEW <= patterns {
+            talk.warn(name, format_args!(
+                "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \
+                 in the next line or is of the other case; bwz --index of FASTA or FASTQ makes an index of sequences"
+            ));
+        }
+        let mut cost = archive.search_cost();
+        if let Some(Surroundings { archive, .. }) = surroundings {
+            cost += archive.search_cost();
+        }
+        let work = read_cost(cost);
+        let seconds = started.elapsed().as_secs_f64();
+        talk.report(name, format_args!("{work}, {seconds:.3} s"));
+        Ok(())
+    }
+
+    /// What else is printed of each match, if anything.
+    fn surroundings(&self, name: &Name, by_sequence: bool) -> Result<Option<Surroundings>> {
+        let Some(MatchLimits { context, .. }) = self.wanted else { return Ok(None) };
+        if context.is_none() && !by_sequence {
+            return Ok(None);
+        }
+        // By itself, since the first one is at work.
+        let may_differ = self.args.max_mismatches > 0 || self.args.iupac;
+        let reference = self.form == LineForm::Sam && may_differ;
+        Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence, reference }))
+    }
+
+    fn open(&self, name: &Name) -> Result<Archive<File>> {
+        let options = self.event_lines.add_to(&self.options, name, self.args.talk, None);
+        Archive::open(input::open_seekable(name)?, &options)
+    }
+
+    /// Searches for batch after batch: while one is searched, the next one is read and the last one
+    /// printed.
+    fn search(
+        &self,
+        archive: &mut Archive<File>,
+        mut print: impl FnMut(FoundPiece) -> Result<()> + Send,
+    ) -> Result<(), SearchFailure> {
+        let everywhere = archive.raw_size() + 1;
+        let mut searcher = archive.searcher()?;
+        searcher.expect(self.patterns.expected_size());
+        let mut batches = self.patterns.batches(searcher.batch_size());
+        thread::scope(|scope| {
+            let (read, unsearched) = bounded(1);
+            let (searched, unprinted) = bounded(1);
+            scope.spawn(move || batches.try_for_each(|batch| read.send(batch)));
+            let printing = scope.spawn(move || unprinted.into_iter().try_for_each(&mut print));
+            let found = self.search_batches(&mut searcher, everywhere, unsearched, searched);
+            let printed = printing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            printed.map_err(SearchFailure::OfFile).and(found)
+        })
+    }
+
+    /// Ends where there are no more batches, or nobody takes what they come to.
+    fn search_batches(
+        &self,
+        searcher: &mut Searcher<'_>,
+        everywhere: u64,
+        batches: Receiver<Result<PatternBatch>>,
+        searched: Sender<FoundPiece>,
+    ) -> Result<(), SearchFailure> {
+        let mut any = false;
+        for batch in batches {
+            let batch = batch.map_err(SearchFailure::OfPatterns)?;
+            any = true;
+            let all = 0..batch.len();
+            if self.search_pieces(searcher, everywhere, (batch, all), &searched)?.is_break() {
+                return Ok(());
+            }
+        }
+        // Without patterns there may still be something to verify.
+        if !any {
+            self.search_batch(searcher, everywhere, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Searches for some patterns of a batch, and where what is found takes more memory than there
+    /// is for the first half of them and then for the second. Breaks off where nobody takes it.
+    fn search_pieces(
+        &self,
+        searcher: &mut Searcher<'_>,
+        everywhere: u64,
+        (batch, some): (PatternBatch, Range<usize>),
+        searched: &Sender<FoundPiece>,
+    ) -> Result<ControlFlow<()>, SearchFailure> {
+        let patterns = batch.bytes(self.patterns.parsers);
+        let found = match self.search_batch(searcher, everywhere, &patterns[some.clone()]) {
+            Err(e @ Error::Limit { .. }) => {
+                let Some(middle) = batch.middle(some.clone()) else { return Err(e.into()) };
+                drop(patterns);
+                let first = (batch.clone(), some.start..middle);
+                if self.search_pieces(searcher, everywhere, first, searched)?.is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+                let second = (batch, middle..some.end);
+                return self.search_pieces(searcher, everywhere, second, searched);
+            }
+            found => found?,
+        };
+        drop(patterns);
+        let enough = self.args.talk.quiet && found.is_any();
+        // What takes much is printed before more is searched.
+        let (printed, is_printed) = bounded(0);
+        let waits = self.takes_much(&found);
+        let printed = waits.then_some(printed);
+        let is_sent =
+            searched.send(FoundPiece { batch, first: some.start, found, printed }).is_ok();
+        if waits {
+            // Nothing comes: it ends when the printer drops its end.
+            let _ = is_printed.recv();
+        }
+        Ok(if is_sent && !enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+    }
+
+    /// Whether positions take so much memory that there is none for those of other patterns.
+    fn takes_much(&self, found: &BatchFound) -> bool {
+        let BatchFound::Matches(matches) = found else { return false };
+        let count = matches.iter().map(|found| found.positions.len() as u64).sum::<u64>();
+        let memory = self.args.resources.memory;
+        memory > 0 && count * size_of::<u64>() as u64 > memory / MATCHES_SHARE
+    }
+
+    fn search_batch(
+        &self,
+        searcher: &mut Searcher<'_>,
+        everywhere: u64,
+        patterns: &[&[u8]],
+    ) -> Result<BatchFound> {
+        let Some(MatchLimits { limit, .. }) = self.wanted else {
+            return Ok(BatchFound::Counts(searcher.count(patterns)?));
+        };
+        let are_empty: Vec<bool> = match self.looks().in_pieces {
+            true => patterns.iter().map(|pattern| pattern.is_empty()).collect(),
+            false => Vec::new(),
+        };
+        if !are_empty.contains(&true) {
+            return Ok(BatchFound::Matches(searcher.locate(patterns, limit)?));
+        }
+        // Their positions are all there are, and need not be held.
+        let others = patterns.iter().copied().filter(|pattern| !pattern.is_empty());
+        let others: Vec<&[u8]> = others.collect();
+        let mut found = searcher.locate(&others, limit)?.into_iter();
+        let of = |is_empty: bool| {
+            let mut matches = Matches::default();
+            match is_empty {
+                true => matches.count = everywhere,
+                false => matches = found.next().unwrap_or_default(),
+            }
+            matches
+        };
+        Ok(BatchFound::Matches(are_empty.into_iter().map(of).collect()))
+    }
+
+    /// How matches are printed.
+    fn looks(&self) -> Looks {
+        let matches = match self.args.resources.memory {
+            0 => MATCHES,
+            bytes => {
+                let matches = bytes / MATCHES_SHARE / PER_MATCH;
+                matches.clamp(FEWEST_MATCHES, MATCHES as u64) as usize
+            }
+        };
+        let in_pieces = matches!(self.form, LineForm::Lines | LineForm::Bed);
+        let limit = self.wanted.map_or(0, |wanted| wanted.limit);
+        Looks { matches, in_pieces, limit }
+    }
+}
+
+/// The end of a search.
+enum SearchFailure {
+    /// Patterns could not be read.
+    OfPatterns(Error),
+    /// The file could not be searched, or nothing printed.
+    OfFile(Error),
+}
+
+impl From<Error> for SearchFailure {
+    fn from(error: Error) -> Self {
+        SearchFailure::OfFile(error)
+    }
+}
+
+/// How matches are printed: so many with one look into the file, each pattern up to its limit, and
+/// where every match has a line of its own in pieces.
+#[derive(Clone, Copy)]
+struct Looks {
+    matches: usize,
+    in_pieces: bool,
+    limit: usize,
+}
+
+/// The matches of a pattern in pieces of one stretch. Those of an empty pattern are everywhere, and
+/// come without positions.
+fn pieces<'p>(
+    pattern: NamedPattern<'p>,
+    hits: Hits,
+    limit: usize,
+) -> impl Iterator<Item = (NamedPattern<'p>, Hits)> {
+    let count = hits.count;
+    let offsets = hits.offsets.unwrap_or_default();
+    let end = match pattern.bytes.is_empty() && offsets.is_empty() {
+        true => count.min(limit as u64),
+        false => offsets.len() as u64,
+    };
+    let starts = iter::once(0).chain((STRETCH as u64..end).step_by(STRETCH));
+    starts.map(move |start| {
+        let range = start..end.min(start + STRETCH as u64);
+        let offsets = match offsets.is_empty() {
+            true => range.collect(),
+            false => offsets[range.start as usize..range.end as usize].to_vec(),
+        };
+        let goes_on = start > 0;
+        (pattern, Hits { count, offsets: Some(offsets), goes_on, ..Hits::default() })
+    })
+}
+
+/// Patterns of a batch from number `first` on, as many as were found together, and what they came
+/// to.
+struct FoundPiece {
+    batch: PatternBatch,
+    first: usize,
+    found: BatchFound,
+    /// Dropped when it is printed, if somebody waits for that.
+    printed: Option<Sender<()>>,
+}
+
+/// What each pattern of a batch came to.
+enum BatchFound {
+    Counts(Vec<u64>),
+    Matches(Vec<Matches>),
+}
+
+impl BatchFound {
+    /// True if anything was found.
+    fn is_any(&self) -> bool {
+        match self {
+            BatchFound::Counts(counts) => counts.iter().any(|&count| count > 0),
+            BatchFound::Matches(matches) => matches.iter().any(|found| found.count > 0),
+        }
+    }
+}
+
+/// Says how many blocks have to be decoded because they have no index. Those that are stored as
+/// they are have none, and are searched as fast without.
+fn warn_of_missing_index(name: &Name, archive: &mut Archive<File>, talk: Talk) -> Result<()> {
+    if archive.frames().iter().all(|frame| frame.blocks == 0 || frame.index.is_some()) {
+        return Ok(());
+    }
+    let indexed = archive.info()?;
+    match (indexed.none, indexed.sequences + indexed.bytes) {
+        (0, _) => {}
+        (_, 0) => {
+            talk.warn(name, "has no index: it is decoded to be searched (bwz --index makes one)");
+        }
+        (none, _) => talk.warn(name, format_args!(
+            "{} of {} have no index: they are decoded to be searched (bwz --index makes one for all)",
+            none, count_of(indexed.all(), "block")
+        )),
+    }
+    Ok(())
+}
+
+/// Counts of the patterns in each part of a batch. If the file does not tell cases apart, a reverse
+/// complement that differs in case alone has been found already.
+fn counted<'s>(
+    batch: &'s PatternBatch,
+    mut counts: &'s [u64],
+    folds: bool,
+) -> impl Iterator<Item = impl Iterator<Item = (NamedPattern<'s>, Hits)> + Send> {
+    batch.parts.iter().map(move |part| {
+        let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
+        let counted = part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }));
+        counted.filter(move |(pattern, _)| !(folds && pattern.is_given_folded))
+    })
+}
+
+/// The places of the patterns of a batch from one on; reverse complements as in [`counted`].
+fn located<'s>(
+    batch: &'s PatternBatch,
+    first: usize,
+    matches: Vec<Matches>,
+    looks: Looks,
+    folds: bool,
+) -> Box<dyn Iterator<Item = (NamedPattern<'s>, Hits)> + 's> {
+    let hits = matches.into_iter().map(|Matches { count, positions, .. }| Hits {
+        count,
+        offsets: Some(positions),
+        ..Hits::default()
+    });
+    let patterns = batch.patterns_from(first);
+    let found = patterns.zip(hits).filter(move |(pattern, _)| !(folds && pattern.is_given_folded));
+    match looks.in_pieces {
+        true => Box::new(found.flat_map(move |(of, hits)| pieces(of, hits, looks.limit))),
+        false => Box::new(found),
+    }
+}
+
+/// Prints matches, as many at a time as take one look into the file.
+fn print_located<'s>(
+    found: impl Iterator<Item = (NamedPattern<'s>, Hits)>,
+    looks: Looks,
+    mut surroundings: Option<&mut Surroundings>,
+    (name, printer): (&Name, &mut Printer),
+) -> Result<()> {
+    let at_a_time = surroundings.as_ref().map_or(looks.matches, |around| around.at_a_time(looks));
+    let mut found = found.peekable();
+    while found.peek().is_some() {
+        let mut some = take_reads(&mut found, at_a_time);
+        if let Some(surroundings) = &mut surroundings {
+            surroundings.look(&mut some)?;
+            if surroundings.by_sequence && some.iter().any(|(_, hits)| hits.count > 0) {
+                printer.know_records(surroundings.archive.records()?)?;
+            }
+        }
+        let mut some = some.into_iter().peekable();
+        let stretches = iter::from_fn(|| {
+            let stretch = take_reads(&mut some, STRETCH);
+            (!stretch.is_empty()).then(|| stretch.into_iter())
+        });
+        printer.print(name, stretches)?;
+    }
+    Ok(())
+}
+
+/// The next patterns with their hits, about so many of both together: both strands of a read, and
+/// its mate.
+fn take_reads<'p>(
+    found: &mut Peekable<impl Iterator<Item = (NamedPattern<'p>, Hits)>>,
+    most: usize,
+) -> Vec<(NamedPattern<'p>, Hits)> {
+    let mut some = Vec::new();
+    let mut size = 0;
+    let belongs = |(pattern, hits): &(NamedPattern, Hits)| !pattern.starts() && !hits.goes_on;
+    while let Some(next) = found.next_if(|next| size < most || belongs(next)) {
+        size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
+        some.push(next);
+    }
+    some
+}
+
+/// Where matches are, and what stands around them.
+struct Surroundings {
+    archive: Archive<File>,
+    context: Option<u64>,
+    by_sequence: bool,
+    /// The bases of each match are wanted, which may differ from the pattern's.
+    reference: bool,
+}
+
+impl Surroundings {
+    fn at_a_time(&self, looks: Looks) -> usize {
+        if self.reference { HITS.min(looks.matches) } else { looks.matches }
+    }
+
+    /// Adds what stands around some matches.
+    fn look(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
+        if self.by_sequence {
+            let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
+            let offsets: Vec<u64> = offsets.collect();
+            if !offsets.is_empty() {
+                // Their names are compared with the blocks where places are found.
+                self.archive.records()?;
+            }
+            let mut places = self.archive.places(&offsets)?.into_iter();
+            for (_, hits) in &mut *found {
+                let count = hits.offsets.as_ref().map_or(0, Vec::len);
+                hits.places = Some(places.by_ref().take(count).collect());
+            }
+        }
+        if self.reference {
+            self.add_reference(found)?;
+        }
+        match self.context {
+            Some(around) => self.add_context(around, found),
+            None => Ok(()),
+        }
+    }
+
+    /// Every match is in a record.
+    fn add_reference(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
+        let ranges = found.iter().flat_map(|(pattern, hits)| {
+            let bases = hits.places.iter().flatten().filter_map(|place| place.base);
+            let len = pattern.bytes.len() as u64;
+            bases.map(move |(record, base)| (record as usize, base..base.saturating_add(len)))
+        });
+        let mut bases = self.archive.regions(&ranges.collect::<Vec<_>>())?.into_iter();
+        for (_, hits) in found {
+            let count = hits.places.iter().flatten().filter(|place| place.base.is_some()).count();
+            hits.reference = Some(bases.by_ref().take(count).collect());
+        }
+        Ok(())
+    }
+
+    /// In a search by sequence a match has whatever stands between its bases too.
+    fn add_context(&mut self, around: u64, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
+        let size = self.archive.raw_size();
+        let stretches = found.iter().flat_map(|(pattern, hits)| {
+            let len = pattern.bytes.len() as u64;
+            hits.offsets.iter().flatten().map(move |&start| (start, len))
+        });
+        let stretches: Vec<(u64, u64)> = stretches.collect();
+        let ends = match self.by_sequence {
+            true => self.archive.ends(&stretches)?,
+            false => stretches.iter().map(|(start, len)| start.saturating_add(*len)).collect(),
+        };
+        let ranges = stretches.iter().zip(ends).map(|((start, _), end)| -> Range<u64> {
+            start.saturating_sub(around)..end.saturating_add(around).min(size)
+        });
+        let ranges: Vec<Range<u64>> = ranges.collect();
+        let mut contexts = self.archive.extract_all(&ranges)?.into_iter();
+        for (_, hits) in found {
+            let count = hits.offsets.as_ref().map_or(0, Vec::len);
+            hits.context = Some(contexts.by_ref().take(count).collect());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,169 @@
+//! What a search found, on standard output.
+
+use crate::cli::arguments::search_args::SearchArgs;
+use crate::cli::files::input_name::Name;
+use crate::cli::files::side_by_side::in_turn;
+use crate::cli::report::screen::Screen;
+use crate::cli::search::match_lines::{
+    BETWEEN_OBJECTS, Hits, LineForm, LineSettings, MatchLines, Shown,
+};
+use crate::cli::search::pattern_batch::NamedPattern;
+use crate::cli::search::sam_lines::{self, SamSettings};
+use bwz::{Error, RecordInfo, Result};
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+/// Most threads that make lines; the others have a search to do.
+const MOST_THREADS: usize = 8;
+
+/// Text in more memory than this is not kept: that of a single pattern may be as long.
+const LARGEST_TEXT: usize = 16 << 20;
+
+pub struct Printer {
+    out: Screen<File>,
+    settings: LineSettings,
+    threads: usize,
+    /// Names and lengths of the records in the header of SAM that was written, as the file has
+    /// them.
+    in_header: Vec<(Vec<u8>, u64)>,
+    /// Memory of text that was written, for that which comes next.
+    texts: Mutex<Vec<Vec<u8>>>,
+    pub printed: Printed,
+}
+
+/// What was printed so far.
+#[derive(Default)]
+pub struct Printed {
+    /// Whether an object was written.
+    has_objects: bool,
+    /// Patterns of the current file, and how many of them were found.
+    pub patterns: u64,
+    pub found: u64,
+    /// Whether anything was found in any file.
+    pub found_any: bool,
+}
+
+/// Names and lengths of records, which a header of SAM tells.
+fn names_and_lengths(records: &[RecordInfo]) -> Vec<(Vec<u8>, u64)> {
+    records.iter().map(|record| (record.name.clone(), record.length)).collect()
+}
+
+impl Printer {
+    pub fn new(args: &SearchArgs, form: LineForm, sam: SamSettings) -> io::Result<Self> {
+        let threads = (args.resources.thread_count() / 2).clamp(1, MOST_THREADS);
+        Ok(Printer {
+            out: match form {
+                _ if args.talk.quiet => Screen::text(nowhere()?, false),
+                LineForm::Json => Screen::json_stdout()?,
+                _ => Screen::stdout()?,
+            },
+            settings: LineSettings { form, strands: args.revcomp, records: Vec::new(), sam },
+            threads,
+            in_header: Vec::new(),
+            texts: Mutex::default(),
+            printed: Printed::default(),
+        })
+    }
+
+    /// Starts a file, with these records where it is searched by sequence.
+    ///
+    /// # Errors
+    /// [`bwz::Error::Usage`] where SAM has no words for the records.
+    pub fn begin(&mut self, records: Vec<RecordInfo>) -> Result<()> {
+        self.settings.records = records;
+        (self.printed.patterns, self.printed.found) = (0, 0);
+        let mut header = Vec::new();
+        if let LineSettings { form: LineForm::Sam, sam, records, .. } = &mut self.settings {
+            self.in_header = names_and_lengths(records);
+            sam_lines::header(&mut header, records, *sam)?;
+        }
+        Ok(self.out.write_all(&header)?)
+    }
+
+    /// Takes the records of the file, if they are others than before: they were not known, or a
+    /// table was found to be wrong, after its names may have stood in a header that was written.
+    pub fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
+        if self.settings.form == LineForm::Sam {
+            if self.in_header == names_and_lengths(records) {
+                return Ok(());
+            }
+            return Err(Error::Usage(
+                "has a table of records that does not match its blocks, and its names are in the \
+                 header that was written; locate --sam --verify tells more"
+                    .into(),
+            ));
+        }
+        if self.settings.records != records {
+            self.settings.records = records.to_vec();
+        }
+        Ok(())
+    }
+
+    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch,
+    /// and its mate.
+    pub fn print<'p, S>(
+        &mut self,
+        name: &Name,
+        stretches: impl IntoIterator<Item = S, IntoIter: Send>,
+    ) -> Result<()>
+    where
+        S: Iterator<Item = (NamedPattern<'p>, Hits)> + Send,
+    {
+        let mut stretches = stretches.into_iter();
+        // Few stretches are not worth the start of many threads.
+        let first: Vec<S> = stretches.by_ref().take(self.threads).collect();
+        let Printer { out, settings, texts, printed, .. } = self;
+        let texts = &*texts;
+        let texts = || texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let show = |stretch| {
+            let text = texts().pop().unwrap_or_default();
+            MatchLines::new(name, settings, text).all(stretch)
+        };
+        let write = |shown: Result<Shown>| {
+            let mut text = printed.write(out, settings.form, shown?)?;
+            if text.capacity() <= LARGEST_TEXT {
+                text.clear();
+                texts().push(text);
+            }
+            Ok(())
+        };
+        in_turn(first.len(), first.into_iter().chain(stretches), show, write)
+    }
+
+    /// Ends the list of objects.
+    pub fn finish(&mut self) -> io::Result<()> {
+        match (self.settings.form, self.printed.has_objects) {
+            (LineForm::Json, true) => self.out.write_all(b"\n]\n")?,
+            (LineForm::Json, false) => self.out.write_all(b"[]\n")?,
+            _ => {}
+        }
+        self.out.flush()
+    }
+}
+
+/// Takes what is not to be seen.
+fn nowhere() -> io::Result<File> {
+    File::options().write(true).open("/dev/null")
+}
+
+impl Printed {
+    /// Writes a stretch, and gives its text back.
+    fn write(
+        &mut self,
+        out: &mut Screen<File>,
+        form: LineForm,
+        shown: Shown,
+    ) -> io::Result<Vec<u8>> {
+        let Shown { text, patterns, found } = shown;
+        self.patterns += patterns;
+        self.found += found;
+        self.found_any |= found > 0;
+        if form == LineForm::Json && !text.is_empty() {
+            out.write_all(if self.has_objects { BETWEEN_OBJECTS } else { b"[\n" })?;
+            self.has_objects = true;
+        }
+        out.write_all(&text)?;
+        Ok(text)
+    }
+}

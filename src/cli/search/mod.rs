@@ -1,0 +1,39 @@
+//! Count, locate, extract, and how what is found is printed.
+//!
+//! | file | job |
+//! |---|---|
+//! | `count_locate` | count and locate |
+//! | `extract_command` | extract |
+//! | `extract_regions` | extract of regions of records |
+//! | `record_regions` | regions as people type them |
+//! | `patterns` | all patterns of a call |
+//! | `pattern_file` | patterns of a file |
+//! | `pattern_syntax` | lines, FASTA and FASTQ of patterns |
+//! | `pattern_chunks` | pieces of a pattern file |
+//! | `pattern_batch` | patterns searched together |
+//! | `odd_patterns` | patterns that cannot be what they seem |
+//! | `ambiguity_codes` | IUPAC letters |
+//! | `paired_reads` | two files of mates |
+//! | `match_lines` | lines of matches |
+//! | `match_printer` | printing them in order |
+//! | `sam_lines` | SAM |
+//! | `mate_pairs` | two mates in SAM |
+//! | `unique_names` | names in an output |
+
+pub(crate) mod ambiguity_codes;
+pub(crate) mod count_locate;
+pub(crate) mod extract_command;
+pub(crate) mod extract_regions;
+pub(crate) mod match_lines;
+pub(crate) mod match_printer;
+pub(crate) mod mate_pairs;
+pub(crate) mod odd_patterns;
+pub(crate) mod paired_reads;
+pub(crate) mod pattern_batch;
+pub(crate) mod pattern_chunks;
+pub(crate) mod pattern_file;
+pub(crate) mod pattern_syntax;
+pub(crate) mod patterns;
+pub(crate) mod record_regions;
+pub(crate) mod sam_lines;
+pub(crate) mod unique_names;

@@ -1,0 +1,48 @@
+//! Patterns with bytes that are no residues, of which a search by sequence says once that it looks
+//! in sequences alone: such a pattern may be meant for a header.
+
+use crate::cli::arguments::args::Talk;
+use crate::cli::files::input_name::Name;
+use crate::cli::search::match_lines::push_escaped;
+use crate::cli::search::pattern_batch::PatternBatch;
+
+/// Bytes of a pattern that a warning shows.
+const SHOWN: usize = 40;
+
+/// True if there is still something to warn of.
+pub struct OddPatterns {
+    unheard: bool,
+}
+
+impl OddPatterns {
+    /// For a search of a file by sequence.
+    pub fn new(talk: Talk) -> Self {
+        OddPatterns { unheard: !talk.quiet }
+    }
+
+    /// Warns of the first pattern that has a byte that is no residue.
+    pub fn warn(&mut self, batch: &PatternBatch, name: &Name, talk: Talk) {
+        if !self.unheard {
+            return;
+        }
+        let mut patterns = batch.parts.iter().flat_map(|part| part.iter());
+        let Some(pattern) = patterns.find(|pattern| !pattern.bytes.iter().all(is_residue)) else {
+            return;
+        };
+        self.unheard = false;
+        let mut shown = Vec::new();
+        push_escaped(&mut shown, &pattern.bytes[..pattern.bytes.len().min(SHOWN)]);
+        let shown = String::from_utf8_lossy(&shown);
+        talk.warn(
+            name,
+            format_args!(
+                "the pattern `{shown}` has bytes that are no residues: it was searched in \
+                 sequences alone, not in headers or qualities, which --index=bytes is for"
+            ),
+        );
+    }
+}
+
+fn is_residue(byte: &u8) -> bool {
+    byte.is_ascii_alphabetic() || b"*-.".contains(byte)
+}

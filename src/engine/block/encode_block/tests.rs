@@ -1,0 +1,67 @@
+//! Blocks that are checked before they are written, and blocks that a GPU sorts wrongly.
+
+use super::*;
+use crate::bwt::Sorter;
+use crate::cases;
+use crate::engine::sorters::GpuSort;
+
+/// Creates an encoder on a GPU that gives wrong transforms, whose bytes are the right ones.
+fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {
+    let options = Options::new().verify(verify);
+    let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();
+    let wrong: GpuSort = Box::new(|block, rate| {
+        let mut bwt = Sorter::Cpu.sort(block, rate)?;
+        bwt.bytes.rotate_left(1000);
+        Ok((Sorted::Bwt(bwt), None, Vec::new()))
+    });
+    let sorters = BlockSorter::of(vec![wrong], listener);
+    let threads = Threads::Calling;
+    let spare = Spare::default();
+    let encoder = BlockEncoder::new(1 << 20, &plan, threads, spare, &options).unwrap();
+    BlockEncoder { sorters, ..encoder }
+}
+
+fn raw_block(text: &[u8]) -> RawBlock {
+    let raw = Raw::Bytes(text.to_vec());
+    RawBlock { raw, number: 7, offset: 0, alone: false, sequences: None }
+}
+
+#[test]
+fn a_wrong_transform_is_found_and_made_again_if_asked_for() {
+    let text = cases::text(50_000);
+    for verify in [false, true] {
+        let (listener, warnings) = Listener::of_warnings();
+        let encoder = wrong_encoder(verify, listener);
+        let block = encoder.encode(raw_block(&text)).unwrap();
+        assert_eq!(encoder.sorters.gpus.may_lease(), !verify, "a GPU that was wrong is used");
+        let plan = Options::new().plan_to_decode(1 << 20).unwrap();
+        let restored = crate::engine::block::restore(block, &plan);
+        assert_eq!(restored.is_ok_and(|restored| restored == text), verify);
+        let warning = "block 7 was sorted or coded wrongly; sorting on the CPU".to_owned();
+        assert_eq!(*warnings.lock().unwrap(), if verify { vec![warning] } else { vec![] });
+    }
+}
+
+#[test]
+fn a_block_that_the_cpu_codes_wrongly_too_is_an_error() {
+    let encoder = wrong_encoder(true, Listener::default());
+    let SortOutcome::Sorted(mut sorted) = encoder.sort(raw_block(&cases::text(50_000))).unwrap()
+    else {
+        panic!("it is no run");
+    };
+    sorted.block.checksum ^= 1;
+    let end = encoder.code(SortOutcome::Sorted(sorted));
+    assert!(matches!(end, Err(Error::Device(what)) if what.contains("block 7")));
+}
+
+#[test]
+fn sound_blocks_pass_the_check() {
+    for block in [cases::text(70_000), cases::random(70_000, 3), vec![7; 70_000]] {
+        let mut file = Vec::new();
+        let options = Options::new().verify(true);
+        crate::compress(&block[..], &mut file, &options).unwrap();
+        let mut plain = Vec::new();
+        crate::compress(&block[..], &mut plain, &Options::new()).unwrap();
+        assert!(file == plain);
+    }
+}

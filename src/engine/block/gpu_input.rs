@@ -1,0 +1,26 @@
+//! Input of a GPU that decodes and inverts a coded block. FORMAT.md chapter 4.
+
+use crate::bwt;
+use crate::coder::{CodedBwt, Coding};
+use crate::engine::sorters::CodedTransform;
+use crate::frame::{BlockHeader, BlockKind, BwtPayload, Shape};
+use crate::gpu;
+
+/// Returns true if a GPU can decode such blocks.
+pub fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
+    let BlockKind::Bwt(shape) = header.kind else { return false };
+    shape.coding == Coding::StaticRans
+        && !shape.indexed
+        && header.raw_size <= gpu::MOST_BYTES.into()
+}
+
+/// Returns the transform of such a block.
+pub fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransform {
+    let coded = CodedBwt {
+        models: parts.models.to_vec(),
+        raw_sizes: parts.raw_sizes.clone(),
+        slices: parts.slices.iter().map(|slice| slice.to_vec()).collect(),
+    };
+    let samples = bwt::narrow(&parts.samples);
+    CodedTransform { coded, sample_rate: 1 << shape.sample_rate_log, samples }
+}

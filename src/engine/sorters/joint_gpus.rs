@@ -1,0 +1,306 @@
+//! Blocks that several GPUs sort together, each a part of the block, if a device of several GPUs
+//! was asked for.
+//!
+//! Two kinds of blocks are sorted in this way. The first are blocks for which no GPU alone has the
+//! memory. The second is a block that is alone in its stream, so that the other GPUs would be idle,
+//! if there are at least 8 GPUs. (Two GPUs take 0.6 to 0.8 times the time of one,
+//! `kernels/README.md`, which the check of their result outweighs.) Two other kinds stay with one
+//! GPU. One is a block of up to [`gpu::MOST_BYTES`] bytes that the GPU codes too: coding takes
+//! longer than sorting, and threads code a block that several GPUs have sorted. The other is a
+//! small block, whose rounds would wait for messages.
+//!
+//! If other processes help, their GPUs take part, and only the first kind of blocks is sorted
+//! together. For blocks that one GPU holds, ranks add only the way over the network.
+//!
+//! The GPUs are opened when the first such block has its turn, and sort one block at a time. If one
+//! of them fails, one GPU or the CPU sorts the block and those after it. If their result is not the
+//! block's, the CPU does. (Before that, if sorting by key ranges does not suit the text, as with a
+//! text that repeats itself, or fails, the same GPUs have tried prefix doubling.)
+
+use crate::base::device::{Device, GpuSet};
+use crate::base::error::{Error, Result};
+use crate::bwt::Bwt;
+use crate::engine::device_pool::gpu_numbers;
+use crate::gpu;
+use crate::gpu::process_ranks::Ranks;
+use crate::options::events::{Step, Timed};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Minimum bytes of a block that several GPUs sort. One GPU takes less than a tenth of a second for
+/// smaller blocks.
+const LEAST: u64 = 256 << 20;
+/// Minimum number of GPUs that together sort a block which is alone in its stream.
+const MANY: usize = 8;
+/// Maximum number of GPUs that `gpu::JointSorter` takes. If there are more, each sorts blocks
+/// alone.
+const MOST: usize = 64;
+/// Minimum bytes of a GPU's memory that the sort takes per byte of the block.
+const BYTES_PER_SUFFIX: u64 = 27;
+
+/// Sorts a block on several GPUs with the given sample rate, and says when that was done.
+pub(super) type JointSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
+
+/// The GPUs that sort blocks together.
+pub(super) struct JointGpus {
+    device: Device,
+    ranks: Option<Ranks>,
+    /// Minimum bytes of a block that the GPUs sort together.
+    least: u64,
+    /// True if a GPU that sorts a block alone codes it too.
+    codes: bool,
+    chosen: OnceLock<Option<ChosenGpus>>,
+    /// The open GPUs. `None` before the first block, and after a failure.
+    sort: Mutex<Option<JointSort>>,
+    failed: AtomicBool,
+}
+
+/// Several GPUs, and the largest block that each has the memory for.
+struct ChosenGpus {
+    /// GPUs of this process.
+    numbers: Vec<u32>,
+    /// Number of GPUs of all ranks.
+    count: usize,
+    holds: u64,
+}
+
+impl JointGpus {
+    /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `codes`
+    /// is true, a GPU that sorts a block alone codes it too.
+    pub fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
+        let chosen = OnceLock::new();
+        let sort = Mutex::new(None);
+        let failed = AtomicBool::new(false);
+        JointGpus { device, ranks, least: LEAST, codes, chosen, sort, failed }
+    }
+
+    /// Creates a pool of `count` GPUs that sort with `sort`. Each can hold blocks of up to `holds`
+    /// bytes.
+    #[cfg(test)]
+    pub fn of(count: u32, sort: JointSort, holds: u64, codes: bool) -> Self {
+        let count = count as usize;
+        let chosen = Some(ChosenGpus { numbers: Vec::new(), count, holds }).into();
+        let sort = Mutex::new(Some(sort));
+        let failed = AtomicBool::new(false);
+        let device = Device::Auto;
+        let ranks = None;
+        JointGpus { device, ranks, least: 1, codes, chosen, sort, failed }
+    }
+
+    /// Returns true if the GPUs together sort a block of `len` bytes. `is_alone` is true if it may
+    /// be alone in its stream.
+    pub fn take(&self, len: u64, is_alone: bool) -> bool {
+        if len < self.least || self.failed.load(Ordering::Relaxed) {
+            return false;
+        }
+        let Some(chosen) = self.chosen() else { return false };
+        let one_codes = self.codes && len <= gpu::MOST_BYTES.into();
+        let are_many = self.ranks.is_none() && chosen.count >= MANY;
+        len > chosen.holds || is_alone && are_many && !one_codes
+    }
+
+    /// Sorts a block with samples at the given rate. Returns `None` if the GPUs have failed since
+    /// [`JointGpus::take`] said that they take it.
+    ///
+    /// # Errors
+    /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
+    pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
+        let mut open = self.sort.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.failed.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        // A sort that panics is not put back, and so not used again.
+        let sort = open.take().map_or_else(|| self.open(), Ok);
+        let sorted = sort.and_then(|mut sort| {
+            let sorted = sort(block, sample_rate);
+            if !matches!(sorted, Err(Error::Device(_))) {
+                *open = Some(sort);
+            }
+            sorted
+        });
+        if matches!(sorted, Err(Error::Device(_))) {
+            self.failed.store(true, Ordering::Relaxed);
+        }
+        sorted.map(Some)
+    }
+
+    /// Stops the GPUs after a wrong result: they take no more blocks, and their memory is freed.
+    pub fn give_up(&self) {
+        self.failed.store(true, Ordering::Relaxed);
+        *self.sort.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// The GPUs, found the first time that a block may be theirs. `None` if they are not several.
+    fn chosen(&self) -> Option<&ChosenGpus> {
+        let find = || {
+            let Device::Cuda(_) = self.device else { return None };
+            let numbers = gpu_numbers(self.device).ok()?;
+            let there = gpu::devices().ok()?;
+            let memory =
+                |number: &u32| Some(there.iter().find(|gpu| gpu.number == *number)?.memory);
+            let least =
+                numbers.iter().map(memory).collect::<Option<Vec<_>>>()?.into_iter().min()?;
+            let holds = (least / BYTES_PER_SUFFIX).min(gpu::MOST_SORTED.into());
+            let count = self.ranks.as_ref().map_or(numbers.len(), Ranks::count);
+            let is_several = count > 1 && numbers.len() <= MOST;
+            is_several.then_some(ChosenGpus { numbers, count, holds })
+        };
+        self.chosen.get_or_init(find).as_ref()
+    }
+
+    fn open(&self) -> Result<JointSort> {
+        let numbers = self.chosen().map_or(&[][..], |chosen| &chosen.numbers);
+        let gpus = Device::Cuda(GpuSet::new(numbers.iter().copied())?);
+        if let Some(ranks) = self.ranks.clone() {
+            return Ok(Box::new(move |block, rate| timed(gpus, rate, || ranks.sort(block, rate))));
+        }
+        let mut sorter = gpu::JointSorter::new(numbers)?;
+        Ok(Box::new(move |block, rate| timed(gpus, rate, || sorter.sort(block, rate))))
+    }
+}
+
+/// Runs `sort`, and says when that was done.
+fn timed(
+    gpus: Device,
+    sample_rate: u32,
+    sort: impl FnOnce() -> Result<gpu::SortedText>,
+) -> Result<(Bwt, Vec<Timed>)> {
+    let from = Instant::now();
+    let gpu::SortedText { bytes, samples } = sort()?;
+    let steps = vec![(Step::Sort(gpus), from, Instant::now())];
+    Ok((Bwt { bytes, sample_rate, samples }, steps))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{BlockSorter, GpuSort, Sorted};
+    use super::*;
+    use crate::base::threads::Threads;
+    use crate::bwt::Sorter;
+    use crate::options::events::{Event, Listener};
+    use std::sync::Arc;
+
+    fn on_cpu(block: &[u8], rate: u32) -> Result<(Bwt, Vec<Timed>)> {
+        Ok((Sorter::Cpu.sort(block, rate)?, Vec::new()))
+    }
+
+    fn one() -> GpuSort {
+        Box::new(|block, rate| {
+            let (bwt, steps) = on_cpu(block, rate)?;
+            Ok((Sorted::Bwt(bwt), None, steps))
+        })
+    }
+
+    /// Creates sorters of these GPUs together and of one alone, and the list of their warnings.
+    fn sorters(together: JointGpus, alone: GpuSort) -> (BlockSorter, Arc<Mutex<Vec<String>>>) {
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::clone(&warnings);
+        let listener = Listener::new(move |event| {
+            if let Event::Warning(what) = event {
+                received.lock().unwrap().push(what);
+            }
+        });
+        let mut sorters = BlockSorter::of(vec![alone], listener);
+        sorters.together = together;
+        (sorters, warnings)
+    }
+
+    #[test]
+    fn several_gpus_take_what_none_alone_holds_and_what_is_alone() {
+        let several = |count, holds, codes| JointGpus::of(count, Box::new(on_cpu), holds, codes);
+        for (count, codes) in [(2, false), (2, true), (8, false), (8, true)] {
+            let several = several(count, 6, codes);
+            let taken = [(6, false), (7, false), (6, true), (7, true)];
+            let taken = taken.map(|(len, is_alone)| several.take(len, is_alone));
+            assert_eq!(taken, [false, true, count == 8 && !codes, true]);
+        }
+        // All GPUs sort a block that is too large for one GPU to code.
+        let most = u64::from(gpu::MOST_BYTES);
+        let taken = [most, most + 1].map(|len| several(8, 1 << 40, true).take(len, true));
+        assert_eq!(taken, [false, true]);
+    }
+
+    #[test]
+    fn one_gpu_or_none_named_is_none_of_several() {
+        for device in ["cpu", "auto", "cuda:0"] {
+            let gpus = JointGpus::new(device.parse().unwrap(), None, false);
+            assert!(!gpus.take(1 << 40, true), "{device}");
+        }
+    }
+
+    #[test]
+    fn where_several_gpus_fail_one_sorts_and_nothing_is_lost() {
+        let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
+        for sorts in [0, 2] {
+            let mut left = sorts;
+            let several: JointSort = Box::new(move |block, rate| {
+                left = u32::checked_sub(left, 1).ok_or(Error::Device("one is lost".into()))?;
+                on_cpu(block, rate)
+            });
+            let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
+            for _ in 0..5 {
+                let sorted = sorters.sort(b"banana", 2, 1, false, &Threads::Calling);
+                assert_eq!(sorted.unwrap().0, expected);
+            }
+            let warning = "one is lost; sorting on one GPU or the CPU";
+            assert_eq!(*warnings.lock().unwrap(), [warning]);
+        }
+    }
+
+    #[test]
+    fn what_several_gpus_sort_wrongly_the_cpu_sorts() {
+        let block = crate::cases::text(5000);
+        let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 64).unwrap());
+        // The right bytes in another order; the right order with another sample.
+        for of_samples in [false, true] {
+            let mut asked = false;
+            let several: JointSort = Box::new(move |block, rate| {
+                assert!(!std::mem::replace(&mut asked, true), "they are asked once");
+                let (mut bwt, steps) = on_cpu(block, rate)?;
+                let other = bwt.bytes.iter().position(|&byte| byte != bwt.bytes[0]).unwrap();
+                match of_samples {
+                    true => bwt.samples.swap(1, 2),
+                    false => bwt.bytes.swap(0, other),
+                }
+                Ok((bwt, steps))
+            });
+            let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
+            for _ in 0..2 {
+                let sorted = sorters.sort(&block, 64, 1, false, &Threads::Calling);
+                let (sorted, steps) = sorted.unwrap();
+                assert!(sorted == expected);
+                assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
+            }
+            let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
+            assert_eq!(*warnings.lock().unwrap(), [warning]);
+        }
+    }
+
+    /// Any launch of either of two streams on a real GPU may fail.
+    #[test]
+    fn several_gpus_that_fail_in_the_middle_of_a_block_lose_nothing() {
+        if gpu::testing::gpu().is_none() {
+            return;
+        }
+        let block = crate::cases::text(300_000);
+        let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
+        // The first two sort by key ranges, which takes few launches; the others sort by doubling.
+        for (failing, launches) in [(0, 0), (1, 3), (0, 20), (1, 60)] {
+            let sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
+            let mut sorter = if launches < 20 { sorter } else { sorter.by_doubling() };
+            sorter.fail_after(failing, launches);
+            let several: JointSort = Box::new(move |block, sample_rate| {
+                let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
+                Ok((Bwt { bytes, sample_rate, samples }, Vec::new()))
+            });
+            let together = JointGpus::of(2, several, 1, false);
+            let (sorters, warnings) = sorters(together, one());
+            for _ in 0..4 {
+                let sorted = sorters.sort(&block, 1 << 15, 1, true, &Threads::Calling);
+                assert!(sorted.unwrap().0 == expected, "after {launches} launches");
+            }
+            assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
+        }
+    }
+}

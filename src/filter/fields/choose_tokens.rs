@@ -1,0 +1,181 @@
+//! Whether a block is one of lines of fields, and what its slots are: by samples.
+//!
+//! Few lines tell most other data apart. What is left is decided by the size that samples are coded
+//! in, which is the same on every machine.
+
+use super::coded_size::coded_size;
+use super::line_parts::take_apart;
+use super::tokens::{Kept, Tokens};
+use crate::base::error::Flaw;
+use crate::base::threads::Threads;
+use std::collections::HashSet;
+use std::ops::Range;
+
+/// So many windows are taken as a sample, by default of so many bytes.
+const WINDOWS: usize = 3;
+const WINDOW: usize = 96 << 10;
+
+/// A sample has lines of so many bytes on average.
+const LINES: Range<usize> = 8..2048;
+
+/// Bytes that stand between fields.
+const DELIMITERS: [u8; 5] = *b",\t;| ";
+
+/// One part in so many has to be gained in the sample, by lines that are not sure to be fields.
+const LEAST_GAIN: usize = 64;
+
+/// Fields that stay in the templates at most; those that may have so many different values in a
+/// sample at most, and so many are tried; and what each has to gain, as one part in so many.
+const MOST_KEPT: usize = 3;
+const MOST_VALUES: usize = 16;
+const MOST_TRIED: usize = 8;
+const LEAST_KEPT_GAIN: usize = 128;
+
+/// The slots that make a sample of `block` smallest, where that is enough smaller. This is for
+/// those who are no thread of the `pool`.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
+    let sample = sample(block, WINDOW);
+    let candidates = candidates(&sample);
+    if candidates.is_empty() {
+        return Ok(None);
+    }
+    let ways = [None].into_iter().chain(candidates.into_iter().map(Some));
+    let sizes = pool.map(ways, |tokens| Ok((size_apart(&sample, tokens)?, tokens)));
+    let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let (whole, _) = sizes[0];
+    let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
+    let (size, tokens) = match best {
+        (size, Some(Tokens::Fields(delimiter))) => keep_fields(&sample, delimiter, size, pool)?,
+        (size, Some(Tokens::Words)) => {
+            let merged = size_apart(&sample, Some(Tokens::MergedWords))?;
+            let tokens = if merged < size { Tokens::MergedWords } else { Tokens::Words };
+            (size.min(merged), Some(tokens))
+        }
+        (size, tokens) => (size, tokens),
+    };
+    Ok(tokens.filter(|tokens| tokens.gain_enough(size, whole)))
+}
+
+impl Tokens {
+    /// Whether a sample that took `whole` bytes has to be taken apart where it then takes `size`.
+    pub fn gain_enough(&self, size: usize, whole: usize) -> bool {
+        let least = if *self == Tokens::Reads { 0 } else { whole / LEAST_GAIN };
+        size < whole - least
+    }
+}
+
+/// The fields of `sample` that are slots, where all together make it `size`: without those that
+/// make it smaller as parts of the templates, one after the other.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub(super) fn keep_fields(
+    sample: &[u8],
+    delimiter: u8,
+    mut size: usize,
+    pool: &Threads,
+) -> Result<(usize, Option<Tokens>), Flaw> {
+    let mut places = places_of_few_values(sample, delimiter);
+    let mut kept = Kept::NONE;
+    let mut tokens = Tokens::Fields(delimiter);
+    for _ in 0..MOST_KEPT {
+        let sizes = pool.map(places, |place| {
+            let tokens = Tokens::FieldsBy(delimiter, kept.and(place));
+            Ok((size_apart(sample, Some(tokens))?, place))
+        });
+        let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        let Some(&(least, best)) = sizes.iter().min() else { break };
+        if least >= size - size / LEAST_KEPT_GAIN {
+            break;
+        }
+        // What gains nothing now gains nothing beside another, as a rule.
+        let others = sizes.iter().filter(|&&(of, place)| of < size && place != best);
+        places = others.map(|&(_, place)| place).collect();
+        (size, kept) = (least, kept.and(best));
+        tokens = Tokens::FieldsBy(delimiter, kept);
+    }
+    Ok((size, Some(tokens)))
+}
+
+/// The places of the first fields that have few different values, but more than one.
+fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
+    let mut slots = Vec::new();
+    let mut values = vec![HashSet::new(); Kept::MOST];
+    for line in sample.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+        Tokens::Fields(delimiter).find(line, &mut slots);
+        for (slot, values) in slots.iter().zip(&mut values) {
+            if values.len() <= MOST_VALUES {
+                values.insert(&line[slot.clone()]);
+            }
+        }
+    }
+    let few = values.iter().enumerate().filter(|(_, of)| (2..=MOST_VALUES).contains(&of.len()));
+    few.map(|(place, _)| place).take(MOST_TRIED).collect()
+}
+
+/// What a sample takes that is taken apart by `tokens`, or as it is.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
+    let Some(tokens) = tokens else { return coded_size(sample) };
+    match take_apart(sample, tokens, &Threads::Calling)? {
+        Some(apart) => Ok(coded_size(&apart.text)? + apart.side.len()),
+        None => Ok(usize::MAX),
+    }
+}
+
+/// Whole lines from all over `block`, out of a few windows of so many bytes; all of a block that
+/// has no more.
+pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
+    if block.len() <= WINDOWS * window {
+        return block.to_vec();
+    }
+    let step = block.len().saturating_sub(window) / (WINDOWS - 1);
+    let mut sample = Vec::new();
+    for start in (0..WINDOWS).map(|n| n * step) {
+        let window = &block[start..(start + window).min(block.len())];
+        let first = memchr::memchr(b'\n', window).map_or(window.len(), |feed| feed + 1);
+        let end = memchr::memrchr(b'\n', window).map_or(0, |feed| feed + 1);
+        sample.extend_from_slice(&window[first.min(end)..end]);
+    }
+    sample
+}
+
+/// The slots that the lines of a sample may have, none of them where they are no lines of fields.
+pub fn candidates(sample: &[u8]) -> Vec<Tokens> {
+    let reads = &sample[Tokens::Reads.start(sample)..];
+    if Tokens::Reads.next(reads).is_some() {
+        return vec![Tokens::Reads];
+    }
+    let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').collect();
+    let is_binary = sample.iter().filter(|&&byte| byte < b'\t').count() > lines.len() / 64;
+    if lines.len() < 16 || !LINES.contains(&(sample.len() / lines.len())) || is_binary {
+        return Vec::new();
+    }
+    let mut candidates = Vec::new();
+    let mut slots = Vec::new();
+    let mut slots_of = |line: &[u8], tokens: Tokens| {
+        tokens.find(line, &mut slots);
+        slots.len()
+    };
+    let with_words = lines.iter().filter(|line| slots_of(line, Tokens::Words) > 0).count();
+    if with_words * 2 > lines.len() {
+        candidates.push(Tokens::Words);
+    }
+    let fields = DELIMITERS.into_iter().map(Tokens::Fields);
+    for tokens in fields.chain([Tokens::Tuples]) {
+        let mut counts = [0; 64];
+        lines.iter().for_each(|line| counts[slots_of(line, tokens).min(63)] += 1);
+        // Fields of a table, not words of a text: most lines have as many.
+        counts[..3].fill(0);
+        counts.sort_unstable();
+        if (counts[63] + counts[62]) * 10 >= lines.len() * 6 {
+            candidates.push(tokens);
+        }
+    }
+    candidates
+}

@@ -1,0 +1,194 @@
+//! Raw block -> text and parameters.
+//!
+//! Parts of the block are parsed side by side, then columns are written side by side. What comes of
+//! it depends on the block alone.
+
+use super::choose_forms::Forms;
+use super::choose_packed::{self, Candidate};
+use super::column_form::Form;
+use super::column_values::{self, ColumnValues, Group, Templates, count};
+use super::merged_templates::{Merged, MergedTemplates};
+use super::parsed_lines::{Allowed, ParsedLines};
+use super::predictions::Room;
+use super::templates::write_number;
+use super::tokens::Tokens;
+use super::write_columns::{Writer, join};
+use crate::base::error::Flaw;
+use crate::base::leb128;
+use crate::base::threads::Threads;
+use std::ops::Range;
+
+/// Values of a block at most, with the groups that they are in, as a share of its bytes: this
+/// bounds the memory. A value takes 12 bytes and a group 16: with the block and its columns that is
+/// 6 bytes per byte, as much as the sort takes. Templates take up to 1.3 more where a block has as
+/// many as it may, and fewer values then.
+const BYTES_OF_VALUE: usize = 4;
+
+/// A block has so many parts at most, each of so many bytes at least.
+const MOST_PARTS: usize = 64;
+const LEAST_PART: usize = 256 << 10;
+
+/// Columns of so many values together are written in one task.
+const TASK: usize = 1 << 16;
+
+/// Where fields that stay in the templates make more of these, their values are not few, whatever a
+/// sample said of them: then no field stays.
+const MOST_BY_KEPT: usize = 4096;
+
+/// A block that is taken apart.
+#[derive(Debug)]
+pub struct Apart {
+    pub text: Vec<u8>,
+    /// The parameters.
+    pub side: Vec<u8>,
+    /// Where in the text the lines stand that fit no template: what is no line of fields at all,
+    /// if anything is.
+    pub whole_lines: Range<usize>,
+}
+
+/// Takes `block` apart by `tokens`. `None` where it has too many slots or does not get smaller.
+/// This is for those who are no thread of the `pool`.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub fn take_apart(block: &[u8], tokens: Tokens, pool: &Threads) -> Result<Option<Apart>, Flaw> {
+    let is_smaller = |apart: &Apart| apart.text.len() + apart.side.len() < block.len();
+    Ok(take_any_apart(block, tokens, pool)?.filter(is_smaller))
+}
+
+/// [`take_apart`], even where it does not get smaller.
+///
+/// # Errors
+/// [`Flaw::NO_MEMORY`].
+pub(super) fn take_any_apart(
+    block: &[u8],
+    tokens: Tokens,
+    pool: &Threads,
+) -> Result<Option<Apart>, Flaw> {
+    if u32::try_from(block.len()).is_err() {
+        return Ok(None);
+    }
+    let Some((parts, templates)) = parse(block, tokens, pool)? else { return Ok(None) };
+    let of_parts: usize = parts.iter().map(|part| part.values.len()).sum();
+    let Some(left) = (block.len() / BYTES_OF_VALUE).checked_sub(of_parts) else { return Ok(None) };
+    let lines: usize = parts.iter().map(|part| part.numbers.len()).sum();
+    let Some(values) = ColumnValues::new(block, parts, &templates, left, pool)? else {
+        return Ok(None);
+    };
+    let mut side = Vec::new();
+    leb128::write(templates.names.len(), &mut side);
+    leb128::write(lines * 2 + usize::from(!block.ends_with(b"\n")), &mut side);
+    let (text, whole_lines) = text(block, values, templates, &mut side, pool)?;
+    Ok(Some(Apart { text, side, whole_lines }))
+}
+
+/// The lines of `block` and their templates. `None` where there are too many values.
+fn parse(
+    block: &[u8],
+    tokens: Tokens,
+    pool: &Threads,
+) -> Result<Option<(Vec<ParsedLines>, Templates)>, Flaw> {
+    let mut templates = Templates::new(block.len());
+    let ranges = parts(block, tokens);
+    let parsed = |allowed: Allowed| -> Result<Option<Vec<ParsedLines>>, Flaw> {
+        let parse = |range| ParsedLines::of(block, range, tokens, allowed);
+        pool.map(ranges.iter().cloned(), parse).into_iter().collect()
+    };
+    let Some(parts) = parsed(&|_, _| true)? else { return Ok(None) };
+    let merged = match tokens {
+        Tokens::MergedWords => MergedTemplates::of(&parts, block.len()),
+        _ => MergedTemplates::default(),
+    };
+    let Some(parts) = merged.apply(parts, &ranges, pool)? else {
+        return parse(block, Tokens::Words, pool);
+    };
+    let all = parts.iter().fold(true, |all, part| all & templates.add(part));
+    if let Tokens::FieldsBy(delimiter, _) = tokens
+        && (!all || templates.names.len() > MOST_BY_KEPT)
+    {
+        drop(parts);
+        return parse(block, Tokens::Fields(delimiter), pool);
+    }
+    if all {
+        return Ok(Some((parts, templates)));
+    }
+    drop(parts);
+    let parts = parsed(&|hash, name| match merged.get(name) {
+        Some(Merged { named, .. }) => templates.have(named.hash, &named.name),
+        None => templates.have(hash, name),
+    })?;
+    let Some(parts) = parts else { return Ok(None) };
+    let parts = merged.apply(parts, &ranges, pool)?;
+    Ok(parts.map(|parts| (parts, templates)))
+}
+
+/// Parts of whole lines, or of whole records.
+fn parts(block: &[u8], tokens: Tokens) -> Vec<Range<usize>> {
+    let size = block.len().div_ceil(MOST_PARTS).max(LEAST_PART);
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while start < block.len() {
+        let least = (start + size).min(block.len());
+        let end = least + tokens.start(&block[least..]);
+        parts.push(start..end);
+        start = end;
+    }
+    parts
+}
+
+/// The text, and where in it the lines stand that fit no template.
+fn text(
+    block: &[u8],
+    values: ColumnValues,
+    templates: Templates,
+    side: &mut Vec<u8>,
+    pool: &Threads,
+) -> Result<(Vec<u8>, Range<usize>), Flaw> {
+    let mut front = Vec::new();
+    for name in &templates.names {
+        front.extend_from_slice(name);
+        front.push(b'\n');
+    }
+    for number in values.parts.iter().flat_map(|part| &part.lines.numbers) {
+        write_number((*number).into(), &mut front);
+    }
+    let columns = values.columns();
+    let writer = Writer { block, values: &values };
+    let chosen =
+        pool.map(tasks(&columns), |task| -> Result<Vec<(Form, Option<Candidate>)>, Flaw> {
+            let depth = |column: &[Group]| templates.depth(column[0].column);
+            let mut forms = Forms::new(&writer);
+            columns[task].iter().map(|column| forms.of(column, depth(column))).collect()
+        });
+    let chosen = chosen.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let (mut forms, candidates): (Vec<Form>, Vec<_>) = chosen.into_iter().flatten().unzip();
+    let candidates = candidates.into_iter().enumerate();
+    let candidates = candidates.filter_map(|(at, one)| Some((at, one?))).collect();
+    let packed = choose_packed::choose(&writer, &columns, tasks(&columns), candidates, pool);
+    side.extend(writer.packed(&columns, &packed, pool));
+    packed.iter().for_each(|&(at, _)| forms[at] = Form::Packed);
+    let mut room = Room::new();
+    for (column, form) in columns.iter().zip(&mut forms) {
+        if form.has_table() && !room.take(count(column)) {
+            *form = Form::Text;
+        }
+    }
+    let written = writer.write(&columns, &forms, pool)?;
+    let groups = values.into_groups();
+    join(front, &column_values::columns(&groups), &forms, written)
+}
+
+/// Columns that are worked on together.
+fn tasks(columns: &[&[Group]]) -> Vec<Range<usize>> {
+    let mut tasks = Vec::new();
+    let mut start = 0;
+    let mut values = 0;
+    for (at, column) in columns.iter().enumerate() {
+        values += count(column);
+        if values >= TASK || at + 1 == columns.len() {
+            tasks.push(start..at + 1);
+            (start, values) = (at + 1, 0);
+        }
+    }
+    tasks
+}

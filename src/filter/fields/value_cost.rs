@@ -1,0 +1,373 @@
+//! What the values of a column will take in about, in the forms it may have: the entropy of the
+//! values, and what each different one takes once. In integers, the same on every machine.
+
+use super::column_form::Form;
+use super::difference_bits::{bits, differences_by_key, fewest};
+use super::key_hashes::KeyHashes;
+use super::numbers::{self, Pattern};
+use super::predictions::hash;
+use super::symbol_cost::{Cost, Distinct, Places, cost, of_byte};
+
+/// Columns that take less as text have no other form.
+const LITTLE: Cost = 16 * 16;
+
+/// Predicted values have to gain one part in so many over text.
+const LEAST_GAIN: Cost = 32;
+
+/// All forms have to gain one part in so many where a sample is one of so many parts of its column,
+/// whose values repeat more often than those of the sample.
+const LEAST_SMALL_GAIN: Cost = 16;
+const SMALL: usize = 4;
+
+/// One of so many of the first values of a sample has to be predicted, of so many.
+const LEAST_PREDICTED: usize = 32;
+const TRIED: usize = 2048;
+
+/// Values that tell which slots may give numbers, alone and two of them together, and the slots
+/// before that may be these two. Columns of fewer values are not given by others.
+const LOOKED_AT: usize = 64;
+const SUMMED: usize = 64;
+const MOST_SUMMED: usize = 8;
+
+/// Numbers by other slots have to gain one part in so many over plain ones.
+const LEAST_MORE: Cost = 8;
+
+/// Values are no text where they have so many bytes on average, fewer where there are letters among
+/// them, and together so many different ones at most.
+const LONG: usize = 6;
+const LONG_HEX: usize = 4;
+const MOST_BYTES: usize = 16;
+
+/// Values are joined where they have so many bytes on average or more, all but one of so many are
+/// different, and where their lengths are another's so many different bytes at most.
+const LONG_JOINED: usize = 16;
+const MOST_ALIKE: usize = 16;
+const MOST_BYTES_JOINED: usize = 64;
+
+/// Some values of a column.
+pub(super) struct Sample<'b> {
+    pub own: Vec<&'b [u8]>,
+    pub hashes: Vec<u32>,
+    /// Each value's number among the different ones, and what each of these takes to spell.
+    numbers: Vec<u32>,
+    spelt: Vec<Cost>,
+    /// What a byte of them takes.
+    of_byte: Cost,
+    /// Whether all values of the column are far more.
+    is_small: bool,
+}
+
+impl<'b> Sample<'b> {
+    /// Of a column of `count` values.
+    pub fn new(own: Vec<&'b [u8]>, count: usize) -> Self {
+        let mut known = Distinct::new(own.len());
+        let mut different: Vec<&[u8]> = Vec::new();
+        let hashes: Vec<u32> = own.iter().map(|value| hash(value)).collect();
+        let numbers = own.iter().zip(&hashes).map(|(value, &hash)| {
+            let number = known.number(hash);
+            if number as usize == different.len() {
+                different.push(value);
+            }
+            number
+        });
+        let numbers = numbers.collect();
+        let of_byte = of_byte(&different);
+        let spelt = different.iter().map(|value| of_byte * (value.len() as u64 + 1)).collect();
+        let is_small = count >= own.len() * SMALL;
+        Sample { numbers, spelt, of_byte, own, hashes, is_small }
+    }
+
+    /// The form that takes the least and what it takes, where `keys` are those of this sample that
+    /// stand up to `distances` slots before its values.
+    pub fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> (Form, Cost) {
+        let mut best = (self.as_text(), Form::Text);
+        if best.0 < LITTLE {
+            return (Form::Text, best.0);
+        }
+        if self.is_small {
+            best.0 -= best.0 / LEAST_SMALL_GAIN;
+        }
+        let mut consider = |cost, form| {
+            if cost < best.0 {
+                best = (cost, form);
+            }
+        };
+        let patterns = [Some(Pattern::default()), self.pattern()].into_iter().flatten();
+        let parsed = patterns.filter_map(|pattern| Some((self.parsed(&pattern)?, pattern)));
+        let costs = parsed.map(|(own, pattern)| (self.as_numbers(&own), own, pattern));
+        if let Some((cost, own, pattern)) = costs.min_by_key(|&(cost, ..)| cost) {
+            consider(cost, Form::Numbers(pattern.clone()));
+            if self.own.len() >= LOOKED_AT {
+                self.numbers_by_others(&own, &pattern, distances, keys, &mut consider);
+            }
+        }
+        let mut last = Vec::new();
+        let mut counts = Vec::new();
+        for distance in 1..=distances {
+            let form = Form::Predicted { distance, raised: false };
+            let cost = self.as_predicted(distance, keys, best.0, &mut last, &mut counts);
+            let cost = cost.saturating_add(cost / LEAST_GAIN);
+            if cost < best.0 {
+                best = (cost, form);
+            }
+        }
+        let form = match best.1 {
+            Form::Text => self.as_they_are(distances, keys),
+            Form::Predicted { distance, .. } => {
+                Form::Predicted { distance, raised: self.are_no_text() }
+            }
+            form => form,
+        };
+        (form, best.0)
+    }
+
+    /// The form of values that nothing is known of.
+    fn as_they_are(&self, distances: usize, keys: &KeyHashes) -> Form {
+        let Bytes { of_value, different, are_letters, .. } = self.bytes();
+        let as_long = |distance: &usize| {
+            self.own.iter().enumerate().all(|(at, own)| own.len() == keys.key(*distance, at).len())
+        };
+        let is_one_length = self.own.iter().all(|own| own.len() == self.own[0].len());
+        let all_differ = self.spelt.len() >= self.own.len() - self.own.len() / MOST_ALIKE;
+        let distance = match all_differ && of_value >= LONG_JOINED {
+            true if is_one_length || are_letters && different <= MOST_BYTES => Some(0),
+            true if different <= MOST_BYTES_JOINED => (1..=distances).find(as_long),
+            _ => None,
+        };
+        match distance {
+            Some(distance) => Form::Joined { distance, raised: !are_letters },
+            None if self.are_no_text() => Form::Raised,
+            None => Form::Text,
+        }
+    }
+
+    /// Whether the values are long and of few different bytes: checksums.
+    fn are_no_text(&self) -> bool {
+        let Bytes { of_value, different, are_letters, have_letters } = self.bytes();
+        let least = if have_letters { LONG_HEX } else { LONG };
+        of_value >= least && different <= MOST_BYTES && !are_letters
+    }
+
+    fn bytes(&self) -> Bytes {
+        let mut known = [false; 256];
+        let mut bytes = 0;
+        let mut are_letters = true;
+        let mut have_letters = false;
+        let looked_at = &self.own[..self.own.len().min(LOOKED_AT)];
+        for value in looked_at {
+            bytes += value.len();
+            value.iter().for_each(|&byte| known[usize::from(byte)] = true);
+            are_letters &= value.iter().all(u8::is_ascii_alphabetic);
+            have_letters |= value.iter().any(u8::is_ascii_alphabetic);
+        }
+        let different = known.iter().filter(|&&known| known).count();
+        Bytes { of_value: bytes / looked_at.len().max(1), different, are_letters, have_letters }
+    }
+
+    /// Considers numbers of the pattern as differences to what other slots of the line tell: for
+    /// each way those slots alone that leave the fewest bits.
+    fn numbers_by_others(
+        &self,
+        own: &[Option<i64>],
+        pattern: &Pattern,
+        distances: usize,
+        keys: &mut KeyHashes<'b, '_>,
+        consider: &mut impl FnMut(Cost, Form),
+    ) {
+        let some = &own[..LOOKED_AT];
+        let mut consider = |cost, form| consider(cost + cost / LEAST_MORE, form);
+        let of_some = |distance: usize, most| {
+            bits(differences_by_key(some, keys.row(distance, LOOKED_AT)), most)
+        };
+        if let Some(distance) = fewest(1..=distances, of_some) {
+            let form = Form::NumbersByKey { distance, pattern: pattern.clone() };
+            let differences = differences_by_key(own, keys.row(distance, own.len()));
+            consider(self.as_differences(differences), form);
+        }
+        let keys = &*keys;
+        let slot = |distance, at| match distance {
+            0 => 0,
+            _ => numbers::of_slot(keys.key(distance, at)),
+        };
+        let few = &own[..SUMMED];
+        let distances = distances.min(MOST_SUMMED);
+        let slots = |distance| (0..few.len()).map(|at| slot(distance, at)).collect();
+        let slots: Vec<Vec<i64>> = (0..=distances).map(slots).collect();
+        let of_few = |(plus, minus): (usize, usize), most| {
+            let base = slots[plus].iter().zip(&slots[minus]).map(|(plus, minus)| plus - minus);
+            bits(few.iter().zip(base).map(|(own, base)| own.map(|own| own - base)), most)
+        };
+        let pairs =
+            (1..=distances).flat_map(|plus| (0..=distances).map(move |minus| (plus, minus)));
+        if let Some((plus, minus)) = fewest(pairs, of_few) {
+            let base = |at| slot(plus, at) - slot(minus, at);
+            let differences = (0..).zip(own).map(|(at, own)| own.map(|own| own - base(at)));
+            let form = Form::Sums { plus, minus, pattern: pattern.clone() };
+            consider(self.as_differences(differences), form);
+        }
+    }
+
+    /// The pattern of most values, if one is that of most.
+    fn pattern(&self) -> Option<Pattern> {
+        let mut pattern = None;
+        let mut votes = 0_usize;
+        for value in &self.own {
+            match Pattern::is_of(pattern.as_ref(), value) {
+                true => votes += 1,
+                false if votes == 0 => (pattern, votes) = (Pattern::of(value), 1),
+                false => votes -= 1,
+            }
+        }
+        pattern
+    }
+
+    /// The values as numbers of the pattern, where nine of ten are.
+    fn parsed(&self, pattern: &Pattern) -> Option<Vec<Option<i64>>> {
+        let mut others_left = self.own.len() / 10;
+        let mut numbers = Vec::with_capacity(self.own.len());
+        for value in &self.own {
+            let number = pattern.parse(value);
+            if number.is_none() {
+                others_left = others_left.checked_sub(1)?;
+            }
+            numbers.push(number);
+        }
+        Some(numbers)
+    }
+
+    /// What the values take as they are.
+    pub fn as_text(&self) -> Cost {
+        let mut counts = vec![0; self.spelt.len()];
+        self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
+        cost(&counts) + self.spelt.iter().sum::<Cost>()
+    }
+
+    fn as_numbers(&self, own: &[Option<i64>]) -> Cost {
+        let mut before = 0;
+        self.as_differences(own.iter().map(|&number| {
+            let number = number?;
+            Some(number - std::mem::replace(&mut before, number))
+        }))
+    }
+
+    /// The cost of differences, one for each value that is a number.
+    fn as_differences(&self, differences: impl Iterator<Item = Option<i64>>) -> Cost {
+        let mut known = Distinct::new(self.own.len());
+        let mut counts = Vec::new();
+        let mut new = Places::default();
+        let mut others = 0;
+        let mut bytes = Vec::new();
+        for (value, difference) in self.own.iter().zip(differences) {
+            let zigzag = difference.map(numbers::zigzag);
+            let symbol = zigzag.map_or_else(|| hash(value), |zigzag| hash(&zigzag.to_le_bytes()));
+            let number = known.number(symbol) as usize;
+            if number == counts.len() {
+                counts.push(0);
+                match zigzag {
+                    Some(zigzag) => {
+                        bytes.clear();
+                        numbers::write(zigzag, &mut bytes);
+                        new.add(&bytes);
+                    }
+                    None => others += value.len() as u64 + 2,
+                }
+            }
+            counts[number] += 1;
+        }
+        cost(&counts) + new.cost() + self.of_byte * others
+    }
+
+    /// The cost where the key at a distance predicts, if it does at all and takes less than `most`.
+    /// The other two hold what this needs.
+    fn as_predicted(
+        &self,
+        distance: usize,
+        keys: &mut KeyHashes<'b, '_>,
+        most: Cost,
+        last: &mut Vec<u32>,
+        counts: &mut Vec<u32>,
+    ) -> Cost {
+        let bits = self.own.len().next_power_of_two().ilog2() + 1;
+        last.clear();
+        last.resize(1 << bits, u32::MAX);
+        counts.clear();
+        counts.resize(self.spelt.len() + 1, 0);
+        // Those that are predicted are counted behind the different ones.
+        let mut new = 0;
+        let predicted = self.spelt.len();
+        let tried = TRIED.min(self.own.len());
+        for range in [0..tried, tried..self.own.len()] {
+            if range.start == TRIED && counts[predicted] as usize * LEAST_PREDICTED < TRIED {
+                return Cost::MAX;
+            }
+            keys.row(distance, range.end);
+            let hashes = &keys.known(distance)[range.clone()];
+            let values = self.numbers[range.clone()].iter().zip(&self.hashes[range.clone()]);
+            for ((at, key), (&number, own)) in range.zip(hashes).zip(values) {
+                let last = &mut last[(key >> (32 - bits)) as usize];
+                let before = std::mem::replace(last, number);
+                let is_key = || key == own && keys.key(distance, at) == self.own[at];
+                let is_predicted = before == number || before == u32::MAX && is_key();
+                counts[if is_predicted { predicted } else { number as usize }] += 1;
+            }
+            let spelt = self.spelt.iter().zip(&*counts).filter(|(_, count)| **count > 0);
+            new = self.of_byte + spelt.map(|(spelt, _)| spelt).sum::<Cost>();
+            if new >= most {
+                return Cost::MAX;
+            }
+        }
+        cost(counts) + new
+    }
+}
+
+/// The bytes of some values: how many one has on average, how many different ones there are, and
+/// whether all or some are letters.
+struct Bytes {
+    of_value: usize,
+    different: usize,
+    are_letters: bool,
+    have_letters: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::column_values::LineValue;
+    use super::super::parsed_lines::Value;
+    use super::*;
+
+    fn best(own: &[String], before: &[String]) -> Form {
+        let mut block = Vec::new();
+        let mut values = Vec::new();
+        for value in before.iter().zip(own).flat_map(|(before, own)| [before, own]) {
+            values.push(Value { start: block.len() as u32, len: value.len() as u32 });
+            block.extend_from_slice(value.as_bytes());
+        }
+        let mut keys = KeyHashes::new(&block, 1);
+        let own = (1..values.len()).step_by(2).map(|at| LineValue::new(&values, at));
+        keys.next(own.collect(), Vec::new());
+        Sample::new(keys.own(), before.len()).best_form(1, &mut keys).0
+    }
+
+    #[test]
+    fn the_form_is_that_of_the_values() {
+        let column = |value: fn(usize) -> String| (0..500).map(value).collect::<Vec<_>>();
+        let noise = column(|n| format!("{}", n * n * 7919 % 97));
+        let rising = column(|n| format!("{}", 12_345 + n * 3));
+        let padded = column(|n| format!("{:06}", n * 60));
+        let of_noise = column(|n| format!("name{}", n * n * 7919 % 97 * 31 % 1009));
+        let few = column(|n| ["a", "b", "c"][n * n % 1009 % 7 % 3].to_owned());
+        assert_eq!(best(&rising, &noise), Form::Numbers(Pattern::default()));
+        assert_eq!(best(&padded, &noise), Form::Numbers(Pattern::of(b"000000").unwrap()));
+        assert_eq!(best(&of_noise, &noise), Form::Predicted { distance: 1, raised: true });
+        assert_eq!(best(&few, &noise), Form::Text);
+        let of_key = column(|n| format!("{}", n * n * 7919 % 97 * 1009 % 500 + n * n % 3));
+        let pattern = Pattern::default();
+        let by_key = Form::NumbersByKey { distance: 1, pattern: pattern.clone() };
+        assert_eq!(best(&of_key, &noise), by_key);
+        let random = column(|n| format!("{}", n * 0x9E37_79B1 % 65_521));
+        let more = column(|n| format!("{}", n * 0x9E37_79B1 % 65_521 + 7 + n % 2));
+        assert_eq!(best(&more, &random), Form::Sums { plus: 1, minus: 0, pattern });
+        let checksums = column(|n| format!("{:08x}", n * 0x9E37_79B1 % 0xFFFF_FFFB));
+        assert_eq!(best(&checksums, &random), Form::Raised);
+    }
+}

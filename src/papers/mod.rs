@@ -1,0 +1,7 @@
+//! Suffix sorting as published, for comparison.
+//!
+//! | file | job |
+//! |---|---|
+//! | `distributed` | one text sorted by several processors, which exchange words |
+
+pub(crate) mod distributed;

@@ -1,0 +1,320 @@
+//! Compression of a raw stream into a frame: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
+//!
+//! Blocks flow reader -> first stage (filters, then the sort; a GPU codes too) -> second stage
+//! (slices, payload) -> writer through a [`Pipeline`]. Long work is done in one rayon pool of as
+//! many threads as the options say. The pipeline's own threads put blocks together and hand them
+//! on. `memory` plans the memory for it.
+
+use crate::base::allocation;
+use crate::base::error::{Error, Flaw, Result};
+use crate::base::threads::Threads;
+use crate::engine::block::BlockEncoder;
+use crate::engine::memory::Plan;
+use crate::engine::pipeline::Pipeline;
+use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare};
+use crate::engine::sorters;
+use crate::engine::thread_pool;
+use crate::frame::{CodedBlock, FrameWriter, IndexedBlocks};
+use crate::options::Options;
+use crate::options::events::Step;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::iter;
+use std::mem;
+use std::sync::Arc;
+
+/// Sizes of a compressed stream, and its index.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Bytes of the raw stream.
+    pub raw_size: u64,
+    /// Bytes of the compressed file, without padding after its last frame.
+    pub coded_size: u64,
+    /// Index of the blocks.
+    pub indexed: IndexedBlocks,
+}
+
+/// Compresses all of `input` into one frame.
+///
+/// As many blocks are compressed side by side as threads and memory allow. The output does not
+/// depend on either.
+///
+/// # Errors
+/// [`Error::Io`] from either side, [`Error::Limit`] if one block needs more memory than the options
+/// allow.
+///
+/// ```
+/// let text = b"to be or not to be".repeat(100);
+/// let mut file = Vec::new();
+/// let summary = bwz::compress(&text[..], &mut file, &bwz::Options::new())?;
+/// assert_eq!(summary.coded_size, file.len() as u64);
+/// assert!(file.len() < 300);
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub fn compress<R: Read + Send, W: Write>(
+    input: R,
+    output: W,
+    options: &Options,
+) -> Result<Summary> {
+    let cut = BlockCut::new(options);
+    let mut blocks =
+        RawBlocks::new(input, first_block_size(options), cut, options.listener.clone());
+    let first = blocks.next().transpose()?;
+    blocks.block_size = options.block_size();
+    let Some(mut first) = first else {
+        return Ok(finish(FrameWriter::start(output, 0)?)?.1);
+    };
+    // A first block that others follow may have been cut shorter than the others are.
+    first.alone = blocks.ended;
+    let block_size = if first.alone { first.raw.len() as u64 } else { options.block_size() };
+    if first.alone && thread_pool::calling_does(block_size, options) {
+        let (_, encoder) = plan(block_size, Threads::Calling, blocks.spare, options)?;
+        let mut writer = FrameWriter::start(output, block_size)?;
+        write(&mut writer, encoder.encode(first)?, options)?;
+        return Ok(finish(writer)?.1);
+    }
+    let work = if first.alone { block_size } else { u64::MAX };
+    let (plan, pipeline) = start(block_size, &options.for_work(work), blocks.spare.clone())?;
+    blocks.ahead = plan.ahead;
+    let mut writer = FrameWriter::start(output, block_size)?;
+    let alone = first.alone;
+    let blocks = iter::once(Ok(first)).chain(blocks);
+    let sink = |block| {
+        write(&mut writer, block, options)?;
+        if !alone {
+            writer.write_pending()?;
+        }
+        Ok(())
+    };
+    pipeline.run(blocks, sink, || options.listener.failed())?;
+    Ok(finish(writer)?.1)
+}
+
+/// Writes a block, as a step of its own for the listener.
+fn write<W: Write>(
+    writer: &mut FrameWriter<W>,
+    block: CodedBlock,
+    options: &Options,
+) -> Result<()> {
+    options.listener.time(block.number, Step::Write, || writer.block(&block))
+}
+
+/// Returns the size of the largest block that the memory allows.
+fn largest(options: &Options) -> u64 {
+    Plan::largest_block(options.allowance(), options.effort.into(), options.index)
+}
+
+/// Returns the size with which the first block is read. If blocks are larger than the memory
+/// allows, it is one byte more than the memory allows, which is enough to find that.
+fn first_block_size(options: &Options) -> u64 {
+    options.block_size().min(largest(options) + 1)
+}
+
+/// Ends the frame, and returns the output and the summary.
+fn finish<W: Write>(writer: FrameWriter<W>) -> Result<(W, Summary)> {
+    let (output, raw_size, coded_size, indexed) = writer.finish()?;
+    Ok((output, Summary { raw_size, coded_size, indexed }))
+}
+
+/// Plans the memory for blocks no larger than the first, and creates their encoder.
+fn plan(
+    first: u64,
+    pool: Threads,
+    spare: Spare,
+    options: &Options,
+) -> Result<(Plan, BlockEncoder)> {
+    // A first block that is too large was not read to its end, so the error is that of a full
+    // block.
+    let block_size = if first > largest(options) { options.block_size() } else { first };
+    let coding = options.effort.into();
+    let index = options.index;
+    let allowed = options.allowance().beside(sorters::blocks_on_gpus(block_size, options));
+    let plan = Plan::new(block_size, allowed, coding, index)?;
+    let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
+    Ok((plan, encoder))
+}
+
+/// Encoder shared by the workers of the first stage. When the last of them has ended, the GPUs are
+/// let go of, while blocks are still being coded and written.
+struct SortingStage(Arc<BlockEncoder>);
+
+impl Drop for SortingStage {
+    fn drop(&mut self) {
+        self.0.end_sorting();
+    }
+}
+
+/// Starts the two stages for blocks no larger than the first.
+fn start(
+    first: u64,
+    options: &Options,
+    spare: Spare,
+) -> Result<(Plan, Pipeline<RawBlock, CodedBlock, Error>)> {
+    let pool = Threads::Pool(thread_pool::pool(options)?.into());
+    let (plan, encoder) = plan(first, pool, spare, options)?;
+    let encoder = Arc::new(encoder);
+    let sorting = Arc::new(SortingStage(Arc::clone(&encoder)));
+    let coder = Arc::clone(&encoder);
+    let announce = move |block: &RawBlock| encoder.announce(block);
+    let sort = move |block| sorting.0.sort(block);
+    let code = move |sorted| coder.code(sorted);
+    let pipeline = Pipeline::start(plan.depth, announce, plan.workers, sort, plan.coders, code)?;
+    Ok((plan, pipeline))
+}
+
+/// Compresses the bytes that are written to it. The frame is complete only after
+/// [`Encoder::finish`].
+///
+/// Threads of its own compress the blocks. The caller of `write` writes them, so `W` never leaves
+/// the caller's thread. `flush` passes on the bytes that are ready. It does not cut a block short,
+/// since that would change the output.
+///
+/// ```
+/// use std::io::Write;
+///
+/// let mut encoder = bwz::Encoder::new(Vec::new(), &bwz::Options::new());
+/// encoder.write_all(b"one block of text")?;
+/// let (file, summary) = encoder.finish()?;
+/// assert_eq!(summary.raw_size, 17);
+/// assert_eq!(&file[..4], b"\xF7bwz");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Encoder<W: Write> {
+    options: Options,
+    block_size: usize,
+    block: Vec<u8>,
+    cut: BlockCut,
+    spare: Spare,
+    number: u64,
+    offset: u64,
+    state: EncoderState<W>,
+}
+
+/// State of an encoder. The frame's header holds the size of the first block, so it waits until
+/// that is known.
+#[allow(clippy::large_enum_variant, reason = "an encoder has one, which is hardly ever moved")]
+enum EncoderState<W: Write> {
+    Fresh(W),
+    Running {
+        writer: FrameWriter<W>,
+        pipeline: Pipeline<RawBlock, CodedBlock, Error>,
+    },
+    /// An error was returned; nothing more is written.
+    Failed,
+}
+
+impl<W: Write> fmt::Debug for Encoder<W> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Encoder").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl<W: Write> Encoder<W> {
+    /// Creates an encoder that writes one frame to `output`.
+    pub fn new(output: W, options: &Options) -> Self {
+        Encoder {
+            options: options.clone(),
+            block_size: first_block_size(options) as usize,
+            block: Vec::new(),
+            cut: BlockCut::new(options),
+            spare: Spare::default(),
+            number: 0,
+            offset: 0,
+            state: EncoderState::Fresh(output),
+        }
+    }
+
+    /// Compresses the rest, ends the frame and returns the output.
+    ///
+    /// # Errors
+    /// As [`compress`]; also if an earlier write has failed.
+    pub fn finish(mut self) -> Result<(W, Summary)> {
+        // A full block is cut as `compress` cuts it, which cannot know that nothing follows.
+        if self.block.len() == self.block_size {
+            self.submit(false)?;
+        }
+        if !self.block.is_empty() {
+            self.submit(true)?;
+        }
+        self.cut.warn(&self.options.listener);
+        match mem::replace(&mut self.state, EncoderState::Failed) {
+            EncoderState::Fresh(output) => finish(FrameWriter::start(output, 0)?),
+            EncoderState::Running { mut writer, mut pipeline } => {
+                pipeline.close();
+                while let Some(block) = pipeline.next() {
+                    write(&mut writer, block?, &self.options)?;
+                }
+                finish(writer)
+            }
+            EncoderState::Failed => Err(failed_before()),
+        }
+    }
+
+    /// Hands the gathered block to the pipeline. First it writes the blocks that are ready, and
+    /// waits for the oldest one if the pipeline is full.
+    fn submit(&mut self, is_last: bool) -> Result<()> {
+        let mut next = self.spare.take();
+        next.clear();
+        let mut bytes = mem::replace(&mut self.block, next);
+        let alone = self.offset == 0 && bytes.len() < self.options.block_size() as usize;
+        let (begun, sequences) = self.cut.cut(&mut bytes, is_last)?;
+        allocation::reserve(&mut self.block, begun.len()).ok_or(Flaw::NO_MEMORY)?;
+        self.block.extend(begun);
+        let number = self.number;
+        let offset = self.offset;
+        let raw = RawBlock { number, offset, raw: bytes.into(), alone, sequences };
+        self.number += 1;
+        self.offset += raw.raw.len() as u64;
+        // Until it is put back, an early return leaves the encoder failed.
+        let (mut writer, mut pipeline) = match mem::replace(&mut self.state, EncoderState::Failed) {
+            EncoderState::Fresh(output) => {
+                let block_size =
+                    if alone { raw.raw.len() as u64 } else { self.options.block_size() };
+                let work = if alone { block_size } else { u64::MAX };
+                let (_, pipeline) =
+                    start(block_size, &self.options.for_work(work), self.spare.clone())?;
+                (FrameWriter::start(output, block_size)?, pipeline)
+            }
+            EncoderState::Running { writer, pipeline } => (writer, pipeline),
+            EncoderState::Failed => return Err(failed_before()),
+        };
+        while (pipeline.is_full() || pipeline.is_ready())
+            && let Some(block) = pipeline.next()
+        {
+            write(&mut writer, block?, &self.options)?;
+            writer.write_pending()?;
+        }
+        pipeline.submit(Ok(raw));
+        self.state = EncoderState::Running { writer, pipeline };
+        Ok(())
+    }
+}
+
+fn failed_before() -> Error {
+    Error::Io(io::Error::other("the encoder has failed before"))
+}
+
+impl<W: Write> Write for Encoder<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if matches!(self.state, EncoderState::Failed) {
+            return Err(failed_before().into());
+        }
+        if self.block.len() == self.block_size {
+            self.submit(false)?;
+            self.block_size = self.options.block_size() as usize;
+        }
+        let taken = bytes.len().min(self.block_size - self.block.len());
+        allocation::reserve(&mut self.block, taken).ok_or(Flaw::NO_MEMORY).map_err(Error::from)?;
+        self.block.extend_from_slice(&bytes[..taken]);
+        Ok(taken)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.state {
+            EncoderState::Fresh(output) => output.flush(),
+            EncoderState::Running { writer, .. } => writer.flush(),
+            EncoderState::Failed => Err(failed_before().into()),
+        }
+    }
+}

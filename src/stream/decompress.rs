@@ -1,0 +1,278 @@
+//! Decompression of frames into the raw stream: [`decompress`] for a `Write`, [`Decoder`] as a
+//! `Read`.
+//!
+//! Blocks flow reader -> slice decoders -> inverse, filters undone and checksum -> writer through a
+//! [`Pipeline`]. The slices of one block after another and the lanes of one inverse are spread over
+//! the same rayon pool. If GPUs may decode and invert a block, the first stage passes it on
+//! unchanged. No byte is given out before its block's checksum is found right.
+
+use crate::base::error::{Error, Result};
+use crate::base::threads::Threads;
+use crate::engine::block::BlockDecoder;
+use crate::engine::pipeline::Pipeline;
+use crate::engine::raw::{Raw, Spare};
+use crate::engine::thread_pool;
+use crate::frame::{CodedBlock, FrameReader};
+use crate::options::events::Step;
+use crate::options::{MAX_BLOCK_SIZE, Options};
+use crate::stream::compress::Summary;
+use rayon::ThreadPool;
+use std::fmt;
+use std::io::{self, Read, Write};
+use std::iter;
+use std::mem;
+use std::sync::Arc;
+
+/// Decompresses all frames of `input`.
+///
+/// As many blocks are decompressed side by side as threads and memory allow, and written in order.
+///
+/// # Errors
+/// [`Error::Format`] if the input is damaged or not a bwz file: the output is right and complete up
+/// to that block. [`Error::Limit`] if a block needs more memory than the options allow,
+/// [`Error::OutputLimit`] if it makes more output. [`Error::Io`] from either side.
+///
+/// ```
+/// let options = bwz::Options::new();
+/// let mut file = Vec::new();
+/// bwz::compress(&b"a rose is a rose"[..], &mut file, &options)?;
+///
+/// let mut text = Vec::new();
+/// bwz::decompress(&file[..], &mut text, &options)?;
+/// assert_eq!(text, b"a rose is a rose");
+/// # Ok::<(), bwz::Error>(())
+/// ```
+///
+/// The output may also be a slice that has room for all bytes.
+/// [`Archive::raw_size`](crate::Archive::raw_size) returns the number of bytes that the file
+/// states, without decoding any. Bound that number before you allocate by it, since only decoding
+/// the whole file shows whether it is true.
+///
+/// ```
+/// # let options = bwz::Options::new();
+/// # let mut file = Vec::new();
+/// # bwz::compress(&b"a rose is a rose"[..], &mut file, &options)?;
+/// let size = bwz::Archive::open(std::io::Cursor::new(&file), &options)?.raw_size();
+/// assert_eq!(size, 16);
+/// let mut room = [0; 16];
+/// bwz::decompress(&file[..], &mut room[..], &options)?;
+/// assert_eq!(&room, b"a rose is a rose");
+/// # Ok::<(), bwz::Error>(())
+/// ```
+pub fn decompress<R: Read + Send, W: Write>(
+    input: R,
+    mut output: W,
+    options: &Options,
+) -> Result<Summary> {
+    let mut frames = FrameReader::new(input, options);
+    let mut number = 0;
+    let mut raw_size = 0;
+    let spare = Spare::default();
+    let mut write = |raw: Raw| {
+        raw_size += raw.len() as u64;
+        options.listener.time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
+        number += 1;
+        spare.keep_bytes(raw);
+        Ok(())
+    };
+    if let Some(raw) = small_first(&mut frames, options)? {
+        write(raw)?;
+    }
+    let mut pool = None;
+    if options.first_block_alone
+        && let Some(block_size) = frames.next_block_size()?
+    {
+        let (next, offset) = frames.place();
+        let (planned, pipeline) =
+            start_above(block_size, next, offset, &mut pool, &spare, options)?;
+        let first = iter::from_fn(|| frames.next_block(planned)).take(1);
+        pipeline.run(first, &mut write, || options.listener.failed())?;
+    }
+    while let Some(block_size) = frames.next_block_size()? {
+        let (next, offset) = frames.place();
+        let (planned, pipeline) =
+            start_above(block_size, next, offset, &mut pool, &spare, options)?;
+        let blocks = iter::from_fn(|| frames.next_block(planned));
+        pipeline.run(blocks, &mut write, || options.listener.failed())?;
+    }
+    output.flush()?;
+    Ok(Summary { raw_size, coded_size: frames.offset(), indexed: frames.indexed() })
+}
+
+/// Restores the first block if it is small. Most often no other follows, and no threads need to be
+/// started.
+fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Raw>> {
+    let size = frames.next_block_size()?;
+    let Some(size) = size.filter(|&size| thread_pool::calling_does(size, options)) else {
+        return Ok(None);
+    };
+    let (number, offset) = frames.place();
+    let decoder = BlockDecoder::new(size, Threads::Calling, Spare::default(), options);
+    let (_, decoder) = decoder.map_err(|e| e.at(number, offset))?;
+    frames.next_block(size).map(|block| decoder.restore(block?)).transpose()
+}
+
+/// Pipeline from coded blocks to their raw bytes.
+type Restoring = Pipeline<CodedBlock, Raw, Error>;
+
+/// Starts the stages for the blocks of a frame, and for somewhat larger ones if the memory allows:
+/// frames whose blocks grow little by little should not start the stages anew each time. Also
+/// returns the block size for which they were started. The next block has this number and offset;
+/// the offset tells how much of the input is left.
+fn start_above(
+    block_size: u64,
+    number: u64,
+    offset: u64,
+    pool: &mut Option<Arc<ThreadPool>>,
+    spare: &Spare,
+    options: &Options,
+) -> Result<(u64, Restoring)> {
+    let pool = match pool {
+        Some(pool) => pool,
+        none => none.insert(Arc::new(thread_pool::pool(options)?)),
+    };
+    let left = options.input_size.saturating_sub(offset);
+    let options = options.clone().input_size(left);
+    let rounded = block_size.max(1 << 20).next_power_of_two();
+    let roomy = rounded.min(MAX_BLOCK_SIZE);
+    let start = |size| start(size, pool, spare, &options).map(|pipeline| (size, pipeline));
+    let started = match start(roomy) {
+        Err(Error::Limit { .. }) => start(block_size),
+        started => started,
+    };
+    started.map_err(|e| e.at(number, offset))
+}
+
+/// Decoder shared by the workers of the last stage. When the last of them has ended, the GPUs are
+/// let go of, while blocks are still being written.
+struct RestoringStage(Arc<BlockDecoder>);
+
+impl Drop for RestoringStage {
+    fn drop(&mut self) {
+        self.0.end_restoring();
+    }
+}
+
+/// Starts the stages for blocks of up to `block_size` bytes. Blocks that have been written may
+/// leave their memory in `spare` for the next.
+pub(crate) fn start(
+    block_size: u64,
+    pool: &Arc<ThreadPool>,
+    spare: &Spare,
+    options: &Options,
+) -> Result<Restoring> {
+    let pool = Threads::Pool(Arc::clone(pool));
+    let (plan, decoder) = BlockDecoder::new(block_size, pool, spare.clone(), options)?;
+    let announced = Arc::new(decoder);
+    let decoder = Arc::clone(&announced);
+    let restoring = Arc::new(RestoringStage(Arc::clone(&decoder)));
+    let announce = move |block: &CodedBlock| announced.announce(block);
+    let decode = move |block| decoder.decode(block);
+    let finish = move |decoded| restoring.0.finish(decoded);
+    Ok(Pipeline::start(plan.depth, announce, plan.coders, decode, plan.workers, finish)?)
+}
+
+/// Decompresses the bytes that it reads. It works ahead on threads of its own.
+///
+/// The caller of `read` reads `R`, so it never leaves the caller's thread. While it waits for its
+/// source, so does the caller. Blocks that become ready meanwhile, or an error, are given out by
+/// the next `read` that returns. After an error every read is one.
+///
+/// ```
+/// use std::io::Read;
+///
+/// let mut file = Vec::new();
+/// bwz::compress(&b"a rose is a rose"[..], &mut file, &bwz::Options::new())?;
+///
+/// let mut text = String::new();
+/// bwz::Decoder::new(&file[..], &bwz::Options::new()).read_to_string(&mut text)?;
+/// assert_eq!(text, "a rose is a rose");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Decoder<R> {
+    options: Options,
+    pool: Option<Arc<ThreadPool>>,
+    frames: FrameReader<R>,
+    /// A pipeline, and the block size that its memory was planned for.
+    running: Option<(u64, Restoring)>,
+    raw: Raw,
+    spare: Spare,
+    given: usize,
+    failed: bool,
+}
+
+impl<R> fmt::Debug for Decoder<R> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Decoder").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl<R: Read> Decoder<R> {
+    /// Creates a decoder of all frames of `input`.
+    pub fn new(input: R, options: &Options) -> Self {
+        Decoder {
+            options: options.clone(),
+            pool: None,
+            frames: FrameReader::new(input, options),
+            running: None,
+            raw: Raw::Bytes(Vec::new()),
+            spare: Spare::default(),
+            given: 0,
+            failed: false,
+        }
+    }
+
+    /// Returns the next block's raw bytes, or `None` at the end.
+    fn next_block(&mut self) -> Result<Option<Raw>> {
+        loop {
+            if self.running.is_none() {
+                let Some(block_size) = self.frames.next_block_size()? else {
+                    return Ok(None);
+                };
+                let (number, offset) = self.frames.place();
+                let pool = &mut self.pool;
+                let started =
+                    start_above(block_size, number, offset, pool, &self.spare, &self.options);
+                self.running = Some(started?);
+            }
+            let (planned, pipeline) = self.running.as_mut().expect("just started");
+            while !pipeline.is_full()
+                && let Some(block) = self.frames.next_block(*planned)
+            {
+                pipeline.submit(block);
+                // Reading may take long, so blocks that are ready wait for one block at most.
+                if pipeline.is_ready() {
+                    break;
+                }
+            }
+            match pipeline.next() {
+                Some(raw) => return raw.map(Some),
+                None => self.running = None,
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.failed {
+            return Err(io::Error::other("the decoder has failed before"));
+        }
+        if self.given == self.raw.len() {
+            self.given = 0;
+            self.spare.keep_bytes(mem::replace(&mut self.raw, Raw::Bytes(Vec::new())));
+            match self.next_block() {
+                Ok(block) => self.raw = block.unwrap_or(Raw::Bytes(Vec::new())),
+                Err(e) => {
+                    self.running = None;
+                    self.failed = true;
+                    return Err(e.into());
+                }
+            }
+        }
+        let count = out.len().min(self.raw.len() - self.given);
+        self.raw.read_at(self.given, &mut out[..count]);
+        self.given += count;
+        Ok(count)
+    }
+}
