@@ -189,7 +189,8 @@ fn fatbins(sources: &[PathBuf]) -> String {
 
 /// Makes a constant of each `#define NAME 5`. The comment line above it becomes its doc.
 fn constants(header: &str) -> String {
-    let (mut code, mut above) = (String::new(), "");
+    let mut code = String::new();
+    let mut above = "";
     for line in header.lines() {
         if let Some((name, value)) = line.strip_prefix("#define ").and_then(|d| d.split_once(' ')) {
             let _ = writeln!(

@@ -44,7 +44,8 @@ impl Handle {
         work: impl FnOnce(&mut bwz::Archive<Input>) -> bwz::Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let stop = Stop::default();
-        let (Handle { archive, stop: shared, source }, mine) = (self.clone(), stop.clone());
+        let Handle { archive, stop: shared, source } = self.clone();
+        let mine = stop.clone();
         let done = wait::on_thread(py, &stop, move || {
             let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
             *shared.lock().unwrap_or_else(PoisonError::into_inner) = mine;

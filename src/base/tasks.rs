@@ -55,7 +55,7 @@ pub fn map_with<T: Send, R: Send>(
     work: impl Fn(T) -> R + Sync,
 ) -> Vec<R> {
     let items: Vec<T> = items.into_iter().collect();
-    let work: _ = &work;
+    let work = &work;
     let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
     let pairs = items.into_iter().zip(&mut results);
     execute(pairs.map(|(item, out)| Box::new(move || *out = Some(work(item))) as Task).collect());

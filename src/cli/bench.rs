@@ -4,8 +4,8 @@
 use crate::cli::arguments::args::{BenchArgs, Talk};
 use crate::cli::arguments::size::{human, ratio_text};
 use crate::cli::files::descriptors;
-use crate::cli::files::files::{self, Directories};
 use crate::cli::files::input::OpenInput;
+use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity, printable};
 use crate::cli::report::exit::Exit;
 use bwz::{Options, Result};
@@ -23,7 +23,7 @@ pub fn run(args: &BenchArgs) -> Exit {
     };
     if !args.files.is_empty() {
         let talk = Talk { verbose: 0, quiet: false, no_progress: true };
-        return files::each(
+        return named_files::each(
             &args.files,
             Directories::Refused,
             talk,

@@ -189,7 +189,7 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     // Two slices of static rANS take less time together on one thread than one after the other.
     let together = if decoder.0.is_some() { 2 } else { 1 };
     let mut tasks: Vec<(usize, Task)> = Vec::new();
-    let mut jobs: _ = Vec::new();
+    let mut jobs = Vec::new();
     for (k, (coded, &size)) in slices.iter().zip(raw_sizes).enumerate() {
         let out = bwt.split_off_mut(..size as usize).ok_or(Flaw::WRONG_SLICES)?;
         jobs.push(SliceJob { coded: coded.as_ref(), out });

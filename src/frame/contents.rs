@@ -223,7 +223,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         return Err(misfit());
     }
     let SeekTableContent { blocks, sequences, records } =
-        read_seek_table(input, table_start, &footer, (start, room))?;
+        read_seek_table(input, table_start, &footer, start, room)?;
     let mut frame = FrameInfo {
         coded: start..end,
         raw: 0..footer.total_raw_size,
@@ -302,7 +302,8 @@ fn read_seek_table(
     input: &mut dyn ReadSeek,
     table_start: u64,
     footer: &Footer,
-    (start, table_room): (u64, TableRoom),
+    start: u64,
+    table_room: TableRoom,
 ) -> Result<SeekTableContent> {
     let located = |flaw: Flaw| flaw.at(None, table_start);
     let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;

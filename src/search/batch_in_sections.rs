@@ -54,7 +54,7 @@ fn by_sequence(
     for range in stretches(&all, section, session)? {
         let patterns = &patterns[range.clone()];
         let given = &batch.patterns[range];
-        let case = matches_case.then(|| MatchedCase { patterns: given, layouts: &mut *layouts });
+        let case = matches_case.then_some(MatchedCase { patterns: given, layouts: &mut *layouts });
         let mut some = search_some(&Batch { patterns, ..all }, section, session, case)?;
         if matches_case {
             let wanted = batch.limit.unwrap_or(0);

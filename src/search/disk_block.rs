@@ -218,8 +218,8 @@ impl<'a> DiskBlock<'a> {
         let coded = self.file_block.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
-            let kept = (count, 1 << self.shape.sample_rate_log);
-            DiskSamples::read(&coded, kept, self.text_size(), index.primary_index, *wide)
+            let rate = 1 << self.shape.sample_rate_log;
+            DiskSamples::read(&coded, count, rate, self.text_size(), index.primary_index, *wide)
         };
         samples().map_err(|flaw| self.file_block.flaw(flaw))
     }

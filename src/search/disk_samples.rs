@@ -20,7 +20,8 @@ impl DiskSamples {
     /// Reads those of a text of `len` bytes, whose first sample is `primary`.
     pub fn read(
         coded: &[u8],
-        (count, rate): (usize, u32),
+        count: usize,
+        rate: u32,
         len: usize,
         primary: u64,
         wide: bool,

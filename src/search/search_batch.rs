@@ -216,7 +216,7 @@ impl Batch<'_> {
         let reach = if file_blocks.len() > 1 { size.longest - 1 } else { 0 };
         for group in file_blocks.chunks(self.side_by_side(file_blocks, session)) {
             let limits = self.limits(&found.positions);
-            let opened = self.open(group, (size, reach), session)?;
+            let opened = self.open(group, size, reach, session)?;
             let held = found.positions.par_iter().map(|positions| positions.len() as u64).sum();
             let search = BlockSearch {
                 patterns: self.patterns,
@@ -226,8 +226,7 @@ impl Batch<'_> {
                 side_by_side: group.len() as u64,
                 listener: &session.listener,
             };
-            let job = (&search, size.symbols, reach);
-            let searched = self.find(opened, group, job, session)?;
+            let searched = self.find(opened, group, &search, size.symbols, reach, session)?;
             for (searched, file_block) in searched.into_iter().zip(group) {
                 let saved_by_text = searched.saved_by_text;
                 self.gather(&mut found, searched.found, file_block.searched.start);
@@ -281,7 +280,8 @@ impl Batch<'_> {
     fn open<'a>(
         &self,
         group: &'a [FileBlock<'a>],
-        (size, reach): (BatchSize, usize),
+        size: BatchSize,
+        reach: usize,
         session: &mut Session,
     ) -> Result<Vec<SearchedBlock<'a>>> {
         let kept: Vec<_> = group.iter().map(|file_block| session.take(file_block.number)).collect();
@@ -342,7 +342,9 @@ impl Batch<'_> {
         &self,
         opened: Vec<SearchedBlock<'a>>,
         group: &'a [FileBlock<'a>],
-        (search, symbols, reach): (&BlockSearch, u64, usize),
+        search: &BlockSearch,
+        symbols: u64,
+        reach: usize,
         session: &Session,
     ) -> Result<Vec<Searched<'a>>> {
         let one = |block: SearchedBlock<'a>, file_block, lease: &mut GpuLease| {

@@ -75,7 +75,7 @@ pub fn text(size: usize) -> Vec<u8> {
         let a = next(&mut state) as usize;
         let b = next(&mut state) as usize;
         bytes.extend_from_slice(words[(a % words.len()) * (b % words.len()) / words.len()]);
-        bytes.push(if a % 11 == 0 { b'\n' } else { b' ' });
+        bytes.push(if a.is_multiple_of(11) { b'\n' } else { b' ' });
     }
     bytes.truncate(size);
     bytes

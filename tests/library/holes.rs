@@ -68,7 +68,7 @@ fn uint5(number: u64) -> Vec<u8> {
 
 /// A frame with an area of `area` bytes for its blocks, which starts with `front`, and a seek table
 /// of `count` entries in `size` bytes, of which the first is `entry`.
-fn frame(front: &[u8], area: u64, (count, size): (u64, u64), entry: &[u8]) -> Sparse {
+fn frame(front: &[u8], area: u64, count: u64, size: u64, entry: &[u8]) -> Sparse {
     let start = [&compressed(b"", 1)[..5], &[0; 2], &uint5(1 << 39)].concat();
     let start = [&sealed(&[&start]), front].concat();
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0];
@@ -87,7 +87,7 @@ fn one_large_block(size: u64) -> Sparse {
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 0, 0, 0, 0];
     let header = sealed(&[&marker, &uint5(size), &uint5(size), &[0; 16]]);
     let entry = [0_u64.to_le_bytes(), 16_u64.to_le_bytes()].concat();
-    frame(&header, 42 + size, (1, 16), &entry)
+    frame(&header, 42 + size, 1, 16, &entry)
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn the_payload_of_a_block_above_the_memory_limit_is_not_read_to_refuse_it() {
 fn a_seek_table_that_the_memory_does_not_hold_is_not_read() {
     let count = 1 << 30;
     let area = 43 << 30;
-    let end = Archive::open(frame(&[], area, (count, 16 * count), &[]), &options(1));
+    let end = Archive::open(frame(&[], area, count, 16 * count, &[]), &options(1));
     let Err(Error::Limit { what, needed, .. }) = end else { panic!("{end:?}") };
     assert!(what.contains("1073741824 blocks") && needed > 16 * count, "{what}");
 }

@@ -115,10 +115,10 @@ mod tests {
             let mut texts = Texts::new(width);
             texts.add(a, true, true);
             texts.add(b, true, true);
-            let (a, b) = (0, a.len() / width);
+            let second = a.len() / width;
             for n in 0..20 / width {
-                let a = texts.spot(a + n);
-                let b = texts.spot(b + n);
+                let a = texts.spot(n);
+                let b = texts.spot(second + n);
                 let before = if n == 0 { 0 } else { n * width - 1 } / width;
                 assert_eq!(texts.common_before(a, b, 99), before, "{width} {n}");
                 assert_eq!(texts.common_before(a, b, 2), before.min(2));

@@ -5,9 +5,9 @@ use crate::cli::analysis::repeats_report::{RepeatsReport, print};
 use crate::cli::arguments::repeats_args::RepeatsArgs;
 use crate::cli::arguments::usage;
 use crate::cli::files::descriptors;
-use crate::cli::files::files;
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::named_files;
 use crate::cli::files::output::{Destination, Output, Rules};
 use crate::cli::files::reopened_file::{OpenFiles, ReopenedFile};
 use crate::cli::report::console::{self, Activity};
@@ -151,7 +151,7 @@ impl Collection {
             }
             let path = match name {
                 Name::Stdin => PathBuf::from("stdin"),
-                Name::File(path) => match files::decompressed_name(path, None) {
+                Name::File(path) => match named_files::decompressed_name(path, None) {
                     Some(path) if self.inputs[n].is_compressed() => path,
                     _ => path.clone(),
                 },

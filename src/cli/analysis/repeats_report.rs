@@ -71,7 +71,8 @@ impl RepeatsReport<'_> {
         if !self.args.output.is_empty() {
             talk.state(format_args!("{removed} of {of} are cut out ({:.2} %)", share(removed)));
         }
-        if self.found.parts > 1 && !(!self.args.across.is_empty() && self.found.parts == 2) {
+        let usual = if self.args.across.is_empty() { 1 } else { 2 };
+        if self.found.parts > usual {
             talk.sum_up(format_args!("read in {}", count(self.found.parts as u64, "part")));
         }
     }

@@ -2,9 +2,9 @@
 
 use crate::cli::arguments::args::CatArgs;
 use crate::cli::arguments::size::count;
-use crate::cli::files::files::{self, Directories};
 use crate::cli::files::input::{self, OpenInput};
 use crate::cli::files::input_name::Name;
+use crate::cli::files::named_files::{self, Directories};
 use crate::cli::files::output::Output;
 use crate::cli::files::stoppable_input::Stop;
 use crate::cli::report::console::Activity;
@@ -18,7 +18,7 @@ use std::io;
 pub fn run(args: &CatArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options());
     let event_lines = EventLines::default();
-    files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
+    named_files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
         let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
         match args.range[..] {
             [] => whole(name, args, listening),

@@ -4,12 +4,12 @@
 use crate::cli::arguments::args::{FileArgs, IndexArgs, IndexOf, Mode};
 use crate::cli::arguments::size::{human, index_text, ratio_text};
 use crate::cli::files::file_checks;
-use crate::cli::files::files::{self, Directories};
 use crate::cli::files::foreign_input::ForeignInput;
 use crate::cli::files::input::{self, InputSource, OpenInput};
 use crate::cli::files::input_name::Name;
 use crate::cli::files::known_formats::{self, Format};
 use crate::cli::files::list_command;
+use crate::cli::files::named_files::{self, Directories};
 use crate::cli::files::output::{self, Destination, Output, Rules};
 use crate::cli::files::process_ranks;
 use crate::cli::report::console;
@@ -36,7 +36,7 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     let fail = |e: Error| console::fail(&e);
     file_checks::check(asked, args).map_err(fail)?;
     let options = options(args).map_err(fail)?;
-    let wanted: files::Wanted = &|path| wanted(args, path);
+    let wanted: named_files::Wanted = &|path| wanted(args, path);
     let walk = if args.recursive { Directories::Walked(wanted) } else { Directories::Walkable };
     let (mode, task) = match args.mode.mode() {
         Mode::List => return Ok(list_command::run(args, walk, &options)),
@@ -47,7 +47,7 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     let event_lines =
         EventLines::with(args.trace.first().map(PathBuf::as_path), args.force).map_err(fail)?;
     let job = FileJob { args, mode, options, event_lines };
-    let worst = files::each(&args.files, walk, args.talk, task, |name| job.one(name));
+    let worst = named_files::each(&args.files, walk, args.talk, task, |name| job.one(name));
     let ended = job.event_lines.end(args.talk).map_err(fail);
     Ok(worst.max(ended.err().unwrap_or_default()))
 }
@@ -60,7 +60,7 @@ fn options(args: &FileArgs) -> Result<Options> {
 
 /// Whether a file in a directory that is walked is taken: by its name it is compressed, or is not.
 fn wanted(args: &FileArgs, path: &Path) -> bool {
-    files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
+    named_files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
 }
 
 /// Compares what the tables of a file that can be read by position say of records with its blocks.
@@ -207,18 +207,18 @@ impl FileJob<'_> {
 
     fn compressed(&self, path: &Path) -> Result<Destination> {
         let suffix = self.args.suffix.as_deref();
-        if files::has_suffix(path, suffix) && !self.args.force {
+        if named_files::has_suffix(path, suffix) && !self.args.force {
             return Err(Error::Usage(
                 "is compressed already by its name; -f compresses it all the same".into(),
             ));
         }
         let is_read = self.args.decompress_input && Format::of_file(path).is_some();
         let named = if is_read { known_formats::name_inside(path) } else { path.to_owned() };
-        Ok(Destination::Derived(files::compressed(&named, suffix)))
+        Ok(Destination::Derived(named_files::compressed(&named, suffix)))
     }
 
     fn decompressed_name(&self, path: &Path) -> Result<Destination> {
-        let name = files::decompressed_name(path, self.args.suffix.as_deref());
+        let name = named_files::decompressed_name(path, self.args.suffix.as_deref());
         name.map(Destination::Derived).ok_or_else(|| {
             Error::Usage(
                 "its name does not end in .bwz or .tbwz; say with -o FILE or -c where to, or with -S what it ends in"

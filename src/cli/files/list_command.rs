@@ -5,9 +5,9 @@ use crate::cli::arguments::args::FileArgs;
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size::{self, human, index_text, ratio, ratio_text};
 use crate::cli::files::descriptors;
-use crate::cli::files::files::{self, Directories};
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity, printable};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
@@ -23,13 +23,13 @@ use std::ops::Range;
 pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
     if args.records {
         let event_lines = EventLines::default();
-        return files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
+        return named_files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
             let options = event_lines.add_to(options, name, args.talk, None);
             print_records(name, args.talk, &options)
         });
     }
     let mut listings = Vec::new();
-    let exit = files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
+    let exit = named_files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
         listings.push(Listing::of(name, options)?);
         Ok(())
     });
@@ -233,9 +233,10 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
     }
     for listing in listings {
         let Listing { name, compressed_size, uncompressed_size, .. } = listing;
-        let counts = (listing.frames.len(), listing.blocks.len());
+        let frames = listing.frames.len();
+        let blocks = listing.blocks.len();
         let index = listing.index();
-        row(&mut out, counts, *compressed_size, *uncompressed_size, &index, &shown(name))?;
+        row(&mut out, frames, blocks, *compressed_size, *uncompressed_size, &index, &shown(name))?;
         if verbose {
             print_blocks(&mut out, listing)?;
         }
@@ -248,19 +249,18 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
 
 fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
     let sum = |of: fn(&Listing) -> u64| listings.iter().map(of).sum::<u64>();
-    let counts = (
-        listings.iter().map(|listing| listing.frames.len()).sum(),
-        listings.iter().map(|listing| listing.blocks.len()).sum(),
-    );
+    let frames = listings.iter().map(|listing| listing.frames.len()).sum();
+    let blocks = listings.iter().map(|listing| listing.blocks.len()).sum();
     let coded = sum(|listing| listing.compressed_size);
     let raw = sum(|l| l.uncompressed_size);
     writeln!(out, "{}", "-".repeat(95))?;
-    row(out, counts, coded, raw, "", &format!("{} files", listings.len()))
+    row(out, frames, blocks, coded, raw, "", &format!("{} files", listings.len()))
 }
 
 fn row(
     out: &mut impl Write,
-    (frames, blocks): (usize, usize),
+    frames: usize,
+    blocks: usize,
     coded: u64,
     raw: u64,
     index: &str,

@@ -7,7 +7,7 @@
 //! | `cat_command` | cat |
 //! | `list_command` | list |
 //! | `recover_command` | recover |
-//! | `files` | which files are meant |
+//! | `named_files` | which files are meant |
 //! | `input_name` | what inputs and outputs are called |
 //! | `input` | opening an input |
 //! | `stoppable_input` | an input that a signal or an error ends |
@@ -26,12 +26,12 @@ pub(crate) mod cat_command;
 pub(crate) mod descriptors;
 pub(crate) mod file_checks;
 pub(crate) mod file_commands;
-pub(crate) mod files;
 pub(crate) mod foreign_input;
 pub(crate) mod input;
 pub(crate) mod input_name;
 pub(crate) mod known_formats;
 pub(crate) mod list_command;
+pub(crate) mod named_files;
 pub(crate) mod output;
 pub(crate) mod parallel_reads;
 pub(crate) mod process_ranks;

@@ -5,9 +5,9 @@ use crate::cli::arguments::search_args::{LocateArgs, SearchArgs};
 use crate::cli::arguments::shared_args::Talk;
 use crate::cli::arguments::size::{count as count_of, read_cost};
 use crate::cli::arguments::usage;
-use crate::cli::files::files::{self, Directories};
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
@@ -123,11 +123,11 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     let patterns_failed = OnceLock::new();
     let search = FileCounts { args, patterns, wanted, form, event_lines, options, patterns_failed };
     let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
-    let is_compressed: files::Wanted = &|path| files::has_suffix(path, None);
+    let is_compressed: named_files::Wanted = &|path| named_files::has_suffix(path, None);
     let directories =
         if args.recursive { Directories::Walked(is_compressed) } else { Directories::Walkable };
     let mut searched = 0;
-    let exit = files::each(&files, directories, args.talk, Activity::Reading, |name| {
+    let exit = named_files::each(&files, directories, args.talk, Activity::Reading, |name| {
         searched += 1;
         if is_quiet && printer.printed.found_any {
             return Ok(());
@@ -205,7 +205,7 @@ impl FileCounts<'_> {
                 BatchFound::Matches(matches) => {
                     let looks = self.looks();
                     let hits = located(&batch, first, matches, looks, folds);
-                    print_located(hits, looks, surroundings.as_mut(), (name, printer))?;
+                    print_located(hits, looks, surroundings.as_mut(), name, printer)?;
                 }
             }
             self.patterns.recycle(batch);
@@ -299,7 +299,7 @@ impl FileCounts<'_> {
             let batch = batch.map_err(SearchFailure::OfPatterns)?;
             any = true;
             let all = 0..batch.len();
-            if self.search_pieces(searcher, everywhere, (batch, all), &searched)?.is_break() {
+            if self.search_pieces(searcher, everywhere, batch, all, &searched)?.is_break() {
                 return Ok(());
             }
         }
@@ -316,7 +316,8 @@ impl FileCounts<'_> {
         &self,
         searcher: &mut Searcher<'_>,
         everywhere: u64,
-        (batch, some): (PatternBatch, Range<usize>),
+        batch: PatternBatch,
+        some: Range<usize>,
         searched: &Sender<FoundPiece>,
     ) -> Result<ControlFlow<()>, SearchFailure> {
         let patterns = batch.bytes(self.patterns.parsers);
@@ -324,12 +325,16 @@ impl FileCounts<'_> {
             Err(e @ Error::Limit { .. }) => {
                 let Some(middle) = batch.middle(some.clone()) else { return Err(e.into()) };
                 drop(patterns);
-                let first = (batch.clone(), some.start..middle);
-                if self.search_pieces(searcher, everywhere, first, searched)?.is_break() {
+                let first = some.start..middle;
+                let batch_again = batch.clone();
+                if self
+                    .search_pieces(searcher, everywhere, batch_again, first, searched)?
+                    .is_break()
+                {
                     return Ok(ControlFlow::Break(()));
                 }
-                let second = (batch, middle..some.end);
-                return self.search_pieces(searcher, everywhere, second, searched);
+                let second = middle..some.end;
+                return self.search_pieces(searcher, everywhere, batch, second, searched);
             }
             found => found?,
         };
@@ -536,7 +541,8 @@ fn print_located<'s>(
     found: impl Iterator<Item = (NamedPattern<'s>, Hits)>,
     looks: Looks,
     mut surroundings: Option<&mut Surroundings>,
-    (name, printer): (&Name, &mut Printer),
+    name: &Name,
+    printer: &mut Printer,
 ) -> Result<()> {
     let at_a_time = surroundings.as_ref().map_or(looks.matches, |around| around.at_a_time(looks));
     let mut found = found.peekable();

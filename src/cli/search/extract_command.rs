@@ -3,8 +3,8 @@
 
 use crate::cli::arguments::search_args::ExtractArgs;
 use crate::cli::arguments::size::read_cost;
-use crate::cli::files::files::{self, Directories};
 use crate::cli::files::input;
+use crate::cli::files::named_files::{self, Directories};
 use crate::cli::files::output::Output;
 use crate::cli::report::console::Activity;
 use crate::cli::report::event_lines::EventLines;
@@ -20,7 +20,7 @@ const SHORT: u64 = 1 << 20;
 pub fn run(args: &ExtractArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options()).verify(args.verify);
     let event_lines = EventLines::default();
-    files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
+    named_files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
         let options = event_lines.add_to(&options, name, args.talk, None);
         let file = input::open_seekable(name)?;
         let mut output = Output::stdout(Some(&file.metadata()?))?;

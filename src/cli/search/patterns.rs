@@ -105,7 +105,7 @@ impl Patterns {
             let mut batch = PatternBatch::default();
             let enough = std::mem::replace(&mut enough, size);
             while failed.is_none() && batch.size() < enough {
-                match self.read(&mut sources, &mut reader, &mut batch, (enough, size)) {
+                match self.read(&mut sources, &mut reader, &mut batch, enough, size) {
                     Ok(true) => {}
                     Ok(false) => break,
                     Err(e) => (failed, reader, sources) = (Some(e), None, [].iter()),
@@ -122,7 +122,8 @@ impl Patterns {
         sources: &mut slice::Iter<'s, PatternSource>,
         reader: &mut Option<Reader<'s>>,
         batch: &mut PatternBatch,
-        (enough, size): (u64, u64),
+        enough: u64,
+        size: u64,
     ) -> Result<bool> {
         let mut open = match reader.take() {
             Some(open) => open,

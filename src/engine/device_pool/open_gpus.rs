@@ -75,7 +75,7 @@ fn open<G: Send>(
         numbers.remove(0);
     }
     let opened = numbers.first().copied();
-    let mut opening: Vec<_> = leases(numbers, limits).collect();
+    let mut opening: Vec<_> = leases(numbers, limits.0, limits.1).collect();
     if let Some((_, count)) = opening.first_mut() {
         *count -= 1;
     }
@@ -124,7 +124,8 @@ pub(crate) fn gpu_numbers(device: Device) -> Result<Vec<u32>> {
 /// given to all GPUs in turn.
 pub(super) fn leases(
     numbers: Vec<u32>,
-    (workers, per_gpu): (usize, usize),
+    workers: usize,
+    per_gpu: usize,
 ) -> impl Iterator<Item = (u32, usize)> {
     let gpus = numbers.len();
     let count = move |n: usize| ((workers + gpus - 1 - n) / gpus).min(per_gpu);
@@ -259,7 +260,7 @@ mod tests {
     #[test]
     fn leases_are_spread_over_the_gpus() {
         let counts = |gpus: u32, workers| -> Vec<usize> {
-            leases((0..gpus).collect(), (workers, 4)).map(|(_, count)| count).collect()
+            leases((0..gpus).collect(), workers, 4).map(|(_, count)| count).collect()
         };
         assert_eq!(counts(1, 64), [4]);
         assert_eq!(counts(4, 64), [4, 4, 4, 4]);

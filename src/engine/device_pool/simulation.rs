@@ -265,7 +265,7 @@ impl Simulation {
     /// The first GPU opens alone, then the others side by side, and the leases of each one after
     /// another.
     fn open_leases(&mut self) {
-        for (gpu, count) in leases((0..self.scene.gpus).collect(), (self.scene.threads, LEASES)) {
+        for (gpu, count) in leases((0..self.scene.gpus).collect(), self.scene.threads, LEASES) {
             for n in 0..count {
                 let opened = SimulatedEvent::LeaseOpened { gpu: gpu as usize };
                 self.after(self.opens_in(gpu) + n as f64 * NEXT_LEASE, opened);

@@ -48,8 +48,9 @@ impl Options {
         let what = format!(
             "a block of {raw_size} bytes, above the {unasked} decoded unless memory is asked for"
         );
-        let needed = |size| Plan::needed_to_decode(size, self.thread_count());
-        let (needed, allowed) = (needed(raw_size), needed(unasked));
+        let threads = self.thread_count();
+        let needed = Plan::needed_to_decode(raw_size, threads);
+        let allowed = Plan::needed_to_decode(unasked, threads);
         Err(Error::Limit { what: what.into(), needed, allowed, by: Bound::Memory })
     }
 }

@@ -43,8 +43,9 @@ pub fn put_together_in(
     memory: &mut SideMemory,
 ) -> Result<Vec<u8>, Flaw> {
     let count = leb128::read(side)?;
-    let lines = leb128::read(side)?;
-    let (lines, ends) = (lines / 2, lines % 2 == 0);
+    let lines_and_end = leb128::read(side)?;
+    let lines = lines_and_end / 2;
+    let ends = lines_and_end % 2 == 0;
     if count >= MOST || lines > size || u32::try_from(size).is_err() {
         return Err(SIZE);
     }

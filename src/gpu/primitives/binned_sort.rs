@@ -73,7 +73,8 @@ impl<'m> BinnedSort<'m> {
         let k = keys.current;
         let v = values.current;
         for (bin, kernel) in SMALL.into_iter().enumerate() {
-            let (list, ctas) = (list(bin), (list(bin).len() << (bin + 1)).div_ceil(THREADS));
+            let list = list(bin);
+            let ctas = (list.len() << (bin + 1)).div_ceil(THREADS);
             // SAFETY: the list names segments, whose items lie within keys and values.
             unsafe {
                 gpu.launch(kernel, ctas, THREADS, arguments![starts, list, list.len(), k, v])?;

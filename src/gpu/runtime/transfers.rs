@@ -76,7 +76,9 @@ impl Gpu {
         context: Option<sys::CUcontext>,
         to: Array<T>,
     ) -> Result<()> {
-        let (to, bytes, stream) = (to.address(), to.size(), self.raw_stream()?);
+        let bytes = to.size();
+        let to = to.address();
+        let stream = self.raw_stream()?;
         let own = self.context().cu_ctx();
         // SAFETY: `to` has `bytes` bytes in this context, and the caller guarantees the rest.
         self.check(match context {

@@ -233,10 +233,10 @@ impl<'m> DefaultSort<'m> {
             gpu.copy(suffixes.current, suffixes.alternate)?;
             suffixes.swap();
         }
-        let (keys, suffixes, spare) =
-            (Some(self.keys.current), suffixes.current, suffixes.alternate);
+        let keys = Some(self.keys.current);
+        let list = UnsortedGroups::over_keys(self.keys, suffixes.alternate);
+        let suffixes = suffixes.current;
         let sorted = RefineInput { from: None, keys, suffixes, width: u64::BITS, dropped };
-        let list = UnsortedGroups::over_keys(self.keys, spare);
         refine(gpu, state, RefineKind::First, sorted, FIRST_ROUNDS, Array::none(), list)?;
         Ok((list, Unresolved::wait(gpu, state.block.sa.len())?))
     }
