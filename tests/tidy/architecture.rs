@@ -28,3 +28,13 @@ fn the_folders_of_the_code_map_exist() {
     let missing: Vec<_> = named.difference(&folders).collect();
     assert!(missing.is_empty(), "ARCHITECTURE.md names folders that are not there: {missing:?}");
 }
+
+#[test]
+fn the_code_map_names_the_rooms() {
+    let named = named_below("| room | job |");
+    let rooms = folders("src");
+    let unnamed: Vec<_> = rooms.difference(&named).collect();
+    assert!(unnamed.is_empty(), "rooms that ARCHITECTURE.md does not name: {unnamed:?}");
+    let missing: Vec<_> = named.difference(&rooms).collect();
+    assert!(missing.is_empty(), "ARCHITECTURE.md names rooms that are not there: {missing:?}");
+}
