@@ -8,6 +8,9 @@ const BEGINNING: usize = 1 << 20;
 /// Lines in which the `+` of the first record of FASTQ must stand, if it is one.
 const FIRST_RECORD: usize = 1_000;
 
+/// Residues of a line that is hardly one of another text by chance.
+const LONG_LINE: usize = 20;
+
 /// A line without its end and a byte order mark, and its number from 1.
 type NumberedLine<'a> = (usize, &'a [u8]);
 
@@ -58,8 +61,8 @@ fn unlike_fasta(lines: &[NumberedLine]) -> String {
     }
 }
 
-/// True if a `+` follows lines of residues, as in a record, or if three quarters of the first line
-/// behind the header are residues, or no line is. `@SQ` and the like begin SAM.
+/// True if a `+` follows lines of residues, as in a record, or if no line follows the header, or if
+/// nine tenths of the first line behind it are residues, three quarters of a long line. `@SQ` and the like begin SAM.
 fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     let head = lines[0].1;
     if head.len() > 3 && head[1..3].iter().all(u8::is_ascii_uppercase) && head[3] == b'\t' {
@@ -71,7 +74,8 @@ fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     }
     let Some((_, line)) = behind_header(lines) else { return true };
     let known = residues(line);
-    known > 0 && known / 3 >= symbols(line) - known
+    let others = symbols(line) - known;
+    known > 0 && (known / 9 >= others || known >= LONG_LINE && known / 3 >= others)
 }
 
 /// The first line behind that of the header that is not blank.
