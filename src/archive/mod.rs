@@ -577,7 +577,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no record of a number, or it has no qualities; else as
+    /// [`Error::Usage`] if no record has the number, or the record has no qualities; otherwise as
     /// [`Archive::extract`].
     pub fn qualities(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
         let raw_size = self.raw_size();
