@@ -30,7 +30,7 @@
 //! | `absent_names` | names that no record has |
 //! | `record_info` | one record, with its name and numbers |
 //! | `records` | places in records, and the bases of these |
-//! | `mismatches` | matches of which one byte differs |
+//! | `mismatches` | matches with at most one mismatch |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |

@@ -3,7 +3,7 @@
 //! than the searched one.
 //!
 //! At first a block that has an index stays on disk, and patterns decode the slices that they need.
-//! As soon as decoding the whole block is cheaper than the slices of a batch, it is decoded and
+//! Once these slices are estimated to cost more than decoding the whole block, it is decoded and
 //! searched in memory. A block without an index is decoded at once.
 //!
 //! A block that has an index is not restored to check it, unless the options ask for verification.
