@@ -1,7 +1,17 @@
-//! Access to a file by position: any range of its raw bytes without decoding the rest, and search
-//! in it.
+//! Random access to a compressed file: reads any range of its raw bytes without decoding the rest,
+//! and searches in it. See FORMAT.md chapter 7.
 //!
-//! A file whose end is damaged cannot be opened so: [`recover`](crate::recover()) scans instead.
+//! [`Archive::open`] reads the tables of all frames from the end of the file; they say which block
+//! holds a raw offset. Memory for them grows with the number of blocks. Reading a range decodes
+//! only the blocks that hold it. Searches are done by `search`, which this module calls.
+//!
+//! | file | job |
+//! |---|---|
+//! | `mod.rs` | [`Archive`]: ranges, searches, records and their bases |
+//! | `recover/` | the intact blocks of a damaged file |
+//!
+//! A file whose end is damaged cannot be opened, since its tables are lost. It is scanned by
+//! [`recover`](crate::recover()) instead.
 
 pub(crate) mod recover;
 
@@ -46,17 +56,16 @@ pub struct Archive<R> {
     pub(crate) contents: Contents,
     cost: ReadCost,
     pub(crate) layouts: Layouts,
-    /// The records, and their numbers by name, once they are read.
+    /// The records, and the number of the first record of each name. `None` until they are read.
     records: Option<RecordTable>,
 }
 
 type RecordTable = (Vec<RecordInfo>, HashMap<Vec<u8>, usize>);
 
-/// Maximum number of records whose names are compared with the blocks when places in them are
-/// found.
+/// Maximum number of records that [`Archive::places`] compares with their blocks.
 const CONFIRMED: usize = 8;
 
-/// Records with their numbers by name.
+/// Pairs records with a map from each name to the number of the first record that has it.
 fn named(records: Vec<RecordInfo>) -> RecordTable {
     let mut numbers = HashMap::new();
     for (n, record) in records.iter().enumerate() {
@@ -82,17 +91,17 @@ impl<R> Archive<R> {
         &self.contents.blocks
     }
 
-    /// Raw bytes of the whole file.
+    /// Number of raw bytes in the whole file.
     pub fn raw_size(&self) -> u64 {
         self.contents.raw_size()
     }
 
-    /// Bytes of the file, without the padding that may stand behind its last frame.
+    /// Number of bytes in the file, without any padding behind its last frame.
     pub fn coded_size(&self) -> u64 {
         self.frames().last().map_or(0, |frame| frame.coded.end)
     }
 
-    /// What the searches of this archive took so far.
+    /// Total cost of all searches of this archive so far.
     pub fn search_cost(&self) -> ReadCost {
         self.cost
     }
@@ -102,8 +111,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Reads the tables of all frames of `input`.
     ///
     /// # Errors
-    /// [`Error::Format`] where it is not a bwz file, is cut off or has a
-    /// damaged end; [`Error::Limit`] where its tables need more memory than the options allow.
+    /// [`Error::Format`] if it is not a bwz file, is cut off or has a damaged end. [`Error::Limit`]
+    /// if its tables need more memory than the options allow.
     pub fn open(mut input: R, options: &Options) -> Result<Self> {
         let contents = Contents::read(&mut input, options.memory_limit())?;
         Ok(Archive {
@@ -116,7 +125,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         })
     }
 
-    /// How the blocks are indexed: by their sequences, by their bytes, or not. This reads the
+    /// Counts the blocks that are indexed by sequence, indexed by bytes, or not indexed. Reads the
     /// header of each block.
     ///
     /// ```
@@ -137,10 +146,10 @@ impl<R: Read + Seek + Send> Archive<R> {
         contents::indexed_blocks(&mut self.input, &self.contents.blocks)
     }
 
-    /// Writes the raw bytes of `range` to `output`, decoding only the blocks that hold them.
+    /// Writes the raw bytes of `range` to `output`. Decodes only the blocks that hold them.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the range is not within the raw stream; else as
+    /// [`Error::Usage`] if the range is not within the raw stream; otherwise as
     /// [`decompress`](crate::decompress()).
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<ReadCost> {
         self.contents.check_range(&range)?;
@@ -187,8 +196,9 @@ impl<R: Read + Seek + Send> Archive<R> {
     ///
     /// The empty pattern occurs at every position and at the end, once more than there are bytes. A
     /// file without an index is searched too: its blocks are decoded, and checked as
-    /// [`decompress`](crate::decompress()) checks them. Of an index only that part is checked that
-    /// is used, unless [`Options::verify`](crate::Options::verify) asks for all.
+    /// [`decompress`](crate::decompress()) checks them. If there is an index, only the parts that
+    /// the search uses are checked, unless [`Options::verify`](crate::Options::verify) asks for
+    /// all.
     ///
     /// # Errors
     /// As [`decompress`](crate::decompress()).
@@ -212,9 +222,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(self.file_search().search(patterns, None, &mut session)?.counts)
     }
 
-    /// Counts like [`Archive::count`], and locates up to `limit` occurrences of each pattern.
-    ///
-    /// Where there are more, those located are not the first ones, but the same at every call.
+    /// Counts like [`Archive::count`], and locates the first `limit` occurrences of each pattern.
     ///
     /// # Errors
     /// As [`Archive::count`].
@@ -227,11 +235,11 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(self.file_search().search(patterns, Some(limit), &mut session)?.into_matches())
     }
 
-    /// Counts like [`Archive::count`], for patterns that come one by one: each is given back in its
-    /// turn, with its count. They are pulled and searched in batches, so that memory stays within
-    /// its limit however many there are.
+    /// Counts like [`Archive::count`], for patterns from an iterator. Each pattern is returned in
+    /// its turn, with its count. Patterns are pulled and searched in batches, so that memory stays
+    /// within its limit for any number of patterns.
     ///
-    /// What fails is the last item.
+    /// An error is the last item.
     ///
     /// ```
     /// use std::io::Cursor;
@@ -254,11 +262,12 @@ impl<R: Read + Seek + Send> Archive<R> {
         found.map(|found| found.map(|(pattern, matches)| (pattern, matches.count)))
     }
 
-    /// Counts and locates like [`Archive::locate`], for patterns that come one by one, as
-    /// [`Archive::counts`] does. The positions of a batch are in memory together: `limit` bounds
-    /// that, and where they are too many all the same the batch becomes smaller ones.
+    /// Counts and locates like [`Archive::locate`], for patterns from an iterator, as
+    /// [`Archive::counts`] does. The positions of a batch are in memory together. `limit` bounds
+    /// their number; a batch whose positions still need too much memory is searched in smaller
+    /// batches.
     ///
-    /// What fails is the last item.
+    /// An error is the last item.
     pub fn matches<I>(
         &mut self,
         patterns: I,
@@ -270,9 +279,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         PatternStream::new(self.file_search(), patterns.into_iter(), Some(limit))
     }
 
-    /// Starts searches of batch after batch, which share what they decode. This is the way to
-    /// search for very many patterns that stand in few allocations, and to read and print some
-    /// while others are searched.
+    /// Starts a search of several batches, which share the blocks that they decode. Use it to
+    /// search for very many patterns that are stored in few allocations, and to read and print some
+    /// patterns while others are searched.
     ///
     /// ```
     /// use std::io::Cursor;
@@ -292,24 +301,22 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Device`] where a GPU is asked for that this build has no CUDA
-    /// for.
+    /// [`Error::Device`] if a GPU is asked for but this build has no CUDA.
     pub fn searcher(&mut self) -> Result<Searcher<'_>> {
         Searcher::new(self.file_search())
     }
 
-    /// The raw bytes of a range; by the index where there is one and the range is short, else by
-    /// decoding the blocks that hold it.
+    /// Returns the raw bytes of a range. Uses the index if there is one and the range is short;
+    /// otherwise decodes the blocks that hold the range.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the range is not within the raw stream; else as
-    /// [`Archive::count`].
+    /// [`Error::Usage`] if the range is not within the raw stream; otherwise as [`Archive::count`].
     pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
         Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
     }
 
-    /// The raw bytes of each range, like [`Archive::extract`]; a block that must be decoded is
-    /// decoded once for all of them.
+    /// Returns the raw bytes of each range, like [`Archive::extract`]. A block that must be decoded
+    /// is decoded once for all ranges.
     ///
     /// # Errors
     /// As [`Archive::extract`].
@@ -317,22 +324,23 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.file_search().extract(ranges)
     }
 
-    /// Whether there are sequences: then patterns are found across line ends and in either case,
-    /// in all frames that hold sequences.
+    /// Returns true if any frame holds sequences. In such frames patterns are found across line
+    /// ends and in either case.
     pub fn has_sequences(&self) -> bool {
         self.frames().iter().any(FrameInfo::is_by_sequence)
     }
 
-    /// True if there is nothing but sequences, so that no pattern is searched for byte by byte.
+    /// Returns true if all frames hold sequences, so that no pattern is searched byte by byte.
     pub fn has_sequences_alone(&self) -> bool {
         let is_sequence = |frame: &FrameInfo| frame.blocks == 0 || frame.sequences.is_some();
         self.has_sequences() && self.frames().iter().all(is_sequence)
     }
 
-    /// The records of all frames that hold sequences, in order: what a `.fai` file says of them.
+    /// The records of all frames that hold sequences, in order, with the numbers of a `.fai` file.
     ///
-    /// A frame of up to 65,536 records has a table of them, unless that would be more than a
-    /// sixteenth of the frame. It is read alone; without one, the records are read from the blocks.
+    /// A frame of up to 65,536 records has a table of them, unless the table would be larger than a
+    /// sixteenth of the frame. If there is a table, only the table is read; otherwise the records
+    /// are read from the blocks.
     ///
     /// ```
     /// use std::io::Cursor;
@@ -369,7 +377,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(self.records.as_ref().expect("just read"))
     }
 
-    /// The number of the first record of a name.
+    /// The number of the first record with a given name.
     ///
     /// # Errors
     /// As [`Archive::records`].
@@ -379,9 +387,9 @@ impl<R: Read + Seek + Send> Archive<R> {
 
     /// The number of the first record of each name, like [`Archive::find_record`].
     ///
-    /// What a table of records says of these is compared with the blocks. If it is wrong, all
-    /// records are read from the blocks, which takes longer; so they are if it does not have a
-    /// name that may stand in them, as their indexes say.
+    /// The entries of a table of records are compared with the blocks. If an entry is wrong, all
+    /// records are read from the blocks, which takes longer. The same happens if the table lacks a
+    /// name and the indexes of the blocks do not rule the name out.
     ///
     /// # Errors
     /// As [`Archive::records`].
@@ -405,10 +413,12 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.look_up(names)
     }
 
-    /// The number of the first record of a name as [`Archive::records`] has it, which takes no
-    /// block if there is a table of records. The [regions](Archive::regions) of a number are those
-    /// of the blocks; whoever gives them out with the name asks [`Archive::find_records`] for it
-    /// too.
+    /// The number of the first record of a name, as [`Archive::records`] lists it. If there is a
+    /// table of records, this reads no block.
+    ///
+    /// The name is not compared with the blocks, but [`Archive::regions`] returns the bases that
+    /// the blocks have. A caller that reports these bases under the name must call
+    /// [`Archive::find_records`] too.
     ///
     /// # Errors
     /// As [`Archive::records`].
@@ -421,8 +431,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(names.iter().map(|name| numbers.get(name.as_ref()).copied()).collect())
     }
 
-    /// Compares what a table says of some records with the blocks, unless that was done before, and
-    /// says whether all are right.
+    /// Compares the listed records that are not yet checked with the blocks. Returns true if all of
+    /// them are right.
     fn confirm(&mut self, numbers: &[usize]) -> Result<bool> {
         let Archive { input, options, contents, cost, layouts, records } = self;
         let Some((records, _)) = records else { return Ok(true) };
@@ -441,7 +451,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(are_right)
     }
 
-    /// Reads the records without the tables, and warns if these were wrong.
+    /// Reads the records from the blocks. Warns if the tables were wrong.
     fn read_records_from_blocks(&mut self) -> Result<()> {
         let old = self.records.take();
         let warned = mem::replace(&mut self.layouts.names_from_blocks, true);
@@ -459,18 +469,18 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(())
     }
 
-    /// Bases of a record as they stand in the file, from 0 and without the end of the range; those
-    /// behind the end of the record do not count. By the index where the range is short, else by
-    /// decoding the blocks that hold it.
+    /// Returns the bases of a record as they are in the file. The range counts from 0 and excludes
+    /// its end; positions beyond the end of the record are ignored. Uses the index if the range is
+    /// short; otherwise decodes the blocks that hold it.
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no record of that name; else as [`Archive::extract`].
+    /// [`Error::Usage`] if no record has that name; otherwise as [`Archive::extract`].
     pub fn region(&mut self, name: impl AsRef<[u8]>, range: Range<u64>) -> Result<Vec<u8>> {
         Ok(self.named_regions(&[(name, range)])?.concat())
     }
 
-    /// Bases like [`Archive::region`], of records by their numbers; a block that holds several is
-    /// opened once for all of them.
+    /// Returns bases like [`Archive::region`], for records given by number. A block that holds
+    /// several regions is opened once for all of them.
     ///
     /// ```
     /// # use std::io::Cursor;
@@ -483,7 +493,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no record of a number; else as [`Archive::extract`].
+    /// [`Error::Usage`] if no record has the number; otherwise as [`Archive::extract`].
     pub fn regions(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
         if let Some(bases) = self.regions_if_right(regions)? {
             return Ok(bases);
@@ -493,8 +503,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(bases.expect("records of the blocks are right"))
     }
 
-    /// Bases like [`Archive::regions`], of records by their names: of each the first. The names
-    /// are compared with the blocks in the same go.
+    /// Returns bases like [`Archive::regions`], for records given by name. A name means the first
+    /// record that has it. The names are compared with the blocks in the same pass.
     ///
     /// # Errors
     /// As [`Archive::region`].
@@ -511,7 +521,7 @@ impl<R: Read + Seek + Send> Archive<R> {
                 return Ok(bases);
             }
         }
-        // A table lacks a name, or is wrong.
+        // A table lacks a name, or an entry is wrong.
         let found = self.find_records(&names)?;
         let mut numbered = Vec::with_capacity(regions.len());
         for (number, (name, range)) in found.into_iter().zip(regions) {
@@ -524,7 +534,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         self.regions(&numbered)
     }
 
-    /// The bases of some records, unless one of these is not as the blocks have it.
+    /// Returns the bases of records, or `None` if the blocks contradict the entry of one of them.
     fn regions_if_right(
         &mut self,
         regions: &[(usize, Range<u64>)],
@@ -553,7 +563,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(bases)
     }
 
-    /// Qualities of records of FASTQ like [`Archive::regions`], by the same numbers.
+    /// Returns qualities of FASTQ records, with the record numbers and ranges of
+    /// [`Archive::regions`].
     ///
     /// ```
     /// # use std::io::Cursor;
@@ -566,7 +577,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] where there is no record of a number, or it has no qualities; else as
+    /// [`Error::Usage`] if no record has the number, or the record has no qualities; otherwise as
     /// [`Archive::extract`].
     pub fn qualities(&mut self, regions: &[(usize, Range<u64>)]) -> Result<Vec<Vec<u8>>> {
         let raw_size = self.raw_size();
@@ -581,7 +592,7 @@ impl<R: Read + Seek + Send> Archive<R> {
             };
             let end = range.end.min(record.length);
             let start = range.start.min(end);
-            // Those in several lines are read as a whole, whatever the lines.
+            // Qualities of several lines are read as a whole, whatever the line width.
             let raw = match record.length <= record.line_bases {
                 true => first + start..first + end,
                 false => first..first,
@@ -601,7 +612,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(all)
     }
 
-    /// The qualities of a record from a raw offset on, without the ends of their lines.
+    /// Returns the qualities of a record that start at raw offset `start`, without line ends.
     fn quality_lines(&mut self, start: u64, length: u64) -> Result<Vec<u8>> {
         let raw_size = self.raw_size();
         let mut size = length + length / 32 + 2;
@@ -617,7 +628,8 @@ impl<R: Read + Seek + Send> Archive<R> {
         }
     }
 
-    /// Where the bytes at raw offsets stand: in which record, and which base of it they are.
+    /// Finds the place of the byte at each raw offset: its record, and the number of its base
+    /// there.
     ///
     /// # Errors
     /// As [`Archive::extract`].
@@ -634,9 +646,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         Ok(places)
     }
 
-    /// The raw offsets behind stretches, such as matches, of which raw offset and length are given:
-    /// of so many bases, with whatever stands between them, where a base is at the offset, else of
-    /// so many bytes.
+    /// Returns the raw offset just behind each stretch, such as a match. A stretch is given by its
+    /// raw offset and its length. If a base is at the offset, the length counts bases, and bytes
+    /// between bases are skipped. Otherwise it counts bytes.
     ///
     /// ```
     /// # use std::io::Cursor;
@@ -650,19 +662,19 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// ```
     ///
     /// # Errors
-    /// As [`Archive::extract`]. [`Error::Format`] where a stretch goes on behind all records.
+    /// As [`Archive::extract`]. [`Error::Format`] if a stretch goes beyond the last record.
     pub fn ends(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
         self.file_search().ends(stretches)
     }
 
-    /// Compares the tables of all frames that are searched by sequence, of their records and of
-    /// their residues, with the blocks, which are decoded for that.
+    /// Compares the tables of records and of residues with the blocks, for all frames that are
+    /// searched by sequence. Decodes the blocks for that.
     ///
-    /// Nothing that [`decompress`](crate::decompress()) restores rests on these tables, so it does
-    /// not look at them. A search finds most of what is wrong with them, and then does without.
+    /// [`decompress`](crate::decompress()) restores nothing from these tables, so it does not look
+    /// at them. A search detects most errors in a table, and then works without it.
     ///
     /// # Errors
-    /// [`Error::Format`] where a table contradicts the blocks; else as [`Archive::count`].
+    /// [`Error::Format`] if a table contradicts the blocks; otherwise as [`Archive::count`].
     pub fn check_tables(&mut self) -> Result<()> {
         self.file_search().check_tables()
     }

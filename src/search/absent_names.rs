@@ -1,5 +1,7 @@
-//! Names that no record has, found without reading all header lines: where the bytes of a name
-//! stand nowhere in the text of a block, none of its headers has them.
+//! A fast check that no record has a given name, without reading all header lines.
+//!
+//! A header line is part of the text of its block. If the bytes of a name occur nowhere in that
+//! text, no record of the block has the name; the block's index shows that with one search.
 
 use super::file_search::FileSearch;
 use super::searched_block;
@@ -11,8 +13,9 @@ use crate::filter::sequence;
 use std::sync::Mutex;
 
 impl FileSearch<'_> {
-    /// True if it is certain that no record has any of these names. By the index of each block; one
-    /// that has none, or ends within a header, leaves that open.
+    /// Returns true if certainly no record has any of these names. Searches the index of each
+    /// block. The answer is false if a block has no index or ends within a header, or if a name is
+    /// empty.
     pub fn are_absent(&mut self, names: &[&[u8]]) -> Result<bool> {
         self.with_sound_tables(|file| file.are_absent_by_index(names))
     }

@@ -1,4 +1,9 @@
-//! A batch of patterns in all sections of a file, each searched its own way.
+//! The search for a batch of patterns in all sections of a file.
+//!
+//! A section of sequences is searched with folded patterns ([`FoldedPatterns`]), any other section
+//! with the patterns as they are. If only some of the occurrences that the index finds are matches
+//! (mismatches, or matching case), these candidates are held in memory until they are checked. So
+//! the batch is first cut into stretches whose candidates fit in memory.
 
 use super::folded_patterns::FoldedPatterns;
 use super::letter_classes::BatchLetters;
@@ -13,7 +18,7 @@ use rayon::prelude::*;
 use std::iter;
 use std::ops::Range;
 
-/// Searches a file. Positions are raw offsets.
+/// Searches a file for a batch. Positions are raw offsets.
 pub(crate) fn run(
     batch: &Batch,
     input: &SharedInput,
@@ -32,7 +37,7 @@ pub(crate) fn run(
         found.append(more, batch.limit);
     }
     if found.counts.is_empty() {
-        // A file without blocks.
+        // The file has no blocks.
         found = BatchMatches::none(batch.patterns.len(), batch.limit.is_some());
     }
     Ok(found)
@@ -66,7 +71,7 @@ fn by_sequence(
     Ok(found)
 }
 
-/// Searches a section by its bytes, for exact matches or others too.
+/// Searches a section by its bytes, exactly or with mismatches.
 fn search(batch: &Batch, section: &Section, session: &mut Session) -> Result<BatchMatches> {
     let mut found = BatchMatches::default();
     for range in stretches(batch, section, session)? {
@@ -92,15 +97,15 @@ fn search_some(
     Ok(found)
 }
 
-/// Bytes of memory that a candidate takes, which is a match only if more is as it should be.
+/// Bytes of memory per candidate: an occurrence that may turn out not to be a match.
 const CANDIDATE: u64 = 64;
-/// Candidates may take one part of so many of the memory.
+/// Candidates may use 1/8 of the memory limit.
 const CANDIDATES_SHARE: u64 = 8;
-/// So few patterns are not worth to be counted first.
+/// A batch of up to this many patterns is not counted first.
 const FEW: usize = 16;
 
-/// Cuts the patterns so that each stretch has no more candidates than there is room for, unless it
-/// is a single pattern. They are counted first, which costs little beside locating them.
+/// Cuts the patterns into stretches whose candidates fit in memory. A single pattern may have more.
+/// The candidates are counted first, which costs little beside locating them.
 fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Range<usize>>> {
     let options = batch.options;
     let patterns = batch.patterns;
@@ -116,7 +121,8 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
     Ok(cut(counts, options.memory_limit() / CANDIDATES_SHARE / CANDIDATE))
 }
 
-/// Stretches of which the counts come to `most`, or that are of one.
+/// Cuts patterns with these counts into stretches whose counts add up to at most `most`. A single
+/// pattern may have more.
 fn cut(counts: impl Iterator<Item = u64>, most: u64) -> Vec<Range<usize>> {
     let mut all = Vec::new();
     let mut range = 0..0;
@@ -139,7 +145,7 @@ fn keep_case(case: MatchedCase, section: &Section, found: &mut BatchMatches) -> 
     let numbered = found.positions.iter().enumerate();
     let all = numbered.flat_map(|(n, positions)| positions.iter().map(move |&at| (at, n)));
     let mut all: Vec<(u64, usize)> = all.collect();
-    // From block to block.
+    // In order of position, so that each layout is read once.
     all.par_sort_unstable();
     found.positions.iter_mut().for_each(Vec::clear);
     for (position, n) in all {

@@ -1,14 +1,15 @@
-//! Matches that cross the boundary of two blocks: users do not know of blocks.
+//! Matches that cross the boundary of two blocks. They must be found too, since a user does not
+//! know where blocks end.
 //!
-//! A match belongs to the block in which it starts. If it does not end there, it lies in the window
-//! of the last m - 1 bytes of that block and the m - 1 bytes behind it, with m the length of the
-//! pattern; those may take several short blocks. So each match is found once, in a block or at one
-//! boundary.
+//! A match belongs to the block in which it starts. Let m be the length of the pattern. A match
+//! that does not end in its block lies in a window around the end of the block: the last m - 1
+//! bytes of the block and the m - 1 bytes behind it. The latter may span several short blocks. So
+//! each match is found once: in a block or at one boundary.
 //!
-//! Windows are searched when there are enough of them, so that the ends of blocks take no more
-//! memory than these and the longest pattern. Patterns of about the same length share their
-//! windows: few are looked for in each, many are searched in an index of all of them, which costs
-//! little beside the search of the blocks.
+//! The ends of blocks are collected until there are enough of them, and then their windows are
+//! searched. Memory is bounded by this amount and the longest pattern. Patterns of about the same
+//! length share their windows. A few patterns are searched one by one in each window. Many patterns
+//! are searched in an index of all windows, which costs little beside the search of the blocks.
 
 use super::letter_classes::BatchLetters;
 use super::loaded_index::LoadedIndex;
@@ -25,25 +26,26 @@ use std::ops::Range;
 /// Bytes of ends of blocks, or of windows, that are searched together.
 const ENOUGH: usize = 4 << 20;
 
-/// Blocks whose ends are searched together, however short these are: each takes memory besides.
+/// Maximum number of blocks whose ends are searched together, however short they are: each of them
+/// takes some memory in addition to its bytes.
 const MOST_BLOCKS: usize = if cfg!(test) { 1 << 10 } else { 1 << 15 };
 
-/// Patterns that are searched in such an index together.
+/// Number of patterns that are searched together in an index of windows.
 const AT_A_TIME: usize = 1 << 16;
 
-/// Rows of an index of windows that are located together.
+/// Number of rows of an index of windows that are located together.
 const ROWS: usize = 1 << 20;
 
-/// The sample rate of such an index.
+/// Sample rate of an index of windows.
 const RATE: u32 = 8;
 
-/// The ends of a block: as many bytes as the longest pattern has but one, or the whole block if it
-/// is shorter.
+/// The first and the last bytes of a block: one byte fewer than the longest pattern at each end, or
+/// the whole block if it is shorter.
 #[derive(Debug)]
 pub struct Edges {
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
-    /// Pos of the byte behind the block.
+    /// Position just behind the block.
     pub end: u64,
 }
 
@@ -54,24 +56,27 @@ impl Edges {
     }
 }
 
-/// The search at the boundaries of blocks that come one after the other.
+/// The search at the boundaries of consecutive blocks.
 pub struct Boundaries<'p> {
     patterns: &'p [&'p [u8]],
-    /// Meaning of their letters, unless they stand for themselves.
+    /// Meaning of the patterns' letters, unless all letters stand for themselves.
     letters: Option<&'p BatchLetters>,
-    /// Positions wanted of each pattern.
+    /// Maximum number of positions to return for each pattern.
     limit: usize,
-    /// Of blocks whose boundaries have not been searched, and of the one before them.
+    /// Ends of the blocks whose boundaries are not yet searched, and of the block before them.
     edges: Vec<Edges>,
-    /// Bytes of these, and how many of them the last search left.
+    /// Bytes in `edges`.
     size: usize,
+    /// Number of blocks in `edges` that the last search left.
     left: usize,
+    /// Value of [`ENOUGH`], smaller in tests.
     enough: usize,
+    /// Matches by the number of their pattern.
     found: HashMap<usize, Matches>,
 }
 
 impl<'p> Boundaries<'p> {
-    /// Counts, and with a limit locates.
+    /// Creates a search that counts, and also locates if there is a limit.
     pub fn new(
         patterns: &'p [&'p [u8]],
         letters: Option<&'p BatchLetters>,
@@ -91,7 +96,7 @@ impl<'p> Boundaries<'p> {
         }
     }
 
-    /// Adds the next block.
+    /// Adds the next block. Searches if enough blocks are collected.
     pub fn add(&mut self, edges: Edges) -> Result<()> {
         self.size += edges.size();
         self.edges.push(edges);
@@ -101,13 +106,14 @@ impl<'p> Boundaries<'p> {
         }
     }
 
-    /// The matches of those patterns that cross any boundary, by their numbers; positions ascend.
+    /// Searches the remaining boundaries. Returns the matches of each pattern that crosses one, by
+    /// the number of the pattern. Positions ascend.
     pub fn finish(mut self) -> Result<HashMap<usize, Matches>> {
         self.search(self.edges.len().saturating_sub(1))?;
         Ok(self.found)
     }
 
-    /// How many boundaries have behind them all that a match may reach.
+    /// Number of boundaries behind which all bytes that a match may reach are known.
     fn known(&self) -> usize {
         let longest = self.patterns.iter().map(|p| p.len()).max().unwrap_or(1);
         let mut behind = 0;
@@ -118,7 +124,7 @@ impl<'p> Boundaries<'p> {
         (self.edges.len() - open.count()).saturating_sub(1)
     }
 
-    /// Searches the first boundaries, and forgets what stands before them.
+    /// Searches the first `boundaries` boundaries, and drops the blocks before them.
     fn search(&mut self, boundaries: usize) -> Result<()> {
         if boundaries == 0 {
             self.left = self.edges.len();
@@ -126,7 +132,7 @@ impl<'p> Boundaries<'p> {
         }
         let lengths = self.patterns.par_iter().map(|p| 1_u64 << p.len().ilog2());
         let lengths = lengths.reduce(|| 0, |a, b| a | b);
-        // A single byte crosses nothing.
+        // A pattern of one byte crosses no boundary.
         for log in (1..u64::BITS).filter(|log| lengths >> log & 1 == 1) {
             self.search_lengths(log, boundaries)?;
         }
@@ -158,7 +164,7 @@ impl<'p> Boundaries<'p> {
         Ok(())
     }
 
-    /// Looks for each pattern in each window.
+    /// Scans each window for each pattern.
     fn scan(&mut self, numbers: &[usize], windows: &Windows) {
         let texts = ScannedText::new(&windows.bytes, self.letters);
         let find = |&n: &usize| {
@@ -183,7 +189,7 @@ impl<'p> Boundaries<'p> {
     fn search_index(&mut self, numbers: &[usize], windows: &Windows) -> Result<()> {
         let bwt = Sorter::Cpu.sort(&windows.bytes, RATE)?;
         let index = SearchedBlock::InMemory(LoadedIndex::new(bwt, NarrowLimits::USUAL)?);
-        // Nearly none is found, so that intervals are kept of those alone.
+        // Hardly any pattern is found, so only nonempty intervals are kept.
         let mut found = Vec::new();
         let mut too_many = Vec::new();
         for numbers in numbers.chunks(AT_A_TIME) {
@@ -193,7 +199,7 @@ impl<'p> Boundaries<'p> {
             found.extend(all.filter(|(_, interval)| !interval.is_empty()));
             too_many.extend(intervals.too_many.into_iter().map(|n| numbers[n]));
         }
-        // A pattern whose letters stand for classes may have several.
+        // A pattern whose letters stand for classes may have several intervals.
         found.sort_by_key(|(n, _)| *n);
         let mut found = found.into_iter().peekable();
         while found.peek().is_some() {
@@ -222,7 +228,7 @@ impl<'p> Boundaries<'p> {
         Ok(())
     }
 
-    /// Adds matches of pattern `n`, which stand behind those that it has.
+    /// Adds matches of pattern `n`. Their positions are behind those that it already has.
     fn note(&mut self, n: usize, mut positions: Vec<u64>) {
         if positions.is_empty() {
             return;
@@ -235,25 +241,25 @@ impl<'p> Boundaries<'p> {
     }
 }
 
-/// The bytes around some boundaries, one window behind the other.
+/// The bytes around some boundaries, one window after the other.
 #[derive(Default)]
 struct Windows {
     bytes: Vec<u8>,
     all: Vec<Window>,
 }
 
-/// Where a window stands in the bytes of all, and its boundary there.
+/// The range of a window in [`Windows::bytes`], and the place of its boundary there.
 struct Window {
     start: usize,
     boundary: usize,
     end: usize,
-    /// Pos of the boundary.
+    /// Position of the boundary in the section.
     pos: u64,
 }
 
 impl Windows {
-    /// Adds the window of the boundary behind the first of some blocks, with so many bytes on each
-    /// side.
+    /// Adds the window of the boundary behind the first of `edges`, with up to `reach` bytes on
+    /// each side.
     fn add(&mut self, edges: &[Edges], reach: usize) {
         let [Edges { tail, end, .. }, behind @ ..] = edges else { return };
         let start = self.bytes.len();
@@ -269,7 +275,8 @@ impl Windows {
         self.all.push(Window { start, boundary, end: self.bytes.len(), pos: *end });
     }
 
-    /// The pos of a match of `len` bytes at `at`, if it crosses the boundary of its window.
+    /// Returns the position of a match of `len` bytes at `at`, if the match crosses the boundary of
+    /// its window.
     fn crossing(&self, at: usize, len: usize) -> Option<u64> {
         let window = &self.all[self.all.partition_point(|window| window.end <= at)];
         let crosses =
@@ -279,7 +286,7 @@ impl Windows {
 }
 
 impl Window {
-    /// Where a pattern of `len` bytes may stand that crosses the boundary.
+    /// The part of the window in which a pattern of `len` bytes can cross the boundary.
     fn around(&self, len: usize) -> Range<usize> {
         self.start.max((self.boundary + 1).saturating_sub(len))
             ..self.end.min(self.boundary + len - 1)
@@ -296,7 +303,7 @@ mod tests {
     use super::*;
     use crate::cases;
 
-    /// The ends of blocks of `size` bytes, for patterns of up to `longest`.
+    /// The ends of blocks of `size` bytes, for patterns of up to `longest` bytes.
     fn cut(text: &[u8], size: usize, longest: usize) -> Vec<Edges> {
         let blocks = text.chunks(size).zip((size as u64..).step_by(size));
         let kept = |block: &[u8]| block.len().min(longest - 1);
@@ -309,7 +316,8 @@ mod tests {
             .collect()
     }
 
-    /// What stands across the boundaries of blocks of `size` bytes, where so many are enough.
+    /// Finds the matches that cross the boundaries of blocks of `size` bytes. `enough` stands in
+    /// for `ENOUGH`.
     fn search(text: &[u8], size: usize, patterns: &[&[u8]], enough: usize) -> Vec<Vec<u64>> {
         let longest = patterns.iter().map(|p| p.len()).max().unwrap();
         let mut boundaries =
@@ -326,7 +334,7 @@ mod tests {
         all.into_iter().map(|matches| matches.positions).collect()
     }
 
-    /// Where a pattern stands across boundaries.
+    /// The positions at which a pattern crosses a boundary, found by a plain scan.
     fn plainly(text: &[u8], size: usize, pattern: &[u8]) -> Vec<u64> {
         let inside = |at: usize| at / size == (at + pattern.len() - 1) / size;
         let found = occurrences(pattern, text).filter(|&at| !inside(at));

@@ -1,45 +1,50 @@
-//! Backward search of patterns whose letters stand for classes of symbols: a step takes a search on
-//! with each symbol of the class, as far as rows are left.
+//! Backward search of patterns whose letters stand for classes of symbols.
 //!
-//! There are never more branches than different strings of the text that match what was searched
-//! so far. Where a pattern has too many all the same, it is given back: the text of the block is
-//! looked through for it.
+//! Each step extends an interval by every symbol of the letter's class. So a search branches: it
+//! becomes one interval per symbol, and the empty ones are dropped. Its branches are never more
+//! than the distinct strings of the text that match the part searched so far. A pattern that still
+//! has too many branches is not searched: the caller scans the text of the block for it.
+//!
+//! Memory is bounded by the number of branches followed at a time.
 
 use super::letter_classes::TextLetters;
 use crate::base::error::Result;
 use std::ops::Range;
 
-/// Branches that are followed together.
+/// Maximum number of branches followed together.
 const MOST: usize = 1 << 17;
 
-/// Patterns that are searched together.
+/// Number of patterns searched together.
 const AT_A_TIME: usize = 1 << 13;
 
-/// An index that makes steps of backward search.
+/// An index that performs steps of backward search.
 pub(crate) trait BackwardSteps {
     /// All rows.
     fn rows(&self) -> Range<u64>;
 
-    /// True if the text has a symbol.
+    /// Returns true if the text contains the symbol.
     fn has(&self, symbol: u8) -> bool;
 
-    /// The intervals of cP from those of P, for each symbol c and interval.
+    /// Returns the interval of cP for each symbol c and interval of P.
     fn steps(&self, asked: &[(u8, Range<u64>)]) -> Result<Vec<Range<u64>>>;
 }
 
-/// The rows of some patterns.
+/// Result of a search: the rows of each pattern.
 #[derive(Debug, Default)]
 pub(crate) struct ClassIntervals {
-    /// Numbers of patterns, and intervals, of which a pattern may have several or none.
+    /// Numbers of patterns, each with an interval of rows. A pattern may have several or none.
     pub all: Vec<(usize, Range<u64>)>,
-    /// Patterns that have too many branches.
+    /// Numbers of the patterns that have too many branches.
     pub too_many: Vec<usize>,
 }
 
-/// A search under way: the pattern's number, what is left of it, and the interval of what is not.
+/// One branch of a search in progress.
 struct Branch<'p> {
+    /// Number of the pattern.
     number: usize,
+    /// The part of the pattern that is not yet searched.
     left: &'p [u8],
+    /// Interval of the part that is searched.
     interval: Range<u64>,
 }
 
@@ -78,7 +83,7 @@ fn search_up_to(
     Ok(found)
 }
 
-/// The intervals of patterns, or `None` where these have too many branches together.
+/// Returns the intervals of the patterns, or `None` if together they have too many branches.
 #[allow(clippy::type_complexity, reason = "numbers of patterns, and intervals")]
 fn follow(
     most: usize,

@@ -1,24 +1,30 @@
-//! How often each symbol occurs above each slice of a block: all that rank needs of the slices that
-//! are not decoded. 4 bytes per slice and symbol of the block, or 8 where the block is so large
-//! that counts need 64 bits.
+//! Number of occurrences of each symbol above each slice of a block. With these counts, rank has to
+//! decode only the slice that holds the row.
+//!
+//! Memory: 4 bytes per slice and symbol of the block, or 8 if the block is so large that counts
+//! need 64 bits.
 
 use crate::base::error::Flaw;
 use crate::base::positions::{ByWidth, by_width};
 use crate::fm_index::Row;
 use crate::frame::BlockIndex;
 
-/// Occurrences of each symbol above each slice, and behind the last one, in all.
+/// Occurrences of each symbol above each slice, followed by those in the whole block.
 pub struct CountsAbove {
-    /// The symbols of the block, ascending, and of each byte which of them it is.
+    /// The symbols of the block, ascending.
     symbols: Vec<u8>,
+    /// For each byte, its index in `symbols`.
     numbers: [Option<u8>; 256],
-    /// Those of all symbols above the first slice, then above the next.
+    /// The counts of all symbols above the first slice, then above the next one, and so on.
     counts: ByWidth<Vec<u32>, Vec<u64>>,
 }
 
 impl CountsAbove {
-    /// Sums up those of an index; checks that each slice is as full as it must be, given where
-    /// slices start and the last one ends.
+    /// Adds up the counts of an index. `starts` holds the start of each slice and the end of the
+    /// last one.
+    ///
+    /// # Errors
+    /// A flaw if the counts of a slice do not add up to its size.
     pub fn new(index: &BlockIndex, starts: &[u64], wide: bool) -> Result<Self, Flaw> {
         let symbols: Vec<u8> = index.counts.rows().map(|(symbol, _)| symbol).collect();
         let mut numbers = [None; 256];

@@ -1,9 +1,12 @@
-//! Many searches and walks in a block that stays on disk, advanced together.
+//! Many searches and walks in a block on disk, advanced together.
 //!
-//! One symbol takes a search to other slices, wherever these are. So all searches of a batch take
-//! their next step together: their ranks are sorted by slice, each slice that one of them asks of
-//! is decoded once, or taken from the cache, and answers all that is asked of it. Threads work on
-//! different slices. Walks along the LF mapping to a sampled row go the same way.
+//! Each step of a search asks two slices for a rank, and these can be anywhere in the block. So all
+//! searches of a batch take their next step together. Their queries are sorted by slice. Each slice
+//! that is asked is decoded once, or taken from the cache, and answers all its queries. Threads
+//! work on different slices. Walks along the LF mapping to a sampled row are advanced in the same
+//! way.
+//!
+//! Memory: about 100 bytes per search, bounded by a share of the memory limit.
 
 use super::class_search::BackwardSteps;
 use super::disk_block::DiskBlock;
@@ -14,25 +17,28 @@ use crate::base::error::{Flaw, Result};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Searches or walks that go on together, as many as take one part of so many of the memory.
+/// Range of the number of searches or walks that advance together.
 pub const TOGETHER: Range<u64> = 1 << 14..1 << 18;
+/// Searches or walks that advance together may use 1/8 of the memory limit.
 const TOGETHER_SHARE: u64 = 8;
+/// Bytes of memory per search or walk.
 const OF_ONE: u64 = 100;
 
-/// How many searches or walks go on together under a limit of memory.
+/// Number of searches or walks that advance together under a memory limit of `memory` bytes.
 pub fn together(memory: u64) -> usize {
     (memory / TOGETHER_SHARE / OF_ONE).clamp(TOGETHER.start, TOGETHER.end) as usize
 }
 
-/// Asks for the rank of a symbol, or of the byte that stands there, at a place of a slice.
+/// A query for the rank of a symbol at an offset in a slice. Without a symbol, it asks for the byte
+/// at the offset and for its rank.
 #[derive(Debug)]
 pub struct RankQuery {
     slice: u32,
     offset: u32,
     pub symbol: Option<u8>,
-    /// Whose it is.
+    /// Number of the search or walk that asks.
     pub number: u32,
-    /// The answer: the symbol's occurrences in the block before the place.
+    /// The answer: occurrences of the symbol in the block before the offset.
     pub rank: u64,
 }
 
@@ -65,23 +71,23 @@ impl BackwardSteps for DiskBlock<'_> {
     }
 }
 
-/// A walk to the start of a part of a range: the number of the range, the row and pos that the walk
-/// is at, and the part.
+/// A walk to the start of a part of a wanted range.
 struct TextWalk {
+    /// Number of the range.
     number: usize,
     row: u64,
     pos: usize,
     wanted: Range<usize>,
 }
 
-/// A search under way: the pattern's number, what is left of it, and the interval of what is not.
+/// A search in progress.
 struct PatternSearch<'p> {
     number: usize,
     left: &'p [u8],
     interval: Range<u64>,
 }
 
-/// A walk under way: its number, where it is, and how far it has come.
+/// A walk from a row to a sampled row, in progress.
 struct Walk {
     number: usize,
     row: u64,
@@ -89,7 +95,7 @@ struct Walk {
 }
 
 impl DiskBlock<'_> {
-    /// Searches or walks that go on together.
+    /// Number of searches or walks that advance together.
     pub fn together(&self) -> usize {
         together(self.memory_limit())
     }
@@ -142,7 +148,7 @@ impl DiskBlock<'_> {
         }
     }
 
-    /// The positions of some rows, in the same order.
+    /// The position of each row, in the same order.
     pub fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
         let samples = self.samples()?;
         let mut positions = vec![0; rows.len()];
@@ -182,7 +188,7 @@ impl DiskBlock<'_> {
         Err(self.flaw(Flaw::WRONG_SAMPLES))
     }
 
-    /// Some ranges of the text, each within it.
+    /// Returns some ranges of the text, each within it.
     pub fn extract_all(&self, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
         let mut texts = Vec::with_capacity(ranges.len());
         let mut walks = Vec::new();
@@ -194,7 +200,7 @@ impl DiskBlock<'_> {
             let text = allocation::filled(0, range.len());
             texts.push(text.ok_or_else(|| self.flaw(Flaw::NO_MEMORY))?);
             let samples = self.samples()?;
-            // From sample to sample, each to be walked by itself.
+            // A range is cut at the samples, and each part has its own walk.
             let mut end = range.end;
             while end > range.start {
                 let before = (end - 1) / samples.rate() as usize * samples.rate() as usize;
@@ -210,7 +216,7 @@ impl DiskBlock<'_> {
         Ok(texts)
     }
 
-    /// Walks to the starts of ranges, and writes what stands in them.
+    /// Walks to the starts of ranges, and writes the bytes passed into `texts`.
     fn walk_text(
         &self,
         mut walks: Vec<&mut TextWalk>,
@@ -239,7 +245,8 @@ impl DiskBlock<'_> {
         }
     }
 
-    /// Asks how often a symbol, or else the byte that stands there, is in the BWT before `at`.
+    /// Creates a query for the rank of `symbol` before offset `at` of the BWT; if it is `None`, for
+    /// the rank of the byte at `at`.
     pub fn query(&self, at: usize, symbol: Option<u8>, number: usize) -> RankQuery {
         let (slice, offset) = self.split(at);
         let slice = slice as u32;
@@ -248,21 +255,23 @@ impl DiskBlock<'_> {
         RankQuery { slice, offset, symbol, number, rank: 0 }
     }
 
-    /// Answers what is asked, in another order.
+    /// Answers the queries, and reorders them.
     pub fn answer(&self, queries: &mut [RankQuery]) -> Result<()> {
         queries.par_sort_unstable_by_key(|query| query.slice);
         let groups = queries.chunk_by_mut(|one, other| one.slice == other.slice);
         let mut groups: Vec<&mut [RankQuery]> = groups.collect();
-        // Two slices take less time on one thread than one by one, but more than on two threads.
+        // Decoding two slices together on one thread takes less time than one after the other, but
+        // more than on two threads.
         let pairs = groups.len() > rayon::current_num_threads();
         let tasks = groups.par_chunks_mut(if pairs { 2 } else { 1 });
         tasks.try_for_each(|groups| self.answer_groups(groups))
     }
 
-    /// Answers what is asked of one slice or two.
+    /// Answers the queries of one slice or of two.
     fn answer_groups(&self, groups: &mut [&mut [RankQuery]]) -> Result<()> {
         let number = |group: &[RankQuery]| group[0].slice as usize;
-        // Counts above a slice take no slice, nor is there one at the end of the block.
+        // A query at offset 0 needs only the counts above its slice. At the end of the block there
+        // is no slice.
         let reads = |q: &RankQuery| q.offset > 0 || q.symbol.is_none();
         let read = groups.iter().filter(|group| group.iter().any(reads));
         let read: Vec<usize> = read.map(|group| number(group)).collect();

@@ -1,13 +1,13 @@
-//! A block that stays on disk: its index in memory, and the slices that a search asks of, decoded
-//! as they are asked.
+//! A block on disk: its index is in memory, and its slices are decoded when a search asks them.
 //!
-//! rank(c, at) is the count of c above the slice that holds `at`, which the block's index has,
-//! and a count within that slice. The ends of an interval are mostly in two slices at first and in
-//! one soon. A pattern of m symbols costs at most 2 (m - 1) slices; its last symbol costs none.
-//! `disk_batch` lets many patterns share them.
+//! rank(c, at) is the count of c above the slice that holds `at`, which is in the block's index,
+//! plus the count within that slice. At first the two ends of an interval are mostly in two slices,
+//! and soon in one. So a pattern of m symbols costs at most 2 (m - 1) slices; its last symbol costs
+//! none. `disk_batch` lets many patterns share their slices.
 //!
-//! Memory: the counts, 1 KiB per slice, or 2 above 4 GiB, and a cache of decoded slices, which take
-//! 2.3 or 4 bits a symbol where there are few. They are kept from one batch to the next.
+//! Memory: the counts, 1 KiB per slice, or 2 KiB for a block of more than 4 GiB; and a cache of
+//! decoded slices, which take 2.3 or 4 bits per symbol if the slice has few distinct symbols. The
+//! slices are kept from one batch to the next.
 
 use super::disk_samples::DiskSamples;
 use super::disk_tables::DiskTables;
@@ -21,22 +21,23 @@ use crate::frame::{Shape, checksum_holds};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A block of which only its index is in memory.
+/// A block of which only the index is in memory.
 pub(crate) struct DiskBlock<'a> {
     file_block: &'a FileBlock<'a>,
     shape: Shape,
     tables: DiskTables,
+    /// First row of the suffixes that start with each byte, and the end of all rows.
     starts: Box<[u64; 257]>,
     symbols: BlockSymbols,
     pub cost: BlockCost,
-    /// Read when they are first wanted.
+    /// Read at the first use.
     samples: OnceLock<DiskSamples>,
     cache: Mutex<SliceCache>,
 }
 
 impl<'a> DiskBlock<'a> {
-    /// Reads the index of a block that has one of what is searched, and keeps slices of up to
-    /// `room` bytes. `None` where by the costs of the block it does not pay.
+    /// Reads the index of a block that has one of its searched text. Keeps decoded slices of up to
+    /// `room` bytes. Returns `None` if `pays` is false for the costs of the block.
     pub fn open(
         file_block: &'a FileBlock<'a>,
         shape: Shape,
@@ -70,12 +71,12 @@ impl<'a> DiskBlock<'a> {
         }))
     }
 
-    /// Bytes of the text.
+    /// Returns a range of the text.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         Ok(self.extract_all(&[range])?.concat())
     }
 
-    /// A range of the text, if the index has it as one of its ends.
+    /// Returns a range of the text, if it lies within one of the two edges that the index stores.
     pub fn edge(&self, range: &Range<usize>) -> Option<&[u8]> {
         let index = &self.tables.index;
         let edge = index.head.len();
@@ -89,7 +90,7 @@ impl<'a> DiskBlock<'a> {
         None
     }
 
-    /// Bytes of the text, of which the first may be all that is searched.
+    /// Bytes of the text. The searched text may be only the first part of it.
     pub fn text_size(&self) -> usize {
         self.tables.text_size as usize
     }
@@ -104,31 +105,32 @@ impl<'a> DiskBlock<'a> {
         self.starts[usize::from(c)]..self.starts[usize::from(c) + 1]
     }
 
-    /// Occurrences of `c`, which occurs in the block, above a place in slice `k`; at its start the
-    /// slice is not asked.
+    /// Occurrences of `c`, a symbol of the block, before an offset in slice `k`. At offset 0 the
+    /// slice is not needed.
     pub fn rank_in(&self, k: usize, slice: Option<&DecodedSlice>, c: u8, offset: usize) -> u64 {
         let within = slice.map_or(0, |slice| slice.rank(&self.symbols, c, offset));
         self.tables.above.get(k, c) + within
     }
 
-    /// The slice that holds a place, and where in it. The end of the last slice begins one more.
+    /// The slice that holds place `at` of the BWT, and the offset of `at` in it. The end of the
+    /// block belongs to a slice behind the last one.
     pub fn split(&self, at: usize) -> (usize, usize) {
         let k = self.tables.starts.partition_point(|&start| start as usize <= at) - 1;
         (k, at - self.tables.starts[k] as usize)
     }
 
-    /// How many bytes of the transform stand above a row.
+    /// Number of bytes of the transform above a row.
     pub fn stored(&self, row: u64) -> usize {
         row as usize - usize::from(row > self.tables.index.primary_index)
     }
 
-    /// Where the byte of a row stands. The primary index has none: any will do, since no walk of an
-    /// intact block goes on from there.
+    /// Place of the byte of a row in the transform. The row of the primary index has no byte. Any
+    /// place will do for it, since no walk in an intact block continues from there.
     pub fn with_byte(&self, row: u64) -> usize {
         self.stored(row).min(self.text_size() - 1)
     }
 
-    /// Decoded slices, of different numbers, from the cache or the file.
+    /// Returns the slices with these distinct numbers, decoded, from the cache or from the file.
     pub fn slices(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
         let cache = self.cache();
         let known: Vec<_> = numbers.iter().map(|&k| cache.get(k)).collect();
@@ -147,7 +149,7 @@ impl<'a> DiskBlock<'a> {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads slices of the file, decodes and checks them.
+    /// Reads slices from the file, decodes them and checks them.
     fn decode(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
         let coded = |&k: &usize| {
             let from = self.tables.offsets[k];
@@ -170,7 +172,7 @@ impl<'a> DiskBlock<'a> {
         numbers.iter().zip(bytes).map(|(&k, bytes)| self.checked(k, bytes)).collect()
     }
 
-    /// Takes the bytes of slice `k` if they are those that the index has counted, and keeps them.
+    /// Checks that the bytes of slice `k` have the counts of the index, and caches the slice.
     fn checked(&self, k: usize, bytes: Vec<u8>) -> Result<Arc<DecodedSlice>> {
         let (slice, counts) = DecodedSlice::new(bytes, &self.symbols);
         let above = self.tables.above.all(k);
@@ -183,24 +185,24 @@ impl<'a> DiskBlock<'a> {
         Ok(slice)
     }
 
-    /// Bytes of memory that are allowed in all.
+    /// Memory limit in bytes.
     pub fn memory_limit(&self) -> u64 {
         self.file_block.options.memory_limit()
     }
 
-    /// Takes decoded slices of this block that were kept, as far as there is room.
+    /// Moves cached slices of this block from an earlier batch into its cache, as many as fit.
     pub fn with_slices(mut self, kept: SliceCache) -> Self {
         let cache = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
         *cache = kept.with_room(cache.room());
         self
     }
 
-    /// The slices that are decoded.
+    /// Returns the cached slices.
     pub fn into_slices(self) -> SliceCache {
         self.cache.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The samples, which are read when they are first wanted.
+    /// The samples. They are read at the first use.
     pub fn samples(&self) -> Result<&DiskSamples> {
         if self.samples.get().is_none() {
             let read = self.read_samples()?;

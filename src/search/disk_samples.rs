@@ -1,4 +1,6 @@
-//! The samples of a block that stays on disk, with positions in as many bits as the block needs.
+//! The samples of a block on disk, with positions of 32 or 64 bits.
+//!
+//! The rows are read first. The map from rows to positions is made only when it is first used.
 
 use crate::base::error::Flaw;
 use crate::base::positions::{ByWidth, by_width};
@@ -6,18 +8,18 @@ use crate::fm_index::{Row, SampledPositions, SampledRows};
 use crate::frame::packed_array;
 use std::sync::OnceLock;
 
-/// The rows of a block's samples. Their positions are made when they are first wanted: who reads a
-/// range of the text needs rows alone.
+/// The rows of a block's samples. Reading a range of the text needs only these; their positions are
+/// made at the first use.
 pub struct Samples<R> {
     rows: SampledRows<R>,
     positions: OnceLock<Result<SampledPositions<R>, Flaw>>,
 }
 
-/// Samples of either kind.
+/// Samples with rows of 32 or of 64 bits.
 pub type DiskSamples = ByWidth<Samples<u32>, Samples<u64>>;
 
 impl DiskSamples {
-    /// Reads those of a text of `len` bytes, whose first sample is `primary`.
+    /// Reads the samples of a text of `len` bytes, whose first sample is `primary`.
     pub fn read(
         coded: &[u8],
         count: usize,
@@ -32,18 +34,19 @@ impl DiskSamples {
         })
     }
 
-    /// Bytes of memory that `count` samples of a text of `len` bytes take: a bit for each row with
-    /// what counts them, and each sample twice.
+    /// Bytes of memory for `count` samples of a text of `len` bytes: one bit per row and the counts
+    /// that rank these bits, plus each sample twice.
     pub fn size(count: u64, len: u64, wide: bool) -> u64 {
         len / 7 + count * if wide { 16 } else { 8 }
     }
 
-    /// The distance between sampled positions.
+    /// Distance between sampled positions.
     pub fn rate(&self) -> u32 {
         by_width!(self, samples => samples.rows.rate())
     }
 
-    /// The row of the nearest sample at or behind a pos, or of the end of the block, and its pos.
+    /// The row and the position of the nearest sample at or behind `pos`, or of the end of the
+    /// block.
     pub fn behind(&self, pos: usize) -> (u64, usize) {
         let (row, pos) = by_width!(self, samples => {
             let (row, pos) = samples.rows.behind(pos);
@@ -52,10 +55,10 @@ impl DiskSamples {
         (row as u64, pos)
     }
 
-    /// The pos of a row, if it is a sampled one.
+    /// The position of a row, if the row is sampled.
     ///
     /// # Errors
-    /// A flaw where two samples are one row.
+    /// A flaw if two samples have the same row.
     pub fn pos(&self, row: u64) -> Result<Option<u64>, Flaw> {
         let row = row as usize;
         let pos = by_width!(self, samples => {

@@ -1,5 +1,4 @@
-//! The tables of an indexed block, read by position: all that a search needs before it decodes a
-//! slice.
+//! The tables of an indexed block, read by position. A search needs them before it decodes a slice.
 
 use super::counts_above::CountsAbove;
 use super::file_block::FileBlock;
@@ -11,27 +10,27 @@ use crate::frame::{
 };
 use std::iter;
 
-/// The tables of a block, but for its samples.
+/// The tables of a block, without its samples.
 pub struct DiskTables {
-    /// Bytes of the text, of which the first may be all that is searched.
+    /// Bytes of the text. The searched text may be only the first part of it.
     pub text_size: u64,
     pub header: BlockIndexHeader,
     pub index: BlockIndex,
     pub above: CountsAbove,
-    /// Where each slice starts in the transform, and the last one's end.
+    /// Start of each slice in the transform, followed by the end of the last slice.
     pub starts: Vec<u64>,
-    /// Where each slice starts in the file, and the last one's end.
+    /// File offset of each slice, followed by the end of the last slice.
     pub offsets: Vec<u64>,
     pub decoder: SliceDecoder,
-    /// Where Samples stands in the file, and its size.
+    /// File offset of Samples, and its size in bytes.
     pub samples_at: (u64, u64),
-    /// Rows and counts need more than 32 bits.
+    /// True if rows and counts need more than 32 bits.
     pub wide: bool,
 }
 
 impl DiskTables {
-    /// Reads them in five small reads, or gives `None` where that does not pay, given the size of
-    /// the text and how many slices there are. Errors know no place.
+    /// Reads the tables in five small reads. Returns `None` if `pays` is false for the size of the
+    /// text and the number of slices. Errors do not name the block.
     pub fn read(
         file_block: &FileBlock,
         shape: Shape,
@@ -39,7 +38,7 @@ impl DiskTables {
     ) -> Result<Option<Self>> {
         let coded = &file_block.info.coded;
         let raw_size = file_block.header.raw_size;
-        // Up to so many bytes, as far as the block goes.
+        // Reads up to `size` bytes, but not beyond the block.
         let read = |offset, size: u64| {
             file_block.input.read(offset, size.min(coded.end.saturating_sub(offset)))
         };
@@ -53,15 +52,15 @@ impl DiskTables {
         let samples_size = packed_array::size(width, shape.samples(text_size))?;
         let sizes_start = samples_start + samples_size;
         let count = read(sizes_start, packed_array::size(packed_array::WIDEST, 1)?)?;
-        // The sizes of slices and the part of the index whose size is known, at once.
+        // The sizes of the slices and the index header, whose size is known, in one read.
         let most = SliceSizes::most(&count)? + BlockIndexHeader::SIZE as u64;
-        // They take 8 bytes each, and in the file a bit at least.
+        // A size takes 8 bytes in memory and at least one bit in the file.
         file_block.check_index_memory(most.saturating_mul(64))?;
         let front = read(sizes_start, most)?;
         let mut behind = &front[..];
         let mut sizes = SliceSizes::read(&mut behind, shape.coding, text_size)?;
         let slices = sizes.raw.len();
-        // Each thread decodes two slices at a time, and a few are kept whatever there is room for.
+        // Each thread decodes two slices at a time, and `KEPT` slices are cached whatever the room.
         let largest = sizes.raw.iter().copied().max().map_or(0, u64::from);
         let at_once = slices.min(2 * file_block.options.thread_count() + KEPT) as u64;
         file_block.check_index_memory(slices as u64 * PER_SLICE + at_once * largest)?;
@@ -103,10 +102,11 @@ impl DiskTables {
 
 const CUT: Flaw = Flaw("the block's index is longer than the block");
 
-/// What counts take of each slice at most: as they come and as they are summed up.
+/// Maximum memory per slice for counts, in bytes: as they are read and as they are added up.
 const PER_SLICE: u64 = 4 << 10;
 
-/// `start`, and behind each size what all up to it add up to.
+/// Returns `start`, followed by the end of each item if items of these sizes are laid out from
+/// there.
 fn sums(start: u64, sizes: &[u32]) -> Vec<u64> {
     let mut at = start;
     let ends = sizes.iter().map(|&size| {

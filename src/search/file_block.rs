@@ -1,4 +1,4 @@
-//! A block of a file that is searched: where it stands, and what decoding it may cost.
+//! A block of a file that is searched: its header, its place in the file, and how to decode it.
 
 use super::sequence_text::SequenceText;
 use super::shared_input::SharedInput;
@@ -15,29 +15,30 @@ use std::io::SeekFrom;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Bytes of memory for a position that is located: its row, and itself among all and with its
-/// pattern.
+/// Bytes of memory per located position: its row, and the position itself, once in the list of all
+/// and once in the list of its pattern.
 pub const PER_POSITION: u64 = 24;
 
-/// A block that has not been read, but for its header.
+/// A block of which only the header has been read.
 pub(crate) struct FileBlock<'a> {
     pub input: &'a SharedInput<'a>,
     pub info: &'a BlockInfo,
     pub header: BlockHeader,
     pub number: u64,
     pub options: &'a Options,
-    /// What decodes its slices where the CPU alone need not.
+    /// The GPUs that may decode its slices, if the CPU does not have to do it alone.
     pub gpus: Option<Arc<SliceGpus>>,
-    /// Where its searched text stands among those of its section.
+    /// Range of its searched text among the texts of its section.
     pub searched: Range<u64>,
-    /// Where the block is searched by sequence.
+    /// The text of its sequences, if it is searched by sequence.
     pub sequences: Option<SequenceText>,
-    /// There, records of its frame that begin before it, and bases before it of the one that goes
-    /// on in it.
+    /// Number of records of its frame that begin before it. `None` if it is not searched by
+    /// sequence.
     pub records_before: Option<u64>,
+    /// Number of bases before the block of the record that continues in it.
     pub continued: u64,
-    /// The records and residues that the table says it has; of records of the last block it says
-    /// nothing.
+    /// Numbers of records and residues in the block, according to the table. The table does not
+    /// give the records of the last block.
     pub adds: Option<(Option<u64>, u64)>,
 }
 
@@ -72,7 +73,7 @@ impl<'a> FileBlock<'a> {
         })
     }
 
-    /// Where the payload begins, its tables passed. Errors know no place.
+    /// File offset of the payload, behind the block's tables. Errors do not name the block.
     pub fn payload_start(&self) -> Result<u64> {
         let start = self.info.coded.start + BlockHeader::SIZE as u64;
         match self.header.kind {
@@ -81,7 +82,7 @@ impl<'a> FileBlock<'a> {
         }
     }
 
-    /// Passes the tables that stand at `offset`; gives their size. Errors know no place.
+    /// Reads past the tables at `offset`, and returns their size. Errors do not name the block.
     pub fn pass_tables(&self, offset: u64) -> Result<u64> {
         self.input.with_input(|input| {
             input.seek(SeekFrom::Start(offset))?;
@@ -96,8 +97,8 @@ impl<'a> FileBlock<'a> {
         (self.searched.end - self.searched.start) as usize
     }
 
-    /// Checks that so much memory is allowed for the index of a block. A small file may claim a
-    /// block of which even that is very large.
+    /// Checks that `needed` bytes are allowed for the index of the block. A small file may claim a
+    /// block whose index alone is very large.
     ///
     /// # Errors
     /// [`Error::Limit`].
@@ -106,7 +107,7 @@ impl<'a> FileBlock<'a> {
         shortage::check(needed, self.options.memory_limit(), what)
     }
 
-    /// Checks that so many positions in the block may be held in memory.
+    /// Checks that `count` positions in the block may be held in memory.
     ///
     /// # Errors
     /// [`Error::Limit`].
@@ -117,7 +118,7 @@ impl<'a> FileBlock<'a> {
         })
     }
 
-    /// Says of an error which block it is in.
+    /// Adds the block's number and offset to an error.
     pub fn locate(&self, error: Error) -> Error {
         error.at(self.number, self.info.coded.start)
     }
@@ -127,34 +128,34 @@ impl<'a> FileBlock<'a> {
         flaw.at(Some(self.number), self.info.coded.start)
     }
 
-    /// Reads the whole block and restores its raw bytes, which are checked.
+    /// Reads the whole block, restores its raw bytes and checks them.
     pub fn restore(&self) -> Result<Vec<u8>> {
         self.decoded(|decoded| self.finish(decoded))
     }
 
-    /// Restores the raw bytes of the block, which are checked.
+    /// Restores the raw bytes of the decoded block and checks them.
     pub fn finish(&self, decoded: Decoded) -> Result<Vec<u8>> {
         block::finish(decoded, &CpuInverse::new(self.options.narrow), &self.plan()?)
     }
 
-    /// How blocks like this are decoded.
+    /// The plan for decoding the block.
     fn plan(&self) -> Result<Plan> {
         self.options.plan_to_decode(self.header.raw_size).map_err(|e| self.locate(e))
     }
 
-    /// Why it cannot be decoded for search, if the memory does not do for it.
+    /// Returns the error of decoding the block for search, if there is too little memory.
     pub fn is_too_large(&self) -> Option<Error> {
         let plan = self.options.plan_to_index(self.header.raw_size);
         plan.err().map(|e| self.locate(e))
     }
 
-    /// Reads the whole block, decodes its slices and does `work` with them. What a GPU decoded and
-    /// the checks or `work` find damaged is decoded by the CPU.
+    /// Reads the whole block, decodes its slices and does `work` with them. If the checks or `work`
+    /// find damage in slices that a GPU decoded, the CPU decodes them again.
     pub fn decoded<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
         self.decoded_by(&self.plan()?, work)
     }
 
-    /// Does so without restoring the block, which takes less memory.
+    /// Like [`FileBlock::decoded`], without restoring the block, which takes less memory.
     pub fn decoded_for_index<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
         let plan = self.options.plan_to_index(self.header.raw_size);
         self.decoded_by(&plan.map_err(|e| self.locate(e))?, work)
@@ -174,7 +175,7 @@ impl<'a> FileBlock<'a> {
 
     fn decode(&self, plan: &Plan, gpus: Option<&SliceGpus>) -> Result<Decoded> {
         if let Some(gpus) = gpus {
-            // They are opened while the block is read.
+            // The GPUs are opened while the block is read.
             gpus.expect(self.header.coded_size);
         }
         let block =
@@ -198,7 +199,7 @@ mod tests {
     use std::io::Cursor;
     use std::sync::Mutex;
 
-    /// A GPU that decodes, and then changes each portion.
+    /// A GPU that decodes correctly and then changes each portion.
     fn changing(change: impl Fn(&mut [u8]) + Send + 'static) -> GpuDecode {
         Box::new(move |coded, out| {
             let sound = decode_as_gpu(coded, out)?;
@@ -207,7 +208,7 @@ mod tests {
         })
     }
 
-    /// The second change leaves the counts of bytes as they are, which the index knows of.
+    /// The second change keeps the counts of bytes, which the index stores.
     #[test]
     fn what_a_gpu_decodes_wrongly_the_cpu_decodes() {
         let raw = cases::text(900_000);

@@ -1,4 +1,4 @@
-//! The searches of a file, block by block, and ranges of its bytes by the same ways.
+//! The searches of one file, block by block, and the extraction of ranges of its bytes.
 
 use super::batch_in_sections;
 use super::file_block::{FileBlock, PER_POSITION};
@@ -17,19 +17,19 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// A file that is searched.
+/// A file to search, with its options and caches.
 pub(crate) struct FileSearch<'a> {
     pub input: &'a mut (dyn ReadSeek + Send),
     pub contents: &'a Contents,
     pub options: &'a Options,
-    /// What this search takes is added to it.
+    /// The cost of each search is added here.
     pub cost: &'a mut ReadCost,
-    /// Of blocks of sequences in which something was located.
+    /// Layouts of blocks of sequences in which something was located.
     pub layouts: &'a mut Layouts,
 }
 
 impl FileSearch<'_> {
-    /// Counts, and with a limit locates.
+    /// Counts the patterns; if there is a limit, also locates up to `limit` matches of each.
     pub fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         patterns: &[P],
@@ -53,7 +53,7 @@ impl FileSearch<'_> {
         Ok(found)
     }
 
-    /// Searches for patterns of which none is empty.
+    /// Searches for patterns, none of them empty.
     fn search_words(
         &mut self,
         words: &[&[u8]],
@@ -71,7 +71,7 @@ impl FileSearch<'_> {
         Ok(found)
     }
 
-    /// Puts the matches of empty patterns among those of the others.
+    /// Inserts the matches of empty patterns among those of the others.
     fn with_empty<P: AsRef<[u8]>>(
         &self,
         patterns: &[P],
@@ -132,7 +132,8 @@ impl FileSearch<'_> {
         Ok(out)
     }
 
-    /// The positions of the empty pattern. A few bytes of a file can claim any size.
+    /// Positions of the empty pattern. Memory is checked, since a file of a few bytes can claim any
+    /// size.
     fn everywhere(&self, limit: usize) -> Result<Vec<u64>> {
         let raw_size = self.contents.raw_size();
         let count = (limit as u64).min(raw_size.saturating_add(1));

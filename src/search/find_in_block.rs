@@ -1,8 +1,8 @@
-//! Patterns in a block that is open: how often each occurs, and the first positions of each.
+//! Search for patterns in an open block: the number of matches of each, and its first positions.
 //!
-//! Rows of an interval stand in no order of positions, so that the first positions are those of
-//! all rows that come first. Where a pattern occurs far more often than it is to be located, its
-//! first positions are found in the text instead.
+//! The rows of an interval are not in the order of their positions. So the first positions of a
+//! pattern are the smallest of the positions of all its rows. If a pattern occurs far more often
+//! than it is to be located, its first positions are found by scanning the text instead.
 
 use super::class_search::{self, BackwardSteps, ClassIntervals};
 use super::file_block::FileBlock;
@@ -18,26 +18,27 @@ use crate::options::events::Listener;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows that are located together: as many as take one part of so many of the memory, each with
-/// what stands beside it.
+/// Rows located together may use 1/16 of the memory limit.
 const ROWS_SHARE: u64 = 16;
+/// Bytes of memory per row that is located.
 const PER_ROW: u64 = 48;
+/// Range of the number of rows that are located together.
 const ROWS: Range<u64> = 1 << 14..1 << 24;
 
-/// The patterns that are looked for in a block.
+/// The search for a batch of patterns in a block.
 #[derive(Clone, Copy)]
 pub(crate) struct BlockSearch<'s> {
-    /// None of them is empty.
+    /// The patterns, none of them empty.
     pub patterns: &'s [&'s [u8]],
-    /// Meaning of their letters, unless they stand for themselves.
+    /// Meaning of the patterns' letters, unless all letters stand for themselves.
     pub letters: Option<&'s BatchLetters>,
-    /// How many positions are wanted of each; counts alone without this.
+    /// Maximum number of positions of each pattern. `None` if the patterns are only counted.
     pub limits: Option<&'s [usize]>,
-    /// Positions that were found before this block.
+    /// Number of positions found before this block.
     pub held: u64,
-    /// Blocks that are searched at a time.
+    /// Number of blocks searched at a time.
     pub side_by_side: u64,
-    /// Who hears that the memory does not do for a block.
+    /// Hears a warning if the memory does not suffice to decode a block.
     pub listener: &'s Listener,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct BlockSearch<'s> {
 const RESTORED_PER_STEP: u64 = 1;
 
 impl<'a> SearchedBlock<'a> {
-    /// Counts each pattern, and with limits locates it.
+    /// Counts each pattern. If there are limits, also locates it.
     pub fn find(
         self,
         file_block: &'a FileBlock<'a>,
@@ -144,7 +145,7 @@ impl<'a> SearchedBlock<'a> {
         Ok(intervals.par_iter().map(|of| of.end - of.start).collect())
     }
 
-    /// The rows of each pattern as it stands.
+    /// The rows of each pattern, whose letters stand for themselves.
     fn intervals(&self, patterns: &[&[u8]], lease: &mut GpuLease) -> Result<Vec<Range<u64>>> {
         match self {
             SearchedBlock::OnDisk(block, _) => block.intervals(patterns),
@@ -153,8 +154,8 @@ impl<'a> SearchedBlock<'a> {
         }
     }
 
-    /// The rows of patterns whose letters stand for classes. Those that do not branch are searched
-    /// as all others are.
+    /// The rows of patterns whose letters stand for classes. Patterns that do not branch are
+    /// translated and searched like all others.
     fn class_intervals(
         &self,
         patterns: &[&[u8]],
@@ -185,7 +186,7 @@ impl<'a> SearchedBlock<'a> {
         Ok(ClassIntervals { all, too_many })
     }
 
-    /// Locates the first occurrences of each pattern, as many as its limit says.
+    /// Locates the first occurrences of each pattern, up to its limit.
     fn locate(
         self,
         file_block: &'a FileBlock<'a>,
@@ -227,13 +228,13 @@ impl<'a> SearchedBlock<'a> {
         Ok((block, BatchMatches { counts, positions }))
     }
 
-    /// The first positions of patterns that occur more often than their limit, found by scanning
-    /// the text instead of locating all occurrences to take the first ones. `None` for a pattern
-    /// whose rows are to be located.
+    /// Returns the first positions of the patterns that occur more often than their limit. Scans
+    /// the text for them, instead of locating all occurrences to take the first ones. The result is
+    /// `None` for a pattern whose rows are to be located.
     ///
-    /// The text is restored if all those rows together cost more. A pattern is then scanned for
-    /// as long as locating its rows would take, so that occurrences which all stand at the end of
-    /// the text at most double its cost.
+    /// The text is restored only if locating all these rows costs more. A pattern is then scanned
+    /// for only as long as locating its rows would take. So if all its occurrences are at the end
+    /// of the text, its cost at most doubles.
     fn first_in_text(
         &self,
         file_block: &FileBlock,
@@ -264,7 +265,7 @@ impl<'a> SearchedBlock<'a> {
         Ok(found)
     }
 
-    /// The positions of rows, in the same order.
+    /// The position of each row, in the same order.
     pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
         match self {
             SearchedBlock::OnDisk(block, _) => block.positions(rows),
@@ -274,13 +275,15 @@ impl<'a> SearchedBlock<'a> {
     }
 }
 
-/// Numbers of patterns with intervals of their rows, and how many rows each pattern has.
+/// The rows found for some patterns.
 struct FoundRows {
+    /// Numbers of patterns, each with an interval of its rows.
     intervals: Vec<(usize, Range<u64>)>,
+    /// Number of rows of each pattern.
     counts: Vec<u64>,
 }
 
-/// Leaves the first positions of each pattern, in order.
+/// Sorts the positions of each pattern and keeps the first ones, up to its limit.
 fn finish(positions: &mut [Vec<u64>], limits: &[usize]) {
     positions.par_iter_mut().zip(limits).for_each(|(positions, &limit)| {
         positions.sort_unstable();
@@ -288,7 +291,7 @@ fn finish(positions: &mut [Vec<u64>], limits: &[usize]) {
     });
 }
 
-/// The text of a block, unless the memory does not do for it.
+/// The text of a block, or `None` if there is too little memory to restore it.
 fn restored(file_block: &FileBlock) -> Result<Option<Vec<u8>>> {
     match file_block.restore() {
         Ok(raw) => file_block.text_of(raw).map(Some),
@@ -297,7 +300,7 @@ fn restored(file_block: &FileBlock) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Looks for some of the patterns in the text of the block.
+/// Scans the text of the block for the patterns with these numbers.
 fn scan_for(
     file_block: &FileBlock,
     search: &BlockSearch,

@@ -1,5 +1,5 @@
-//! Patterns as a search by sequence takes them: letters in upper case, with T and U as one letter
-//! in those of nucleotides. Other bytes are searched as they stand.
+//! Patterns folded for a search by sequence: letters become capitals, and in patterns of
+//! nucleotides T and U become one letter. Other bytes are searched as they are.
 
 use super::letter_classes::is_nucleotide;
 use crate::base::error::{Error, Result};
@@ -7,15 +7,17 @@ use crate::options::Letters;
 use rayon::prelude::*;
 use std::borrow::Cow;
 
-/// Patterns in one stretch of memory; nothing where all are as they are searched already.
+/// Folded patterns, one after the other. Empty if all patterns are already folded.
 pub(crate) struct FoldedPatterns(Vec<u8>);
 
 impl FoldedPatterns {
+    /// Folds patterns.
+    ///
     /// # Errors
-    /// [`Error::Usage`] where a pattern has a byte that is not searched by sequence, or one that
-    /// IUPAC does not know where letters are its.
+    /// [`Error::Usage`] if a pattern has a byte that is not searched by sequence. With
+    /// [`Letters::Iupac`], also if it has a letter that is not one of IUPAC.
     pub fn new(patterns: &[&[u8]], letters: Letters) -> Result<Self> {
-        // As nearly all are.
+        // Nearly all patterns are ready.
         let ready = if letters == Letters::Exact { &CAPITALS } else { &NUCLEOTIDES_WITHOUT_U };
         let is_ready = |pattern: &&[u8]| {
             pattern.iter().fold(true, |all, &byte| all & ready[usize::from(byte)])
@@ -46,7 +48,7 @@ impl FoldedPatterns {
         Ok(FoldedPatterns(bytes))
     }
 
-    /// The patterns that it was made of, as they are searched.
+    /// Returns the folded form of the patterns that it was made of.
     pub fn patterns<'p>(&'p self, of: &'p [&'p [u8]]) -> Cow<'p, [&'p [u8]]> {
         let mut rest = &self.0[..];
         let mut take = |len| rest.split_off(..len).unwrap_or_default();
@@ -57,8 +59,8 @@ impl FoldedPatterns {
     }
 }
 
-/// Writes T for both T and U in a pattern of nucleotides; in all others each stands for itself,
-/// which a small letter says.
+/// Writes T for both T and U in a pattern of nucleotides. In other patterns T and U each stand for
+/// themselves, which is written as a small letter.
 fn write_letters(pattern: &mut [u8]) {
     let of_nucleotides = pattern.iter().all(|&letter| is_nucleotide(letter));
     for letter in pattern {
@@ -80,8 +82,7 @@ static CAPITALS: [bool; 256] = {
     capitals
 };
 
-/// By byte, whether it is a letter of nucleotides that stands for what it stands for in all of
-/// them.
+/// For each byte, true if it is a letter of nucleotides that has the same meaning in every pattern.
 static NUCLEOTIDES_WITHOUT_U: [bool; 256] = {
     const LETTERS: &[u8] = b"ACGTRYSWKMBDHVN";
     let mut all = [false; 256];
@@ -93,7 +94,7 @@ static NUCLEOTIDES_WITHOUT_U: [bool; 256] = {
     all
 };
 
-/// By byte, whether it is searched.
+/// For each byte, true if it is searched by sequence.
 const SEARCHED: [bool; 256] = {
     let mut searched = [false; 256];
     let mut byte = 0;
@@ -104,8 +105,8 @@ const SEARCHED: [bool; 256] = {
     searched
 };
 
-/// True if the byte can be found in the text of sequences: blanks and line feeds are layout, which
-/// is set apart, and bytes above 127 stand for headers and qualities too.
+/// Returns true if the byte can be found in the text of sequences. Blanks and line feeds belong to
+/// the layout, which is stored apart. Bytes above 127 also stand for headers and qualities.
 const fn is_searched(byte: u8) -> bool {
     byte < 128 && !matches!(byte, b' ' | b'\t'..=b'\r')
 }
@@ -132,7 +133,7 @@ fn no_iupac(pattern: &[u8], at: usize) -> Error {
     Error::Usage(text.into())
 }
 
-/// The start of a pattern, and one of its bytes.
+/// The start of a pattern and the byte at `at`, escaped for a message.
 fn shown(pattern: &[u8], at: usize) -> (String, String) {
     const SHOWN: usize = 40;
     let start = String::from_utf8_lossy(&pattern[..pattern.len().min(SHOWN)]);

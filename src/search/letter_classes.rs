@@ -1,19 +1,19 @@
-//! Letters of a pattern that stand for several symbols of a text: T and U are one letter in
-//! nucleotides, and an ambiguity code of IUPAC stands for its bases where that is asked for.
+//! Letters of a pattern that stand for several symbols of a text. T and U are one letter in
+//! nucleotides. If it is asked for, an ambiguity code of IUPAC stands for its bases.
 //!
-//! A pattern is written in letters of which each has its class of symbols. A small letter stands
-//! for itself alone in capitals: that is how T and U are kept apart in a pattern of other residues,
-//! since neither folded patterns nor searched texts have small letters.
+//! Each letter of a pattern has a class of symbols. A small letter stands only for its capital:
+//! this keeps T and U apart in a pattern of other residues. It cannot be confused, since neither
+//! folded patterns nor searched texts contain small letters.
 
 use crate::options::Letters;
 
-/// Symbols that a letter stands for at most: N is all of A, C, G, T and U.
+/// Maximum number of symbols per class: N stands for A, C, G, T and U.
 const MOST: usize = 5;
 
-/// The bases, by the bits that stand for them in a mask.
+/// The bases. Bit n of a mask stands for base n.
 const BASES: [u8; MOST] = *b"ACGTU";
 
-/// The ambiguity codes, by the masks of their bases.
+/// The ambiguity codes and the masks of their bases.
 const CODES: [(u8, u8); 11] = [
     (b'R', 0b00101),
     (b'Y', 0b11010),
@@ -28,11 +28,12 @@ const CODES: [(u8, u8); 11] = [
     (b'N', 0b11111),
 ];
 
-/// T and U.
+/// Mask of T.
 const THYMINE: u8 = 0b01000;
+/// Mask of U.
 const URACIL: u8 = 0b10000;
 
-/// Symbols that a text has of a class.
+/// The symbols of a class that a text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SymbolSet {
     symbols: [u8; MOST],
@@ -50,7 +51,7 @@ impl SymbolSet {
     }
 }
 
-/// By letter, the mask of the bases that it stands for; 0 for a letter that stands for itself.
+/// For each letter, the mask of its bases; 0 for a letter that stands for itself.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct LetterClasses([u8; 256]);
 
@@ -58,7 +59,7 @@ static BASES_ALONE: LetterClasses = LetterClasses::new(false);
 static AMBIGUITY_CODES: LetterClasses = LetterClasses::new(true);
 
 impl LetterClasses {
-    /// The classes of letters, if any stands for more than itself.
+    /// The classes of letters, or `None` if every letter stands for itself.
     pub fn of(letters: Letters) -> Option<&'static Self> {
         match letters {
             Letters::Nucleotides => Some(&BASES_ALONE),
@@ -87,7 +88,7 @@ impl LetterClasses {
         LetterClasses(masks)
     }
 
-    /// True if a letter of a pattern stands for a symbol of a text.
+    /// Returns true if a letter of a pattern stands for a symbol of a text.
     pub fn matches(&self, letter: u8, symbol: u8) -> bool {
         match self.0[usize::from(letter)] {
             0 => letter == symbol,
@@ -113,7 +114,7 @@ impl LetterClasses {
     }
 }
 
-/// The mask of a symbol that is a base, else 0.
+/// The mask of a symbol if it is a base, otherwise 0.
 fn base_mask(symbol: u8) -> u8 {
     const MASKS: [u8; 256] = {
         let mut masks = [0; 256];
@@ -127,21 +128,21 @@ fn base_mask(symbol: u8) -> u8 {
     MASKS[usize::from(symbol)]
 }
 
-/// True if a letter, in capitals, is a base or an ambiguity code of IUPAC.
+/// Returns true if a letter is a capital that is a base or an ambiguity code of IUPAC.
 pub(crate) fn is_nucleotide(letter: u8) -> bool {
     AMBIGUITY_CODES.0[usize::from(letter)] != 0 && letter.is_ascii_uppercase()
 }
 
-/// The letters of the patterns of a batch.
+/// The letters that the patterns of a batch use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BatchLetters {
     pub classes: &'static LetterClasses,
-    /// By letter, whether a pattern has it.
+    /// For each letter, true if a pattern contains it.
     pub used: [bool; 256],
 }
 
 impl BatchLetters {
-    /// Those of some patterns, unless each letter stands for itself.
+    /// The letters of some patterns, or `None` if every letter stands for itself.
     pub fn of(patterns: &[&[u8]], letters: Letters) -> Option<Self> {
         let classes = LetterClasses::of(letters)?;
         let mut used = [false; 256];
@@ -151,8 +152,8 @@ impl BatchLetters {
         Some(BatchLetters { classes, used })
     }
 
-    /// The letters as a text takes them that has some symbols; `None` where each may be looked for
-    /// as it stands in the patterns.
+    /// Restricts the classes to the symbols of a text. Returns `None` if the patterns can be
+    /// searched as they are.
     pub fn in_text(&self, has: impl Fn(u8) -> bool) -> Option<TextLetters> {
         let of = |letter: usize| self.classes.symbols(letter as u8, &has);
         let stands_for_itself = |letter: usize| match *of(letter).as_slice() {
@@ -165,11 +166,10 @@ impl BatchLetters {
     }
 }
 
-/// By letter of a pattern, the symbols of its class that a text has.
+/// For each letter of a pattern, the symbols of its class that a text contains.
 pub(crate) struct TextLetters(Box<[SymbolSet; 256]>);
 
-/// What stands in a pattern for a letter of which the text has no symbol: texts have no small
-/// letters.
+/// Replacement of a letter whose class has no symbol in the text: texts contain no small letters.
 const ABSENT: u8 = b'x';
 
 impl TextLetters {
@@ -177,7 +177,7 @@ impl TextLetters {
         self.0[usize::from(letter)].as_slice()
     }
 
-    /// True if a letter of the pattern stands for more than one symbol of the text.
+    /// Returns true if a letter of the pattern stands for more than one symbol of the text.
     pub fn branches(&self, pattern: &[u8]) -> bool {
         pattern.iter().any(|&letter| self.symbols(letter).len() > 1)
     }

@@ -1,4 +1,4 @@
-//! The index of a block in memory, with positions in as many bits as the block needs.
+//! The index of a block in memory, with positions of 32 or 64 bits.
 
 use super::class_search::BackwardSteps;
 use crate::base::error::Result;
@@ -10,12 +10,12 @@ use crate::gpu::Searcher;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The GPU that searches blocks in memory; `None` where the CPU does.
+/// The GPU that searches blocks in memory, or `None` if the CPU does.
 pub type GpuLease<'a> = Option<Lease<'a, Searcher>>;
 
-/// Does `work` with an index on a leased GPU. `None` where the CPU has to do it: where there is no
-/// GPU, where it fails or cannot hold the index, and where it finds the index in contradiction with
-/// itself, which the CPU decides.
+/// Does `work` with an index on the leased GPU. Returns `None` if the CPU has to do it: there is no
+/// GPU, the GPU fails, it cannot hold the index, or it finds that the index contradicts itself. In
+/// the last case only the CPU can tell whether the index is damaged.
 fn on_gpu<T>(
     lease: &mut GpuLease,
     index: &FmIndex,
@@ -28,11 +28,11 @@ fn on_gpu<T>(
     lease.as_mut()?.run(work)?.ok()?
 }
 
-/// An [`FmIndex`] of either kind.
+/// An [`FmIndex`] with rows of 32 or of 64 bits.
 pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
 
 impl LoadedIndex {
-    /// The index of a transform.
+    /// Builds the index of a transform.
     pub fn new(bwt: Bwt, narrow: NarrowLimits) -> Result<Self> {
         Ok(match bwt.bytes.len() <= narrow.others {
             true => LoadedIndex::Narrow(Box::new(FmIndex::new(bwt)?)),
@@ -40,12 +40,12 @@ impl LoadedIndex {
         })
     }
 
-    /// Length of the block.
+    /// Bytes of the block.
     pub fn len(&self) -> usize {
         by_width!(self, index => index.len())
     }
 
-    /// Bytes of memory.
+    /// Size in memory in bytes.
     pub fn size(&self) -> usize {
         by_width!(self, index => index.size())
     }
@@ -55,7 +55,7 @@ impl LoadedIndex {
         by_width!(self, index => index.steps_to_sample())
     }
 
-    /// The same with denser samples.
+    /// Returns the index with denser samples.
     pub fn with_sample_rate(self, rate: u32) -> Result<Self> {
         Ok(match self {
             LoadedIndex::Narrow(index) => {
@@ -70,12 +70,12 @@ impl LoadedIndex {
         by_width!(self, index => index.add_text(rate))
     }
 
-    /// Bytes of memory with those, or `None` where it has them.
+    /// Bytes of memory with the text and denser samples, or `None` if the index has the text.
     pub fn size_with_text(&self, rate: u32) -> Option<usize> {
         by_width!(self, index => (!index.has_text()).then(|| index.size_with_text(rate)))
     }
 
-    /// Bytes of the block.
+    /// Returns a range of the block's bytes.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         by_width!(self, index => index.extract(range))
     }
@@ -95,8 +95,8 @@ impl LoadedIndex {
         }
     }
 
-    /// How often each pattern occurs. A GPU counts the rows of their intervals, the CPU may count
-    /// by the text.
+    /// Number of occurrences of each pattern. A GPU counts the rows of the intervals; the CPU may
+    /// count by the text.
     pub fn count<P: AsRef<[u8]> + Sync>(
         &self,
         patterns: &[P],
@@ -113,7 +113,7 @@ impl LoadedIndex {
         }
     }
 
-    /// The positions of some rows, in the same order.
+    /// The position of each row, in the same order.
     pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
         match self {
             LoadedIndex::Narrow(index) => {
@@ -141,8 +141,8 @@ impl BackwardSteps for LoadedIndex {
     }
 }
 
-/// The interval of each pattern from a GPU, if there is one, the index fits it, and all of them are
-/// rows: others would be looked up.
+/// The interval of each pattern from a GPU. `None` if there is no GPU, the index does not fit it,
+/// or a result is not an interval of rows, which would be used as an index.
 fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
     index: &FmIndex,
     patterns: &[P],

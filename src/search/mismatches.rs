@@ -1,9 +1,11 @@
-//! Matches that differ from their pattern in one byte: one half of such a match is exact.
+//! Matches with at most one mismatch: at least one half of such a match is exact.
 //!
-//! Both halves of each pattern are searched; where one stands alone, the bytes that the other would
-//! have there are compared with it, until two differ. These are extracted by the index where there
-//! are few, else the block is decoded. Time and memory go with the occurrences of the halves:
-//! patterns of a few bytes have very many. So `batch_in_sections` searches some patterns at a time.
+//! Both halves of each pattern are searched exactly. If only one half is found at a place, the
+//! bytes beside it are compared with the other half until two differ. These bytes are extracted by
+//! the index if there are few of them; otherwise the block is decoded.
+//!
+//! Time and memory grow with the occurrences of the halves. Patterns of a few bytes have very many
+//! of them, so `batch_in_sections` searches only some patterns at a time.
 
 use super::search_batch::{Batch, Session};
 use super::search_results::BatchMatches;
@@ -16,45 +18,47 @@ use rayon::prelude::*;
 use std::iter;
 use std::ops::Range;
 
-/// Bytes that are compared at once.
+/// Number of bytes compared at once.
 const CHUNK: usize = 256;
 
-/// The mark in front of the residues of each record, which no match goes over.
+/// The mark before the residues of each record. No match crosses it.
 const RECORD: u8 = b'\n';
 
-/// Bytes that are compared for a batch in a section at most: some minutes on one thread.
+/// Maximum number of bytes compared for a batch in a section: some minutes on one thread.
 const MOST_COMPARED: u64 = 1 << 37;
 
-/// Bytes of memory for a place where a half of a pattern stands: its position, and the candidate
-/// while all of them are gathered.
+/// Bytes of memory per place of a half: its position, and the candidate while all candidates are
+/// collected.
 const PER_PLACE: u64 = 112;
 
-/// Where a pattern may stand of which one half does, how much of it is left to compare, and how
-/// many bytes differ there as far as was looked.
+/// A place at which one half of a pattern occurs, and the result of comparing the other half.
 struct Candidate {
+    /// Number of the pattern.
     pattern: usize,
+    /// Position at which the whole pattern would start.
     start: u64,
-    /// The half that is not known to stand there.
+    /// The half that is still to be compared; empty if both halves occur.
     left: Range<usize>,
+    /// Number of bytes found to differ. Comparing stops at 2.
     differing: usize,
-    /// Where in the pattern, if one byte differs.
+    /// Place of the differing byte in the pattern, if one differs.
     differs_at: Option<usize>,
 }
 
-/// Whether letters differ that are of another case than the pattern's, as they were given.
+/// The patterns as given, if case matters: a letter of another case is a mismatch.
 pub(crate) struct MatchedCase<'a> {
     pub patterns: &'a [&'a [u8]],
     pub layouts: &'a mut Layouts,
 }
 
 impl Candidate {
-    /// Where what is left of it would stand.
+    /// The positions of the half that is compared.
     fn place(&self) -> Range<u64> {
         self.start + self.left.start as u64..self.start + self.left.end as u64
     }
 }
 
-/// What stands in a section with up to one byte that differs.
+/// Finds the matches in a section that have at most one mismatch.
 pub(crate) fn search(
     batch: &Batch,
     section: &Section,
@@ -110,10 +114,10 @@ pub(crate) fn search(
     Ok(found)
 }
 
-/// Drops the candidates of which more than one letter differs, be it in case alone.
+/// Drops the candidates with more than one mismatch if letters of another case count.
 fn keep_case(candidates: &mut Vec<Candidate>, section: &Section, case: MatchedCase) -> Result<()> {
     let MatchedCase { patterns, layouts } = case;
-    // From block to block.
+    // In order of position, so that each layout is read once.
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.par_sort_unstable_by_key(|&n| candidates[n].start);
     for n in order {
@@ -126,8 +130,8 @@ fn keep_case(candidates: &mut Vec<Candidate>, section: &Section, case: MatchedCa
     Ok(())
 }
 
-/// How many bytes of a text differ from a pattern of the same length, up to 2, and the place of
-/// the first one.
+/// Number of bytes of a text that differ from a pattern of the same length, up to 2, and the place
+/// of the first one.
 fn differing(
     text: &[u8],
     pattern: &[u8],
@@ -139,7 +143,7 @@ fn differing(
         (_, Some(letters)) => usize::from(!letters.classes.matches(b, a)),
         (_, None) => usize::from(a != b),
     };
-    // With codes a letter may differ from the same letter of a text.
+    // With IUPAC codes, a letter may differ from the same letter in a text.
     let same_is_match = batch.options.letters != Letters::Iupac && !pattern.contains(&RECORD);
     let mut all = 0;
     let mut first = None;
@@ -157,7 +161,7 @@ fn differing(
     (all, first)
 }
 
-/// Refuses what would take too long to compare.
+/// Returns an error if comparing the candidates would take too long.
 fn check_cost(candidates: &[Candidate]) -> Result<()> {
     let compared: u64 = candidates.par_iter().map(|candidate| candidate.left.len() as u64).sum();
     if compared <= MOST_COMPARED {
@@ -172,7 +176,7 @@ fn check_cost(candidates: &[Candidate]) -> Result<()> {
     Err(Error::Usage(text.into()))
 }
 
-/// Where a pattern is parted.
+/// The place at which a pattern is cut into halves.
 fn middle(pattern: &[u8]) -> usize {
     pattern.len() / 2
 }
@@ -187,7 +191,8 @@ pub(crate) fn halves<'p>(patterns: &[&'p [u8]]) -> Result<Vec<&'p [u8]>> {
     Ok(patterns.iter().flat_map(|p| [&p[..middle(p)], &p[middle(p)..]]).collect())
 }
 
-/// Where a half of a pattern stands, each place once, in the order of patterns and positions.
+/// The places at which a half of a pattern occurs, each place once, in the order of patterns and
+/// positions.
 fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Candidate>> {
     let parts = halves(batch.patterns)?;
     let exact = Batch { patterns: &parts, limit: Some(usize::MAX), ..*batch };
@@ -220,7 +225,7 @@ fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result
     Ok(all.collect())
 }
 
-/// Which half of a pattern stands somewhere.
+/// The halves of a pattern that occur at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stands {
     Left,
@@ -228,7 +233,7 @@ enum Stands {
     Both,
 }
 
-/// The places of two ascending lists, each once.
+/// Merges the positions of two ascending lists. A position in both is returned once.
 fn merged(
     left: impl Iterator<Item = u64>,
     right: impl Iterator<Item = u64>,

@@ -1,40 +1,64 @@
-//! Search in a file: what [`Archive`](crate::Archive) counts, locates and extracts.
+//! Search in a file: counts, locates and extracts for [`Archive`](crate::Archive). The index of a
+//! block is an FM-index (FORMAT.md chapter 10).
+//!
+//! A block is searched in one of three ways:
+//!
+//! - On disk: only its index is in memory, and the slices that the search asks are decoded.
+//! - In memory: the whole block is decoded into an FM-index.
+//! - As plain bytes: the block is restored. This is the way if its transform is not that of the
+//!   searched text, or if it has none.
+//!
+//! `search_cost` estimates which of the first two ways is cheaper.
 //!
 //! | file | job |
 //! |---|---|
-//! | `searcher`, `pattern_stream` | batch after batch, and patterns from an iterator |
-//! | `file_search`, `search_results` | a batch or a range, and what it gives |
+//! | `searcher`, `pattern_stream` | several batches in turn; patterns from an iterator |
+//! | `file_search`, `search_results` | one batch or one range, and its result |
 //! | `search_batch` | a batch of patterns in all blocks |
 //! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
-//! | `find_in_block`, `text_scan` | patterns in it: by its index, or by looking through its text |
+//! | `find_in_block`, `text_scan` | patterns in it: by its index, or by scanning its text |
 //! | `letter_classes`, `class_search` | letters that stand for several symbols, and their search |
 //! | `loaded_index` | the index of a block in memory, of 32 bits or of 64 |
-//! | `disk_block`, `disk_tables` | a block that stays on disk, its slices one by one |
-//! | `counts_above`, `disk_samples` | what its index says of rows |
+//! | `disk_block`, `disk_tables` | a block on disk: its tables, and its slices one by one |
+//! | `counts_above`, `disk_samples` | the counts and the samples of its index |
 //! | `disk_batch`, `slice_cache` | many searches and walks in it, which share slices |
 //! | `sample_sweep` | many rows of it, located together |
-//! | `search_cost` | whether a search pays there or in memory |
-//! | `batch_in_sections`, `sections` | what is searched by sequence, and what by bytes |
+//! | `search_cost` | the choice between a search on disk and in memory |
+//! | `batch_in_sections`, `sections` | the parts of a file searched by sequence and by bytes |
 //! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `record_tables` | the names and numbers of all records, from tables or from blocks |
 //! | `absent_names` | names that no record has |
-//! | `record_info` | a record, as it is named |
+//! | `record_info` | one record, with its name and numbers |
 //! | `records` | places in records, and the bases of these |
-//! | `mismatches` | matches of which one byte differs |
+//! | `mismatches` | matches with at most one mismatch |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |
 //!
-//! Blocks are searched one group after the other, as many side by side as threads and memory allow,
-//! each with all patterns. What is found does not depend on either, nor on whether the file has an
-//! index. A GPU, where one was asked for or pays, decodes blocks that have an index, and searches
-//! those of up to 4 GiB one after the other, by the index that the CPU has made of them; where it
-//! fails, the CPU searches that block again, and all others. What it decoded is checked as what the
-//! CPU decoded is, what it found hardly (`sorters`). There is one warning, of what goes wrong
-//! first.
+//! # Order of work
+//! Blocks are searched in groups. The blocks of a group are searched side by side, as many as
+//! threads and memory allow, each for all patterns. The result does not depend on the grouping, nor
+//! on whether the file has an index.
 //!
-//! Where very many long patterns are counted on the CPU, blocks are restored, and what is left of a
-//! pattern is compared with the text once its row is alone (`fm_index::text_matches`).
+//! If very many long patterns are counted on the CPU, the blocks are restored. Once the interval of
+//! a pattern is one row, the rest of the pattern is compared with the text
+//! (`fm_index::text_matches`).
+//!
+//! # GPU
+//! A GPU is used if one was asked for or if it pays. It decodes blocks that have an index. It also
+//! searches blocks of up to 4 GiB, one after the other, with the index that the CPU has built. If
+//! it fails, the CPU searches that block again, and all further blocks.
+//!
+//! The blocks that a GPU decodes are checked like those that the CPU decodes. Its matches are
+//! hardly checked (`sorters`). There is one warning, about the first thing that goes wrong.
+//!
+//! # Memory
+//! A [`Searcher`] keeps decoded blocks in a quarter of the memory limit. The decoded slices of
+//! blocks on disk take at most half of the rest.
+//!
+//! # Absent
+//! A match has at most one mismatch, and no insertions or deletions. There are no regular
+//! expressions. A search never writes an index for a file that has none.
 
 mod absent_names;
 mod batch_in_sections;

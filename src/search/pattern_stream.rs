@@ -1,4 +1,5 @@
-//! Patterns from an iterator: more of them than memory holds, in batches as large as it allows.
+//! Patterns from an iterator. They may be more than memory holds: they are searched in batches as
+//! large as it allows.
 
 use super::file_search::FileSearch;
 use super::search_results::Matches;
@@ -7,26 +8,26 @@ use crate::base::error::{Error, Result};
 use std::mem;
 use std::vec;
 
-/// Bytes that a pattern takes beside its own, with all that is found but for positions.
+/// Bytes of memory per pattern, in addition to its own bytes: its results without positions.
 const PER_PATTERN: u64 = 128;
 
-/// Patterns that come one by one, each given back with its matches.
+/// An iterator over patterns, each with its matches.
 pub(crate) struct PatternStream<'a, I: Iterator> {
-    /// The file, until the first batch starts a searcher of it.
+    /// The file, until the first batch starts a searcher.
     file: Option<FileSearch<'a>>,
     searcher: Option<Searcher<'a>>,
     patterns: I,
     limit: Option<usize>,
-    /// Patterns that were read and not searched: what is found of them takes too much memory.
+    /// Patterns that were read but not yet searched, since their results need too much memory.
     left: Vec<I::Item>,
-    /// Patterns of the last batch, with their matches, that have not been asked for.
+    /// Patterns of the last batch, with their matches, that are not yet returned.
     ready: std::iter::Zip<vec::IntoIter<I::Item>, vec::IntoIter<Matches>>,
-    /// There is no more, or something failed.
+    /// True if there are no more patterns or an error occurred.
     over: bool,
 }
 
 impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
-    /// Counts, and with a limit locates.
+    /// Creates a stream that counts, and also locates if there is a limit.
     pub fn new(file: FileSearch<'a>, patterns: I, limit: Option<usize>) -> Self {
         let ready = Vec::new().into_iter().zip(Vec::new());
         let left = Vec::new();
@@ -41,7 +42,7 @@ impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
         }
     }
 
-    /// Searches the next batch, if there is one, or as much of it as there is memory for.
+    /// Searches the next batch, or the part of it whose results fit in memory.
     fn search(&mut self) -> Result<()> {
         if let Some(file) = self.file.take() {
             self.searcher = Some(Searcher::new(file)?);

@@ -1,4 +1,4 @@
-//! A record as `bwz -l --records` and the library name it.
+//! Information on one record, for `bwz -l --records` and for the library.
 
 use crate::filter::sequence::ListedRecord;
 
@@ -8,33 +8,34 @@ use crate::filter::sequence::ListedRecord;
 pub struct RecordInfo {
     /// The first word of the header line, without its mark.
     pub name: Vec<u8>,
-    /// Bases, or amino acids.
+    /// Number of bases, or of amino acids.
     pub length: u64,
-    /// Raw offset of the first line of them, or of where it would be.
+    /// Raw offset of the first line of bases. If there is none, the offset at which it would be.
     pub offset: u64,
-    /// Bases in each line but the last.
+    /// Number of bases in each line except the last.
     pub line_bases: u64,
-    /// Bytes of each line but the last, its end and blanks included.
+    /// Bytes of each line except the last, including line end and blanks.
     pub line_width: u64,
     /// Raw offset of the first quality of a FASTQ record.
     pub quality_offset: Option<u64>,
-    /// True if all lines but the last are of the same width, and nothing stands between them or in
-    /// front of a base, so that the numbers tell where each base is.
+    /// True if all lines except the last have the same width, and no other bytes are between them
+    /// or before a base. The numbers then give the place of each base.
     pub is_regular: bool,
-    /// The block in which it begins, and its number there.
+    /// Number of the block in which the record begins.
     pub(super) block: u64,
+    /// Number of the record among those that begin in the block, from 1.
     pub(super) number: usize,
-    /// It is as a table of records has it, and was not compared with the block.
+    /// True if the record comes from a table of records and was not compared with its block.
     pub(crate) is_unchecked: bool,
 }
 
 impl RecordInfo {
-    /// True if all that it says to others is the same.
+    /// Returns true if all public fields are equal, and the block and the number in it.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         RecordInfo { is_unchecked: other.is_unchecked, ..self.clone() } == *other
     }
 
-    /// A record of a frame whose raw bytes start at `start`.
+    /// Creates the information on a record of a frame whose raw bytes start at `start`.
     pub(super) fn new(record: ListedRecord, start: u64, block: u64, number: usize) -> Self {
         RecordInfo {
             name: record.name,

@@ -1,10 +1,11 @@
-//! The names and numbers of all records: from the tables of the frames, or from the blocks.
+//! The names and numbers of all records, from the tables of the frames or from the blocks.
 //!
-//! A table of records is read alone, which takes no block. What it says is compared with the table
-//! of sequences at once; with a block only where someone asks for a record of it
-//! ([`FileSearch::are_as_in_blocks`]). If it contradicts either, or there is none, the records are
-//! gathered from the layouts of the blocks and the header lines of their texts. Who verifies
-//! compares all tables with all blocks ([`FileSearch::check_tables`]).
+//! Reading a table of records takes no block. Its entries are compared with the table of sequences
+//! at once. An entry is compared with its block only when someone asks for that record
+//! ([`FileSearch::are_as_in_blocks`]). If the table contradicts either, or if there is no table,
+//! the records are collected from the blocks: from their layouts, and from the header lines of
+//! their texts. If the options ask for verification, all tables are compared with all blocks
+//! ([`FileSearch::check_tables`]).
 
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
@@ -63,8 +64,8 @@ impl FileSearch<'_> {
         Ok(records)
     }
 
-    /// The records of frame `n`, whose blocks begin at number `first`, as its table has them;
-    /// `None` if they are to be gathered from the blocks.
+    /// Returns the records of frame `n` according to its table; its first block has number `first`.
+    /// `None` if the records are to be collected from the blocks.
     fn listed(&mut self, n: usize, first: usize) -> Result<Option<Vec<RecordInfo>>> {
         let frame = &self.contents.frames[n];
         let trusts = !self.options.verify && !self.layouts.names_from_blocks;
@@ -92,7 +93,7 @@ impl FileSearch<'_> {
         Ok(Some(records))
     }
 
-    /// The content of the table of records of a frame that has one.
+    /// Reads the table of records of a frame.
     fn record_table(&mut self, frame: &FrameInfo, kind: Kind) -> Result<Vec<ListedRecord>> {
         let place = frame.records.filter(|place| place.size <= LONGEST_RECORDS);
         let offset = frame.records.map_or(frame.coded.start, |place| place.offset);
@@ -104,7 +105,7 @@ impl FileSearch<'_> {
         Ok(list)
     }
 
-    /// Warns that names come from the blocks, once.
+    /// Warns, once, that the records are read from the blocks.
     pub fn warn_of_records(&mut self) {
         if !self.layouts.names_from_blocks {
             self.layouts.names_from_blocks = true;
@@ -116,8 +117,8 @@ impl FileSearch<'_> {
         }
     }
 
-    /// True if records of a table are as their blocks have them: their names, where they begin and
-    /// how their lines are, and as far as one block shows it their lengths.
+    /// Returns true if records from a table agree with their blocks: in their names, in their start
+    /// and line lengths, and in their length as far as it can be seen in one block.
     pub fn are_as_in_blocks(&mut self, records: &[&RecordInfo]) -> Result<bool> {
         self.with_sound_tables(|file| file.are_as_in_blocks_by_tables(records))
     }
@@ -151,7 +152,7 @@ impl FileSearch<'_> {
     /// Compares all tables of records and sequences with the blocks.
     ///
     /// # Errors
-    /// [`Error::Format`] if one contradicts its blocks; else as a search that reads them all.
+    /// [`Error::Format`] if a table contradicts its blocks; otherwise as a search of all blocks.
     pub fn check_tables(&mut self) -> Result<()> {
         let frames = &self.contents.frames;
         let lacking = frames.iter().find(|frame| frame.lacks_sequences);
@@ -163,7 +164,7 @@ impl FileSearch<'_> {
         }
         let restored = self.sequences_of_blocks()?;
         for (frame, restored) in frames.iter().zip(restored) {
-            // As they are written: of what follows from other numbers nothing is.
+            // Tables are compared as they are written, without the numbers that follow from others.
             let written = frame.sequences.as_ref().map(SequencesTable::to_bytes);
             if written != restored.map(|table| table.to_bytes()) {
                 return Err(CONTRADICTION.at(None, frame.coded.start));
@@ -194,7 +195,7 @@ impl FileSearch<'_> {
         Ok(())
     }
 
-    /// Checks all tables, once, for those who verify.
+    /// Checks all tables, once, if the options ask for verification.
     pub fn verify_tables(&mut self) -> Result<()> {
         if self.options.verify && !self.layouts.are_tables_checked {
             self.check_tables()?;
@@ -203,8 +204,9 @@ impl FileSearch<'_> {
         Ok(())
     }
 
-    /// Does some work; if a table of sequences contradicts its blocks, once more with tables that
-    /// are restored from the blocks. Who verifies gets the error.
+    /// Does `work`. If a table of sequences contradicts its blocks, restores the tables from the
+    /// blocks and does `work` again. If the options ask for verification, returns the error
+    /// instead.
     pub fn with_sound_tables<T>(
         &mut self,
         mut work: impl FnMut(&mut Self) -> Result<T>,
@@ -227,8 +229,8 @@ impl FileSearch<'_> {
         !self.options.verify && self.layouts.restored.is_empty()
     }
 
-    /// The tables of sequences of all frames, by their blocks. Each is restored for the state in
-    /// which the next one begins.
+    /// Restores the tables of sequences of all frames from their blocks. Each block is restored
+    /// too, for the state in which the next one begins.
     fn sequences_of_blocks(&mut self) -> Result<Vec<Option<SequencesTable>>> {
         let pool = thread_pool::pool(self.options)?;
         let file = Mutex::new(&mut *self.input);
@@ -264,13 +266,14 @@ impl FileSearch<'_> {
     }
 }
 
-/// The block in which a record of a frame begins, both numbered from 0.
+/// The block in which a record of a frame begins. Both are numbered from 0.
 fn block_of(sequences: &SequencesTable, record: u64) -> usize {
     let behind = sequences.blocks.partition_point(|block| block.records_before <= record);
     behind.saturating_sub(1)
 }
 
-/// True if a table of records fits the table of sequences and the sizes of the blocks.
+/// Returns true if a table of records agrees with the table of sequences and the sizes of the
+/// blocks.
 fn is_consistent(
     list: &[ListedRecord],
     frame: &FrameInfo,
@@ -281,7 +284,7 @@ fn is_consistent(
     if sequences.blocks[0].records_before != 0 || last.records_before > list.len() as u64 {
         return false;
     }
-    // Residues in front of each record, from the first record on.
+    // Number of residues before each record, counted from the first record.
     let mut sums = vec![0_u64];
     for record in list {
         sums.push(sums[sums.len() - 1].saturating_add(record.length));
@@ -303,7 +306,7 @@ fn is_consistent(
     let mut offset = 0;
     list.iter().zip(0..).all(|(record, number)| {
         let start = blocks[block_of(sequences, number)].raw.start - frame.raw.start;
-        // Behind the last header, which may have no end.
+        // The offset may be just behind a last header that has no line end.
         let is_within = record.offset > start && record.offset <= size + 1;
         let ascends = record.offset >= offset && is_within;
         offset = record.offset;
@@ -311,8 +314,8 @@ fn is_consistent(
     })
 }
 
-/// The places of the header lines of records in the text of the block in which they begin, if that
-/// has all of them as a table has them.
+/// Returns the range of each record's header line in the text of the block in which it begins, or
+/// `None` if the layout of the block contradicts one of the records.
 pub(super) fn headers_if_like(
     records: &[&RecordInfo],
     block: &FileBlock,
@@ -326,14 +329,14 @@ pub(super) fn headers_if_like(
     Ok(Some(headers))
 }
 
-/// True if records of a table have the names that are in their header lines.
+/// Returns true if the records have the names in their header lines.
 pub(super) fn have_names(records: &[&RecordInfo], headers: &[Vec<u8>], layout: &Layout) -> bool {
     let mut pairs = records.iter().zip(headers);
     pairs.all(|(record, header)| has_name(record, header, layout))
 }
 
-/// The place of the header line of a record in the text of the block in which it begins, if that
-/// has the record as a table has it.
+/// Returns the range of the record's header line in the text of the block in which it begins, or
+/// `None` if the layout of the block contradicts the record.
 fn header_if_like(
     record: &RecordInfo,
     block: &FileBlock,
@@ -344,7 +347,7 @@ fn header_if_like(
     let here = part.residues.len() as u64;
     let goes_on = record.number == layout.records();
     let has_length = here == record.length || goes_on && here < record.length;
-    // A first line that the block tears is longer.
+    // The first line continues in the next block, so it may be longer than it is here.
     let is_torn = part.is_torn && part.residues.len() == part.last_line;
     let lines = (record.line_bases, record.line_width);
     let lines_here = (part.line_bases as u64, part.line_width as u64);
@@ -353,14 +356,14 @@ fn header_if_like(
             && (lines == lines_here || is_torn && lines.0 >= lines_here.0);
     let has_qualities = match part.quality_start {
         Some(start) => record.quality_offset == Some(block.info.raw.start + start as u64),
-        // They are in a block behind it, or there are none.
+        // The qualities are in a later block, or there are none.
         None => goes_on || record.quality_offset.is_none_or(|offset| offset == record.offset),
     };
     let is_like = has_length && begins && (has_qualities || !block.is_fastq());
     Ok(is_like.then_some(part.header))
 }
 
-/// True if a record has the name that is in its header line, as the text of its block has that.
+/// Returns true if a record has the name in its header line, which is given as in the block's text.
 fn has_name(record: &RecordInfo, header: &[u8], layout: &Layout) -> bool {
     let header = sequence::unmapped(header);
     let name = sequence::name_in(&header);
@@ -374,7 +377,7 @@ fn kind_of(section: &Section) -> Kind {
     if is_fastq { Kind::Fastq } else { Kind::Fasta }
 }
 
-/// Adds the records of a section as its blocks have them.
+/// Adds the records of a section, read from its blocks.
 fn gather(
     section: &Section,
     records: &mut Vec<RecordInfo>,
@@ -390,8 +393,8 @@ fn gather(
     Ok(())
 }
 
-/// The records of a section, with offsets from its start, and the block of each with its number
-/// there. So many records are in memory already.
+/// Returns the records of a section, with offsets from its start, and for each record its block and
+/// its number there. `before` records are in memory already.
 fn list_of(
     section: &Section,
     before: usize,

@@ -1,8 +1,7 @@
-//! The records of a file that is searched by sequence: their names and lengths, the place of a
-//! base, and the bases of a place.
+//! Records of a file that is searched by sequence: the place of a base, and the bases of a range.
 //!
-//! Names and lengths are in the table of records (`record_tables`). A place takes the layout of its
-//! block, and a stretch of bases the slices that it is in.
+//! The names and lengths of records come from the table of records (`record_tables`). Finding a
+//! place needs the layout of its block. Reading bases needs the slices that hold them.
 
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
@@ -18,19 +17,19 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Mutex;
 
-/// Where a byte of a file stands.
+/// The place of a byte of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
-    /// Its raw offset.
+    /// Raw offset of the byte.
     pub offset: u64,
-    /// Where it is a base of a record: the number of the record, of all in the file, and the number
-    /// of the base, both from 0.
+    /// If the byte is a base of a record: the number of the record in the file, and the number of
+    /// the base in the record, both from 0.
     pub base: Option<(u64, u64)>,
 }
 
 impl FileSearch<'_> {
-    /// Where bytes at raw offsets stand.
+    /// The places of the bytes at some raw offsets.
     pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
         self.with_sound_tables(|file| file.places_by_tables(offsets))
     }
@@ -56,7 +55,7 @@ impl FileSearch<'_> {
             };
             Ok(Place { offset, base: base.map(|(record, base)| (before[n] + record, base)) })
         };
-        // From block to block.
+        // In order of offset, so that each layout is read once.
         let mut order: Vec<usize> = (0..offsets.len()).collect();
         order.par_sort_unstable_by_key(|&n| offsets[n]);
         let mut places = vec![Place { offset: 0, base: None }; offsets.len()];
@@ -66,8 +65,9 @@ impl FileSearch<'_> {
         Ok(places)
     }
 
-    /// The raw offsets behind stretches. A stretch is the raw offset of its begin and a length: a
-    /// number of bases if it begins with a base of a record, else a number of bytes.
+    /// Returns the raw offset behind each stretch. A stretch is given by the raw offset of its
+    /// start and its length. The length is a number of bases if a base is at the start; otherwise
+    /// it is a number of bytes.
     pub fn ends(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
         self.with_sound_tables(|file| file.ends_by_tables(stretches))
     }
@@ -78,7 +78,8 @@ impl FileSearch<'_> {
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
         let mut ends: Vec<u64> =
             stretches.iter().map(|(start, len)| start.saturating_add(*len)).collect();
-        // From block to block. The last base of each stretch, by section.
+        // In order of offset, so that each layout is read once. Collects the last base of each
+        // stretch, by section.
         let mut order: Vec<usize> = (0..stretches.len()).filter(|&n| stretches[n].1 > 0).collect();
         order.par_sort_unstable_by_key(|&n| stretches[n].0);
         let mut last = vec![(Vec::new(), Vec::new()); sections.len()];
@@ -104,8 +105,8 @@ impl FileSearch<'_> {
         Ok(ends)
     }
 
-    /// Bases of records, as they stand in the file; `None` if one of the records that are
-    /// `unchecked` is not as the blocks have it. A block is opened once for all of this.
+    /// Returns bases of records, as they are in the file. Returns `None` if a block contradicts one
+    /// of the `unchecked` records. A block is opened once for all of them.
     pub fn bases(
         &mut self,
         wanted: &[(&RecordInfo, Range<u64>)],
@@ -134,7 +135,7 @@ impl FileSearch<'_> {
         let input = SharedInput::new(&file);
         let pool = thread_pool::pool(self.options)?;
         let mut bases = vec![Vec::new(); wanted.len()];
-        // The number of each record in the next block, and how many of its bases come before.
+        // For each record, its number in the next block and how many of its bases come before.
         let mut reached: Vec<_> = wanted.iter().map(|(record, _)| (record.number, 0)).collect();
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
         for block in sections.iter().flat_map(|section| &section.blocks) {
@@ -143,7 +144,7 @@ impl FileSearch<'_> {
             let Some(mut ranges) = headers_if_like(&here, block, self.layouts)? else {
                 return Ok(None);
             };
-            // All numbers are those of records in the block, now that these are compared with it.
+            // The records agree with the block, so their numbers are those of records in it.
             let pieces = pieces(block, wanted, &mut reached, self.layouts)?;
             ranges.extend(pieces.iter().map(|(_, range)| range.clone()));
             if ranges.is_empty() {
@@ -168,7 +169,8 @@ impl FileSearch<'_> {
     }
 }
 
-/// What stands of wanted bases in a block: the number of each and where it is in the text.
+/// Returns the parts of the wanted bases that are in a block: the number of the wanted range, and
+/// the part's range in the text.
 fn pieces(
     block: &FileBlock,
     wanted: &[(&RecordInfo, Range<u64>)],
@@ -192,7 +194,7 @@ fn pieces(
     Ok(pieces)
 }
 
-/// The record of a section, and the base, that stands at a raw offset.
+/// The record and the base at a raw offset of a section, both by number.
 fn base(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<(u64, u64)>> {
     let n = section.blocks.partition_point(|block| block.info.raw.end <= offset);
     let Some(block) = section.blocks.get(n) else { return Ok(None) };
@@ -210,7 +212,7 @@ fn base(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<
     Ok(number.map(|number| (number, continued + offset as u64)))
 }
 
-/// The position in a section of the base that stands at a raw offset.
+/// The position in a section of the base at a raw offset.
 fn position(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Option<u64>> {
     let n = section.blocks.partition_point(|block| block.info.raw.end <= offset);
     let Some(block) = section.blocks.get(n) else { return Ok(None) };
@@ -218,7 +220,8 @@ fn position(section: &Section, offset: u64, layouts: &mut Layouts) -> Result<Opt
     Ok(at.map(|at| block.searched.start + at as u64))
 }
 
-/// Checks what the table says of the record that goes on in block `n` by the block before it.
+/// Compares the number of bases before block `n`, of the record that continues in it, with the
+/// block before it.
 fn check_continued(section: &Section, n: usize, layouts: &mut Layouts) -> Result<()> {
     let Some(before) = n.checked_sub(1).map(|n| &section.blocks[n]) else {
         return Err(section.blocks[n].flaw(CONTRADICTION));

@@ -1,10 +1,12 @@
-//! Many rows of a block that stays on disk, located together: a walk from each sample to the one
-//! before it passes all rows between them, so that no row of the block is passed twice, however
-//! many are wanted.
+//! Locates many rows of a block on disk together, by walks between all samples.
 //!
-//! A walk from a wanted row to the nearest sample takes half as many steps as the samples are
-//! apart. Where that comes to more than the block has rows, this takes less. Walks begin with the
-//! first samples, so that where the first positions alone are wanted, the rest is left out.
+//! A walk from each sample to the one before it passes all rows between them. So each row of the
+//! block is passed at most once, however many rows are wanted.
+//!
+//! The other way is a walk from each wanted row to the nearest sample, which takes on average half
+//! the sample distance in steps. If these steps exceed the number of rows in the block, the sweep
+//! takes less. The sweep begins with the first samples; if only the first positions are wanted, it
+//! stops when they are found.
 
 use super::disk_batch::RankQuery;
 use super::disk_block::DiskBlock;
@@ -12,25 +14,26 @@ use crate::base::error::{Flaw, Result};
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// Walks that go first where not all positions are wanted, and how many times as many follow.
+/// Number of walks in the first round if not all positions are wanted.
 const FIRST_WALKS: usize = 1 << 12;
+/// Factor by which the number of walks grows from round to round.
 const MORE_WALKS: usize = 8;
 
-/// A walk under way: where it is, and the lowest position that it comes to.
+/// A walk in progress: its row and position, and the lowest position that it goes to.
 struct SampleWalk {
     row: u64,
     pos: usize,
     lowest: usize,
 }
 
-/// An interval of rows that are wanted for a pattern.
+/// An interval of rows wanted for a pattern.
 struct WantedRows {
     rows: Range<u64>,
     pattern: usize,
-    /// The nearest interval that this one lies in. Intervals of strings that begin alike lie in
-    /// each other, all others apart.
+    /// Index of the smallest interval that contains this one. Two intervals are nested if one
+    /// string is a prefix of the other; otherwise they are disjoint.
     around: Option<usize>,
-    /// Rows of it that were passed.
+    /// Number of its rows that were passed.
     passed: u64,
 }
 
@@ -82,7 +85,7 @@ pub fn locate(
     }
 }
 
-/// Adds a position to the first ones, of which not many more than `limit` are kept.
+/// Adds a position to the list of first positions. Keeps only a few more than `limit` of them.
 pub fn add_first(first: &mut Vec<u64>, position: u64, limit: usize) {
     const BESIDE: usize = 1 << 10;
     first.push(position);
@@ -92,7 +95,7 @@ pub fn add_first(first: &mut Vec<u64>, position: u64, limit: usize) {
     }
 }
 
-/// Takes walks to their ends, and says of each row that one passes where it is.
+/// Takes all walks to their ends, and calls `passed` with each row passed and its position.
 fn pass(
     block: &DiskBlock,
     mut walks: Vec<SampleWalk>,
@@ -119,7 +122,7 @@ fn pass(
     }
 }
 
-/// Intervals in the order of their rows, a larger one before those in it.
+/// Sorts intervals by their rows, each before those that it contains.
 fn wanted_rows(mut intervals: Vec<(usize, Range<u64>)>) -> Vec<WantedRows> {
     intervals.sort_unstable_by_key(|(_, rows)| (rows.start, Reverse(rows.end)));
     let mut all: Vec<WantedRows> = Vec::with_capacity(intervals.len());
@@ -133,7 +136,7 @@ fn wanted_rows(mut intervals: Vec<(usize, Range<u64>)>) -> Vec<WantedRows> {
     all
 }
 
-/// Gives the pattern of each interval that holds a row.
+/// Calls `found` with the pattern of each interval that contains a row.
 fn each_around(wanted: &mut [WantedRows], row: u64, mut found: impl FnMut(usize)) {
     let behind = wanted.partition_point(|of| of.rows.start <= row);
     let mut next = behind.checked_sub(1);
@@ -148,7 +151,8 @@ fn each_around(wanted: &mut [WantedRows], row: u64, mut found: impl FnMut(usize)
 }
 
 impl WantedRows {
-    /// True if each row of it was passed once; a block whose index contradicts it has others.
+    /// Returns true if each of its rows was passed once. This fails if the block contradicts its
+    /// index.
     fn is_passed(&self) -> bool {
         self.passed == self.rows.end - self.rows.start
     }

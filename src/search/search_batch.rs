@@ -1,5 +1,8 @@
-//! Patterns that are searched together, block after block, and what is kept for those that come
-//! next.
+//! The search for a batch of patterns in all blocks of a section, and the session that keeps
+//! decoded blocks from one batch to the next.
+//!
+//! Blocks are opened in groups of as many as memory allows. After a group has been searched, its
+//! indexes and decoded slices go back to the session if there is room for them.
 
 use super::boundary_matches::{Boundaries, Edges};
 use super::disk_batch;
@@ -27,52 +30,54 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Bytes that a decoded block takes per byte of its own at most.
+/// Maximum memory of a decoded block, in bytes per byte of the block.
 const INDEX_SHARE: u64 = 4;
 
-/// Patterns whose lengths one thread looks at together at least.
+/// Minimum number of patterns whose lengths one thread adds up.
 const PATTERNS: usize = 1 << 13;
 
-/// What is kept of a block: its index, or slices of it.
+/// The kept parts of a block: its index, or some of its slices.
 type KeptBlock = (Option<LoadedIndex>, Option<SliceCache>);
 
-/// What is kept from one batch to the next: threads, the GPU, and decoded blocks as far as there is
-/// room.
+/// State kept from one batch to the next: threads, GPUs, and decoded blocks if there is room.
 pub struct Session {
     pub threads: Arc<ThreadPool>,
-    /// Those that decode blocks, and the one that searches them.
+    /// GPUs that decode blocks.
     pub decoders: Arc<SliceGpus>,
+    /// The GPU that searches blocks in memory.
     gpus: DevicePool<gpu::Searcher>,
-    /// Of the first block that the memory does not do for.
+    /// Hears one warning, about the first block that does not fit in memory.
     listener: Listener,
+    /// Indexes of blocks in memory, by block number.
     indexes: BTreeMap<u64, LoadedIndex>,
-    /// Decoded slices of blocks that stayed on disk.
+    /// Decoded slices of blocks on disk, by block number.
     slices: BTreeMap<u64, SliceCache>,
-    /// What searches of blocks that stayed on disk were thought to cost so far.
+    /// Estimated cost of all searches so far in each block on disk.
     spent: BTreeMap<u64, f64>,
-    /// Steps that the texts of blocks in memory would have saved so far; `None` where a text could
-    /// not be had.
+    /// Number of steps that the text of each block in memory would have saved so far. `None` if
+    /// adding the text failed.
     saved_by_text: BTreeMap<u64, Option<u64>>,
     /// Raw bytes of the file.
     of_all: u64,
-    /// Its blocks.
+    /// Number of blocks of the file.
     blocks: u64,
-    /// Symbols of patterns that will come in all, as far as that was said, and that came.
+    /// Total symbols of all patterns that are expected, or 0 if that is not known.
     expected: u64,
+    /// Symbols of the patterns that have come so far.
     come: u64,
-    /// Bytes for these, and how many are left.
+    /// Memory budget for indexes of decoded blocks, in bytes.
     share: u64,
+    /// Bytes of the budget not yet used.
     room: u64,
 }
 
 impl Session {
-    /// Keeps up to `share` bytes of decoded blocks.
+    /// Creates a session that keeps up to `share` bytes of decoded blocks.
     ///
     /// # Errors
-    /// [`Error::Device`](crate::Error::Device) where a GPU is asked for that this build has no CUDA
-    /// for.
+    /// [`Error::Device`](crate::Error::Device) if a GPU is asked for but this build has no CUDA.
     pub fn new(options: &Options, share: u64) -> Result<Self> {
-        // Blocks take turns on a GPU, so that one is enough.
+        // Blocks take turns on one GPU.
         let opener = Opener::new(options.device, 1, 1, gpu::Searcher::new)?;
         let count = options.thread_count();
         let listener = options.listener.of_first_warning();
@@ -97,8 +102,8 @@ impl Session {
         })
     }
 
-    /// So many symbols of patterns will come for blocks of up to so many bytes: a GPU may be opened
-    /// already where no block will stay on disk.
+    /// Announces patterns of `symbols` symbols in all, for blocks of up to `largest` bytes. If no
+    /// block will stay on disk, a GPU may be opened now.
     pub fn expect(&mut self, symbols: u64, largest: u64) {
         self.expected = symbols;
         if search_cost::surely_in_memory(symbols, largest) {
@@ -106,14 +111,14 @@ impl Session {
         }
     }
 
-    /// Patterns of so many symbols have come for a file.
+    /// Records that patterns of `symbols` symbols have come for a file.
     pub fn have_come(&mut self, symbols: u64, file: &Contents) {
         self.come += symbols;
         self.of_all = file.raw_size();
         self.blocks = file.blocks.len() as u64;
     }
 
-    /// Leases a GPU for so many symbols of patterns, if that pays.
+    /// Leases a GPU for patterns of `symbols` symbols, if that pays.
     fn lease(&self, symbols: u64, threads: usize) -> GpuLease<'_> {
         if symbols == 0 {
             return None;
@@ -122,14 +127,15 @@ impl Session {
         self.gpus.lease(symbols, threads)
     }
 
-    /// Whether there is room for all decoded blocks of so many bytes.
+    /// Returns true if all decoded blocks of a file of `raw_size` bytes fit in the budget.
     pub fn keeps(&self, raw_size: u64) -> bool {
         raw_size.saturating_mul(INDEX_SHARE) <= self.share
     }
 
-    /// What searches of a block on disk were thought to cost so far, if that may pay for decoding
-    /// it now: one that cannot be kept would be decoded for each batch. It is beyond all bounds
-    /// where what is still to come surely pays.
+    /// Returns the estimated cost of all searches so far of a block on disk. Decoding the block now
+    /// pays only if it can be kept, since otherwise each batch would decode it. If it cannot be
+    /// kept, the cost is 0. If the expected patterns surely pay for decoding it, the cost is
+    /// infinite.
     fn spent(&self, number: u64, size: usize) -> f64 {
         let can_be_kept = (size as u64).saturating_mul(INDEX_SHARE) <= self.room;
         if can_be_kept && search_cost::surely_in_memory(self.expected, size as u64) {
@@ -138,14 +144,14 @@ impl Session {
         self.spent.get(&number).filter(|_| can_be_kept).copied().unwrap_or_default()
     }
 
-    /// Blocks in memory of which the text is there too.
+    /// Number of blocks in memory whose text is there too.
     #[cfg(test)]
     pub fn texts(&self) -> usize {
         self.indexes.values().filter(|index| index.size_with_text(DENSE).is_none()).count()
     }
 
-    /// Whether the text of a block of so many bytes pays for what comes: in this batch it would
-    /// have saved so many steps.
+    /// Adds up the steps that the text of a block would have saved: `saved` steps in this batch.
+    /// Returns true if restoring the text, of `len` bytes, pays for the patterns still to come.
     fn text_pays(&mut self, number: u64, len: usize, saved: u64) -> bool {
         let Some(all) = self.saved_by_text.entry(number).or_insert(Some(0)) else { return false };
         *all += saved;
@@ -159,13 +165,15 @@ impl Session {
         }
     }
 
-    /// Keeps the decoded slices of a block, as many as leave room for those of all others. So many
-    /// blocks are searched at a time, in `room` for the slices of all that are kept and searched.
+    /// Keeps the decoded slices of a block, as many as leave room for those of all other blocks.
+    /// `together` blocks are searched at a time. `room` is the number of bytes for the slices of
+    /// all blocks, kept or being searched.
     fn keep_slices(&mut self, number: u64, slices: SliceCache, together: usize, room: u64) {
         let others = self.blocks.saturating_sub(1);
         let kept = match together as u64 >= self.blocks {
             true => room / self.blocks.max(1),
-            // One that is searched has the room that all others leave, and needs as much as this.
+            // The next block that is searched needs as much room as this one. The others share the
+            // rest.
             false => (room.saturating_sub(slices.size()) / others).max(room / 2 / self.blocks),
         };
         let slices = slices.with_room(kept);
@@ -174,7 +182,7 @@ impl Session {
         }
     }
 
-    /// Bytes of the slices that are kept.
+    /// Bytes of all kept slices.
     fn slices_size(&self) -> u64 {
         self.slices.values().map(SliceCache::size).sum()
     }
@@ -186,20 +194,23 @@ impl Session {
     }
 }
 
-/// Patterns, none of them empty, that are searched together.
+/// Patterns that are searched together, none of them empty.
 #[derive(Clone, Copy)]
 pub struct Batch<'p> {
     pub patterns: &'p [&'p [u8]],
-    /// Meaning of their letters, unless they stand for themselves.
+    /// Meaning of the patterns' letters, unless all letters stand for themselves.
     pub letters: Option<&'p BatchLetters>,
+    /// Maximum number of positions of each pattern. `None` if the patterns are only counted.
     pub limit: Option<usize>,
     pub options: &'p Options,
 }
 
-/// How many symbols a batch has, and its longest pattern; one of an empty batch.
+/// Size of a batch.
 #[derive(Clone, Copy)]
 struct BatchSize {
+    /// Symbols of all patterns.
     symbols: u64,
+    /// Length of the longest pattern; 1 if the batch is empty.
     longest: usize,
 }
 
@@ -252,7 +263,7 @@ impl Batch<'_> {
                 positions.extend(across.positions);
             }
         }
-        // Those across boundaries stand between those in blocks.
+        // Matches across boundaries come between those in blocks.
         found.positions.par_iter_mut().for_each(|positions| {
             positions.sort_unstable();
             positions.truncate(self.limit.unwrap_or(0));
@@ -275,8 +286,8 @@ impl Batch<'_> {
         })
     }
 
-    /// Opens blocks side by side, but takes those that were kept. Matches may reach so many bytes
-    /// beyond a block.
+    /// Opens blocks side by side, reusing those that were kept. Matches may reach up to `reach`
+    /// bytes beyond a block.
     fn open<'a>(
         &self,
         group: &'a [FileBlock<'a>],
@@ -295,7 +306,7 @@ impl Batch<'_> {
         let rounds = batches * size.longest as u64;
         let open = |((kept, slices), file_block): (KeptBlock, &'a FileBlock<'a>)| {
             let edge = file_block.searched_size().min(reach);
-            // The index knows the ends of a block as far as this; what is longer takes two walks.
+            // The index stores `EDGE` bytes at each end of a block. Longer edges take two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
             let work = SearchWork { queries, rounds, serial: walks * edge as u64, walks };
             let spent = session.spent(file_block.number, file_block.searched_size());
@@ -315,7 +326,7 @@ impl Batch<'_> {
         kept.into_par_iter().zip(slices).zip(group).map(open).collect()
     }
 
-    /// Drops slices that are kept where blocks could be decoded without them alone.
+    /// Drops all kept slices if some block can be decoded only without them.
     fn leave_room_for(&self, group: &[FileBlock], session: &mut Session) {
         let kept = session.slices_size();
         let fits = |file_block: &FileBlock, memory| {
@@ -331,13 +342,13 @@ impl Batch<'_> {
         }
     }
 
-    /// Bytes for all decoded slices of blocks that stay on disk.
+    /// Bytes for the decoded slices of all blocks on disk.
     fn room(&self, session: &Session) -> u64 {
         room_for_slices(self.memory(session))
     }
 
-    /// Searches opened blocks: side by side on the CPU, one after the other on a GPU, for which all
-    /// threads pack the patterns.
+    /// Searches opened blocks: side by side on the CPU, or one after the other on a GPU. For a GPU
+    /// all threads pack the patterns.
     fn find<'a>(
         &self,
         opened: Vec<SearchedBlock<'a>>,
@@ -376,8 +387,9 @@ impl Batch<'_> {
         searched
     }
 
-    /// The index of a block with its text, where that pays for what comes, and there is room: in
-    /// this batch it would have saved so many steps. Where it fails, the steps go on.
+    /// Adds the text to the index of a block if that pays for the patterns still to come and there
+    /// is room. In this batch the text would have saved `saved` steps. If adding it fails, the
+    /// index is used without it.
     fn with_text(
         &self,
         mut index: LoadedIndex,
@@ -393,27 +405,29 @@ impl Batch<'_> {
         index
     }
 
-    /// Whether there is room to keep the text of a block beside those of all other blocks of the
-    /// file. That is a quarter of the memory at most: the rest does to restore any of them.
+    /// Returns true if there is room to keep the text of a block beside those of all other blocks
+    /// of the file. The texts take at most a quarter of the memory, and the rest suffices to
+    /// restore any block.
     fn has_room(index: &LoadedIndex, session: &Session) -> bool {
         let len = index.len() as u64;
         let kept = |size: usize| size as u64 <= len.saturating_mul(INDEX_SHARE);
         session.keeps(session.of_all) && index.size_with_text(DENSE).is_some_and(kept)
     }
 
-    /// Steps that the text of a block would have saved where patterns occur so often.
+    /// Number of steps that the text of a block would have saved, given the count of each pattern
+    /// in it.
     fn saved_by_text(&self, counts: &[u64]) -> u64 {
         let found = self.patterns.par_iter().zip(counts).with_min_len(PATTERNS);
         found.map(|(pattern, &count)| search_cost::saved_by_text(pattern, count)).sum()
     }
 
-    /// The memory that is not for decoded blocks which are kept.
+    /// Memory limit without the budget for kept blocks, in bytes.
     fn memory(&self, session: &Session) -> u64 {
         self.options.memory_limit().saturating_sub(session.share)
     }
 
-    /// How many blocks the memory allows at a time. One that it does not allow at all is refused
-    /// only if it must be decoded.
+    /// Number of blocks that memory allows at a time. It is 1 even if memory does not allow one,
+    /// since a block is refused only when it must be decoded.
     fn side_by_side(&self, blocks: &[FileBlock], session: &Session) -> usize {
         let size = |block: &FileBlock| block.info.raw.end - block.info.raw.start;
         let largest = blocks.iter().map(size).max();
@@ -422,13 +436,13 @@ impl Batch<'_> {
         Plan::to_decode(largest.unwrap_or(0), allowed).map_or(1, |plan| plan.workers)
     }
 
-    /// How many occurrences of each pattern are still to be located.
+    /// Number of positions of each pattern that are still to be located.
     fn limits(&self, found: &[Vec<u64>]) -> Option<Vec<usize>> {
         let limit = self.limit?;
         Some(found.iter().map(|positions| limit - positions.len()).collect())
     }
 
-    /// Adds what one block came to.
+    /// Adds the matches of a block that starts at position `start`.
     fn gather(&self, found: &mut BatchMatches, block: BatchMatches, start: u64) {
         let counts = found.counts.par_iter_mut().zip(block.counts);
         counts.for_each(|(count, more)| *count += more);
@@ -442,11 +456,11 @@ impl Batch<'_> {
     }
 }
 
-/// A block after its search, and what was found in it.
+/// A block after its search, with its matches.
 struct Searched<'a> {
     block: SearchedBlock<'a>,
     found: BatchMatches,
     edges: Edges,
-    /// Steps that its text would have saved.
+    /// Number of steps that the block's text would have saved.
     saved_by_text: u64,
 }

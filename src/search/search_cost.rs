@@ -1,49 +1,52 @@
-//! What a search costs by the index on disk, which decodes the slices that it asks of, and in
-//! memory, for which a block is decoded first.
+//! Estimated cost of a search on disk, which decodes the slices that it asks, and in memory, for
+//! which the block is decoded first. The choice between the two depends only on these estimates.
 //!
-//! Estimates in nanoseconds of one thread, on which the choice depends and nothing else. Searches
-//! are taken to find something, since they go on for as long then: one that is thought to be
-//! cheaper on disk is. Both ways decode a slice once where there is memory to keep it, so that what
-//! decides is what the index in memory takes against all that is asked of slices.
+//! Estimates are in nanoseconds of one thread. A search is assumed to find its pattern, which takes
+//! longest. So a search estimated to be cheaper on disk is cheaper there. If there is memory to
+//! keep the slices, both ways decode a slice once. The choice then depends on the cost of building
+//! the index in memory and the cost of all queries to slices.
 
 use crate::coder::Coding;
 
-/// Decoding, per coded byte: static rANS takes 7 ns for a run, context mixing a hundred times that.
+/// Decoding a coded byte of static rANS. A run takes 7 ns.
 const DECODE_STATIC: f64 = 20.0;
+/// Decoding a coded byte of context mixing. A run takes a hundred times as long as in static rANS.
 const DECODE_MIXING: f64 = 1500.0;
 
-/// A byte's part in an FM-index, and memory for both, which is touched for the first time.
+/// Adding a byte to an FM-index, and touching new memory for the byte and the index.
 const INDEX: f64 = 4.0;
 
 /// Restoring a byte of a block whose slices are decoded.
 const RESTORE: f64 = 10.0;
 
-/// One question to a slice, which is sorted among others and counts up to 4 KiB.
+/// One query to a slice: it is sorted among others and counts up to 4 KiB.
 const QUERY: f64 = 300.0;
 
-/// Reading and starting to decode a slice.
+/// Reading a slice and starting to decode it.
 const SLICE: f64 = 10_000.0;
 
-/// Steps of a search until its row is alone, and those that comparing with the text is worth.
+/// Number of steps of a search that the text does not save: those until the interval is one row,
+/// and those that the comparison with the text costs.
 const UNTIL_ALONE: usize = 32;
 
 /// Bytes of text that are restored in the time of one step.
 const RESTORED: u64 = 2;
 
-/// What is asked of a block that stays on disk.
+/// The queries of a search to a block on disk.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SearchWork {
-    /// Questions to slices, two for each symbol of a pattern.
+    /// Number of queries to slices, two for each symbol of a pattern.
     pub queries: u64,
-    /// Steps of the longest pattern or walk: in each, a slice that is not kept is decoded anew.
+    /// Number of steps of the longest pattern or walk. In each step, slices that are not kept are
+    /// decoded again.
     pub rounds: u64,
-    /// Questions of which each waits for the one before it: other threads have nothing to do.
+    /// Number of queries that each wait for the one before, while other threads are idle.
     pub serial: u64,
-    /// Walks to a sampled row, whose questions wait for each other too.
+    /// Number of walks to a sampled row. The queries of a walk wait for each other too.
     pub walks: u64,
 }
 
-/// A block that could be searched either way.
+/// A block that can be searched on disk or in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct BlockCost {
     pub text_size: u64,
@@ -58,7 +61,7 @@ pub struct BlockCost {
 }
 
 impl BlockCost {
-    /// Decoding all slices.
+    /// Cost of decoding all slices.
     fn decode_all(&self) -> f64 {
         let byte = match self.coding {
             Coding::StaticRans => DECODE_STATIC,
@@ -67,20 +70,20 @@ impl BlockCost {
         self.coded_size as f64 * byte
     }
 
-    /// Whether work pays on disk, given what work there was thought to cost before. What asks few
-    /// slices always does: the memory may not do for the block.
+    /// Returns true if work pays on disk. `spent` is the estimated cost of earlier work there. Work
+    /// that asks few slices always pays, since there may be too little memory to decode the block.
     pub fn pays_on_disk(&self, work: SearchWork, spent: f64) -> bool {
         self.asks_few(work) || spent + self.on_disk(work) < self.in_memory()
     }
 
-    /// Whether work asks no more slices than there are, where each question of a walk counts twice:
-    /// nothing is decoded beside it.
+    /// Returns true if the work asks no more slices than the block has. A query of a walk counts
+    /// twice, since nothing else is decoded at the same time.
     pub fn asks_few(&self, work: SearchWork) -> bool {
         work.queries.saturating_add(self.serial(work).saturating_mul(2)) <= self.slices
     }
 
     /// Returns true if ranges of `size` bytes in all are read on disk rather than from the restored
-    /// block: the walks go on side by side and take less memory.
+    /// block. Their walks advance side by side and take less memory.
     pub fn pays_for_ranges(&self, size: u64, ranges: u64) -> bool {
         let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
         if self.coding == Coding::ContextMixing {
@@ -102,49 +105,51 @@ impl BlockCost {
         SearchWork { queries, rounds: 2 * self.steps_to_sample, ..SearchWork::default() }
     }
 
-    /// Questions of which each waits for the one before it.
+    /// Number of queries that each wait for the one before.
     fn serial(&self, work: SearchWork) -> u64 {
         work.serial.saturating_add(work.walks.saturating_mul(self.steps_to_sample))
     }
 
-    /// Decoding the block, and making its index.
+    /// Cost of decoding the block and building its index.
     fn in_memory(&self) -> f64 {
         self.decode_all() + self.text_size as f64 * INDEX
     }
 
-    /// The same work by the index on disk.
+    /// Cost of the work on disk.
     pub fn on_disk(&self, work: SearchWork) -> f64 {
         let slices = self.slices.max(1) as f64;
         let queries = work.queries as f64;
         let kept = (self.room as f64 / self.text_size.max(1) as f64).min(1.0);
-        // So many of the slices are asked at all, if each question is to any of them.
+        // Expected number of distinct slices asked, if each query goes to a random slice.
         let different = slices * (1.0 - (-queries / slices).exp());
         let anew = queries.min(slices * work.rounds as f64);
         let slice = SLICE + self.decode_all() / slices;
         let shared = (kept * different + (1.0 - kept) * anew) * slice + queries * QUERY;
         let threads = self.threads.min(self.slices).max(1) as f64;
-        // Each step of a search waits for a slice, as long as there are others to decode.
+        // Each step of a search waits for one slice, at most once for each slice of the block.
         let chain = work.rounds.min(self.slices) as f64 * slice * threads;
         shared.max(chain) + self.serial(work) as f64 * (slice + QUERY) * threads
     }
 }
 
-/// Whether so many symbols of patterns pay for the index of a block of so many bytes in memory,
-/// whatever it is coded with: for so many, all slices are decoded on disk too.
+/// Returns true if patterns of `symbols` symbols pay for the index in memory of a block of
+/// `text_size` bytes, whatever its coding. With that many symbols, a search on disk would decode
+/// all slices too.
 pub fn surely_in_memory(symbols: u64, text_size: u64) -> bool {
     2.0 * symbols as f64 * QUERY >= text_size as f64 * INDEX
 }
 
-/// Steps that a pattern which occurs so often would take less if the block's text were at hand.
-/// Most patterns that do not occur are given up before a row is alone.
+/// Number of steps that the block's text saves for a pattern that occurs `count` times in it. A
+/// pattern that does not occur saves none: its search mostly ends before the interval is one row.
 pub fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
     if count == 1 { pattern.len().saturating_sub(UNTIL_ALONE) as u64 } else { 0 }
 }
 
-/// Whether restoring a block for its text pays, given how many steps that would have saved by now,
-/// and how many symbols of patterns have come of those that are expected, which may be bytes of a
-/// file with more in it than patterns. Where it is not known what comes, as much is taken to come
-/// as came. A wrong guess costs one restoration of the block.
+/// Returns true if restoring a block for its text pays. `saved` is the number of steps that the
+/// text would have saved so far. `come` is the number of symbols of patterns that have come, and
+/// `expected` the number of all; the latter may be the size of a file that holds more than
+/// patterns. If `expected` is 0, as many symbols are assumed to come as have come. A wrong guess
+/// costs one restoration of the block.
 pub fn text_pays(text_size: u64, saved: u64, come: u64, expected: u64) -> bool {
     let to_come = if expected == 0 { come } else { expected.saturating_sub(come) };
     let saved = u128::from(saved) * u128::from(to_come) / u128::from(come.max(1));
@@ -199,7 +204,7 @@ mod tests {
         let little = BlockCost { room: 1 << 20, ..all };
         assert!(stays(all, patterns(1000, 60)) && !stays(little, patterns(1000, 60)));
         assert!(stays(little, patterns(10, 60)));
-        // A few longer ones are no more work, as far as the cache goes.
+        // A few longer patterns are no more work, as far as the cache is concerned.
         assert!(little.on_disk(patterns(1000, 60)) > 10.0 * all.on_disk(patterns(1000, 60)));
     }
 
@@ -208,7 +213,7 @@ mod tests {
         let block = dna(300 << 20);
         let walk = SearchWork { serial: 100, ..SearchWork::default() };
         let more = BlockCost { threads: 16, ..block };
-        // One pattern in a small block takes longer than decoding it on many threads.
+        // One pattern in a small block takes longer than decoding the block on many threads.
         let small = BlockCost { threads: 16, ..dna(8 << 20) };
         assert!(stays(dna(16 << 20), patterns(1, 100)) && !stays(small, patterns(1, 100)));
         assert!(more.on_disk(walk) > 3.0 * block.on_disk(walk));
@@ -221,7 +226,7 @@ mod tests {
         assert!(small.pays_for_ranges(3000, 1) && !small.pays_for_ranges(1 << 20, 1));
         let large = dna(3_100_000_000);
         assert!(large.pays_for_ranges(40_000, 1) && !large.pays_for_ranges(40 << 20, 1));
-        // A slice of context mixing takes as long as all the rest.
+        // One slice of context mixing takes longer than everything else.
         let mixing = BlockCost { coding: Coding::ContextMixing, ..small };
         assert!(mixing.pays_for_ranges(1000, 1) && !mixing.pays_for_ranges(3000, 1));
     }
@@ -231,11 +236,11 @@ mod tests {
         assert!(saved_by_text(&[b'A'; 100], 1) > 0);
         assert_eq!(saved_by_text(&[b'A'; 100], 2) + saved_by_text(b"AC", 1), 0);
         let pays = |saved, come, expected| text_pays(1000 * RESTORED, saved, come, expected);
-        // Of all that comes, a tenth has come.
+        // A tenth of all patterns has come.
         assert!(pays(120, 100, 1000) && !pays(100, 100, 1000));
-        // All has come.
+        // All patterns have come.
         assert!(!pays(5000, 1000, 1000) && !pays(5000, 1001, 1000));
-        // It is not known what comes.
+        // The number of patterns is not known.
         assert!(pays(1000, 100, 0) && !pays(999, 100, 0) && !pays(0, 0, 0));
     }
 

@@ -1,14 +1,14 @@
-//! What a search gives, and what it cost.
+//! Results of a search and their cost.
 
-/// What was read and decoded.
+/// Cost of a search: the bytes read, and the slices and blocks decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReadCost {
     /// Bytes read from the file.
     pub coded_bytes: u64,
-    /// Slices decoded for single steps.
+    /// Number of slices decoded one by one.
     pub slices: u64,
-    /// Blocks decoded as a whole.
+    /// Number of blocks decoded as a whole.
     pub blocks: u64,
 }
 
@@ -20,34 +20,34 @@ impl std::ops::AddAssign for ReadCost {
     }
 }
 
-/// Where a pattern occurs.
+/// The occurrences of a pattern.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Matches {
-    /// How often, overlaps included.
+    /// Number of occurrences, overlaps included.
     pub count: u64,
-    /// Positions in the raw stream, ascending; all, or as many as were asked for.
+    /// Positions in the raw stream, ascending: all of them, or the first ones up to the limit.
     pub positions: Vec<u64>,
 }
 
-/// What a batch of patterns came to, in a block or in all.
+/// Results of a batch of patterns, in one block or in several.
 #[derive(Debug, Default)]
 pub(crate) struct BatchMatches {
-    /// Of each pattern, how often it occurs.
+    /// Number of occurrences of each pattern.
     pub counts: Vec<u64>,
-    /// Of each pattern, positions, as many as were asked for; nothing if only counts were.
+    /// Positions of each pattern, up to the limit. Empty if the patterns were only counted.
     pub positions: Vec<Vec<u64>>,
 }
 
 impl BatchMatches {
-    /// Nothing found of so many patterns.
+    /// Creates an empty result for `patterns` patterns.
     pub fn none(patterns: usize, located: bool) -> Self {
         let located = if located { patterns } else { 0 };
         BatchMatches { counts: vec![0; patterns], positions: vec![Vec::new(); located] }
     }
 
-    /// Adds what the next part of the file came to, and up to `limit` positions in all; the first
-    /// part comes to what is empty.
+    /// Appends the results of the next part of the file. Keeps up to `limit` positions of each
+    /// pattern. If `self` has no patterns yet, it becomes `more`.
     pub fn append(&mut self, more: Self, limit: Option<usize>) {
         if self.counts.is_empty() {
             return *self = more;
@@ -61,7 +61,7 @@ impl BatchMatches {
         }
     }
 
-    /// Adds what other patterns came to.
+    /// Appends the results of further patterns.
     pub fn extend(&mut self, more: Self) {
         if self.counts.is_empty() {
             return *self = more;

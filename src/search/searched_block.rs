@@ -1,11 +1,14 @@
-//! One block as a search takes it: on disk, in memory as an FM-index, or, where it was stored or
-//! has filters that its index is not one of, as plain bytes.
+//! One block in the form in which it is searched: on disk, in memory as an FM-index, or as plain
+//! bytes. A block is searched as plain bytes if it was stored or if its filters leave another text
+//! than the searched one.
 //!
-//! Patterns on an indexed block decode the slices that they need. As soon as a batch asks so much
-//! of them that it is cheaper to decode the block, or where it has no index, it is decoded at once
-//! and searched in memory. What has an index is not restored for that unless that is asked for: its
-//! payload has a checksum, and the index on disk would be believed too. A block without one is
-//! checked as when it is restored.
+//! At first a block that has an index stays on disk, and patterns decode the slices that they need.
+//! Once these slices are estimated to cost more than decoding the whole block, it is decoded and
+//! searched in memory. A block without an index is decoded at once.
+//!
+//! A block that has an index is not restored to check it, unless the options ask for verification.
+//! Its payload has a checksum, and a search on disk would trust its index too. A block without an
+//! index is restored and checked.
 
 use super::disk_block::DiskBlock;
 use super::file_block::FileBlock;
@@ -23,39 +26,40 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Bytes per byte of a block that is restored while an index is made of it.
+/// Bytes of memory per byte of a block that is restored while its index is built.
 const RESTORED_WITH_INDEX: u64 = 12;
 
-/// Bytes per byte of a block that is restored from its index, beside that.
+/// Bytes of memory per byte of a block that is restored from its index, in addition to the index.
 const RESTORING: u64 = 8;
 
-/// The sample rate that locating many positions in memory works with, and counting by the text.
+/// Sample rate of an index in memory for locating many positions or for counting by the text.
 pub const DENSE: u32 = 8;
 
-/// Patterns from which sorting plain bytes is faster than looking for each in it.
+/// Number of patterns from which sorting plain bytes is faster than scanning them for each pattern.
 pub const MANY: usize = 200;
 
 /// A block that is ready for search.
 pub(crate) enum SearchedBlock<'a> {
-    /// With what was done in it and in former batches, as that was estimated.
+    /// A block on disk, with the estimated cost of all work done on it, in this and earlier
+    /// batches.
     OnDisk(Box<DiskBlock<'a>>, f64),
     InMemory(LoadedIndex),
     Plain(Vec<u8>),
 }
 
-/// What is to be done with a block, as far as that is known before.
+/// The work to be done on a block, as far as it is known in advance.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct BlockJob<'l> {
     pub work: SearchWork,
-    /// What earlier work on the block that was done on disk was thought to cost.
+    /// Estimated cost of earlier work on the block on disk.
     pub spent: f64,
-    /// Bytes that its decoded slices may take.
+    /// Bytes for its decoded slices.
     pub room: u64,
-    /// Who hears that the memory does not do for the block.
+    /// Hears a warning if the memory does not suffice to decode the block.
     pub listener: Option<&'l Listener>,
 }
 
-/// Whether the transform of a block is that of what is searched.
+/// Returns true if the block holds the transform of its searched text.
 fn has_searched_transform(block: &FileBlock) -> bool {
     let BlockKind::Bwt(shape) = block.header.kind else { return false };
     match &block.sequences {
@@ -64,15 +68,15 @@ fn has_searched_transform(block: &FileBlock) -> bool {
     }
 }
 
-/// Whether a block has an index of what is searched, and that is to be believed.
+/// Returns true if the block has an index of its searched text, and the options trust it.
 fn is_believed(block: &FileBlock) -> bool {
     matches!(block.header.kind, BlockKind::Bwt(Shape { indexed: true, .. }))
         && has_searched_transform(block)
         && !block.options.verify
 }
 
-/// The block as it stands in the file, if its index is believed, and that pays, with so much room
-/// for decoded slices.
+/// Opens a block on disk, with `room` bytes for decoded slices. Returns `None` if its index is not
+/// trusted or if `pays` is false for its costs.
 fn open_on_disk<'a>(
     block: &'a FileBlock<'a>,
     room: u64,
@@ -84,10 +88,10 @@ fn open_on_disk<'a>(
     }
 }
 
-/// Bytes of decoded slices that are kept for ranges: walks hardly come to a slice twice.
+/// Bytes for decoded slices while ranges are read. Walks hardly ever come to a slice twice.
 const ROOM_FOR_RANGES: u64 = 2 << 20;
 
-/// The same for ranges of so many bytes in all, if that pays.
+/// Opens a block on disk for reading `ranges` ranges of `size` bytes in all, if that pays.
 fn open_for_ranges<'a>(
     block: &'a FileBlock<'a>,
     size: u64,
@@ -97,17 +101,17 @@ fn open_for_ranges<'a>(
     open_on_disk(block, room, |cost| cost.pays_for_ranges(size, ranges))
 }
 
-/// Bytes of memory while a block is restored from its index, the index included.
+/// Bytes of memory while a block is restored from its index, including the index.
 fn restoring(index: &LoadedIndex) -> u64 {
     (index.size() as u64).saturating_add(RESTORING.saturating_mul(index.len() as u64))
 }
 
-/// The part of some memory that decoded slices may take.
+/// The part of `memory` bytes that decoded slices may take.
 pub fn room_for_slices(memory: u64) -> u64 {
     memory / 2
 }
 
-/// Some ranges of a block's raw bytes. Its layout need not be read if it is known.
+/// Returns some ranges of a block's raw bytes. The layout is read if it is not given as `known`.
 pub fn extract(
     block: &FileBlock,
     known: Option<&Layout>,
@@ -127,7 +131,7 @@ pub fn extract(
     }
 }
 
-/// Some ranges of the raw bytes of a block that is searched by sequence.
+/// Returns some ranges of the raw bytes of a block that is searched by sequence.
 fn extract_by_parts(
     block: &FileBlock,
     on_disk: &DiskBlock,
@@ -150,18 +154,18 @@ fn extract_by_parts(
 
 const NOT_OF_TEXT: Flaw = Flaw("the layout of sequences is not that of the block's text");
 
-/// Of a block of which less than one part in so many is wanted the text is not restored: its index
-/// gives single bytes, in more time each.
+/// If less than 1/16 of a block is wanted, its text is not restored. The index gives single bytes,
+/// at a higher cost per byte.
 const INDEX_SHARE: u64 = 16;
 
-/// True if the index of a block says that none of these patterns stands anywhere in its text.
+/// Returns true if the index of a block shows that none of the patterns occurs in its text.
 pub fn has_none(block: &FileBlock, patterns: &[Vec<u8>]) -> Result<bool> {
     let room = room_for_slices(block.options.memory_limit()).min(ROOM_FOR_RANGES);
     let Some(on_disk) = open_on_disk(block, room, |_| true)? else { return Ok(false) };
     Ok(on_disk.intervals(patterns)?.iter().all(Range::is_empty))
 }
 
-/// The text of a block: all of it, or what its index gives of it.
+/// Access to the text of a block: all of it in memory, or ranges by its index.
 pub(crate) enum BlockText<'a> {
     OnDisk(Box<DiskBlock<'a>>),
     Indexed(LoadedIndex),
@@ -169,7 +173,7 @@ pub(crate) enum BlockText<'a> {
 }
 
 impl<'a> BlockText<'a> {
-    /// Opens a block of which so many bytes are wanted, in so many ranges.
+    /// Opens a block to read `ranges` ranges of `size` bytes in all.
     pub fn open(block: &'a FileBlock<'a>, size: u64, ranges: u64) -> Result<Self> {
         if let Some(block) = open_for_ranges(block, size, ranges)? {
             return Ok(BlockText::OnDisk(Box::new(block)));
@@ -183,7 +187,8 @@ impl<'a> BlockText<'a> {
         Ok(BlockText::InMemory(block.text_of(block.restore()?)?))
     }
 
-    /// A range of it. A layout that is not the block's may ask for more than there is.
+    /// Returns a range of the text. A layout that does not belong to the block may ask for bytes
+    /// beyond the text, which is an error.
     pub fn get(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
         let size = match self {
             BlockText::OnDisk(block) => block.text_size(),
@@ -201,12 +206,12 @@ impl<'a> BlockText<'a> {
     }
 }
 
-/// Ranges of the text of a block, which is opened once for all of them.
+/// Returns ranges of the text of a block. The block is opened once for all of them.
 pub fn texts(block: &FileBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
     let size = ranges.iter().map(|range| range.len() as u64).sum();
     let text = BlockText::open(block, size, ranges.len() as u64)?;
     if let BlockText::OnDisk(on_disk) = &text {
-        // Their walks go on together.
+        // The walks of all ranges advance together.
         return match ranges.iter().all(|range| range.end <= on_disk.text_size()) {
             true => on_disk.extract_all(ranges),
             false => Err(block.flaw(NOT_OF_TEXT)),
@@ -217,7 +222,7 @@ pub fn texts(block: &FileBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>>
     pieces.map_err(|e| block.locate(e))
 }
 
-/// Says that the memory does not do for a block.
+/// Warns that the memory does not suffice to decode a block.
 fn warn_of_search_on_disk(listener: &Listener, limit: &Error) {
     listener.warn(format!("{limit}; it is searched on disk, which may take many times as long"));
 }
@@ -236,7 +241,7 @@ impl<'a> SearchedBlock<'a> {
         SearchedBlock::OnDisk(Box::new(block), spent)
     }
 
-    /// Decodes the whole block. One that there is no memory for can be searched where it is.
+    /// Decodes the whole block. If there is too little memory, it is searched on disk.
     fn load_or_stay(block: &'a FileBlock<'a>, job: BlockJob) -> Result<Self> {
         match Self::load(block) {
             Err(limit @ Error::Limit { .. }) => {
@@ -252,7 +257,7 @@ impl<'a> SearchedBlock<'a> {
         }
     }
 
-    /// Decodes the whole block for search, and checks it where its index is not believed.
+    /// Decodes the whole block for search. Restores and checks it if its index is not trusted.
     fn load(block: &FileBlock) -> Result<Self> {
         match is_believed(block) {
             true => block.decoded_for_index(|decoded| Self::of_decoded(block, decoded)),
@@ -273,7 +278,7 @@ impl<'a> SearchedBlock<'a> {
         let Some(bwt) = searchable else {
             return Ok(SearchedBlock::Plain(block.text_of(restore()?)?));
         };
-        // As many blocks as there are threads may be loaded now.
+        // As many blocks as there are threads may be loaded at the same time.
         let together =
             raw_size.saturating_mul(RESTORED_WITH_INDEX * block.options.thread_count() as u64);
         let (restored, index) = match together <= block.options.memory_limit() {
@@ -283,8 +288,9 @@ impl<'a> SearchedBlock<'a> {
         restored.and(index).map(SearchedBlock::InMemory)
     }
 
-    /// Decodes the block, or makes its samples denser, where locating so many rows pays for it, and
-    /// there is room while so many blocks are searched.
+    /// Prepares a block for locating `rows` rows. A block on disk is decoded if that pays. An index
+    /// in memory gets denser samples if that pays and there is room while `side_by_side` blocks are
+    /// searched.
     pub(super) fn ready_for(
         self,
         file_block: &'a FileBlock<'a>,
@@ -303,7 +309,7 @@ impl<'a> SearchedBlock<'a> {
                     warn_of_search_on_disk(listener, &limit);
                     return Ok(SearchedBlock::OnDisk(block, spent + cost.on_disk(work)));
                 }
-                // Its slices and the restored block are not in memory together.
+                // The decoded slices are dropped before the block is restored, to save memory.
                 drop(block);
                 match Self::load_or_stay(
                     file_block,
@@ -330,7 +336,7 @@ impl<'a> SearchedBlock<'a> {
         }
     }
 
-    /// True if restoring the block leaves room for so many at a time.
+    /// Returns true if there is memory to restore `side_by_side` blocks like this at a time.
     pub(super) fn may_be_restored(&self, file_block: &FileBlock, side_by_side: u64) -> bool {
         match self {
             SearchedBlock::InMemory(index) => {
@@ -341,7 +347,7 @@ impl<'a> SearchedBlock<'a> {
         }
     }
 
-    /// The same with decoded slices that were kept, where it is on disk.
+    /// Gives a block on disk the decoded slices that were kept for it.
     pub fn with_slices(self, kept: SliceCache) -> Self {
         match self {
             SearchedBlock::OnDisk(block, spent) => {
@@ -360,7 +366,7 @@ impl<'a> SearchedBlock<'a> {
         }
     }
 
-    /// Bytes of the searched text; the range is within it.
+    /// Returns a range of the searched text. The range must be within it.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         match self {
             SearchedBlock::OnDisk(block, _) => block.extract(range),

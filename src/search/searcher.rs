@@ -1,7 +1,8 @@
-//! Batch after batch of patterns in one file: what one decodes serves those that come next.
+//! Searches for several batches of patterns in one file. Later batches use the blocks that earlier
+//! ones decoded.
 //!
-//! Decoded blocks are kept in a quarter of the memory; so is the GPU, with the indexes that it
-//! searched.
+//! Decoded blocks are kept in a quarter of the memory limit. The GPU is kept too, with the indexes
+//! that it searched.
 
 use super::file_search::FileSearch;
 use super::search_batch::Session;
@@ -9,18 +10,19 @@ use super::search_results::{BatchMatches, Matches};
 use crate::base::error::Result;
 use std::fmt;
 
-/// Parts of the memory that a batch of patterns and decoded blocks may take: one in so many.
-/// Several batches are under way where they are read and printed beside the search.
+/// A batch of patterns may use 1/64 of the memory limit. Several batches are in progress at a time
+/// if they are read and printed while others are searched.
 const BATCH_SHARE: u64 = 64;
+/// Decoded blocks may use 1/4 of the memory limit.
 const BLOCKS_SHARE: u64 = 4;
 
-/// A batch need not be larger to be worth what it costs beside the search itself: where decoded
-/// blocks are kept, and where each batch decodes them anew.
+/// Maximum bytes of a batch if decoded blocks are kept. A larger batch would not save time.
 const LARGEST_BATCH: u64 = 64 << 20;
+/// Maximum bytes of a batch if each batch decodes the blocks again.
 const LARGEST_ANEW: u64 = 256 << 20;
 
-/// Searches of batches of patterns in one file, as
-/// [`Archive::searcher`](crate::Archive::searcher) starts them.
+/// Searches for batches of patterns in one file. Created by
+/// [`Archive::searcher`](crate::Archive::searcher).
 pub struct Searcher<'a> {
     file: FileSearch<'a>,
     session: Session,
@@ -38,16 +40,16 @@ impl<'a> Searcher<'a> {
         Ok(Searcher { file, session })
     }
 
-    /// Bytes of memory, in patterns and what stands beside them, that make up a good batch: fewer
-    /// cost more per pattern, more gain nothing.
+    /// Recommended size of a batch in bytes of memory, for the patterns and the data kept beside
+    /// them. A smaller batch costs more per pattern; a larger one gains nothing.
     pub fn batch_size(&self) -> u64 {
         let warm = self.session.keeps(self.file.contents.raw_size());
         let largest = if warm { LARGEST_BATCH } else { LARGEST_ANEW };
         (self.file.options.memory_limit() / BATCH_SHARE).min(largest)
     }
 
-    /// Says that patterns of about so many bytes will come in all: where a GPU is to search them,
-    /// it is opened while the first of them are read, and blocks are decoded at once for many.
+    /// Announces patterns of about `bytes` bytes in all. If a GPU will search them, it is opened
+    /// while the first patterns are read. If there will be many, blocks are decoded at once.
     pub fn expect(&mut self, bytes: u64) {
         self.session.expect(bytes, self.file.contents.largest_block());
     }
@@ -97,8 +99,8 @@ mod tests {
     use std::io::Cursor;
     use std::sync::{Arc, Mutex};
 
-    /// Reads of a text in several blocks, batch after batch: at first by steps, then by the texts
-    /// of the blocks, where that pays.
+    /// Counts reads of a text in several blocks, batch after batch: at first by steps, then by the
+    /// texts of the blocks when that pays.
     #[test]
     fn reads_are_counted_by_the_text_when_it_pays() {
         const LEN: usize = 60;
@@ -112,7 +114,7 @@ mod tests {
         let read = |n: usize| {
             let at = n * 7_919_113 % (text.len() - LEN);
             let mut read = text[at..at + LEN].to_vec();
-            // Some differ from the text in their first half, some in their last.
+            // Some reads differ from the text in their first half, some in their last.
             match n % 8 {
                 6 => read[5] = if read[5] == b'A' { b'C' } else { b'A' },
                 7 => read[LEN - 5] = if read[LEN - 5] == b'A' { b'C' } else { b'A' },
@@ -134,7 +136,7 @@ mod tests {
             }
             assert_eq!(searcher.session.texts(), if expected == 1 { 0 } else { 3 }, "{expected}");
         }
-        // Where a quarter of the memory does not take all texts.
+        // A quarter of this memory does not hold all texts.
         for memory in [12 << 20, 36 << 20] {
             let options = options.clone().memory(memory);
             let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
@@ -152,7 +154,7 @@ mod tests {
         }
     }
 
-    /// Whoever searches many patterns hears once that the memory does not do for a large block.
+    /// A search for many patterns warns once that a large block does not fit in memory.
     #[test]
     fn a_search_on_disk_for_want_of_memory_warns_once() {
         let text = cases::dna(2_500_000);
@@ -162,7 +164,7 @@ mod tests {
         for (memory, expected) in [(1 << 20, 1), (1 << 30, 0)] {
             let warnings = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&warnings);
-            // What stays on disk takes memory for each thread.
+            // A block on disk takes memory for each thread.
             let options = Options::new().device(Device::Cpu).threads(2).memory(memory);
             let options = options.on_event(move |event| {
                 if let Event::Warning(what) = event {
@@ -181,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Whoever locates many places hears it too: each is a walk by the index on disk.
+    /// Locating many places warns too: each takes a walk by the index on disk.
     #[test]
     fn many_places_on_disk_for_want_of_memory_warn_once() {
         let text = cases::dna(2_500_000);

@@ -1,9 +1,10 @@
-//! The parts of a file that are searched each as one text: a frame of sequences by its sequences,
-//! all other frames that follow each other by their bytes.
+//! The parts of a file that are each searched as one text. A frame of sequences is one section,
+//! searched by sequence. Consecutive other frames form one section, searched by their bytes.
 //!
-//! A position in a section counts in the searched texts of its blocks, one behind the other, from
-//! the raw offset at which the section begins. For bytes it is a raw offset. Sequences are no
-//! longer than the raw bytes that they stand in, so positions of sections do not meet.
+//! A position in a section counts the bytes of its blocks' searched texts, one after the other. It
+//! starts from the raw offset at which the section begins. In a section searched by bytes, a
+//! position is a raw offset. Sequences are no longer than the raw bytes that hold them, so
+//! positions of different sections never coincide.
 
 use super::file_block::FileBlock;
 use super::shared_input::SharedInput;
@@ -22,29 +23,29 @@ use std::sync::Arc;
 /// Blocks that are searched as one text.
 pub(crate) struct Section<'a> {
     pub blocks: Vec<FileBlock<'a>>,
-    /// Whether it is searched by sequence.
+    /// True if it is searched by sequence.
     pub by_sequence: bool,
 }
 
-/// Layouts take up to one part of so many of the memory.
+/// Kept layouts may use 1/16 of the memory limit.
 const LAYOUTS_SHARE: u64 = 16;
 
-/// Bytes of memory for a block that is searched, however small it is: what is known of it, and
-/// where it stands in the file.
+/// Bytes of memory per block that is searched, even if it is small: its information and its entry
+/// in the tables of the file.
 const OF_BLOCK: u64 = 1400;
 
-/// The layouts of blocks, by their numbers, as far as there is room: whoever goes from block to
-/// block reads each once.
+/// Cache of the layouts of blocks, by block number, as far as there is room. A caller that goes
+/// through positions in order reads each layout once.
 #[derive(Default)]
 pub(crate) struct Layouts {
     all: HashMap<u64, Layout>,
     size: u64,
-    /// The tables of sequences of all frames as their blocks have them, once a table of the file
-    /// was found to contradict its blocks.
+    /// The tables of sequences of all frames, restored from their blocks. Empty until a table of
+    /// the file is found to contradict its blocks.
     pub restored: Vec<Option<SequencesTable>>,
-    /// A table of records was found to contradict its blocks: names come from these.
+    /// True if a table of records contradicts its blocks: names then come from the blocks.
     pub names_from_blocks: bool,
-    /// All tables were compared with their blocks.
+    /// True if all tables were compared with their blocks.
     pub are_tables_checked: bool,
 }
 
@@ -54,7 +55,7 @@ impl Layouts {
         self.all.get(&number)
     }
 
-    /// Keeps a layout, and no others if all do not fit into `most` bytes.
+    /// Keeps a layout. Drops all others first if they do not fit in `most` bytes together.
     fn keep(&mut self, number: u64, layout: Layout, most: u64) {
         let size = layout.size() as u64;
         if self.size + size > most {
@@ -66,8 +67,8 @@ impl Layouts {
     }
 }
 
-/// The sections of a file. It is checked that the blocks of each frame make up the stream whose
-/// checksum its footer has, as far as their headers tell.
+/// Returns the sections of a file. Checks that the headers of each frame's blocks agree with the
+/// stream checksum in its footer.
 pub(crate) fn sections<'a>(
     input: &'a SharedInput<'a>,
     contents: &'a Contents,
@@ -118,13 +119,13 @@ pub(crate) fn sections<'a>(
 }
 
 impl Section<'_> {
-    /// The same, with blocks that are decoded on GPUs.
+    /// Returns the section with blocks that GPUs may decode.
     pub fn decoded_by(mut self, gpus: &Arc<SliceGpus>) -> Self {
         self.blocks.iter_mut().for_each(|block| block.gpus = Some(Arc::clone(gpus)));
         self
     }
 
-    /// The raw offset behind it.
+    /// Raw offset just behind the section.
     pub fn raw_end(&self) -> u64 {
         self.blocks.last().map_or(0, |block| block.info.raw.end)
     }
@@ -135,7 +136,8 @@ impl Section<'_> {
         self.blocks.get(n)
     }
 
-    /// Makes raw offsets of positions, from block to block.
+    /// Replaces positions by raw offsets. Works in order of position, so that each layout is read
+    /// once.
     pub fn raw_offsets(&self, all: &mut [Vec<u64>], layouts: &mut Layouts) -> Result<()> {
         let mut positions: Vec<&mut u64> = all.iter_mut().flatten().collect();
         positions.par_sort_unstable();
@@ -151,7 +153,7 @@ impl Section<'_> {
         Ok(())
     }
 
-    /// The letters of `pattern` that are of another case where it was found.
+    /// Returns the letters of `pattern`, by index, whose case differs from the text at `position`.
     pub fn case_differs(
         &self,
         pattern: &[u8],
@@ -181,18 +183,18 @@ impl Section<'_> {
     }
 }
 
-/// The flaw of a table of sequences that is not that of the blocks.
+/// The flaw of a table of sequences that contradicts the blocks.
 pub(crate) const CONTRADICTION: Flaw =
     Flaw("the block's sequences are not those of the frame's table");
 
-/// True if an error is that a table contradicts its blocks.
+/// Returns true if the error is that a table contradicts its blocks.
 pub(crate) fn is_contradiction(error: &Error) -> bool {
     matches!(error, Error::Format { what, .. } if *what == CONTRADICTION.0)
 }
 
 pub(crate) const OUTSIDE: Flaw = Flaw("the block's index finds sequences where it has none");
 
-/// The layout of a block, which is read if it is not kept.
+/// Returns the layout of a block. Reads it if it is not kept.
 pub(crate) fn layout<'l>(block: &FileBlock, layouts: &'l mut Layouts) -> Result<&'l Layout> {
     if !layouts.all.contains_key(&block.number) {
         let most = block.options.memory_limit() / LAYOUTS_SHARE;
@@ -219,7 +221,7 @@ mod tests {
             assert!(layouts.size <= 3 * size && layouts.all.contains_key(&number));
             assert_eq!(layouts.size, size * layouts.all.len() as u64);
         }
-        // The one that is in use is kept, however large.
+        // The layout in use is kept, however large it is.
         layouts.keep(10, layout, 0);
         assert_eq!(layouts.all.len(), 1);
     }

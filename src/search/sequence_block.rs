@@ -1,7 +1,7 @@
 //! A block that is searched by sequence: its searched text and its layout.
 //!
-//! A block without the filter, in which escapes would have made the text larger, is restored and
-//! taken apart in memory.
+//! Usually the filter has split the block into text and layout. A block is without the filter if
+//! escapes would have made the text larger; it is restored and split in memory.
 
 use super::file_block::FileBlock;
 use super::sections::CONTRADICTION;
@@ -12,13 +12,13 @@ use crate::filter::SEQUENCES;
 use crate::filter::sequence::{self, Contribution, Layout, LineState};
 use crate::frame::{BlockKind, Shape};
 
-/// The layout of a block takes up to one part of so many of the memory.
+/// The layout of a block may use 1/2 of the memory limit.
 const LAYOUT_SHARE: u64 = 2;
 
 impl FileBlock<'_> {
-    /// Has the block be searched by sequence, in a text of so many bytes as far as that is known,
-    /// which stands at `position` in its section. Gives the position behind it. The block begins in
-    /// the state `start`.
+    /// Makes the block one that is searched by sequence and begins in the state `start`. Its text
+    /// stands at `position` in its section and has `expected` bytes, if that is known. Returns the
+    /// position behind the text.
     pub fn search_sequences(
         &mut self,
         kind: sequence::Kind,
@@ -43,8 +43,8 @@ impl FileBlock<'_> {
         Ok(self.searched.end)
     }
 
-    /// Has raw bytes of the block be read by its text, if it has the filter. Its layout says what
-    /// they are, whatever its frame says of it.
+    /// Lets raw bytes be read through the block's text if it has the filter. The block's own layout
+    /// is used for that, whatever the table of its frame says.
     pub fn read_sequences(&mut self) -> Result<()> {
         match self.header.kind {
             BlockKind::Bwt(Shape { filters: SEQUENCES, indexed: true, .. }) => {
@@ -55,12 +55,12 @@ impl FileBlock<'_> {
         }
     }
 
-    /// True if its sequences are those of FASTQ.
+    /// Returns true if its sequences are those of FASTQ.
     pub fn is_fastq(&self) -> bool {
         self.sequences.as_ref().is_some_and(|text| text.kind == sequence::Kind::Fastq)
     }
 
-    /// Where everything in the block is.
+    /// Reads the layout of the block: the places of its header lines, line ends and residues.
     pub fn layout(&self) -> Result<Layout> {
         let Some(text) = &self.sequences else {
             return Err(self.flaw(Flaw("the block has no sequences")));
@@ -83,12 +83,12 @@ impl FileBlock<'_> {
         }
     }
 
-    /// The block's contribution to its frame.
+    /// The block's contribution to the table of its frame.
     pub fn contribution(&self, layout: &Layout) -> Contribution {
         layout.contribution(self.sequences.as_ref().map(|text| text.start).unwrap_or_default())
     }
 
-    /// Checks what the table of sequences says of the block.
+    /// Compares the entry of the table of sequences with the block.
     pub fn check_against_table(&self, layout: &Layout) -> Result<()> {
         let Some((records, residues)) = self.adds else { return Ok(()) };
         let found = self.contribution(layout);
@@ -99,7 +99,7 @@ impl FileBlock<'_> {
         if fits { Ok(()) } else { Err(self.flaw(CONTRADICTION)) }
     }
 
-    /// The text of a block that is decoded as a whole: its raw bytes where it is searched by these.
+    /// The searched text of a block that was restored: its text of sequences, or its raw bytes.
     pub fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {
         let Some(SequenceText { kind, start, size, .. }) = self.sequences else { return Ok(raw) };
         let (text, layout) = sequence::split(&raw, kind, start).map_err(|flaw| self.flaw(flaw))?;
@@ -109,8 +109,8 @@ impl FileBlock<'_> {
         }
     }
 
-    /// What stands in front of the payload, and how much of the text is searched. Errors know no
-    /// place.
+    /// Reads the fields before the payload. Returns them with the size of the searched text. Errors
+    /// do not name the block.
     fn front(&self) -> Result<(Front, u64)> {
         let place = self.payload_start()?..self.info.coded.end;
         let most = place.end.saturating_sub(place.start).min(Front::MOST);
@@ -118,7 +118,8 @@ impl FileBlock<'_> {
         Ok(Front::parse(&bytes, place, self.raw_size() as u64)?)
     }
 
-    /// The error of a layout. A block may have an entry for four bytes.
+    /// The error for a flaw of the layout. A layout may have one entry for every four bytes of the
+    /// block, so the flaw may be too little memory.
     fn layout_error(&self, flaw: Flaw) -> Error {
         let raw_size = self.raw_size() as u64;
         let most = (raw_size / 4 + 16) * sequence::OF_ENTRY * LAYOUT_SHARE;

@@ -1,5 +1,5 @@
-//! What is searched of a block in a frame of sequences: the first bytes of its text, which are
-//! residues and a `0A` in front of each record.
+//! The searched text of a block in a frame of sequences. It is the first part of the block's text:
+//! residues, with a byte `0A` before those of each record.
 
 use crate::base::error::{Flaw, Result};
 use crate::base::leb128;
@@ -14,28 +14,28 @@ pub(crate) struct SequenceText {
     pub kind: sequence::Kind,
     /// State of the stream at the start of the block.
     pub start: sequence::LineState,
-    /// Bytes that are searched.
+    /// Bytes of the searched text.
     pub size: u64,
-    /// `None` where the block has no filter, or others too.
+    /// `None` if the block does not have the filter, or has others too.
     pub front: Option<Front>,
 }
 
-/// What stands in front of the payload of a block with the filter.
+/// The fields at the start of the payload of a block with the filter.
 #[derive(Clone, Debug)]
 pub(crate) struct Front {
     pub text_size: u64,
-    /// Where the parameters of the filter stand in the file.
+    /// Range of the filter's parameters in the file.
     pub side: Range<u64>,
-    /// Text_Size, Side_Size and Sequence_Size as they stand there.
+    /// Text_Size, Side_Size and Sequence_Size, as they are in the file.
     pub fields: Vec<u8>,
 }
 
 impl Front {
-    /// Bytes that it takes at most: the sizes, and a number of up to six.
+    /// Maximum size in bytes: the sizes, and a number of up to 6 bytes.
     pub const MOST: u64 = FilterFields::SIZES as u64 + 6;
 
-    /// Takes apart the `bytes` at the start of the payload, of which `place` is the rest of the
-    /// block in the file. Gives it and how much of the text is searched.
+    /// Parses the `bytes` at the start of the payload. `place` is the file range from there to the
+    /// end of the block. Returns the fields and the size of the searched text.
     pub fn parse(bytes: &[u8], place: Range<u64>, raw_size: u64) -> Result<(Self, u64), Flaw> {
         let cut = Flaw("the block ends before its text's sizes");
         let (sizes, mut behind) = bytes.split_at_checked(FilterFields::SIZES).ok_or(cut)?;

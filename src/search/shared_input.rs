@@ -1,4 +1,5 @@
-//! The file as searches read it: by position and from any thread. What that takes is counted.
+//! The file as searches read it: by position, from any thread. Counts the bytes, slices and blocks
+//! that are read.
 
 use super::search_results::ReadCost;
 use crate::base::error::Result;
@@ -13,7 +14,8 @@ pub(crate) struct SharedInput<'a> {
     cost: Mutex<ReadCost>,
 }
 
-/// A file behind its lock. Searches are compiled once for all of them.
+/// A file behind its lock. It is a trait object, so that searches are compiled once for all file
+/// types.
 pub(crate) trait Locked: Sync {
     fn with(&self, work: &mut dyn FnMut(&mut dyn ReadSeek));
 }
@@ -33,7 +35,7 @@ impl<'a> SharedInput<'a> {
         SharedInput { file, cost: Mutex::default() }
     }
 
-    /// Gives the file to `work` alone.
+    /// Gives the file to `work`, which has it alone.
     pub fn with_input<T>(&self, work: impl FnOnce(&mut dyn ReadSeek) -> Result<T>) -> Result<T> {
         let mut work = Some(work);
         let mut done = None;
@@ -41,7 +43,7 @@ impl<'a> SharedInput<'a> {
         done.expect("a lock gives its file")
     }
 
-    /// The `size` bytes at `offset`.
+    /// Reads the `size` bytes at `offset`.
     pub fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
         let bytes = self.with_input(|input| {
             input.seek(SeekFrom::Start(offset))?;
@@ -54,19 +56,19 @@ impl<'a> SharedInput<'a> {
         Ok(bytes)
     }
 
-    /// So many slices were decoded for themselves.
+    /// Counts `count` slices that were decoded one by one.
     pub fn slices_decoded(&self, count: u64) {
         lock(&self.cost).slices += count;
     }
 
-    /// A whole block of so many bytes in the file was read and decoded.
+    /// Counts a block of `coded_size` bytes in the file that was read and decoded as a whole.
     pub fn block_decoded(&self, coded_size: u64) {
         let mut cost = lock(&self.cost);
         cost.blocks += 1;
         cost.coded_bytes += coded_size;
     }
 
-    /// What was read and decoded so far.
+    /// The cost of all reads so far.
     pub fn cost(&self) -> ReadCost {
         *lock(&self.cost)
     }

@@ -1,10 +1,10 @@
-//! Decoded slices of a block that stays on disk: each with counts, so that a rank reads little of
-//! it, and a cache of them.
+//! Decoded slices of a block on disk, and a cache of them. Each slice has counts, so that a rank
+//! reads only a small part of it.
 //!
-//! The cache keeps what comes first, until it is full. A batch of patterns asks for slices all over
-//! the block again and again, of which the oldest are as likely to be wanted as the newest, and the
-//! first steps of all searches ask for the same few. Beside them the last few slices are kept
-//! whatever their size: some walks stay in one.
+//! The cache keeps the slices that come first, until it is full. A batch of patterns asks for
+//! slices all over the block, again and again. Its oldest slices are as likely to be wanted as the
+//! newest, and the first steps of all searches ask for the same few. The last few slices are kept
+//! in addition, whatever their size, since some walks stay in one slice.
 
 use crate::bwt;
 use crate::fm_index::IndexLayout;
@@ -12,17 +12,18 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// Bytes from one row of counts to the next, per symbol of the block and in all. A rank reads half
-/// of them; the counts take up to an eighth of the slice's own memory, and a fourth where a block
-/// has all 256 symbols.
+/// Bytes of a piece, per symbol of the block. A piece is the part of a slice from one row of counts
+/// to the next; a rank reads half a piece on average. The counts add up to an eighth to the memory
+/// of a slice, or a fourth if the block has all 256 symbols.
 const PIECE_PER_SYMBOL: usize = 32;
+/// Range of the size of a piece in bytes.
 const PIECE: RangeInclusive<usize> = 1 << 8..=1 << 12;
 
 /// The symbols that occur in a block.
 #[derive(Debug)]
 pub struct BlockSymbols {
     symbols: Vec<u8>,
-    /// Of each of them, which it is.
+    /// For each symbol, its index in `symbols`.
     numbers: [u8; 256],
     /// Bytes from one row of counts to the next.
     piece: usize,
@@ -40,28 +41,30 @@ impl BlockSymbols {
     }
 }
 
-/// A slice that is decoded.
+/// A decoded slice.
 #[derive(Debug)]
 pub enum DecodedSlice {
-    /// Of few symbols, in as many bits as these take.
+    /// A slice of few distinct symbols, packed into as many bits as they need.
     Packed(Box<IndexLayout<u32>>),
     Counted(CountedBytes),
 }
 
-/// The bytes of a slice as they are.
+/// The plain bytes of a slice, with counts.
 #[derive(Debug)]
 pub struct CountedBytes {
     bytes: Vec<u8>,
-    /// Of each symbol of the block, its occurrences above each piece: all symbols of the first
-    /// piece, then all of the next.
+    /// Occurrences of each symbol of the block before each piece: those of all symbols before the
+    /// first piece, then before the next one, and so on.
     above: Vec<u32>,
 }
 
-/// A shorter slice is not packed: tables that it takes whatever its size would be much of it.
+/// Minimum size in bytes of a slice that is packed. In a shorter one, the tables of fixed size
+/// would take much of the memory.
 const LEAST_PACKED: usize = 1 << 14;
 
 impl DecodedSlice {
-    /// Takes the bytes of a slice and counts them; gives how often each occurs.
+    /// Packs the bytes of a slice or adds counts to them. Returns the slice, and the number of
+    /// occurrences of each byte.
     pub fn new(bytes: Vec<u8>, symbols: &BlockSymbols) -> (Self, [u32; 256]) {
         let mut counts = [0; 256];
         bwt::count(&bytes, &mut counts);
@@ -86,7 +89,7 @@ impl DecodedSlice {
         Some(DecodedSlice::Packed(Box::new(packed)))
     }
 
-    /// The byte at a place.
+    /// The byte at an offset.
     pub fn byte(&self, at: usize) -> u8 {
         match self {
             DecodedSlice::Packed(packed) => packed.byte(at),
@@ -94,7 +97,7 @@ impl DecodedSlice {
         }
     }
 
-    /// Occurrences of `c`, which occurs in the block, among the bytes before a place in the slice.
+    /// Occurrences of `c`, a symbol of the block, before an offset in the slice.
     pub fn rank(&self, symbols: &BlockSymbols, c: u8, at: usize) -> u64 {
         match self {
             DecodedSlice::Packed(packed) => packed.rank(c, at).into(),
@@ -102,7 +105,7 @@ impl DecodedSlice {
         }
     }
 
-    /// Bytes of memory.
+    /// Size in memory in bytes.
     fn size(&self) -> u64 {
         let size = match self {
             DecodedSlice::Packed(packed) => packed.size() + OF_PACKED,
@@ -112,7 +115,8 @@ impl DecodedSlice {
     }
 }
 
-/// Bytes of the codes of a packed slice, and of what holds all of it.
+/// Bytes of memory of a packed slice in addition to its bits: its codes and the containing
+/// structures.
 const OF_PACKED: usize = 512;
 
 impl CountedBytes {
@@ -125,28 +129,28 @@ impl CountedBytes {
     }
 }
 
-/// Slices beyond those that there is room for.
+/// Number of slices kept in addition to those that fit in the room.
 pub const KEPT: usize = 4;
 
 /// Decoded slices by their numbers.
 #[derive(Debug)]
 pub struct SliceCache {
     slices: HashMap<usize, Arc<DecodedSlice>>,
-    /// Of those beyond the room, the oldest first.
+    /// Numbers of the slices kept beyond the room, the oldest first.
     last: VecDeque<usize>,
-    /// Bytes of the others.
+    /// Bytes of the slices within the room.
     size: u64,
-    /// Bytes that they may have.
+    /// Maximum bytes of the slices within the room.
     room: u64,
 }
 
 impl SliceCache {
-    /// For slices of so many bytes in all.
+    /// Creates a cache for slices of up to `room` bytes in all.
     pub fn new(room: u64) -> Self {
         SliceCache { slices: HashMap::new(), last: VecDeque::new(), size: 0, room }
     }
 
-    /// The same slices in another room, as many as fit it.
+    /// Returns the cache with another room. Keeps as many slices as fit.
     pub fn with_room(mut self, room: u64) -> Self {
         for k in self.last.drain(..) {
             self.slices.remove(&k);
@@ -168,7 +172,7 @@ impl SliceCache {
         self.room
     }
 
-    /// Bytes of the slices that there is room for.
+    /// Bytes of the slices within the room.
     pub fn size(&self) -> u64 {
         self.size
     }

@@ -1,4 +1,4 @@
-//! Patterns in plain bytes, found by looking for each.
+//! Search for patterns in plain bytes, by a scan for each pattern.
 
 use super::letter_classes::{BatchLetters, LetterClasses, TextLetters};
 use super::search_results::BatchMatches;
@@ -7,7 +7,7 @@ use memchr::memmem;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// All places at which `pattern` stands in `raw`, overlaps included.
+/// All positions at which `pattern` occurs in `raw`, overlaps included.
 pub fn occurrences<'t>(pattern: &'t [u8], raw: &'t [u8]) -> impl Iterator<Item = usize> + 't {
     let finder = memmem::Finder::new(pattern);
     let mut from = 0;
@@ -18,7 +18,7 @@ pub fn occurrences<'t>(pattern: &'t [u8], raw: &'t [u8]) -> impl Iterator<Item =
     })
 }
 
-/// The same, where letters of the pattern stand for classes of symbols.
+/// All positions at which a pattern occurs whose letters stand for classes of symbols.
 fn class_occurrences<'t>(
     pattern: &'t [u8],
     raw: &'t [u8],
@@ -31,11 +31,11 @@ fn class_occurrences<'t>(
     windows.filter(move |(_, window)| matches(window)).map(|(at, _)| at)
 }
 
-/// Plain bytes, and how patterns are looked for in them.
+/// Plain bytes to scan, with the meaning of the patterns' letters.
 pub(crate) struct ScannedText<'t> {
     raw: &'t [u8],
-    /// The classes of letters, and the symbols that the text has of them, where any letter is not
-    /// looked for as it stands.
+    /// The classes of letters, and their symbols in the text. `None` if all letters can be searched
+    /// as they are.
     letters: Option<(&'static LetterClasses, TextLetters)>,
 }
 
@@ -50,12 +50,12 @@ impl<'t> ScannedText<'t> {
         ScannedText { raw, letters }
     }
 
-    /// Calls `found` with each place of a pattern, in order, until it says that it has enough.
+    /// Calls `found` with each position of a pattern, in order, until it returns false.
     fn find(&self, pattern: &[u8], found: impl FnMut(usize) -> bool) {
         self.find_in(0..self.raw.len(), pattern, found);
     }
 
-    /// Finds them in a range, from whose start places count.
+    /// Like `find`, within a range. Positions count from the start of the range.
     pub fn find_in(
         &self,
         range: Range<usize>,
@@ -75,7 +75,7 @@ impl<'t> ScannedText<'t> {
         }
     }
 
-    /// Counts each pattern; with limits, also gives the first positions of each.
+    /// Counts each pattern. If there are limits, also returns the first positions of each.
     pub fn find_all(&self, patterns: &[&[u8]], limits: Option<&[usize]>) -> BatchMatches {
         let find = |n: usize| {
             let limit = limits.map_or(0, |limits| limits[n]);
@@ -94,8 +94,8 @@ impl<'t> ScannedText<'t> {
         BatchMatches { counts, positions }
     }
 
-    /// The first `limit` positions of a pattern that occurs at least as often, if they lie within
-    /// the first `bytes` of the text.
+    /// Returns the first `limit` positions of a pattern, if it occurs as often as that within the
+    /// first `bytes` bytes of the text.
     pub fn first(&self, pattern: &[u8], limit: usize, bytes: u64) -> Option<Vec<u64>> {
         let end = self.raw.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut positions = Vec::new();

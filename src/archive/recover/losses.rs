@@ -1,33 +1,34 @@
-//! The account of a recovery: what was saved, what must have been there, and so what is lost.
+//! The account of a recovery: the blocks that were saved, and the parts of the raw stream that are
+//! lost.
 //!
-//! Raw offsets and footers say where things belong; each loss is a [`Hole`] in what was saved.
-//! Holes that touch are one, so there are no more of them than saved blocks, and one, whatever
-//! damaged headers claim.
+//! The raw offsets of blocks and the sizes in footers say how the raw stream was laid out. Each gap
+//! between saved blocks is a [`Hole`]. Holes that touch are joined, so there is at most one hole
+//! more than saved blocks, whatever damaged headers claim.
 
 use crate::base::error::{Flaw, Result};
 use crate::frame::{BlockHeader, Footer, FrameHeader};
 use crc32fast::Hasher;
 use std::ops::Range;
 
-/// What a recovery saved and what it did not.
+/// Result of a recovery: the saved blocks and the losses.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Recovery {
-    /// Blocks that were whole.
+    /// Number of intact blocks.
     pub blocks: u64,
-    /// Bytes that were written.
+    /// Number of raw bytes written.
     pub raw_size: u64,
-    /// What is missing, in order. Losses that touch are one, with at most one of unknown size in
-    /// it.
+    /// The missing parts, in order. Losses that touch are joined. Each joined loss includes at most
+    /// one loss of unknown size.
     pub lost: Vec<Lost>,
-    /// Frames of which no part is known to be missing, though what was saved of them has another
-    /// size or checksum than their footer tells: the parts of the original raw stream, in order,
-    /// that they seem to be.
+    /// Frames that have no known loss but whose saved bytes do not have the size or the checksum of
+    /// their footer. Each is given as the range of the original raw stream that it seems to be; the
+    /// ranges are in order.
     pub contradicted: Vec<Range<u64>>,
 }
 
 impl Recovery {
-    /// Whether all that was ever there was saved, as far as its checksums tell.
+    /// Returns true if everything was saved, as far as the checksums tell.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.lost.is_empty() && self.contradicted.is_empty()
@@ -37,58 +38,58 @@ impl Recovery {
 /// A part of the original raw stream that could not be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// Its first byte.
+    /// Raw offset of the first lost byte.
     pub start: u64,
-    /// The byte behind it; `None` where the end of a frame, or frames as a whole, are gone: nobody
-    /// knows how much they held, and later positions are counted as if it were nothing.
+    /// Raw offset behind the last lost byte. `None` if the end of a frame, or whole frames, are
+    /// lost: their size is unknown, and later positions count it as 0.
     pub end: Option<u64>,
 }
 
-/// Where the recovery stands in the raw stream, and in the file.
+/// The progress of a recovery in the raw stream and in the file.
 #[derive(Default)]
 pub struct Account {
-    /// Blocks that were met, whole or not.
+    /// Number of blocks found, intact or not.
     pub blocks_met: u64,
-    /// A block was met and the end of its frame was not.
+    /// True if a block of the current frame was found but not yet the frame's end.
     pub in_frame: bool,
-    /// Where in the file the frames end that were met so far; a frame that starts later has others
-    /// before it.
+    /// File offset at which the last frame found so far ends. If a frame starts later, other frames
+    /// are missing before it.
     pub frames_end: u64,
-    /// Where in the file the search goes on.
+    /// File offset at which the scan continues.
     pub scanned_to: u64,
     recovery: Recovery,
     holes: Vec<Hole>,
-    /// A block or the end of a frame was met.
+    /// True if a block or the end of a frame was found.
     seen: bool,
-    /// Raw bytes of all frames before this one.
+    /// Number of raw bytes in all frames before the current one.
     frame_start: u64,
-    /// Raw bytes of this frame that blocks met so far account for.
+    /// Number of raw bytes of the current frame that the blocks found so far account for.
     pos: u64,
-    /// A part of this frame is known to be lost.
+    /// True if a part of the current frame is known to be lost.
     has_hole: bool,
-    /// What was saved of this frame.
+    /// Checksum of the saved bytes of the current frame.
     stream: Hasher,
 }
 
-/// A part of the raw stream that is lost as a whole.
+/// A lost part of the raw stream, without saved bytes inside.
 #[derive(Clone, Copy)]
 struct Hole {
     start: u64,
     end: u64,
-    /// Where in it something is missing of which nobody knows how much it is.
+    /// Position in the hole at which a part of unknown size is missing, if there is one.
     unknown: Option<u64>,
 }
 
 impl Account {
-    /// Raw bytes that were saved so far.
+    /// Number of raw bytes saved so far.
     pub fn saved(&self) -> u64 {
         self.recovery.raw_size
     }
 
-    /// Before a block is counted: it may be the first of a frame.
+    /// Starts a frame if this block is the first of one. Called before [`Account::block`].
     pub fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
         if self.in_frame && header.raw_offset < self.pos {
-            // Nothing says where the frame before it ended.
+            // The end of the frame before it was not found.
             self.end_unknown();
             self.frames_end = self.scanned_to;
         }
@@ -100,8 +101,8 @@ impl Account {
         }
     }
 
-    /// This frame starts at `start` in the file: what lies between it and the one before was a
-    /// frame, or more.
+    /// Records that the current frame starts at file offset `start`. Bytes between it and the frame
+    /// before it belonged to one or more lost frames.
     fn frame_starts_at(&mut self, start: u64) {
         if start > self.frames_end {
             self.lose_unknown();
@@ -109,6 +110,7 @@ impl Account {
         self.frames_end = self.frames_end.max(start);
     }
 
+    /// Counts a block. It is saved if `whole` is true, and lost otherwise.
     pub fn block(&mut self, header: &BlockHeader, whole: bool) {
         let size = header.raw_size;
         let end = header.raw_offset.saturating_add(size);
@@ -123,7 +125,7 @@ impl Account {
         self.seen = true;
     }
 
-    /// The footer of a frame was found, which ends at `end` in the file.
+    /// Records the footer of a frame, which ends at file offset `end`.
     pub fn frame_end(&mut self, footer: &Footer, end: u64) {
         self.frame_starts_at(end.saturating_sub(footer.frame_size));
         self.frame_done(footer.total_raw_size, footer.stream_checksum);
@@ -131,7 +133,7 @@ impl Account {
         self.scanned_to = end;
     }
 
-    /// All of a frame of `raw_size` bytes was gone through.
+    /// Ends a frame of `raw_size` bytes whose blocks have all been handled.
     pub fn frame_done(&mut self, raw_size: u64, checksum: u32) {
         self.lose_up_to(raw_size);
         let start = self.frame_start;
@@ -145,13 +147,13 @@ impl Account {
         self.seen = true;
     }
 
-    /// The end of this frame, or frames behind it, are lost.
+    /// Records that the end of this frame, or frames behind it, are lost.
     pub fn end_unknown(&mut self) {
         self.next_frame(self.pos);
         self.lose_unknown();
     }
 
-    /// Whatever is met next belongs to the frame behind this one of `size` raw bytes.
+    /// Starts the next frame, behind a frame of `size` raw bytes.
     fn next_frame(&mut self, size: u64) {
         self.frame_start = self.frame_start.saturating_add(size);
         self.pos = 0;
@@ -160,7 +162,7 @@ impl Account {
         self.stream.reset();
     }
 
-    /// What was saved and lost, if there was anything.
+    /// Returns the saved blocks and the losses. Fails if nothing of a bwz file was found.
     pub fn end(mut self) -> Result<Recovery, Flaw> {
         if !self.seen {
             return Err(Flaw("nothing of a bwz file was found"));
@@ -169,7 +171,7 @@ impl Account {
         Ok(self.recovery)
     }
 
-    /// Everything of this frame from `pos` up to `end` is lost.
+    /// Marks the bytes of this frame from `pos` up to `end` as lost.
     fn lose_up_to(&mut self, end: u64) {
         if self.pos < end {
             self.has_hole = true;
@@ -182,11 +184,11 @@ impl Account {
         }
     }
 
-    /// Something is lost that came right before this frame.
+    /// Records a loss of unknown size just before this frame.
     fn lose_unknown(&mut self) {
         let at = self.frame_start;
-        // Nearly always the last one: this frame has holes only where a footer tells late of what
-        // came before.
+        // This is nearly always the last hole. The current frame has holes only if a footer reveals
+        // late that frames before it are missing.
         let n = self.holes.partition_point(|hole| hole.end < at);
         match self.holes.get_mut(n) {
             Some(hole) if hole.start <= at => hole.unknown = hole.unknown.or(Some(at)),
@@ -196,7 +198,7 @@ impl Account {
 }
 
 impl Hole {
-    /// The hole as callers see it, in order.
+    /// Splits the hole into the losses that callers see, in order.
     fn parts(&self) -> impl Iterator<Item = Lost> + use<> {
         let Hole { start, end, unknown } = *self;
         let range = (start < end).then_some(Lost { start, end: Some(end) });
@@ -227,8 +229,8 @@ mod tests {
         }
     }
 
-    /// What is lost where blocks with these raw offsets are met, whole or not, in a file whose
-    /// frame is never ended.
+    /// Returns the losses of a file whose frame has no end, given the raw offset of each block
+    /// found and whether it is whole.
     fn lost(blocks: &[(u64, bool)]) -> Vec<Lost> {
         let mut account = Account::default();
         for &(raw_offset, whole) in blocks {

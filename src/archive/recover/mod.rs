@@ -1,13 +1,16 @@
-//! What can be saved from a damaged file: every block that is still whole. FORMAT.md chapter 7.
+//! Recovery of a damaged file: saves every block that is still intact. See FORMAT.md chapter 7.
 //!
-//! Frames at the end of the file whose tables are sound are gone through by them. What comes before
-//! is scanned for blocks, since neither frame headers nor tables can be trusted there. Each block
-//! is restored and checked; the gaps between their raw offsets are what is lost ([`losses`]).
+//! Frames at the end of the file whose tables are sound are read by their tables. Everything before
+//! them is scanned for blocks, since neither frame headers nor tables can be trusted there. Each
+//! block is restored and checked. The gaps between the raw offsets of the saved blocks are the
+//! losses (`losses`).
 //!
-//! Time is linear in the file's size, whatever headers claim: the checksum of a payload does not
-//! take reading it ([`RangeChecksums`]), only a block whose payload is undamaged is decoded, and
-//! what is inside of that is its own. Memory is that of one block, and one part in 128 of the limit
-//! for these checksums: a payload longer than the limit is not looked into.
+//! Time is linear in the size of the file, whatever headers claim. The checksum of a payload is
+//! computed without reading the payload again ([`RangeChecksums`]). A block is decoded only if its
+//! payload is undamaged, and the inside of such a payload is not scanned.
+//!
+//! Memory is that of one block, plus 1/128 of the memory limit for the checksums. A payload longer
+//! than the limit is not read.
 
 mod losses;
 
@@ -26,10 +29,10 @@ use std::io::{Read, Seek, SeekFrom, Write};
 /// Writes every intact block of `input` to `output`, in order, without filling the gaps.
 ///
 /// # Errors
-/// [`Error::Format`] where `input` holds no trace of a bwz file, [`Error::Version`] where it is one
-/// of another version; [`Error::Limit`] where a block
-/// needs more memory than the options allow, [`Error::OutputLimit`] where it makes more output;
-/// [`Error::Io`] from either side. Damage is no error: it is what [`Recovery`] tells.
+/// [`Error::Format`] if `input` holds no trace of a bwz file. [`Error::Version`] if it is a bwz
+/// file of another version. [`Error::Limit`] if a block needs more memory than the options allow.
+/// [`Error::OutputLimit`] if the output becomes larger than they allow. [`Error::Io`] if reading or
+/// writing fails. Damage is not an error: [`Recovery`] lists the losses.
 ///
 /// ```
 /// use std::io::Cursor;
@@ -53,7 +56,7 @@ pub fn recover<R: Read + Seek, W: Write>(
     let file_size = input.seek(SeekFrom::End(0))?;
     let content_end = contents::without_padding(&mut input, file_size)?;
     let (sound_frames, sound_start) = sound_frames(&mut input, content_end, options)?;
-    // Zeros may belong to a block where the end of the file is damaged.
+    // If the end of the file is damaged, the zeros there may belong to a block.
     let scan_end = if sound_frames.is_empty() { file_size } else { sound_start };
     let pool = thread_pool::pool(options)?;
     let account = Account::default();
@@ -70,10 +73,10 @@ pub fn recover<R: Read + Seek, W: Write>(
         .map_err(|flaw| contents::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
 }
 
-/// The frames at the end of the file whose tables are sound and fit the memory, in order, and where
-/// the first of them starts.
+/// Reads the frames at the end of the file whose tables are sound and fit in memory. Returns them
+/// in order, with the file offset at which the first of them starts.
 ///
-/// Their blocks need not be searched for, so that nothing inside of them can be taken for one.
+/// Their blocks are not searched for, so no bytes inside them can be taken for a block.
 fn sound_frames<R: Read + Seek>(
     input: &mut R,
     mut end: u64,
@@ -97,7 +100,7 @@ fn sound_frames<R: Read + Seek>(
     Ok((frames, end))
 }
 
-/// Both ends of a recovery.
+/// A recovery in progress: its input, its output and its account.
 struct Saver<'a, R, W> {
     input: R,
     output: W,
@@ -108,8 +111,8 @@ struct Saver<'a, R, W> {
 }
 
 impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
-    /// Saves what is found up to `end`, where the tables are not to be trusted. All that stands
-    /// behind `content_end` is zeros.
+    /// Saves the blocks found before `end`, where the tables cannot be trusted. All bytes behind
+    /// `content_end` are zeros.
     fn scan(&mut self, end: u64, content_end: u64) -> Result<()> {
         let mut scanner = Scanner::new(end);
         let mut from = 0;
@@ -123,7 +126,8 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                     let undamaged = behind <= end && self.has_payload(offset, &header)?;
                     let raw = if undamaged { self.restore(offset, header)? } else { None };
                     self.save(&header, raw)?;
-                    // What an undamaged payload holds is its own, even if it looks like blocks.
+                    // The inside of an undamaged payload is not scanned, even if it looks like
+                    // blocks.
                     let goes_on = undamaged || goes_on_at(&mut self.input, behind)?;
                     self.account.scanned_to = if goes_on { behind } else { inside };
                 }
@@ -147,7 +151,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Err(e) => return Err(e),
             };
             let raw = match self.restore(offset, header) {
-                // Nothing but a header says that there is so large a block.
+                // Only the header claims that the block is this large: its payload is damaged.
                 Err(Error::Limit { .. } | Error::OutputLimit { .. })
                     if !self.has_payload(offset, &header)? =>
                 {
@@ -161,13 +165,13 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         Ok(())
     }
 
-    /// Writes a block that was restored, and counts one that was not.
+    /// Writes a block if it was restored, and counts it either way.
     fn save(&mut self, header: &BlockHeader, raw: Option<Vec<u8>>) -> Result<()> {
         self.account.block(header, raw.is_some());
         Ok(self.output.write_all(raw.as_deref().unwrap_or_default())?)
     }
 
-    /// The raw bytes of the block at `offset`, or `None` where it is damaged.
+    /// Returns the raw bytes of the block at `offset`, or `None` if it is damaged.
     fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
         let number = self.account.blocks_met;
         let size = header.raw_size;
@@ -185,9 +189,11 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         }
     }
 
-    /// Whether the payload of the block at `offset`, which ends within the file, is undamaged. Of
-    /// one that is longer than the memory limit nothing is read: it is believed where a frame goes
-    /// on behind it, and then refused.
+    /// Returns true if the payload of the block at `offset` is undamaged. The payload ends within
+    /// the file.
+    ///
+    /// A payload longer than the memory limit is not read. It counts as undamaged if a frame
+    /// continues behind it; the limit then refuses the block.
     fn has_payload(&mut self, offset: u64, header: &BlockHeader) -> Result<bool> {
         let payload = header_end(offset)..payload_end(offset, header);
         if header.coded_size > self.options.memory_limit() {
