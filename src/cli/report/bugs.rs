@@ -61,7 +61,7 @@ mod tests {
     fn a_bug_shows_its_calls_where_asked() {
         let said = |backtrace: &str| {
             let mut command = Command::new(env::current_exe().unwrap());
-            command.args(["--exact", "cli::bugs::tests::a_panic_is_a_bug", "--nocapture"]);
+            command.args(["--exact", "cli::report::bugs::tests::a_panic_is_a_bug", "--nocapture"]);
             let output = command.env("RUST_BACKTRACE", backtrace).output().unwrap();
             assert!(output.status.success());
             String::from_utf8(output.stderr).unwrap()
