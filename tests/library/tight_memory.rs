@@ -60,7 +60,7 @@ fn many_places_of_classes_are_found_on_disk() {
 
 /// Slices decoded to locate a frequent letter.
 fn located(file: &[u8], letter: &str, limit: usize) -> ReadCost {
-    let mut archive = open(file, &options(2 << 20));
+    let mut archive = open(file, &options(3 << 20));
     assert_eq!(archive.locate(&[letter], limit).unwrap()[0].positions.len(), limit);
     archive.search_cost()
 }
