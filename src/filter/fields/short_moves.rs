@@ -30,7 +30,7 @@ pub(super) fn line_end(bytes: &[u8]) -> Option<usize> {
     const ONES: u128 = u128::MAX / 255;
     if let Some(usual) = bytes.first_chunk::<USUAL>() {
         let others = u128::from_le_bytes(*usual) ^ (ONES * b'\n' as u128);
-        // The high bit of each zero byte is set. Borrows set no bit before the first of these.
+        // The high bit of the first zero byte is set, and that of no byte before it.
         let zeros = others.wrapping_sub(ONES) & !others & (ONES << 7);
         if zeros != 0 {
             return Some(zeros.trailing_zeros() as usize / 8);
