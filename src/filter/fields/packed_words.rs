@@ -1,8 +1,8 @@
 //! Packed columns: values without any pattern, such as checksums and ports, as digits of large
 //! numbers.
 //!
-//! They are stored beside the text. The text is what the BWT sorts, and sorting cannot predict such
-//! digits. Here a digit takes no more bits than the logarithm of its radix.
+//! They are stored beside the text, which alone is sorted. Sorting cannot predict such digits, and
+//! here a digit takes no more bits than the logarithm of its radix.
 //!
 //! Each place of a value is a digit. An integer is one digit: its distance above the least integer.
 //! Digits are joined to words while the product of their radices is at most 2^60. The first digit

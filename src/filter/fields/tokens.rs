@@ -11,11 +11,12 @@ pub(super) const LONGEST_LINE: usize = 1 << 16;
 pub enum Tokens {
     /// Letters and digits in a row, at least one of them a digit: for logs.
     Words,
-    /// The same, and the words in which otherwise equal templates differ.
+    /// Slots of [`Tokens::Words`], and the words in which otherwise equal templates differ.
     MergedWords,
     /// Bytes between two delimiters, if these are not in quotes: for tables.
     Fields(u8),
-    /// The same without a few fields, which stay in the template because they predict the others.
+    /// Slots of [`Tokens::Fields`] without a few fields, which stay in the template because they
+    /// predict the others.
     FieldsBy(u8, Kept),
     /// Bytes between two commas, if these are not in single quotes: for statements of SQL.
     Tuples,

@@ -154,7 +154,8 @@ fn is_part_of_record(text: &[u8]) -> bool {
 
 /// Returns the position at which a block that goes on behind these bytes is cut. No record of
 /// FASTQ, or else no line, is torn there, and the cut is in the second half. Failing that, a line
-/// end is not torn. `None` if there is no such place. `start` is the state at the start of the bytes.
+/// end is not torn. `None` if there is no such place. `start` is the state at the start of the
+/// bytes.
 pub fn cut(bytes: &[u8], kind: Kind, start: LineState) -> Option<usize> {
     let half = bytes.len() / 2;
     let last = memchr::memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);

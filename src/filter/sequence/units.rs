@@ -105,8 +105,8 @@ impl LineUnit {
         self.line_bytes > 0 || self.lead == Lead::Read
     }
 
-    /// Returns true if the unit has a line, and its lines of a width, if any, have a width from 1 to
-    /// `line_bytes`. A unit of [`Lead::Read`] is always possible.
+    /// Returns true if the unit has a line, and its lines of a width, if any, have a width from 1
+    /// to `line_bytes`. A unit of [`Lead::Read`] is always possible.
     fn is_possible(&self) -> bool {
         match (self.lead, self.line_bytes) {
             (Lead::Read, _) => true,
