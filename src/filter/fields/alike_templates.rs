@@ -1,7 +1,8 @@
-//! Which words of templates become slots: those in which templates differ that are the same else.
+//! Words of templates that become slots: the words in which otherwise equal templates differ.
 //!
-//! Templates are compared by the hashes of their words, each of which a slot may take the place of:
-//! cost is two hashes for each word, some times over.
+//! A template is compared by the sum of the hashes of its words. With a slot in place of one word,
+//! the sum is that of every template that differs in this word alone. The cost is two hashes for
+//! each word, in each of a few rounds.
 
 use super::templates::SLOT;
 use crate::base::content_defined;
@@ -12,23 +13,24 @@ use std::iter;
 use std::mem;
 use std::ops::Range;
 
-/// So many templates that differ in one word between spaces are merged, or two where one of them
-/// has a slot there, which is also so for letters.
+/// Minimum number of templates that are merged if they differ in one word between spaces.
+///
+/// Two are enough if one of them has a slot at this word. Words of letters are merged only then.
 const LEAST: u32 = 8;
 
-/// Words of a template that become slots at most, of each kind.
+/// Maximum number of words of a template that become slots, for each kind of word.
 const ROUNDS: usize = 3;
 
-/// What words are.
+/// Kind of words that templates are compared by.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     BetweenSpaces,
-    /// Letters in a row; what stands between two of them is one too, which never differs.
+    /// Letters in a row. The bytes between two such words are a word too, which never differs.
     Letters,
 }
 
 impl Kind {
-    /// Whether a word may be one of those that templates differ in: a slot, or one that has none.
+    /// Returns true if templates may differ in `word`: a slot, or a word of this kind without one.
     pub fn may_differ(self, word: &[u8]) -> bool {
         match (self, word) {
             (_, [SLOT]) => true,
@@ -38,7 +40,7 @@ impl Kind {
     }
 }
 
-/// The words of a template.
+/// Splits a template into its words.
 pub(super) fn words(name: &[u8], kind: Kind) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     iter::from_fn(move || {
@@ -61,29 +63,29 @@ pub(super) fn words(name: &[u8], kind: Kind) -> impl Iterator<Item = Range<usize
     })
 }
 
-/// Words of letters of a template.
+/// Counts the words of letters of a template.
 pub(super) fn letters(name: &[u8]) -> usize {
     let words = words(name, Kind::Letters).map(|word| &name[word]);
     words.filter(|word| Kind::Letters.may_differ(word)).count()
 }
 
-/// Templates while they are merged. Where hashes of different ones are equal, other words may
-/// become slots, and nothing else comes of it.
+/// Templates while they are merged. If different words have equal hashes, other words may become
+/// slots. This does no other harm.
 pub(super) struct Forms {
     forms: Vec<Form>,
-    /// The form of each name.
+    /// Index in `forms` of each name's form.
     of_names: Vec<usize>,
 }
 
-/// A template as the hashes of its words, each with its place.
+/// A template as the hashes of its words, each with its position in the template.
 struct Form {
     words: Vec<u64>,
-    /// The words that it may differ from others in.
+    /// True for each word that may differ from those of other templates.
     may_differ: Vec<bool>,
     sum: u64,
 }
 
-/// That of a word, or of a slot, at its place in a template.
+/// Hashes a word, or a slot, at its position in a template.
 fn hash_at(place: usize, word: &[u8]) -> u64 {
     let eight = |bytes: &[u8]| {
         let mut eight = [0; 8];
@@ -99,12 +101,13 @@ impl Form {
         let hashes = words_of().enumerate().map(|(place, word)| hash_at(place, word));
         let words: Vec<u64> = hashes.collect();
         let may_differ = words_of().map(|word| kind.may_differ(word)).collect();
-        // The number of words tells those apart which end in a different number of empty ones.
+        // The number of words is added, since templates may end in different numbers of empty
+        // words.
         let sum = words.iter().fold(words.len() as u64, |sum, &word| sum.wrapping_add(word));
         Form { words, may_differ, sum }
     }
 
-    /// The sums that it would have with a slot at each place that may be one.
+    /// Yields each word that may become a slot, and the sum that the form then has.
     fn with_slot(&self) -> impl Iterator<Item = (usize, u64)> {
         let places = (0..self.words.len()).filter(|&place| self.may_differ[place]);
         places.map(|place| {
@@ -115,7 +118,7 @@ impl Form {
 }
 
 impl Forms {
-    /// Those of templates that are merged as far as they can be.
+    /// Merges templates as far as possible.
     pub fn merged(names: &[&[u8]], kind: Kind) -> Self {
         let mut forms = Forms::of(names, kind);
         let least = match kind {
@@ -135,14 +138,14 @@ impl Forms {
         Forms { forms, of_names: (0..names.len()).collect() }
     }
 
-    /// Whether each word of a name is a slot.
+    /// For each word of a name, true if it is a slot.
     pub fn slots(&self, name: usize) -> impl Iterator<Item = bool> {
         let words = self.forms[self.of_names[name]].words.iter().enumerate();
         words.map(|(place, &word)| word == hash_at(place, &[SLOT]))
     }
 
-    /// Merges each form with those that differ from it in one word, where most do. Gives whether
-    /// any did.
+    /// Merges each form with the forms that differ from it in one word: the word at which most
+    /// other forms do. Returns true if a form changed.
     fn merge(&mut self, least: u32) -> bool {
         let alike = count(self.forms.iter().flat_map(Form::with_slot).map(|(_, sum)| sum));
         let all: HashSet<u64, Seeded> = self.forms.iter().map(|form| form.sum).collect();
@@ -165,7 +168,7 @@ impl Forms {
         any
     }
 
-    /// Keeps one of equal forms.
+    /// Removes duplicate forms.
     fn join(&mut self) {
         let mut by_sum = HashMap::<_, _, Seeded>::default();
         let mut kept = Vec::new();
@@ -183,10 +186,11 @@ impl Forms {
     }
 }
 
-/// How often sums are there.
+/// Number of occurrences of each sum.
 type Counts = HashMap<u64, u32, Seeded>;
 
-/// Hashes sums, by a seed that no text knows: it cannot have many in one place of a table.
+/// Hasher of sums with a random seed. No text can be made to collide in its tables, since the seed
+/// is not known.
 #[derive(Clone, Copy)]
 struct Seeded {
     seed: u64,
@@ -222,7 +226,7 @@ impl Hasher for Seeded {
     }
 }
 
-/// How often each value is there.
+/// Counts the occurrences of each value.
 fn count(values: impl Iterator<Item = u64>) -> Counts {
     let mut counts = Counts::default();
     values.for_each(|value| *counts.entry(value).or_default() += 1);

@@ -1,34 +1,35 @@
-//! A block that is written from its begin on and has a size: what does not fit is an error.
+//! Writer of a block of known size, from its start on. Bytes that do not fit are an error.
 //!
-//! Values are short as a rule: of what is moved a fixed number of bytes is, and what was too much
-//! is written over by what comes next.
+//! Most values are short. A move copies a fixed number of bytes, which is faster, and the next move
+//! overwrites the excess.
 
 use super::short_moves::USUAL;
 use crate::base::allocation;
 use crate::base::error::Flaw;
 use std::ops::{Deref, Range};
 
-/// The bytes of a block, of which the first are written.
+/// A block of which the first `len` bytes are written.
 pub(super) struct BlockWriter {
-    /// The whole block; zeros and what was too much, from `len` on.
+    /// The whole block. From `len` on it has zeros and the excess of moves.
     bytes: Vec<u8>,
     len: usize,
 }
 
 impl BlockWriter {
-    /// A block of `size` bytes, none of them written.
+    /// Creates a block of `size` bytes, none of them written.
     ///
     /// # Errors
-    /// [`Flaw::NO_MEMORY`].
+    /// [`Flaw::NO_MEMORY`] if there is no memory.
     pub fn new(size: usize) -> Result<Self, Flaw> {
         let bytes = allocation::zeroed(size).ok_or(Flaw::NO_MEMORY)?;
         Ok(BlockWriter { bytes, len: 0 })
     }
 
-    /// Appends the first `len` of `bytes`; those behind them are no part of the block.
+    /// Appends the first `len` of `bytes`. Bytes behind these may be written too, but are no part
+    /// of the block.
     ///
     /// # Errors
-    /// [`Flaw`] where there is no room for them, here and in the other ways to append.
+    /// [`Flaw`] if they do not fit, here and in the other methods that append.
     #[inline(always)]
     pub fn push_first(&mut self, bytes: &[u8], len: usize) -> Result<(), Flaw> {
         let room = self.bytes[self.len..].first_chunk_mut::<USUAL>();
@@ -49,7 +50,7 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// Appends a range of the block itself.
+    /// Appends a copy of a range of the block itself.
     #[inline(always)]
     pub fn push_within(&mut self, range: Range<usize>) -> Result<(), Flaw> {
         let (before, room) = self.bytes.split_at_mut(self.len);
@@ -62,15 +63,15 @@ impl BlockWriter {
         Ok(())
     }
 
-    /// The bytes from `start` on.
+    /// Returns the written bytes from `start` on.
     pub fn from(&mut self, start: usize) -> &mut [u8] {
         &mut self.bytes[start..self.len]
     }
 
-    /// The block.
+    /// Returns the block.
     ///
     /// # Errors
-    /// A [`Flaw`] where it is not written to its end.
+    /// A [`Flaw`] if it is not written to its end.
     pub fn whole(self) -> Result<Vec<u8>, Flaw> {
         if self.len == self.bytes.len() { Ok(self.bytes) } else { Err(SIZE) }
     }

@@ -1,4 +1,4 @@
-//! Which form each column has, by a sample of its values, and which of them may be packed.
+//! Choice of each column's form, by a sample of its values, and of the columns that may be packed.
 
 use super::choose_lists;
 use super::choose_packed::Candidate;
@@ -11,30 +11,32 @@ use super::write_columns::Writer;
 use crate::base::error::Flaw;
 use std::mem;
 
-/// Values that a form is chosen by: neighbours, so that they repeat as often as all do.
+/// Number of sampled values. They are consecutive, so that they repeat as often as the values of
+/// the whole column.
 const SAMPLED: usize = 8192;
 
-/// Slots before a column that may predict it.
+/// Maximum distance, in slots, to the slot that predicts a column.
 const MOST_DISTANCE: usize = 16;
 
-/// What chooses the forms of columns.
+/// Chooser of the forms of columns.
 pub(super) struct Forms<'b, 'w> {
     writer: &'w Writer<'b>,
     keys: KeyHashes<'b, 'w>,
-    /// The hashes of the values of the last sample.
+    /// Hashes of the values of the last sample.
     own: Vec<u32>,
 }
 
 impl<'b, 'w> Forms<'b, 'w> {
-    /// For columns one after the other.
+    /// Creates the chooser. It takes columns one after the other.
     pub fn new(writer: &'w Writer<'b>) -> Self {
         Forms { writer, keys: KeyHashes::new(writer.block, MOST_DISTANCE), own: Vec::new() }
     }
 
-    /// The form of a column that has `depth` slots before it, and whether it may be packed.
+    /// Returns the form of a column that has `depth` slots before it, and a [`Candidate`] if the
+    /// column may be packed.
     ///
     /// # Errors
-    /// [`Flaw::NO_MEMORY`].
+    /// [`Flaw::NO_MEMORY`] if there is no memory.
     pub fn of(
         &mut self,
         column: &'w [Group],
@@ -72,13 +74,14 @@ impl<'b, 'w> Forms<'b, 'w> {
     }
 }
 
-/// Whether all values are as long as those that a joined column takes its lengths from.
+/// Returns true if each value is as long as the value `distance` slots before it, from which a
+/// joined column takes its lengths.
 fn are_as_long(writer: &Writer, column: &[Group], distance: usize) -> bool {
     let mut values = writer.values.of(column);
     values.all(|value| value.own().len == value.before(distance).len)
 }
 
-/// Whether a value, raised, is what stands for an empty one.
+/// Returns true if a value, raised, would be [`EMPTY`], which stands for an empty one.
 fn has_raised_empty(writer: &Writer, column: &[Group]) -> bool {
     writer.own(column).any(|value| value == [raised(EMPTY[0])])
 }

@@ -1,5 +1,7 @@
-//! Whether the values of a column are lists, and what of: by the size that a sample is coded in,
-//! since that items have bytes in common says little of what a sort makes of them.
+//! Choice of the form of lists for a column, with the separator and the key of the items.
+//!
+//! The coded size of a sample decides. The number of bytes that items share is no good estimate of
+//! it, since the sort finds some of them too.
 
 use super::coded_size::coded_size;
 use super::column_form::Form;
@@ -7,28 +9,31 @@ use super::key_hashes::KeyHashes;
 use super::lists::{self, Separator};
 use crate::base::error::Flaw;
 
-/// Values of fewer bytes on average are not looked at.
+/// Values of fewer bytes on average are not considered.
 const LEAST_LEN: usize = 12;
 
-/// Bytes that items of a list have between them.
+/// Separators that are tried.
 const SEPARATORS: [&[u8]; 8] = [b"; ", b", ", b";", b",", b"|", b":", b" ", b""];
 
-/// Values that tell which ways are worth a try, and those that are tried, of so many bytes at most
-/// together; and one part in so many of the first ones that has to be saved at least.
-/// Every one of the ways reads the first ones: without a limit that could be the block.
+/// Number of first values by which the separator and the distance of the key are chosen.
 const LOOKED_AT: usize = 64;
+/// Maximum size in bytes of these values. Every combination reads them, and without a limit they
+/// could be the whole block.
 const MOST_LOOKED_AT: usize = 64 << 10;
+/// Number of first values that are coded to decide between text and lists.
 const TRIED: usize = 1024;
+/// Maximum size in bytes of the coded values.
 const MOST_TRIED: usize = 256 << 10;
+/// The first values have to get shorter by at least one part in this number before any are coded.
 const LEAST_SAVED: usize = 8;
 
-/// One part in so many has to be gained.
+/// Lists have to be smaller than text by at least one part in this number once coded.
 const LEAST_GAIN: usize = 32;
 
-/// The form of lists of a column's values, where they gain by it over text.
+/// Returns the form of lists for a column's values if it gains over text.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn choose(
     own: &[&[u8]],
     distances: usize,
@@ -75,7 +80,7 @@ pub(super) fn choose(
     Ok(gains.then_some(Form::Lists { distance, separator }))
 }
 
-/// The first values, so many and of so many bytes at most.
+/// Returns the first values, at most `most` of them and at most `bytes` bytes.
 fn first<'o, 'b>(own: &'o [&'b [u8]], most: usize, mut bytes: usize) -> &'o [&'b [u8]] {
     let fits = |value: &&&[u8]| {
         let left = bytes.checked_sub(value.len());
@@ -92,7 +97,8 @@ mod tests {
     use super::super::tokens::Tokens;
     use crate::base::threads::Threads;
 
-    /// Lines of a name and of names like it, with one value among the last that may be no list.
+    /// Lines of a name and a list of similar names. The value of a line near the end is `odd`,
+    /// which may be no list.
     fn lines(odd: &str) -> String {
         let sounds = ["ber", "ge", "lin", "vo", "schu", "ta", "\u{e4}r", "no"];
         let line = |n: usize| {

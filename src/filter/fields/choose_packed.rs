@@ -1,9 +1,9 @@
-//! Which columns are packed: those whose values look like noise, and do not stand elsewhere.
+//! Choice of the packed columns: their values look like noise, and occur nowhere else.
 //!
-//! What a column takes in its form is known of a sample, and what it takes packed of all values.
-//! But it may be a copy of another column, of which the sort makes next to nothing: some of its
-//! rows, which are so many values one after the other that the same ones do not come together by
-//! chance, are looked for in all columns.
+//! The cost of a column in its form is estimated from a sample, and its packed cost is known from
+//! all values. But the column may be a copy of another one, which costs next to nothing once
+//! sorted. To find this, some of its rows are looked up in all columns. A row is a number of
+//! consecutive values, large enough that equal rows do not occur by chance.
 
 use super::column_values::{Group, count};
 use super::packed_columns::MOST_LAYOUTS;
@@ -17,26 +17,29 @@ use crate::base::threads::Threads;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Columns of fewer bytes are not packed.
+/// Columns of fewer bytes than this are not packed.
 const LEAST_BYTES: usize = 12;
 
-/// One part in so many has to be gained.
+/// A packed column has to be smaller by at least one part in this number.
 const LEAST_GAIN: Cost = 32;
 
-/// All columns together have to gain a byte for so many values of the block, which are all looked
-/// at before any is packed.
+/// All packed columns together have to gain one byte for this number of values of the block, since
+/// all of these are read before any column is packed.
 const VALUES_OF_BYTE: usize = 1 << 14;
 
-/// Values that tell most columns apart, and what their layout may take beside them.
+/// Number of values by which most columns are rejected.
 const FEW: usize = 256;
+/// Allowance for the cost of the layout when only [`FEW`] values are packed.
 const OF_FEW: Cost = 16 * BYTE;
 
-/// A value that is packed takes so much at least, and a row so much.
+/// Minimum cost of a packed value, 4 bits.
 const LEAST_OF_VALUE: Cost = 4 * 16;
+/// Minimum cost of a row of packed values, 24 bits.
 const LEAST_OF_ROW: Cost = 24 * 16;
 
-/// Rows of a column that are looked for, and one part in how many may stand elsewhere.
+/// Number of rows of a column that are looked up.
 const LOOKED_FOR: usize = 256;
+/// At most one part in this number of these rows may occur elsewhere.
 const MOST_ELSEWHERE: usize = 5;
 
 /// A column that may be packed.
@@ -44,12 +47,12 @@ pub(super) struct Candidate {
     shape: Shape,
     layout: Layout,
     gain: Cost,
-    /// Values of a row.
+    /// Number of values in a row.
     in_row: usize,
 }
 
 impl Candidate {
-    /// A column of few values, if it is one.
+    /// Returns the candidate of a column of few values, if it may be packed.
     pub fn of_few(writer: &Writer, column: &[Group]) -> Option<Self> {
         let own: Vec<&[u8]> = writer.own(column).collect();
         let bytes: usize = own.iter().map(|value| value.len()).sum();
@@ -61,14 +64,15 @@ impl Candidate {
         Self::of(shape, cost)
     }
 
-    /// A column whose `sample` takes `cost` in its form, if it is one.
+    /// Returns the candidate of a column, if it may be packed. Its `sample` costs `cost` in its
+    /// form.
     pub fn of_many(
         writer: &Writer,
         column: &[Group],
         sample: &[&[u8]],
         cost: Cost,
     ) -> Option<Self> {
-        // More values never have fewer symbols, so that few of them tell most columns apart.
+        // More values never have fewer symbols, so a few values reject most columns.
         let few = &sample[..sample.len().min(FEW)];
         let of_few = cost * few.len() as Cost / sample.len() as Cost;
         gaining(few.iter().copied(), of_few + OF_FEW)?;
@@ -88,7 +92,7 @@ impl Candidate {
     }
 }
 
-/// The shape of values, and what they take packed, where this is less than `cost`.
+/// Returns the shape of `values` and their packed cost if this is below `cost`.
 fn gaining<'v>(mut values: impl Iterator<Item = &'v [u8]>, cost: Cost) -> Option<(Shape, Cost)> {
     let mut shape = Shape::default();
     let all_fit = values.all(|value| shape.add(value));
@@ -96,9 +100,11 @@ fn gaining<'v>(mut values: impl Iterator<Item = &'v [u8]>, cost: Cost) -> Option
     Some((shape, packed))
 }
 
-/// Those of the candidates, each with its place among the columns, that do not stand elsewhere, and
-/// their layouts: that of one before, where it suits. `tasks` are columns that are worked on
-/// together.
+/// Chooses the packed columns: the candidates whose rows do not occur elsewhere. Each candidate
+/// comes with its index in `columns`.
+///
+/// Returns the index and the layout of each. A layout of a column before is used again if it suits
+/// the values. Each of `tasks` is a range of columns that one thread reads.
 pub(super) fn choose(
     writer: &Writer,
     columns: &[&[Group]],
@@ -122,7 +128,8 @@ pub(super) fn choose(
         let mut hashes = Vec::new();
         for column in &columns[task] {
             hashes.clear();
-            // This visits the groups in loops of their own; `extend` asks for one after the other.
+            // `for_each` visits the groups in nested loops; `extend` would ask for one value at a
+            // time.
             writer.own(column).for_each(|value| hashes.push(hash(value)));
             met.count(&hashes);
         }
@@ -142,7 +149,7 @@ pub(super) fn choose(
     chosen
 }
 
-/// Values one after the other, by their hashes.
+/// Consecutive values of a column, by their hashes.
 struct Row {
     first: u32,
     all: u32,
@@ -156,19 +163,19 @@ impl Row {
     }
 }
 
-/// How often rows are there.
+/// Number of occurrences of each row.
 struct Met {
     rows: Vec<u32>,
     times: Vec<AtomicU32>,
-    /// A bit for the first value of each row, of which other values may have the same: by it most
-    /// values are known to begin none.
+    /// Filter of 2^18 bits, with the bit of each row's first value set. Other values may share the
+    /// bit. Most values start no row, and the filter tells so.
     firsts: Vec<u64>,
-    /// How many values rows have.
+    /// The different numbers of values in rows, ascending.
     lengths: Vec<usize>,
 }
 
 impl Met {
-    /// A value has one of 2^18 bits.
+    /// Number of hash bits that select a bit of the filter.
     const BITS: u32 = 18;
 
     fn new(rows: &[Vec<Row>], lengths: impl Iterator<Item = usize>) -> Self {
@@ -188,7 +195,7 @@ impl Met {
         Met { rows: known, times, firsts, lengths }
     }
 
-    /// Counts the rows of a column, by the hashes of its values.
+    /// Counts the rows that occur in a column, by the hashes of its values.
     fn count(&self, hashes: &[u32]) {
         for (at, first) in hashes.iter().enumerate() {
             let bit = first >> (32 - Self::BITS);

@@ -1,7 +1,7 @@
-//! Whether a block is one of lines of fields, and what its slots are: by samples.
+//! Choice of the slots of a block of lines, or that it is no block of fields, by samples.
 //!
-//! Few lines tell most other data apart. What is left is decided by the size that samples are coded
-//! in, which is the same on every machine.
+//! Most other data is rejected by a few lines. Otherwise the coded sizes of samples decide. These
+//! are the same on every machine.
 
 use super::coded_size::coded_size;
 use super::line_parts::take_apart;
@@ -11,31 +11,34 @@ use crate::base::threads::Threads;
 use std::collections::HashSet;
 use std::ops::Range;
 
-/// So many windows are taken as a sample, by default of so many bytes.
+/// Number of windows in a sample.
 const WINDOWS: usize = 3;
+/// Bytes per window, by default.
 const WINDOW: usize = 96 << 10;
 
-/// A sample has lines of so many bytes on average.
+/// Range of the average line length of a sample, in bytes.
 const LINES: Range<usize> = 8..2048;
 
-/// Bytes that stand between fields.
+/// Bytes that may delimit fields.
 const DELIMITERS: [u8; 5] = *b",\t;| ";
 
-/// One part in so many has to be gained in the sample, by lines that are not sure to be fields.
+/// The sample has to get smaller by at least one part in this number, unless its lines are reads.
 const LEAST_GAIN: usize = 64;
 
-/// Fields that stay in the templates at most; those that may have so many different values in a
-/// sample at most, and so many are tried; and what each has to gain, as one part in so many.
+/// Maximum number of fields kept in templates.
 const MOST_KEPT: usize = 3;
+/// A field may be kept if it has at most this many different values in the sample.
 const MOST_VALUES: usize = 16;
+/// Maximum number of fields that are tried.
 const MOST_TRIED: usize = 8;
+/// Each field that is kept has to make the sample smaller by at least one part in this number.
 const LEAST_KEPT_GAIN: usize = 128;
 
-/// The slots that make a sample of `block` smallest, where that is enough smaller. This is for
-/// those who are no thread of the `pool`.
+/// Returns the slots with which a sample of `block` is smallest, or `None` if they do not gain
+/// enough. The caller is not a thread of the `pool`.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let sample = sample(block, WINDOW);
     let candidates = candidates(&sample);
@@ -60,18 +63,21 @@ pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
 }
 
 impl Tokens {
-    /// Whether a sample that took `whole` bytes has to be taken apart where it then takes `size`.
+    /// Returns true if a sample of `whole` coded bytes is worth taking apart when it then takes
+    /// `size` bytes.
     pub fn gain_enough(&self, size: usize, whole: usize) -> bool {
         let least = if *self == Tokens::Reads { 0 } else { whole / LEAST_GAIN };
         size < whole - least
     }
 }
 
-/// The fields of `sample` that are slots, where all together make it `size`: without those that
-/// make it smaller as parts of the templates, one after the other.
+/// Chooses the fields that stay in the templates of `sample`. `size` is the coded size if all
+/// fields are slots. Fields are added one at a time, the best first, while they gain enough.
+///
+/// Returns the coded size and the slots.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn keep_fields(
     sample: &[u8],
     delimiter: u8,
@@ -91,7 +97,7 @@ pub(super) fn keep_fields(
         if least >= size - size / LEAST_KEPT_GAIN {
             break;
         }
-        // What gains nothing now gains nothing beside another, as a rule.
+        // A field that gains nothing now rarely gains beside another.
         let others = sizes.iter().filter(|&&(of, place)| of < size && place != best);
         places = others.map(|&(_, place)| place).collect();
         (size, kept) = (least, kept.and(best));
@@ -100,7 +106,7 @@ pub(super) fn keep_fields(
     Ok((size, Some(tokens)))
 }
 
-/// The places of the first fields that have few different values, but more than one.
+/// Returns the positions of the first fields that have few different values, but more than one.
 fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
     let mut slots = Vec::new();
     let mut values = vec![HashSet::new(); Kept::MOST];
@@ -116,10 +122,10 @@ fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
     few.map(|(place, _)| place).take(MOST_TRIED).collect()
 }
 
-/// What a sample takes that is taken apart by `tokens`, or as it is.
+/// Returns the coded size of a sample, taken apart by `tokens`, or as it is if they are `None`.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
     let Some(tokens) = tokens else { return coded_size(sample) };
     match take_apart(sample, tokens, &Threads::Calling)? {
@@ -128,8 +134,8 @@ pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize,
     }
 }
 
-/// Whole lines from all over `block`, out of a few windows of so many bytes; all of a block that
-/// has no more.
+/// Returns whole lines from all over `block`, taken from a few windows of `window` bytes each. A
+/// block that is no larger than these is returned whole.
 pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
     if block.len() <= WINDOWS * window {
         return block.to_vec();
@@ -145,7 +151,8 @@ pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
     sample
 }
 
-/// The slots that the lines of a sample may have, none of them where they are no lines of fields.
+/// Returns the slots that the lines of a sample may have. There are none if it does not look like
+/// lines of fields.
 pub fn candidates(sample: &[u8]) -> Vec<Tokens> {
     let reads = &sample[Tokens::Reads.start(sample)..];
     if Tokens::Reads.next(reads).is_some() {
@@ -170,7 +177,7 @@ pub fn candidates(sample: &[u8]) -> Vec<Tokens> {
     for tokens in fields.chain([Tokens::Tuples]) {
         let mut counts = [0; 64];
         lines.iter().for_each(|line| counts[slots_of(line, tokens).min(63)] += 1);
-        // Fields of a table, not words of a text: most lines have as many.
+        // Most lines of a table have the same number of fields; lines of text differ in words.
         counts[..3].fill(0);
         counts.sort_unstable();
         if (counts[63] + counts[62]) * 10 >= lines.len() * 6 {

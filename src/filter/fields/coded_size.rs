@@ -1,14 +1,14 @@
-//! The size that a sample is coded in: what all choices between ways to store it go by.
+//! Coded size of a sample, by which the ways to store it are compared.
 
 use crate::base::error::Flaw;
 use crate::base::tasks;
 use crate::bwt::Sorter;
 use crate::coder::{self, Coding, Effort, SliceLimits};
 
-/// What static rANS makes of `text`, on the calling thread.
+/// Returns the size of `text` once sorted and coded by static rANS, on the calling thread.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub fn coded_size(text: &[u8]) -> Result<usize, Flaw> {
     let bwt = Sorter::Cpu.sort(text, 1 << 16).map_err(|_| Flaw::NO_MEMORY)?;
     let limits = SliceLimits::new(bwt.bytes.len(), Effort::Default);

@@ -1,33 +1,33 @@
-//! The form of a column's values.
+//! Form of a column's values. FORMAT.md section 12.9.
 //!
 //! | bytes | the values |
 //! |---|---|
 //! | 0 | as they are, each with `0A` behind it |
-//! | 1, pattern, `0A` | numbers that look like it, as differences ([`super::numbers`]) |
-//! | 2, distance | `0A` where it is predicted by the slot `distance` before ([`super::predictions`]), |
+//! | 1, pattern, `0A` | numbers of this pattern, as differences ([`super::numbers`]) |
+//! | 2, distance | `0A` if predicted by the slot `distance` before ([`super::predictions`]), |
 //! | | else the value and `0A`; an empty value that is not predicted is `01 0A` |
 //! | 3, distance, pattern, `0A` | numbers, as differences to the last that stood beside the same |
 //! | | value in the slot `distance` before |
-//! | 4, plus, minus, pattern, `0A` | numbers, as differences to that in the slot `plus` before less |
-//! | | that in the slot `minus` before, where this is not 0 |
+//! | 4, plus, minus, pattern, `0A` | numbers, as differences to that `plus` slots before, less |
+//! | | that `minus` slots before, if `minus` is not 0 |
 //! | 5 | [`raised`], each with `0A` behind it |
-//! | 6, distance | as of form 2, values [`raised`] |
+//! | 6, distance | as in form 2, values [`raised`] |
 //! | 7, 0 | the length of each, as a difference to the one before, and all of them joined |
 //! | 7, distance, size | joined, each as long as the value in the slot `distance` before |
-//! | 8, .. | as of form 7, values [`raised`] |
+//! | 8, .. | as in form 7, values [`raised`] |
 //! | 9, distance, separator, `0A` | lists, the first item by a slot before ([`super::lists`]) |
 
 use super::lists::Separator;
 use super::numbers::Pattern;
 use crate::base::error::Flaw;
 
-/// Values of a column that has a form; those of smaller ones are as they are.
+/// Minimum number of values of a column that stores its form. Smaller columns are text.
 pub(super) const LEAST_VALUES: usize = 16;
 
-/// Stands for an empty value that is not predicted.
+/// Value that stands for an empty one that is not predicted.
 pub(super) const EMPTY: &[u8] = b"\x01";
 
-/// The form of a column's values.
+/// Form of a column's values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) enum Form {
     #[default]
@@ -47,22 +47,25 @@ pub(super) enum Form {
         pattern: Pattern,
     },
     Raised,
-    /// Values without line ends, as long as those of another slot where `distance` is not 0.
+    /// Values without line ends. If `distance` is not 0, each is as long as the value of another
+    /// slot.
     Joined {
         distance: usize,
         raised: bool,
     },
-    /// Lists, whose first item is stored by another slot where `distance` is not 0.
+    /// Lists. If `distance` is not 0, another slot is the key of the items.
     Lists {
         distance: usize,
         separator: Separator,
     },
-    /// Values that stand beside the text, which this is not written to.
+    /// Values beside the text. This form is not written.
     Packed,
 }
 
-/// A byte of a value that is no text: out of the way of those of text, whose contexts it would
-/// blur. This is its own inverse, and no byte but a line end becomes one.
+/// Moves a byte of a value that is no text away from the bytes of text, whose contexts it would
+/// blur.
+///
+/// This is its own inverse, and no byte but a line end becomes a line end.
 pub(super) fn raised(byte: u8) -> u8 {
     if byte & 0x7F == b'\n' { byte } else { byte ^ 0x80 }
 }
@@ -108,7 +111,7 @@ impl Form {
         Ok(form)
     }
 
-    /// What its numbers look like, if it is one of numbers.
+    /// Returns the pattern of its numbers, if it is a form of numbers.
     pub fn pattern(&self) -> Option<&Pattern> {
         match self {
             Form::Numbers(pattern)
@@ -118,20 +121,20 @@ impl Form {
         }
     }
 
-    /// Whether it has a table of what stood beside each key.
+    /// Returns true if it has a table of the last value beside each key.
     pub fn has_table(&self) -> bool {
         matches!(self, Form::Predicted { .. } | Form::NumbersByKey { .. })
     }
 
-    /// Whether a column is not one part of the block after the other: what is stored of a value
-    /// depends on those before, or does not stand together.
+    /// Returns true if the column is not written in the parts of the block, one behind the other.
+    /// Then a stored value depends on those before, or is stored in more than one piece.
     pub fn is_written_whole(&self) -> bool {
         let by_others =
             matches!(self, Form::Sums { .. } | Form::Joined { .. } | Form::Lists { .. });
         by_others || self.has_table()
     }
 
-    /// Appends it.
+    /// Appends its bytes.
     pub fn write(&self, out: &mut Vec<u8>) {
         match self {
             Form::Text => out.push(0),

@@ -1,4 +1,4 @@
-//! The values of a block's columns, each column's by its lines.
+//! Values of a block's columns, found by way of its lines.
 
 use super::parsed_lines::{Named, ParsedLines, Value};
 use super::templates::{self, Columns, MOST, SLOT, WHOLE_LINES};
@@ -8,13 +8,13 @@ use crate::base::error::Flaw;
 use crate::base::threads::Threads;
 use std::collections::HashMap;
 
-/// Values that are asked for before they are read.
+/// Number of values between a prefetch and its use.
 const AHEAD: usize = 8;
 
-/// The templates of a block, found in its parts one after the other.
+/// Templates of a block, gathered from its parts one after the other.
 pub(super) struct Templates {
     pub names: Vec<Box<[u8]>>,
-    /// The columns of each, that of whole lines first.
+    /// Columns of each template's slots. The first entry is the template of whole lines.
     pub columns: Vec<Box<[u32]>>,
     places: Columns,
     by_hash: HashMap<u64, u16>,
@@ -24,8 +24,9 @@ pub(super) struct Templates {
 }
 
 impl Templates {
-    /// None yet. Those of a block of `len` bytes are limited, and so is the memory they take: they
-    /// have at most `len` / 2 bytes, and `len` / 128 columns of about 100 bytes.
+    /// Creates an empty list. The limits follow from the block's size, `len` bytes, and bound the
+    /// memory: names have at most `len` / 2 bytes, and there are about `len` / 128 columns of about
+    /// 100 bytes.
     pub fn new(len: usize) -> Self {
         Templates {
             names: Vec::new(),
@@ -38,7 +39,8 @@ impl Templates {
         }
     }
 
-    /// Adds those of a part as far as there is room; says whether all are among them then.
+    /// Adds the templates of a part as long as there is room. Returns true if all of them are in
+    /// the list.
     pub fn add(&mut self, part: &ParsedLines) -> bool {
         part.templates.iter().fold(true, |all, Named { hash, name }| {
             let is_new = !self.by_hash.contains_key(hash);
@@ -46,10 +48,10 @@ impl Templates {
         })
     }
 
-    /// Whether a template is among them.
+    /// Returns true if a template is in the list.
     pub fn have(&self, hash: u64, name: &[u8]) -> bool {
         let known = self.by_hash.get(&hash);
-        // Another one may have the same hash.
+        // A template of the same hash may have another name.
         known.is_some_and(|&number| *self.names[usize::from(number) - 1] == *name)
     }
 
@@ -70,12 +72,12 @@ impl Templates {
         true
     }
 
-    /// Slots in front of a column's in its templates.
+    /// Number of slots before the column's slot in its templates.
     pub fn depth(&self, column: u32) -> usize {
         self.places.depths[column as usize] as usize
     }
 
-    /// Gives the lines of a part the numbers of the block's templates.
+    /// Replaces the part's template numbers by those of the block.
     fn renumber(&self, part: &mut ParsedLines) {
         let mut numbers = vec![0];
         numbers.extend(part.templates.iter().map(|named| self.by_hash[&named.hash]));
@@ -84,7 +86,7 @@ impl Templates {
     }
 }
 
-/// Values of a column that stand in one part: their places in its `by_column`.
+/// Values of a column within one part: a range of its `by_column`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Group {
     pub column: u32,
@@ -93,29 +95,29 @@ pub(super) struct Group {
     pub end: u32,
 }
 
-/// The lines of a part, and the values of each column.
+/// Lines of a part, and the values of each column in it.
 #[derive(Debug)]
 pub(super) struct Part {
     pub lines: ParsedLines,
-    /// The places of values in `lines.values`, column by column.
+    /// Indices into `lines.values`, column by column.
     by_column: Vec<u32>,
 }
 
 /// All values of a block.
 pub(super) struct ColumnValues<'b> {
-    /// Where the values stand.
+    /// The block that has the values' bytes.
     block: &'b [u8],
     pub parts: Vec<Part>,
-    /// Ascending by column, then by part.
+    /// Groups, ascending by column, then by part.
     groups: Vec<Group>,
 }
 
 impl<'b> ColumnValues<'b> {
-    /// Those of `parts` of `block`, whose templates are all in `templates`, and how many groups
-    /// they may have at most; `None` where they have more.
+    /// Groups the values of `parts` of `block` by column. All templates of the parts are in
+    /// `templates`. `None` if there are more than `most_groups` groups.
     ///
     /// # Errors
-    /// [`Flaw::NO_MEMORY`].
+    /// [`Flaw::NO_MEMORY`] if there is no memory.
     pub fn new(
         block: &'b [u8],
         parts: Vec<ParsedLines>,
@@ -141,23 +143,23 @@ impl<'b> ColumnValues<'b> {
         Ok(Some(ColumnValues { block, parts, groups }))
     }
 
-    /// The groups of each column that has values.
+    /// Returns the groups of each column that has values.
     pub fn columns(&self) -> Vec<&[Group]> {
         columns(&self.groups)
     }
 
-    /// Forgets the values themselves.
+    /// Drops the values, and returns the groups.
     pub fn into_groups(self) -> Vec<Group> {
         self.groups
     }
 
-    /// The values of a column.
+    /// Yields the values of a column.
     pub fn of<'s>(&'s self, column: &'s [Group]) -> impl Iterator<Item = LineValue<'s>> {
         column.iter().flat_map(|group| self.of_group(group))
     }
 
-    /// The values of a column in one part. Their bytes are asked for ahead, as those of a line
-    /// stand between one and the next.
+    /// Yields the values of a column in one part. Their bytes are prefetched, since those of other
+    /// columns lie between them.
     pub fn of_group(&self, group: &Group) -> impl DoubleEndedIterator<Item = LineValue<'_>> {
         let (values, places) = self.values_and_places(group);
         places.iter().enumerate().map(move |(n, &at)| {
@@ -171,7 +173,7 @@ impl<'b> ColumnValues<'b> {
         })
     }
 
-    /// So many values of a column in its middle, or all of them.
+    /// Returns `most` values from the middle of a column, or all if it has fewer.
     pub fn middle(&self, column: &[Group], most: usize) -> Vec<LineValue<'_>> {
         let count = count(column);
         let mut skipped = count.saturating_sub(most) / 2;
@@ -186,24 +188,24 @@ impl<'b> ColumnValues<'b> {
         some
     }
 
-    /// The values of a part, and where in these those of a column are.
+    /// Returns the values of a part, and the indices into them of those of a column.
     fn values_and_places(&self, group: &Group) -> (&[Value], &[u32]) {
         let part = &self.parts[group.part as usize];
         (&part.lines.values, &part.by_column[group.start as usize..group.end as usize])
     }
 }
 
-/// The groups of each column.
+/// Splits groups by column.
 pub(super) fn columns(groups: &[Group]) -> Vec<&[Group]> {
     groups.chunk_by(|one, other| one.column == other.column).collect()
 }
 
-/// Values of a column.
+/// Counts the values of a column.
 pub(super) fn count(column: &[Group]) -> usize {
     column.iter().map(|group| (group.end - group.start) as usize).sum()
 }
 
-/// A value among those of its part.
+/// A value, with the other values of its part.
 #[derive(Clone, Copy)]
 pub(super) struct LineValue<'s> {
     values: &'s [Value],
@@ -219,18 +221,18 @@ impl<'s> LineValue<'s> {
         self.values[self.at]
     }
 
-    /// Whether `next` is the value behind it.
+    /// Returns true if `next` is the value directly behind it.
     pub fn is_before(self, next: Self) -> bool {
         self.values.as_ptr() == next.values.as_ptr() && self.at + 1 == next.at
     }
 
-    /// The value so many slots before it on its line.
+    /// Returns the value `distance` slots before it on its line.
     pub fn before(self, distance: usize) -> Value {
         self.values[self.at - distance]
     }
 }
 
-/// Groups the values of a part by column: a counting sort.
+/// Groups the values of a part by column, by a counting sort.
 fn group(lines: ParsedLines, part: u32, templates: &Templates) -> Result<(Part, Vec<Group>), Flaw> {
     let mut of_template = vec![0_u32; templates.columns.len()];
     lines.numbers.iter().for_each(|&number| of_template[usize::from(number)] += 1);

@@ -1,10 +1,10 @@
-//! The bits of differences of numbers: they tell which of many ways to predict numbers is worth a
-//! closer look.
+//! Number of bits of differences. By it the best of many ways to predict numbers is found cheaply,
+//! before its cost is estimated.
 
 use super::numbers;
 
-/// The differences of numbers to the last that stood beside the same key,
-/// whose hashes are `keys`.
+/// Yields the difference of each number to the last number beside the same key. `keys` are the
+/// hashes of the keys.
 pub(super) fn differences_by_key(
     own: &[Option<i64>],
     keys: &[u32],
@@ -21,7 +21,8 @@ pub(super) fn differences_by_key(
     })
 }
 
-/// The bits of differences, and of what is no number, where they are less than `most`.
+/// Sums the bits of differences. A value that is no number counts as 64 bits. `None` if the sum is
+/// not less than `most`.
 pub(super) fn bits(mut differences: impl Iterator<Item = Option<i64>>, most: u32) -> Option<u32> {
     let bits = |difference| u64::BITS - numbers::zigzag(difference).leading_zeros();
     differences.try_fold(0, |sum, difference| {
@@ -29,8 +30,8 @@ pub(super) fn bits(mut differences: impl Iterator<Item = Option<i64>>, most: u32
     })
 }
 
-/// The first of the ways that leave the fewest bits. `bits` gives these where they are less than
-/// its second argument.
+/// Returns the first of the ways with the fewest bits. `bits` returns the bits of a way if they are
+/// less than its second argument.
 pub(super) fn fewest<W: Copy>(
     ways: impl Iterator<Item = W>,
     mut bits: impl FnMut(W, u32) -> Option<u32>,

@@ -1,27 +1,28 @@
-//! Hashes of long keys, kept for the other columns that the same value predicts: many of a line may
-//! be predicted by one value, which is hashed once then.
+//! Hashes of long keys, kept because one value may be the key of many columns of its line. Such a
+//! value is hashed once.
 
 use super::predictions::hash;
 use super::short_moves::USUAL;
 use std::ops::Range;
 
-/// Slots whose keys are kept, from the last one on: as many as a key may be away.
+/// Number of slots whose hashes are kept, from the last one back. A key is at most this distance
+/// away.
 const SLOTS: usize = 256;
 
-/// A key that begins nowhere.
+/// Start of no key.
 const NO_KEY: u32 = u32::MAX;
 
-/// For each of the last slots where its value begins in the block, and the hash of that, if it was
-/// long and asked for.
+/// For each of the last slots, the start of its value in the block, and the hash of this value.
+/// Only values that were long and asked for have an entry.
 pub(super) struct KeptHashes(Box<[(u32, u32); SLOTS]>);
 
 impl KeptHashes {
-    /// None yet.
+    /// Creates a table without hashes.
     pub fn new() -> Self {
         KeptHashes(Box::new([(NO_KEY, 0); SLOTS]))
     }
 
-    /// The hash of the value of a slot of the line, which stands at `range` of the block.
+    /// Returns the hash of the value of a slot of the line. The value is at `range` of the block.
     #[inline(always)]
     pub fn of(&mut self, slot: usize, block: &[u8], range: Range<usize>) -> u32 {
         match range.len() {
@@ -30,7 +31,7 @@ impl KeptHashes {
         }
     }
 
-    /// The same of one that is not short. No two such values begin at one place.
+    /// Returns the hash of a long value. No two long values have the same start.
     fn of_long(&mut self, slot: usize, block: &[u8], range: Range<usize>) -> u32 {
         let kept = &mut self.0[slot % SLOTS];
         if kept.0 != range.start as u32 {

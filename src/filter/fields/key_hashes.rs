@@ -1,29 +1,30 @@
-//! Hashes of the values that stand before those of a sample, by how many slots they are before.
+//! Hashes of the keys of a sample: of the values before those of the sample, by distance in slots.
 //!
-//! Most columns follow one of the same lines, whose sample has hashed these values already: they
-//! are taken over then, one slot further away.
+//! Most columns directly follow another column of the same lines. The sample of that column has
+//! these hashes already, and they are used again, one slot farther away.
 
 use super::column_values::LineValue;
 use super::parsed_lines::Value;
 use super::predictions::hash;
 
-/// Those of one sample after the other.
+/// Hashes of the keys of one sample after the other.
 pub(super) struct KeyHashes<'b, 's> {
     block: &'b [u8],
     sampled: Vec<LineValue<'s>>,
-    /// For each distance from 1 on the hashes of the first values.
+    /// For each distance, from 1 on, the hashes of the first values.
     rows: Vec<Vec<u32>>,
-    /// Distances at most.
+    /// Maximum distance, in slots.
     most: usize,
 }
 
 impl<'b, 's> KeyHashes<'b, 's> {
-    /// None yet, of values of `block` that stand up to `most` slots before others.
+    /// Creates a table without hashes, for distances of up to `most` slots between values of
+    /// `block`.
     pub fn new(block: &'b [u8], most: usize) -> Self {
         KeyHashes { block, sampled: Vec::new(), rows: vec![Vec::new(); most], most }
     }
 
-    /// Goes on to a sample; `own` are the hashes of the one before.
+    /// Goes on to the sample `sampled`. `own` are the hashes of the values of the sample before.
     pub fn next(&mut self, sampled: Vec<LineValue<'s>>, own: Vec<u32>) {
         let are_of_same_lines = self.sampled.len() == sampled.len()
             && self.sampled.iter().zip(&sampled).all(|(one, next)| one.is_before(*next));
@@ -36,17 +37,17 @@ impl<'b, 's> KeyHashes<'b, 's> {
         self.sampled = sampled;
     }
 
-    /// The value so many slots before that of a number.
+    /// Returns the key of the sample's value `number`, `distance` slots before it.
     pub fn key(&self, distance: usize, number: usize) -> &'b [u8] {
         self.bytes(self.sampled[number].before(distance))
     }
 
-    /// The values of the sample themselves.
+    /// Returns the values of the sample themselves.
     pub fn own(&self) -> Vec<&'b [u8]> {
         self.sampled.iter().map(|value| self.bytes(value.own())).collect()
     }
 
-    /// The hashes of the first `count` keys at a distance, or of more.
+    /// Returns the hashes of at least the first `count` keys at a distance.
     pub fn row(&mut self, distance: usize, count: usize) -> &[u32] {
         let mut row = std::mem::take(&mut self.rows[distance - 1]);
         row.extend((row.len()..count).map(|number| hash(self.key(distance, number))));
@@ -54,7 +55,7 @@ impl<'b, 's> KeyHashes<'b, 's> {
         &self.rows[distance - 1]
     }
 
-    /// The hashes that [`row`](Self::row) has made.
+    /// Returns the hashes that [`row`](Self::row) has computed.
     pub fn known(&self, distance: usize) -> &[u32] {
         &self.rows[distance - 1]
     }

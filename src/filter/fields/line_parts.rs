@@ -1,7 +1,7 @@
 //! Raw block -> text and parameters.
 //!
-//! Parts of the block are parsed side by side, then columns are written side by side. What comes of
-//! it depends on the block alone.
+//! Parts of the block are parsed in parallel, and then columns are written in parallel. The result
+//! depends on the block and the slots alone, not on the number of threads.
 
 use super::choose_forms::Forms;
 use super::choose_packed::{self, Candidate};
@@ -18,48 +18,50 @@ use crate::base::leb128;
 use crate::base::threads::Threads;
 use std::ops::Range;
 
-/// Values of a block at most, with the groups that they are in, as a share of its bytes: this
-/// bounds the memory. A value takes 12 bytes and a group 16: with the block and its columns that is
-/// 6 bytes per byte, as much as the sort takes. Templates take up to 1.3 more where a block has as
-/// many as it may, and fewer values then.
+/// Minimum bytes of the block per value or group, which bounds the memory.
+///
+/// A value takes 12 bytes and a group 16. Together with the block and its columns this is 6 bytes
+/// per byte of the block, as much as the sort takes. If a block has as many templates as it may,
+/// these take up to 1.3 bytes more, and there are fewer values.
 const BYTES_OF_VALUE: usize = 4;
 
-/// A block has so many parts at most, each of so many bytes at least.
+/// Maximum number of parts of a block.
 const MOST_PARTS: usize = 64;
+/// Minimum size of a part, in bytes.
 const LEAST_PART: usize = 256 << 10;
 
-/// Columns of so many values together are written in one task.
+/// Number of values of the columns that one task writes together.
 const TASK: usize = 1 << 16;
 
-/// Where fields that stay in the templates make more of these, their values are not few, whatever a
-/// sample said of them: then no field stays.
+/// Maximum number of templates if fields are kept in them. If there are more, the kept fields have
+/// many values, although the sample had few, and no field is kept.
 const MOST_BY_KEPT: usize = 4096;
 
 /// A block that is taken apart.
 #[derive(Debug)]
 pub struct Apart {
     pub text: Vec<u8>,
-    /// The parameters.
+    /// Parameters of the filter.
     pub side: Vec<u8>,
-    /// Where in the text the lines stand that fit no template: what is no line of fields at all,
-    /// if anything is.
+    /// Range of the text with the lines that fit no template. These are no lines of fields, if
+    /// there are any.
     pub whole_lines: Range<usize>,
 }
 
-/// Takes `block` apart by `tokens`. `None` where it has too many slots or does not get smaller.
-/// This is for those who are no thread of the `pool`.
+/// Takes `block` apart by `tokens`. `None` if it has too many slots, or does not get smaller. The
+/// caller is not a thread of the `pool`.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub fn take_apart(block: &[u8], tokens: Tokens, pool: &Threads) -> Result<Option<Apart>, Flaw> {
     let is_smaller = |apart: &Apart| apart.text.len() + apart.side.len() < block.len();
     Ok(take_any_apart(block, tokens, pool)?.filter(is_smaller))
 }
 
-/// [`take_apart`], even where it does not get smaller.
+/// Does the same as [`take_apart`], but also returns a result that is not smaller.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn take_any_apart(
     block: &[u8],
     tokens: Tokens,
@@ -82,7 +84,7 @@ pub(super) fn take_any_apart(
     Ok(Some(Apart { text, side, whole_lines }))
 }
 
-/// The lines of `block` and their templates. `None` where there are too many values.
+/// Parses the lines of `block`, and finds their templates. `None` if there are too many values.
 fn parse(
     block: &[u8],
     tokens: Tokens,
@@ -122,7 +124,7 @@ fn parse(
     Ok(parts.map(|parts| (parts, templates)))
 }
 
-/// Parts of whole lines, or of whole records.
+/// Splits a block into parts of whole lines, or of whole records.
 fn parts(block: &[u8], tokens: Tokens) -> Vec<Range<usize>> {
     let size = block.len().div_ceil(MOST_PARTS).max(LEAST_PART);
     let mut parts = Vec::new();
@@ -136,7 +138,8 @@ fn parts(block: &[u8], tokens: Tokens) -> Vec<Range<usize>> {
     parts
 }
 
-/// The text, and where in it the lines stand that fit no template.
+/// Writes the text, and appends packed columns to `side`. Returns the text, and the range of it
+/// that has the lines that fit no template.
 fn text(
     block: &[u8],
     values: ColumnValues,
@@ -178,7 +181,7 @@ fn text(
     join(front, &column_values::columns(&groups), &forms, written)
 }
 
-/// Columns that are worked on together.
+/// Groups the columns into tasks.
 fn tasks(columns: &[&[Group]]) -> Vec<Range<usize>> {
     let mut tasks = Vec::new();
     let mut start = 0;

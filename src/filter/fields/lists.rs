@@ -1,47 +1,51 @@
-//! Values that are lists, such as the names of a place: each item by what it shares with the one
-//! before it or with the value of another slot, at both of its ends. FORMAT.md section 12.9.
+//! Values that are lists, such as the names of a place. FORMAT.md section 12.9.
+//!
+//! Each item is stored by the bytes at its start and its end that it shares with another item: the
+//! one before it, or the key, which is the value of another slot.
 //!
 //! | byte | means |
 //! |---|---|
-//! | 0 | the next item, which is the value of that slot |
+//! | 0 | the next item, which is the key |
 //! | 1 to 9, 11 to 15 | the next item, which begins with 0, 1, 2 .. bytes of the one before |
 //! | 16 to 30 | behind the bytes of an item: its end, the last 2, 3, 4 .. bytes of the one before |
-//! | 31 | in front of an item: the value of that slot stands for the one before |
+//! | 31 | in front of an item: the key takes the role of the one before |
 //!
-//! The sort sees what stands before a byte anywhere in the block, and not that the same bytes stood
-//! there just now: that is what items have in common. A byte of quotes at both ends is of no item.
-//! Both ways are one pass.
+//! The sort groups bytes by the bytes beside them, anywhere in the block. It does not see that the
+//! same bytes were in the item just before, as they are in lists. A quote at both ends of the value
+//! is part of no item. Both directions are one pass.
 
 use super::block_writer::BlockWriter;
 use crate::base::error::Flaw;
 use std::ops::Range;
 
-/// Bytes of a separator at most.
+/// Maximum size of a separator, in bytes.
 const MOST_SEPARATOR: usize = 4;
 
-/// Bytes below this are no part of items, as they stand for others.
+/// Least byte of an item. Lower bytes are codes.
 const LEAST_BYTE: u8 = b' ';
-/// Stands for an item that is the key: the value of the slot that the first item is stored by.
+/// Code of an item that is the key: the value of the slot by which the first item is stored.
 const IS_KEY: u8 = 0;
-/// Stands in front of an item that is stored by the key.
+/// Code in front of an item that is stored by the key.
 const BY_KEY: u8 = 31;
-/// The first byte that stands for an end, and the length of that.
+/// Least code of a shared end.
 const ENDS: u8 = 16;
+/// Length of the end with this code, in bytes.
 const LEAST_END: usize = 2;
-/// Bytes at the begin and the end of an item at most.
+/// Maximum number of shared bytes at the start of an item.
 const MOST_BEGIN: usize = 13;
+/// Maximum number of shared bytes at the end of an item.
 const MOST_END: usize = LEAST_END + (BY_KEY - ENDS) as usize - 1;
-/// Bytes that an item stored by the key has to save.
+/// The key is used instead of the item before if it saves at least this number of bytes more.
 const LEAST_SAVED: usize = 2;
 
 const NO_LIST: Flaw = Flaw("a column of lists holds what is none");
 
-/// What stands between two items.
+/// Bytes between two items.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Separator(Box<[u8]>);
 
 impl Separator {
-    /// One of these bytes, if they may be one.
+    /// Makes a separator of `bytes`, if they may be one.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let fits = bytes.len() <= MOST_SEPARATOR && are_of_items(bytes);
         fits.then(|| Separator(bytes.into()))
@@ -56,7 +60,8 @@ fn are_of_items(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| byte >= LEAST_BYTE)
 }
 
-/// Whether a value can be stored as a list: a quote at its begin has one at the end.
+/// Returns true if a value can be stored as a list: if it begins with a quote, it ends with the
+/// same.
 pub(super) fn may_be(value: &[u8]) -> bool {
     let quoted = match value {
         [quote @ (b'"' | b'\''), .., last] => quote == last,
@@ -66,7 +71,7 @@ pub(super) fn may_be(value: &[u8]) -> bool {
     quoted && are_of_items(value)
 }
 
-/// The bytes of a value without the quotes around it.
+/// Returns the range of a value without the quotes around it.
 pub(super) fn unquoted(value: &[u8]) -> Range<usize> {
     match value {
         [b'"' | b'\'', .., _] => 1..value.len() - 1,
@@ -75,7 +80,7 @@ pub(super) fn unquoted(value: &[u8]) -> Range<usize> {
     }
 }
 
-/// Appends a value that [`may_be`] a list, with a key to store items by.
+/// Appends the stored form of a value that [`may_be`] a list. `key` is the key of its items.
 pub(super) fn write(value: &[u8], key: &[u8], separator: &Separator, out: &mut Vec<u8>) {
     let key = &key[unquoted(key)];
     let mut rest = &value[unquoted(value)];
@@ -109,17 +114,17 @@ fn push_item(item: &[u8], before: &[u8], key: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// What an item shares with another.
+/// Bytes that an item shares with another.
 struct Shared {
-    /// Bytes at its begin.
+    /// Number of shared bytes at its start.
     begin: usize,
-    /// Bytes at its end, behind those: none or [`LEAST_END`] and more.
+    /// Number of shared bytes at its end, behind those: 0, or at least [`LEAST_END`].
     end: usize,
 }
 
 impl Shared {
     fn of(item: &[u8], other: &[u8]) -> Self {
-        // Not between the bytes of a character, whose first one says more of the others.
+        // A character is not cut, since its first byte predicts the others.
         let goes_on = |at: usize| item.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
         let alike = item.iter().zip(other).take(MOST_BEGIN).take_while(|(one, other)| one == other);
         let mut begin = alike.count();
@@ -134,7 +139,7 @@ impl Shared {
         Shared { begin, end: if end < LEAST_END { 0 } else { end } }
     }
 
-    /// Bytes that do not have to be stored.
+    /// Number of bytes that are not stored.
     fn saved(&self) -> usize {
         self.begin + self.end - usize::from(self.end > 0)
     }
@@ -150,7 +155,7 @@ impl Shared {
 
 /// An item as it is stored.
 struct Stored<'s> {
-    /// Whether it is stored by the key, and not by the item before.
+    /// True if it is stored by the key, and not by the item before.
     is_by_key: bool,
     begin: usize,
     own: &'s [u8],
@@ -158,7 +163,7 @@ struct Stored<'s> {
 }
 
 impl<'s> Stored<'s> {
-    /// Takes one off the front of `bytes`, which are not empty; the key has so many bytes.
+    /// Takes an item off the front of `bytes`, which are not empty. The key has `key_len` bytes.
     fn take(bytes: &mut &'s [u8], key_len: usize) -> Result<Self, Flaw> {
         let (is_by_key, code, rest) = match **bytes {
             [IS_KEY, ref rest @ ..] => {
@@ -185,10 +190,11 @@ impl<'s> Stored<'s> {
     }
 }
 
-/// Appends the value that is `stored` to `block`; the key without its quotes stands at `key`.
+/// Appends the value that is `stored` to `block`. `key` is the range of the key in `block`, without
+/// its quotes.
 ///
 /// # Errors
-/// A [`Flaw`] where it is none or there is no room.
+/// A [`Flaw`] if it is no list, or does not fit.
 pub(super) fn restore(
     stored: &[u8],
     key: Range<usize>,
@@ -244,7 +250,7 @@ mod tests {
         let names = "\"Greding; Gredingen; Gradingen\"";
         let stored = round_trip(names, "\"Greding\"", "; ");
         assert_eq!(stored, b"\"\x00\x08en\x03a\x14");
-        // By the key, which saves two bytes more than the item before.
+        // The key saves two bytes more than the item before.
         assert_eq!(
             round_trip("x; Gredin; y; Greting", "Greding", "; "),
             b"\x01x\x1F\x07\x01y\x1F\x04t\x11"

@@ -1,10 +1,12 @@
-//! Templates that differ in one word become one, with a slot in the place of the word.
+//! Templates that differ in one word are merged: the word becomes a slot.
 //!
-//! [`Tokens::Words`](super::Tokens::Words) finds slots in each line alone, so that a name without a
-//! digit stays in the template, though every line may have another one. Where enough templates of
-//! the block are the same but for one word, it is a slot of them all, and the columns behind it are
-//! one. Words end at spaces at first, and then are letters in a row. The idea is Drain's (He et al.
-//! 2017). Lines are not parsed again: cost is a few hashes for each word of a template, and a pass
+//! [`Tokens::Words`](super::Tokens::Words) finds slots in each line alone. A name without a digit
+//! then stays in the template, even if it differs in every line. If enough templates of the block
+//! are equal but for one word, this word becomes a slot in all of them, and they share the columns
+//! behind it. Words end at spaces in a first pass, and are letters in a row in a second. The idea
+//! is Drain's (He et al. 2017).
+//!
+//! Lines are not parsed again. The cost is a few hashes for each word of a template, and a pass
 //! over the values.
 
 use super::alike_templates::{Forms, Kind, letters, words};
@@ -17,30 +19,31 @@ use std::collections::HashMap;
 use std::mem;
 use std::ops::Range;
 
-/// Words of all templates that any block may have, and those of large ones as a share of their
-/// bytes: what is counted takes up to 50 bytes for each. And the bytes of all templates, which are
-/// here once more, as such a share.
+/// Maximum number of words in all templates of a small block. Counting takes up to 50 bytes for
+/// each.
 const MOST_WORDS: usize = 1 << 17;
+/// Minimum bytes of a large block per word of its templates.
 const BYTES_OF_WORD: usize = 32;
+/// Minimum bytes of a block per byte of its templates, of which there is a copy here.
 const BYTES_OF_NAME: usize = 4;
 
-/// The templates of a block that are merged with others, by their names.
+/// Merged templates of a block, by the names that they had before.
 #[derive(Debug, Default)]
 pub(super) struct MergedTemplates {
     by_name: HashMap<Box<[u8]>, Merged>,
 }
 
-/// What becomes of a template.
+/// Template that another one becomes, with more slots.
 #[derive(Clone, Debug)]
 pub(super) struct Merged {
     pub named: Named,
-    /// The words of the template that it was which are values now, ascending.
+    /// Words of the old template that are values now, ascending.
     values: Vec<Range<usize>>,
 }
 
 impl MergedTemplates {
-    /// Those of a block of `size` bytes; none where its templates are too long or have too many
-    /// words.
+    /// Merges the templates of a block of `size` bytes. Merges none if they are too long or have
+    /// too many words.
     pub fn of(parts: &[ParsedLines], size: usize) -> Self {
         let names = parts.iter().flat_map(|part| &part.templates).map(|named| &*named.name);
         let mut names: Vec<&[u8]> = names.collect();
@@ -69,16 +72,16 @@ impl MergedTemplates {
         MergedTemplates { by_name }
     }
 
-    /// What becomes of a template, where it is merged.
+    /// Returns the new template of a merged one.
     pub fn get(&self, name: &[u8]) -> Option<&Merged> {
         self.by_name.get(name)
     }
 
-    /// Gives the lines of `parts`, which stand at `ranges` of the block, the merged templates.
-    /// `None` where a part has too many values then.
+    /// Gives the merged templates to the lines of `parts`, which are at `ranges` of the block.
+    /// `None` if a part then has too many values.
     ///
     /// # Errors
-    /// [`Flaw::NO_MEMORY`].
+    /// [`Flaw::NO_MEMORY`] if there is no memory.
     pub fn apply(
         &self,
         parts: Vec<ParsedLines>,
@@ -109,7 +112,7 @@ impl MergedTemplates {
             return Ok(None);
         }
         allocation::handled(|| part.values.try_reserve_exact(more)).or(Err(Flaw::NO_MEMORY))?;
-        // The values move to the end, and from there to their places behind the new ones.
+        // The values move to the end, and from there back to their places behind the new ones.
         part.values.resize(before + more, Value { start: 0, len: 0 });
         part.values.copy_within(..before, more);
         let mut from = more;
@@ -139,7 +142,7 @@ impl MergedTemplates {
         Ok(Some(part))
     }
 
-    /// Gives the lines the numbers of merged templates.
+    /// Gives the lines the numbers of the merged templates.
     fn rename(&self, part: &mut ParsedLines) {
         let mut known: HashMap<Box<[u8]>, u16> = HashMap::new();
         let mut numbers = vec![WHOLE as u16];
@@ -157,7 +160,8 @@ impl MergedTemplates {
 }
 
 impl Merged {
-    /// `None` where no word becomes a slot that was none.
+    /// Creates the template in which the words that `is_slot` marks are slots. `None` if no word is
+    /// a new slot.
     fn of(template: &[u8], kind: Kind, is_slot: impl Iterator<Item = bool>) -> Option<Self> {
         let new = words(template, kind).zip(is_slot).filter(|(word, is_slot)| {
             *is_slot && kind.may_differ(&template[word.clone()]) && template[word.clone()] != [SLOT]
@@ -175,7 +179,7 @@ impl Merged {
         (!values.is_empty()).then_some(Merged { named, values })
     }
 
-    /// Merges it once more, as `after` says of the template that it has become.
+    /// Applies a second merge, in which the template that this became turned into `after`.
     fn merge(&mut self, after: &Merged) {
         let mut values = Vec::new();
         let mut shorter = 0;
@@ -192,13 +196,14 @@ impl Merged {
     }
 }
 
-/// Where the slots of a template's lines are.
+/// Layout of the slots in the lines of a template.
 struct LineSlots {
-    /// The bytes in front of each, and the length of one that is new.
+    /// For each slot, the number of bytes in front of it, and the length of its value if the slot
+    /// is new.
     slots: Vec<(usize, Option<u32>)>,
-    /// The bytes behind the last.
+    /// Number of bytes behind the last slot.
     tail: usize,
-    /// How many are new.
+    /// Number of new slots.
     more: usize,
 }
 
@@ -225,7 +230,7 @@ impl LineSlots {
     }
 }
 
-/// What becomes of templates of different names.
+/// Merges templates that have different names.
 fn merged(names: &[&[u8]], kind: Kind) -> HashMap<Box<[u8]>, Merged> {
     let forms = Forms::merged(names, kind);
     let merged = |(n, name): (usize, &&[u8])| {
@@ -253,7 +258,7 @@ mod tests {
 
     const USERS: [&str; 8] = ["ann", "bob", "cy", "dee", "eve", "fay", "gus", "hal"];
 
-    /// A template for each user.
+    /// Makes a template for each user.
     fn of_users(template: &str) -> Vec<String> {
         USERS.iter().map(|user| template.replace("USER", user)).collect()
     }
@@ -268,10 +273,10 @@ mod tests {
         let users = of_users("for USER at _");
         assert_merged(&users, &["for _ at _"; 8]);
         assert_merged(&users[1..], &users[1..].iter().map(String::as_str).collect::<Vec<_>>());
-        // Two are enough where one has a slot there, which stays as it is.
+        // Two are enough if one has a slot at this word, which stays as it is.
         assert_merged(&["for _ at _".into(), users[3].clone()], &["for _ at _"; 2]);
-        // Words that hold a slot beside something else do not count, nor do empty ones; and a
-        // longer template is another one.
+        // Words that hold a slot beside other bytes do not count, nor do empty ones. A longer
+        // template is another one.
         for other in ["for a_ at _", "for  at _", "for ann at _ "] {
             let names = [&[other.to_owned()], &users[1..]].concat();
             assert_merged(&names, &names.iter().map(String::as_str).collect::<Vec<_>>());
@@ -282,9 +287,9 @@ mod tests {
     fn letters_where_another_template_has_a_slot_are_a_slot() {
         let ids = ["id=_-_-_;", "id=_-_-cafe;", "id=fade-_-_;", "id=be-_-cafe;", "id=_-_;"];
         let wanted = ["id=_-_-_;", "id=_-_-_;", "id=_-_-_;", "id=be-_-cafe;", "id=_-_;"];
-        // What differs in two words does not become what another one was.
+        // Templates that differ in two words are not merged.
         assert_eq!(merged(&ids), wanted);
-        // Behind a word that is a slot by then.
+        // Letters behind a word that is a slot by then.
         let ids = [of_users("of USER: _-_"), of_users("of USER: _-ab")].concat();
         assert_merged(&ids, &["of _ _-_"; 16]);
     }

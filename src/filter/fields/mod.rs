@@ -1,42 +1,46 @@
 //! Fields: lines of logs and tables taken apart into columns. FORMAT.md section 12.9.
 //!
-//! raw block -> [`take_apart`] -> text, parameters -> [`put_together`] -> raw block. Each line is
-//! a *template*, which many lines have in common, and the *values* of its slots; of reads (FASTQ)
-//! each record of four lines. The text is
+//! raw block -> [`take_apart`] -> text, parameters -> [`put_together`] -> raw block. Each line is a
+//! *template*, which many lines have in common, and the *values* of its slots. A record of a FASTQ
+//! file is four lines with one template. The text is
 //!
 //! | part | bytes |
 //! |---|---|
-//! | the templates, in the order of their first lines | a line each, `01` for a slot and `02` for a line end within a record |
+//! | the templates | a line each, `01` for a slot and `02` for a line end within a record |
 //! | the template of each line or record | its number, in 1 or 2 bytes |
-//! | the columns, in the order of their first lines | the values, in the form of the column |
+//! | the columns | the values, in the form of the column |
 //!
-//! and the parameters hold how many templates and uses there are, and the values of columns that
-//! are packed ([`packed_words`]).
+//! Templates and columns are in the order of their first lines.
+//!
+//! The parameters hold the number of templates, the number of their uses, and the values of packed
+//! columns ([`packed_words`]).
+//!
+//! Slots behind the same bytes and slots share a column, whatever comes after them: a time at the
+//! start of all lines of a log is one column. The encoder is free to choose the slots: [`tokens`]
+//! finds them in each line, and [`merged_templates`] adds slots by comparing all lines. A decoder
+//! needs no rule for this. The idea is CLP's (Rodrigues et al. 2021). Columns by number are an idea
+//! of Denum (Yu et al. 2024), and columns by prefix one of Drain (He et al. 2017).
 //!
 //! | file | job |
 //! |---|---|
 //! | `choose_tokens`, `tokens` | is a block one of fields, and what are its slots? |
-//! | `line_parts`, `parsed_lines` | raw block -> text and parameters, in parts side by side |
+//! | `line_parts`, `parsed_lines` | raw block -> text and parameters, in parallel parts |
 //! | `templates` | the templates, and the columns of their slots |
 //! | `merged_templates`, `alike_templates` | words of templates that become slots |
 //! | `column_values`, `write_columns` | the values of a column, and how they are written |
 //! | `column_form` | the forms of columns |
-//! | `choose_forms`, `choose_lists`, `choose_packed` | which one a column has |
-//! | `numbers`, `lists`, `predictions` | forms: differences, items, what another value tells |
+//! | `choose_forms`, `choose_lists`, `choose_packed` | the choice of a column's form |
+//! | `numbers`, `lists`, `predictions` | forms: differences, items, values predicted by others |
 //! | `packed_columns`, `packed_words` | columns beside the text, as digits of large numbers |
-//! | `packed_layout`, `packed_shape` | what such values look like |
-//! | `coded_size`, `value_cost`, `symbol_cost` | what a choice costs, by samples |
-//! | `difference_bits`, `key_hashes` | which ways to predict are worth that |
+//! | `packed_layout`, `packed_shape` | the layout that such values have in common |
+//! | `coded_size`, `value_cost`, `symbol_cost` | the cost of a choice, by samples |
+//! | `difference_bits`, `key_hashes` | the few ways to predict that get a closer look |
 //! | `rejoin`, `block_writer`, `short_moves` | text and parameters -> raw block |
-//! | `side_memory` | what that takes besides both is counted |
-//! | `kept_hashes` | the hash of a value that many columns are predicted by |
+//! | `side_memory` | the memory of this besides the text and the block |
+//! | `kept_hashes` | the hash of a value that predicts many columns |
 //!
-//! Slots that stand behind the same bytes and slots share a column, whatever comes after them: a
-//! time in front of all lines of a log is one column. What the slots are is the encoder's choice,
-//! which [`tokens`] makes from samples, and [`merged_templates`] from all lines; a decoder does not
-//! know it. Both ways are one pass over the block. The idea is CLP's (Rodrigues et al. 2021), and
-//! columns by number and by prefix are those of Denum (Yu et al. 2024) and of Drain (He et al.
-//! 2017).
+//! Both directions are one pass over the block. Taking apart needs at most about 6 bytes of memory
+//! per byte of the block, as the sort does (see `line_parts`).
 
 mod alike_templates;
 mod block_writer;

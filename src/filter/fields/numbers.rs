@@ -1,9 +1,9 @@
-//! Integers of a column as differences to the one before.
+//! Integers of a column as differences to the one before. FORMAT.md section 12.9.
 //!
 //! | byte | means |
 //! |---|---|
 //! | 0 | no number: the value follows, and `0A` |
-//! | 1 to 8 | so many bytes follow, the highest first: the difference less 11456 |
+//! | 1 to 8 | the number of bytes that follow, the highest first: the difference less 11456 |
 //! | 16 to 207 | the difference, and 16 |
 //! | 208 to 251 | the difference less 192: (byte - 208) x 256 and the next byte |
 //!
@@ -15,13 +15,13 @@ use crate::base::error::Flaw;
 
 pub(super) const OUT_OF_RANGE: Flaw = Flaw("a number of a column is out of range");
 
-/// Digits of a number at most.
+/// Maximum number of digits of a number.
 pub(super) const MOST_DIGITS: usize = 18;
-/// Bytes of a pattern at most.
+/// Maximum size of a pattern, in bytes.
 const LONGEST: usize = 32;
-/// Numbers are below this.
+/// Numbers are below this, and above its negative.
 const LIMIT: i64 = 1_000_000_000_000_000_000;
-/// Integers between this and its negative have 16 bytes at most.
+/// Integers between this and its negative have at most 16 bytes.
 const USUAL_LIMIT: i64 = 1_000_000_000_000_000;
 
 pub(super) const SAME: u8 = 16; // A difference of 0.
@@ -29,17 +29,17 @@ const NONE: Flaw = Flaw("a column of numbers holds what is none");
 const OF_ONE_BYTE: u64 = 208 - 16;
 const OF_TWO_BYTES: u64 = OF_ONE_BYTE + (252 - 208) * 256;
 
-/// What the numbers of a column look like: `0` for a digit, and other bytes for themselves. Where
-/// it is empty, they have no leading zeros, and perhaps a minus.
+/// Common look of the numbers of a column: `0` for a digit, and other bytes for themselves. An
+/// empty pattern is that of integers without leading zeros, with or without a minus sign.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pattern {
     bytes: Vec<u8>,
-    /// How many digits there are at each place; 0 where it is no digit.
+    /// Radix of the digit at each position; 0 if it is no digit.
     radices: Vec<u8>,
 }
 
 impl Pattern {
-    /// The pattern of `value`, if it is a number.
+    /// Returns the pattern of `value`, if it is a number.
     pub fn of(value: &[u8]) -> Option<Self> {
         if !is_number(value) {
             return None;
@@ -49,7 +49,7 @@ impl Pattern {
         Some(Pattern { bytes, radices })
     }
 
-    /// Whether `pattern` is [that of](Self::of) `value`.
+    /// Returns true if `pattern` is [that of](Self::of) `value`.
     pub fn is_of(pattern: Option<&Self>, value: &[u8]) -> bool {
         match pattern {
             Some(Pattern { bytes, .. }) => {
@@ -59,7 +59,7 @@ impl Pattern {
         }
     }
 
-    /// The pattern that is written as `bytes`.
+    /// Returns the pattern that is written as `bytes`.
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let pattern = Self::of(bytes).filter(|pattern| pattern.bytes == bytes);
         if bytes.is_empty() { Some(Pattern::default()) } else { pattern }
@@ -69,7 +69,7 @@ impl Pattern {
         &self.bytes
     }
 
-    /// The number that `value` is.
+    /// Returns the number that `value` stands for, if it has this pattern.
     pub fn parse(&self, value: &[u8]) -> Option<i64> {
         if self.bytes.is_empty() {
             return integer(value);
@@ -92,15 +92,16 @@ impl Pattern {
         Some(number)
     }
 
-    /// The value that [`parse`](Self::parse) makes `number` of: `take` gets it as the first so many
-    /// of some bytes.
+    /// Calls `take` with the value of `number`, from which [`parse`](Self::parse) makes the number
+    /// again. The value is the first bytes of the slice; the second argument is their number.
     ///
     /// # Errors
-    /// A [`Flaw`] where there is none.
+    /// A [`Flaw`] if there is no such value.
     #[inline(always)]
     pub fn print<T>(&self, number: i64, take: impl FnOnce(&[u8], usize) -> T) -> Result<T, Flaw> {
         if self.is_usual(number) {
-            // No byte of it is in memory yet: to move some that just got there takes long.
+            // The value is built in a register. Bytes just written to memory are slow to read as a
+            // whole.
             let mut value = 0_u128;
             let mut len = 0;
             self.print_backwards(number, |byte| {
@@ -116,7 +117,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the value of a number has 16 bytes at most.
+    /// Returns true if the value of a number has at most 16 bytes.
     fn is_usual(&self, number: i64) -> bool {
         let is_small = -USUAL_LIMIT < number && number < USUAL_LIMIT;
         self.bytes.len() <= USUAL && (is_small || !self.bytes.is_empty())
@@ -134,7 +135,7 @@ impl Pattern {
         }
         let mut rest = u64::try_from(number).or(Err(OUT_OF_RANGE))?;
         for (&byte, radix) in self.bytes.iter().zip(&self.radices).rev() {
-            // Divisors that the compiler knows are no divisions.
+            // The compiler turns a division by a constant into a multiplication.
             let (left, digit) = match radix {
                 0 => (rest, byte),
                 6 => (rest / 6, b'0' + (rest % 6) as u8),
@@ -147,19 +148,19 @@ impl Pattern {
     }
 }
 
-/// A byte as a pattern has it.
+/// Maps a byte of a value to that of its pattern.
 fn like(byte: &u8) -> u8 {
     if byte.is_ascii_digit() { b'0' } else { *byte }
 }
 
-/// Whether a value has a pattern.
+/// Returns true if a value has a pattern.
 fn is_number(value: &[u8]) -> bool {
     let digits = || value.iter().filter(|byte| byte.is_ascii_digit()).count();
     value.len() <= LONGEST && (1..=MOST_DIGITS).contains(&digits())
 }
 
-/// How many digits there are at a place of a pattern: the first of two behind a colon is one of
-/// minutes or seconds.
+/// Returns the radix of the digit at a position of a pattern; 0 if it is no digit. It is 6 for the
+/// first of exactly two digits behind a colon, as in minutes and seconds.
 fn radix(pattern: &[u8], at: usize) -> u8 {
     let is_digit = |at: usize| pattern.get(at) == Some(&b'0');
     let is_first_of_two = at > 0 && pattern[at - 1] == b':' && is_digit(at + 1);
@@ -170,7 +171,7 @@ fn radix(pattern: &[u8], at: usize) -> u8 {
     }
 }
 
-/// The number that `value` is in decimal, without leading zeros.
+/// Parses decimal digits without leading zeros, with or without a minus sign.
 fn integer(value: &[u8]) -> Option<i64> {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     let is_canonical = digits.first() != Some(&b'0') || value == b"0";
@@ -188,7 +189,7 @@ fn integer(value: &[u8]) -> Option<i64> {
     Some(if digits.len() < value.len() { -number } else { number })
 }
 
-/// Pushes the bytes of the value that [`integer`] makes `number` of, the last first.
+/// Pushes the bytes of the value that [`integer`] parses as `number`, the last first.
 #[inline(always)]
 fn print_integer(number: i64, mut push: impl FnMut(u8)) {
     let mut rest = number.unsigned_abs();
@@ -202,8 +203,8 @@ fn print_integer(number: i64, mut push: impl FnMut(u8)) {
     }
 }
 
-/// The number that stands in a slot: its decimal digits, perhaps behind a minus; 0 where it is
-/// none.
+/// Returns the number of a slot: its decimal digits, with or without a minus sign. Returns 0 if the
+/// value is anything else.
 pub(super) fn of_slot(value: &[u8]) -> i64 {
     let digits = value.strip_prefix(b"-").unwrap_or(value);
     if digits.len() > MOST_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
@@ -213,7 +214,7 @@ pub(super) fn of_slot(value: &[u8]) -> i64 {
     if digits.len() < value.len() { -number } else { number }
 }
 
-/// The number below 2^63 that `value` is in decimal, without a sign or leading zeros.
+/// Parses a decimal number below 2^63, without a sign or leading zeros.
 pub(super) fn large(value: &[u8]) -> Option<u64> {
     let is_canonical = value.first() != Some(&b'0') || value == b"0";
     if !is_canonical || value.is_empty() {
@@ -227,7 +228,7 @@ pub(super) fn large(value: &[u8]) -> Option<u64> {
     value.iter().try_fold(0, more).filter(|&number| number < MOST_INTEGER)
 }
 
-/// Appends the value that [`large`] makes `number` of.
+/// Appends the value that [`large`] parses as `number`.
 pub(super) fn print_large(number: u64, out: &mut Vec<u8>) {
     let mut room = [0; 20];
     let mut at = 20;
@@ -240,12 +241,12 @@ pub(super) fn print_large(number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(&room[at..]);
 }
 
-/// A difference as a number that is small where it is near 0.
+/// Maps a difference to a number that is small if the difference is near 0.
 pub(super) fn zigzag(difference: i64) -> u64 {
     ((difference << 1) ^ (difference >> 63)) as u64
 }
 
-/// Bytes that `above` takes, 1 at least.
+/// Number of bytes that hold `above`, at least 1.
 fn bytes_of(above: u64) -> usize {
     (8 - above.leading_zeros() as usize / 8).max(1)
 }
@@ -267,10 +268,11 @@ pub(super) fn write(zigzag: u64, out: &mut Vec<u8>) {
     }
 }
 
-/// Takes a difference off the front of `bytes`, or `None` for the 0 in front of what is no number.
+/// Takes a difference off the front of `bytes`, or returns `None` for the 0 in front of a value
+/// that is no number.
 ///
 /// # Errors
-/// A [`Flaw`] where there is neither.
+/// A [`Flaw`] if there is neither.
 pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     let of = |zigzag: u64| (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
     if let [first @ SAME..=207, ref rest @ ..] = **bytes {
@@ -295,10 +297,10 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     Ok(Some(of(zigzag)))
 }
 
-/// Passes `count` values at the front of `bytes`, differences or what is no number.
+/// Skips `count` values at the front of `bytes`: differences, or values that are no numbers.
 ///
 /// # Errors
-/// A [`Flaw`] where there are not so many.
+/// A [`Flaw`] if there are fewer.
 pub(super) fn skip(bytes: &mut &[u8], count: usize) -> Result<(), Flaw> {
     const TOGETHER: usize = 16;
     let is_value = |byte: &u8| (16..=207).contains(byte);
@@ -382,7 +384,8 @@ mod tests {
 
     #[test]
     fn values_are_passed_together() {
-        // Stretches of values of one byte, and between them of two bytes, of more, and no numbers.
+        // Values of one byte, and between them some of two bytes, some longer, and some that are no
+        // numbers.
         let mut bytes = Vec::new();
         let mut ends = vec![0];
         for n in 0..200_u64 {

@@ -1,4 +1,4 @@
-//! The packed columns of a block, as they stand beside its text.
+//! Packed columns of a block, read from its parameters. FORMAT.md section 12.9.
 
 use super::packed_layout::{CUT, Layout, NO_LAYOUT};
 use super::packed_words::{Digits, Unpacker};
@@ -9,27 +9,27 @@ use std::rc::Rc;
 const NO_COLUMN: Flaw = Flaw("a packed column of a block of fields is not there");
 const SIZE: Flaw = Flaw("a packed column of a block of fields is larger than the block");
 
-/// Layouts that have a number at most.
+/// Maximum number of layouts that a later column can refer to by number.
 pub(super) const MOST_LAYOUTS: usize = 255;
 
-/// Those that are still to come, one after the other.
+/// Reader of the packed columns, one after the other.
 pub(super) struct PackedColumns<'a, 's> {
     side: &'a mut &'s [u8],
-    /// How many there are behind the next one.
+    /// Number of columns behind the next one.
     left: usize,
-    /// The number of the next one.
+    /// Number of the next packed column.
     next: Option<usize>,
     layout: Option<Rc<Digits>>,
-    /// True if that is one that no column before has.
+    /// True if the layout of the next column was not seen before.
     is_new: bool,
-    /// The first layouts.
+    /// Layouts that have a number, in order.
     layouts: Vec<Rc<Digits>>,
-    /// Bytes of the block.
+    /// Size of the block, in bytes.
     size: usize,
 }
 
 impl<'a, 's> PackedColumns<'a, 's> {
-    /// Those at the front of `side`, of a block of `size` bytes.
+    /// Reads the packed columns at the front of `side`, of a block of `size` bytes.
     pub fn new(side: &'a mut &'s [u8], size: usize) -> Result<Self, Flaw> {
         let left = leb128::read(side)?;
         let mut columns = PackedColumns {
@@ -45,7 +45,7 @@ impl<'a, 's> PackedColumns<'a, 's> {
         Ok(columns)
     }
 
-    /// Goes on to the next one, which is at a column or behind it.
+    /// Goes on to the next packed column, which has the number `column` or a higher one.
     fn step(&mut self, column: usize) -> Result<(), Flaw> {
         self.next = None;
         let Some(left) = self.left.checked_sub(1) else { return Ok(()) };
@@ -59,7 +59,7 @@ impl<'a, 's> PackedColumns<'a, 's> {
         Ok(())
     }
 
-    /// A new layout, or one by its number.
+    /// Reads a new layout, or the number of a known one.
     fn layout(&mut self) -> Result<Rc<Digits>, Flaw> {
         let number = *self.side.split_off_first().ok_or(CUT)?;
         if let Some(known) = usize::from(number).checked_sub(1) {
@@ -73,13 +73,14 @@ impl<'a, 's> PackedColumns<'a, 's> {
         Ok(layout)
     }
 
-    /// The bytes that the layouts which are still to come take at most: one is of runs of three
-    /// bytes.
+    /// Upper bound of the memory in bytes of the layouts that are still to come. A run of a layout
+    /// is stored in three bytes.
     pub fn layout_bytes_left(&self) -> usize {
         self.side.len().saturating_mul(8)
     }
 
-    /// The `count` values of a column, if it is packed; `take` is asked for the bytes of a layout.
+    /// Returns the `count` values of a column if it is packed. Calls `take` with the bytes of
+    /// memory of a new layout.
     pub fn of(
         &mut self,
         column: usize,
@@ -101,10 +102,10 @@ impl<'a, 's> PackedColumns<'a, 's> {
         Ok(Some(values))
     }
 
-    /// Ends them.
+    /// Checks that all packed columns were read.
     ///
     /// # Errors
-    /// A [`Flaw`] where one is left.
+    /// A [`Flaw`] if one is left.
     pub fn end(&self) -> Result<(), Flaw> {
         if self.next.is_none() { Ok(()) } else { Err(NO_COLUMN) }
     }
@@ -114,11 +115,12 @@ impl<'a, 's> PackedColumns<'a, 's> {
 mod tests {
     use super::*;
 
-    /// Or a byte of a file took thousands of memory.
+    /// Without sharing, one byte of a file could take thousands of bytes of memory.
     #[test]
     fn columns_of_one_layout_share_it() {
         let layout = [&[255][..], &[1, 16, b'0'].repeat(255)].concat();
-        // 4 columns: the first one of a layout, the next two of the same, the last by its number.
+        // 4 columns: the first has a new layout, the next two the same, and the last one its
+        // number.
         let side = [&[4, 0, 0][..], &layout, &[1, 1, 0, 1]].concat();
         let mut side = &side[..];
         let mut columns = PackedColumns::new(&mut side, 1000).unwrap();

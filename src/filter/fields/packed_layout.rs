@@ -1,9 +1,9 @@
-//! What the values of a packed column look like: places of one of a few symbols each, where all
-//! have one length, or integers. [`super::packed_words`] says how they are stored.
+//! Layout of the values of a packed column. Either all values have one length, and at each place
+//! one of a few symbols; or they are integers. [`super::packed_words`] says how they are stored.
 
 use crate::base::error::Flaw;
 
-/// Bytes of a value at most, unless it is an integer.
+/// Maximum size of a value in bytes, unless it is an integer.
 pub(super) const LONGEST: usize = 255;
 
 /// Integers are below this.
@@ -12,27 +12,27 @@ pub(super) const MOST_INTEGER: u64 = 1 << 63;
 pub(super) const CUT: Flaw = Flaw("the packed values of a block of fields end too early");
 pub(super) const NO_LAYOUT: Flaw = Flaw("a packed column of a block of fields is of no layout");
 
-/// The symbols of a place: `first` and those behind it, where `9` has a letter behind it.
+/// Symbols of a place: `first` and the bytes behind it, except that `9` is followed by a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Symbols {
-    /// How many there are, 1 to 127.
+    /// Number of symbols, 1 to 127.
     pub count: u8,
     pub is_upper: bool,
     pub first: u8,
 }
 
-/// Places that have the same symbols.
+/// Consecutive places that have the same symbols.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     pub len: u8,
     pub symbols: Symbols,
 }
 
-/// What the values of a packed column look like.
+/// Layout of the values of a packed column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Layout {
     Places(Vec<Run>),
-    /// Integers in decimal without leading zeros, of which there are so many from `low` on.
+    /// Decimal integers without leading zeros: the `count` integers from `low` on.
     Integers {
         low: u64,
         count: u64,
@@ -40,7 +40,7 @@ pub(super) enum Layout {
 }
 
 impl Symbols {
-    /// What is left out behind `9`.
+    /// Number of bytes that are left out behind `9`.
     fn gap(self) -> u8 {
         let letter = if self.is_upper { b'A' } else { b'a' };
         if self.first <= b'9' { letter - b'9' - 1 } else { 0 }
@@ -56,7 +56,7 @@ impl Symbols {
         u64::from(symbol - skipped - self.first)
     }
 
-    /// All of them that are ASCII, a bit each.
+    /// Returns the set of its ASCII symbols, one bit per symbol.
     pub fn bytes(self) -> u128 {
         let all = (0..self.count).map(|digit| self.of(digit.into()));
         all.filter(u8::is_ascii).fold(0, |bytes, symbol| bytes | 1 << symbol)
@@ -97,7 +97,7 @@ impl Layout {
         if layout.least_len() <= LONGEST { Ok(layout) } else { Err(NO_LAYOUT) }
     }
 
-    /// Appends it.
+    /// Appends its bytes.
     pub fn write(&self, side: &mut Vec<u8>) {
         match self {
             Layout::Places(runs) => {
@@ -116,7 +116,7 @@ impl Layout {
         }
     }
 
-    /// The bytes of a value, at least.
+    /// Minimum size of a value, in bytes.
     pub fn least_len(&self) -> usize {
         match self {
             Layout::Places(runs) => runs.iter().map(|run| usize::from(run.len)).sum(),
@@ -124,7 +124,8 @@ impl Layout {
         }
     }
 
-    /// The digits of a value that have a radix above 1: how many in a row have which one.
+    /// Returns the digits of a value with a radix above 1: the number of consecutive digits, and
+    /// their radix.
     pub fn radices(&self) -> Vec<(u8, u64)> {
         match self {
             Layout::Places(runs) => {

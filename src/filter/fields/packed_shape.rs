@@ -1,26 +1,27 @@
-//! What values have in common, by which a layout packs them.
+//! Shape of the values of a column, from which their packed layout follows.
 
 use super::numbers;
 use super::packed_layout::{LONGEST, Layout, Run, Symbols};
 use super::symbol_cost::{Cost, log2};
 
-/// What it takes to say which column is packed, to say of a run of places what they are, and to say
-/// which integers there are.
+/// Cost of the number of a packed column, 8 bits.
 const OF_COLUMN: Cost = 8 * 16;
+/// Cost of a run of places in a layout, 24 bits.
 const OF_RUN: Cost = 24 * 16;
+/// Cost of a layout of integers, 64 bits.
 const OF_INTEGERS: Cost = 64 * 16;
 
-/// Words have up to a bit that is not needed, of 60.
+/// Words waste up to one bit of 60. One part in this number is added to the cost for it.
 const WORDS: Cost = 128;
 
-/// The values of a column so far.
+/// Properties that the values of a column added so far have in common.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// Values that it is of.
+    /// Number of values.
     pub count: usize,
-    /// The bytes at each place, a bit each, where all values have one length.
+    /// The set of bytes at each place, one bit per byte, if all values have one length.
     places: Option<Vec<u128>>,
-    /// The least and the most, where all are integers.
+    /// The least and the greatest value, if all are integers.
     integers: Option<(u64, u64)>,
 }
 
@@ -31,7 +32,7 @@ impl Default for Shape {
 }
 
 impl Shape {
-    /// Adds a value, and gives whether all may have a layout.
+    /// Adds a value. Returns true if all values together may have a layout.
     pub fn add(&mut self, value: &[u8]) -> bool {
         if let Some(places) = &mut self.places {
             if self.count == 0 && value.len() <= LONGEST {
@@ -51,7 +52,7 @@ impl Shape {
         self.places.is_some() || self.integers.is_some()
     }
 
-    /// The layout that takes the least, and what the values take in it.
+    /// Returns the layout that costs the least, and the cost of all values in it.
     pub fn layout(&self) -> Option<(Layout, Cost)> {
         if self.count == 0 {
             return None;
@@ -67,7 +68,7 @@ impl Shape {
         Some((layout, OF_COLUMN + cost + cost / WORDS))
     }
 
-    /// Runs of places, joined where that takes less.
+    /// Finds the runs of places. Neighbouring runs are joined if that costs less.
     fn of_places(&self, places: &[u128]) -> Option<(Layout, Cost)> {
         let mut runs: Vec<(u8, u128, Cost)> = Vec::new();
         let cost = |len: u8, bytes| {
@@ -90,7 +91,8 @@ impl Shape {
         Some((Layout::Places(runs.into_iter().map(run).collect::<Option<_>>()?), cost))
     }
 
-    /// Whether the values have a layout that takes little more than their own one.
+    /// Returns true if the values fit `layout`, which belongs to another column, and cost little
+    /// more in it than in their own one.
     pub fn suits(&self, layout: &Layout, own: &Layout) -> bool {
         let (Layout::Places(runs), Layout::Places(own)) = (layout, own) else { return false };
         let Some(places) = self.places.as_ref().filter(|of| of.len() == layout.least_len()) else {
@@ -107,7 +109,8 @@ impl Shape {
     }
 }
 
-/// The symbols that have all of some bytes among them: digits, digits and letters, or one byte.
+/// Returns the smallest range of symbols that has all of `bytes`: digits, digits and letters, or
+/// one byte. `None` if there is none.
 fn symbols(bytes: u128) -> Option<Symbols> {
     let first = bytes.trailing_zeros() as u8;
     let last = 127 - bytes.leading_zeros() as u8;
@@ -134,7 +137,7 @@ mod tests {
         shape.layout().filter(|_| all_fit).map(|(layout, _)| layout)
     }
 
-    /// Runs of so many symbols from one on.
+    /// Runs of `count` symbols from `first` on.
     fn places(runs: &[(u8, u8, u8)]) -> Option<Layout> {
         let run = |&(len, count, first): &(u8, u8, u8)| Run {
             len,
@@ -145,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_layout_is_that_of_all_values() {
-        // A dash is no digit; what differs little is one run.
+        // A dash is no digit; places that differ little are one run.
         let ids = ["0a-77", "9f-05", "b3-93", "c4-18"];
         assert_eq!(layout(&ids), places(&[(2, 16, b'0'), (1, 1, b'-'), (2, 10, b'0')]));
         assert_eq!(layout(&["0A", "F9"]), places(&[(2, 128 + 16, b'0')]));
@@ -154,7 +157,7 @@ mod tests {
         for other in [&["aB", "Ba"][..], &["a-", "-a"], &["a", "ab"], &["\u{e9}"], &[""], &[]] {
             assert_eq!(layout(other), None, "{other:?}");
         }
-        // Widths change, or there is a leading zero.
+        // Lengths differ, or there is a leading zero.
         let integers = Some(Layout::Integers { low: 7, count: 1020 });
         assert_eq!(layout(&["7", "1026", "99"]), integers);
         for other in [&["07", "1026"][..], &["-7", "1026"], &["9223372036854775808", "7"]] {
@@ -173,7 +176,7 @@ mod tests {
         };
         assert!(suits(&["01f7", "8c33"]) && suits(&["7777"]));
         assert!(!suits(&["01f", "8c3"]) && !suits(&["01g7"]) && !suits(&["01F7"]));
-        // A digit of 10 symbols would take more in the long run.
+        // With 10 symbols in each place, radix 16 costs too much for many values.
         assert!(!suits(&["0123", "4567", "8901"].repeat(100)));
     }
 }

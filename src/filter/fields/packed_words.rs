@@ -1,17 +1,19 @@
-//! Packed columns: values that nothing is known of but what they look like, such as checksums and
-//! ports, as digits of large numbers. They stand beside the text, which is what is sorted: a digit
-//! that nothing tells is best not sorted, and here it takes no more than its logarithm.
+//! Packed columns: values without any pattern, such as checksums and ports, as digits of large
+//! numbers.
 //!
-//! Each place of a value is a digit, and an integer is one: how far it is above the least. Digits
-//! are joined to words, the first the lowest, while the product of their radices is at most 2^60;
-//! a word takes as many bits as that product needs.
+//! They are stored beside the text, which alone is sorted. Sorting cannot predict such digits, and
+//! here a digit takes no more bits than the logarithm of its radix.
+//!
+//! Each place of a value is a digit. An integer is one digit: its distance above the least integer.
+//! Digits are joined to words while the product of their radices is at most 2^60. The first digit
+//! is the lowest. A word takes as many bits as the product needs.
 
 use super::numbers;
 use super::packed_layout::{CUT, Layout, Run};
 use crate::base::error::Flaw;
 use std::rc::Rc;
 
-/// The product of the radices of a word's digits at most, where it has more than one.
+/// Maximum product of the radices of a word's digits, if it has more than one.
 const MOST_OF_WORD: u64 = 1 << 60;
 
 const NO_WORD: Flaw = Flaw("a word of packed values is out of range");
@@ -36,14 +38,14 @@ pub(super) fn pack<'v>(layout: &Layout, values: impl Iterator<Item = &'v [u8]>, 
     packer.end();
 }
 
-/// A layout, and what is known of its digits. Columns that have it share it: one of them takes a
-/// byte of a file, and this thousands of memory.
+/// Layout with its digits. Columns of one layout share it, since each of these takes a byte of the
+/// file, and this takes thousands of bytes of memory.
 #[derive(Debug)]
 pub(super) struct Digits {
     pub layout: Layout,
-    /// Digits of a value, of a radix above 1: how many in a row have which one.
+    /// Digits of a value with a radix above 1: the number of consecutive digits, and their radix.
     runs: Vec<(u8, u64)>,
-    /// How many they are.
+    /// Number of these digits in a value.
     of_value: usize,
 }
 
@@ -54,7 +56,7 @@ impl Digits {
         Rc::new(Digits { layout, runs, of_value })
     }
 
-    /// Its memory, in bytes.
+    /// Returns its memory, in bytes.
     pub fn bytes(&self) -> usize {
         let of_layout = match &self.layout {
             Layout::Places(runs) => size_of_val(&runs[..]),
@@ -64,18 +66,18 @@ impl Digits {
     }
 }
 
-/// How digits are joined to words.
+/// Iterator over the words into which digits are joined.
 #[derive(Clone, Debug)]
 struct Words {
     digits: Rc<Digits>,
     run: usize,
     place: u8,
-    /// Digits in all that are still to come.
+    /// Number of digits that are still to come.
     left: usize,
 }
 
 impl Words {
-    /// Those of `count` values.
+    /// Creates the words of `count` values.
     fn of(digits: Rc<Digits>, count: usize) -> Self {
         let left = digits.of_value.saturating_mul(count);
         Words { digits, run: 0, place: 0, left }
@@ -83,7 +85,7 @@ impl Words {
 }
 
 impl Iterator for Words {
-    /// The digits of a word, and its bits.
+    /// Number of digits of a word, and its bits.
     type Item = (usize, u32);
 
     fn next(&mut self) -> Option<(usize, u32)> {
@@ -107,10 +109,10 @@ impl Iterator for Words {
     }
 }
 
-/// Writes digits.
+/// Writer of digits.
 struct Packer<'o> {
     out: &'o mut Vec<u8>,
-    /// Bits that are no whole byte yet.
+    /// Bits that do not fill a byte yet.
     pending: u128,
     bits: u32,
     word: u64,
@@ -150,20 +152,20 @@ impl Packer<'_> {
     }
 }
 
-/// Gives the values of a packed column.
+/// Reader of the values of a packed column.
 #[derive(Debug)]
 pub(super) struct Unpacker<'s> {
     words: Words,
     bytes: &'s [u8],
-    /// Bits of `bytes` that were read.
+    /// Number of bits of `bytes` that were read.
     read: usize,
     word: u64,
-    /// Digits that are left in `word`.
+    /// Number of digits left in `word`.
     digits: usize,
 }
 
 impl<'s> Unpacker<'s> {
-    /// Takes `count` values off the front of `side`.
+    /// Takes the words of `count` values off the front of `side`.
     pub fn read(digits: Rc<Digits>, count: usize, side: &mut &'s [u8]) -> Result<Self, Flaw> {
         let words = Words::of(digits, count);
         let most = side.len().saturating_mul(8);
@@ -178,13 +180,13 @@ impl<'s> Unpacker<'s> {
         Ok(Unpacker { words, bytes, read: 0, word: 0, digits: 0 })
     }
 
-    /// What its layout makes of digits.
+    /// Returns its layout.
     #[cfg(test)]
     pub fn digits(&self) -> &Rc<Digits> {
         &self.words.digits
     }
 
-    /// Sets `value` to the next one.
+    /// Sets `value` to the next value.
     pub fn next(&mut self, value: &mut Vec<u8>) -> Result<(), Flaw> {
         value.clear();
         let digits = Rc::clone(&self.words.digits);
@@ -228,7 +230,7 @@ impl<'s> Unpacker<'s> {
     }
 }
 
-/// So many bits from a bit of `bytes` on, the lowest first; up to 63.
+/// Returns `count` bits of `bytes`, up to 63, from bit `at` on. The lowest bit comes first.
 fn bits_at(bytes: &[u8], at: usize, count: u32) -> u64 {
     let start = at / 8;
     let some = &bytes[start..bytes.len().min(start + 9)];
@@ -249,7 +251,7 @@ mod tests {
         (0..count).map(|_| values.next(&mut value).map(|()| value.clone())).collect()
     }
 
-    /// Packs values in the layout that suits them, and gives the bytes of that.
+    /// Packs values in the layout that suits them. Returns the number of packed bytes.
     fn round_trip(values: &[String]) -> usize {
         let mut shape = Shape::default();
         let mut out = Vec::new();
@@ -280,7 +282,7 @@ mod tests {
         assert_eq!(round_trip(&column(|n| format!("{:08x}-4{:03x}", n >> 32, n % 4096))), 660);
         // 18 digits take 60 bits, and so do three values of six.
         assert_eq!(round_trip(&column(|n| format!("{:06}", n % 1_000_000))), 300);
-        // Four times more than 32768 fit in 60 bits.
+        // The radix is at most 2^15 for these ports, and 4 such digits fit in 60 bits.
         let ports = column(|n| format!("{}", 1024 + n % 30_000));
         assert_eq!(round_trip(&ports), 30 * 60 / 8);
         assert!(round_trip(&column(|n| format!("{}", n >> 1))) <= 120 * 63 / 8);

@@ -1,8 +1,8 @@
 //! Part of a block as lines, or as records of lines: the template of each, and the values of its
 //! slots.
 //!
-//! Parts are parsed side by side; templates are numbered for each part alone, in the order of
-//! their first lines.
+//! Parts are parsed in parallel. Each part numbers its own templates, in the order of their first
+//! lines.
 
 use super::short_moves::push_bytes;
 use super::templates::{LINE_END, MOST, SLOT, WHOLE};
@@ -13,13 +13,13 @@ use crate::base::error::Flaw;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Lines that have more slots are stored whole.
+/// Maximum number of slots of a line. Lines with more are stored whole.
 const MOST_SLOTS: usize = 1024;
 
-/// Values of a part at most, as a share of its bytes; a block may have less.
+/// Minimum bytes of a part per value. The limit of a whole block is stricter.
 const BYTES_OF_VALUE: usize = 3;
 
-/// A value: where it stands in the block.
+/// A value as a range of the block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Value {
     pub start: u32,
@@ -32,21 +32,21 @@ impl Value {
     }
 }
 
-/// Says of a template's hash and name whether lines may be of it.
+/// Returns true if lines may have the template of this hash and name.
 pub(super) type Allowed<'a> = &'a (dyn Fn(u64, &[u8]) -> bool + Sync);
 
-/// The lines of a part of a block.
+/// Lines of a part of a block.
 #[derive(Debug, Default)]
 pub(super) struct ParsedLines {
-    /// The templates, without that of whole lines.
+    /// Templates, without the template of whole lines.
     pub templates: Vec<Named>,
-    /// The template of each line or record: [`WHOLE`], or 1 and its place in `templates`.
+    /// Template of each line or record: [`WHOLE`], or its index in `templates` plus 1.
     pub numbers: Vec<u16>,
-    /// The values, line by line.
+    /// Values, line by line.
     pub values: Vec<Value>,
 }
 
-/// A template and the hash that it is known by.
+/// Template with its hash.
 #[derive(Clone, Debug)]
 pub(super) struct Named {
     pub hash: u64,
@@ -54,11 +54,12 @@ pub(super) struct Named {
 }
 
 impl ParsedLines {
-    /// The lines of `part` of `block`, which begins and ends with a line. Those of templates that
-    /// are not `allowed` are stored whole. `None` where there are too many values.
+    /// Parses the lines of `part` of `block`. The part begins at the start of a line, and ends at
+    /// the end of one. Lines whose template is not `allowed` are stored whole. `None` if there are
+    /// too many values.
     ///
     /// # Errors
-    /// [`Flaw::NO_MEMORY`].
+    /// [`Flaw::NO_MEMORY`] if there is no memory.
     pub fn of(
         block: &[u8],
         part: Range<usize>,
@@ -102,12 +103,12 @@ impl ParsedLines {
         Ok(Some(parsed))
     }
 
-    /// The values that a part of `size` bytes may have.
+    /// Maximum number of values of a part of `size` bytes.
     pub fn most_values(size: usize) -> usize {
         size / BYTES_OF_VALUE
     }
 
-    /// The number of a template; [`WHOLE`] where it is not allowed or there are too many.
+    /// Returns the number of a template; [`WHOLE`] if it is not allowed, or there are too many.
     fn number(
         &mut self,
         name: &mut Vec<u8>,
@@ -116,7 +117,7 @@ impl ParsedLines {
     ) -> usize {
         let hash = hash_of(name);
         if let Some(&number) = known.get(&hash) {
-            // Another template of the same hash has no number.
+            // If another template has the same hash, this one has no number.
             let is_same = *self.templates[usize::from(number) - 1].name == **name;
             return if is_same { number.into() } else { WHOLE };
         }
@@ -130,7 +131,7 @@ impl ParsedLines {
     }
 }
 
-/// The hash of a template, which is as it was then.
+/// Hashes a template. Afterwards `name` is the same as before.
 pub(super) fn hash_of(name: &mut Vec<u8>) -> u64 {
     let len = name.len();
     name.resize(len.next_multiple_of(8), 0);
@@ -139,7 +140,7 @@ pub(super) fn hash_of(name: &mut Vec<u8>) -> u64 {
     hash
 }
 
-/// Sets `name` to the template of a line or record, unless it is to be stored whole.
+/// Sets `name` to the template of a line or record. Returns false if it has to be stored whole.
 fn split_line(
     line: &[u8],
     tokens: Tokens,

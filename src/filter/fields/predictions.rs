@@ -1,19 +1,21 @@
-//! A value predicted by another of its line: by what stood here when that one was the same. Where
-//! that one is new, it is itself the prediction, and for numbers the last number is.
+//! Prediction of a value by the key, which is another value of its line.
 //!
-//! The array has no keys: values of the same hash share an entry, on both sides.
+//! The predicted value is the last one beside the same key. For a new key, the key itself is the
+//! prediction; for numbers, the last number of the column is.
+//!
+//! Keys are not stored. Keys of the same hash share an entry, in the encoder and the decoder.
 
 use crate::base::allocation;
 use crate::base::error::Flaw;
 use std::ops::Range;
 
-/// Entries of an array at most, as a power of two.
+/// Maximum number of entries of an array, as a power of two.
 const MOST_BITS: u32 = 16;
 
-/// Entries of all arrays of a block at most, 8 bytes each.
+/// Maximum number of entries of all arrays of a block. An entry takes 8 bytes.
 const MOST_ENTRIES: usize = 1 << 22;
 
-/// The entries of the arrays that a block may still have.
+/// Number of array entries that the block may still use.
 pub(super) struct Room(usize);
 
 impl Room {
@@ -21,50 +23,51 @@ impl Room {
         Room(MOST_ENTRIES)
     }
 
-    /// Whether there is room for the array of one more column of `count` values, and takes it.
+    /// Takes the array of a column of `count` values. Returns false if there is no room for it.
     pub fn take(&mut self, count: usize) -> bool {
         let left = self.0.checked_sub(1 << bits(count));
         self.0 = left.unwrap_or(self.0);
         left.is_some()
     }
 
-    /// The bytes of the arrays that are still to come at most, of columns of so many values.
+    /// Maximum number of bytes of the arrays that are still to come, for columns of `values`
+    /// values.
     pub fn bytes_left(&self, values: usize) -> usize {
         ENTRY * self.0.min(values.saturating_mul(2))
     }
 }
 
-/// Bytes of an entry of an array.
+/// Size of an array's entry, in bytes.
 const ENTRY: usize = 8;
 
-/// The bytes of the array of a column of `count` values.
+/// Returns the size of the array of a column of `count` values, in bytes.
 pub(super) fn array_bytes(count: usize) -> usize {
     ENTRY << bits(count)
 }
 
-/// The entries of the array of a column of `count` values, as a power of two.
+/// Returns the number of entries of the array of a column of `count` values, as a power of two.
 fn bits(count: usize) -> u32 {
     count.next_power_of_two().ilog2().clamp(1, MOST_BITS)
 }
 
-/// What the last value was, by the hash of the other.
+/// Array of the last values, by the hash of the key.
 #[derive(Debug, Default)]
 pub(super) struct Predictions<T> {
     table: Vec<T>,
     shift: u32,
 }
 
-/// Stands for where a value is that was not met yet.
+/// Entry of a key without a value.
 pub(super) const NOWHERE: Range<u32> = u32::MAX..u32::MAX;
 
-/// Stands for a number that was not met yet.
+/// Entry of a key without a number.
 pub(super) const NO_NUMBER: i64 = i64::MIN;
 
 impl<T: Clone> Predictions<T> {
-    /// The table of a column of `count` values, 2 or more, with `none` for each.
+    /// Creates the array of a column of `count` values, 2 or more. All entries are `none`.
     ///
     /// # Errors
-    /// [`Flaw::NO_MEMORY`].
+    /// [`Flaw::NO_MEMORY`] if there is no memory.
     pub fn new(count: usize, none: T) -> Result<Self, Flaw> {
         let bits = bits(count);
         let mut table = allocation::with_capacity(1 << bits).ok_or(Flaw::NO_MEMORY)?;
@@ -72,24 +75,24 @@ impl<T: Clone> Predictions<T> {
         Ok(Predictions { table, shift: 32 - bits })
     }
 
-    /// The last value that was found beside `key`, or beside another of its hash.
+    /// Returns the last value beside `key`, or beside another key of its hash.
     pub fn last(&mut self, key: &[u8]) -> &mut T {
         let place = self.place(hash(key));
         self.at(place)
     }
 
-    /// The place of a key in the table, by its [`hash`].
+    /// Returns the index of a key's entry, by its [`hash`].
     pub fn place(&self, hash: u32) -> usize {
         (hash >> self.shift) as usize
     }
 
-    /// What [`last`](Self::last) gives, by its place.
+    /// Returns the entry at an index.
     pub fn at(&mut self, place: usize) -> &mut T {
         &mut self.table[place]
     }
 }
 
-/// The hash of a value: of each byte after the other, or, which is the same, of four at once.
+/// Hashes a value, four bytes at a time. The result is the same as byte by byte.
 pub(super) fn hash(value: &[u8]) -> u32 {
     const FACTOR: u32 = 0x9E37_79B1;
     const POWERS: [u32; 4] =

@@ -1,4 +1,7 @@
 //! Text and parameters -> raw block.
+//!
+//! The lines are restored in one pass. Each column keeps its position in the text, and the arrays
+//! of its form.
 
 use super::block_writer::BlockWriter;
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
@@ -26,16 +29,16 @@ const SIZE: Flaw = Flaw("the lines of a block of fields do not add up to it");
 /// Puts a block of `size` bytes together, by the parameters at the front of `side`.
 ///
 /// # Errors
-/// A [`Flaw`] where the text is not that of such a block. Any text is survived, in time and memory
-/// that its size and `size` bound.
+/// A [`Flaw`] if the text is not that of such a block. Any text is safe: its size and `size` bound
+/// the time and the memory.
 pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8>, Flaw> {
     put_together_in(text, side, size, &mut SideMemory::unlimited())
 }
 
-/// [`put_together`] with so much memory besides the block and its text.
+/// Does the same as [`put_together`], within `memory` for everything but the block and its text.
 ///
 /// # Errors
-/// As [`put_together`], and where the memory does not do, which it then says.
+/// As [`put_together`], and if the memory does not suffice. Then `memory` tells the need.
 pub fn put_together_in(
     text: &[u8],
     side: &mut &[u8],
@@ -62,7 +65,7 @@ pub fn put_together_in(
     for _ in 0..lines {
         templates[read_number(&mut rest, count + 1)?].lines += 1;
     }
-    // Empty values take no room in the text where they are joined, and their time all the same.
+    // Empty joined values take no room in the text, but they take time.
     let values = |template: &Template| template.slots.len().saturating_mul(template.lines);
     if templates.iter().map(values).fold(0, usize::saturating_add) > most_values(size) {
         return Err(LIMITS);
@@ -81,8 +84,9 @@ pub fn put_together_in(
     if join.columns.iter().all(Column::is_done) { join.block.whole() } else { Err(SIZE) }
 }
 
-/// Takes `count` templates of a block of `size` bytes off the front of `rest`, behind that of whole
-/// lines, and gives the slots in front of each column too. `take` is asked for the bytes of each.
+/// Takes `count` templates of a block of `size` bytes off the front of `rest`, and puts the
+/// template of whole lines before them. Also returns the number of slots in front of each column.
+/// Calls `take` with the bytes of memory of each.
 fn read_templates(
     rest: &mut &[u8],
     count: usize,
@@ -106,27 +110,28 @@ fn read_templates(
     Ok((templates, columns.depths))
 }
 
-/// The values of a column that are still to come, and what the last ones tell of them.
+/// A column as it is read: its position in the text, and the state of its form.
 struct Column<'t> {
     rest: &'t [u8],
-    /// Of a joined column the lengths of its values, if it has them.
+    /// Lengths of the values of a joined column that has them.
     lengths: &'t [u8],
-    /// The values of a packed column.
+    /// Values of a packed column.
     packed: Option<Box<Unpacker<'t>>>,
     form: Form,
     number: i64,
-    /// The value of `number`, where the next difference is to that, and its length; 0 where that is
-    /// not known or above [`USUAL`]. In tables most numbers are the one before.
+    /// The printed value of `number`, if the next difference is to that number. In tables most
+    /// numbers equal the one before.
     value: [u8; USUAL],
+    /// Length of `value` in bytes; 0 if it is not known or is above [`USUAL`].
     len: usize,
     values: Predictions<Range<u32>>,
     numbers: Predictions<i64>,
 }
 
-/// Memory of a column, and of its unpacking if it is packed.
+/// Memory of a column and of its unpacker, in bytes.
 const COLUMN: usize = size_of::<Column>() + size_of::<Unpacker>() + 64;
 
-/// The columns, each from its first value on.
+/// Reads the forms of the columns, and finds where the values of each start.
 fn read_columns<'t>(
     templates: &[Template],
     depths: &[u32],
@@ -152,7 +157,7 @@ fn read_columns<'t>(
             0..LEAST_VALUES => Form::Text,
             _ => Form::read(&mut rest, depth)?,
         };
-        // A value takes a byte or more, but for one that has its length from another.
+        // A value takes at least one byte, unless another one gives its length.
         let has_room = matches!(form, Form::Packed | Form::Joined { distance: 1.., .. });
         if count > rest.len() && !has_room {
             return Err(ENDS);
@@ -191,7 +196,7 @@ fn read_columns<'t>(
     if rest.is_empty() { Ok(columns) } else { Err(Flaw("the text of a block of fields goes on")) }
 }
 
-/// Passes `count` values at the front of `bytes`, and gives what these were.
+/// Skips `count` values at the front of `bytes`, and returns their bytes.
 fn skip_values<'t>(bytes: &mut &'t [u8], form: &Form, count: usize) -> Result<&'t [u8], Flaw> {
     let values = *bytes;
     match form.pattern() {
@@ -201,7 +206,7 @@ fn skip_values<'t>(bytes: &mut &'t [u8], form: &Form, count: usize) -> Result<&'
     Ok(values)
 }
 
-/// Takes `count` joined values off the front of `bytes`: they, and their lengths.
+/// Takes `count` joined values off the front of `bytes`. Returns them, and their lengths.
 fn joined<'t>(
     bytes: &mut &'t [u8],
     distance: usize,
@@ -223,7 +228,8 @@ fn joined<'t>(
     Ok((bytes.split_off(..size).ok_or(ENDS)?, lengths))
 }
 
-/// Takes the length of a joined value off the front of `lengths`, by that of the one before.
+/// Takes the length of a joined value off the front of `lengths`, given the length of the value
+/// before.
 fn next_length(lengths: &mut &[u8], before: i64) -> Result<i64, Flaw> {
     let len = numbers::read(lengths)?.and_then(|difference| before.checked_add(difference));
     len.filter(|&len| len >= 0).ok_or(Flaw("a length of a column of joined values is out of range"))
@@ -239,7 +245,7 @@ fn line<'t>(bytes: &mut &'t [u8]) -> Result<&'t [u8], Flaw> {
 }
 
 impl Column<'_> {
-    /// Whether nothing is left of a joined column.
+    /// Returns true unless bytes are left in a joined column.
     fn is_done(&self) -> bool {
         !matches!(self.form, Form::Joined { .. }) || self.rest.is_empty()
     }
@@ -248,9 +254,9 @@ impl Column<'_> {
 struct Join<'t> {
     block: BlockWriter,
     columns: Vec<Column<'t>>,
-    /// The values of the line, where they stand in the block.
+    /// Ranges of the block with the values of the line.
     slots: Vec<Range<usize>>,
-    /// Room for a packed value.
+    /// Buffer of a packed value.
     unpacked: Vec<u8>,
     hashes: KeptHashes,
 }
@@ -299,7 +305,7 @@ impl Join<'_> {
         }
     }
 
-    /// Whether the next value is the number before once more, and appends it.
+    /// Appends the next value and returns true, if it is the number before once more.
     #[inline(always)]
     fn same_number(&mut self, column: usize) -> Result<bool, Flaw> {
         let Column { rest, value, len, .. } = &mut self.columns[column];
@@ -367,7 +373,7 @@ impl Join<'_> {
         lists::restore(line(rest)?, before, separator, &mut self.block)
     }
 
-    /// The number in the slot so many before the next one; 0 for that itself.
+    /// Returns the number in the slot `distance` before the next one; 0 if `distance` is 0.
     fn in_slot(&self, distance: usize) -> i64 {
         match distance {
             0 => 0,
@@ -375,18 +381,19 @@ impl Join<'_> {
         }
     }
 
-    /// The value in the slot so many before the next one.
+    /// Returns the value in the slot `distance` before the next one.
     fn key(&self, distance: usize) -> Range<usize> {
         self.slots[self.slots.len() - distance].clone()
     }
 
-    /// The hash of that value.
+    /// Returns the hash of the value in the slot `distance` before the next one.
     fn key_hash(&mut self, distance: usize) -> u32 {
         let slot = self.slots.len() - distance;
         self.hashes.of(slot, &self.block, self.slots[slot].clone())
     }
 
-    /// The next of a column of numbers, by its difference to another; that is then its number.
+    /// Appends the next value of a column of numbers, whose difference to `before` is stored. Then
+    /// keeps its number.
     fn number(&mut self, column: usize, before: i64) -> Result<(), Flaw> {
         let Column { rest, form, number, value, len, .. } = &mut self.columns[column];
         *number = before;

@@ -1,12 +1,13 @@
-//! Moves of a few bytes. Values are short as a rule: what is moved has a fixed size, and what was
-//! too much is taken off again.
+//! Fast moves of a few bytes.
+//!
+//! Most values are short. A move copies a fixed number of bytes, and then drops the excess.
 
 use std::ops::Range;
 
-/// Most values have no more bytes.
+/// Number of bytes of a short move. Most values have no more.
 pub(super) const USUAL: usize = 16;
 
-/// Bytes that are counted together.
+/// Number of bytes in which line ends are counted together.
 const CHUNK: usize = 64;
 
 /// Appends a range of `bytes`.
@@ -23,13 +24,13 @@ pub(super) fn push_bytes(bytes: &[u8], range: Range<usize>, out: &mut Vec<u8>) {
     }
 }
 
-/// The place of the first line end.
+/// Returns the position of the first line end.
 #[inline(always)]
 pub(super) fn line_end(bytes: &[u8]) -> Option<usize> {
     const ONES: u128 = u128::MAX / 255;
     if let Some(usual) = bytes.first_chunk::<USUAL>() {
         let others = u128::from_le_bytes(*usual) ^ (ONES * b'\n' as u128);
-        // The high bit of the first byte that is 0, and of none before it.
+        // The high bit of the first zero byte is set, and that of no byte before it.
         let zeros = others.wrapping_sub(ONES) & !others & (ONES << 7);
         if zeros != 0 {
             return Some(zeros.trailing_zeros() as usize / 8);
@@ -38,7 +39,7 @@ pub(super) fn line_end(bytes: &[u8]) -> Option<usize> {
     memchr::memchr(b'\n', bytes)
 }
 
-/// The bytes that the first `count` lines take with their ends.
+/// Returns the number of bytes of the first `count` lines with their ends.
 pub(super) fn lines(bytes: &[u8], count: usize) -> Option<usize> {
     let mut passed = 0;
     let mut left = count;

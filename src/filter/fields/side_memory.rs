@@ -1,34 +1,36 @@
-//! What a block takes to be put together besides itself and its text: templates, columns, arrays.
+//! Memory in which a block is put together, besides the block and its text: templates, columns,
+//! arrays.
 //!
-//! A few bytes may ask for much of it. It is counted before it is taken, so that whoever restores
-//! blocks side by side can make room for one, or refuse it.
+//! A few bytes of a file may ask for much of it. It is counted before it is taken. A caller that
+//! restores blocks in parallel can then make room for one, or refuse it.
 
 use crate::base::error::Flaw;
 
-/// Bytes that may be taken, and those that are.
+/// Budget of this memory, and the part of it that is taken, both in bytes.
 #[derive(Debug)]
 pub struct SideMemory {
     allowed: u64,
     taken: u64,
-    /// The bytes that would do, once too many were asked for.
+    /// Number of bytes that would suffice, once more than allowed were asked for.
     needed: Option<u64>,
 }
 
 impl SideMemory {
-    /// A number of bytes.
+    /// Creates a budget of `allowed` bytes.
     pub fn new(allowed: u64) -> Self {
         SideMemory { allowed, taken: 0, needed: None }
     }
 
-    /// As many as it takes.
+    /// Creates a budget without a limit.
     pub fn unlimited() -> Self {
         SideMemory::new(u64::MAX)
     }
 
-    /// Takes `bytes`; what comes later takes `more` at most.
+    /// Takes `bytes` bytes. Later calls take at most `more` bytes.
     ///
     /// # Errors
-    /// A [`Flaw`] where they are not allowed; [`needed`](Self::needed) then says what would do.
+    /// A [`Flaw`] if the budget does not allow it. [`needed`](Self::needed) then returns the number
+    /// of bytes that would suffice.
     pub fn take(&mut self, bytes: usize, more: usize) -> Result<(), Flaw> {
         self.taken = self.taken.saturating_add(bytes as u64);
         if self.taken <= self.allowed {
@@ -38,7 +40,7 @@ impl SideMemory {
         Err(Flaw("a block of fields takes more memory than is allowed"))
     }
 
-    /// The bytes that would have done where too many were asked for.
+    /// Returns the number of bytes that would have sufficed, if more than allowed were asked for.
     pub fn needed(&self) -> Option<u64> {
         self.needed
     }

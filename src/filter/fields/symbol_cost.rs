@@ -1,27 +1,27 @@
-//! What symbols take in about: the entropy of those that stand again, and what it takes to spell
-//! each different one once. In integers, the same on every machine.
+//! Estimated cost of symbols: the entropy of repeated symbols, and the cost to spell each different
+//! symbol once. It is in integers, the same on every machine.
 
-/// Sixteenths of a bit.
+/// Cost in sixteenths of a bit.
 pub(super) type Cost = u64;
-/// A byte.
+/// Cost of a byte.
 pub(super) const BYTE: Cost = 8 * 16;
 
-/// What it takes to learn that a byte may stand behind another one, or at a place.
+/// Cost to learn that a byte may follow another one, or occur at a place.
 const LEARNT: Cost = 4 * 16;
 
-/// Numbers of different symbols, by their hashes.
+/// Numbering of different symbols, by their hashes.
 pub(super) struct Distinct {
     table: Vec<(u32, u32)>,
     next: u32,
 }
 
 impl Distinct {
-    /// For so many symbols at most.
+    /// Creates a numbering of at most `most` symbols.
     pub fn new(most: usize) -> Self {
         Distinct { table: vec![(0, u32::MAX); (most * 2).next_power_of_two().max(2)], next: 0 }
     }
 
-    /// The number of a symbol: the next one where it is new.
+    /// Returns the number of a symbol, which is the next number if the symbol is new.
     pub fn number(&mut self, symbol: u32) -> u32 {
         let shift = 32 - self.table.len().ilog2();
         let mut at = (symbol.wrapping_mul(0x85EB_CA6B) >> shift) as usize;
@@ -36,17 +36,18 @@ impl Distinct {
     }
 }
 
-/// Bytes whose pairs are sorted: there are fewer of them than counts.
+/// Values of at most this number of bytes have their pairs of bytes sorted. A table of counts is
+/// larger.
 const FEW: usize = 512;
 
-/// What a byte of different values takes to spell, each behind the one before it.
+/// Returns the cost per byte of different values, each byte predicted by the one before it.
 pub(super) fn of_byte(values: &[&[u8]]) -> Cost {
     let size: usize = values.iter().map(|value| value.len() + 1).sum();
     let bits = if size <= FEW { of_few_pairs(values) } else { of_pairs(values) };
     bits.div_ceil(size.max(1) as u64)
 }
 
-/// What all bytes take, each behind the one before it.
+/// Returns the cost of all bytes, each predicted by the one before it. Sorts the pairs of bytes.
 fn of_few_pairs(values: &[&[u8]]) -> Cost {
     let mut pairs = Vec::with_capacity(FEW);
     for value in values {
@@ -69,10 +70,10 @@ fn of_few_pairs(values: &[&[u8]]) -> Cost {
     bits + LEARNT * known
 }
 
-/// The same, of any number of bytes.
+/// Does the same as [`of_few_pairs`] with a table of counts, for any number of bytes.
 fn of_pairs(values: &[&[u8]]) -> Cost {
     const NO_ROW: u16 = u16::MAX;
-    // How often each byte stands behind one, for those that any stands behind.
+    // For each byte that others follow, the number of times that each byte follows it.
     let mut row_of = [NO_ROW; 256];
     let mut rows = Vec::<[u32; 256]>::new();
     for value in values {
@@ -93,7 +94,7 @@ fn of_pairs(values: &[&[u8]]) -> Cost {
     bits_of(&behind) - bits_of(pairs) + LEARNT * known
 }
 
-/// Bytes of numbers, by their places.
+/// Number of occurrences of each byte of coded numbers, by its place in the number.
 #[derive(Default)]
 pub(super) struct Places(Vec<[u32; 256]>);
 
@@ -117,7 +118,7 @@ impl Places {
     }
 }
 
-/// What symbols that stand so often take, but for what it takes to spell each once.
+/// Returns the cost of symbols with these counts, without the cost to spell each once.
 pub(super) fn cost(counts: &[u32]) -> Cost {
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     let of_all = log2(all);
@@ -128,12 +129,12 @@ pub(super) fn cost(counts: &[u32]) -> Cost {
 }
 
 fn bits_of(counts: &[u32]) -> Cost {
-    // One alone has none.
+    // A single symbol costs nothing.
     let repeated = counts.iter().filter(|&&count| count > 1);
     repeated.map(|&count| u64::from(count) * log2(count.into())).sum()
 }
 
-/// The logarithm of `number`, 1 or more, in sixteenths; between powers of two it is a line.
+/// Returns the logarithm of `number`, 1 or more, in sixteenths. It is linear between powers of two.
 pub(super) fn log2(number: u64) -> u64 {
     let whole = u64::from(number.max(1).ilog2());
     let of_whole = if whole < 60 { (number << 4) >> whole } else { number >> (whole - 4) };

@@ -1,45 +1,46 @@
-//! Templates, and the columns that their slots are of.
+//! Templates, and the columns of their slots.
 
 use super::short_moves::USUAL;
 use crate::base::error::Flaw;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Stands for a slot in a template. Lines that hold this byte have no slots.
+/// Byte for a slot in a template. Lines that hold this byte have no slots.
 pub(super) const SLOT: u8 = 1;
 
-/// Stands for a line end in the template of a record. Lines that hold this byte have no slots.
+/// Byte for a line end in the template of a record. Lines that hold this byte have no slots.
 pub(super) const LINE_END: u8 = 2;
 
-/// The template of a line that is stored whole, in [`WHOLE_LINES`].
+/// Number of the template of a line that is stored whole, in [`WHOLE_LINES`].
 pub(super) const WHOLE: usize = 0;
-/// The column of lines that are stored whole.
+/// Number of the column of lines that are stored whole.
 pub(super) const WHOLE_LINES: u32 = 0;
 
-/// Numbers below this take a byte, others two.
+/// Numbers below this take one byte, others two.
 const ONE_BYTE: usize = 192;
-/// Templates of a block, with [`WHOLE`], at most: their numbers take two bytes at most.
+/// Maximum number of templates of a block, [`WHOLE`] included. Their numbers then take at most two
+/// bytes.
 pub(super) const MOST: usize = ONE_BYTE + (255 - ONE_BYTE) * 256;
 
-/// Slots of all templates at most, however large the block is.
+/// Maximum number of slots of all templates, however large the block is.
 pub(super) const MOST_SLOTS: usize = 1 << 18;
 
-/// Slots, values and columns that any block may have: those of a line that has as many slots as one
-/// may have.
+/// Number of slots, values and columns that any block may have. It is the maximum number of slots
+/// of a line.
 const LEAST: usize = 1024;
 
-/// The slots that the templates of a block of `size` bytes may have together.
+/// Maximum number of slots of all templates of a block of `size` bytes.
 pub(super) fn most_slots(size: usize) -> usize {
     (size / 4 + LEAST).min(MOST_SLOTS)
 }
 
-/// The values that a block of `size` bytes may have.
+/// Maximum number of values of a block of `size` bytes.
 pub(super) fn most_values(size: usize) -> usize {
     size / 4 + LEAST
 }
 
-/// The columns that a block of `size` bytes may have, with that of whole lines: each takes some
-/// hundred bytes of memory.
+/// Maximum number of columns of a block of `size` bytes, that of whole lines included. Each takes
+/// some hundred bytes of memory.
 pub(super) fn most_columns(size: usize) -> usize {
     size / 128 + LEAST
 }
@@ -65,27 +66,27 @@ pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw
     if number < count { Ok(number) } else { Err(Flaw("a line is of a template that is not there")) }
 }
 
-/// What a template takes of memory besides its bytes and slots: itself and what is allocated for
-/// it.
+/// Memory of a template in bytes, without its name and slots: itself and its allocations.
 pub(super) const OF_TEMPLATE: usize = size_of::<Template>() + USUAL + 64;
 /// Memory of a slot, in bytes.
 pub(super) const OF_SLOT: usize = size_of::<(Range<u32>, u32)>() + size_of::<u32>();
-/// What it takes to know a column by its place, besides the bytes in front of it.
+/// Memory of a column's entry in [`Columns`] in bytes, without the text in front of the slot.
 pub(super) const OF_PLACE: usize = 2 * size_of::<((u32, Box<[u8]>), u32)>() + 48;
 
-/// A template that lines are put together by.
+/// Template by which lines are put together.
 pub(super) struct Template {
-    /// Its bytes, with line ends in the place of what stands for them, and [`USUAL`] more.
+    /// Bytes of the template, with real line ends, and [`USUAL`] bytes of padding.
     pub name: Vec<u8>,
-    /// Where in the name the bytes in front of each slot are, behind the one before; its column.
+    /// For each slot, the range of the name with the bytes in front of it, from the slot before on,
+    /// and its column.
     pub slots: Vec<(Range<u32>, u32)>,
-    /// The bytes behind the last slot.
+    /// Range of the name with the bytes behind the last slot.
     pub end: Range<u32>,
     pub lines: usize,
 }
 
 impl Template {
-    /// The template of `name`, whose slots are of these columns; no lines yet.
+    /// Creates the template of `name`, whose slots have these columns. It has no lines yet.
     pub fn new(name: &[u8], columns: &[u32]) -> Self {
         let mut start = 0;
         let slots = memchr::memchr_iter(SLOT, name).zip(columns).map(|(end, &column)| {
@@ -100,12 +101,12 @@ impl Template {
     }
 }
 
-/// The columns: each is of the slots behind the same bytes and the same slots. The first is that
-/// of [`WHOLE_LINES`].
+/// Columns by their place: a column has the slots behind the same bytes and the same slots. The
+/// first column is [`WHOLE_LINES`].
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     by_place: HashMap<(u32, Box<[u8]>), u32>,
-    /// The slots before, for each column.
+    /// Number of slots before each column's slot.
     pub depths: Vec<u32>,
 }
 
@@ -114,8 +115,8 @@ impl Columns {
         Columns { by_place: HashMap::new(), depths: vec![0] }
     }
 
-    /// The columns of a template's slots, new ones in their order; `None` where these are more than
-    /// `left`.
+    /// Returns the columns of a template's slots. New columns are numbered in their order. `None`
+    /// if more than `left` are new.
     pub fn of(&mut self, template: &[u8], mut left: usize) -> Option<Vec<u32>> {
         let mut columns = Vec::new();
         let mut before = WHOLE_LINES;

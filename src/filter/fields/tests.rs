@@ -1,4 +1,4 @@
-//! Every oddity comes back, and any text and parameters are survived.
+//! Every oddity comes back, and no text or parameters do harm.
 
 use super::choose_tokens::{keep_fields, size_apart};
 use super::line_parts::{Apart, take_any_apart};
@@ -81,7 +81,7 @@ fn columns_of_many_forms_come_back() {
     }
 }
 
-/// Lines of values that nothing is known of but what they look like.
+/// Lines of values without any pattern.
 fn noise() -> Vec<u8> {
     let line = |n: u64| {
         let [one, two, three] = [1, 2, 3].map(|k: u64| {
@@ -100,9 +100,9 @@ fn noise_is_packed() {
     let block = noise();
     let (text, side) = round_trip(&block, Tokens::Fields(b',')).unwrap();
     assert!(side[..2] == [1, 120] && (4..7).contains(&side[2]), "{:?}", &side[..3]);
-    // 5 bytes of each line are left, and 8, 8, 2.5, 2, and 8 bytes are beside the text.
+    // 5 bytes of each line are left in the text, and 8, 8, 2.5, 2, and 8 bytes are beside it.
     assert!(text.len() < 60 * 4 && side.len() < 60 * 35, "{}, {}", text.len(), side.len());
-    // Long values that stand twice are not packed.
+    // Long values that occur twice are not packed.
     let lines = block.split_inclusive(|&byte| byte == b'\n');
     let twice = lines.flat_map(|line| [line, b"and ", line].concat()).collect::<Vec<u8>>();
     let (_, side) = round_trip(&twice, Tokens::Fields(b',')).unwrap();
@@ -116,8 +116,8 @@ fn noise_is_packed() {
     }
 }
 
-/// A value that is raised to what stands for an empty one, far behind those that a form is chosen
-/// by.
+/// A value that, raised, is the mark of an empty one. It is far behind the values by which a form
+/// is chosen.
 #[test]
 fn values_that_look_like_marks_come_back() {
     let hex = |n: usize| format!("{:016x}", (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
@@ -131,7 +131,7 @@ fn values_that_look_like_marks_come_back() {
     }
 }
 
-/// `block` from parts, by way of whatever it is taken apart into.
+/// Takes `block` apart and puts it together again.
 fn round_trip(block: &[u8], tokens: Tokens) -> Option<(Vec<u8>, Vec<u8>)> {
     let Apart { text, side, whole_lines } =
         take_any_apart(block, tokens, &Threads::Calling).unwrap()?;
@@ -159,7 +159,7 @@ fn every_oddity_comes_back() {
     }
 }
 
-/// One of the oddities some times over, with bytes changed, taken out or put in.
+/// Some of the oddities repeated, with bytes changed, taken out or put in.
 fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
     const BYTES: &[u8] = b"\n\n\r,,  \t\"-0019:.ab=@+\x00\x01\x02\xFF\x81\x8A";
     let mut state = seed as u64 * 2 + 1;
@@ -195,8 +195,8 @@ fn mutated(seed: usize, oddities: &[Vec<u8>]) -> Vec<u8> {
     text
 }
 
-/// `ROUNDS` says how many, and `SEED` which is the first: an optimised run by hand does 10^7, in
-/// several processes that each have their own seeds.
+/// The variable `ROUNDS` is the number of rounds, and `SEED` the first seed. An optimised run by
+/// hand does 10^7 rounds, in several processes that each have their own seeds.
 #[test]
 fn mutated_lines_come_back() {
     let of_run = |name, usual| std::env::var(name).map_or(usual, |number| number.parse().unwrap());
@@ -211,7 +211,7 @@ fn mutated_lines_come_back() {
     assert!(apart * 4 > rounds, "only {apart} of {rounds} were taken apart");
 }
 
-/// Lines of more parts than one, and of more templates than a block may have.
+/// Lines of more than one part, and more templates than a block may have.
 #[test]
 fn parts_and_threads_give_the_same() {
     let mut block = Vec::new();
@@ -229,7 +229,7 @@ fn parts_and_threads_give_the_same() {
     }
 }
 
-/// More templates in each part than a block may have, and such as differ in zeros alone.
+/// More templates in each part than a block may have. Some differ in zeros alone.
 #[test]
 fn parts_of_many_templates_come_back() {
     let mut block = b"zz\n".to_vec();
@@ -243,8 +243,8 @@ fn parts_of_many_templates_come_back() {
     assert!(round_trip(&block, Tokens::Words).is_some());
 }
 
-/// Merged templates have more values than a part may have, of a block of more templates than there
-/// may be: none is merged, and no line is of a template that is not there.
+/// With merged templates a part would have too many values, and the block has too many templates.
+/// Then none is merged, and no line has a template that is missing.
 #[test]
 fn templates_are_not_merged_where_values_are_too_many() {
     let word = |n: usize| char::from(b'a' + n as u8);
@@ -255,7 +255,7 @@ fn templates_are_not_merged_where_values_are_too_many() {
     }
     assert!(round_trip(&block, Tokens::Words).is_some());
     assert_eq!(round_trip(&block, Tokens::MergedWords), round_trip(&block, Tokens::Words));
-    // Lines that leave room for them.
+    // Lines that leave room for the values.
     let few: Vec<u8> = (0..20_000)
         .flat_map(|n| format!("user {} is {n} seconds late\n", word(n % 26)).into_bytes())
         .collect();
@@ -320,7 +320,7 @@ fn columns_are_what_the_values_are() {
     assert_eq!(text, wanted);
 }
 
-/// Reads of several lengths, with qualities that are as long.
+/// Reads of several lengths, with qualities of the same lengths.
 fn reads() -> Vec<u8> {
     let bytes = cases::random(40 * 60, 4);
     let record = |(n, bytes): (usize, &[u8])| {
@@ -365,7 +365,7 @@ fn records_are_whole_in_every_part_of_a_block() {
     assert_eq!(choose(&block, &Threads::Calling), Ok(Some(Tokens::Reads)));
 }
 
-/// Roads between towns: how long one is depends on both ends of it.
+/// Roads between towns: the length of a road depends on both its ends.
 #[test]
 fn fields_that_tell_what_others_are_stay_in_the_template() {
     let mut state = 1_u64;

@@ -1,53 +1,54 @@
-//! The slots of a line: words that hold a digit, or the fields between delimiters. Four lines of a
-//! read and its qualities have theirs together.
+//! Slots of a line: words that hold a digit, or the fields between delimiters. The four lines of a
+//! FASTQ record have their slots together.
 
 use std::ops::Range;
 
-/// Lines that are longer, but for bases and qualities of records, have no slots.
+/// Maximum length of a line with slots, in bytes. Bases and qualities of records may be longer.
 pub(super) const LONGEST_LINE: usize = 1 << 16;
 
-/// How slots are found.
+/// Rule by which slots are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tokens {
     /// Letters and digits in a row, at least one of them a digit: for logs.
     Words,
-    /// These, and words in which templates that are the same else differ.
+    /// Slots of [`Tokens::Words`], and the words in which otherwise equal templates differ.
     MergedWords,
-    /// What stands between two delimiters, where it is not quoted: for tables.
+    /// Bytes between two delimiters, if these are not in quotes: for tables.
     Fields(u8),
-    /// The same but for a few fields, which stay in the template: they say what the others are.
+    /// Slots of [`Tokens::Fields`] without a few fields, which stay in the template because they
+    /// predict the others.
     FieldsBy(u8, Kept),
-    /// What stands between two commas, where it is not in single quotes: for statements of SQL.
+    /// Bytes between two commas, if these are not in single quotes: for statements of SQL.
     Tuples,
-    /// Of the four lines of a FASTQ record letters and digits in a row in those of names, and the
-    /// bases and qualities whole. Lines that are no record have none.
+    /// Letters and digits in a row in the name lines of a FASTQ record, and its bases and qualities
+    /// whole. Lines that are no record have no slots.
     Reads,
 }
 
-/// Fields of a line by their places, of the first 64.
+/// Set of fields of a line by position, among the first 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept(u64);
 
 impl Kept {
-    /// None of them.
+    /// The empty set.
     pub const NONE: Self = Kept(0);
-    /// Places that may be among them.
+    /// Number of positions that may be in a set.
     pub const MOST: usize = 64;
 
-    /// These and one more.
+    /// Adds a position.
     pub const fn and(self, place: usize) -> Self {
         Kept(self.0 | 1 << place)
     }
 
-    /// Whether a place is among them.
+    /// Returns true if a position is in the set.
     pub fn has(self, place: usize) -> bool {
         place < Self::MOST && self.0 >> place & 1 == 1
     }
 }
 
 impl Tokens {
-    /// How many bytes of `lines` have their slots together: a line or a record, without the line
-    /// end behind it. `None` where the next line is to be stored whole.
+    /// Returns the length of the first line or record of `lines`, without its line end. Its slots
+    /// are found together. `None` if the next line has to be stored whole.
     pub(super) fn next(self, lines: &[u8]) -> Option<usize> {
         match self {
             Tokens::Reads => record(lines).map(|record| record.qualities.end),
@@ -55,7 +56,9 @@ impl Tokens {
         }
     }
 
-    /// Where in `bytes` lines or records begin; their end where none do.
+    /// Returns the start of the first record in `bytes` behind one of the first four line ends. If
+    /// there is none, or slots are not those of records, returns the start of the first line behind
+    /// a line end. Without such a line, returns the end of `bytes`.
     pub(super) fn start(self, bytes: &[u8]) -> usize {
         let feeds = memchr::memchr_iter(b'\n', bytes).map(|feed| feed + 1);
         let mut starts = feeds.take(LINES_OF_RECORD).filter(|&start| start < bytes.len());
@@ -67,7 +70,8 @@ impl Tokens {
         of_record.or(first).unwrap_or(bytes.len())
     }
 
-    /// Sets `slots` to those of `line`: ascending, not overlapping, and never side by side.
+    /// Sets `slots` to those of `line`: ascending, without overlap, and with bytes between each
+    /// two.
     pub(super) fn find(self, line: &[u8], slots: &mut Vec<Range<usize>>) {
         slots.clear();
         match self {
@@ -84,15 +88,15 @@ impl Tokens {
     }
 }
 
-/// The bytes of `lines` in front of the first line end.
+/// Returns the number of bytes of `lines` in front of the first line end.
 pub(super) fn first_line(lines: &[u8]) -> usize {
     memchr::memchr(b'\n', lines).unwrap_or(lines.len())
 }
 
-/// Lines of a FASTQ record.
+/// Number of lines of a FASTQ record.
 const LINES_OF_RECORD: usize = 4;
 
-/// Where the lines of a FASTQ record stand, without their ends.
+/// Ranges of the lines of a FASTQ record, without their ends.
 struct Record {
     name: Range<usize>,
     bases: Range<usize>,
@@ -100,14 +104,15 @@ struct Record {
     qualities: Range<usize>,
 }
 
-/// The record that `lines` begin with, if they do. Qualities are a line of their own, which only
-/// the last byte of a block may end without.
+/// Returns the record at the start of `lines`, if there is one. Its qualities must be a line. Only
+/// at the end of a block may that line lack its line end.
 fn record(lines: &[u8]) -> Option<Record> {
     four_lines(lines).filter(|record| record.qualities.start < lines.len())
 }
 
-/// The lines of a record that may be all that there is: where its qualities are empty, nothing
-/// stands behind the line end in front of them. Names of records are no longer than other lines.
+/// Returns the four lines of a record. The slice may be this record alone. Then empty qualities may
+/// have nothing behind the line end in front of them. Name lines have the length limit of other
+/// lines.
 fn four_lines(lines: &[u8]) -> Option<Record> {
     let mut start = 0;
     let mut line = || {
@@ -146,10 +151,11 @@ fn reads(record_lines: &[u8], slots: &mut Vec<Range<usize>>) {
     slots.push(qualities.start..qualities.end - returns);
 }
 
-/// Bytes that are looked at together.
+/// Number of bytes that are examined together.
 const CHUNK: usize = 64;
 
-/// Calls `visit` with the chunks of `line` and where they start; the last has zeros behind it.
+/// Calls `visit` with the start and the bytes of each chunk of `line`. The last chunk is padded
+/// with zeros.
 #[inline(always)]
 fn chunks(line: &[u8], mut visit: impl FnMut(usize, &[u8; CHUNK])) {
     let (whole, rest) = line.as_chunks::<CHUNK>();
@@ -161,20 +167,20 @@ fn chunks(line: &[u8], mut visit: impl FnMut(usize, &[u8; CHUNK])) {
     }
 }
 
-/// A bit for each byte that `is` so.
+/// Returns a mask with the bit of each byte for which `is` holds.
 #[inline(always)]
 fn mask(chunk: &[u8; CHUNK], is: impl Fn(u8) -> bool) -> u64 {
     let mut flags = [0_u8; CHUNK];
     flags.iter_mut().zip(chunk).for_each(|(flag, &byte)| *flag = u8::from(is(byte)));
     let words = flags.as_chunks::<8>().0.iter().enumerate();
     words.fold(0, |mask, (n, word)| {
-        // The lowest bit of each byte, side by side.
+        // The multiplication gathers the lowest bit of each byte.
         mask | (u64::from_le_bytes(*word).wrapping_mul(0x0102_0408_1020_4080) >> 56) << (8 * n)
     })
 }
 
 fn words(line: &[u8], slots: &mut Vec<Range<usize>>) {
-    // A word that the end of a chunk cuts: its start, and whether it has a digit so far.
+    // A word that the end of a chunk cuts: its start, and true if it has a digit so far.
     let mut cut = None;
     let mut cut_has_digit = false;
     chunks(line, |from, chunk| {
@@ -216,15 +222,15 @@ fn words(line: &[u8], slots: &mut Vec<Range<usize>>) {
 }
 
 fn fields(line: &[u8], delimiter: u8, quote: u8, slots: &mut Vec<Range<usize>>) {
-    // A quote that is never closed is one like any other byte.
+    // A quote that is never closed is a byte like any other.
     if !quoted_fields(line, delimiter, Some(quote), slots) {
         slots.clear();
         quoted_fields(line, delimiter, None, slots);
     }
 }
 
-/// The fields between commas. What stands in front of the first, with its parenthesis, is no part
-/// of it, nor is the parenthesis behind the last, and a semicolon or a comma behind that.
+/// Finds the fields between commas. The first field starts behind its parenthesis, and the last one
+/// ends in front of its parenthesis, which a semicolon or a comma may follow.
 fn tuples(line: &[u8], slots: &mut Vec<Range<usize>>) {
     fields(line, b',', b'\'', slots);
     if let Some(first) = slots.first_mut()
@@ -239,8 +245,8 @@ fn tuples(line: &[u8], slots: &mut Vec<Range<usize>>) {
     }
 }
 
-/// Gives whether every quote is closed. Spaces in a row are one delimiter, others have empty fields
-/// between them.
+/// Finds the fields outside quotes. Returns true if every quote is closed. Spaces in a row are one
+/// delimiter; other delimiters have empty fields between them.
 fn quoted_fields(
     line: &[u8],
     delimiter: u8,
@@ -273,7 +279,7 @@ fn quoted_fields(
     quoted == 0
 }
 
-/// Each bit and all below it, added without carry.
+/// Returns for each bit the exclusive or of it and all lower bits.
 fn prefix_xor(bits: u64) -> u64 {
     (0..6).fold(bits, |sum, step| sum ^ sum << (1 << step))
 }

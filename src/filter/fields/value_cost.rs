@@ -1,5 +1,7 @@
-//! What the values of a column will take in about, in the forms it may have: the entropy of the
-//! values, and what each different one takes once. In integers, the same on every machine.
+//! Estimated cost of the values of a column in each form that it may have.
+//!
+//! It is the entropy of the values, and the cost of each different value once. It is in integers,
+//! the same on every machine.
 
 use super::column_form::Form;
 use super::difference_bits::{bits, differences_by_key, fewest};
@@ -8,57 +10,66 @@ use super::numbers::{self, Pattern};
 use super::predictions::hash;
 use super::symbol_cost::{Cost, Distinct, Places, cost, of_byte};
 
-/// Columns that take less as text have no other form.
+/// Columns that cost less than this as text, 16 bits, have no other form.
 const LITTLE: Cost = 16 * 16;
 
-/// Predicted values have to gain one part in so many over text.
+/// The cost of predicted values is raised by one part in this number before it is compared.
 const LEAST_GAIN: Cost = 32;
 
-/// All forms have to gain one part in so many where a sample is one of so many parts of its column,
-/// whose values repeat more often than those of the sample.
+/// The cost of text is lowered by one part in this number if the sample is small. The values of the
+/// whole column then repeat more often than those of the sample.
 const LEAST_SMALL_GAIN: Cost = 16;
+/// A sample is small if the column has at least this many times its values.
 const SMALL: usize = 4;
 
-/// One of so many of the first values of a sample has to be predicted, of so many.
+/// At least one in this number of the first [`TRIED`] values has to be predicted.
 const LEAST_PREDICTED: usize = 32;
+/// Number of values after which a prediction is given up if it fails too often.
 const TRIED: usize = 2048;
 
-/// Values that tell which slots may give numbers, alone and two of them together, and the slots
-/// before that may be these two. Columns of fewer values are not given by others.
+/// Number of values by which the one slot is chosen that predicts numbers as their key. Columns of
+/// fewer values are not predicted by other slots. The bytes of these values also decide whether a
+/// column is text.
 const LOOKED_AT: usize = 64;
+/// Number of values by which the two slots are chosen whose difference predicts numbers.
 const SUMMED: usize = 64;
+/// Maximum distance of these two slots.
 const MOST_SUMMED: usize = 8;
 
-/// Numbers by other slots have to gain one part in so many over plain ones.
+/// The cost of numbers predicted by other slots is raised by one part in this number before it is
+/// compared.
 const LEAST_MORE: Cost = 8;
 
-/// Values are no text where they have so many bytes on average, fewer where there are letters among
-/// them, and together so many different ones at most.
+/// Values are no text if they have at least this many bytes on average, and no letters among them.
 const LONG: usize = 6;
+/// Values with some letters are no text if they have at least this many bytes on average.
 const LONG_HEX: usize = 4;
+/// Values that are no text have at most this many different bytes.
 const MOST_BYTES: usize = 16;
 
-/// Values are joined where they have so many bytes on average or more, all but one of so many are
-/// different, and where their lengths are another's so many different bytes at most.
+/// Joined values have at least this many bytes on average.
 const LONG_JOINED: usize = 16;
+/// At most one in this number of joined values is equal to another.
 const MOST_ALIKE: usize = 16;
+/// Joined values as long as those of another slot have at most this many different bytes.
 const MOST_BYTES_JOINED: usize = 64;
 
-/// Some values of a column.
+/// Sample of the values of a column.
 pub(super) struct Sample<'b> {
     pub own: Vec<&'b [u8]>,
     pub hashes: Vec<u32>,
-    /// Each value's number among the different ones, and what each of these takes to spell.
+    /// For each value, its number among the different ones.
     numbers: Vec<u32>,
+    /// Cost to spell each different value once.
     spelt: Vec<Cost>,
-    /// What a byte of them takes.
+    /// Cost of a byte of the values.
     of_byte: Cost,
-    /// Whether all values of the column are far more.
+    /// True if the column has far more values than the sample.
     is_small: bool,
 }
 
 impl<'b> Sample<'b> {
-    /// Of a column of `count` values.
+    /// Creates the sample `own` of a column of `count` values.
     pub fn new(own: Vec<&'b [u8]>, count: usize) -> Self {
         let mut known = Distinct::new(own.len());
         let mut different: Vec<&[u8]> = Vec::new();
@@ -77,8 +88,8 @@ impl<'b> Sample<'b> {
         Sample { numbers, spelt, of_byte, own, hashes, is_small }
     }
 
-    /// The form that takes the least and what it takes, where `keys` are those of this sample that
-    /// stand up to `distances` slots before its values.
+    /// Returns the form with the least cost, and this cost. `keys` are those of this sample, and
+    /// may be up to `distances` slots before its values.
     pub fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> (Form, Cost) {
         let mut best = (self.as_text(), Form::Text);
         if best.0 < LITTLE {
@@ -121,7 +132,7 @@ impl<'b> Sample<'b> {
         (form, best.0)
     }
 
-    /// The form of values that nothing is known of.
+    /// Returns the form of values that nothing predicts.
     fn as_they_are(&self, distances: usize, keys: &KeyHashes) -> Form {
         let Bytes { of_value, different, are_letters, .. } = self.bytes();
         let as_long = |distance: &usize| {
@@ -141,7 +152,7 @@ impl<'b> Sample<'b> {
         }
     }
 
-    /// Whether the values are long and of few different bytes: checksums.
+    /// Returns true if the values are long and of few different bytes, as checksums are.
     fn are_no_text(&self) -> bool {
         let Bytes { of_value, different, are_letters, have_letters } = self.bytes();
         let least = if have_letters { LONG_HEX } else { LONG };
@@ -164,8 +175,8 @@ impl<'b> Sample<'b> {
         Bytes { of_value: bytes / looked_at.len().max(1), different, are_letters, have_letters }
     }
 
-    /// Considers numbers of the pattern as differences to what other slots of the line tell: for
-    /// each way those slots alone that leave the fewest bits.
+    /// Considers numbers of the pattern as differences to numbers that other slots predict. For
+    /// each way only the slots that leave the fewest bits are considered.
     fn numbers_by_others(
         &self,
         own: &[Option<i64>],
@@ -207,7 +218,7 @@ impl<'b> Sample<'b> {
         }
     }
 
-    /// The pattern of most values, if one is that of most.
+    /// Returns the pattern of the majority of values, if one has a majority.
     fn pattern(&self) -> Option<Pattern> {
         let mut pattern = None;
         let mut votes = 0_usize;
@@ -221,7 +232,7 @@ impl<'b> Sample<'b> {
         pattern
     }
 
-    /// The values as numbers of the pattern, where nine of ten are.
+    /// Returns the values as numbers of the pattern, if nine in ten are.
     fn parsed(&self, pattern: &Pattern) -> Option<Vec<Option<i64>>> {
         let mut others_left = self.own.len() / 10;
         let mut numbers = Vec::with_capacity(self.own.len());
@@ -235,7 +246,7 @@ impl<'b> Sample<'b> {
         Some(numbers)
     }
 
-    /// What the values take as they are.
+    /// Returns the cost of the values as text.
     pub fn as_text(&self) -> Cost {
         let mut counts = vec![0; self.spelt.len()];
         self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
@@ -250,7 +261,7 @@ impl<'b> Sample<'b> {
         }))
     }
 
-    /// The cost of differences, one for each value that is a number.
+    /// Returns the cost of differences. A value without one is spelt as it is.
     fn as_differences(&self, differences: impl Iterator<Item = Option<i64>>) -> Cost {
         let mut known = Distinct::new(self.own.len());
         let mut counts = Vec::new();
@@ -277,8 +288,8 @@ impl<'b> Sample<'b> {
         cost(&counts) + new.cost() + self.of_byte * others
     }
 
-    /// The cost where the key at a distance predicts, if it does at all and takes less than `most`.
-    /// The other two hold what this needs.
+    /// Returns the cost if the key at a distance predicts the values. Returns `Cost::MAX` if it
+    /// predicts too few, or the cost is not less than `most`. `last` and `counts` are buffers.
     fn as_predicted(
         &self,
         distance: usize,
@@ -292,7 +303,7 @@ impl<'b> Sample<'b> {
         last.resize(1 << bits, u32::MAX);
         counts.clear();
         counts.resize(self.spelt.len() + 1, 0);
-        // Those that are predicted are counted behind the different ones.
+        // Predicted values are counted behind the different ones.
         let mut new = 0;
         let predicted = self.spelt.len();
         let tried = TRIED.min(self.own.len());
@@ -320,8 +331,8 @@ impl<'b> Sample<'b> {
     }
 }
 
-/// The bytes of some values: how many one has on average, how many different ones there are, and
-/// whether all or some are letters.
+/// Statistics of the bytes of some values: their number per value, the number of different ones,
+/// and whether all or some are letters.
 struct Bytes {
     of_value: usize,
     different: usize,

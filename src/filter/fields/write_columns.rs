@@ -1,7 +1,7 @@
-//! The columns of a block in their forms.
+//! Columns of a block, written in their forms.
 //!
-//! Those whose values tell nothing of each other are written part by part, side by side, which
-//! reads each part of the block once; the others each by itself.
+//! Columns whose values do not depend on each other are written part by part, in parallel. This
+//! reads each part of the block once. Each of the other columns is written as a whole.
 
 use super::column_form::{EMPTY, Form, LEAST_VALUES, raised};
 use super::column_values::{ColumnValues, Group, LineValue, count};
@@ -20,25 +20,27 @@ use crate::base::leb128;
 use crate::base::threads::Threads;
 use std::ops::Range;
 
-/// Writes columns.
+/// Writer of columns.
 pub(super) struct Writer<'b> {
     pub block: &'b [u8],
     pub values: &'b ColumnValues<'b>,
 }
 
-/// All columns: what each part has of those that are written part by part, and the others.
+/// All written columns: the bytes of each part for the columns that are written part by part, and
+/// the columns that are written whole.
 pub(super) struct WrittenColumns {
     parts: Vec<Written>,
     whole: Vec<Vec<u8>>,
 }
 
-/// What a part has of columns, one after the other, and where each ends.
+/// Bytes of a part's columns, one after the other, and the end of each.
 struct Written {
     bytes: Vec<u8>,
     ends: Vec<usize>,
 }
 
-/// Appends the columns to the front of the text; gives it, and where lines of no template stand.
+/// Appends the columns to the front of the text. Returns the text, and the range of it with the
+/// lines that have no template.
 pub(super) fn join(
     front: Vec<u8>,
     columns: &[&[Group]],
@@ -46,7 +48,7 @@ pub(super) fn join(
     WrittenColumns { parts, whole }: WrittenColumns,
 ) -> Result<(Vec<u8>, Range<usize>), Flaw> {
     let sizes = parts.iter().map(|part| &part.bytes).chain(&whole).map(Vec::len);
-    // Forms are few bytes more.
+    // A form takes a few bytes.
     let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
     text.extend_from_slice(&front);
@@ -79,7 +81,7 @@ impl<'b> Writer<'b> {
         &self.block[value.range()]
     }
 
-    /// The values of a column.
+    /// Yields the values of a column.
     pub fn own<'w>(&'w self, column: &'w [Group]) -> impl Iterator<Item = &'b [u8]> + 'w {
         self.values.of(column).map(|value| self.bytes(value.own()))
     }
@@ -108,9 +110,12 @@ impl<'b> Writer<'b> {
         Ok(WrittenColumns { parts, whole })
     }
 
-    /// The packed ones of all columns: how many there are, and for each how many columns it passes,
-    /// twice and 1 more where its layout is that of the one before, the number of its layout, or a
-    /// new one, and its values.
+    /// Writes the packed columns as they are in the parameters: first their number, then each
+    /// column.
+    ///
+    /// A column begins with the number of columns that it skips, doubled. If its layout is that of
+    /// the packed column before, this is 1 more. Otherwise the number of the layout follows, or a
+    /// new layout. Then come the values.
     pub fn packed(
         &self,
         columns: &[&[Group]],
@@ -145,7 +150,7 @@ impl<'b> Writer<'b> {
         side
     }
 
-    /// Writes the last of each row of groups; those before it are of the same column.
+    /// Writes the last group of each row. The groups before it belong to the same column.
     fn part(&self, groups: &[(&[Group], &Form)]) -> Written {
         let mut written = Written { bytes: Vec::new(), ends: Vec::new() };
         for (groups, form) in groups {
@@ -187,7 +192,7 @@ impl<'b> Writer<'b> {
         }
     }
 
-    /// Writes a value as its difference to a number, and gives its own, if it is one.
+    /// Writes a value as its difference to a number. Returns its own number, if it is one.
     fn difference(
         &self,
         value: LineValue,
@@ -224,7 +229,7 @@ impl<'b> Writer<'b> {
 
     fn joined(&self, column: &[Group], distance: usize, is_raised: bool) -> Result<Vec<u8>, Flaw> {
         let size: usize = self.values.of(column).map(|value| value.own().len as usize).sum();
-        // A difference of lengths takes a byte as a rule, and three where they go far.
+        // The difference of two lengths usually takes one byte, and up to three.
         let room = size + 3 * count(column);
         let mut out = allocation::with_capacity(room).ok_or(Flaw::NO_MEMORY)?;
         if distance == 0 {
@@ -255,7 +260,7 @@ impl<'b> Writer<'b> {
         let mut out = Vec::new();
         for value in self.values.of(column) {
             let key = if distance == 0 { &[] } else { self.bytes(value.before(distance)) };
-            // A byte for each item, which may be empty, beside its own ones.
+            // One byte for each item, which may be empty, besides its own bytes.
             let most = 2 * value.own().len as usize + 2;
             allocation::reserve(&mut out, most).ok_or(Flaw::NO_MEMORY)?;
             lists::write(self.bytes(value.own()), key, separator, &mut out);
@@ -326,7 +331,7 @@ impl<'b> Writer<'b> {
     }
 }
 
-/// Appends a value that is no text.
+/// Appends a value, raised.
 fn push_raised(value: &[u8], out: &mut Vec<u8>) {
     out.extend(value.iter().map(|&byte| raised(byte)));
 }

@@ -1,27 +1,27 @@
-//! The contribution of a block to a stream of sequences, from which the frame's tables are made.
+//! Contribution of a block to a stream of sequences. The tables of a frame are made from these.
 
 use super::line_layout::Layout;
 use super::line_state::LineState;
 use super::record_list::BlockRecords;
 use std::sync::Arc;
 
-/// The contribution of a block to a stream of sequences.
+/// Contribution of a block to a stream of sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contribution {
-    /// Records that begin in it.
+    /// Number of records that begin in the block.
     pub records: u64,
-    /// Residues of all records.
+    /// Number of residues of all records.
     pub residues: u64,
-    /// Those of the last record in it.
+    /// Number of residues of the last record in the block.
     pub of_last: u64,
-    /// The state at its start.
+    /// State at the start of the block.
     pub start: LineState,
-    /// Its records, unless there are more than a frame lists.
+    /// Records of the block, unless there are more than a frame lists.
     pub listed: Option<Arc<BlockRecords>>,
 }
 
 impl Layout {
-    /// What the block adds to the stream that it is of, in which it begins in the state `start`.
+    /// Returns the contribution of the block to its stream. The block begins in the state `start`.
     pub fn contribution(&self, start: LineState) -> Contribution {
         let last = self.residues_before(self.totals.records).unwrap_or(0);
         let residues = self.residues_in(&self.totals);

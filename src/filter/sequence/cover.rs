@@ -1,8 +1,8 @@
-//! Ascending stretches of a line of numbers, such as which letters are small: each a gap and a
-//! length.
+//! Ascending stretches of integers, such as the positions of small letters. Each stretch is stored
+//! as a gap and a length.
 //!
-//! What is asked of them is found in logarithmic time: every so many stretches there is a landmark,
-//! so that they take little more memory than the bytes they are read from.
+//! Queries take logarithmic time. Every 32nd stretch has a landmark, from which a query starts. So
+//! the stretches take little more memory than the bytes from which they are read.
 
 use super::entry_room::EntryRoom;
 use crate::base::error::Flaw;
@@ -12,40 +12,40 @@ use crate::coder::range_coder::{RangeDecoder, RangeEncoder};
 use std::mem;
 use std::ops::Range;
 
-/// Stretches between two landmarks.
+/// Number of stretches from one landmark to the next.
 const STEP: usize = 32;
 
 const MISFIT: Flaw = Flaw("a stretch in the layout of sequences ends too late");
 
-/// Some stretches of `0..end`, none of them empty, as pairs of varints.
+/// Stretches of `0..end`, none of them empty, as pairs of varints.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cover {
     pub count: usize,
     bytes: Vec<u8>,
     landmarks: Vec<BeforeStretch>,
     end: usize,
-    /// How much is covered.
+    /// Number of integers that are covered.
     pub total: usize,
 }
 
-/// What comes before a stretch.
+/// Landmark: totals in front of a stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct BeforeStretch {
-    /// Bytes.
+    /// Offset of the stretch in `bytes`.
     at: usize,
-    /// Where the stretch before ends.
+    /// End of the stretch before.
     end: usize,
-    /// What the stretches before cover.
+    /// Number of integers that the stretches before cover.
     covered: usize,
 }
 
 impl Cover {
-    /// Bytes of memory beside itself.
+    /// Returns its memory in bytes, without the struct itself.
     pub fn memory(&self) -> usize {
         self.bytes.len() + self.landmarks.len() * size_of::<BeforeStretch>()
     }
 
-    /// Decodes as many stretches as there is room for, which end by `limit`.
+    /// Decodes stretches that end at `limit` or before. Fails if there is no room for them.
     pub fn decode(
         from: &mut RangeDecoder,
         room: &mut EntryRoom,
@@ -58,7 +58,7 @@ impl Cover {
         room.take(count)?;
         let mut cover = Cover::default();
         for _ in 0..count {
-            // Both are below 2^32.
+            // Both numbers are below 2^32.
             let start = cover.end + gap.code(0, from);
             let end = start + len.code(0, from) + 1;
             if end > limit {
@@ -82,7 +82,7 @@ impl Cover {
         }
     }
 
-    /// Whether all numbers that [`Cover::encode`] writes are such as their models hold.
+    /// Returns true if the models can hold all numbers that [`Cover::encode`] writes.
     pub fn has_small_numbers(&self) -> bool {
         let mut end = 0;
         self.iter().all(|stretch| {
@@ -91,7 +91,7 @@ impl Cover {
         })
     }
 
-    /// Adds a stretch that does not begin before the end of the last one.
+    /// Adds a stretch. It must not begin before the end of the last one.
     fn push(&mut self, stretch: Range<usize>) {
         if self.count.is_multiple_of(STEP) {
             let at = self.bytes.len();
@@ -106,12 +106,12 @@ impl Cover {
         self.end = stretch.end;
     }
 
-    /// All stretches.
+    /// Yields all stretches.
     pub fn iter(&self) -> Stretches<'_> {
         Stretches { bytes: &self.bytes, end: 0 }
     }
 
-    /// The stretches from a landmark on that is not behind `at`.
+    /// Yields the stretches from the last landmark on that is not behind `at`.
     fn from(&self, at: usize) -> Stretches<'_> {
         self.landmark(at).map_or(self.iter(), |BeforeStretch { at, end, .. }| Stretches {
             bytes: &self.bytes[at..],
@@ -119,18 +119,19 @@ impl Cover {
         })
     }
 
-    /// The last landmark that is not behind `at`.
+    /// Returns the last landmark that is not behind `at`.
     fn landmark(&self, at: usize) -> Option<BeforeStretch> {
         let behind = self.landmarks.partition_point(|landmark| landmark.end <= at);
         self.landmarks[..behind].last().copied()
     }
 
-    /// The stretches that end behind `at`.
+    /// Yields the stretches that end behind `at`.
     pub fn stretches_behind(&self, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         self.from(at).skip_while(move |stretch| stretch.end <= at)
     }
 
-    /// The number that has so many before it that are not covered, and is not covered itself.
+    /// Returns the integer that is not covered and has `before` others before it that are not
+    /// covered.
     pub fn uncovered(&self, before: usize) -> usize {
         let behind = self.landmarks.partition_point(|mark| mark.end - mark.covered <= before);
         let landmark = self.landmarks[..behind].last();
@@ -148,7 +149,7 @@ impl Cover {
         at
     }
 
-    /// How much of `0..at` is covered.
+    /// Counts the covered integers of `0..at`.
     pub fn covered_before(&self, at: usize) -> usize {
         let before = self.landmark(at).map_or(0, |landmark| landmark.covered);
         let part = |stretch: Range<usize>| stretch.end.min(at) - stretch.start.min(at);
@@ -156,7 +157,7 @@ impl Cover {
     }
 }
 
-/// Stretches as they are read.
+/// Iterator over stretches as they are read.
 #[derive(Clone, Debug)]
 pub(super) struct Stretches<'a> {
     bytes: &'a [u8],
@@ -173,16 +174,16 @@ impl Iterator for Stretches<'_> {
     }
 }
 
-/// Stretches that are found one after the other.
+/// Builder of a [`Cover`] from stretches in order. Adjacent stretches are joined.
 #[derive(Default)]
 pub(super) struct CoverWriter {
     cover: Cover,
-    /// The one that may grow.
+    /// Last stretch, which may still grow.
     last: Range<usize>,
 }
 
 impl CoverWriter {
-    /// Adds a stretch that does not begin before the end of the last one.
+    /// Adds a stretch. It must not begin before the end of the last one.
     pub fn push(&mut self, stretch: Range<usize>) {
         if stretch.start == self.last.end {
             self.last.end = stretch.end;

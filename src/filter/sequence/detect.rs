@@ -1,19 +1,21 @@
-//! Whether a block is one of sequences, and where one may be cut.
+//! Detection of blocks and files of sequences, and the cut between two blocks.
 
 use super::line_state::{LineState, Role};
 use super::lines::{self, Kind, Lines, is_blank, is_blank_line, is_residues};
 
-/// The part of a block that is looked at: so many windows of so many bytes.
+/// Number of windows of a block that are examined.
 const WINDOWS: usize = 16;
+/// Bytes per window.
 const WINDOW: usize = 4096;
 
-/// Widths of lines that make sequences likely.
+/// Line widths that make sequences likely.
 const WIDTHS: std::ops::RangeInclusive<usize> = 16..=1024;
 
-/// The part of a file that says whether it is one of sequences.
+/// Number of bytes at the start of a file by which its kind is decided.
 const BEGINNING: usize = 1 << 20;
 
-/// What the block holds, wherever in a file it stands, if most of it are sequences in lines.
+/// Returns the kind of sequences in the block if they are most of it. The block may be anywhere in
+/// a file.
 pub fn detect(block: &[u8]) -> Option<Kind> {
     let step = (block.len() / WINDOWS).max(WINDOW);
     let windows = || block.chunks(step).map(|chunk| &chunk[..chunk.len().min(WINDOW)]);
@@ -26,8 +28,8 @@ pub fn detect(block: &[u8]) -> Option<Kind> {
     }
 }
 
-/// Bytes in lines of residues that follow a header, or a line of residues as long, and in headers
-/// that such lines follow.
+/// Counts the bytes of a window that look like FASTA. These are lines of residues that follow a
+/// header, or a line of residues of the same length, and headers in front of such lines.
 fn in_fasta(window: &[u8]) -> usize {
     let mut total = 0;
     let mut lines = Lines(window);
@@ -46,7 +48,7 @@ fn in_fasta(window: &[u8]) -> usize {
     total
 }
 
-/// Bytes in whole records of FASTQ.
+/// Counts the bytes of a window that are in whole records of FASTQ.
 fn in_fastq(window: &[u8]) -> usize {
     let mut lines = Lines(window);
     let mut total = 0;
@@ -61,8 +63,8 @@ fn in_fastq(window: &[u8]) -> usize {
     total
 }
 
-/// What a file that begins with `block`, and goes on behind it or not, holds, if it is one of
-/// sequences as a whole. Blank lines and comments may stand in front of the first record.
+/// Returns the kind of a file that begins with `block`, if all of it is sequences. `goes_on` is
+/// true if the file is longer. Blank lines and comments may be in front of the first record.
 pub fn decide(block: &[u8], goes_on: bool) -> Option<Kind> {
     let is_comment = |line: &lines::Line| line.begins(b'#') || line.begins(b';');
     let begins = Lines(block).find(|line| !is_blank_line(line.bytes) && !is_comment(line))?;
@@ -77,9 +79,9 @@ pub fn decide(block: &[u8], goes_on: bool) -> Option<Kind> {
     }
 }
 
-/// True if nine in ten bytes of the sequences are residues. Blanks within a line count as if they
-/// were none, since a text is words; those around it do not count. A file of headers alone is none
-/// of sequences.
+/// Returns true if nine in ten bytes of the sequences are residues. Blanks within a line count as
+/// other bytes, so that words of a text are not taken for residues. Blanks around a line do not
+/// count. A file of headers alone is not accepted.
 fn is_fasta(beginning: &[u8]) -> bool {
     let mut residues = 0;
     let mut others = 0;
@@ -100,24 +102,25 @@ fn is_fasta(beginning: &[u8]) -> bool {
     residues > 0 && residues / 9 >= others
 }
 
-/// Says whether nine in ten bytes are in whole records, but for the comments in front of the first
-/// and for the last record, which may be cut off. `None` where no record is known to be whole.
+/// Returns true if nine in ten bytes are in whole records. Comments in front of the first record do
+/// not count, nor does the last record, which may be cut off. `None` if no record is known to be
+/// whole.
 fn is_fastq(beginning: &[u8]) -> Option<bool> {
     let records = behind_front(beginning);
     let end = last_record(records, LineState::default());
     let whole = &records[..end.unwrap_or(records.len())];
     let total = in_fastq(whole);
-    // Without an end of a line the last record may be whole all the same.
+    // Without a line end the last record may be whole all the same.
     (end.is_some() || total > 0).then_some(total > 0 && total * 10 >= whole.len() * 9)
 }
 
-/// True if a block is one of FASTQ whose first record is longer than the part that is looked at
-/// first, or than the block.
+/// Returns true if the block is FASTQ, and its first record is longer than the part examined first,
+/// or than the block.
 fn is_long_record(block: &[u8], goes_on: bool) -> bool {
     is_fastq(block).unwrap_or_else(|| goes_on && is_part_of_record(behind_front(block)))
 }
 
-/// The lines from the first header of FASTQ on.
+/// Returns the lines from the first header of FASTQ on.
 fn behind_front(beginning: &[u8]) -> &[u8] {
     let mut lines = Lines(beginning);
     let mut rest = lines;
@@ -127,8 +130,8 @@ fn behind_front(beginning: &[u8]) -> &[u8] {
     lines.0
 }
 
-/// True if a text is the beginning of one record of FASTQ: of the bytes of its sequence so far,
-/// nine in ten are residues.
+/// Returns true if a text is the start of one record of FASTQ. Nine in ten bytes of its sequence so
+/// far must be residues.
 fn is_part_of_record(text: &[u8]) -> bool {
     let mut residues = 0;
     let mut others = 0;
@@ -149,8 +152,10 @@ fn is_part_of_record(text: &[u8]) -> bool {
     records == 1 && residues > 0 && residues / 9 >= others
 }
 
-/// Where a block that goes on behind these bytes is cut, so that no line or record of FASTQ is
-/// torn: in its second half, if there is such a place. `start` is the state at its start.
+/// Returns the position at which a block that goes on behind these bytes is cut. No record of
+/// FASTQ, or else no line, is torn there, and the cut is in the second half. Failing that, a line
+/// end is not torn. `None` if there is no such place. `start` is the state at the start of the
+/// bytes.
 pub fn cut(bytes: &[u8], kind: Kind, start: LineState) -> Option<usize> {
     let half = bytes.len() / 2;
     let last = memchr::memrchr(b'\n', bytes).map_or(0, |feed| feed + 1);
@@ -159,12 +164,12 @@ pub fn cut(bytes: &[u8], kind: Kind, start: LineState) -> Option<usize> {
         Kind::Fastq => last_record(bytes, start).filter(|&end| end > half),
     };
     let line = (last > half).then_some(last);
-    // At least the end of a line is not torn.
+    // At least the line end is not torn.
     let whole_end = || bytes.ends_with(b"\r").then(|| bytes.len() - 1).filter(|&at| at > 0);
     record.or(line).or_else(whole_end)
 }
 
-/// Where the last record of FASTQ ends that is known to be whole.
+/// Returns the end of the last record of FASTQ that is known to be whole.
 fn last_record(bytes: &[u8], mut state: LineState) -> Option<usize> {
     let mut lines = Lines(bytes);
     let mut end = None;

@@ -1,26 +1,27 @@
-//! Room for the units and stretches of a layout, of which a few bytes may claim very many.
+//! Limit of the number of units and stretches in a layout. Without it, a few bytes of a file could
+//! claim any number of them.
 
 use crate::base::error::Flaw;
 
 const MISFIT: Flaw = Flaw("the layout of sequences has more entries than its block can have");
 
-/// The flaw of a layout for which there is no memory.
+/// Error of a layout that does not fit in memory.
 pub const NO_ROOM: Flaw = Flaw("the layout of sequences takes more memory than there is");
 
-/// Bytes of memory of a unit or a stretch, with its part of a landmark: there are so many of them
-/// in a block that most numbers are of one byte.
+/// Memory of a unit or a stretch with its share of a landmark, in bytes. A block can only have many
+/// of them if most of their numbers take one byte.
 pub const OF_ENTRY: u64 = 8;
 
-/// Units and stretches that may still come.
+/// Number of units and stretches that may still come.
 pub(super) struct EntryRoom {
-    /// As many as a block may have.
+    /// Limit by the size of the block.
     pub most: usize,
-    /// As many as there is memory for.
+    /// Limit by the memory.
     pub allowed: usize,
 }
 
 impl EntryRoom {
-    /// Takes so many.
+    /// Takes room for `count` entries.
     pub fn take(&mut self, count: usize) -> Result<(), Flaw> {
         self.most = self.most.checked_sub(count).ok_or(MISFIT)?;
         self.allowed = self.allowed.checked_sub(count).ok_or(NO_ROOM)?;

@@ -1,4 +1,4 @@
-//! Text and layout -> raw block.
+//! Text and layout -> raw block, in one pass.
 
 use super::cover::Stretches;
 use super::line_layout::Layout;
@@ -12,7 +12,7 @@ use std::ops::Range;
 /// Puts a block together.
 ///
 /// # Errors
-/// A [`Flaw`] where the text is not one of this layout.
+/// A [`Flaw`] if the text does not fit the layout.
 pub fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
     const SIZE: Flaw = Flaw("the sequences of a block are not of the size that its layout says");
     if text.len() != layout.text_size() {
@@ -44,12 +44,13 @@ struct LineJoin<'a> {
     ends: Ends<'a>,
 }
 
-/// The blanks in lines of sequences.
+/// Blanks in lines of sequences.
 struct Blanks<'a> {
     bytes: &'a [u8],
-    /// The stretch of them that is next, and bytes of lines before the next line.
+    /// Next stretch of blanks, counted in the bytes of these lines.
     next: Option<Range<usize>>,
     rest: Stretches<'a>,
+    /// Number of bytes of these lines that are restored.
     at: usize,
 }
 
@@ -108,7 +109,7 @@ impl<'a> LineJoin<'a> {
         }
     }
 
-    /// Moves bytes of a part to the block.
+    /// Moves `len` bytes of a part to the block.
     #[inline]
     fn take(&mut self, len: usize, of: impl Fn(&mut Self) -> &mut &'a [u8]) {
         let bytes = of(self);
@@ -144,15 +145,17 @@ enum LinePart {
     Qualities,
 }
 
-/// The ends of the lines in order.
+/// Ends of the lines, in order.
 struct Ends<'a> {
     layout: &'a Layout,
-    /// Lines that end alike, and how.
+    /// Number of lines to come that end in the same way.
     left: usize,
+    /// True if these end by CRLF.
     crlf: bool,
     rest: Stretches<'a>,
-    /// The stretch of CRLF that comes next, and the line that is next.
+    /// Next stretch of lines that end by CRLF.
     next: Option<Range<usize>>,
+    /// Number of the next line.
     line: usize,
 }
 
@@ -177,7 +180,7 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Goes to the next lines that end alike.
+    /// Goes on to the next lines that end in the same way.
     #[cold]
     fn turn(&mut self) {
         match self.next.clone() {

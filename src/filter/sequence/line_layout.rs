@@ -1,9 +1,9 @@
-//! The lines of a block of sequences: what they are, and where everything in them is.
+//! Layout of a block of sequences: the kinds of its lines, and the positions of everything in them.
 //!
-//! A *text position* counts in the text, of which the first [`Layout::sequence_size`] bytes are
-//! residues and the `0A` in front of each record; a *raw offset* counts in the raw block. All maps
-//! take logarithmic time, and the memory of all is little more than the bytes of the layout, which
-//! the size of the block bounds.
+//! A *text position* counts in the text. The first [`Layout::sequence_size`] bytes of the text are
+//! the residues and the `0A` in front of each record. A *raw offset* counts in the raw block. All
+//! maps between them take logarithmic time. Their memory is little more than the bytes of the
+//! layout, which the size of the block bounds.
 
 use super::cover::Cover;
 use super::entry_room::EntryRoom;
@@ -17,25 +17,25 @@ use std::ops::Range;
 const MISFIT: Flaw = Flaw("the layout of sequences is not that of the block");
 const DAMAGED: Flaw = Flaw("the layout of sequences is damaged: its checksum is wrong");
 
-/// What is in a block of sequences beside its bytes.
+/// Everything that restores a block of sequences, except the bytes of its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// Whether the last line has an end.
+    /// True if the last line has an end.
     pub(super) ends: bool,
-    /// The lines that end by CRLF.
+    /// Lines that end by CRLF.
     pub(super) crlf: Cover,
-    /// Blanks in the lines of sequences, by their places among all bytes of these.
+    /// Blanks in the lines of sequences, as positions in the bytes of these lines.
     pub(super) blanks: Cover,
     /// Text positions of small letters. Bytes among them that are no letters do not count.
     pub(super) small: Cover,
-    /// The bytes beside the sequences that take two in the text.
+    /// Bytes beside the sequences that take two bytes in the text.
     pub(super) escaped: Cover,
     pub(super) units: Units,
     pub(super) totals: Totals,
     raw_size: usize,
 }
 
-/// The lists of stretches of a layout.
+/// Lists of stretches in a layout.
 pub(super) struct Covers {
     pub crlf: Cover,
     pub blanks: Cover,
@@ -43,50 +43,52 @@ pub(super) struct Covers {
     pub escaped: Cover,
 }
 
-/// A base or an amino acid, by the record that it is in.
+/// Position of a base or an amino acid in its record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// The number of records that begin in the block up to it: 0 is the record that goes on from
-    /// the block before, 1 the first that begins in this one.
+    /// Number of records that begin in the block, up to this one. 0 is the record that goes on from
+    /// the block before, and 1 is the first one that begins in the block.
     pub record: usize,
-    /// The residues of this record in this block that come before it.
+    /// Number of residues of this record before it, in this block.
     pub offset: usize,
 }
 
-/// A record, as far as it is in the block. `.fai` has a name from its header, and the first
-/// [`residues`](Self::residues), [`raw_start`](Self::raw_start), [`line_bases`](Self::line_bases)
-/// and [`line_width`](Self::line_width).
+/// Part of a record that is in the block. For `.fai`, the header has the name, and the other fields
+/// are [`residues`](Self::residues), [`raw_start`](Self::raw_start),
+/// [`line_bases`](Self::line_bases) and [`line_width`](Self::line_width).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Text positions of the header line, `>` or `@` included, each byte as it is mapped; empty for
-    /// the record that goes on from the block before.
+    /// Text positions of the header line, `>` or `@` included. Its bytes are mapped. Empty for the
+    /// record that goes on from the block before.
     pub header: Range<usize>,
     /// Text positions of its residues.
     pub residues: Range<usize>,
     /// Text positions of its qualities, with the blanks in their lines.
     pub qualities: Range<usize>,
-    /// Raw offset of the first residue's line, or of where it would be.
+    /// Raw offset of the line of its first residue, or of the place for that line if it has none.
     pub raw_start: usize,
     /// Raw offset of the first line of qualities, if the block has the `+` line in front of it.
     pub quality_start: Option<usize>,
-    /// Residues in each line but the last; 0 where there are none.
+    /// Residues in each line but the last; 0 if there are none.
     pub line_bases: usize,
-    /// All bytes of such a line, its end and the blanks in it too.
+    /// Bytes of each such line, with its end and blanks.
     pub line_width: usize,
-    /// Residues in the last line: more of the record in the next block is regular where this is
-    /// `line_bases`.
+    /// Residues in the last line. If they are `line_bases`, the record may go on in the next block
+    /// and still be regular.
     pub last_line: usize,
-    /// Bytes of the last line, its end too if it has one.
+    /// Bytes of the last line, with its end if it has one.
     pub last_width: usize,
     /// True if the last line goes on in the next block.
     pub is_torn: bool,
-    /// Whether all lines but the last have `line_bases` residues and the same line end, the last
-    /// not more, with nothing between them and no blanks in front of a residue; and none is longer
-    /// than the first, blanks and all, which `samtools faidx` refuses.
+    /// True if the residues have equal lines. All lines but the last have `line_bases` residues
+    /// and the same line end, and the last has no more residues. No other lines are between them,
+    /// and no blanks are in front of a residue. No line is longer than the first, blanks included,
+    /// since `samtools faidx` refuses such lines.
     pub is_regular: bool,
 }
 
-/// Units and stretches that the layout of a block may have, so that the block bounds its memory.
+/// Maximum number of units and stretches of a layout. By it the size of the block bounds the
+/// memory.
 fn most_entries(raw_size: usize) -> usize {
     raw_size / 4 + 16
 }
@@ -95,16 +97,17 @@ impl Layout {
     /// Takes a layout off the front of a block's parameters.
     ///
     /// # Errors
-    /// A [`Flaw`] where it is not one of a block of `raw_size` bytes. What is read takes memory
-    /// that `raw_size` bounds.
+    /// A [`Flaw`] if it is not the layout of a block of `raw_size` bytes. `raw_size` bounds the
+    /// memory in any case.
     pub fn read(side: &mut &[u8], raw_size: usize) -> Result<Self, Flaw> {
         Self::read_up_to(side, raw_size, usize::MAX)
     }
 
-    /// The same if it has up to so many units and stretches, each of `OF_ENTRY` bytes of memory.
+    /// Does the same as [`Layout::read`] for at most `allowed` units and stretches. Each takes
+    /// `OF_ENTRY` bytes of memory.
     ///
     /// # Errors
-    /// `NO_ROOM` where it has more.
+    /// `NO_ROOM` if there are more.
     pub fn read_up_to(side: &mut &[u8], raw_size: usize, allowed: usize) -> Result<Self, Flaw> {
         let whole = *side;
         let sequence_size = leb128::read(side)?;
@@ -148,7 +151,7 @@ impl Layout {
         Layout { ends, crlf, blanks, small, escaped, units, totals, raw_size }
     }
 
-    /// True if it has what most have not: blanks, or qualities in lines of their own.
+    /// Returns true if it has blanks, or qualities in lines of their own, as most layouts do not.
     fn is_extended(&self) -> bool {
         self.blanks.count > 0 || self.units.has_qualities()
     }
@@ -157,7 +160,7 @@ impl Layout {
         [&self.crlf, &self.blanks, &self.small, &self.escaped]
     }
 
-    /// Whether the lines add up to the block. A line without an end is the last one.
+    /// Returns true if the lines add up to the block. Only the last line may lack an end.
     fn fits(&self) -> bool {
         let lines = self.totals.lines;
         let size = self.raw_before(&self.totals);
@@ -167,7 +170,7 @@ impl Layout {
         }
     }
 
-    /// Appends it as a block's parameters.
+    /// Appends it to a block's parameters.
     pub fn write(&self, side: &mut Vec<u8>) {
         let mut coded = Vec::new();
         let mut out = RangeEncoder::new(&mut coded);
@@ -190,66 +193,66 @@ impl Layout {
         side.extend(checksum.to_le_bytes());
     }
 
-    /// Whether its numbers are such as their models hold. Above 4 GiB they may be larger.
+    /// Returns true if the models can hold its numbers. In a block above 4 GiB they may be too
+    /// large.
     fn has_small_numbers(&self) -> bool {
         self.raw_size <= NumberModel::MOST
             || self.units.have_small_numbers()
                 && self.covers().iter().all(|cover| cover.has_small_numbers())
     }
 
-    /// Whether a block may have it: it can be written, and has no more entries than a decoder
-    /// takes.
+    /// Returns true if it can be written, and has no more entries than a decoder accepts.
     pub fn is_small(&self) -> bool {
         let stretches = self.covers().iter().map(|cover| cover.count).sum::<usize>();
         let entries = self.units.count + stretches;
         entries <= most_entries(self.raw_size) && self.has_small_numbers()
     }
 
-    /// Bytes of memory that it takes.
+    /// Returns its memory, in bytes.
     pub fn size(&self) -> usize {
         let covers: usize = self.covers().into_iter().map(Cover::memory).sum();
         size_of::<Self>() + covers + self.units.memory()
     }
 
-    /// Bytes of the raw block.
+    /// Returns the size of the raw block, in bytes.
     pub fn raw_size(&self) -> usize {
         self.raw_size
     }
 
-    /// Bytes of the text that are searched.
+    /// Returns the number of bytes of the text that are searched.
     pub fn sequence_size(&self) -> usize {
         self.sequence_before(&self.totals)
     }
 
-    /// Residues of some lines.
+    /// Returns the number of residues in the lines of `before`.
     pub(super) fn residues_in(&self, before: &Totals) -> usize {
         before.line_bytes - self.blanks.covered_before(before.line_bytes)
     }
 
-    /// Bytes that are searched of some lines.
+    /// Returns the number of searched bytes in the lines of `before`.
     fn sequence_before(&self, before: &Totals) -> usize {
         self.residues_in(before) + before.records
     }
 
-    /// Bytes of the text.
+    /// Returns the size of the text, in bytes.
     pub fn text_size(&self) -> usize {
         let Totals { heads, qualities, .. } = self.totals;
         let others = heads + qualities + self.blanks.total;
         self.sequence_size() + others + self.escaped.total
     }
 
-    /// True if there are lines of qualities that are not empty.
+    /// Returns true if a line of qualities is not empty.
     pub fn has_qualities(&self) -> bool {
         self.totals.qualities > 0
     }
 
-    /// Whether the last line has an end.
+    /// Returns true if the last line has an end.
     pub fn ends_line(&self) -> bool {
         self.ends
     }
 
-    /// True if the block ends within a header that goes on in the next. `begins_in_header` says so
-    /// of its start.
+    /// Returns true if the block ends within a header that goes on in the next block.
+    /// `begins_in_header` is the same for its start.
     pub fn ends_in_header(&self, begins_in_header: bool) -> bool {
         let Some(before) = self.totals.lines.checked_sub(1) else { return begins_in_header };
         let last = self.units.find(before, |totals| totals.lines);
@@ -258,8 +261,9 @@ impl Layout {
         !self.ends && (is_header || begins_in_header && before == 0)
     }
 
-    /// Text positions of the first line, each byte as it is mapped, unless it begins a record or is
-    /// of a sequence: the rest of a header if the block before [ends in one](Self::ends_in_header).
+    /// Returns the text positions of the first line, whose bytes are mapped. Empty if it begins a
+    /// record, or is a line of a sequence. If the block before [ends in a
+    /// header](Self::ends_in_header), the line is the rest of it.
     pub fn first_head(&self) -> Range<usize> {
         match self.units.iter().next() {
             Some(UnitRow { unit, .. }) if unit.lead == Lead::Other => {
@@ -269,28 +273,28 @@ impl Layout {
         }
     }
 
-    /// Records that begin in the block.
+    /// Returns the number of records that begin in the block.
     pub fn records(&self) -> usize {
         self.totals.records
     }
 
-    /// The raw offset of what stands behind these lines.
+    /// Returns the raw offset behind the lines of `before`.
     pub(super) fn raw_before(&self, before: &Totals) -> usize {
         before.bytes() + before.lines + self.crlf.covered_before(before.lines)
     }
 
-    /// The text position of a byte beside the sequences, by its place among them.
+    /// Returns the text position of a byte beside the sequences. `at` counts these bytes.
     pub(super) fn other(&self, at: usize) -> usize {
         self.sequence_size() + at + self.escaped.covered_before(at)
     }
 
-    /// The unit in which a text position below [`Self::sequence_size`] is.
+    /// Returns the unit of a text position below [`Self::sequence_size`].
     fn unit_at(&self, position: usize) -> Option<UnitRow> {
         self.units.find(position, |totals| self.sequence_before(totals))
     }
 
-    /// The raw offset of the byte at a text position below [`Self::sequence_size`]: that of a
-    /// residue, or that of a record's header line for the `0A` in front of its residues.
+    /// Returns the raw offset of a text position below [`Self::sequence_size`]. For a residue it is
+    /// that of its byte. For the `0A` in front of a record it is that of the record's header line.
     pub fn raw_offset(&self, position: usize) -> Option<usize> {
         let UnitRow { before, unit, .. } = self.unit_at(position)?;
         let begins = usize::from(unit.begins_record());
@@ -303,14 +307,16 @@ impl Layout {
         }
     }
 
-    /// The raw offset of a byte in the lines of a unit, counted in these.
+    /// Returns the raw offset of a byte in the lines of a unit. `byte` counts the bytes of these
+    /// lines.
     pub(super) fn raw_of_byte(&self, before: &Totals, unit: &LineUnit, byte: usize) -> usize {
         let lines = before.lines + usize::from(unit.has_lead()) + byte / unit.line_width();
         let bytes = before.bytes() + unit.lead_len + byte;
         bytes + lines + self.crlf.covered_before(lines)
     }
 
-    /// The text position of the residue at a raw offset; `None` where another byte stands there.
+    /// Returns the text position of the residue at a raw offset. `None` if the byte there is no
+    /// residue.
     pub fn text_position(&self, raw: usize) -> Option<usize> {
         let UnitRow { before, unit, .. } =
             self.units.find(raw, |totals| self.raw_before(totals))?;
@@ -318,7 +324,7 @@ impl Layout {
             return None;
         }
         let offset = |byte: usize| self.raw_of_byte(&before, &unit, byte);
-        // The first byte that does not stand before it.
+        // Finds the first byte whose raw offset is `raw` or more.
         let mut low = 0;
         let mut high = unit.line_bytes;
         while low < high {
@@ -337,8 +343,8 @@ impl Layout {
         (self.blanks.uncovered(residues) == byte).then_some(residues + records)
     }
 
-    /// The record and the place in it of the residue at a text position; `None` for a `0A`, and
-    /// behind [`Self::sequence_size`].
+    /// Returns the record of the residue at a text position, and its place in the record. `None`
+    /// for a `0A`, and for positions from [`Self::sequence_size`] on.
     pub fn base(&self, position: usize) -> Option<Base> {
         let UnitRow { before, unit, .. } = self.unit_at(position)?;
         let begins = usize::from(unit.begins_record());
@@ -348,7 +354,7 @@ impl Layout {
         Some(Base { record, offset: residue - self.residues_before(record)? })
     }
 
-    /// The text position of a residue.
+    /// Returns the text position of a residue, if the block has it.
     pub fn position(&self, base: Base) -> Option<usize> {
         let from = self.residues_before(base.record)?;
         let end = self.residues_up_to(base.record);
@@ -356,7 +362,7 @@ impl Layout {
         (residue < end).then_some(residue + base.record)
     }
 
-    /// Residues in front of a record.
+    /// Returns the number of residues in front of a record, if the block has the record.
     pub(super) fn residues_before(&self, record: usize) -> Option<usize> {
         match record.checked_sub(1) {
             Some(before) => Some(self.residues_in(&self.beginning(before)?.before)),
@@ -364,18 +370,19 @@ impl Layout {
         }
     }
 
-    /// Residues up to the end of a record.
+    /// Returns the number of residues up to the end of a record.
     fn residues_up_to(&self, record: usize) -> usize {
         self.residues_before(record + 1).unwrap_or(self.residues_in(&self.totals))
     }
 
-    /// Where the record begins that has so many before it that begin in the block.
+    /// Returns the unit with which a record begins. `before` other records begin before it in the
+    /// block.
     fn beginning(&self, before: usize) -> Option<UnitRow> {
         self.units.find(before, |totals| totals.records)
     }
 
-    /// A record, numbered as in [`Base`]. The one that goes on from the block before is there even
-    /// where it has no residues in this one.
+    /// Returns a record, numbered as in [`Base`]. The record that goes on from the block before
+    /// exists even if it has no residues in this block.
     pub fn record(&self, number: usize) -> Option<Record> {
         let beginning = match number.checked_sub(1) {
             Some(before) => Some(self.beginning(before)?),
@@ -394,7 +401,7 @@ impl Layout {
         let lines = lines?;
         let raw_start = match from < end {
             true => self.raw_of_byte(&lines.before, &lines.unit, 0),
-            // A record without residues has no lines; they would be behind its header.
+            // A record without residues has no lines. They would be behind its header.
             false => beginning.map_or(0, |row| self.raw_of_byte(&row.before, &row.unit, 0)),
         };
         let mut record = Record {
@@ -416,8 +423,8 @@ impl Layout {
         Some(record)
     }
 
-    /// Says how the lines of a record lie, of which `first` are the first and `end` is the residue
-    /// behind the last.
+    /// Sets the fields of a record that describe its lines. `first` is the unit of its first
+    /// residue, and `end` is the number of the residue behind its last.
     fn add_lines(&self, record: &mut Record, first: &UnitRow, end: usize) {
         let UnitRow { before, unit, .. } = first;
         let width = unit.line_width().min(unit.line_bytes);
@@ -445,8 +452,8 @@ impl Layout {
         self.blanks.covered_before(range.end) - self.blanks.covered_before(range.start)
     }
 
-    /// True if all lines of a unit but the last have so many residues, and then blanks; the last
-    /// has blanks at its end alone.
+    /// Returns true if all lines of a unit but the last have `line_bases` residues and then only
+    /// blanks, and the last line has blanks only at its end.
     fn has_blanks_at_line_ends(&self, lines: &UnitRow, line_bases: usize) -> bool {
         let start = lines.before.line_bytes;
         let end = start + lines.unit.line_bytes;
@@ -463,7 +470,7 @@ impl Layout {
             }
             line_start += width;
         }
-        // A stretch in front of the last line is not at its end.
+        // A stretch that ends before the last line does is not at its end.
         let symbols_end = match stretches.peek() {
             Some(stretch) if stretch.start >= end => end,
             Some(stretch) if stretch.end >= end => stretch.start,
@@ -473,12 +480,12 @@ impl Layout {
         symbols_end >= last_start && symbols_end - last_start <= line_bases
     }
 
-    /// Bytes of a line's end, as they are or would be.
+    /// Returns the size of a line's end in bytes, also if the line has none in this block.
     pub(super) fn line_end(&self, line: usize) -> usize {
         1 + usize::from(self.ends_by_crlf(line))
     }
 
-    /// Qualities in front of a record, from where it begins.
+    /// Returns the number of qualities in front of a record that begins at `beginning`.
     fn qualities_before(&self, beginning: Option<UnitRow>) -> usize {
         beginning.map_or(0, |row| row.before.qualities)
     }
@@ -495,8 +502,8 @@ impl Layout {
         if from == end { 0..0 } else { self.other(heads + from)..self.other(heads + end) }
     }
 
-    /// The raw offset of a record's qualities. Without any they would stand behind its `+` line,
-    /// the first line behind its residues.
+    /// Returns the raw offset of a record's qualities. If there are none, they would be behind the
+    /// `+` line, the first line behind the residues.
     fn quality_start(&self, number: usize, beginning: Option<UnitRow>) -> Option<usize> {
         let from = self.qualities_before(beginning);
         if from < self.qualities_up_to(number) {
@@ -523,7 +530,7 @@ impl Layout {
         self.crlf.covered_before(line + 1) > self.crlf.covered_before(line)
     }
 
-    /// Whether all lines of residues of a unit but the last end by the same bytes.
+    /// Returns true if all lines of residues of a unit, except the last, have the same line end.
     fn ends_alike(&self, before: &Totals, unit: &LineUnit) -> bool {
         let first = before.lines + usize::from(unit.has_lead());
         let lines = unit.line_bytes.div_ceil(unit.line_width()).saturating_sub(1);
@@ -531,8 +538,8 @@ impl Layout {
         crlf == 0 || crlf == lines
     }
 
-    /// The stretches of small letters among text positions. What is no letter in them stays as it
-    /// is.
+    /// Yields the stretches of small letters in a range of text positions. Bytes in them that are
+    /// no letters stay as they are.
     pub fn small(&self, range: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
         let Range { start, end } = range;
         self.small

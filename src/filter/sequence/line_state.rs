@@ -1,8 +1,8 @@
-//! Where in a stream of sequences a line stands, from which follows what it is.
+//! State in front of a line in a stream of sequences. The role of the line follows from it.
 //!
-//! The rules are those of `samtools faidx` and `fqidx`, but that a record may have lines of any
-//! lengths. The state at a block's start follows from the blocks before it, so that a block may
-//! begin anywhere: within a record, or within a line.
+//! The rules are those of `samtools faidx` and `fqidx`, except that the lines of a record may have
+//! any lengths. The state at the start of a block follows from the blocks before it. A block may
+//! therefore begin anywhere, even within a record or a line.
 
 use super::lines::{End, Kind, Line, Lines, is_blank_line, symbols};
 use crate::base::error::Flaw;
@@ -10,60 +10,60 @@ use crate::base::leb128;
 
 const UNKNOWN: Flaw = Flaw("a block of sequences begins in an unknown state");
 
-/// The state in front of a line.
+/// State in front of a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineState {
     stage: Stage,
     torn: Torn,
-    /// In [`Stage::Sequence`] of FASTQ the bases of the record so far, in [`Stage::Qualities`] the
-    /// qualities that are missing, else 0.
+    /// In [`Stage::Sequence`] of FASTQ, the number of bases of the record so far. In
+    /// [`Stage::Qualities`], the number of qualities that are missing. Otherwise 0.
     symbols: u64,
 }
 
-/// Part of a record.
+/// Part of a record that comes next.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Stage {
-    /// In front of the first record, or of FASTQ between two.
+    /// In front of the first record, or between two records of FASTQ.
     #[default]
     Outside = 0,
     Sequence = 1,
     Qualities = 2,
 }
 
-/// True if the next bytes go on in a line that began before them.
+/// Tells if a line that began before goes on, and its kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Torn {
     #[default]
     No = 0,
-    /// In a header, a comment or a `+` line.
+    /// Within a header, a comment or a `+` line.
     Head = 1,
-    /// In another line.
+    /// Within another line.
     Body = 2,
 }
 
 const STAGES: [Stage; 3] = [Stage::Outside, Stage::Sequence, Stage::Qualities];
 const TEARS: [Torn; 3] = [Torn::No, Torn::Head, Torn::Body];
 
-/// What a line is.
+/// Role of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     /// A header.
     Record,
-    /// A comment, a blank line, a `+` line, the rest of a header.
+    /// A comment, a blank line, a `+` line, or the rest of a header.
     Other,
-    /// A line that stands in no record, and is neither blank nor a comment.
+    /// A line outside records that is neither blank nor a comment.
     Stray,
     Sequence,
     Qualities,
 }
 
 impl LineState {
-    /// The state within the sequence of a record of FASTA.
+    /// Returns the state within the sequence of a FASTA record.
     pub(super) fn within_fasta() -> Self {
         LineState { stage: Stage::Sequence, ..Self::default() }
     }
 
-    /// True if no line and no record of FASTQ goes on.
+    /// Returns true if no line and no record of FASTQ goes on.
     pub fn is_between_records(&self) -> bool {
         self.stage == Stage::Outside && self.torn == Torn::No
     }
@@ -73,17 +73,17 @@ impl LineState {
         self.symbols
     }
 
-    /// True if a line goes on.
+    /// Returns true if a line goes on.
     pub fn is_torn(&self) -> bool {
         self.torn != Torn::No
     }
 
-    /// True if a header, a comment or a `+` line goes on.
+    /// Returns true if a header, a comment or a `+` line goes on.
     pub fn is_in_head(&self) -> bool {
         self.torn == Torn::Head
     }
 
-    /// The state behind the raw bytes of a block that begins in this one.
+    /// Returns the state behind the raw bytes of a block that begins in this state.
     pub fn behind(mut self, block: &[u8], kind: Kind) -> Self {
         for line in Lines(block) {
             self.next(kind, &line);
@@ -91,7 +91,7 @@ impl LineState {
         self
     }
 
-    /// Takes the next line, or the part of it that comes next, and says what it is.
+    /// Takes the next line, or the next part of a line, and returns its role.
     pub(super) fn next(&mut self, kind: Kind, line: &Line) -> Role {
         let (role, is_head) = match self.torn {
             Torn::Head => (Role::Other, true),
@@ -109,7 +109,7 @@ impl LineState {
         role
     }
 
-    /// What a whole line is if its first byte says so.
+    /// Returns the role of a whole line if its first byte tells it.
     fn head(&mut self, kind: Kind, line: &Line) -> Option<Role> {
         let first = line.bytes.first();
         match kind {
@@ -134,7 +134,7 @@ impl LineState {
         }
     }
 
-    /// What any other line is, or what goes on in it.
+    /// Returns the role of any other line, or of the rest of one.
     fn body(&mut self, kind: Kind, line: &Line) -> Role {
         if is_blank_line(line.bytes) {
             return Role::Other;
@@ -157,8 +157,7 @@ impl LineState {
         }
     }
 
-    /// The state at the start of a block of which the stream before it is not known, so that what
-    /// is likely does.
+    /// Returns a likely state for the start of a block if the stream before it is unknown.
     pub fn guess(block: &[u8], kind: Kind) -> Self {
         let mut lines = Lines(block);
         match kind {
@@ -172,7 +171,7 @@ impl LineState {
         }
     }
 
-    /// Appends it to a table.
+    /// Appends the state to a table.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         leb128::write(self.stage as usize + 3 * self.torn as usize, out);
         if self.has_symbols() {
@@ -180,7 +179,8 @@ impl LineState {
         }
     }
 
-    /// Reads what [`LineState::write`] wrote. `bases` are those of the record that goes on.
+    /// Reads a state that [`LineState::write`] wrote. `bases` is the number of bases so far in the
+    /// record that goes on.
     pub(crate) fn read(from: &mut &[u8], bases: u64) -> Result<Self, Flaw> {
         let number = leb128::read(from)?;
         let torn = *TEARS.get(number / 3).ok_or(UNKNOWN)?;
@@ -193,13 +193,13 @@ impl LineState {
         Ok(state)
     }
 
-    /// True if a number is written that does not follow from others.
+    /// Returns true if `symbols` is written, since it does not follow from other numbers.
     fn has_symbols(&self) -> bool {
         self.stage == Stage::Qualities
     }
 }
 
-/// Guesses by the first record of four lines that begins within the first four lines.
+/// Guesses the state by a record of four lines. It must begin at one of the first five lines.
 fn guess_fastq(lines: Lines) -> LineState {
     let mut rest = lines;
     let mut skipped: Vec<Line> = Vec::new();

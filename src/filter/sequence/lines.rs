@@ -1,15 +1,15 @@
-//! The lines of a block, and what they are.
+//! Lines of a block, and the classes of their bytes.
 
-/// What a block, or all of a file, holds.
+/// Kind of sequences in a block or a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Records of a header line that begins with `>` and lines of residues.
+    /// Records of a header line, which begins with `>`, and lines of residues.
     Fasta,
-    /// Records of lines: `@` and a name, residues, `+`, a quality for each residue.
+    /// Records of a line with `@` and a name, residues, a `+` line, and one quality per residue.
     Fastq,
 }
 
-/// A line without its end.
+/// Line without its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     pub bytes: &'a [u8],
@@ -18,7 +18,7 @@ pub(super) struct Line<'a> {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// The block ends first.
+    /// The block ends before the line does.
     None,
     Lf,
     CrLf,
@@ -32,19 +32,19 @@ impl Line<'_> {
         self.bytes.first() == Some(&byte)
     }
 
-    /// True if it begins with `mark`, perhaps behind a byte order mark.
+    /// Returns true if the line begins with `mark`. A byte order mark may be in front of it.
     pub fn is_header(&self, mark: u8) -> bool {
         let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.bytes);
         bytes.first() == Some(&mark)
     }
 
-    /// True if the first line of a block is likely to be the end of a header.
+    /// Returns true if the line, as the first of a block, is likely to be the end of a header.
     pub fn is_torn_header(&self) -> bool {
         !self.is_header(b'>') && !is_blank_line(self.bytes) && !is_residues(self.bytes)
     }
 }
 
-/// The lines of `block`. Behind a last line feed there is none.
+/// Iterator over the lines of a block. There is no line behind a line feed that ends the block.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Lines<'a>(pub &'a [u8]);
 
@@ -70,51 +70,52 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// Whether `byte` may stand for a base or an amino acid.
+/// Returns true if `byte` may stand for a base or an amino acid.
 #[inline]
 pub(super) fn is_residue(byte: u8) -> bool {
-    // Without branches, so that many are looked at together.
+    // There are no branches, so that the compiler can test many bytes at once.
     (byte | 0x20).wrapping_sub(b'a') < 26 || byte == b'*' || byte.wrapping_sub(b'-') < 2
 }
 
-/// Whether a line is one of residues: not empty, and nothing else in it.
+/// Returns true if a line has residues and nothing else.
 pub(super) fn is_residues(bytes: &[u8]) -> bool {
     !bytes.is_empty() && bytes.iter().fold(true, |sound, &byte| sound & is_residue(byte))
 }
 
-/// True if a byte in a line of a sequence is layout: a blank, a tab, VT, FF, or a CR.
+/// Returns true if a byte in a line of a sequence is layout: a space, a tab, VT, FF, or CR.
 #[inline]
 pub(super) fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte.wrapping_sub(b'\t') < 5
 }
 
-/// True if a line has nothing but blanks, or nothing at all.
+/// Returns true if a line is empty or has only blanks.
 pub(super) fn is_blank_line(bytes: &[u8]) -> bool {
     bytes.iter().all(|&byte| is_blank(byte))
 }
 
-/// True if a line has blanks.
+/// Returns true if a line has blanks.
 pub(super) fn has_blanks(bytes: &[u8]) -> bool {
     bytes.iter().fold(false, |any, &byte| any | is_blank(byte))
 }
 
-/// Bytes of a line that are no blanks.
+/// Counts the bytes of a line that are no blanks.
 pub(super) fn symbols(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| !is_blank(byte)).count()
 }
 
-/// Bytes of a line that are residues.
+/// Counts the bytes of a line that are residues.
 pub(super) fn residues(bytes: &[u8]) -> usize {
     bytes.iter().filter(|&&byte| is_residue(byte)).count()
 }
 
-/// The four lines of a record of FASTQ at the front of `lines`, and the lines behind them. Its two
-/// lines of symbols are of the same length, and have no blanks.
+/// Returns the four lines of the FASTQ record at the front of `lines`, and the lines behind them.
+/// The residues and the qualities must have the same length, and no blanks.
 pub(super) fn read<'a>(mut lines: Lines<'a>) -> Option<([Line<'a>; 4], Lines<'a>)> {
     let head = lines.next().filter(|head| head.begins(b'@'))?;
     let residues = lines.next().filter(|line| !line.begins(b'+') && !line.is_header(b'@'))?;
     let plus = lines.next().filter(|plus| plus.begins(b'+'))?;
-    // The qualities of no residues may be where the block ends, and then they are no line.
+    // If there are no residues, the block may end where the empty line of qualities would be. Then
+    // this is no record of four lines.
     let qualities = lines.next()?;
     let fit = qualities.bytes.len() == residues.bytes.len()
         && !has_blanks(residues.bytes)
@@ -122,8 +123,8 @@ pub(super) fn read<'a>(mut lines: Lines<'a>) -> Option<([Line<'a>; 4], Lines<'a>
     fit.then_some(([head, residues, plus, qualities], lines))
 }
 
-/// The lines behind a whole record of FASTQ at the front of `lines`, of which nine in ten bases
-/// are such.
+/// Returns the lines behind a whole FASTQ record at the front of `lines`. Nine in ten of its bases
+/// must be residues.
 pub(super) fn behind_record(mut lines: Lines) -> Option<Lines> {
     lines.next().filter(|head| head.is_header(b'@'))?;
     let mut bases = 0;
@@ -141,7 +142,7 @@ pub(super) fn behind_record(mut lines: Lines) -> Option<Lines> {
     }
     let mut left = bases + odd;
     if left == 0 {
-        // The empty line of its qualities.
+        // Skips the empty line of its qualities.
         let rest = lines;
         return Some(if lines.next()?.bytes.is_empty() { lines } else { rest });
     }

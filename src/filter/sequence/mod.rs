@@ -1,5 +1,5 @@
-//! Sequences: FASTA and FASTQ taken apart, so that what is sorted and searched is residues.
-//! FORMAT.md section 12.8.
+//! Sequences: FASTA and FASTQ taken apart into residues, which are sorted and searched, and all
+//! else. FORMAT.md section 12.8.
 //!
 //! raw block -> [`split`] -> text, [`Layout`] -> [`join`] -> raw block. The *text* is
 //!
@@ -11,29 +11,32 @@
 //! | the qualities of FASTQ | all above 127 |
 //! | the blanks in lines of residues | all above 127 |
 //!
-//! The first two are what is searched; a pattern of residues is found across line ends and blanks,
-//! in either case, and never across records. A line within a record is never left out of it: a byte
-//! that is neither a residue nor a blank stands in the text as itself, where no pattern of residues
-//! crosses it. The layout has the lengths of the lines, their ends, the blanks in them, and where
-//! letters were small: a few bytes for a record. It maps positions to and from raw offsets in
-//! logarithmic time. Taking apart and putting together is one pass over the block each.
+//! The first two parts are searched. A pattern of residues is found across line ends and blanks and
+//! in either case, but never across records. A line within a record is always part of its sequence.
+//! If it has a byte that is neither a residue nor a blank, this byte is in the text as itself, and
+//! no pattern of residues crosses it.
 //!
-//! What a line is follows from the lines before it, so a block is taken apart by the [`LineState`]
-//! at its start.
+//! The layout has the lengths of the lines, their ends, the positions of blanks, and the stretches
+//! of small letters. This is a few bytes per record. It maps positions in the text to raw offsets
+//! and back, in logarithmic time. Taking apart and putting together are one pass over the block
+//! each.
+//!
+//! The kind of a line follows from the lines before it. A block is therefore taken apart by the
+//! [`LineState`] at its start.
 //!
 //! | file | job |
 //! |---|---|
 //! | `detect` | is a block one of sequences, and where may it be cut? |
-//! | `lines`, `line_state` | its lines, and what each of them is |
+//! | `lines`, `line_state` | its lines, and the role of each |
 //! | `odd_bytes` | bytes in lines of residues that are no residues, for a warning |
-//! | `units` | lines in a row, and the records that they are of |
+//! | `units` | lines in a row, and their records |
 //! | `split_records`, `join_lines` | raw block -> text and layout, and back |
 //! | `line_layout` | the layout |
 //! | `raw_parts` | a range of the raw block, from parts of the text |
 //! | `record_list` | the names of records, and the numbers of `.fai` |
-//! | `contribution` | what a block adds to a stream |
-//! | `cover` | ascending stretches in it, such as those of small letters |
-//! | `entry_room` | how many entries it may have |
+//! | `contribution` | the numbers that a block adds to those of its stream |
+//! | `cover` | ascending stretches in a block, such as those of small letters |
+//! | `entry_room` | the limit of the number of units and stretches |
 //! | `unlike` | why a text that begins like FASTA or FASTQ is taken for neither |
 //! | `others` | bytes that are no residues, above 127 |
 

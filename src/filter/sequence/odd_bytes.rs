@@ -1,17 +1,17 @@
-//! Bytes of a stream of sequences that a search by sequence does not find, or not as a residue:
-//! they are counted, and the first is named, so that a person hears of it.
+//! Warning about bytes that a search by sequence does not find, or not as a residue. They are
+//! counted, and the first one is named.
 
 use super::line_state::{LineState, Role};
 use super::lines::{BYTE_ORDER_MARK, Kind, Lines, is_blank, is_residue, is_residues};
 
-/// What is odd in the blocks of a stream that have been [added](Self::add), and the state behind
-/// them.
+/// Odd bytes and lines of the blocks that were [added](Self::add), and the state behind these
+/// blocks.
 #[derive(Debug, Default)]
 pub struct OddBytes {
     state: LineState,
-    /// Line feeds so far.
+    /// Number of line feeds so far.
     lines: u64,
-    /// The name of the last record, as long as it may be needed.
+    /// Name of the last record. It is kept until the first odd byte is found.
     name: Vec<u8>,
     bytes: u64,
     first_byte: Option<OddByte>,
@@ -27,7 +27,7 @@ struct OddByte {
 }
 
 impl OddBytes {
-    /// The state behind the blocks so far.
+    /// Returns the state behind the blocks added so far.
     pub fn state(&self) -> LineState {
         self.state
     }
@@ -50,7 +50,7 @@ impl OddBytes {
             }
             self.lines += 1;
         }
-        // The last line goes on in the next block.
+        // The last line goes on in the next block, and is counted there.
         self.lines -= u64::from(!block.is_empty() && !block.ends_with(b"\n"));
         if let Some(header) = header
             && self.first_byte.is_none()
@@ -72,7 +72,7 @@ impl OddBytes {
         }
     }
 
-    /// A sentence about them, if there are any.
+    /// Returns a sentence about odd bytes and lines, if there are any.
     pub fn warning(&self) -> Option<String> {
         let bytes = self.first_byte.as_ref().map(|first| {
             let OddByte { byte, line, record } = first;
@@ -99,8 +99,8 @@ impl OddBytes {
     }
 }
 
-/// The name in a header line: its first word behind the mark, which may stand behind a byte order
-/// mark.
+/// Returns the name in a header line: the first word behind the mark. A byte order mark may be in
+/// front of the mark.
 pub(crate) fn name_in(header: &[u8]) -> &[u8] {
     let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
     let behind = header.get(1..).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Bytes that are no residues, moved above 127 so that no pattern of residues is found in them.
+//! Bytes beside the sequences, mapped above 127 so that no pattern of residues is found in them.
+//! FORMAT.md section 12.8.
 //!
 //! | byte | becomes |
 //! |---|---|
@@ -9,18 +10,19 @@
 use super::cover::{Cover, CoverWriter};
 use crate::base::error::Flaw;
 
-/// In front of a byte that was above 127.
+/// Escape in front of a byte that was above 127.
 const HIGH: u8 = 0x80;
-/// In front of a byte that was 0 or 1.
+/// Escape in front of a byte that was 0 or 1.
 const LOW: u8 = 0x81;
 
-/// Bytes that are looked at together.
+/// Number of bytes that are examined together.
 const PIECE: usize = 64;
 
 const NOT_ABOVE: Flaw = Flaw("a byte beside the sequences of a block is one of sequences");
 const ESCAPE: Flaw = Flaw("an escaped byte beside the sequences of a block is none");
 
-/// Appends `bytes` to `text`, and says in `escaped` which of them, counted from `from`, take two.
+/// Appends `bytes` to `text`, and adds to `escaped` the positions of those that take two bytes. The
+/// first byte has position `from`.
 pub(super) fn write(bytes: &[u8], from: usize, text: &mut Vec<u8>, escaped: &mut CoverWriter) {
     for (number, piece) in bytes.chunks(PIECE).enumerate() {
         if piece.iter().fold(true, |plain, &byte| plain & (2..128).contains(&byte)) {
@@ -37,14 +39,15 @@ pub(super) fn write(bytes: &[u8], from: usize, text: &mut Vec<u8>, escaped: &mut
     }
 }
 
-/// A part of a line beside the sequences as it stands in the text.
+/// Returns a part of a line beside the sequences as it is in the text.
 pub fn mapped(bytes: &[u8]) -> Vec<u8> {
     let mut text = Vec::new();
     write(bytes, 0, &mut text, &mut CoverWriter::default());
     text
 }
 
-/// Restores `text` in place, which holds as many bytes as it says and `escaped` asks for.
+/// Restores `text` in place. The caller checks that its length is that of the restored bytes and
+/// the escapes in front of `escaped` bytes.
 pub(super) fn restore(text: &mut [u8], escaped: &Cover) -> Result<(), Flaw> {
     let mut from = 0;
     let mut to = 0;
@@ -64,7 +67,7 @@ pub(super) fn restore(text: &mut [u8], escaped: &Cover) -> Result<(), Flaw> {
     lower(text, from, to, text.len() - from)
 }
 
-/// Moves `len` bytes from `from` to `to`, and below 128.
+/// Moves `len` bytes from `from` to `to`, and clears their top bits.
 fn lower(text: &mut [u8], from: usize, to: usize, len: usize) -> Result<(), Flaw> {
     text.copy_within(from..from + len, to);
     let mut sound = true;

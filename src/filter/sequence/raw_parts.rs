@@ -1,5 +1,5 @@
-//! A range of a raw block, put together from parts of the text: who reads a few lines of a block
-//! that is indexed decodes nothing else of it.
+//! A range of a raw block, put together from parts of the text. To read a few lines of an indexed
+//! block, only these parts are decoded.
 
 use super::line_layout::Layout;
 use super::record_list::unmapped;
@@ -7,36 +7,37 @@ use super::units::{Lead, UnitRow};
 use crate::base::error::Flaw;
 use std::ops::Range;
 
-/// A range of a raw block as the parts of the text that it is made of.
+/// A range of a raw block, as parts of the text and line ends.
 #[derive(Debug)]
 pub struct RawParts {
     parts: Vec<RawPart>,
-    /// The ranges of the text that are needed, none of them empty, each to be read by itself.
+    /// Ranges of the text to read. None is empty, and each is read alone.
     pub texts: Vec<Range<usize>>,
 }
 
-/// Bytes that follow each other in a raw block.
+/// Consecutive bytes of a raw block.
 #[derive(Debug)]
 enum RawPart {
-    /// Bytes of a range of the text, as they are mapped: which range, and what of it.
+    /// Residues: the index of a range in `texts`, and the part of this range.
     Residues(usize, Range<usize>),
-    /// The same of a line beside the sequences.
+    /// Mapped bytes beside the sequences: the index of a range in `texts`, and the part of this
+    /// range.
     Other(usize, Range<usize>),
-    /// A part of a line's end.
+    /// Part of a line end.
     End(&'static [u8]),
 }
 
-/// Where the bytes of a line stand in the text.
+/// Position of the first byte of a line.
 #[derive(Clone, Copy)]
 enum LineBytes {
-    /// Among the bytes of headers and the like, qualities and blanks, which are numbered together.
+    /// Counted in the bytes of heads, qualities and blanks, in this order.
     Other(usize),
-    /// Among those of the lines of sequences.
+    /// Counted in the bytes of the lines of sequences.
     Sequence(usize),
 }
 
 impl Layout {
-    /// The parts of a range of the raw block, which is within it.
+    /// Returns the parts of a range of the raw block. The range must be within the block.
     pub fn raw_parts(&self, range: Range<usize>) -> RawParts {
         let parts = RawParts { parts: Vec::new(), texts: Vec::new() };
         let mut writer = PartWriter { layout: self, range: range.clone(), parts };
@@ -58,7 +59,7 @@ struct PartWriter<'a> {
 }
 
 impl PartWriter<'_> {
-    /// Adds what is wanted of a unit that stands there once.
+    /// Adds the wanted bytes of a unit, which occurs once.
     fn unit(&mut self, UnitRow { before, unit, .. }: &UnitRow) {
         let layout = self.layout;
         let mut line = before.lines;
@@ -76,7 +77,7 @@ impl PartWriter<'_> {
             self.line(at, line + 2, LineBytes::Other(qualities), unit.line_bytes);
             return;
         }
-        // The last line that begins at or before the range.
+        // Finds the last line that begins at or before the range.
         let width = unit.line_width();
         let mut first = 0;
         let mut behind = unit.line_bytes.div_ceil(width);
@@ -102,8 +103,8 @@ impl PartWriter<'_> {
         }
     }
 
-    /// Adds what is wanted of a line of so many bytes that begins at a raw offset, and its end.
-    /// Gives the raw offset behind it.
+    /// Adds the wanted bytes of a line and of its end. The line begins at the raw offset `at`, and
+    /// has `len` bytes. Returns the raw offset behind its end.
     fn line(&mut self, at: usize, line: usize, bytes: LineBytes, len: usize) -> usize {
         let wanted = self.wanted(at, len);
         match bytes {
@@ -124,21 +125,21 @@ impl PartWriter<'_> {
         at + len + end.len()
     }
 
-    /// The part of `len` bytes at a raw offset that is wanted.
+    /// Returns the wanted part of the `len` bytes at the raw offset `at`.
     fn wanted(&self, at: usize, len: usize) -> Range<usize> {
         let within = |offset: usize| offset.clamp(at, at + len) - at;
         within(self.range.start)..within(self.range.end)
     }
 
-    /// Adds bytes beside the sequences, by their numbers among these.
+    /// Adds bytes beside the sequences. `bytes` counts these bytes.
     fn other(&mut self, bytes: Range<usize>) {
         let text = self.layout.other(bytes.start)..self.layout.other(bytes.end);
         let (number, within) = self.text(text);
         self.parts.parts.push(RawPart::Other(number, within));
     }
 
-    /// Adds bytes of lines of sequences, by their numbers among these: residues, and the blanks
-    /// among them.
+    /// Adds bytes of lines of sequences: residues, and the blanks among them. `bytes` counts the
+    /// bytes of these lines.
     fn sequence(&mut self, bytes: Range<usize>) {
         let layout = self.layout;
         let mut at = bytes.start;
@@ -157,14 +158,14 @@ impl PartWriter<'_> {
         self.residues(at..bytes.end);
     }
 
-    /// Adds bytes of a line that have no blanks among them.
+    /// Adds bytes of lines of sequences that have no blanks among them.
     fn residues(&mut self, bytes: Range<usize>) {
         if bytes.is_empty() {
             return;
         }
         let layout = self.layout;
         let residue = bytes.start - layout.blanks.covered_before(bytes.start);
-        // Each record that has begun has a `0A` in front of its residues.
+        // Each record up to here has a `0A` in front of its residues.
         let row = layout.units.find(bytes.start, |totals| totals.line_bytes);
         let records = row.map_or(0, |UnitRow { before, unit, .. }| {
             before.records + usize::from(unit.begins_record())
@@ -174,7 +175,8 @@ impl PartWriter<'_> {
         self.parts.parts.push(RawPart::Residues(number, within));
     }
 
-    /// Has a range of the text read: with the last one where it follows that.
+    /// Adds a range of the text to `texts`, joined with the last one if it follows it. Returns its
+    /// index in `texts`, and its place in that range.
     fn text(&mut self, range: Range<usize>) -> (usize, Range<usize>) {
         let texts = &mut self.parts.texts;
         match texts.last_mut() {
@@ -188,10 +190,10 @@ impl PartWriter<'_> {
 }
 
 impl RawParts {
-    /// The range, given the ranges of the text.
+    /// Returns the range of the raw block, given the bytes of `self.texts`.
     ///
     /// # Errors
-    /// A [`Flaw`] where they are not as long as they must be.
+    /// A [`Flaw`] if they are too short.
     pub fn join(&self, texts: &[Vec<u8>], layout: &Layout) -> Result<Vec<u8>, Flaw> {
         const SIZE: Flaw = Flaw("the text of a block is shorter than its layout says");
         let mut raw = Vec::new();

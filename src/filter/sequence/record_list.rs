@@ -1,7 +1,6 @@
-//! The records of a stream, gathered block by block: their names, and the numbers that a `.fai`
-//! file has of them.
+//! Records of a stream, gathered block by block: their names, and the numbers of a `.fai` file.
 //!
-//! A record that goes on in the next block is one: [`RecordList::add`] puts its parts together.
+//! The parts of a record in consecutive blocks are joined by [`RecordList::add`].
 
 use super::line_layout::{Layout, Record};
 use super::lines::Kind;
@@ -9,20 +8,20 @@ use super::odd_bytes::name_in;
 use std::mem;
 use std::ops::Range;
 
-/// Maximum number of records that a frame lists: its writer keeps them until the end of the frame.
+/// Maximum number of records that a frame lists. Its writer keeps them until the end of the frame.
 pub const MOST_LISTED: usize = 1 << 16;
 
-/// A block whose records are listed has at most so many bytes from its first header to its last.
+/// Maximum number of bytes from the first header of a block to its last, if its records are listed.
 const MOST_HEADERS: usize = 16 << 20;
 
-/// A record. Offsets count in the raw bytes of the stream.
+/// Record of a stream. Offsets count in the raw bytes of the stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedRecord {
     /// The first word of the header line, without its mark.
     pub name: Vec<u8>,
     /// Number of residues.
     pub length: u64,
-    /// Offset of the first residue, or of where it would be.
+    /// Offset of the first residue, or of the place for it if there is none.
     pub offset: u64,
     /// Residues in each line but the last; 0 if there are none.
     pub line_bases: u64,
@@ -34,33 +33,35 @@ pub struct ListedRecord {
     pub is_regular: bool,
 }
 
-/// The part of a record that stands in one block.
+/// Part of a record in one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct RecordPart {
     record: ListedRecord,
-    /// Residues in the last line so far, and its bytes.
+    /// Residues in the last line so far.
     last_line: u64,
+    /// Bytes of the last line so far.
     last_width: u64,
     /// True if the last line goes on in the next block.
     is_torn: bool,
 }
 
-/// The records of a block. Offsets count from the start of the block.
+/// Records of a block. Offsets count from the start of the block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockRecords {
-    /// The part of the record that goes on from the block before, and the rest of its header.
+    /// Part of the record that goes on from the block before.
     continued: RecordPart,
+    /// Rest of the header that goes on from the block before.
     header_rest: Vec<u8>,
-    /// The records that begin in the block.
+    /// Records that begin in the block.
     records: Vec<RecordPart>,
-    /// The last header of the stream so far, if it goes on in the next block, as far as this block
-    /// has it.
+    /// The part in this block of the stream's last header, if the header goes on in the next block.
     open_header: Option<Vec<u8>>,
 }
 
 impl BlockRecords {
-    /// The text positions of the header lines of a block, and of all that stands between them, from
-    /// the rest of a header on with which it begins. `None` if the layout contradicts itself.
+    /// Returns the text positions of the header lines of a block, from the first to the last, with
+    /// everything between them. If the block begins with the rest of a header, this is the first.
+    /// `None` if the layout contradicts itself.
     pub fn headers(layout: &Layout, begins_in_header: bool) -> Option<Range<usize>> {
         let rest = if begins_in_header { layout.first_head() } else { 0..0 };
         let last = layout.records();
@@ -72,7 +73,8 @@ impl BlockRecords {
         Some(first..end)
     }
 
-    /// The records of a block with this text, unless there are more than a frame lists.
+    /// Returns the records of a block with this text. `None` if there are more than a frame lists,
+    /// or the layout does not fit.
     pub fn listed(layout: &Layout, text: &[u8], begins_in_header: bool) -> Option<Self> {
         let headers = Self::headers(layout, begins_in_header)?;
         if layout.records() > MOST_LISTED || headers.len() > MOST_HEADERS {
@@ -82,7 +84,8 @@ impl BlockRecords {
     }
 
     /// Gathers the records of a block. `heads` is the text from the first header line to the last,
-    /// as [`BlockRecords::headers`] gives its place. `None` if the layout does not fit it.
+    /// at the positions that [`BlockRecords::headers`] returns. `None` if the layout does not fit
+    /// it.
     pub fn new(layout: &Layout, heads: &[u8], begins_in_header: bool) -> Option<Self> {
         let count = layout.records();
         let headers = Self::headers(layout, begins_in_header)?;
@@ -119,7 +122,7 @@ impl BlockRecords {
         self.records.len()
     }
 
-    /// Bytes of all names, and of the header lines that are not whole.
+    /// Returns the number of bytes of all names, and of the header lines that are not whole.
     pub fn name_bytes(&self) -> usize {
         let names: usize = self.records.iter().map(|part| part.record.name.len()).sum();
         names + self.header_rest.len() + self.open_header.as_ref().map_or(0, Vec::len)
@@ -144,7 +147,8 @@ impl RecordPart {
         }
     }
 
-    /// Adds what stands of the record in the next block, which begins at an offset of the stream.
+    /// Adds the part of the record in the next block, which begins at the offset `start` of the
+    /// stream.
     fn go_on(&mut self, start: u64, part: RecordPart) {
         let RecordPart { record: more, last_line, last_width, is_torn } = part;
         let record = &mut self.record;
@@ -154,7 +158,7 @@ impl RecordPart {
         if more.length == 0 {
             return;
         }
-        // What comes first is the rest of a line.
+        // The part begins with the rest of a line.
         let line_goes_on = was_torn && more.offset == 0;
         let offset = start + more.offset;
         let is_one_line = more.length == last_line;
@@ -174,7 +178,7 @@ impl RecordPart {
         } else {
             let is_like_before =
                 more.line_bases == record.line_bases && more.line_width == record.line_width;
-            // Where the next line is if nothing stands between.
+            // Offset of the next line if no other line is between.
             let next = record.offset + record.length / record.line_bases.max(1) * record.line_width;
             record.is_regular &= self.last_line == record.line_bases
                 && offset == next
@@ -194,21 +198,21 @@ impl RecordPart {
     }
 }
 
-/// The records of a stream so far.
+/// Records of a stream so far.
 #[derive(Clone, Debug, Default)]
 pub struct RecordList {
     parts: Vec<RecordPart>,
-    /// The last header line, if it goes on.
+    /// Last header line, if it goes on in the next block.
     open_header: Option<Vec<u8>>,
 }
 
 impl RecordList {
-    /// True if the stream so far ends within a header.
+    /// Returns true if the stream so far ends within a header.
     pub fn ends_in_header(&self) -> bool {
         self.open_header.is_some()
     }
 
-    /// Adds those of the next block, which begins at an offset of the stream.
+    /// Adds the records of the next block, which begins at the offset `start` of the stream.
     pub fn add(&mut self, start: u64, block: BlockRecords) {
         let BlockRecords { continued, header_rest, records, open_header } = block;
         if let Some(last) = self.parts.last_mut() {
@@ -229,7 +233,7 @@ impl RecordList {
         self.parts.len()
     }
 
-    /// The records in order, of a stream of `kind`.
+    /// Returns the records in order, for a stream of `kind`.
     pub fn finish(self, kind: Kind) -> Vec<ListedRecord> {
         let mut records: Vec<_> = self.parts.into_iter().map(|part| part.record).collect();
         for record in &mut records {
@@ -240,7 +244,7 @@ impl RecordList {
     }
 }
 
-/// The header line of a record in the text of a block as it is in the file.
+/// Restores a header line from its mapped bytes in the text of a block.
 pub fn unmapped(header: &[u8]) -> Vec<u8> {
     let mut raw = Vec::new();
     let mut rest = header.iter();

@@ -1,4 +1,4 @@
-//! Raw block -> text and layout.
+//! Raw block -> text and layout, in one pass.
 
 use super::cover::CoverWriter;
 use super::line_layout::{Covers, Layout};
@@ -9,11 +9,11 @@ use super::units::{Lead, LineUnit, UnitsWriter};
 use crate::base::allocation;
 use crate::base::error::Flaw;
 
-/// Takes `block` apart, which begins in the state `start`. The text is larger than the block where
-/// it has many bytes above 127 beside its sequences.
+/// Takes apart `block`, which begins in the state `start`. The text is larger than the block if
+/// many bytes beside the sequences are above 127.
 ///
 /// # Errors
-/// [`Flaw::NO_MEMORY`].
+/// [`Flaw::NO_MEMORY`] if there is no memory.
 pub fn split(block: &[u8], kind: Kind, start: LineState) -> Result<(Vec<u8>, Layout), Flaw> {
     let mut split = RecordSplit::new(block.len())?;
     let mut state = start;
@@ -46,14 +46,16 @@ struct RecordSplit {
     line: usize,
     ends: bool,
     crlf: CoverWriter,
-    /// Small letters, by their positions in the text.
+    /// Small letters, by text position.
     small: CoverWriter,
-    /// Blanks, by their places in the lines of sequences, of which there are so many bytes.
+    /// Blanks, as positions in the bytes of the lines of sequences.
     blank: CoverWriter,
+    /// Bytes of the lines of sequences so far.
     line_bytes: usize,
     units: UnitsWriter,
-    /// The unit that may go on, and the bytes of its last line.
+    /// Unit that may go on.
     unit: LineUnit,
+    /// Bytes of the last line of this unit.
     last_line: usize,
     size: usize,
 }
@@ -103,7 +105,7 @@ impl RecordSplit {
         [head, residues, plus, qualities].iter().for_each(|line| self.end(line.end));
     }
 
-    /// A line in front of a unit.
+    /// Adds a line that begins a unit.
     fn head(&mut self, lead: Lead, line: Line) {
         self.flush();
         self.unit = LineUnit { lead, lead_len: line.bytes.len(), ..LineUnit::default() };
@@ -133,7 +135,8 @@ impl RecordSplit {
         self.end(line.end);
     }
 
-    /// Adds a line to the unit, or begins another unit of the same kind of lines.
+    /// Adds a line to the unit, or begins another unit of the same kind of lines if the width
+    /// changes.
     fn add_line(&mut self, len: usize) {
         let goes_on = self.last_line == self.unit.width && len <= self.unit.width;
         if self.unit.line_bytes > 0 && !goes_on {
@@ -154,7 +157,7 @@ impl RecordSplit {
         }
     }
 
-    /// Appends a line of a sequence to the text, in upper case.
+    /// Appends a line of a sequence to the text, in upper case and without blanks.
     fn residues(&mut self, line: &[u8]) {
         if lines::has_blanks(line) {
             let symbols = self.without_blanks(line);
@@ -165,7 +168,7 @@ impl RecordSplit {
         self.line_bytes += line.len();
     }
 
-    /// Sets the blanks of a line apart, and gives what is left of it.
+    /// Collects the blanks of a line, and returns the other bytes.
     #[cold]
     fn without_blanks(&mut self, line: &[u8]) -> Vec<u8> {
         let mut symbols = Vec::new();
@@ -197,7 +200,8 @@ impl RecordSplit {
         }
     }
 
-    /// Marks are neither small nor not: they do not end a stretch.
+    /// Adds the stretches of small letters of a line. Bytes that are no letters do not end a
+    /// stretch.
     #[cold]
     fn small_among(&mut self, line: &[u8], from: usize) {
         let mut open = None;

@@ -65,7 +65,7 @@ fn blocks() -> Vec<(Kind, Vec<u8>)> {
     blocks
 }
 
-/// Each block three times over with some bytes changed, taken out or put in, cut at both ends.
+/// Each block three times, with some bytes changed, taken out or put in, and cut at both ends.
 fn mutations(blocks: &[(Kind, Vec<u8>)]) -> Vec<(Kind, Vec<u8>)> {
     const BYTES: &[u8] = b"\n\n\r>@+ACGTacgt;*-. \t 1?~\x00\x01\x0B\x7F\x80\xFF";
     let mut changed = Vec::new();
@@ -109,7 +109,7 @@ fn any_range_is_put_together_from_parts_of_the_text() {
     }
 }
 
-/// A block taken apart and put together, by way of its parameters.
+/// Takes a block apart, and puts it together again by way of its parameters.
 fn round_trip(block: &[u8], kind: Kind, start: LineState) -> (Vec<u8>, Layout) {
     let (text, layout) = split(block, kind, start).unwrap();
     let mut side = Vec::new();
@@ -124,7 +124,7 @@ fn round_trip(block: &[u8], kind: Kind, start: LineState) -> (Vec<u8>, Layout) {
     (text, layout)
 }
 
-/// Where each byte of the searched text stands in `block`, by looking.
+/// Checks the maps for each byte of the searched text against the bytes of `block`.
 fn agree(block: &[u8], text: &[u8], layout: &Layout) {
     let searched = &text[..layout.sequence_size()];
     assert!(text[layout.sequence_size()..].iter().all(|&byte| byte > 127));
@@ -366,12 +366,12 @@ fn blocks_are_cut_where_nothing_is_torn() {
     }
 }
 
-/// A stream in blocks, each taken apart by the state behind the ones before, has the records of the
-/// stream as one block.
+/// A stream in blocks has the same records as in one block. Each block is taken apart by the state
+/// behind the blocks before it.
 #[test]
 fn blocks_of_any_size_have_the_records_of_the_stream() {
     for (kind, stream) in blocks().into_iter().filter(|(_, stream)| !stream.is_empty()) {
-        // A byte order mark is not torn by blocks as they are cut.
+        // A real cut never tears a byte order mark, but these do.
         if stream.contains(&0xEF) {
             continue;
         }

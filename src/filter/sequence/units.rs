@@ -1,7 +1,8 @@
-//! The lines of a block, in units: a record, a part of one, or another line, with the lines of
-//! residues that follow. FORMAT.md section 12.8.
+//! Lines of a block, grouped in units. FORMAT.md section 12.8.
 //!
-//! Equal units stand once. As in `cover`, there are landmarks.
+//! A unit is a record, a part of one, or another line, with the lines of residues that follow it.
+//! Equal consecutive units are stored once, with their number. Every 32nd unit has a landmark, from
+//! which a lookup starts (see `cover`).
 
 use super::entry_room::EntryRoom;
 use crate::base::error::Flaw;
@@ -10,17 +11,17 @@ use crate::coder::range_coder::{BinaryCoder, RangeDecoder, RangeEncoder};
 use crate::coder::{BitTree, NumberModel};
 use std::array::from_fn;
 
-/// Units between two landmarks.
+/// Number of stored units from one landmark to the next.
 const STEP: usize = 32;
 
 const MISFIT: Flaw = Flaw("the lines in the layout of sequences do not add up to the block");
 const LEAD: Flaw = Flaw("the layout of sequences has a unit of an unknown kind");
 const WIDTH: Flaw = Flaw("a line in the layout of sequences has an impossible width");
 
-/// What stands in front of a unit's residues.
+/// Line in front of a unit's residues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Lead {
-    /// Nothing: the lines go on, in another width.
+    /// None: the lines of the unit before go on, in another width.
     #[default]
     None = 0,
     /// A line that begins no record.
@@ -29,42 +30,42 @@ pub(super) enum Lead {
     Record = 2,
     /// A line that begins a record of FASTQ: one line of bases, one of `+`, one of qualities.
     Read = 3,
-    /// Nothing: the lines are qualities.
+    /// None: the lines are qualities.
     Qualities = 4,
 }
 
-/// Some lines.
+/// Unit: a line in front, and the lines behind it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LineUnit {
     pub lead: Lead,
-    /// Bytes of the line in front, its end not counted.
+    /// Bytes of the line in front, without its end.
     pub lead_len: usize,
-    /// Bytes of the lines behind it, blanks and all: of a sequence, or at [`Lead::Qualities`] of
-    /// qualities.
+    /// Bytes of the lines behind it, with blanks. They are of a sequence, or with
+    /// [`Lead::Qualities`] of qualities.
     pub line_bytes: usize,
-    /// Bytes of each line but the last; at [`Lead::Read`] those of the `+` line.
+    /// Bytes of each of these lines but the last. With [`Lead::Read`], bytes of the `+` line.
     pub width: usize,
 }
 
-/// How many of each there are in some lines.
+/// Numbers of lines, records and bytes in some lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Totals {
     pub lines: usize,
     pub records: usize,
-    /// Bytes of the lines of sequences, blanks and all.
+    /// Bytes of the lines of sequences, with blanks.
     pub line_bytes: usize,
-    /// Bytes of headers and other lines, but for qualities.
+    /// Bytes of headers and other lines, without qualities.
     pub heads: usize,
     pub qualities: usize,
 }
 
 impl Totals {
-    /// All bytes but line ends.
+    /// Returns the number of bytes, without line ends.
     pub fn bytes(&self) -> usize {
         self.line_bytes + self.heads + self.qualities
     }
 
-    /// These and `times` those of a unit.
+    /// Returns these totals and `times` those of a unit.
     pub fn and(&self, unit: &Totals, times: usize) -> Totals {
         Totals {
             lines: self.lines + unit.lines * times,
@@ -94,17 +95,18 @@ impl LineUnit {
         }
     }
 
-    /// True if there is a line in front.
+    /// Returns true if the unit has a line in front.
     pub fn has_lead(&self) -> bool {
         matches!(self.lead, Lead::Other | Lead::Record | Lead::Read)
     }
 
-    /// True if there are lines of a width, or a `+` line.
+    /// Returns true if the unit has lines of a width, or a `+` line.
     fn has_width(&self) -> bool {
         self.line_bytes > 0 || self.lead == Lead::Read
     }
 
-    /// Whether there is something in it, in lines that are not longer than their width.
+    /// Returns true if the unit has a line, and its lines of a width, if any, have a width from 1
+    /// to `line_bytes`. A unit of [`Lead::Read`] is always possible.
     fn is_possible(&self) -> bool {
         match (self.lead, self.line_bytes) {
             (Lead::Read, _) => true,
@@ -117,28 +119,28 @@ impl LineUnit {
         matches!(self.lead, Lead::Record | Lead::Read)
     }
 
-    /// Bytes of each line but the last, at least 1.
+    /// Returns the bytes of each line but the last, at least 1.
     pub fn line_width(&self) -> usize {
         (if self.lead == Lead::Read { self.line_bytes } else { self.width }).max(1)
     }
 }
 
-/// The models of the numbers of units.
+/// Models of the numbers of units.
 struct UnitModels {
     lead: LeadModel,
     times: NumberModel,
-    /// By the lead: Lead_Size, Line_Bytes and Width.
+    /// Models of Lead_Size, Line_Bytes and Width, for each lead.
     of_lead: [[LengthModel; 3]; 5],
 }
 
-/// The model of the leads, which are four unless the layout is extended.
+/// Model of the leads. There are four, or five if the layout is extended.
 enum LeadModel {
     Plain(BitTree<2>),
     Extended(BitTree<3>),
 }
 
 impl LeadModel {
-    /// Encodes `lead`, or decodes one whatever `lead` is.
+    /// Encodes `lead`, or decodes a lead and ignores `lead`.
     fn code(&mut self, lead: Lead, coder: &mut impl BinaryCoder) -> Result<Lead, Flaw> {
         let number = match self {
             LeadModel::Plain(tree) => tree.code(lead as usize % 4, coder),
@@ -148,14 +150,14 @@ impl LeadModel {
     }
 }
 
-/// A length, which is often one of the last ones.
+/// Model of a length, which is often one of the last four.
 struct LengthModel {
     recent: [usize; 4],
     which: BitTree<3>,
     number: NumberModel,
 }
 
-/// None of the recent ones.
+/// Code of a length that is not recent.
 const NEW: usize = 4;
 
 impl LengthModel {
@@ -163,7 +165,7 @@ impl LengthModel {
         LengthModel { recent: [0; 4], which: BitTree::new(), number: NumberModel::new() }
     }
 
-    /// Encodes `length`, or decodes one whatever `length` is.
+    /// Encodes `length`, or decodes a length and ignores `length`.
     fn code(&mut self, length: usize, coder: &mut impl BinaryCoder) -> Result<usize, Flaw> {
         let which = self.recent.iter().position(|&recent| recent == length).unwrap_or(NEW);
         let length = match self.which.code(which, coder) {
@@ -187,7 +189,7 @@ impl UnitModels {
         UnitModels { lead, times: NumberModel::new(), of_lead }
     }
 
-    /// Encodes a unit, or decodes one whatever this one is.
+    /// Encodes a unit, or decodes a unit and ignores `unit` and `times`.
     fn code(
         &mut self,
         unit: &LineUnit,
@@ -202,7 +204,7 @@ impl UnitModels {
         unit.width = match (unit.has_width(), lead) {
             (false, _) => 0,
             (true, Lead::Read) => widths.code(unit.width, coder)?,
-            // 0 stands for one line, whose length is coded once.
+            // 0 stands for a single line: its width is its length, which is coded already.
             (true, _) => match widths.code(unit.width % unit.line_bytes, coder)? {
                 0 => unit.line_bytes,
                 width => width,
@@ -214,14 +216,14 @@ impl UnitModels {
 
 const LEADS: [Lead; 5] = [Lead::None, Lead::Other, Lead::Record, Lead::Read, Lead::Qualities];
 
-/// Values of the tag that a lead is in.
+/// Multiplier of Lead_Size in a unit's tag, which also has the lead.
 const TAGS: usize = 8;
 
-/// All units of a block.
+/// Units of a block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Units {
     pub count: usize,
-    /// Of each [`TAGS`] * Lead_Size + Lead, Line_Bytes, Width if there is one, and Times, as
+    /// For each unit [`TAGS`] * Lead_Size + Lead, Line_Bytes, Width if it has one, and Times, as
     /// varints.
     bytes: Vec<u8>,
     landmarks: Vec<BeforeUnit>,
@@ -234,7 +236,7 @@ struct BeforeUnit {
     before: Totals,
 }
 
-/// A unit, how often it stands there, and what comes before it.
+/// Unit with its number of repetitions and the totals before it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct UnitRow {
     pub before: Totals,
@@ -243,13 +245,13 @@ pub(super) struct UnitRow {
 }
 
 impl Units {
-    /// Bytes of memory beside itself.
+    /// Returns its memory in bytes, without the struct itself.
     pub fn memory(&self) -> usize {
         self.bytes.len() + self.landmarks.len() * size_of::<BeforeUnit>()
     }
 
-    /// Decodes as many units as there is room for, of at most `limit` bytes and a line end. If they
-    /// are extended, there may be lines of qualities.
+    /// Decodes units of at most `limit` bytes and a line end. Fails if there is no room for them.
+    /// If `is_extended`, there may be lines of qualities.
     pub fn decode(
         from: &mut RangeDecoder,
         is_extended: bool,
@@ -284,12 +286,12 @@ impl Units {
         }
     }
 
-    /// True if there are lines of qualities that a layout has to be extended for.
+    /// Returns true if there are lines of qualities for which a layout has to be extended.
     pub fn has_qualities(&self) -> bool {
         self.iter().any(|row| row.unit.lead == Lead::Qualities)
     }
 
-    /// Whether all numbers that [`Units::encode`] writes are such as their models hold.
+    /// Returns true if the models can hold all numbers that [`Units::encode`] writes.
     pub fn have_small_numbers(&self) -> bool {
         self.iter().all(|UnitRow { unit, times, .. }| {
             unit.lead_len.max(unit.line_bytes).max(unit.width).max(times - 1) <= NumberModel::MOST
@@ -310,7 +312,7 @@ impl Units {
         self.totals = self.totals.and(&unit.totals(), times);
     }
 
-    /// All units in order.
+    /// Yields all units in order.
     pub fn iter(&self) -> impl Iterator<Item = UnitRow> + '_ {
         self.from(BeforeUnit { at: 0, before: Totals::default() })
     }
@@ -328,7 +330,8 @@ impl Units {
         })
     }
 
-    /// The first unit behind which `key` is above `target`: one of equal units, alone.
+    /// Returns the first unit behind which `key` is above `target`. Of repeated units it is a
+    /// single one.
     pub fn find(&self, target: usize, key: impl Fn(&Totals) -> usize) -> Option<UnitRow> {
         let behind = self.landmarks.partition_point(|mark| key(&mark.before) <= target);
         let landmark = self.landmarks[behind.checked_sub(1)?];
@@ -360,7 +363,7 @@ fn read(rest: &mut &[u8]) -> Result<(LineUnit, usize), Flaw> {
     Ok((unit, leb128::read(rest)?))
 }
 
-/// Units that are found one after the other.
+/// Builder of [`Units`] from units in order. Equal units are joined.
 #[derive(Default)]
 pub(super) struct UnitsWriter {
     units: Units,

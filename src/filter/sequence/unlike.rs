@@ -1,22 +1,22 @@
-//! Why a text that begins like FASTA or FASTQ is taken for neither.
+//! Reason why a text that begins like FASTA or FASTQ is taken for neither.
 
 use super::lines::{BYTE_ORDER_MARK, is_blank, is_blank_line, is_residue, residues, symbols};
 
-/// The part of a text that is looked at.
+/// Number of bytes at the start of a text that are examined.
 const BEGINNING: usize = 1 << 20;
 
-/// Lines in which the `+` of the first record of FASTQ must stand, if it is one.
+/// Number of lines in which the `+` line of the first FASTQ record must be.
 const FIRST_RECORD: usize = 1_000;
 
-/// Residues of a line that is hardly one of another text by chance.
+/// Minimum number of residues that tell a line of bases from one of another text.
 const LONG_LINE: usize = 20;
 
-/// A line without its end and a byte order mark, and its number from 1.
+/// Number of a line, from 1, and the line without its end and byte order mark.
 type NumberedLine<'a> = (usize, &'a [u8]);
 
-/// Why a text is none of sequences, if it begins like one behind a byte order mark, blank lines and
-/// comments. A header of SAM is none of FASTQ. `goes_on` where more of it follows that is not
-/// looked at.
+/// Returns the reason why a text is no sequences, if it begins like them behind a byte order mark,
+/// blank lines and comments. A header of SAM does not begin like FASTQ. `goes_on` is true if the
+/// text is only the start of a longer one.
 pub fn why_unlike(text: &[u8], goes_on: bool) -> Option<String> {
     let goes_on = goes_on || text.len() > BEGINNING;
     let beginning = &text[..text.len().min(BEGINNING)];
@@ -61,8 +61,9 @@ fn unlike_fasta(lines: &[NumberedLine]) -> String {
     }
 }
 
-/// True if a `+` follows lines of residues, as in a record, or if no line follows the header, or if
-/// nine tenths of the first line behind it are residues, three quarters of a long line. `@SQ` and the like begin SAM.
+/// Returns true if a `+` follows lines of residues, as in a record, or if no line follows the
+/// header, or if nine tenths of the first line behind it are residues, three quarters if it is
+/// long. SAM is excluded, which begins with `@SQ` and the like.
 fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     let head = lines[0].1;
     if head.len() > 3 && head[1..3].iter().all(u8::is_ascii_uppercase) && head[3] == b'\t' {
@@ -78,12 +79,12 @@ fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     known > 0 && (known / 9 >= others || known >= LONG_LINE && known / 3 >= others)
 }
 
-/// The first line behind that of the header that is not blank.
+/// Returns the first line behind the header that is not blank.
 fn behind_header<'l, 't>(lines: &'l [NumberedLine<'t>]) -> Option<&'l NumberedLine<'t>> {
     lines[1..].iter().find(|(_, line)| !is_blank_line(line))
 }
 
-/// Goes from record to record, up to the first that is not whole.
+/// Checks record by record, and returns the fault of the first that is not whole.
 fn unlike_fastq(lines: &[NumberedLine], goes_on: bool) -> String {
     match (behind_header(lines), goes_on) {
         (None, false) => return "no bases follow its header".into(),
