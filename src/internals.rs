@@ -243,7 +243,7 @@ pub fn find_sequences(
 
 /// Has blocks of any size be done as those are whose positions do not fit 32 bits.
 pub fn wide(mut options: Options) -> Options {
-    options.narrow = NarrowLimits::LOWEST;
+    options.run.narrow = NarrowLimits::LOWEST;
     options
 }
 

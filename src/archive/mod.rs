@@ -164,7 +164,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         }
         let input = &mut self.input;
         let coded = wanted.iter().zip(first as u64..);
-        let listener = &self.options.listener;
+        let listener = &self.options.run.listener;
         let coded = coded
             .map(|(info, n)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
         let size = |block: &BlockInfo| block.raw.end - block.raw.start;

@@ -143,7 +143,7 @@ impl<R: Read> FrameReader<R> {
         self.blocks += 1;
         self.indexed.count(header.kind);
         self.raw_size += size;
-        self.options.listener.done(number, [(Step::Read, from, Instant::now())]);
+        self.options.run.listener.done(number, [(Step::Read, from, Instant::now())]);
         Ok(CodedBlock { header, payload, sequences: None, number, offset })
     }
 

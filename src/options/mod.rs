@@ -1,23 +1,25 @@
 //! The options that a caller may choose. Everything else follows from the input.
 //!
 //! `block_options` has the options that cut a stream into blocks, `search_options` those of a
-//! search, and `letters` the meaning of a pattern's letters; the rest is here.
+//! search, `letters` the meaning of a pattern's letters, and `events` what a caller hears; the rest
+//! is here. The circumstances of one run, which are no choice, are in `run`.
 
 mod block_options;
 pub(crate) mod events;
 mod letters;
+pub(crate) mod run;
 mod search_options;
 
 pub use letters::Letters;
 
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::{Error, Result};
-use crate::base::positions::NarrowLimits;
 use crate::base::shortage;
-use crate::base::system_limits::{self, Space};
+use crate::base::system_limits;
 use crate::coder::Effort;
 use crate::gpu::process_ranks::Ranks;
 use crate::options::events::{Event, Listener};
+use crate::options::run::Run;
 use std::thread;
 
 /// Maximum size of a block in bytes: a frame stores sizes in 40 bits.
@@ -67,12 +69,7 @@ pub struct Options {
     /// True if the caller set the memory, which allows blocks larger than those of the levels.
     pub(crate) memory_asked: bool,
     output_limit: u64,
-    pub(crate) space: Option<Space>,
-    pub(crate) thread_space: u64,
     pub(crate) device: Device,
-    /// The other ranks that help to sort, if there are any.
-    pub(crate) ranks: Option<Ranks>,
-    pub(crate) listener: Listener,
     pub(crate) index: Option<u32>,
     index_of_bytes: bool,
     pub(crate) require_sequences: bool,
@@ -84,11 +81,7 @@ pub struct Options {
     pub(crate) max_mismatches: u8,
     pub(crate) effort: Effort,
     pub(crate) verify: bool,
-    /// Size of the input in bytes, or 0 if unknown.
-    pub(crate) input_size: u64,
-    pub(crate) first_block_alone: bool,
-    /// Largest blocks whose positions have 32 bits. Only tests change it.
-    pub(crate) narrow: NarrowLimits,
+    pub(crate) run: Run,
 }
 
 impl Default for Options {
@@ -112,11 +105,7 @@ impl Options {
             memory: system_limits::default_limit(),
             memory_asked: false,
             output_limit: u64::MAX,
-            space: Space::of_process(),
-            thread_space: system_limits::THREAD_SPACE,
             device: Device::Auto,
-            ranks: None,
-            listener: Listener::default(),
             index: None,
             index_of_bytes: false,
             require_sequences: false,
@@ -125,9 +114,7 @@ impl Options {
             max_mismatches: 0,
             effort: Effort::Default,
             verify: false,
-            input_size: 0,
-            first_block_alone: false,
-            narrow: NarrowLimits::USUAL,
+            run: Run::new(),
         }
     }
 
@@ -202,7 +189,7 @@ impl Options {
     /// with other allocators, it is 2 MiB.
     #[must_use]
     pub fn thread_space(mut self, bytes: u64) -> Self {
-        self.thread_space = bytes;
+        self.run.thread_space = bytes;
         self
     }
 
@@ -219,7 +206,7 @@ impl Options {
     #[must_use]
     pub fn ranks(mut self, ranks: Ranks) -> Self {
         self.device = Device::Cuda(GpuSet::one(ranks.gpu()));
-        self.ranks = Some(ranks);
+        self.run.ranks = Some(ranks);
         self
     }
 
@@ -227,7 +214,7 @@ impl Options {
     /// thread may call it, and the work waits until it returns.
     #[must_use]
     pub fn on_event(mut self, listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
-        self.listener = Listener::new(listen);
+        self.run.listener = Listener::new(listen);
         self
     }
 
@@ -314,7 +301,7 @@ impl Options {
     /// The output does not depend on it.
     #[must_use]
     pub fn input_size(mut self, bytes: u64) -> Self {
-        self.input_size = bytes;
+        self.run.input_size = bytes;
         self
     }
 
@@ -322,7 +309,7 @@ impl Options {
     /// the next ones, so that little is decoded for an output that is closed after a few lines.
     #[must_use]
     pub fn first_block_alone(mut self, alone: bool) -> Self {
-        self.first_block_alone = alone;
+        self.run.first_block_alone = alone;
         self
     }
 

@@ -81,7 +81,7 @@ impl DiskTables {
         let text = TextSizes { all: text_size, searched };
         let index = BlockIndex::from_bytes(&header, bytes, around, text, slices)?;
         let starts = sums(0, &sizes.raw);
-        let wide = text_size > file_block.options.narrow.others as u64;
+        let wide = text_size > file_block.options.run.narrow.others as u64;
         let above = CountsAbove::new(&index, &starts, wide)?;
         let offsets = sums(slices_start, &sizes.coded);
         let decoder = SliceDecoder::new(shape.coding, models)?;

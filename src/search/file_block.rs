@@ -135,7 +135,7 @@ impl<'a> FileBlock<'a> {
 
     /// Restores the raw bytes of the decoded block and checks them.
     pub fn finish(&self, decoded: Decoded) -> Result<Vec<u8>> {
-        block::finish(decoded, &CpuInverse::new(self.options.narrow), &self.plan()?)
+        block::finish(decoded, &CpuInverse::new(self.options.run.narrow), &self.plan()?)
     }
 
     /// The plan for decoding the block.

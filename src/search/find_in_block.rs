@@ -60,7 +60,7 @@ impl<'a> SearchedBlock<'a> {
                 Ok((SearchedBlock::Plain(raw), found))
             }
             SearchedBlock::Plain(raw) => {
-                let narrow = file_block.options.narrow;
+                let narrow = file_block.options.run.narrow;
                 let sorter = CpuSorter::with(narrow);
                 let bwt = sorter.sort_on(1, &raw, bwt::sample_rate(raw.len()))?;
                 let block = SearchedBlock::InMemory(LoadedIndex::new(bwt, narrow)?);

@@ -109,7 +109,7 @@ impl FileSearch<'_> {
     pub fn warn_of_records(&mut self) {
         if !self.layouts.names_from_blocks {
             self.layouts.names_from_blocks = true;
-            self.options.listener.warn(format!(
+            self.options.run.listener.warn(format!(
                 "{}: the records are read from the blocks, which takes longer \
                  (bwz -t tells whether the blocks are sound)",
                 WRONG_RECORDS.0
@@ -215,7 +215,7 @@ impl FileSearch<'_> {
             Err(e) if is_contradiction(&e) && self.may_restore() => {
                 self.layouts.restored = self.sequences_of_blocks()?;
                 self.layouts.names_from_blocks = true;
-                self.options.listener.warn(format!(
+                self.options.run.listener.warn(format!(
                     "{e}: what the table says of records is restored from the blocks, which takes \
                      longer (bwz -t tells whether the blocks are sound)"
                 ));

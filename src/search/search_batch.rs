@@ -80,7 +80,7 @@ impl Session {
         // Blocks take turns on one GPU.
         let opener = Opener::new(options.device, 1, 1, gpu::Searcher::new)?;
         let count = options.thread_count();
-        let listener = options.listener.of_first_warning();
+        let listener = options.run.listener.of_first_warning();
         let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
         let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
         let threads = Arc::new(thread_pool::pool(options)?);
@@ -88,7 +88,7 @@ impl Session {
             threads,
             decoders,
             gpus,
-            listener: options.listener.of_first_warning(),
+            listener: options.run.listener.of_first_warning(),
             indexes: BTreeMap::new(),
             slices: BTreeMap::new(),
             spent: BTreeMap::new(),

@@ -267,7 +267,8 @@ impl<'a> SearchedBlock<'a> {
 
     fn of_decoded(block: &FileBlock, decoded: Decoded) -> Result<Self> {
         let raw_size = block.header.raw_size;
-        let index = |bwt| LoadedIndex::new(bwt, block.options.narrow).map_err(|e| block.locate(e));
+        let index =
+            |bwt| LoadedIndex::new(bwt, block.options.run.narrow).map_err(|e| block.locate(e));
         if is_believed(block) {
             let bwt = decoded.into_bwt().expect("an indexed block has a transform");
             return index(bwt).map(SearchedBlock::InMemory);

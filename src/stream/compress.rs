@@ -59,7 +59,7 @@ pub fn compress<R: Read + Send, W: Write>(
 ) -> Result<Summary> {
     let cut = BlockCut::new(options);
     let mut blocks =
-        RawBlocks::new(input, first_block_size(options), cut, options.listener.clone());
+        RawBlocks::new(input, first_block_size(options), cut, options.run.listener.clone());
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
@@ -87,7 +87,7 @@ pub fn compress<R: Read + Send, W: Write>(
         }
         Ok(())
     };
-    pipeline.run(blocks, sink, || options.listener.failed())?;
+    pipeline.run(blocks, sink, || options.run.listener.failed())?;
     Ok(finish(writer)?.1)
 }
 
@@ -97,7 +97,7 @@ fn write<W: Write>(
     block: CodedBlock,
     options: &Options,
 ) -> Result<()> {
-    options.listener.time(block.number, Step::Write, || writer.block(&block))
+    options.run.listener.time(block.number, Step::Write, || writer.block(&block))
 }
 
 /// Returns the size of the largest block that the memory allows.
@@ -237,7 +237,7 @@ impl<W: Write> Encoder<W> {
         if !self.block.is_empty() {
             self.submit(true)?;
         }
-        self.cut.warn(&self.options.listener);
+        self.cut.warn(&self.options.run.listener);
         match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => finish(FrameWriter::start(output, 0)?),
             EncoderState::Running { mut writer, mut pipeline } => {

@@ -70,7 +70,7 @@ pub fn decompress<R: Read + Send, W: Write>(
     let spare = Spare::default();
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        options.listener.time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
+        options.run.listener.time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
         number += 1;
         spare.keep_bytes(raw);
         Ok(())
@@ -79,21 +79,21 @@ pub fn decompress<R: Read + Send, W: Write>(
         write(raw)?;
     }
     let mut pool = None;
-    if options.first_block_alone
+    if options.run.first_block_alone
         && let Some(block_size) = frames.next_block_size()?
     {
         let (next, offset) = frames.place();
         let (planned, pipeline) =
             start_above(block_size, next, offset, &mut pool, &spare, options)?;
         let first = iter::from_fn(|| frames.next_block(planned)).take(1);
-        pipeline.run(first, &mut write, || options.listener.failed())?;
+        pipeline.run(first, &mut write, || options.run.listener.failed())?;
     }
     while let Some(block_size) = frames.next_block_size()? {
         let (next, offset) = frames.place();
         let (planned, pipeline) =
             start_above(block_size, next, offset, &mut pool, &spare, options)?;
         let blocks = iter::from_fn(|| frames.next_block(planned));
-        pipeline.run(blocks, &mut write, || options.listener.failed())?;
+        pipeline.run(blocks, &mut write, || options.run.listener.failed())?;
     }
     output.flush()?;
     Ok(Summary { raw_size, coded_size: frames.offset(), indexed: frames.indexed() })
@@ -131,7 +131,7 @@ fn start_above(
         Some(pool) => pool,
         none => none.insert(Arc::new(thread_pool::pool(options)?)),
     };
-    let left = options.input_size.saturating_sub(offset);
+    let left = options.run.input_size.saturating_sub(offset);
     let options = options.clone().input_size(left);
     let rounded = block_size.max(1 << 20).next_power_of_two();
     let roomy = rounded.min(MAX_BLOCK_SIZE);

@@ -61,7 +61,7 @@ impl LcpSorter {
         let open = |number| GpuLcpSorter::new(number, Algorithm::Default);
         let opener = Opener::new(options.device, 1, 1, open)?;
         let threads = options.thread_count();
-        let listener = options.listener.clone();
+        let listener = options.run.listener.clone();
         let gpus = DevicePool::new(opener, Rates::LCP, threads, listener);
         Ok(LcpSorter { gpus, pool: thread_pool::pool(options)?, options: options.clone() })
     }

@@ -31,7 +31,7 @@ impl QueryGpu {
         static IDS: AtomicU64 = AtomicU64::new(0);
         let opener = Opener::new(options.device, 1, 1, ExtensionQueries::new)?;
         let threads = options.thread_count();
-        let listener = options.listener.clone();
+        let listener = options.run.listener.clone();
         let gpus = Arc::new(DevicePool::new(opener, Rates::EXTENSIONS, threads, listener));
         Ok(QueryGpu { gpus, id: IDS.fetch_add(1, Ordering::Relaxed) })
     }

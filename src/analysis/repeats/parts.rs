@@ -107,7 +107,7 @@ where
         if sources.len() > FEW_PARTS {
             let parts = sources.len();
             let needed = needed(search, all).saturating_add(fixed_with_all);
-            options.listener.warn(format!(
+            options.run.listener.warn(format!(
                 "{all} bytes are searched in {parts} parts, each against all others, which takes \
                  many times as long; --memory {}M (-M) takes them together",
                 needed.div_ceil(1 << 20)

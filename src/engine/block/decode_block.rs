@@ -79,9 +79,9 @@ impl BlockDecoder {
             side_room: plan.side_room(block_size),
             last_run: Mutex::new(None),
             spare,
-            input_size: options.input_size,
+            input_size: options.run.input_size,
             came: Default::default(),
-            listener: options.listener.clone(),
+            listener: options.run.listener.clone(),
         };
         Ok((plan, decoder))
     }

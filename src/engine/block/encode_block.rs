@@ -135,7 +135,7 @@ impl BlockEncoder {
             verify: options.verify.then_some(*plan),
             last_run: Mutex::new(None),
             spare,
-            listener: options.listener.clone(),
+            listener: options.run.listener.clone(),
         })
     }
 

@@ -7,11 +7,11 @@ use crate::options::{Options, level_block_size};
 impl Options {
     /// The threads and the memory to use.
     pub(crate) fn allowance(&self) -> Allowance {
-        let space = self.space;
-        let thread_space = self.thread_space;
+        let space = self.run.space;
+        let thread_space = self.run.thread_space;
         let mut allowed = Allowance::new(self.threads, self.memory, space, thread_space)
             .with_threads_for_memory();
-        (allowed.narrow, allowed.checks) = (self.narrow, self.verify);
+        (allowed.narrow, allowed.checks) = (self.run.narrow, self.verify);
         allowed
     }
 

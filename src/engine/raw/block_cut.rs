@@ -44,7 +44,7 @@ impl BlockCut {
             undecided: options.looks_for_sequences(),
             kind: None,
             requires_sequences: options.looks_for_sequences() && options.require_sequences,
-            listener: options.listener.clone(),
+            listener: options.run.listener.clone(),
             odd: OddBytes::default(),
             separator: options.separator,
         }

@@ -88,8 +88,8 @@ impl BlockInverter {
         let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
         let make = move |number| gpu_invert(number, most);
         let opener = Opener::new(options.device, workers, LEASES, make)?;
-        let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.listener.clone());
-        Ok(BlockInverter::with(gpus, options.narrow))
+        let gpus = DevicePool::of(opener, Rates::INVERT, pool, options.run.listener.clone());
+        Ok(BlockInverter::with(gpus, options.run.narrow))
     }
 
     fn with(gpus: DevicePool<GpuInvert>, narrow: NarrowLimits) -> Self {

@@ -65,11 +65,11 @@ impl BlockSorter {
         let make = move |number| gpu_sort(number, most, sample_rate, coded, threads);
         let opener = Opener::new(options.device, workers, leases(block_size), make)?;
         let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
-        let gpus = DevicePool::of(opener, rates, pool, options.listener.clone());
-        gpus.announce(options.input_size);
-        let ranks = options.ranks.clone();
+        let gpus = DevicePool::of(opener, rates, pool, options.run.listener.clone());
+        gpus.announce(options.run.input_size);
+        let ranks = options.run.ranks.clone();
         let together = JointGpus::new(options.device, ranks, coded.is_some());
-        Ok(BlockSorter { gpus, together, cpu: CpuSorter::with(options.narrow) })
+        Ok(BlockSorter { gpus, together, cpu: CpuSorter::with(options.run.narrow) })
     }
 
     #[cfg(test)]
