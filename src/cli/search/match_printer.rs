@@ -1,4 +1,4 @@
-//! What a search found, on standard output.
+//! Prints the results of a search on standard output.
 
 use crate::cli::arguments::search_args::SearchArgs;
 use crate::cli::files::input_name::Name;
@@ -14,30 +14,31 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Most threads that make lines; the others have a search to do.
+/// Maximum number of threads that make lines. The other threads search.
 const MOST_THREADS: usize = 8;
 
-/// Text in more memory than this is not kept: that of a single pattern may be as long.
+/// Maximum bytes of a text buffer that is kept for reuse. The text of a single pattern may be
+/// longer.
 const LARGEST_TEXT: usize = 16 << 20;
 
 pub struct Printer {
     out: Screen<File>,
     settings: LineSettings,
     threads: usize,
-    /// Names and lengths of the records in the header of SAM that was written, as the file has
-    /// them.
+    /// Names and lengths of the records, as the file has them, if a header of SAM with them was
+    /// written.
     in_header: Vec<(Vec<u8>, u64)>,
-    /// Memory of text that was written, for that which comes next.
+    /// Buffers of texts that were written, for the texts that come next.
     texts: Mutex<Vec<Vec<u8>>>,
     pub printed: Printed,
 }
 
-/// What was printed so far.
+/// Totals of the output so far.
 #[derive(Default)]
 pub struct Printed {
-    /// Whether an object was written.
+    /// True if a JSON object was written.
     has_objects: bool,
-    /// Patterns of the current file, and how many of them were found.
+    /// Number of patterns of the current file.
     pub patterns: u64,
     pub found: u64,
     /// Whether anything was found in any file.
