@@ -606,7 +606,7 @@ impl Surroundings {
             let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
             let offsets: Vec<u64> = offsets.collect();
             if !offsets.is_empty() {
-                // If the table is wrong, this makes the names be compared with the blocks. OLD603
+                // This loads the names of the records. `places` compares them with the blocks.
                 self.archive.records()?;
             }
             let mut places = self.archive.places(&offsets)?.into_iter();

@@ -47,7 +47,7 @@ struct RegionWriter<'a, W: Write> {
     file: &'a Name,
     archive: &'a mut Archive<File>,
     out: BufWriter<Screen<W>>,
-    /// Regions to write next, each with the number of its record.
+    /// Regions to write next.
     some: Vec<Region>,
     /// Number of bases of these regions.
     size: u64,
@@ -96,8 +96,8 @@ impl<W: Write> RegionWriter<'_, W> {
             region.reverse = false;
         }
         region.reverse ^= self.args.reverse_complement;
-        // First only the table is asked. Blocks are decoded only for a name that the table lacks;
-        // the regions' own blocks are decoded for all of them together.
+        // A name is looked up in the blocks here only if the table lacks it. The other names are
+        // compared with the blocks later, for all regions together.
         let number = match self.archive.find_listed(&region.name)? {
             None => self.archive.find_record(&region.name)?,
             listed => listed,

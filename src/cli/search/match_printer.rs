@@ -40,12 +40,13 @@ pub struct Printed {
     has_objects: bool,
     /// Number of patterns of the current file.
     pub patterns: u64,
+    /// Number of these patterns that were found.
     pub found: u64,
-    /// Whether anything was found in any file.
+    /// True if anything was found in any file.
     pub found_any: bool,
 }
 
-/// Names and lengths of records, which a header of SAM tells.
+/// Returns names and lengths of records, as a header of SAM has them.
 fn names_and_lengths(records: &[RecordInfo]) -> Vec<(Vec<u8>, u64)> {
     records.iter().map(|record| (record.name.clone(), record.length)).collect()
 }
@@ -67,10 +68,10 @@ impl Printer {
         })
     }
 
-    /// Starts a file, with these records where it is searched by sequence.
+    /// Starts a file. `records` are its records, if it is searched by sequence.
     ///
     /// # Errors
-    /// [`bwz::Error::Usage`] where SAM has no words for the records.
+    /// [`bwz::Error::Usage`] if SAM cannot describe the records.
     pub fn begin(&mut self, records: Vec<RecordInfo>) -> Result<()> {
         self.settings.records = records;
         (self.printed.patterns, self.printed.found) = (0, 0);
@@ -82,8 +83,9 @@ impl Printer {
         Ok(self.out.write_all(&header)?)
     }
 
-    /// Takes the records of the file, if they are others than before: they were not known, or a
-    /// table was found to be wrong, after its names may have stood in a header that was written.
+    /// Sets the records of the file if they differ from the records so far: they were not known
+    /// yet, or a table was found to be wrong. With SAM a difference is an error, since the header
+    /// with the former names was written already.
     pub fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
         if self.settings.form == LineForm::Sam {
             if self.in_header == names_and_lengths(records) {
@@ -101,8 +103,8 @@ impl Printer {
         Ok(())
     }
 
-    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch,
-    /// and its mate.
+    /// Prints the results of stretches of patterns. Both strands of a read, and its mate, are in
+    /// the same stretch.
     pub fn print<'p, S>(
         &mut self,
         name: &Name,
@@ -132,7 +134,7 @@ impl Printer {
         in_turn(first.len(), first.into_iter().chain(stretches), show, write)
     }
 
-    /// Ends the list of objects.
+    /// Ends the list of JSON objects.
     pub fn finish(&mut self) -> io::Result<()> {
         match (self.settings.form, self.printed.has_objects) {
             (LineForm::Json, true) => self.out.write_all(b"\n]\n")?,
@@ -143,13 +145,13 @@ impl Printer {
     }
 }
 
-/// Takes what is not to be seen.
+/// Opens a file that discards all output.
 fn nowhere() -> io::Result<File> {
     File::options().write(true).open("/dev/null")
 }
 
 impl Printed {
-    /// Writes a stretch, and gives its text back.
+    /// Writes a stretch, and returns its text for reuse of the memory.
     fn write(
         &mut self,
         out: &mut Screen<File>,
