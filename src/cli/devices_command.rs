@@ -1,4 +1,4 @@
-//! `bwz devices`: lists the devices of this machine, and what the kernels were built with.
+//! `bwz devices`: lists the devices of this machine, and the CUDA version of the kernels.
 
 use crate::cli::arguments::size::human;
 use crate::cli::arguments::version;

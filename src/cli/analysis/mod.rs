@@ -1,4 +1,5 @@
-//! The commands `repeats` and `overlap`.
+//! The commands `repeats` and `overlap`. The library finds the repeats and overlaps; here files are
+//! read and results are printed.
 //!
 //! | file | job |
 //! |---|---|

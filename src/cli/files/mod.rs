@@ -1,5 +1,8 @@
 //! Compress, decompress, test, list, cat, recover: files in, files out.
 //!
+//! A file is finished before the next one is begun. Its input is opened, the library does the work,
+//! and the output is written beside its target and renamed when it is complete.
+//!
 //! | file | job |
 //! |---|---|
 //! | `file_commands` | compress, decompress and test |

@@ -1,4 +1,5 @@
-//! Messages, events, progress and exit codes.
+//! Messages, events, progress and exit codes. The library prints nothing; its events become lines,
+//! a progress bar and a timeline here.
 //!
 //! | file | job |
 //! |---|---|

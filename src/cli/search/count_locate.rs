@@ -250,7 +250,8 @@ impl FileCounts<'_> {
         Ok(())
     }
 
-    /// Returns the source of what else is printed about each match, or `None` if nothing else is.
+    /// Opens the source of the places, the bases and the context of matches, or returns `None` if
+    /// none of these is printed.
     fn surroundings(&self, name: &Name, by_sequence: bool) -> Result<Option<Surroundings>> {
         let Some(MatchLimits { context, .. }) = self.wanted else { return Ok(None) };
         if context.is_none() && !by_sequence {

@@ -138,7 +138,8 @@ impl<W: Write> RegionWriter<'_, W> {
         Error::Usage(what.into())
     }
 
-    /// Warns of a region that differs from what it seems to ask for.
+    /// Warns of a region that was given with start 0, that is empty, or that reaches beyond the end
+    /// of its record.
     fn warn(&self, region: &Region, length: u64) {
         let talk = self.args.talk;
         let file = self.file;

@@ -231,7 +231,7 @@ impl PatternPart {
 }
 
 /// Memory of parts that are no longer needed, for parts that are read next. The system gives memory
-/// page by page, which takes longer than parsing what is read into it.
+/// page by page, which takes longer than parsing the bytes that are read into it.
 #[derive(Debug, Default)]
 pub struct SpareParts(Mutex<Vec<PatternPart>>);
 
