@@ -7,7 +7,7 @@
 //! next command that writes the same output removes it.
 //!
 //! A thread that creates, renames or removes a name holds the lock on it. A signal takes that lock
-//! and keeps it until the process is gone, so no file is ever left over.
+//! and keeps it until the process is gone, so a signal that can be caught leaves no file.
 
 use crate::cli::files::input::is_same;
 use crate::cli::files::input_name::parent;
