@@ -358,7 +358,7 @@ impl FileCounts<'_> {
         Ok(if is_sent && !enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
-    /// True if the positions take so much memory that there is none for those of other patterns.
+    /// True if the positions leave no memory for the positions of other patterns.
     fn takes_much(&self, found: &BatchFound) -> bool {
         let BatchFound::Matches(matches) = found else { return false };
         let count = matches.iter().map(|found| found.positions.len() as u64).sum::<u64>();
