@@ -1,9 +1,10 @@
-//! The command's allocator: the system's, but memory that cannot be had ends the command with one
-//! message and exit code 1.
+//! The command's allocator. It is the system's allocator, but if an allocation fails, the command
+//! ends with one message and exit code 1.
 //!
-//! The exception is what the library asks for in a way that may fail ([`bwz::failure_is_handled`]):
-//! that becomes an error which says what it was for. Without this, Rust would abort, and whatever
-//! thread comes first would decide how.
+//! Allocations that the library marks as allowed to fail are an exception
+//! ([`bwz::failure_is_handled`]). Their failure becomes an error that says what the memory was for.
+//! Without this allocator Rust would abort the process, and the first thread to fail would decide
+//! how.
 
 use crate::cli::files::temporary_file;
 use crate::cli::report::exit::Exit;
@@ -16,7 +17,7 @@ static ALLOCATOR: Allocator = Allocator;
 
 struct Allocator;
 
-// SAFETY: every call is passed on to the system's allocator unchanged, and so is what it gives.
+// SAFETY: every call is passed on to the system's allocator unchanged, and so is its result.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -40,7 +41,7 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// Memory, if there is any; otherwise who asked for it must know what to do.
+/// Returns `memory`. If it is null, the command ends, unless the caller handles failed allocations.
 fn had(memory: *mut u8) -> *mut u8 {
     if memory.is_null() && !bwz::failure_is_handled() {
         end();
@@ -51,8 +52,8 @@ fn had(memory: *mut u8) -> *mut u8 {
 const MESSAGE: &str = "bwz: the system gives this process no more memory; raise its limit (ulimit -v, ulimit -d), or use \
                        less with -T1, with -M or with a lower level\n";
 
-/// Ends the command for want of memory: one message, whatever else goes wrong on other threads.
-/// Nothing here allocates.
+/// Ends the command because memory ran out. Only one message is printed, whatever fails on other
+/// threads meanwhile. This function does not allocate.
 #[allow(unsafe_code)]
 pub fn end() -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
@@ -65,13 +66,15 @@ pub fn end() -> ! {
     unsafe { libc::_exit(Exit::Trouble as i32) }
 }
 
-/// Tells glibc when to give memory back to the system. It is called before there are threads.
+/// Tells glibc when to give memory back to the system. It is called before there are other threads.
 ///
-/// By itself glibc learns that from what is freed, and many small files make it give back and take
-/// again the same half MiB for each of them, page by page. So it begins with the largest thresholds
-/// that it would come to. Where the address space or the private memory of this process is limited,
-/// it takes no more of that than is used: one arena instead of 64 MiB reserved for each thread, and
-/// what is large given back as soon as it is freed, which costs time.
+/// Left alone, glibc learns its thresholds from the sizes that are freed. With many small files it
+/// then gives back the same half MiB after each file and takes it again page by page. So it starts
+/// with the largest thresholds that it would learn.
+///
+/// If the address space or the private memory of this process is limited, glibc is set to hold
+/// little more than is in use. There is one arena, instead of 64 MiB reserved for each thread, and
+/// a large allocation is given back as soon as it is freed. This costs time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 pub fn tune() {
@@ -87,16 +90,17 @@ pub fn tune() {
     }
 }
 
-/// Freed bytes that [`tune`] lets each arena keep.
+/// Bytes of freed memory that [`tune`] lets each arena keep.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT: libc::c_int = 64 << 20;
 
-/// Least size of an allocation with pages of its own if memory is short.
+/// Smallest allocation, in bytes, that gets pages of its own if memory is short.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const LEAST_ALONE: libc::c_int = 256 << 10;
 
-/// Has glibc keep little of what is freed where so many threads, each with an arena, might keep
-/// more than this `memory`. That costs time, since the system clears what it gives again.
+/// Makes glibc keep little freed memory if `threads` threads, each with an arena that keeps up to
+/// [`KEPT`] bytes, might otherwise keep more than half of `memory` bytes. This costs time, since
+/// the system clears memory before it gives it again.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 pub fn keep_within(memory: u64, threads: usize) {

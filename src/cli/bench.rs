@@ -1,5 +1,6 @@
-//! `bwz bench`: the speed of compressing and decompressing whole files in memory, and the size.
-//! Nothing is read or written meanwhile. Single stages are measured by `cargo bench` (`benches/`).
+//! `bwz bench`: measures the speed of compressing and decompressing whole files, and the compressed
+//! size. Everything is in memory: no file is read or written while the clock runs. Single stages
+//! are measured by `cargo bench` (`benches/`).
 
 use crate::cli::arguments::args::{BenchArgs, Talk};
 use crate::cli::arguments::size::{human, ratio_text};
@@ -12,10 +13,10 @@ use bwz::{Options, Result};
 use std::io::{Read, Write};
 use std::time::Instant;
 
-/// Text to generate where no file is named.
+/// Bytes of text to generate if no file is named.
 const GENERATED: usize = 16 << 20;
 
-/// Measures with each file, or with generated text.
+/// Measures each file, or generated text if no file is named.
 pub fn run(args: &BenchArgs) -> Exit {
     let bench = match Bench::new(args) {
         Ok(bench) => bench,
@@ -82,7 +83,7 @@ impl Bench {
         say(format_args!("{:<12} {speed:>10.1}", "decompress"))
     }
 
-    /// The median speed of `work` on `text` in MB/s, and what it made.
+    /// Returns the median speed of `work` on `text` in MB/s, and the result of `work`.
     fn time<T>(&self, text: &[u8], mut work: impl FnMut() -> Result<T>) -> Result<(f64, T)> {
         let mut seconds = Vec::new();
         loop {
@@ -98,13 +99,13 @@ impl Bench {
     }
 }
 
-/// A line on standard output, at once: the next one may take a while.
+/// Prints a line on standard output without buffering, because the next line may take a while.
 pub fn say(line: std::fmt::Arguments) -> Result<()> {
     Ok(descriptors::stdout()?.write_all((printable(&line.to_string()) + "\n").as_bytes())?)
 }
 
-/// Words drawn by a generator that is the same everywhere; some words are much more frequent than
-/// others.
+/// Generates text of words whose frequencies differ widely. The generator gives the same text on
+/// every machine.
 fn generated(size: usize) -> Vec<u8> {
     const SYLLABLES: [&str; 16] = [
         "an", "ber", "co", "da", "el", "fi", "gor", "hu", "is", "jo", "ka", "lu", "mer", "no",

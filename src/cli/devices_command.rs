@@ -1,4 +1,4 @@
-//! `bwz devices`: what was built in, and what is there.
+//! `bwz devices`: lists the devices of this machine, and the CUDA version of the kernels.
 
 use crate::cli::arguments::size::human;
 use crate::cli::arguments::version;
@@ -15,7 +15,7 @@ pub fn run() -> Exit {
     lines.push(format!("cpu     {threads} threads"));
     match bwz::cuda::devices() {
         Ok(devices) => lines.extend(devices.iter().map(gpu)),
-        // Not having any is an answer, not a failure.
+        // Having no GPU is an answer, not a failure.
         Err(e) => lines.push(format!("cuda    none: {e}")),
     }
     let text: String = lines.iter().map(|line| printable(line) + "\n").collect();

@@ -1,16 +1,16 @@
-//! The command: arguments, files, progress and exit codes around the public library.
+//! The command line program: arguments, files, progress and exit codes around the public library.
 //!
 //! | file | job |
 //! |---|---|
 //! | `arguments` | the words of the command line, of `BWZ_OPT` and of argv\[0\]; help |
 //! | `files` | compress, decompress, test, list, cat, recover: files in, files out |
-//! | `search` | count, locate, extract, and how what is found is printed |
+//! | `search` | count, locate, extract, and the printing of matches |
 //! | `analysis` | repeats and overlap |
-//! | `report` | what is said, and when: messages, events, progress, exit codes |
+//! | `report` | messages, events, progress, exit codes |
 //! | `bench`, `devices_command` | one command each |
-//! | `allocator` | how this process takes memory, and the end for want of it |
+//! | `allocator` | the memory allocator of this process, and the end if memory runs out |
 //!
-//! It is written for Unix: permissions, signals and file identity are used as that family has them.
+//! The program is written for Unix: it uses Unix permissions, signals and file identity.
 
 mod allocator;
 mod analysis;
@@ -91,7 +91,7 @@ fn dispatch(cli: Cli, line: &Words) -> Exit {
     }
 }
 
-/// Works on files as the command line says, with the defaults of `BWZ_OPT`.
+/// Works on files as the command line says. Options of `BWZ_OPT` are the defaults.
 fn with_defaults(asked: &FileArgs, line: &Words) -> Exit {
     let Some(text) = env::var_os("BWZ_OPT") else {
         return file_commands::run(asked, asked);

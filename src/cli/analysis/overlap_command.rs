@@ -1,4 +1,5 @@
-//! `bwz overlap`: what two files of sequences have in common, or the reads of one.
+//! `bwz overlap`: finds common parts of two files of sequences, or overlaps between the reads of
+//! files.
 
 use crate::cli::analysis::overlap_lines::{
     print_gfa, print_matches, print_paf, print_regions, regions,
@@ -21,13 +22,13 @@ use bwz::{Decoder, Error, Options, Result};
 use std::borrow::Cow;
 use std::io::{BufRead, BufReader, BufWriter, Read, Write};
 
-/// The length of mummer's matches where none is given.
+/// Minimum length of matches, in bases, if none is given. It is mummer's default.
 const USUAL_LENGTH: u32 = 20;
 
-/// Bytes that are parsed at once; a longer record is one chunk.
+/// Bytes that are parsed together; a longer record is one chunk.
 const CHUNK: usize = 1 << 20;
 
-/// Prints what is asked for.
+/// Prints the regions, matches or overlaps that the arguments ask for.
 pub fn run(args: &OverlapArgs) -> Exit {
     if args.min.is_none() && args.files.len() != 2 {
         let what = "takes two files, A and B; with --min any number of files of reads";
@@ -92,7 +93,7 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
     let progress = Progress::wait(&Name::File(format!("{bases} bases").into()), args.talk);
     match (sets, args.min) {
         ([reads], Some(least)) => {
-            // Of reads that are too many there are no names, nor overlaps.
+            // If there are too many reads, `read_overlaps` fails, and the names are not needed.
             let names = match reads.are_too_many() {
                 true => Vec::new(),
                 false => read_names(reads, args)?,
@@ -125,7 +126,8 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
     Ok(out.flush()?)
 }
 
-/// The names of reads, each of which occurs once.
+/// Returns the names of the reads, each of which occurs once. Duplicates are renamed with
+/// `--rename-duplicates`, and are an error without it.
 fn read_names<'r>(reads: &'r Sequences, args: &OverlapArgs) -> Result<Vec<Cow<'r, [u8]>>> {
     let names: Vec<&[u8]> = (0..reads.len() as u32).map(|read| reads.name(read)).collect();
     let mut unique: Vec<Cow<[u8]>> = names.iter().map(|&name| name.into()).collect();

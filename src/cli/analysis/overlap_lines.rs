@@ -1,4 +1,4 @@
-//! What `overlap` prints: tables, what mummer prints, PAF and GFA.
+//! The output of `overlap`: tables, lines in mummer's format, PAF and GFA.
 
 use crate::cli::report::json_bytes::{hex_unless_text, text};
 use bwz::overlap::{Match, Overlap, Sequences, Strands};
@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A common region, as `--json` shows it. Positions are from 0, without the end.
+/// A common region, as `--json` shows it. Positions count from 0; the end is not included.
 #[derive(Serialize)]
 pub struct CommonRegion<'n> {
     #[serde(serialize_with = "as_text")]
@@ -112,7 +112,7 @@ pub fn print_paf(
     Ok(())
 }
 
-/// Prints the length of a read, and where its last bases are or its first.
+/// Prints the length of a read, and the range of its last or its first `length` bases.
 fn print_side(
     out: &mut impl Write,
     reads: &Sequences,
@@ -125,7 +125,7 @@ fn print_side(
     write!(out, "\t{size}\t{start}\t{}\t", start + length)
 }
 
-/// Prints reads without their bases, and links between them.
+/// Prints reads without their bases, and the links between them.
 pub fn print_gfa(
     out: &mut impl Write,
     reads: &Sequences,

@@ -1,5 +1,5 @@
-//! `bwz repeats`: what occurs before in a collection of files, and the files without it. Codes as
-//! grep's: 0 found, 1 not found, 2 trouble.
+//! `bwz repeats`: finds ranges that occurred before in a collection of files, and writes the files
+//! without them. Exit codes are those of grep: 0 found, 1 not found, 2 trouble.
 
 use crate::cli::analysis::repeats_report::{RepeatsReport, print};
 use crate::cli::arguments::repeats_args::RepeatsArgs;
@@ -26,10 +26,10 @@ use std::iter::once;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are read at a time where files are copied.
+/// Bytes that are read at a time when files are copied.
 const BUFFER: usize = 1 << 20;
 
-/// Searches all files together, and prints or writes what comes of it.
+/// Searches all files together, and prints or writes the result.
 pub fn run(args: &RepeatsArgs) -> Exit {
     let given_once = usage::once("--across", &args.across)
         .and(usage::once("-o", &args.output))
@@ -38,7 +38,7 @@ pub fn run(args: &RepeatsArgs) -> Exit {
     Exit::of_search(opened.and_then(|collection| collection.search(args)))
 }
 
-/// The files, and how they are decoded.
+/// The files, and the options for decoding them.
 struct Collection {
     names: Vec<Name>,
     files: Vec<ReopenedFile>,
@@ -46,7 +46,7 @@ struct Collection {
     options: Options,
 }
 
-/// Says what is wrong with a file.
+/// Reports an error with a file.
 fn of<T>(name: &Name, done: Result<T>) -> Result<T, Exit> {
     done.map_err(|e| console::fail_with(&e, name, Activity::Reading))
 }
@@ -71,7 +71,7 @@ impl Collection {
         Ok(Collection { names, files, inputs, options })
     }
 
-    /// Says whether anything is repeated.
+    /// Searches the files. Returns true if anything is repeated.
     fn search(mut self, args: &RepeatsArgs) -> Result<bool, Exit> {
         let outputs = match args.output.first() {
             Some(dir) => Some(self.outputs(dir, args).map_err(|e| console::fail(&e))?),
@@ -103,7 +103,7 @@ impl Collection {
         Ok(found.files.iter().any(|file| !file.ranges.is_empty()))
     }
 
-    /// Leaves of what was found the whole characters, in files of UTF-8.
+    /// Trims the ranges found in UTF-8 files to whole characters.
     fn cut_characters(&self, args: &RepeatsArgs, found: &mut Repeats) -> Result<(), Exit> {
         if !args.cuts_characters() {
             return Ok(());
@@ -129,7 +129,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Checks before anything is written that each file that will be has records.
+    /// Checks, before anything is written, that each file to be written has records.
     fn check_records(&self) -> Result<(), Exit> {
         for (n, name) in self.names.iter().enumerate() {
             let has_any = self.text(n).and_then(has_records);
@@ -141,7 +141,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Where each file is written, the one that others are searched for in nowhere.
+    /// Returns the path that each file is written to. It is `None` for the file of `--across`.
     fn outputs(&self, dir: &Path, args: &RepeatsArgs) -> Result<Vec<Option<PathBuf>>> {
         fs::create_dir_all(dir).map_err(|e| while_writing(dir.display(), e))?;
         let mut taken = HashSet::new();
@@ -167,7 +167,8 @@ impl Collection {
         self.names.iter().enumerate().map(path).collect()
     }
 
-    /// Writes the files without their later copies, which become what is really cut out.
+    /// Writes the files without their later copies. `found` then holds the ranges that were really
+    /// cut out.
     fn write(
         &self,
         args: &RepeatsArgs,
@@ -203,7 +204,7 @@ impl Collection {
         Ok(())
     }
 
-    /// Leaves of the later copies of a file the whole records, or says that records are cut.
+    /// Trims the later copies of a file to whole records, or warns that records are cut.
     fn cut_records(&self, args: &RepeatsArgs, n: usize, found: &mut FileRepeats) -> Result<()> {
         if !args.records && !has_records(self.text(n)?)? {
             return Ok(());
@@ -223,7 +224,7 @@ impl Collection {
         Ok(())
     }
 
-    /// The text of a file from its start on.
+    /// Opens the text of a file at its start.
     fn text(&self, n: usize) -> Result<Box<dyn Read>> {
         let file = self.files[n].at_start();
         Ok(match self.inputs[n].is_compressed() {
@@ -233,7 +234,7 @@ impl Collection {
     }
 }
 
-/// True if a text begins as FASTA or FASTQ does, blank lines in front apart.
+/// True if a text begins as FASTA or FASTQ does, ignoring blank lines in front.
 fn has_records(mut text: impl Read) -> Result<bool> {
     const LOOKED_AT: u64 = 4096;
     let mut first = Vec::new();
@@ -242,7 +243,7 @@ fn has_records(mut text: impl Read) -> Result<bool> {
     Ok(matches!(begin, Some(b'>' | b'@')))
 }
 
-/// Opens a file to be read by position, or a temporary one with what a pipe gives.
+/// Opens a file that can be read by position. The bytes of a pipe are copied to a temporary file.
 fn open(number: usize, name: &Name, open_files: &OpenFiles) -> Result<ReopenedFile> {
     let is_file =
         |metadata: io::Result<Metadata>| metadata.is_ok_and(|metadata| metadata.is_file());
@@ -267,7 +268,7 @@ fn open(number: usize, name: &Name, open_files: &OpenFiles) -> Result<ReopenedFi
     }
 }
 
-/// Copies a text of `size` bytes but for some ranges of it, which are in ascending order.
+/// Copies a text of `size` bytes without some ranges of it, which are in ascending order.
 fn copy_without(
     text: impl Read,
     ranges: &[Range<u64>],
@@ -281,7 +282,7 @@ fn copy_without(
         copy(&mut text, range.end - range.start, &mut io::sink())?;
         at = range.end;
     }
-    // What is decoded is checked up to its end.
+    // The rest is decoded too, so that it is checked up to its end.
     match io::copy(&mut text, &mut io::sink())? {
         0 => Ok(()),
         _ => Err(Error::Io(io::Error::other("it became longer while it was read"))),

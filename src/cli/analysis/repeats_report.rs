@@ -1,4 +1,4 @@
-//! How what is repeated is printed: lines or JSON on standard output, a summary on standard error.
+//! The report of `repeats`: lines or JSON on standard output, a summary on standard error.
 
 use crate::cli::arguments::args::Talk;
 use crate::cli::arguments::repeats_args::RepeatsArgs;
@@ -12,14 +12,14 @@ use serde::Serialize;
 use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
-/// What was asked for and what was found.
+/// The arguments, and the repeats found.
 pub struct RepeatsReport<'a> {
     pub args: &'a RepeatsArgs,
     pub names: &'a [Name],
     pub found: &'a Repeats,
 }
 
-/// Prints JSON where that is asked for, else ranges where no files are written.
+/// Prints JSON if it is wanted. Otherwise prints ranges, unless files are written.
 pub fn print(report: &RepeatsReport) -> io::Result<()> {
     match report.args {
         RepeatsArgs { json: true, .. } => {
@@ -44,7 +44,7 @@ fn print_lines(report: &RepeatsReport) -> io::Result<()> {
 }
 
 impl RepeatsReport<'_> {
-    /// Says how much is repeated.
+    /// Reports how much is repeated.
     pub fn sum_up(&self, talk: Talk) {
         let Sums { size, repeated, ranges, removed } = self.sums();
         let share = |part: u64| 100.0 * part as f64 / (size as f64).max(1.0);
@@ -77,7 +77,7 @@ impl RepeatsReport<'_> {
         }
     }
 
-    /// Of the files that are searched for what occurs before.
+    /// Returns the sums over the files, without the file of `--across`.
     fn sums(&self) -> Sums {
         let mut sums = Sums::default();
         let skipped = usize::from(!self.args.across.is_empty());
@@ -90,7 +90,7 @@ impl RepeatsReport<'_> {
         sums
     }
 
-    /// The first of the longest ranges.
+    /// Returns the first of the longest ranges.
     fn longest(&self) -> Option<(&Name, &Range<u64>)> {
         let files = self.names.iter().zip(&self.found.files);
         let ranges =
@@ -99,7 +99,7 @@ impl RepeatsReport<'_> {
     }
 }
 
-/// `1 copy`, `2 copies`.
+/// Formats a number of copies: `1 copy`, `2 copies`.
 fn copy_count(copies: u64) -> String {
     if copies == 1 { "1 copy".into() } else { format!("{copies} copies") }
 }
@@ -116,7 +116,7 @@ fn total(ranges: &[Range<u64>]) -> u64 {
     ranges.iter().map(|range| range.end - range.start).sum()
 }
 
-/// What is found, as `--json` shows it. Fields that are added later do not take the place of these.
+/// The repeats, as `--json` shows them. Fields that are added later do not replace these.
 #[derive(Serialize)]
 struct RepeatsListing {
     min_length: u64,
@@ -127,7 +127,8 @@ struct RepeatsListing {
     files: Vec<ListedFile>,
 }
 
-/// `most_frequent` is null where nothing is repeated, or where the files did not fit the memory.
+/// The most frequent range. `most_frequent` is null if nothing is repeated, or if the files did not
+/// fit in memory.
 #[derive(Serialize)]
 struct ListedWindow {
     file: String,
@@ -137,7 +138,7 @@ struct ListedWindow {
     copies: u64,
 }
 
-/// Ranges are pairs of a start and an end. `removed` is null where nothing is written.
+/// The ranges of a file, as pairs of a start and an end. `removed` is null if no file is written.
 #[derive(Serialize)]
 struct ListedFile {
     name: String,

@@ -1,5 +1,5 @@
-//! The arguments, as clap derives them. The help text here is also the man page and the
-//! completions.
+//! The arguments, as clap derives them. The help text here is also the text of the man page and of
+//! the completions.
 
 use crate::cli::arguments::block_args::BlockSize;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
@@ -18,9 +18,9 @@ use std::path::PathBuf;
 
 /// Block-sorting (BWT) compressor with a seekable, recoverable format.
 ///
-/// FILEs are compressed to FILE.bwz, or decompressed with -d, and kept. With no FILE, or where FILE
-/// is -, standard input is filtered to standard output. A file that is called like a command is
-/// reached as ./cat.
+/// Each FILE is compressed to FILE.bwz, or decompressed with -d, and is kept. With no FILE, or if
+/// FILE is -, standard input is filtered to standard output. If a file has the name of a command,
+/// write it with a directory: ./cat.
 #[derive(Parser, Debug)]
 #[command(
     name = "bwz",
@@ -41,8 +41,8 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What the work may use and how much is said of it; `None` for a command that does no such
-    /// work. `bench` says all.
+    /// Returns the resources that the work may use, and how much of it is reported. It is `None`
+    /// for a command that does no such work. `bench` always reports everything.
     pub fn work(&self) -> Option<(&Resources, Talk)> {
         let all = Talk { verbose: 0, quiet: false, no_progress: true };
         Some(match &self.command {
@@ -95,10 +95,11 @@ pub enum Command {
     /// Write ranges of compressed files to standard output, by their index
     #[command(after_long_help = EXTRACT_HELP)]
     Extract(ExtractArgs),
-    /// Find what occurs before in the same files, compressed or not, and write them without it
+    /// Find ranges that occurred before in the same files, compressed or not, and write the files
+    /// without them
     #[command(after_long_help = REPEATS_HELP)]
     Repeats(RepeatsArgs),
-    /// Find what sequences have in common: longest regions, maximal matches, overlaps of reads
+    /// Find common parts of sequences: longest regions, maximal matches, overlaps of reads
     #[command(after_long_help = OVERLAP_HELP)]
     Overlap(OverlapArgs),
     /// Save every intact block of a damaged file
@@ -116,10 +117,10 @@ pub enum Command {
     Man,
 }
 
-/// What is done with the files when no command is named.
+/// The arguments for files when no command is named.
 #[derive(Args, Debug)]
 pub struct FileArgs {
-    /// Files to work on; none, or -, is standard input
+    /// Files to work on; no file, or -, is standard input
     #[arg(value_name = "FILE", value_parser = path())]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
@@ -136,11 +137,11 @@ pub struct FileArgs {
         allow_hyphen_values = true
     )]
     pub output: Vec<PathBuf>,
-    /// Use .SUF in the place of .bwz, in names to write and, beside .bwz, in names to read
+    /// Use .SUF in place of .bwz in names of output files. Input names may end with either suffix
     #[arg(short = 'S', long, value_name = ".SUF", value_parser = suffix(), allow_hyphen_values = true)]
     pub suffix: Option<OsString>,
-    /// Overwrite files, write compressed data to a terminal, take links and special files; with
-    /// -dc, copy what is not compressed
+    /// Overwrite files, write compressed data to a terminal, and take links and special files as
+    /// input. With -dc, also copy input that is not compressed
     #[arg(short, long)]
     pub force: bool,
     /// Keep the input files (the default)
@@ -150,7 +151,8 @@ pub struct FileArgs {
     /// or a device, the input is kept, with a warning
     #[arg(long = "rm", overrides_with = "keep")]
     pub remove: bool,
-    /// Walk directories: compress what is not .bwz, or decompress, test or list what is
+    /// Walk directories: compress files that are not .bwz, or decompress, test or list those that
+    /// are
     #[arg(short, long)]
     pub recursive: bool,
     /// Has no effect, for users of gzip: a compressed file never holds a name or a time
@@ -159,35 +161,36 @@ pub struct FileArgs {
     /// Print the license
     #[arg(short = 'L', long)]
     pub license: bool,
-    /// With --decompress: write zeros as they are. Without this, whole pages of zeros become holes
-    /// in new files
+    /// With --decompress: write zeros as they are. Without this option, whole pages of zeros become
+    /// holes in new files
     #[arg(long)]
     pub no_sparse: bool,
     /// With --list: print JSON
     #[arg(long)]
     pub json: bool,
-    /// With --list: print the records of FASTA or FASTQ that is indexed by sequence, as the .fai
-    /// files of samtools have them; - stands for the lines of a record that .fai has no words for
+    /// With --list: print the records of FASTA or FASTQ that is indexed by sequence, in the format
+    /// of the .fai files of samtools. A - stands for the lines of a record that .fai cannot
+    /// describe
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
     /// When compressing, restore each block on the CPU before it is written. A block that does not
-    /// come back is made again by the CPU. This takes as long as -t besides, and a third more
+    /// come back is made again by the CPU. This takes as much extra time as -t, and a third more
     /// memory
     #[arg(long)]
     pub verify: bool,
-    /// Write a timeline to FILE, in the Chrome trace format (ui.perfetto.dev shows it): when each
-    /// step of each block was done, on which GPU and thread
+    /// Write a timeline to FILE, in the Chrome trace format, which ui.perfetto.dev shows. It tells
+    /// when each step of each block was done, and on which GPU and thread
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub trace: Vec<PathBuf>,
-    /// Compress what is in inputs that gzip, bgzip or zstd made (by their first bytes; others are
-    /// taken as they are): x.fa.gz becomes x.fa.bwz
+    /// Compress the content of inputs that gzip, bgzip or zstd made: x.fa.gz becomes x.fa.bwz.
+    /// These are known by their first bytes. Other inputs are compressed as they are
     #[arg(long)]
     pub decompress_input: bool,
     #[command(flatten)]
     pub block_size: BlockSize,
-    /// End each block behind the last BYTE in it, so that no record is torn; a block without one
-    /// ends where it is full. BYTE is \n, \t, \0, \x1e or a byte as it is. With --index, FASTA and
-    /// FASTQ are cut between records first
+    /// End each block after the last BYTE in it, so that no record is split. A block without this
+    /// byte ends when it is full. BYTE is \n, \t, \0, \x1e or a literal byte. With --index, FASTA
+    /// and FASTQ are cut between records first
     #[arg(long, value_name = "BYTE", value_parser = one_byte(), help_heading = "Block size", allow_hyphen_values = true)]
     pub split_at: Option<u8>,
     #[command(flatten)]
@@ -200,31 +203,32 @@ pub struct FileArgs {
     pub resources: Resources,
     #[command(flatten)]
     pub talk: Talk,
-    /// Compress as one of several processes that mpirun, srun or torchrun has started with these
-    /// arguments, each with a GPU of its own. The others find the first one at HOST:PORT. The first
-    /// one does all the work, but the GPUs of all sort the blocks for which its own has not the
-    /// memory. Whoever can connect there and has the token of the job gets parts of these blocks,
-    /// which are sent without encryption. BWZ_RANKS_TOKEN holds the token, 16 to 128 bytes, the
-    /// same for all ranks; mpirun of Open MPI 4 makes one. Without a token HOST must be localhost
+    /// Compress as one of several processes that mpirun, srun or torchrun started with these
+    /// arguments, each with a GPU of its own. The other processes find the first one at HOST:PORT.
+    /// The first process does all the work, but if a block does not fit in the memory of its GPU,
+    /// the GPUs of all processes sort it together. Parts of such blocks are sent without encryption
+    /// to any process that can connect there and has the token of the job. BWZ_RANKS_TOKEN holds
+    /// the token, 16 to 128 bytes, the same for all ranks; mpirun of Open MPI 4 makes one. Without
+    /// a token, HOST must be localhost
     #[arg(long, value_name = "HOST:PORT", conflicts_with_all = ["decompress", "test", "list"])]
     pub ranks: Option<String>,
 }
 
-/// Whether a compressed file carries an index.
+/// The index of a compressed file.
 #[derive(Args, Debug)]
 pub struct IndexArgs {
-    /// Add an index, by which count, locate and extract work without decompressing the file, which
-    /// grows by 1 to 6 % of the raw size
+    /// Add an index, which lets count, locate and extract work without decompressing the file. The
+    /// file grows by 1 to 6 % of the raw size
     #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
     pub index: Option<IndexOf>,
     /// With --index: keep every N-th position, a power of two from 8 to 16384 [default: 256]; 0
-    /// keeps none, for count alone
+    /// keeps no position, which is enough for count alone
     #[arg(long, value_name = "N")]
     pub sample_rate: Option<u32>,
 }
 
 impl IndexArgs {
-    /// The options with the index that is asked for.
+    /// Adds the index that the arguments ask for to the options.
     pub fn add_to(&self, options: Options) -> BwzResult<Options> {
         match self.index {
             None => Ok(options),
@@ -238,19 +242,19 @@ impl IndexArgs {
     }
 }
 
-/// What an index is of.
+/// The kind of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum IndexOf {
-    /// Of the sequences of FASTA and FASTQ, found across line ends and in either case; of the bytes
-    /// of anything else
+    /// Index the sequences of FASTA and FASTQ, found across line ends and in either case; index the
+    /// bytes of any other input
     Auto,
-    /// Of the bytes as they are
+    /// Index the bytes as they are
     Bytes,
-    /// The sequences of FASTA and FASTQ; anything else is an error
+    /// Index the sequences of FASTA and FASTQ; any other input is an error
     Sequences,
 }
 
-/// The last of these wins.
+/// The mode of work. If several are given, the last one wins.
 #[derive(Args, Debug)]
 pub struct ModeArgs {
     /// Compress (the default)
@@ -259,7 +263,7 @@ pub struct ModeArgs {
     /// Decompress
     #[arg(short, long, visible_alias = "uncompress", overrides_with_all = ["compress", "test", "list"])]
     decompress: bool,
-    /// Decompress to nowhere, to see whether the files are whole
+    /// Decompress without writing, to check that the files are intact
     #[arg(short, long, overrides_with_all = ["compress", "decompress", "list"])]
     test: bool,
     /// List sizes, frames and blocks; with -v each block
@@ -286,13 +290,13 @@ impl ModeArgs {
     }
 }
 
-/// What coding may cost for what it saves.
+/// The trade-off between speed and size.
 #[derive(Args, Debug)]
 pub struct EffortArgs {
-    /// Code fast rather than small: a block that is alone keeps more threads and GPUs busy
+    /// Code for speed rather than size: a single block keeps more threads and GPUs busy
     #[arg(long, overrides_with = "best")]
     fast: bool,
-    /// Code small rather than fast
+    /// Code for size rather than speed
     #[arg(long, overrides_with = "fast")]
     best: bool,
 }
@@ -307,17 +311,17 @@ impl EffortArgs {
     }
 }
 
-/// Whether `word`, in first place, is a command.
+/// True if `word`, as the first argument, is a command.
 pub fn is_command(word: &OsStr) -> bool {
     Cli::command().get_subcommands().any(|command| word == command.get_name())
 }
 
-/// One byte, which may be escaped as in C.
+/// Parses one byte, which may be escaped as in C.
 fn one_byte() -> impl TypedValueParser<Value = u8> {
     OsStringValueParser::new().try_map(byte_escape::byte)
 }
 
-/// What a file's name may end with.
+/// Parses the ending of a file's name.
 fn suffix() -> impl TypedValueParser<Value = OsString> {
     OsStringValueParser::new().try_map(|suffix| match suffix.as_encoded_bytes() {
         [] => Err("it is empty"),
@@ -331,8 +335,8 @@ pub struct CatArgs {
     /// Files to read; - is standard input (without --range)
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
-    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are
-    /// written one after the other. Only the blocks that hold them are read
+    /// The bytes to write of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several
+    /// ranges are written one after the other. Only the blocks that hold them are read
     #[arg(short, long, value_parser = size::span)]
     pub range: Vec<Span>,
     #[command(flatten)]
@@ -348,13 +352,13 @@ pub struct RecoverArgs {
     /// The damaged file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Where to write what is whole (- is standard output)
+    /// File for the intact blocks (- is standard output)
     #[arg(short, long, value_name = "OUT", required = true, allow_hyphen_values = true)]
     pub output: Vec<PathBuf>,
     /// Overwrite OUT
     #[arg(short, long)]
     pub force: bool,
-    /// Print all that is lost as JSON, on standard output
+    /// Print all losses as JSON, on standard output
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -368,10 +372,10 @@ pub struct RecoverArgs {
 /// The arguments of `bench`.
 #[derive(Args, Debug)]
 pub struct BenchArgs {
-    /// Files to measure with, held in memory; none is generated text
+    /// Files to measure, held in memory; without any, text is generated
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Runs each way, of which the median counts
+    /// Number of runs of each kind, of which the median counts
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub runs: u16,
     #[command(flatten)]

@@ -1,25 +1,25 @@
-//! How large blocks are: `-1` to `-9`, or `--block`.
+//! The size of blocks: `-1` to `-9`, or `--block`.
 
 use crate::cli::arguments::size;
 use bwz::{DEFAULT_LEVEL, Options, Result};
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 
-/// A level, or a size that none has. The last one wins.
+/// A level, or a size in bytes. The last one wins.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct BlockSize {
     #[command(flatten)]
     pub level: LevelArg,
-    /// Blocks of SIZE bytes, 64K to 1T - 1. Above 2 GiB a block takes up to 11 times its size in
-    /// memory to be compressed, for which --memory must allow; one smaller takes 7 times its size.
-    /// It is restored on the CPU, and sorted there too where it has 4 GiB or a GPU has less memory
-    /// than 27 times its size, or more where much of it repeats; several GPUs that --device names
-    /// sort it together where each has memory for 58 times its part
+    /// Blocks of SIZE bytes, 64K to 1T - 1. Compressing a block above 2 GiB takes memory of up to
+    /// 11 times its size, for which --memory must allow; a smaller block takes 7 times its size.
+    /// Such a block is restored on the CPU. It is also sorted on the CPU if it has 4 GiB, or if a
+    /// GPU has less memory than 27 times its size, or more if much of it repeats. Several GPUs that
+    /// --device names sort it together if each has memory for 58 times its part
     #[arg(long, value_name = "SIZE", value_parser = size::block, help_heading = "Block size", overrides_with_all = LEVELS)]
     block: Option<u64>,
 }
 
 impl BlockSize {
-    /// The options with blocks of this size.
+    /// Adds the block size to the options.
     pub fn add_to(self, options: Options) -> Result<Options> {
         match self.block {
             Some(bytes) => options.with_block_size(bytes),
@@ -28,7 +28,7 @@ impl BlockSize {
     }
 }
 
-/// `-1` to `-9`, of which the last one wins.
+/// `-1` to `-9`. The last one wins.
 #[derive(Clone, Copy, Debug)]
 pub struct LevelArg(pub u8);
 

@@ -1,9 +1,10 @@
-//! What the command line is before clap sees it: argv\[0\] names a mode, `BWZ_OPT` brings defaults.
+//! The command line before clap parses it: the mode that argv\[0\] names, and the defaults of
+//! `BWZ_OPT`.
 //!
-//! Both go in front of the real arguments, so that these win. `BWZ_OPT` holds options that say how
-//! files are compressed and how much is said. What is done, with which files, and what becomes of
-//! them is said on the command line alone: a variable that was set long ago shall not turn one
-//! command into another.
+//! Both are put in front of the real arguments, so that the real arguments win. `BWZ_OPT` holds
+//! only options for how files are compressed and how much is reported. The command line alone says
+//! what is done, with which files, and whether they are kept: a variable that was set long ago must
+//! not turn one command into another.
 
 use crate::cli::arguments::args::{Cli, is_command};
 use bwz::{Error, Result};
@@ -27,8 +28,8 @@ impl Words {
         Words { stands_for: meaning(&called), arguments: argv.collect() }
     }
 
-    /// The words to parse: the command's name, what that name stands for, `defaults`, the
-    /// arguments.
+    /// Returns the words to parse: the command's name, the arguments that this name stands for,
+    /// `defaults`, and the arguments.
     pub fn with(&self, defaults: Vec<OsString>) -> Vec<OsString> {
         let mut words = vec![OsString::from("bwz")];
         words.extend(self.stands_for.iter().map(OsString::from));
@@ -68,10 +69,10 @@ const DEFAULTS: [&str; 26] = [
     "no_name",
 ];
 
-/// The words of `BWZ_OPT`.
+/// Returns the words of `BWZ_OPT`.
 ///
 /// # Errors
-/// [`Error::Usage`] if it holds anything but options of [`DEFAULTS`].
+/// [`Error::Usage`] if it holds anything but the options of [`DEFAULTS`].
 pub fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
     let words = split(bwz_opt)?;
     if let Some(command) = words.first().filter(|word| is_command(word)) {
@@ -107,7 +108,7 @@ fn refused(what: &str) -> Error {
     Error::Usage(said.into())
 }
 
-/// The arguments that the command's name stands for.
+/// Returns the arguments that the command's name stands for.
 fn meaning(called: &OsStr) -> &'static [&'static str] {
     match Path::new(called).file_name().and_then(OsStr::to_str) {
         Some("bunwz") => &["-d"],
@@ -118,9 +119,9 @@ fn meaning(called: &OsStr) -> &'static [&'static str] {
 
 /// Splits `BWZ_OPT` as a shell splits simple words.
 ///
-/// Blanks (space, tab, newline) part words. `'...'` keeps everything as it is; `"..."` everything
-/// but `\"` and `\\`; outside of quotes `\` keeps the next character. Quoted and bare parts that
-/// touch are one word.
+/// Blanks (space, tab, newline) separate words. `'...'` keeps everything as it is. `"..."` keeps
+/// everything except `\"` and `\\`. Outside of quotes, `\` keeps the next character. Quoted and
+/// bare parts that touch are one word.
 fn split(text: &OsStr) -> Result<Vec<OsString>> {
     let unfinished = || Error::Usage("BWZ_OPT ends inside quotes or behind a backslash".into());
     let mut words = Vec::new();
@@ -141,7 +142,7 @@ fn split(text: &OsStr) -> Result<Vec<OsString>> {
     Ok(words.into_iter().map(OsString::from_vec).collect())
 }
 
-/// What stands before the closing quote, or `None` where there is none.
+/// Returns the bytes before the closing quote, or `None` if there is no closing quote.
 fn quoted(bytes: &mut impl Iterator<Item = u8>, quote: u8) -> Option<Vec<u8>> {
     let mut part = Vec::new();
     loop {

@@ -1,10 +1,10 @@
-//! Flags of bzip2, gzip, xz and zstd that bwz does not have, each with what to type instead.
+//! Flags of bzip2, gzip, xz and zstd that bwz does not have, each with advice on what to type
+//! instead.
 //!
-//! Those that mean the same here are aliases in `args`. One that would be taken without being
-//! heeded is worse than one that is refused: who asks for little memory, or another check, relies
-//! on getting it.
+//! Flags that mean the same here are aliases in `args`. To refuse a flag is better than to take it
+//! and ignore it: a user who asks for little memory, or for another check, relies on getting it.
 
-/// What to say of a flag, as it stands on the command line without its value.
+/// Returns the advice for a flag, given as on the command line but without its value.
 pub fn advice(flag: &str) -> Option<&'static str> {
     FLAGS.iter().find(|(flags, _)| flags.split(' ').any(|f| f == flag)).map(|(_, advice)| *advice)
 }
@@ -75,7 +75,7 @@ mod tests {
             names.map(move |name| (name, takes_value)).collect::<Vec<_>>()
         });
         for (name, takes_value) in own {
-            // These two are asked about only where they have a value.
+            // Advice for these two is asked for only if they have a value.
             let with_value = !takes_value && ["--fast", "--best"].contains(&name.as_str());
             assert!(advice(&name).is_none() || with_value, "{name}");
         }

@@ -1,5 +1,5 @@
-//! `bwz completions` and `bwz man`: what packages install, made from the arguments' own
-//! definitions.
+//! `bwz completions` and `bwz man`: the files that packages install, made from the definitions of
+//! the arguments.
 
 use crate::cli::arguments::args::Cli;
 use crate::cli::files::descriptors;
@@ -18,12 +18,12 @@ pub fn completions(shell: Shell) -> Exit {
     print(Ok(script))
 }
 
-/// Prints one page that has everything, commands included.
+/// Prints one man page for everything, commands included.
 pub fn man() -> Exit {
     print(page())
 }
 
-/// Prints what this is and under which license.
+/// Prints the version, the description and the license.
 pub fn license() -> Exit {
     print(Ok(format!(
         "bwz {}, {}\nIt may be used, changed and passed on under the terms of either license of: {}.\n\
@@ -54,7 +54,7 @@ fn page() -> io::Result<Vec<u8>> {
     Ok(page)
 }
 
-/// A command's page as one section of the whole: its sections become subsections.
+/// Renders a command's page as one section of the whole page. Its sections become subsections.
 fn command_section(command: &clap::Command) -> io::Result<Vec<u8>> {
     let name = command.get_name().to_uppercase();
     let mut section = format!(".SH \"BWZ {name}\"\n").into_bytes();
@@ -67,7 +67,7 @@ fn command_section(command: &clap::Command) -> io::Result<Vec<u8>> {
     Ok(section)
 }
 
-/// Gives the sections of a piece of roff other headings.
+/// Replaces the section headings in a piece of roff.
 fn rename(roff: Vec<u8>, heading: impl Fn(&str) -> String) -> Vec<u8> {
     let text = String::from_utf8_lossy(&roff);
     let lines = text.lines().map(|line| match line.starts_with(".SH ") {

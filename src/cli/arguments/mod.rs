@@ -4,17 +4,17 @@
 //! |---|---|
 //! | `args` | the commands and the options of files |
 //! | `shared_args` | options that several commands have |
-//! | `block_args` | block sizes, levels and efforts |
+//! | `block_args` | block sizes and levels |
 //! | `search_args` | count, locate, extract |
-//! | `search_help` | the help of the searches |
+//! | `search_help` | the end of the help of the searches |
 //! | `overlap_args` | overlap |
 //! | `repeats_args` | repeats |
 //! | `environment` | `BWZ_OPT` and argv\[0\] |
 //! | `foreign_flags` | flags of other compressors |
-//! | `size` | sizes and spans as people type them |
+//! | `size` | sizes and ranges as people type them |
 //! | `usage` | help, and complaints about arguments |
-//! | `man_and_completions` | man pages, shell completions and the licences |
-//! | `version` | what this build is |
+//! | `man_and_completions` | man page, shell completions and the licenses |
+//! | `version` | version and kernels of this build |
 
 pub(crate) mod args;
 pub(crate) mod block_args;

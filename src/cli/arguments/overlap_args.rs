@@ -1,4 +1,4 @@
-//! The arguments of `overlap`, and what its help says at its end.
+//! The arguments of `overlap`, and the text at the end of its help.
 
 use crate::cli::arguments::shared_args::{Resources, Talk, path};
 use clap::Args;
@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct OverlapArgs {
-    /// Files of FASTA or FASTQ, as they are or compressed by gzip or bwz: A and B, or with --min
-    /// one or more files of reads; - is standard input
+    /// Files of FASTA or FASTQ, plain or compressed by gzip or bwz: A and B, or with --min one or
+    /// more files of reads; - is standard input
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
     /// Print all maximal exact matches of at least N bases, as mummer -maxmatch -n -F does
     #[arg(long, value_name = "N", value_parser = length())]
     pub mem: Option<u32>,
-    /// Print those alone that stand once in A and once in each strand of a record of B, as mummer
-    /// -mum -n -F does; of at least 20 bases, or of those of --mem
+    /// Print only the matches that occur once in A and once in each strand of a record of B, as
+    /// mummer -mum -n -F does. They have at least 20 bases, or the N of --mem
     #[arg(long)]
     pub mum: bool,
     /// Print the overlaps of at least N bases between the end of one read and the start of another,
@@ -24,11 +24,11 @@ pub struct OverlapArgs {
     /// With --min: print GFA 1
     #[arg(long, requires = "min")]
     pub gfa: bool,
-    /// With --min: where several reads have one name, call the later ones NAME.2, NAME.3 and so on,
-    /// but for names that are taken; without it that is an error
+    /// With --min: if several reads have one name, call the later ones NAME.2, NAME.3 and so on,
+    /// skipping names that are taken. Without this option such names are an error
     #[arg(long, requires = "min")]
     pub rename_duplicates: bool,
-    /// Leave the reverse complements out
+    /// Leave out the reverse complements
     #[arg(long)]
     pub forward: bool,
     /// Print the longest common regions as JSON

@@ -1,4 +1,4 @@
-//! The arguments of `repeats`, and what its help says at its end.
+//! The arguments of `repeats`, and the text at the end of its help.
 
 use crate::cli::arguments::shared_args::{Resources, Talk, path};
 use bwz::repeats::Unit;
@@ -7,22 +7,22 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct RepeatsArgs {
-    /// Files to search together, in their order; - is standard input. Those that bwz compressed
-    /// are searched as what is in them
+    /// Files to search together, in their order; - is standard input. Of files that bwz compressed,
+    /// the content is searched
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
-    /// Find stretches of N bytes or more; with --tokens, of N tokens
+    /// Find repeated ranges of at least N bytes; with --tokens, of at least N tokens
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u64).range(1..=1 << 30))]
     pub min_length: u64,
-    /// Find what of the FILEs occurs in A, and nothing that only occurs in themselves
+    /// Find ranges of the FILEs that occur in A. Ranges that occur only in the FILEs are not found
     #[arg(long, value_name = "A", value_parser = path(), allow_hyphen_values = true)]
     pub across: Vec<PathBuf>,
-    /// The files are little-endian tokens of this size: only those stretches count that begin at a
-    /// multiple of it in both places
+    /// The files hold little-endian tokens of this type: only ranges that begin at a multiple of
+    /// its size in both places count
     #[arg(long, value_name = "TYPE")]
     pub tokens: Option<TokenType>,
-    /// Print no ranges, but write each FILE without its later copies to a file of its name in DIR,
-    /// without .bwz
+    /// Print no ranges, but write each FILE without its later copies to a file in DIR of the same
+    /// name, without .bwz
     #[arg(short, long, value_name = "DIR", value_parser = path(), allow_hyphen_values = true)]
     pub output: Vec<PathBuf>,
     /// With -o: cut out whole lines only
@@ -31,17 +31,17 @@ pub struct RepeatsArgs {
     /// With -o: cut out whole records of FASTA or FASTQ only
     #[arg(long, requires = "output", conflicts_with = "lines")]
     pub records: bool,
-    /// Find whole characters of UTF-8 only, in files that are valid UTF-8; this is the default, and
-    /// to ask for it warns of files that are not
+    /// Find whole characters of UTF-8 only, in files that are valid UTF-8. This is the default;
+    /// giving the option adds a warning for files that are not valid
     #[arg(long, conflicts_with_all = ["no_utf8", "tokens"])]
     pub utf8: bool,
-    /// Find bytes, also where these are parts of characters
+    /// Find any bytes, even parts of characters
     #[arg(long)]
     pub no_utf8: bool,
     /// With -o: overwrite files
     #[arg(short, long, requires = "output")]
     pub force: bool,
-    /// Print JSON; with -o, what is cut out too
+    /// Print JSON; with -o, also the ranges that are cut out
     #[arg(long)]
     pub json: bool,
     #[command(flatten)]
@@ -58,7 +58,7 @@ pub enum TokenType {
 }
 
 impl RepeatsArgs {
-    /// True if ranges are cut between characters.
+    /// True if ranges are trimmed to whole characters.
     pub fn cuts_characters(&self) -> bool {
         !self.no_utf8 && self.tokens.is_none()
     }

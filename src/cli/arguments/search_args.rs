@@ -6,11 +6,11 @@ use clap::Args;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// What both count and locate take.
+/// The arguments that count and locate share.
 #[derive(Args, Debug)]
 pub struct SearchArgs {
-    /// The pattern, a string of bytes, and the compressed files; files alone if -e, -f,
-    /// --fasta or --reads1 give patterns
+    /// The pattern, a string of bytes, and the compressed files; only the files if -e, -f, --fasta
+    /// or --reads1 give patterns
     #[arg(value_name = "PATTERN FILE", required = true)]
     pub words: Vec<OsString>,
     /// Search for PATTERN; may be given several times
@@ -28,24 +28,25 @@ pub struct SearchArgs {
     /// Search for the reverse complement of each pattern too, and tell the strand
     #[arg(long, conflicts_with = "hex")]
     pub revcomp: bool,
-    /// Find what differs from the pattern in up to N bytes too, 0 or 1
+    /// Find matches that differ from the pattern in up to N bytes too, 0 or 1
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=1))]
     pub max_mismatches: u8,
-    /// In files that are searched by sequence, tell small letters from capital ones
+    /// In files that are searched by sequence, distinguish small letters from capital ones
     #[arg(long)]
     pub case: bool,
-    /// In files that are searched by sequence, letters of patterns stand for bases as IUPAC says: R
-    /// for A and G, Y for C, T and U, N for all of them; not for such letters of the file
+    /// In files that are searched by sequence, letters of patterns stand for bases as in IUPAC's
+    /// code: R for A and G, Y for C, T and U, N for all of them. Such letters in the file are not
+    /// expanded
     #[arg(long, conflicts_with_all = ["hex", "strict_letters"])]
     pub iupac: bool,
-    /// In files that are searched by sequence, tell T from U, which are one letter in patterns of
-    /// nucleotides without this
+    /// In files that are searched by sequence, distinguish T from U. Without this option they are
+    /// one letter in patterns of nucleotides
     #[arg(long)]
     pub strict_letters: bool,
     /// Print JSON
     #[arg(long)]
     pub json: bool,
-    /// Decode and check each block as -t does, its index included, before anything is believed
+    /// Decode and check each block, its index included, as -t does, before any of it is used
     #[arg(long)]
     pub verify: bool,
     /// Search the .bwz files of directories
@@ -70,21 +71,21 @@ pub struct LocateArgs {
     /// Print BED lines: record, start from 0, end, pattern, 0, strand
     #[arg(long, conflicts_with_all = ["json", "sam", "context"])]
     pub bed: bool,
-    /// Print SAM for the reads of --fasta, or --reads1 and --reads2, searched on both strands in
-    /// one file; those without a hit too
+    /// Print SAM for the reads of --fasta, or of --reads1 and --reads2, searched on both strands in
+    /// one file. Reads without a hit are printed too
     #[arg(long, conflicts_with_all = ["json", "context", "hex"])]
     pub sam: bool,
-    /// With --sam: the first reads of pairs, FASTA or FASTQ like those of --fasta
+    /// With --sam: the first reads of pairs, in FASTA or FASTQ as for --fasta
     #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires_all = ["sam", "reads2"])]
     pub reads1: Vec<PathBuf>,
     /// The second reads of these pairs, in the same order
     #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires = "reads1")]
     pub reads2: Vec<PathBuf>,
-    /// Bases from the first to the last one of a pair that is called proper, at most
+    /// Maximum number of bases from the first to the last base of a pair that is called proper
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "reads1")]
     pub max_insert: u64,
-    /// With --sam: where several records have one name, call the later ones NAME.2, NAME.3 and so
-    /// on, but for names that are taken; without it that is an error
+    /// With --sam: if several records have one name, call the later ones NAME.2, NAME.3 and so on,
+    /// skipping names that are taken. Without this option such names are an error
     #[arg(long, requires = "sam")]
     pub rename_duplicates: bool,
 }
@@ -94,35 +95,36 @@ pub struct ExtractArgs {
     /// The compressed files
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
-    /// The bytes wanted of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several are
-    /// written one after the other
+    /// The bytes to write of each file, as A..B, A+LENGTH, A.. or ..B; B is not included. Several
+    /// ranges are written one after the other
     #[arg(short, long, required_unless_present_any = ["region", "regions"], value_parser = size::span)]
     pub range: Vec<Span>,
-    /// A stretch of a record as samtools writes it, NAME:START-END, from 1 and with the end;
-    /// written as FASTA. NAME alone is all of it
+    /// A region of a record in samtools' notation, NAME:START-END, from 1 and with the end, written
+    /// as FASTA. NAME alone is the whole record
     #[arg(long, value_name = "REGION", conflicts_with = "range", allow_hyphen_values = true)]
     pub region: Vec<OsString>,
-    /// The stretches that FILE names, one a line: those of BED, from 0 and without the end, or as
-    /// for --region
+    /// The regions that FILE names, one a line: lines of BED, from 0 and without the end, or
+    /// regions as for --region
     #[arg(long, value_name = "FILE", conflicts_with = "range", allow_hyphen_values = true)]
     pub regions: Vec<PathBuf>,
-    /// With --region and --regions: go on past one that is of no record, or is none, with a warning
+    /// With --region and --regions: if a region names no record, or is not valid, warn and go on
     #[arg(long = "continue", conflicts_with = "range")]
     pub go_on: bool,
-    /// With --region and --regions: write the reverse complement, of RNA where a stretch has U and
-    /// no T (without either A becomes T)
+    /// With --region and --regions: write the reverse complement. It is of RNA if a region has U
+    /// and no T (with neither, A becomes T)
     #[arg(short = 'i', long, conflicts_with = "range")]
     pub reverse_complement: bool,
-    /// Write the stretches of BED as they stand in the file, though their strand is -
+    /// Write regions of BED as they stand in the file, even if their strand is -
     #[arg(long, requires = "regions")]
     pub ignore_strand: bool,
-    /// With --region and --regions: write FASTQ, the bases and their qualities
+    /// With --region and --regions: write FASTQ, that is, bases and qualities
     #[arg(long, conflicts_with = "range")]
     pub fastq: bool,
-    /// Bases in each line of a stretch, 0 for all; 60 for FASTA and all for FASTQ if not given
+    /// Bases in each line of a region; 0 writes them all in one line. The default is 60 for FASTA
+    /// and 0 for FASTQ
     #[arg(long, value_name = "N", conflicts_with = "range")]
     pub line_length: Option<usize>,
-    /// Decode and check each block as -t does, its index included, before anything is believed
+    /// Decode and check each block, its index included, as -t does, before any of it is used
     #[arg(long)]
     pub verify: bool,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! What the help of the commands that search says at its end.
+//! The text at the end of the help of the commands that search.
 
 macro_rules! by_sequence {
     () => {

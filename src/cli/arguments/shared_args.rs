@@ -1,5 +1,5 @@
-//! Arguments that several commands share: what the work may use, how much may come out, how much is
-//! said.
+//! Arguments that several commands share: the resources for the work, the limit of the output, the
+//! verbosity.
 
 use crate::cli::allocator;
 use crate::cli::arguments::size;
@@ -9,21 +9,21 @@ use clap::{ArgAction, Args};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// How much may come out.
+/// The limit of the output.
 #[derive(Args, Debug)]
 pub struct Limits {
-    /// When reading: end with an error before more than SIZE bytes of a file come out
+    /// When reading: end with an error before a file gives more than SIZE bytes
     #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
     pub limit_output: Option<u64>,
 }
 
 impl Limits {
-    /// The options with the limit that is asked for.
+    /// Adds the limit to the options, if there is one.
     pub fn add_to(&self, options: Options) -> Options {
         self.limit_output.into_iter().fold(options, Options::limit_output)
     }
 
-    /// Checks that ranges together are within the limit.
+    /// Checks that the ranges together are within the limit.
     pub fn check(&self, ranges: &[Range<u64>]) -> Result<()> {
         let sizes = ranges.iter().map(|range| range.end.saturating_sub(range.start));
         let needed = sizes.fold(0, u64::saturating_add);
@@ -35,29 +35,29 @@ impl Limits {
     }
 }
 
-/// What the work may use.
+/// The resources that the work may use.
 #[derive(Args, Debug)]
 pub struct Resources {
     /// Threads that compute, up to 1024; 0 is one per core. No more than four per core run, or 64
     /// if that is more
     #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
     pub threads: u16,
-    /// Memory to use at most; 0 or default is half of the machine's, and decodes no block above 256
-    /// MiB
+    /// Maximum memory to use. 0 or default is half of the machine's memory, and then no block above
+    /// 256 MiB is decoded
     #[arg(short = 'M', long, visible_alias = "memlimit", value_name = "SIZE", default_value = "default", value_parser = size::memory)]
     pub memory: u64,
-    /// Where blocks are sorted, restored, and searched for many patterns: auto, cpu, cuda for all
-    /// GPUs, or some of them as in cuda:1 or cuda:0,2-3
+    /// Devices on which blocks are sorted, restored, and searched for many patterns: auto, cpu,
+    /// cuda for all GPUs, or some of them as in cuda:1 or cuda:0,2-3
     #[arg(long, default_value_t)]
     pub device: Device,
 }
 
-/// The address space of a thread, beside what the library allocates: its stack, since
-/// `allocator::tune` allows but one arena.
+/// Bytes of address space that a thread takes beside the library's allocations. This is its stack,
+/// since `allocator::tune` allows only one arena.
 const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
 
 impl Resources {
-    /// Threads that compute.
+    /// Returns the number of threads that compute.
     pub fn thread_count(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
@@ -65,7 +65,7 @@ impl Resources {
         }
     }
 
-    /// Says so if fewer threads than were asked for run on this machine.
+    /// Prints a note if this machine runs fewer threads than the arguments ask for.
     pub fn warn_of_fewer_threads(&self, talk: Talk) {
         let asked = usize::from(self.threads);
         let most = Options::most_threads();
@@ -77,7 +77,7 @@ impl Resources {
         }
     }
 
-    /// The options with what is allowed. The allocator keeps to it too.
+    /// Returns the options with these resources. The allocator is told the memory limit too.
     pub fn options(&self) -> Options {
         if self.memory > 0 {
             allocator::keep_within(self.memory, self.thread_count());
@@ -91,15 +91,15 @@ impl Resources {
     }
 }
 
-/// How much is said.
+/// The verbosity.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct Talk {
-    /// Say what was done, on standard error; twice (-vv): when each step of each block was done,
-    /// and where
+    /// Report what was done, on standard error; twice (-vv): report when and on which device each
+    /// step of each block was done
     #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
     pub verbose: u8,
-    /// Leave out warnings and the progress bar; count and locate print nothing at all then, and
-    /// end with the first file in which anything is found
+    /// Leave out warnings and the progress bar; count and locate then print nothing at all, and end
+    /// with the first file in which anything is found
     #[arg(short, long, overrides_with = "verbose")]
     pub quiet: bool,
     /// Show no progress bar
@@ -107,7 +107,8 @@ pub struct Talk {
     pub no_progress: bool,
 }
 
-/// A path, even an empty one: that it cannot be opened is no reason to leave the others alone.
+/// Parses a path, even an empty one. A path that cannot be opened must not keep the other files
+/// from being worked on.
 pub fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }

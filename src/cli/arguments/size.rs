@@ -3,7 +3,7 @@
 use bwz::{IndexedBlocks, MAX_BLOCK_SIZE, ReadCost};
 use std::ops::Range;
 
-/// Reads `-M`; 0 is whatever the library takes by itself.
+/// Reads `-M`. 0 leaves the limit to the library.
 pub fn memory(text: &str) -> Result<u64, String> {
     if text == "default" { Ok(0) } else { bytes(text) }
 }
@@ -18,7 +18,7 @@ pub fn block(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A range of bytes, whose end may be left to the file.
+/// A range of bytes. Without an end it reaches to the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Span {
     start: u64,
@@ -26,7 +26,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// The range in a file of `size` bytes.
+    /// Returns the range in a file of `size` bytes.
     pub fn within(self, size: u64) -> Range<u64> {
         self.start..self.end.unwrap_or(size)
     }
@@ -50,7 +50,7 @@ pub fn span(text: &str) -> Result<Span, String> {
     }
 }
 
-/// Reads a number of bytes: `4096`, `4K`, `4KiB` and `4kb` are one.
+/// Reads a number of bytes: `4096`, `4K`, `4KiB` and `4kb` are equal.
 pub fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
@@ -71,7 +71,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too large"))
 }
 
-/// A number of bytes for people: `17 B`, `1.2 KiB`, `3.4 GiB`.
+/// Formats a number of bytes for people: `17 B`, `1.2 KiB`, `3.4 GiB`.
 pub fn human(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if bytes < 1024 {
@@ -86,29 +86,29 @@ pub fn human(bytes: u64) -> String {
     format!("{value:.1} {}", UNITS[unit])
 }
 
-/// How many times smaller; `None` where nothing is nothing's ratio.
+/// Returns `raw` divided by `coded`; `None` if either is 0.
 pub fn ratio(raw: u64, coded: u64) -> Option<f64> {
     (raw > 0 && coded > 0).then(|| raw as f64 / coded as f64)
 }
 
-/// A ratio for people.
+/// Formats a ratio for people.
 pub fn ratio_text(raw: u64, coded: u64) -> String {
     ratio(raw, coded).map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"))
 }
 
-/// `1 block`, `2 blocks`.
+/// Formats a number with a noun: `1 block`, `2 blocks`.
 pub fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What a command read and decoded.
+/// Formats how much a command read and decoded.
 pub fn read_cost(cost: ReadCost) -> String {
     let bytes = count(cost.coded_bytes, "byte");
     let slices = count(cost.slices, "slice");
     format!("{bytes} read, {slices} and {} decoded", count(cost.blocks, "block"))
 }
 
-/// How many blocks are indexed by what, in words.
+/// Formats how many blocks have an index, and of which kind.
 pub fn index_text(indexed: &IndexedBlocks) -> String {
     let of = |blocks: u64| {
         let all = count(indexed.all(), "block");

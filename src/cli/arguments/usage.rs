@@ -8,7 +8,7 @@ use bwz::{Error, Result};
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::path::PathBuf;
 
-/// Prints help or version, as clap has them.
+/// Prints help or version, as clap renders them.
 pub fn help(text: &clap::Error) -> Exit {
     match descriptors::stdout().and_then(|_| text.print()) {
         Ok(()) => Exit::Fine,
@@ -16,8 +16,8 @@ pub fn help(text: &clap::Error) -> Exit {
     }
 }
 
-/// Prints a complaint about arguments. Where one is unknown, clap's advice is how to pass a file of
-/// that name, which hardly anyone means.
+/// Prints a complaint about arguments. For an unknown option the text is ours: clap would explain
+/// how to pass a file of that name, which hardly anyone means.
 pub fn usage(error: &clap::Error) -> Exit {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
@@ -37,7 +37,8 @@ pub fn usage(error: &clap::Error) -> Exit {
     Exit::Trouble
 }
 
-/// The same where no command is named, so that the flags of other compressors may come.
+/// Prints a complaint about arguments if no command is named. Flags of other compressors get
+/// advice.
 pub fn usage_of_files(error: &clap::Error) -> Exit {
     let foreign = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::TooManyValues);
     if foreign
@@ -50,7 +51,8 @@ pub fn usage_of_files(error: &clap::Error) -> Exit {
     usage(error)
 }
 
-/// Refuses standard input that is named several times: all but the first would find nothing there.
+/// Refuses standard input that is named more than once, because only the first reader would get any
+/// bytes.
 pub fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
     match paths.filter(|path| path.as_os_str() == "-").count() {
         0 | 1 => Ok(()),
@@ -60,8 +62,8 @@ pub fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
     }
 }
 
-/// The value of an option that takes one: a second one would take the place of the first in
-/// silence.
+/// Returns the value of an option that may be given once. Without this check a second value would
+/// silently replace the first.
 pub fn once<'v, T>(flag: &str, values: &'v [T]) -> Result<Option<&'v T>> {
     match values {
         [] => Ok(None),

@@ -1,15 +1,16 @@
-//! What this build is.
+//! The version of this build.
 
 use std::sync::LazyLock;
 
-/// What `--version` says: the version, and what the kernels were built with, if there are any.
+/// Returns the text of `--version`: the version, and the line of [`kernels`].
 pub fn long() -> &'static str {
     static TEXT: LazyLock<String> =
         LazyLock::new(|| format!("{}\n{}", env!("CARGO_PKG_VERSION"), kernels()));
     &TEXT
 }
 
-/// What the kernels were built with, if there are any.
+/// Returns a line about the kernels of this build: their CUDA version and compute capabilities, or
+/// that there are none.
 pub fn kernels() -> String {
     if !bwz::cuda::is_built() {
         return "kernels: none, as this build has no CUDA in it".into();

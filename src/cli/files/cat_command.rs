@@ -1,4 +1,4 @@
-//! `bwz cat`: whole files, or a range of their bytes, to standard output.
+//! `bwz cat`: writes whole files, or ranges of their bytes, to standard output.
 
 use crate::cli::arguments::args::CatArgs;
 use crate::cli::arguments::size::count;
@@ -14,7 +14,7 @@ use crate::cli::report::progress_bar::Progress;
 use bwz::{Archive, Options, ReadCost, Result};
 use std::io;
 
-/// Writes each file, or the range of each file.
+/// Writes each file, or the ranges of each file.
 pub fn run(args: &CatArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options());
     let event_lines = EventLines::default();
@@ -27,7 +27,7 @@ pub fn run(args: &CatArgs) -> Exit {
     })
 }
 
-/// Decodes the blocks that hold the ranges, and no others; writes one range after the other.
+/// Writes the ranges one after the other. Only the blocks that hold them are decoded.
 fn ranges(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
     let file = input::open_seekable(name)?;
     let mut output = Output::stdout(Some(&file.metadata()?))?;
@@ -39,7 +39,7 @@ fn ranges(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
     if let Some(beyond) =
         ranges.iter().find(|range| range.start > range.end || range.end > raw_size)
     {
-        // Says what is wrong with it, before anything of another is written.
+        // Reports a range that is not in the file before anything of another range is written.
         archive.read_range(beyond.clone(), io::sink())?;
     }
     let mut cost = ReadCost::default();
@@ -54,7 +54,7 @@ fn ranges(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// Reads from front to end, which checks the whole stream and needs no seeking.
+/// Reads a file from front to end, which checks the whole stream and needs no seeking.
 fn whole(
     name: &Name,
     args: &CatArgs,
@@ -67,7 +67,7 @@ fn whole(
     source.read_beside(args.resources.thread_count());
     let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
-    // A reader such as head closes its end after a few lines.
+    // A reader such as head closes its end after a few lines, so the first block is decoded alone.
     let options = listening(stop).first_block_alone(true);
     let summary = bwz::decompress(progress.count(source), &mut output, &options)?;
     drop(progress);

@@ -1,12 +1,13 @@
-//! Standard input and output, as whoever started us left them.
+//! Standard input and output, in the state in which the parent process left them.
 //!
-//! They may be closed (`bwz -l x.bwz >&-`). Rust's runtime opens /dev/null in the place of those
-//! that are, for both ways, and `std::io` takes the error of a closed descriptor for success: what
-//! is written would be lost without a message. That it is the runtime's /dev/null cannot be seen
-//! later, since other programs give their children one that is open both ways too. So [`occupy`] is
-//! there first and opens it the wrong way round, as gnulib's `stdopen` does: to read from or write
-//! to it is the error of a closed descriptor, and no file that is opened later gets its number.
-//! Closed standard error stays silent.
+//! They may be closed (`bwz -l x.bwz >&-`). Rust's runtime opens /dev/null in place of a closed
+//! one, for reading and writing, and `std::io` treats the error of a closed descriptor as success.
+//! Output would then be lost without a message. Later it cannot be seen that the runtime opened
+//! /dev/null, since other programs also give their children a /dev/null that is open both ways.
+//!
+//! So [`occupy`] runs before the runtime and opens /dev/null the wrong way round, as gnulib's
+//! `stdopen` does. Reading from it or writing to it then gives the error of a closed descriptor,
+//! and no file that is opened later gets its number. Closed standard error stays silent.
 
 use crate::cli::report::io_errors::while_writing;
 use rustix::fs::{OFlags, fcntl_getfl};
@@ -15,19 +16,20 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-/// Standard input, unless it cannot be read from.
+/// Standard input. It is an error if it cannot be read from.
 pub fn stdin() -> io::Result<File> {
     opened_for(OFlags::RDONLY, io::stdin().as_fd())
 }
 
-/// Standard output, unless it cannot be written to. There is no buffer.
+/// Standard output, without a buffer. It is an error if it cannot be written to.
 pub fn stdout() -> io::Result<File> {
     let file = opened_for(OFlags::WRONLY, io::stdout().as_fd());
     file.map_err(|e| while_writing("standard output", e))
 }
 
-/// Lets a pipe hold more than the usual 64 KiB, so that whoever reads it is woken up less often:
-/// pipes are 6 % faster by it. Where it is no pipe, or the system allows no more, nothing happens.
+/// Lets a pipe hold 1 MiB instead of the usual 64 KiB, so that its reader is woken up less often.
+/// Pipes are 6 % faster with it. If the file is no pipe, or the system does not allow this size,
+/// nothing happens.
 #[cfg(target_os = "linux")]
 pub fn widen(file: &File) {
     use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
@@ -40,7 +42,7 @@ pub fn widen(file: &File) {
 #[cfg(not(target_os = "linux"))]
 pub fn widen(_file: &File) {}
 
-/// Lets this process have as many files open as the system allows it to ask for. Where the limit
+/// Raises the limit of open files of this process to the most that the system allows. If the limit
 /// cannot be raised, it stays.
 pub fn allow_many() {
     let maximum = getrlimit(Resource::Nofile).maximum;
@@ -56,7 +58,7 @@ fn opened_for(way: OFlags, descriptor: BorrowedFd) -> io::Result<File> {
     }
 }
 
-/// Called before `main` and Rust's runtime, as constructors are.
+/// Runs before `main` and Rust's runtime, as constructors do.
 #[used]
 #[allow(unsafe_code)]
 // SAFETY: the section holds pointers to functions of this type.
@@ -64,12 +66,13 @@ fn opened_for(way: OFlags, descriptor: BorrowedFd) -> io::Result<File> {
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 static BEFORE_MAIN: extern "C" fn() = occupy;
 
-/// Opens /dev/null on each closed one of the three, for what it is not used for.
+/// Opens /dev/null on each of the three descriptors that is closed, in the direction in which it is
+/// not used.
 #[allow(unsafe_code)]
 extern "C" fn occupy() {
     for (descriptor, way) in [(0, libc::O_WRONLY), (1, libc::O_RDONLY), (2, libc::O_RDONLY)] {
-        // SAFETY: both are plain system calls; the path ends with a zero. A file gets the lowest
-        // number that is free.
+        // SAFETY: both are plain system calls; the path ends with a zero. An opened file gets the
+        // lowest free descriptor.
         unsafe {
             if libc::fcntl(descriptor, libc::F_GETFD) < 0 {
                 libc::open(c"/dev/null".as_ptr(), way);

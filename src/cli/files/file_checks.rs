@@ -1,12 +1,12 @@
-//! Which arguments make no sense together, as far as clap cannot know it. An option that has no
-//! effect is refused rather than dropped: who asks for it relies on it.
+//! Checks for arguments that make no sense together, beyond the checks of clap. An option that
+//! would have no effect is refused rather than ignored, because the user relies on it.
 
 use crate::cli::arguments::args::{FileArgs, Mode};
 use crate::cli::arguments::usage::once;
 use bwz::{Error, Result};
 
-/// Checks the arguments. `asked` is what the command line says, without the defaults of `BWZ_OPT`,
-/// which apply where they can.
+/// Checks the arguments. `asked` holds the arguments of the command line, without the defaults of
+/// `BWZ_OPT`. A default that does not apply is ignored.
 pub fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
     let usage = |what: &'static str| Err(Error::Usage(what.into()));
     let mode = asked.mode.mode();

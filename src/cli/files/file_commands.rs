@@ -1,5 +1,5 @@
-//! `bwz FILE...`: compress, decompress, test. One file after the other, each from an open input to
-//! a finished output.
+//! `bwz FILE...`: compresses, decompresses or tests. Files are worked on one after the other, each
+//! from an open input to a finished output.
 
 use crate::cli::arguments::args::{FileArgs, IndexArgs, IndexOf, Mode};
 use crate::cli::arguments::size::{human, index_text, ratio_text};
@@ -25,9 +25,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Does what the arguments ask for with each file.
+/// Does with each file what the arguments ask for.
 ///
-/// `asked` is what the command line says, without the defaults of `BWZ_OPT`.
+/// `asked` holds the arguments of the command line, without the defaults of `BWZ_OPT`.
 pub fn run(asked: &FileArgs, args: &FileArgs) -> Exit {
     work_on_all(asked, args).unwrap_or_else(|exit| exit)
 }
@@ -58,12 +58,14 @@ fn options(args: &FileArgs) -> Result<Options> {
     args.index.add_to(args.split_at.into_iter().fold(options, Options::split_at))
 }
 
-/// Whether a file in a directory that is walked is taken: by its name it is compressed, or is not.
+/// True if a file in a walked directory is taken: one with a compressed file's name, or when
+/// compressing one without.
 fn wanted(args: &FileArgs, path: &Path) -> bool {
     named_files::has_suffix(path, args.suffix.as_deref()) == (args.mode.mode() != Mode::Compress)
 }
 
-/// Compares what the tables of a file that can be read by position say of records with its blocks.
+/// Compares the tables about records in a file with its blocks. A file that cannot be read by
+/// position is left out.
 fn check_tables(name: &Name, options: &Options) -> Result<()> {
     let Name::File(path) = name else { return Ok(()) };
     if !fs::metadata(path)?.is_file() {
@@ -80,8 +82,8 @@ struct FileJob<'a> {
 }
 
 impl FileJob<'_> {
-    /// From opening the input to, at most, removing it. Whatever fails on the way, the output is
-    /// gone.
+    /// Works on one file, from opening the input to removing it if `--rm` is given. If anything
+    /// fails on the way, the output is removed.
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
         let OpenInput { mut source, about, stop } = self.input(name, &destination)?;
@@ -136,7 +138,8 @@ impl FileJob<'_> {
         OpenInput::open(name, force || makes_no_file)
     }
 
-    /// Compresses an input, or what is in it where that is asked for.
+    /// Compresses an input. With `--decompress-input`, compresses the content of an input that is
+    /// compressed.
     fn compress(
         &self,
         name: &Name,
@@ -170,7 +173,7 @@ impl FileJob<'_> {
         Ok(summary)
     }
 
-    /// An index of compressed bytes finds nothing of what is meant.
+    /// Warns that an index of compressed bytes will not find the text that is meant.
     fn warn_of_index(&self, name: &Name, format: Format) {
         let made_by = format.name();
         let command = format.command(name, "--index ");
@@ -180,7 +183,7 @@ impl FileJob<'_> {
         ));
     }
 
-    /// Restores an input; what is not compressed is copied if it `passes`.
+    /// Decompresses an input. If `passes`, an input that is not compressed is copied.
     fn restore(
         &self,
         input: impl Read + Send,
@@ -228,7 +231,7 @@ impl FileJob<'_> {
     }
 }
 
-/// Compresses what is in an input of another format.
+/// Compresses the content of an input of another format.
 fn compress_content(
     name: &Name,
     input: impl Read + Send,
@@ -248,12 +251,12 @@ fn compress_content(
     }
     let content = ForeignInput::open(input, format)?;
     let state = content.state();
-    // How much is in it is not known.
+    // The size of the content is not known.
     let options = options.clone().input_size(0);
     bwz::compress(content, output, &options).map_err(|e| state.explain(e))
 }
 
-/// Says so of an input whose size or time is not what it was when it was opened.
+/// Returns an error if the size or the time of an input has changed since it was opened.
 fn check_unchanged(source: &InputSource, opened: Option<&Metadata>) -> Result<()> {
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec());
     match opened {
@@ -265,8 +268,8 @@ fn check_unchanged(source: &InputSource, opened: Option<&Metadata>) -> Result<()
     }
 }
 
-/// Copies a file that is none of ours as it is, so that one command reads both kinds, as others of
-/// its kind do.
+/// Copies a file that is not in bwz's format unchanged, so that one command reads both kinds. Other
+/// compressors do this too.
 fn restore_or_copy(
     mut input: impl Read + Send,
     output: &mut Output,
@@ -291,8 +294,8 @@ fn restore_or_copy(
     Ok(summary)
 }
 
-/// Removes an input whose output is on disk; not if another file has taken its name, or it has
-/// changed meanwhile.
+/// Removes an input whose output is on disk. It is kept, with an error, if another file has taken
+/// its name or if it has changed.
 fn remove(input: &Path, opened: Option<&Metadata>, output: &Path) -> Result<()> {
     output::sync_name(output)?;
     let output = output.display();
@@ -313,7 +316,7 @@ fn remove(input: &Path, opened: Option<&Metadata>, output: &Path) -> Result<()> 
     }
 }
 
-/// What `-v` says of a file that is done.
+/// Returns the text of `-v` about a finished file.
 fn outcome(mode: Mode, summary: &Summary, took: Duration) -> String {
     let Summary { raw_size, coded_size, .. } = *summary;
     let (from, to) = match mode {

@@ -1,5 +1,5 @@
-//! What is in an input that another compressor made, for `--decompress-input`: all members of gzip
-//! and bgzip, all frames of zstd, one behind the other.
+//! The content of an input that another compressor made, for `--decompress-input`: all members of
+//! gzip and bgzip, or all frames of zstd, one after the other.
 
 use crate::cli::files::known_formats::Format;
 use bwz::Error;
@@ -11,26 +11,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Bytes of an input that are read at a time.
 const BUFFER: usize = 256 << 10;
 
-/// The content of an input, as it is decompressed.
+/// The content of an input, decompressed while it is read.
 pub struct ForeignInput<'r> {
     content: Box<dyn Read + Send + 'r>,
     format: Format,
     state: Arc<State>,
 }
 
-/// State of the reading, known also when the reader is in other hands.
+/// The state of the reading. It is shared, so that it is known even if the reader was moved
+/// elsewhere.
 #[derive(Default)]
 pub struct State {
     /// Bytes of the input that were decompressed.
     taken: AtomicU64,
-    /// The input could not be read, which is no damage.
+    /// The input could not be read; this is not damage.
     unread: AtomicBool,
     /// The input is damaged.
     damaged: AtomicBool,
 }
 
 impl<'r> ForeignInput<'r> {
-    /// Opens an input of a format that can be read.
+    /// Opens an input. `format` must be one that can be read ([`Format::is_read`]).
     pub fn open(input: impl Read + Send + 'r, format: Format) -> io::Result<Self> {
         let state = Arc::<State>::default();
         let input = Taken { input: BufReader::with_capacity(BUFFER, input), state: state.clone() };
@@ -65,7 +66,8 @@ impl Read for ForeignInput<'_> {
 }
 
 impl State {
-    /// The error of a compression, which is the input's damage where that caused it.
+    /// Returns the error of a compression. If damage of the input caused it, it becomes an error of
+    /// the format.
     pub fn explain(&self, error: Error) -> Error {
         match error {
             Error::Io(e) if self.damaged.load(Ordering::Relaxed) => Error::Format {
@@ -78,7 +80,7 @@ impl State {
     }
 }
 
-/// An input that notes how much is taken of it, and whether it fails.
+/// An input that counts the bytes taken from it, and notes if it fails.
 struct Taken<B> {
     input: B,
     state: Arc<State>,

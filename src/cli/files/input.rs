@@ -1,4 +1,4 @@
-//! Opening what is read: a file that may be read as it is, or standard input.
+//! Opening inputs: a regular file, another kind of file if allowed, or standard input.
 
 use crate::cli::files::descriptors;
 use crate::cli::files::input_name::Name;
@@ -10,11 +10,11 @@ use std::io::{self, IoSliceMut, IsTerminal, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// An open input and what is known of it.
+/// An open input and its properties.
 pub struct OpenInput {
     pub source: InputSource,
     pub about: About,
-    /// Ends a read of a source that may have to wait.
+    /// Ends a read that waits for data, if the source may have to wait.
     pub stop: Option<Stop>,
 }
 
@@ -23,10 +23,10 @@ pub enum InputSource {
     Waiting(Waiting),
 }
 
-/// What is known of an open input.
+/// The properties of an open input.
 pub struct About {
     metadata: Metadata,
-    /// It was opened by its name, so it has properties that an output should take over.
+    /// The input was opened by its name, so outputs take over its properties.
     named: bool,
 }
 
@@ -58,24 +58,24 @@ impl OpenInput {
 }
 
 impl About {
-    /// How many bytes there are to read, where that is known.
+    /// The number of bytes to read, if it is known.
     pub fn size(&self) -> Option<u64> {
         self.regular().map(Metadata::len)
     }
 
-    /// What is known of an input that is a regular file.
+    /// The metadata of an input that is a regular file.
     pub fn regular(&self) -> Option<&Metadata> {
         Some(&self.metadata).filter(|metadata| metadata.is_file())
     }
 
-    /// The file that outputs take their permissions, owner and times from.
+    /// The metadata from which outputs take their permissions, owner and times.
     pub fn attributes(&self) -> Option<&Metadata> {
         self.regular().filter(|_| self.named)
     }
 }
 
-/// Compressed data is not typed by hand: whoever starts `bwz -d` without input most likely forgot
-/// the file.
+/// Refuses to read compressed data from a terminal. Nobody types it by hand: a user who starts `bwz
+/// -d` without input most likely forgot the file.
 pub fn refuse_terminal() -> Result<()> {
     if !io::stdin().is_terminal() {
         return Ok(());
@@ -85,7 +85,7 @@ pub fn refuse_terminal() -> Result<()> {
     ))
 }
 
-/// Says no to what most likely was not meant.
+/// Refuses kinds of files that were most likely not meant.
 fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
     let usage = |what: &'static str| Err(Error::Usage(what.into()));
     if !any_kind && fs::symlink_metadata(path)?.is_symlink() {
@@ -101,7 +101,7 @@ fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
     Ok(())
 }
 
-/// Opens a file for reading by position: a named one, or that which is standard input.
+/// Opens a file for reading by position: a named file, or the file that is standard input.
 pub fn open_seekable(name: &Name) -> Result<File> {
     let (file, refusal) = match name {
         Name::Stdin => (
@@ -119,26 +119,26 @@ pub fn open_seekable(name: &Name) -> Result<File> {
     }
 }
 
-/// Whether both are one and the same file.
+/// True if both are the same file.
 pub fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
-/// Whether both are one and the same file, with the same bytes as far as its size and times tell.
+/// True if both are the same file and its size and times have not changed.
 pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
     is_same(before, now) && state(before) == state(now)
 }
 
 impl InputSource {
-    /// Reads a regular file by several threads, beside so many that compute.
+    /// Lets several threads read a regular file, beside `threads` threads that compute.
     pub fn read_beside(&mut self, threads: usize) {
         if let InputSource::File(file) = self {
             file.beside(threads);
         }
     }
 
-    /// What the system says of it now.
+    /// The current metadata of the input.
     pub fn metadata(&self) -> io::Result<Metadata> {
         match self {
             InputSource::File(reads) => reads.file.metadata(),

@@ -1,4 +1,4 @@
-//! What an input is called, and where it is.
+//! Names of inputs, and the directories they are in.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -22,7 +22,7 @@ impl From<&Path> for Name {
 }
 
 impl Name {
-    /// All bytes of it, which need not be UTF-8.
+    /// The bytes of the name, which need not be UTF-8.
     pub fn bytes(&self) -> &[u8] {
         match self {
             Name::Stdin => b"(stdin)",
@@ -40,7 +40,7 @@ impl fmt::Display for Name {
     }
 }
 
-/// The directory a file is in.
+/// The directory that a file is in.
 pub fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str() != OsStr::new("") => parent,

@@ -1,4 +1,4 @@
-//! Files of other compressors, known by their first bytes.
+//! Formats of other compressors, known by the first bytes of a file.
 
 use crate::cli::files::input_name::Name;
 use std::ffi::{OsStr, OsString};
@@ -7,7 +7,7 @@ use std::io::{self, Cursor, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-/// A format of another compressor. What bgzip makes is gzip's.
+/// A format of another compressor. Files of bgzip count as gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     Gzip,
@@ -16,10 +16,10 @@ pub enum Format {
     Zstd,
 }
 
-/// As many bytes as tell a format.
+/// Bytes that are enough to identify any format.
 const LONGEST_MAGIC: u64 = 6;
 
-/// Endings of the names of compressed files, and of the names of their contents.
+/// Endings of names of compressed files, each with the ending of the name of the content.
 const SUFFIXES: [(&str, &str); 7] = [
     (".gz", ""),
     (".bgz", ""),
@@ -31,7 +31,7 @@ const SUFFIXES: [(&str, &str); 7] = [
 ];
 
 impl Format {
-    /// The format of a file that begins with these bytes, if it is a known one.
+    /// Returns the format of a file that begins with these bytes, if it is known.
     fn of(start: &[u8]) -> Option<Format> {
         match start {
             [0x1F, 0x8B, 8, ..] => Some(Format::Gzip),
@@ -44,7 +44,7 @@ impl Format {
         }
     }
 
-    /// The format of a regular file; `None` also for one that cannot be read.
+    /// Returns the format of a regular file. It is `None` also for a file that cannot be read.
     pub fn of_file(path: &Path) -> Option<Format> {
         if !path.is_file() {
             return None;
@@ -63,12 +63,12 @@ impl Format {
         }
     }
 
-    /// True if `--decompress-input` reads it.
+    /// True if `--decompress-input` reads this format.
     pub fn is_read(self) -> bool {
         matches!(self, Format::Gzip | Format::Zstd)
     }
 
-    /// The command that compresses what is in a file of this format; `options` are its options.
+    /// Returns the command that compresses the content of a file of this format, with `options`.
     pub fn command(self, name: &Name, options: &str) -> String {
         let program = self.name();
         match name {
@@ -87,7 +87,7 @@ impl Format {
     }
 }
 
-/// The name of what is in a compressed file: without the suffix of its compressor.
+/// Returns the name of the content of a compressed file, without the suffix of the compressor.
 pub fn name_inside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     for (suffix, ending) in SUFFIXES {
@@ -99,7 +99,7 @@ pub fn name_inside(path: &Path) -> PathBuf {
     path.with_file_name(OsStr::from_bytes(name))
 }
 
-/// The format of what `input` gives, and all that it gives.
+/// Returns the format of `input`, and a reader of all its bytes.
 pub fn peek<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
     let mut start = Vec::new();
     input.by_ref().take(LONGEST_MAGIC).read_to_end(&mut start)?;

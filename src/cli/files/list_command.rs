@@ -1,5 +1,5 @@
-//! `-l`: what is in a file, as a table, block by block with `-v`, or as JSON. Only the tables of
-//! the file are read.
+//! `-l`: lists the frames and blocks of a file as a table, block by block with `-v`, or as JSON.
+//! Only the tables of the file are read.
 
 use crate::cli::arguments::args::FileArgs;
 use crate::cli::arguments::shared_args::Talk;
@@ -43,8 +43,8 @@ pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit
     }
 }
 
-/// Prints a line for each record, as in a `.fai` file. Where numbers do not tell where its bases
-/// are, those of the lines are `-`.
+/// Prints a line for each record, as in a `.fai` file. If the lines of a record are of different
+/// lengths, its two fields about lines are `-`.
 fn print_records(name: &Name, talk: Talk, options: &Options) -> Result<()> {
     let mut archive = Archive::open(input::open_seekable(name)?, options)?;
     if !archive.has_sequences() {
@@ -81,7 +81,7 @@ fn print_records(name: &Name, talk: Talk, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// A file, as `--json` shows it. Fields that are added later do not take the place of these.
+/// A file, as `--json` shows it. Fields that are added later do not replace these.
 #[derive(Serialize)]
 struct Listing {
     name: String,
@@ -106,7 +106,7 @@ struct ListedFrame {
     index: Option<ListedIndex>,
 }
 
-/// Kind of the index of a file: `sequences`, `bytes`, `mixed` or `none`; and numbers of blocks.
+/// The kind of a file's index (`sequences`, `bytes`, `mixed` or `none`), and numbers of blocks.
 #[derive(Serialize)]
 struct IndexedCounts {
     of: &'static str,
@@ -137,14 +137,15 @@ impl From<&IndexedBlocks> for IndexedCounts {
     }
 }
 
-/// `sample_rate` is null where the index is for counting alone; `of` is `sequences` or `bytes`.
+/// The index of a frame. `of` is `sequences` or `bytes`. `sample_rate` is null if the index is for
+/// counting alone.
 #[derive(Serialize)]
 struct ListedIndex {
     of: &'static str,
     sample_rate: Option<u32>,
 }
 
-/// Where a frame or a block lies, in the file and in what was compressed.
+/// The position of a frame or a block, in the file and in the uncompressed data.
 #[derive(Serialize)]
 struct Extent {
     compressed_offset: u64,
@@ -172,8 +173,9 @@ impl Listing {
         })
     }
 
-    /// What the index is of and its sample rate if all frames with blocks have the same, in a word:
-    /// `stored` if blocks that are stored as they are need none.
+    /// Returns the kind of the index and its sample rate in a word, or `mixed` if they differ
+    /// between frames with blocks. A frame without an index is `stored` if all blocks without an
+    /// index are stored as they are and need none.
     fn index(&self) -> String {
         let words = self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| {
             let Some(ListedIndex { of, sample_rate }) = frame.index else {
@@ -222,7 +224,7 @@ impl Extent {
 
 fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
     let out = descriptors::stdout()?;
-    // As ls does: programs get names as they are.
+    // Names are escaped on a terminal alone, as ls does: programs get names as they are.
     let shown = if out.is_terminal() { printable } else { str::to_owned };
     let mut out = BufWriter::new(out);
     if !listings.is_empty() {
@@ -275,7 +277,7 @@ fn row(
     )
 }
 
-/// How a frame is indexed.
+/// Describes the index of a frame.
 fn frame_index(index: Option<&ListedIndex>) -> String {
     match index {
         None => "no index".into(),
@@ -286,7 +288,7 @@ fn frame_index(index: Option<&ListedIndex>) -> String {
     }
 }
 
-/// One line per block, in bytes, with the check of the frame it belongs to above.
+/// Prints one line per block, in bytes. The check of a frame stands above its blocks.
 fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     let mut blocks = (0..).zip(&listing.blocks);
     writeln!(out, "  {}", listing.index.text)?;

@@ -1,17 +1,20 @@
 //! Compress, decompress, test, list, cat, recover: files in, files out.
 //!
+//! A file is finished before the next one is begun. Its input is opened, the library does the work,
+//! and the output is written beside its target and renamed when it is complete.
+//!
 //! | file | job |
 //! |---|---|
 //! | `file_commands` | compress, decompress and test |
-//! | `file_checks` | what is checked before |
+//! | `file_checks` | checks of the arguments before any work |
 //! | `cat_command` | cat |
 //! | `list_command` | list |
 //! | `recover_command` | recover |
-//! | `named_files` | which files are meant |
-//! | `input_name` | what inputs and outputs are called |
+//! | `named_files` | the files that arguments mean, and names of outputs |
+//! | `input_name` | names of inputs |
 //! | `input` | opening an input |
-//! | `stoppable_input` | an input that a signal or an error ends |
-//! | `foreign_input` | inputs that are gzip or zstd |
+//! | `stoppable_input` | an input whose waiting reads can be ended after an error |
+//! | `foreign_input` | the content of inputs that are gzip or zstd |
 //! | `known_formats` | formats known by their magic |
 //! | `parallel_reads` | pieces of a file read side by side |
 //! | `reopened_file` | more files than a process may have open |

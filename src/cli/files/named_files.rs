@@ -1,4 +1,4 @@
-//! Which files are meant, and what their outputs are called.
+//! The files that arguments mean, and the names of their outputs.
 
 use crate::cli::arguments::args::Talk;
 use crate::cli::files::input_name::Name;
@@ -11,24 +11,24 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-/// Which files in a directory are taken.
+/// True for the files in a directory that are taken.
 pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
 
 /// The treatment of directories.
 #[derive(Clone, Copy)]
 pub enum Directories<'a> {
-    /// The wanted files in them are worked on.
+    /// Directories are walked, and the wanted files in them are taken.
     Walked(Wanted<'a>),
-    /// They are refused; `-r` would walk them.
+    /// Directories are refused; `-r` would walk them.
     Walkable,
-    /// They are refused.
+    /// Directories are refused.
     Refused,
 }
 
-/// Works on every file meant by `names`, or on standard input where there are none.
+/// Works on every file meant by `names`, or on standard input if there are no names.
 ///
-/// An error with one file is
-/// reported and the others go on; the worst exit code counts.
+/// An error with one file is reported, and work goes on with the others. The worst exit code is
+/// returned.
 pub fn each(
     names: &[PathBuf],
     directories: Directories,
@@ -89,19 +89,19 @@ fn tree<'a>(
 
 const SUFFIXES: [(&[u8], &[u8]); 2] = [(b".bwz", b""), (b".tbwz", b".tar")];
 
-/// Whether a file's name says that it is compressed; `own` is the suffix that the user chose.
+/// True if a file's name says that it is compressed. `own` is the suffix that the user chose.
 pub fn has_suffix(path: &Path, own: Option<&OsStr>) -> bool {
     decompressed_name(path, own).is_some()
 }
 
-/// Where a file is compressed to.
+/// Returns the name of a file's compressed output.
 pub fn compressed(path: &Path, own: Option<&OsStr>) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(own.unwrap_or(OsStr::new(".bwz")));
     name.into()
 }
 
-/// The name of a compressed file without its suffix; `None` where it has none that is known.
+/// Returns the name of a compressed file without its suffix, or `None` if it has no known suffix.
 pub fn decompressed_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
     let name = path.file_name()?.as_bytes();
     let own = own.map(|suffix| (suffix.as_bytes(), &b""[..]));

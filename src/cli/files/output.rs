@@ -1,5 +1,4 @@
-//! Opening what is written. A regular file is written beside its target and renamed when it is
-//! whole.
+//! Opening outputs. A regular file is written beside its target, and renamed when it is complete.
 
 use crate::cli::files::descriptors;
 use crate::cli::files::input::is_same;
@@ -15,14 +14,14 @@ use std::mem;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-/// Where output is to go.
+/// The place that output goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destination {
     Nowhere,
     Stdout,
     /// A name made from the input's.
     Derived(PathBuf),
-    /// A name that the user gave: links are followed, devices and FIFOs written to.
+    /// A name that the user gave. Links are followed; devices and FIFOs are written to.
     Chosen(PathBuf),
 }
 
@@ -42,9 +41,9 @@ pub struct Rules<'a> {
     pub force: bool,
     /// The output is compressed data.
     pub compressed: bool,
-    /// The input, where it is a regular file.
+    /// The input, if it is a regular file.
     pub input: Option<&'a Metadata>,
-    /// The file that permissions, owner and times are taken from.
+    /// The file whose permissions, owner and times the output gets.
     pub attributes: Option<&'a Metadata>,
 }
 
@@ -71,7 +70,7 @@ impl Sink {
         }
     }
 
-    /// An error of a write, with what could not be written.
+    /// Adds the name of the output to a write error.
     fn failed(&self, e: io::Error) -> io::Error {
         match self {
             Sink::Nowhere | Sink::Stdout(_) => while_writing("standard output", e),
@@ -91,24 +90,23 @@ impl Output {
         Ok(Output { sink, holes: None, force: rules.force })
     }
 
-    /// Standard output for raw bytes of `input`, if that is a regular file.
+    /// Opens standard output for raw bytes. `input` is the input, if that is a regular file.
     pub fn stdout(input: Option<&Metadata>) -> Result<Output> {
         Output::open(Destination::Stdout, &Rules { input, ..Rules::default() })
     }
 
-    /// Whether a progress bar would get in between what is shown.
+    /// True if the output is a terminal, where a progress bar would get in the way.
     pub fn is_terminal(&self) -> bool {
         self.sink.file().is_some_and(File::is_terminal)
     }
 
-    /// Leaves holes in the place of zeros from here on, where that can be done.
+    /// From here on, leaves holes in place of zeros, if the output allows it.
     pub fn leave_holes(&mut self) {
         self.holes = self.sink.file().and_then(Holes::at_end_of);
     }
 
-    /// Makes the output what it was to be; gives its path back where it is a regular file. It is
-    /// waited for to be on disk where `to_disk` says so, since that takes longer than all else for
-    /// a small file.
+    /// Completes the output. Returns its path if it is a regular file. If `to_disk`, waits until
+    /// the file is on disk; for a small file this takes longer than all other steps.
     pub fn finish(
         mut self,
         attributes: Option<&Metadata>,
@@ -152,8 +150,8 @@ fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
     }
 }
 
-/// Starts a regular file. With somebody's permissions to take over, nobody else may look in before
-/// it has them.
+/// Starts a regular file. If it will get the permissions of another file, only its owner may read
+/// it until then.
 fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
     let there = match fs::symlink_metadata(&path) {
         Ok(metadata) => Some(metadata),
@@ -196,9 +194,10 @@ fn check_not_input(output: &Metadata, rules: &Rules) -> Result<()> {
     }
 }
 
-/// Gives `file` the owner, permissions and times of another, as far as that is allowed.
+/// Gives `file` the owner, permissions and times of another file, as far as that is allowed.
 ///
-/// Where the group cannot be given, its members get no more than everybody: they are other people.
+/// If the group cannot be given, the file has another group, and its members get no more rights
+/// than everybody.
 fn imitate(file: &File, attributes: &Metadata) {
     let mut mode = attributes.mode() & 0o777;
     let _ = fchown(file, Some(attributes.uid()), None);
@@ -211,7 +210,7 @@ fn imitate(file: &File, attributes: &Metadata) {
     let _ = filetime::set_file_handle_times(file, Some(accessed), Some(modified));
 }
 
-/// Waits until `file` is on disk. A file system that knows no such thing is no failure.
+/// Waits until `file` is on disk. A file system that does not support this is no failure.
 fn sync(file: &File) -> io::Result<()> {
     match file.sync_all() {
         Err(e) if e.kind() == io::ErrorKind::InvalidInput => Ok(()),
@@ -219,7 +218,7 @@ fn sync(file: &File) -> io::Result<()> {
     }
 }
 
-/// Waits until the name `path` is on disk, not only what is in the file.
+/// Waits until the name `path` is on disk, too.
 pub fn sync_name(path: &Path) -> Result<()> {
     let dir = parent(path);
     let synced = File::open(dir).and_then(|dir| sync(&dir));
@@ -246,7 +245,7 @@ impl Write for Output {
 }
 
 impl Drop for Output {
-    /// What comes before an error is whole, holes included.
+    /// Keeps everything written before an error, holes included.
     fn drop(&mut self) {
         let _ = self.flush();
     }

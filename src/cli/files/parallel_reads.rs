@@ -1,12 +1,16 @@
-//! Reading a regular file by several threads: one copies 2 to 3 GB/s out of the page cache, a third
-//! of that time spent on the first touch of the memory that it fills, and a GPU sorts faster.
+//! Reading a regular file by several threads. One thread copies 2 to 3 GB/s out of the page cache,
+//! and spends a third of that time on the first touch of the memory that it fills. A GPU sorts
+//! faster.
 //!
-//! A large read is cut into pieces, which threads read by position. What comes out is what one
-//! thread would get: the bytes up to the first that could not be read. The threads stay from the
-//! second large read on: to start and end one takes locks of the address space, for which threads
-//! that touch fresh memory wait as well. Those of the first large read end with it, because only
-//! then are the threads started that compute, and these come first where a limit leaves no room for
-//! both. Files are written by one thread, since file systems let no second one in.
+//! A large read is cut into pieces, which threads read by position. The result is the same as with
+//! one thread: the bytes up to the first one that could not be read.
+//!
+//! The threads stay from the second large read on. Starting and ending a thread takes locks of the
+//! address space, and threads that touch fresh memory wait for these locks too. The threads of the
+//! first large read end with it: the threads that compute start only after it, and they come first
+//! if a limit leaves no room for both.
+//!
+//! Files are written by one thread, since file systems do not let a second one in.
 
 use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -14,24 +18,24 @@ use std::fs::File;
 use std::io::{self, ErrorKind, IoSliceMut, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-/// Most threads that read.
+/// Maximum number of threads that read.
 const READERS: usize = 16;
 /// Bytes that a thread reads at a time.
 const PIECE: usize = 1 << 20;
-/// What a reader's stack takes of a limited address space.
+/// Bytes of a reader's stack, which count in a limited address space.
 const STACK: usize = 128 << 10;
 
-/// A regular file, read from where it stands.
+/// A regular file, read from its current position.
 pub struct ParallelReads {
     pub file: File,
-    /// Threads that a large read is worth.
+    /// Number of threads for a large read.
     readers: usize,
-    /// Those threads, once there were two large reads.
+    /// The threads, kept after the second large read.
     threads: Option<ThreadPool>,
     was_read: bool,
 }
 
-/// How much of a piece was read, and why no more.
+/// The result of reading a piece: the bytes read, and why there are no more.
 struct Filled {
     is_whole: bool,
     len: usize,
@@ -39,18 +43,19 @@ struct Filled {
 }
 
 impl ParallelReads {
-    /// Reads by one thread.
+    /// Creates a reader with one thread.
     pub fn new(file: File) -> Self {
         ParallelReads { file, readers: 1, threads: None, was_read: false }
     }
 
-    /// Reads by half as many threads as compute, which have other work meanwhile.
+    /// Sets the number of readers to half the number of threads that compute, which have other work
+    /// meanwhile.
     pub fn beside(&mut self, threads: usize) {
         self.readers = (threads / 2).clamp(1, READERS);
     }
 
-    /// Threads for a read from `start` on, if what is left of the file is worth them and they can
-    /// be had.
+    /// Starts threads for a read from `start` on. There are none if the rest of the file is too
+    /// small for them or if they cannot be started.
     fn start_threads(&mut self, start: u64) -> io::Result<Option<ThreadPool>> {
         let left = self.file.metadata()?.len().saturating_sub(start);
         let readers = left.div_ceil(PIECE as u64).min(self.readers as u64) as usize;
@@ -66,8 +71,8 @@ impl ParallelReads {
     }
 }
 
-/// Fills the buffers in turn, as far as no piece is cut short or fails. An error is left to the
-/// next read if anything comes before it.
+/// Fills the buffers in order, up to the first piece that is short or fails. If bytes come before
+/// an error, the error is left to the next read.
 fn read_pieces(
     file: &File,
     mut start: u64,
@@ -82,7 +87,8 @@ fn read_pieces(
     });
     let pieces: Vec<_> = pieces.collect();
     let filled: Vec<Filled> = threads.install(|| {
-        // Each is a task: behind a thread that lost its processor no other piece waits.
+        // Each piece is a task of its own, so that no piece waits behind a thread that lost its
+        // processor.
         let pieces = pieces.into_par_iter().with_max_len(1);
         pieces.map(|(from, piece)| fill(file, from, piece)).collect()
     });
@@ -98,7 +104,7 @@ fn read_pieces(
     Ok(total)
 }
 
-/// Reads a piece until it is full, the file ends, or an error.
+/// Reads a piece until it is full, the file ends, or an error occurs.
 fn fill(file: &File, from: u64, bytes: &mut [u8]) -> Filled {
     let mut len = 0;
     let error = loop {
@@ -141,7 +147,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    /// Five pieces and a bit, each byte different from those around it.
+    /// Five pieces and 77 bytes. Each byte differs from its neighbours.
     fn bytes() -> Vec<u8> {
         (0..5 * PIECE as u32 + 77).map(|n| (n.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect()
     }
@@ -173,7 +179,7 @@ mod tests {
             let mut rest = Vec::new();
             file.read_to_end(&mut rest).unwrap();
             assert!(rest == bytes[start + expected..]);
-            // The end stays one, until more is written behind it.
+            // The end of the file stays the end until more bytes are written after it.
             assert_eq!(file.read(&mut out).unwrap(), 0);
             file.file.write_all(&bytes).unwrap();
             file.file.seek(SeekFrom::Start(bytes.len() as u64)).unwrap();

@@ -5,11 +5,12 @@ use crate::cli::report::console;
 use crate::cli::report::exit::Exit;
 use bwz::{JoinedRank, Options};
 
-/// The options of the process that does the work, with the ranks that help it if that was asked
-/// for. A process that helps is done here, and ends as is given.
+/// Joins the ranks that the arguments name, if any. For the process that does the work, returns its
+/// options, with the ranks that help it. A process that helps does all its work here, and ends with
+/// the returned code.
 ///
-/// One that can help no more ends well: launchers end all processes where one fails, and the first
-/// one can go on.
+/// A helper that cannot help any longer ends with success. Launchers end all processes if one
+/// fails, but the first process can go on without it.
 pub fn join(args: &FileArgs, options: Options) -> Result<Options, Exit> {
     let Some(address) = &args.ranks else { return Ok(options) };
     match JoinedRank::join(address, args.resources.device) {

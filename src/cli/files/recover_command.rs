@@ -1,4 +1,4 @@
-//! `bwz recover`: what is whole of a damaged file, and a list of what is not.
+//! `bwz recover`: saves the intact blocks of a damaged file, and lists the losses.
 
 use crate::cli::arguments::args::{RecoverArgs, Talk};
 use crate::cli::arguments::size::{count, human};
@@ -14,10 +14,11 @@ use serde::Serialize;
 use std::io;
 use std::ops::Range;
 
-/// Lines about lost parts on standard error, and about frames that are not what was saved of them.
+/// Maximum number of lines about lost parts on standard error. The same maximum holds for lines
+/// about frames whose saved blocks do not match their checksum.
 const LINES: usize = 20;
 
-/// Saves what can be saved of the file; losses are damage.
+/// Saves the intact blocks of the file. Any loss gives the exit code of damage.
 pub fn run(args: &RecoverArgs) -> Exit {
     let name = Name::from(args.file.as_path());
     match recover(&name, args) {
@@ -61,7 +62,7 @@ fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
     Exit::Damaged
 }
 
-/// A line for each loss, as far as there are not too many.
+/// Prints a line for each loss, up to [`LINES`].
 fn say_losses(name: &Name, recovery: &Recovery, talk: Talk) {
     for lost in recovery.lost.iter().take(LINES) {
         talk.say(name, describe(lost));
@@ -78,7 +79,7 @@ fn say_losses(name: &Name, recovery: &Recovery, talk: Talk) {
     }
 }
 
-/// A lost range in words; the end is not included, as with `cat --range`.
+/// Describes a lost range. The end is not included, as with `cat --range`.
 fn describe(lost: &Lost) -> String {
     match *lost {
         Lost { start, end: Some(end) } => {
@@ -90,7 +91,7 @@ fn describe(lost: &Lost) -> String {
     }
 }
 
-/// Lost ranges that get no line each, in words.
+/// Describes the lost ranges that get no line of their own.
 fn rest(more: &[Lost]) -> String {
     let size = |lost: &Lost| lost.end.map_or(0, |end| end - lost.start);
     let bytes = more.iter().map(size).fold(0, u64::saturating_add);
@@ -99,7 +100,7 @@ fn rest(more: &[Lost]) -> String {
     format!("... and {parts}, {bytes} in all; --json lists all")
 }
 
-/// A frame whose footer and whose saved blocks tell different things, in words.
+/// Describes a frame whose footer contradicts the blocks saved from it.
 fn contradiction(frame: &Range<u64>) -> String {
     let Range { start, end } = frame;
     format!(
@@ -108,8 +109,8 @@ fn contradiction(frame: &Range<u64>) -> String {
     )
 }
 
-/// What became of a file, as `--json` shows it. Fields that are added later do not take the place
-/// of these.
+/// The result of recovering a file, as `--json` shows it. Fields that are added later do not
+/// replace these.
 #[derive(Serialize)]
 struct RecoveryReport {
     name: String,
@@ -120,7 +121,7 @@ struct RecoveryReport {
     contradicted: Vec<LostPart>,
 }
 
-/// `end` is null where nobody knows how much is lost.
+/// A lost range. `end` is null if the size of the loss is unknown.
 #[derive(Serialize)]
 struct LostPart {
     start: u64,

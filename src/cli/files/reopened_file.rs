@@ -1,4 +1,4 @@
-//! Files that are opened when they are read, so that there may be more of them than a process may
+//! Files that are opened when they are read, so that there may be more files than a process may
 //! have open.
 
 use crate::cli::files::input;
@@ -8,28 +8,29 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Files that stay open, those that were read last: parts of one are often read one after another.
+/// Maximum number of files that stay open. These are the files read last, since parts of one file
+/// are often read one after another.
 const MOST_OPEN: usize = 8;
 
-/// The files that are open now, each with its number.
+/// The open files, each with its number.
 #[derive(Clone, Default)]
 pub struct OpenFiles(Arc<Mutex<VecDeque<(usize, File)>>>);
 
-/// A file that is read from some position on.
+/// A reader of a file, with a position of its own.
 #[derive(Clone)]
 pub struct ReopenedFile {
     of: Arc<SameFile>,
     position: u64,
 }
 
-/// State that all readers of a file share.
+/// The state that all readers of a file share.
 struct SameFile {
     source: Source,
     metadata: Metadata,
 }
 
 enum Source {
-    /// One that cannot be opened again, and stays open.
+    /// A file that cannot be opened again, and stays open.
     Kept(Mutex<File>),
     Named {
         number: usize,
@@ -39,7 +40,7 @@ enum Source {
 }
 
 impl OpenFiles {
-    /// Opens the file of a number, which is `name`, and has it read from its start.
+    /// Opens file `number`, which is `name`. It is read from its start.
     pub fn open(&self, number: usize, name: &Name) -> bwz::Result<ReopenedFile> {
         let file = input::open_seekable(name)?;
         if *name == Name::Stdin {
@@ -67,24 +68,24 @@ impl OpenFiles {
 }
 
 impl ReopenedFile {
-    /// A file that stays open.
+    /// Creates a reader of a file that stays open.
     pub fn kept(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let source = Source::Kept(Mutex::new(file));
         Ok(ReopenedFile { of: Arc::new(SameFile { source, metadata }), position: 0 })
     }
 
-    /// Metadata of the file as it was opened first.
+    /// The metadata of the file when it was first opened.
     pub fn metadata(&self) -> &Metadata {
         &self.of.metadata
     }
 
-    /// A reader of this file from its start.
+    /// Returns a reader of this file from its start.
     pub fn at_start(&self) -> Self {
         ReopenedFile { position: 0, ..self.clone() }
     }
 
-    /// Does `work` with the file, opened.
+    /// Calls `work` with the open file.
     fn with<T>(&self, work: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
         match &self.of.source {
             Source::Kept(file) => work(&mut file.lock().unwrap_or_else(PoisonError::into_inner)),

@@ -1,14 +1,14 @@
-//! Small work on several threads, beside those that search.
+//! Small work on several threads, beside the threads that search.
 
 use std::panic::resume_unwind;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::{iter, thread};
 
-/// What the stack of such a thread takes of a limited address space.
+/// Bytes of the stack of such a thread, which count in a limited address space.
 const STACK: usize = 128 << 10;
 
-/// Works on items on this thread and up to `threads - 1` others, which take them in turn; what
-/// comes of them is in their order. Where no more threads can be had, there are fewer.
+/// Works on items on this thread and up to `threads - 1` others, which take them in turn. The
+/// results are in the order of the items. If fewer threads can be started, fewer are used.
 pub fn side_by_side<T: Send, R: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
@@ -24,9 +24,9 @@ pub fn side_by_side<T: Send, R: Send>(
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Works on items as [`side_by_side`] does, and has what comes of each taken in their order, as
-/// soon as it is there, by one thread at a time, until that fails. A thread that is ahead waits, so
-/// that there are no more results than threads.
+/// Works on items as [`side_by_side`] does. `take` gets the results in the order of the items, each
+/// as soon as it is ready, on one thread at a time, until `take` fails. A thread that is ahead
+/// waits, so there are never more results than threads.
 pub fn in_turn<T: Send, R, E: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
@@ -58,7 +58,7 @@ pub fn in_turn<T: Send, R, E: Send>(
     turn.end.flatten().map_or(Ok(()), Err)
 }
 
-/// Whose turn it is, and how the others hear of it.
+/// The item whose turn it is, and the signal that tells the waiting threads.
 struct Turns<F, E> {
     now: Mutex<Turn<F, E>>,
     next: Condvar,
@@ -66,12 +66,13 @@ struct Turns<F, E> {
 
 struct Turn<F, E> {
     number: usize,
-    /// That there are no more turns, and the error that is why; none where a thread panicked.
+    /// Set if there are no more turns, with the error that ended them. The error is `None` if a
+    /// thread panicked.
     end: Option<Option<E>>,
     take: F,
 }
 
-/// Ends the turns where a thread panics, for which the others would wait.
+/// Ends the turns if a thread panics, since the other threads would wait for it.
 struct EndOnPanic<'t, F, E>(&'t Turns<F, E>);
 
 impl<F, E> Drop for EndOnPanic<'_, F, E> {
@@ -83,7 +84,7 @@ impl<F, E> Drop for EndOnPanic<'_, F, E> {
     }
 }
 
-/// Does `work` on this thread and up to `threads - 1` others.
+/// Does `work` on this thread and on up to `threads - 1` others.
 fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
     let work = &work;
     thread::scope(|scope| {

@@ -1,30 +1,31 @@
-//! Sparse files: whole pages of zeros are not written but skipped, which leaves a hole in a new
+//! Sparse files: whole pages of zeros are skipped instead of written, which leaves a hole in a new
 //! file.
 
 use rustix::fs::{OFlags, fcntl_getfl};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
 
-/// The smallest hole, which begins at a multiple of its size: a block of most file systems.
+/// Bytes of the smallest hole, which begins at a multiple of its size. This is the block size of
+/// most file systems.
 const PAGE: usize = 4 << 10;
 
-/// Where the next byte goes, and what was skipped before it.
+/// The position of the next byte, and the number of bytes skipped before it.
 pub struct Holes {
     pos: u64,
     skipped: u64,
 }
 
 impl Holes {
-    /// For a file whose next byte is behind its last, so that what is skipped is zero. `None` for
-    /// anything else: what is no regular file, what is overwritten in its middle, and what is only
-    /// appended to, wherever it is positioned.
+    /// Creates the holes of a file whose position is at its end, so that skipped bytes are zero.
+    /// `None` for a file that is not regular, that is overwritten in its middle, or that is only
+    /// appended to, at whatever position it is.
     pub fn at_end_of(mut file: &File) -> Option<Self> {
         let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
         let pos = file.stream_position().ok()?;
         (pos == metadata.len() && !appends(file)).then_some(Holes { pos, skipped: 0 })
     }
 
-    /// Writes or skips some of `bytes` as [`Write::write`] does.
+    /// Writes or skips some of `bytes`, as [`Write::write`] does.
     pub fn write(&mut self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
         let skipped = self.zeros(bytes);
         if skipped > 0 {
@@ -42,7 +43,7 @@ impl Holes {
         Ok(written)
     }
 
-    /// Writes the last byte where that was skipped: it is what gives the file its size.
+    /// If the last byte was skipped, writes it, because it gives the file its size.
     pub fn finish(&mut self, mut file: &File) -> io::Result<()> {
         if self.skipped == 0 {
             return Ok(());
@@ -52,7 +53,7 @@ impl Holes {
         file.write_all(&[0])
     }
 
-    /// How many bytes at the start of `bytes` are whole pages of zeros.
+    /// Returns the number of bytes at the start of `bytes` that are whole pages of zeros.
     fn zeros(&self, bytes: &[u8]) -> usize {
         match self.to_page() {
             0 => PAGE * bytes.chunks_exact(PAGE).take_while(|page| is_zero(page)).count(),
@@ -60,7 +61,7 @@ impl Holes {
         }
     }
 
-    /// How many bytes there are up to the next whole page of zeros.
+    /// Returns the number of bytes up to the next whole page of zeros.
     fn data(&self, bytes: &[u8]) -> usize {
         let first = self.to_page().min(bytes.len());
         let pages = bytes[first..].chunks(PAGE);
@@ -68,7 +69,7 @@ impl Holes {
         first + other.map(<[u8]>::len).sum::<usize>()
     }
 
-    /// Bytes up to where a page begins.
+    /// Returns the number of bytes up to the next page.
     fn to_page(&self) -> usize {
         (self.pos.next_multiple_of(PAGE as u64) - self.pos) as usize
     }
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
     use std::os::unix::fs::MetadataExt;
 
-    /// Writes pieces of all sizes, some bytes after the start of the file.
+    /// Writes pieces of several sizes, at the start of a file and after its first bytes.
     #[test]
     fn a_file_with_holes_reads_as_if_it_had_none() {
         let mut bytes = vec![0; 400_000];

@@ -1,5 +1,5 @@
-//! Reads that can be ended while they wait. A pipe may stay open for hours after a block of it
-//! turned out to be damaged, or after the disk for the output got full.
+//! Reads that can be ended while they wait. A pipe may stay open for hours after one of its blocks
+//! was found to be damaged, or after the output's disk became full.
 //!
 //! [`Waiting`] waits for bytes and for its [`Stop`] at the same time. The library says when to
 //! stop: `Event::Failed`.
@@ -8,14 +8,14 @@ use rustix::event::{PollFd, PollFlags, poll};
 use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 
-/// A pipe, a terminal or the like.
+/// An input that may have to wait: a pipe, a terminal or the like.
 pub struct Waiting {
     file: File,
-    /// Has a byte once it is to stop.
+    /// Receives a byte when the reads are to stop.
     stopped: PipeReader,
 }
 
-/// Ends the read that waits, and all later ones.
+/// Ends a waiting read and all later ones.
 pub struct Stop(PipeWriter);
 
 impl Stop {
@@ -40,7 +40,7 @@ impl Waiting {
         let stop = PollFd::new(&self.stopped, PollFlags::IN);
         let mut both = [bytes, stop];
         poll(&mut both, None)?;
-        // Where the other end was closed instead, nobody will say stop any more.
+        // If the other end was closed instead, nobody can ask to stop any more.
         if both[1].revents().contains(PollFlags::IN) {
             return Err(io::Error::other("is not read any further after an error"));
         }
@@ -49,7 +49,7 @@ impl Waiting {
 }
 
 impl Read for Waiting {
-    /// A signal does not end it: whoever it is for handles it, and not all readers try again.
+    /// Reads again after a signal: its handler deals with it, and not all callers try again.
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
         loop {
             match self.wait().and_then(|()| self.file.read(bytes)) {

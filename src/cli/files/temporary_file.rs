@@ -1,13 +1,13 @@
-//! The one temporary file that there is at a time: it becomes the output when it is whole, and
-//! nothing at all if it never is.
+//! The temporary file, of which there is one at a time. It becomes the output when it is complete;
+//! otherwise nothing of it remains.
 //!
-//! It has no name where the file system can do that (`O_TMPFILE`), so that the system removes it
-//! however the command ends. Else its name tells which output it is for, and it is locked as long
-//! as somebody writes to it. One that is not is what a killed command left, and is removed by the
-//! next that writes the same output.
+//! If the file system supports it (`O_TMPFILE`), the file has no name, and the system removes it
+//! however the command ends. Otherwise its name tells which output it is for, and it is locked
+//! while a command writes to it. A file without a lock was left by a command that was killed. The
+//! next command that writes the same output removes it.
 //!
-//! Whoever creates, renames or removes a name holds the lock on it. A signal takes that lock and
-//! keeps it until the process is gone, so there is no moment at which a file could slip through.
+//! A thread that creates, renames or removes a name holds the lock on it. A signal takes that lock
+//! and keeps it until the process is gone, so a signal that can be caught leaves no file.
 
 use crate::cli::files::input::is_same;
 use crate::cli::files::input_name::parent;
@@ -36,21 +36,22 @@ fn current() -> MutexGuard<'static, Option<CString>> {
     CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many commands can write the same output at a time.
+/// Maximum number of commands that write the same output at a time.
 const NAMES: usize = 4;
 
-/// The names of outputs that are a part of their temporary's; of longer ones it is a checksum.
+/// Maximum length of an output's name that is part of the temporary file's name. For a longer name
+/// its checksum is used.
 const LONGEST: usize = 100;
 
-/// A file that becomes its target when it is whole, and is removed if it never is.
+/// A file that becomes its target when it is complete, and is removed otherwise.
 pub struct Temporary {
     file: File,
-    /// `None` while it has no name; its drop removes the file.
+    /// `None` while the file has no name. Dropping it removes the file.
     name: Option<TempPath>,
 }
 
 impl Temporary {
-    /// Creates it with the given permissions, of which the umask takes its share.
+    /// Creates the file with the given permissions, from which the umask is taken away.
     pub fn beside(target: &Path, mode: u32) -> io::Result<Self> {
         names(target).for_each(|name| remove_if_abandoned(&name));
         match unnamed(parent(target), mode) {
@@ -64,7 +65,7 @@ impl Temporary {
         for name in names(target) {
             let mut file = OpenOptions::new();
             match file.read(true).write(true).create_new(true).mode(mode).open(&name) {
-                // Where it cannot be locked, it was taken for an abandoned one before it could be.
+                // If it cannot be locked, another command took it for an abandoned file in between.
                 Ok(file) if lock(&file).is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) => {}
                 Ok(file) if file.metadata()?.nlink() == 0 => {}
                 Ok(file) => {
@@ -82,7 +83,7 @@ impl Temporary {
         &self.file
     }
 
-    /// Makes it `target`, over a file that may be there only where `replace` says so.
+    /// Makes the file `target`. An existing file is replaced only if `replace`.
     pub fn persist(mut self, target: &Path, replace: bool) -> io::Result<()> {
         let mut current = current();
         let done = match self.name.take() {
@@ -110,7 +111,7 @@ impl Drop for Temporary {
     }
 }
 
-/// The names that a temporary file for `target` can have, in the order in which they are taken.
+/// The possible names of a temporary file for `target`, in the order in which they are tried.
 fn names(target: &Path) -> impl Iterator<Item = PathBuf> {
     let output = target.file_name().unwrap_or_default();
     let output = match output.len() {
@@ -125,8 +126,8 @@ fn names(target: &Path) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Removes a temporary file that nobody has open. Whoever holds its lock is sure that nobody else
-/// renames or removes it.
+/// Removes a temporary file that no command has open. While this holds the file's lock, no other
+/// command renames or removes it.
 fn remove_if_abandoned(name: &Path) {
     let mut file = OpenOptions::new();
     file.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
@@ -140,7 +141,7 @@ fn remove_if_abandoned(name: &Path) {
     }
 }
 
-/// A file in `dir` without a name, where the file system knows such and can name it later.
+/// Opens a file without a name in `dir`, if the file system supports that and can name it later.
 #[cfg(target_os = "linux")]
 fn unnamed(dir: &Path, mode: u32) -> Option<File> {
     let mut file = OpenOptions::new();
@@ -159,12 +160,12 @@ fn handle(file: &File) -> String {
     format!("/proc/self/fd/{}", file.as_raw_fd())
 }
 
-/// Gives a file without a name one that is free.
+/// Gives a nameless file the name `name`, which must be free.
 fn link(file: &File, name: &Path) -> io::Result<()> {
     Ok(linkat(CWD, handle(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
 }
 
-/// Puts a file without a name in the place of `target`, which takes a name for a moment.
+/// Replaces `target` by a nameless file, which needs a temporary name for a moment.
 fn replace_by(file: &File, target: &Path, current: &mut Option<CString>) -> io::Result<()> {
     let _ = lock(file);
     for name in names(target) {
@@ -184,29 +185,29 @@ fn all_taken() -> io::Error {
     io::Error::new(io::ErrorKind::AlreadyExists, "others are writing it, too many at a time")
 }
 
-/// Locks a file until it is closed; one that somebody else has locked is an error.
+/// Locks a file until it is closed. It is an error if another process has locked it.
 fn lock(file: &File) -> io::Result<()> {
     Ok(flock(file, FlockOperation::NonBlockingLockExclusive)?)
 }
 
-/// Removes a name without allocating memory. Where there is no such file, nothing happens.
+/// Removes a name without allocating memory. If there is no such file, nothing happens.
 fn unlink(name: &CStr) {
     let _ = rustix::fs::unlink(name);
 }
 
-/// Removes the file in a process that ends at once and can neither wait nor allocate. Where another
-/// thread is just at it, the next command finds what is left.
+/// Removes the file, for a process that ends at once and can neither wait nor allocate. If another
+/// thread is just working on it, the next command removes what remains.
 pub fn abandon() {
     if let Ok(current) = CURRENT.try_lock() {
         current.as_deref().map(unlink);
     }
 }
 
-/// Has a thread remove the temporary file when a signal ends the command, then end it by that
-/// signal.
+/// Starts a thread that, when a signal ends the command, removes the temporary file and ends the
+/// process by that signal.
 ///
-/// A file-size limit is no reason to die: without SIGXFSZ the write fails, and that is handled like
-/// a full disk.
+/// A file-size limit does not end the command: SIGXFSZ is handled, so the write fails, and that is
+/// treated like a full disk.
 pub fn clean_up_on_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();
@@ -235,7 +236,8 @@ fn end_by(signal: c_int) {
     let _ = emulate_default_handler(signal);
 }
 
-/// Signals that whoever started us has turned off, as nohup does; they stay off. Bit 0 is signal 1.
+/// Returns the signals that the parent process ignores, as nohup does; they stay ignored. Bit 0 is
+/// signal 1.
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -250,7 +252,7 @@ mod tests {
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
     }
 
-    /// One test for all ways, because there is one temporary file at a time.
+    /// Tests all ways in one test, because there is one temporary file at a time.
     #[test]
     fn it_becomes_the_target_or_nothing() {
         for create in [Temporary::beside, Temporary::named] {

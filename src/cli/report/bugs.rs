@@ -1,4 +1,4 @@
-//! A panic is a bug, and is said to be one.
+//! Panics, each of which is reported as a bug.
 
 use crate::cli::allocator;
 use crate::cli::report::exit::Exit;
@@ -10,23 +10,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
-/// Runs the command; a panic in it, or in a thread of it, is a bug and said to be one.
+/// Runs the command. A panic in any of its threads is reported as a bug, with [`Exit::Bug`].
 pub fn guard(run: fn() -> Exit) -> Exit {
     panic::set_hook(Box::new(report_bug));
     let ended = panic::catch_unwind(run);
     if PANICKED.load(Ordering::Relaxed) { Exit::Bug } else { ended.unwrap_or(Exit::Bug) }
 }
 
-/// One line, once: other threads may panic over the first one's ruins. `RUST_BACKTRACE=1` adds the
-/// calls that led there, by the names of their functions, which a release keeps.
+/// Prints one line about the first panic only, since other threads may panic as a consequence of
+/// it. With `RUST_BACKTRACE=1` the calls that led there follow, by function name; a release build
+/// keeps these names.
 fn report_bug(info: &PanicHookInfo) {
     static FIRST: Once = Once::new();
     PANICKED.store(true, Ordering::Relaxed);
     let payload = info.payload();
     let text = payload.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    // A thread that starts without room for the stack of its signals, which the standard library
-    // takes for granted.
+    // A thread started without room for its signal stack. The standard library panics then, so this
+    // is a lack of memory and not a bug.
     if text.is_some_and(|text| text.contains("alternative stack")) {
         allocator::end();
     }
@@ -56,7 +57,7 @@ mod tests {
         assert_eq!(exit, Exit::Bug);
     }
 
-    /// Runs the test above in a process of its own, since only a process's first bug is shown.
+    /// Runs the test above in a process of its own, since a process shows only its first bug.
     #[test]
     fn a_bug_shows_its_calls_where_asked() {
         let said = |backtrace: &str| {

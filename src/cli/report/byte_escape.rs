@@ -1,4 +1,4 @@
-//! One byte as an argument: as it is, or escaped as in C.
+//! One byte as an argument: literal, or escaped as in C.
 
 use std::ffi::OsString;
 
@@ -14,7 +14,7 @@ pub fn byte(text: OsString) -> Result<u8, String> {
     }
 }
 
-/// The byte that an escape stands for, without its backslash.
+/// Returns the byte for an escape, which is given without its backslash.
 fn escaped(escape: &[u8]) -> Option<u8> {
     let number = |digits: &[u8], radix| {
         let digits = digits.iter().all(u8::is_ascii_alphanumeric).then_some(digits)?;

@@ -1,6 +1,6 @@
-//! What is said on standard error: errors always, warnings unless quiet, reports when verbose.
+//! Messages on standard error: errors always, warnings unless quiet, reports if verbose.
 //!
-//! Every line starts with `bwz:`; one about a file goes on with its name.
+//! Every line starts with `bwz:`. In a line about a file, the file's name comes next.
 
 use crate::cli::arguments::args::{Talk, is_command};
 use crate::cli::files::input_name::Name;
@@ -10,15 +10,17 @@ use bwz::{Bound, Error};
 use std::fmt::Display;
 use std::io::{self, Write};
 
-/// Writes a line to standard error. Where even that fails there is nobody left to tell.
+/// Writes a line to standard error. A failure of this write is ignored, since nobody is left to
+/// tell.
 ///
-/// It stays one line without a terminal too, so that a log has no lines that a file's name made up.
+/// The text stays one line even if standard error is no terminal, so that a file's name cannot add
+/// lines to a log.
 fn say(line: impl Display) {
     let _ = writeln!(io::stderr(), "bwz: {}", printable(&line.to_string()));
 }
 
-/// A text in which no character moves the cursor, changes colours, ends the line or turns the
-/// direction: a file's name may have such.
+/// Returns `text` with its control characters escaped: those that move the cursor, change colours,
+/// end the line or turn the direction of text. A file's name may contain such characters.
 pub fn printable(text: &str) -> String {
     let shown = |c: char| match is_control(c) {
         true => c.escape_default().to_string(),
@@ -27,17 +29,17 @@ pub fn printable(text: &str) -> String {
     text.chars().map(shown).collect()
 }
 
-/// True if a terminal obeys a character, or turns its direction by it.
+/// True if a terminal obeys the character, or if it changes the direction of text.
 pub fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Says that a word on the command line is no flag, and what helps.
+/// Reports a word of the command line that is no flag, with advice.
 pub fn refuse(word: &str, advice: impl Display) {
     say(format_args!("cannot take {word}: {advice}"));
 }
 
-/// Passes on what clap complains about.
+/// Prints a complaint of clap.
 pub fn complain(text: &str) {
     let mut lines = text.lines().map(printable);
     let _ = lines.try_for_each(|line| writeln!(io::stderr(), "{line}"));
@@ -56,32 +58,32 @@ impl Talk {
         }
     }
 
-    /// Says something of the whole run.
+    /// Reports something about the whole run, if verbose.
     pub fn sum_up(self, what: impl Display) {
         if self.verbose > 0 {
             say(what);
         }
     }
 
-    /// Says something of the whole run unless it is to be quiet.
+    /// Reports something about the whole run, unless quiet.
     pub fn state(self, what: impl Display) {
         if !self.quiet {
             say(what);
         }
     }
 
-    /// Whether there is a line for each block.
+    /// True if each block gets a line.
     pub fn wants_blocks(self) -> bool {
         self.verbose > 1
     }
 
-    /// Says something whatever was asked for.
+    /// Prints a message about a file, whatever the verbosity.
     pub fn say(self, name: &Name, what: impl Display) {
         say(format_args!("{name}: {what}"));
     }
 }
 
-/// What was being done when an error came, for the advice that goes with it.
+/// The task during which an error came. It selects the advice that is printed with the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activity {
     Compressing,
@@ -98,7 +100,7 @@ pub fn fail(error: &Error) -> Exit {
     Exit::from(error)
 }
 
-/// Reports an error with one file, and what to do about it.
+/// Reports an error with one file, and advice.
 pub fn fail_with(error: &Error, name: &Name, task: Activity) -> Exit {
     if exit::is_closed_pipe(error) {
         return exit::closed_pipe();
@@ -108,7 +110,7 @@ pub fn fail_with(error: &Error, name: &Name, task: Activity) -> Exit {
     Exit::from(error)
 }
 
-/// An error's text without the number that Rust adds to what the system says.
+/// Returns an error's text without the number that Rust adds to messages of the system.
 fn plain(error: &Error) -> String {
     strip_number(error.to_string())
 }

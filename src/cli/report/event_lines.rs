@@ -1,8 +1,8 @@
-//! The lines that events of the library become: warnings, each text once a run, and with `-vv` one
-//! for each block and at the end one for each GPU.
+//! The lines that are printed for events of the library. Each warning is printed once a run. With
+//! `-vv` there is one line for each block and, at the end, one for each GPU.
 //!
-//! The line has the times at which each step began and ended, in seconds since work on the file
-//! began. Steps of different blocks overlap where all goes well.
+//! A block's line has the times at which each step began and ended, in seconds since work on the
+//! file began. If the pipeline works well, steps of different blocks overlap.
 
 use crate::cli::arguments::args::Talk;
 use crate::cli::files::input_name::Name;
@@ -16,32 +16,33 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What was said and done in this run.
+/// The warnings and steps of this run so far.
 #[derive(Clone, Default)]
 pub struct EventLines {
-    /// Warnings, each of which is said once.
+    /// Warnings that were printed.
     said: Arc<Mutex<HashSet<String>>>,
     timeline: Arc<Timeline>,
     steps: BlockSteps,
 }
 
-/// The steps of a block that were done so far.
+/// The finished steps of a block.
 type Steps = Vec<(Step, Instant, Instant)>;
 
 impl EventLines {
-    /// With `trace`, the file for the timeline, if any; `force` overwrites it.
+    /// Creates the lines of a run. `trace` is the file for the timeline, if any; `force` overwrites
+    /// it.
     pub fn with(trace: Option<&Path>, force: bool) -> Result<Self> {
         let timeline = Arc::new(Timeline::start(trace, force)?);
         Ok(EventLines { said: Arc::default(), timeline, steps: BlockSteps::default() })
     }
 
-    /// Lines and a progress bar, which steps of blocks move.
+    /// Returns these lines with a progress bar that is moved by `steps`.
     pub fn moving(&self, steps: BlockSteps) -> Self {
         EventLines { steps, ..self.clone() }
     }
 
-    /// `options` for work on one file: their events are said as `talk` has it, and what fails does
-    /// not wait for its input.
+    /// Returns `options` for work on one file. Its events are printed as `talk` says. If the work
+    /// fails, it does not wait for its input any longer.
     pub fn add_to(
         &self,
         options: &Options,
@@ -75,7 +76,7 @@ impl EventLines {
         })
     }
 
-    /// Says how busy the GPUs were, and writes the timeline where it is asked for.
+    /// Prints how busy the GPUs were, and writes the timeline if it is wanted.
     pub fn end(&self, talk: Talk) -> Result<()> {
         let (gpus, all) = self.timeline.busy();
         for (gpu, busy) in gpus.into_iter().filter(|_| talk.wants_blocks()) {

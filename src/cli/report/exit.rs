@@ -1,4 +1,4 @@
-//! How the command ends: exit codes, and the signal of a closed pipe.
+//! The end of the command: exit codes, and the signal of a closed pipe.
 
 use bwz::Error;
 use signal_hook::consts::SIGPIPE;
@@ -6,22 +6,22 @@ use signal_hook::low_level::emulate_default_handler;
 use std::io;
 use std::process::ExitCode;
 
-/// Exit codes as bzip2 has them; the larger is the worse.
+/// Exit codes, as those of bzip2. The larger code is the worse.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
     #[default]
     Fine = 0,
-    /// The environment, the arguments, or a file of another version of the format.
+    /// Trouble with the environment or the arguments, or a file of another version of the format.
     Trouble = 1,
-    /// The input.
+    /// The input is damaged.
     Damaged = 2,
-    /// bwz itself.
+    /// A bug of bwz itself.
     Bug = 3,
 }
 
 impl Exit {
-    /// How a search ends that found something or did not: code 1 means that nothing was found, so
-    /// that all trouble is at least 2.
+    /// The exit code of a search. Code 1 means that nothing was found, so all trouble has code 2 or
+    /// more.
     pub fn of_search(found: Result<bool, Exit>) -> Exit {
         match found {
             Ok(true) => Exit::Fine,
@@ -46,12 +46,12 @@ impl From<&Error> for Exit {
     }
 }
 
-/// Whether the reader of our output has gone.
+/// True if the reader of our output has closed its end.
 pub fn is_closed_pipe(error: &Error) -> bool {
     matches!(error, Error::Io(e) if e.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// Ends quietly by SIGPIPE, as a program does that never asked to survive it.
+/// Ends the process quietly by SIGPIPE, like a program that does not handle this signal.
 pub fn closed_pipe() -> Exit {
     let _ = emulate_default_handler(SIGPIPE);
     Exit::Trouble

@@ -1,10 +1,11 @@
-//! Errors of the system in the command's words: which side failed, without the number that Rust
-//! adds. The kind stays; an interruption stays as it is, since whoever meets it tries again.
+//! Errors of the system in the command's words. They say which side failed, and leave out the
+//! number that Rust adds. The kind stays. An interruption is passed on unchanged, since callers
+//! retry it.
 
 use std::fmt::Display;
 use std::io;
 
-/// Cuts ` (os error 2)` off, and the path of a temporary file that may follow it.
+/// Removes ` (os error 2)`, and the path of a temporary file that may follow it.
 pub fn strip_number(mut text: String) -> String {
     if let Some(start) = text.rfind(" (os error ") {
         text.truncate(start);
@@ -12,12 +13,12 @@ pub fn strip_number(mut text: String) -> String {
     text
 }
 
-/// A failed read of an input.
+/// Words a failed read of an input.
 pub fn while_reading(e: io::Error) -> io::Error {
     reworded(e, |text| format!("cannot be read: {text}"))
 }
 
-/// A failed write to `target`.
+/// Words a failed write to `target`.
 pub fn while_writing(target: impl Display, e: io::Error) -> io::Error {
     reworded(e, |text| format!("cannot write {target}: {text}"))
 }

@@ -1,20 +1,20 @@
-//! Bytes in JSON, which has strings of characters alone: names, patterns, contexts. Where they are
-//! not UTF-8, a field beside the string has their hexadecimal digits.
+//! Bytes in JSON, whose strings hold only characters: names, patterns, contexts. If bytes are not
+//! UTF-8, a second field beside the string has their hexadecimal digits.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Bytes as a string, in which U+FFFD stands for what is not UTF-8.
+/// Returns bytes as a string. U+FFFD replaces whatever is not UTF-8.
 pub fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-/// The hexadecimal digits of bytes that are not UTF-8.
+/// Returns the hexadecimal digits of bytes that are not UTF-8, or `None` if they are UTF-8.
 pub fn hex_unless_text(bytes: &[u8]) -> Option<String> {
     str::from_utf8(bytes).is_err().then(|| hex(bytes))
 }
 
-/// The hexadecimal digits of all of some, if any of them is not UTF-8.
+/// Returns the hexadecimal digits of every item if at least one item is not UTF-8.
 pub fn all_hex_unless_text(all: &[Vec<u8>]) -> Option<Vec<String>> {
     let is_text = all.iter().all(|bytes| str::from_utf8(bytes).is_ok());
     (!is_text).then(|| all.iter().map(|bytes| hex(bytes)).collect())
@@ -23,7 +23,7 @@ pub fn all_hex_unless_text(all: &[Vec<u8>]) -> Option<Vec<String>> {
 fn hex(bytes: &[u8]) -> String {
     let mut digits = String::with_capacity(2 * bytes.len());
     for byte in bytes {
-        // Nothing fails that is written to a string.
+        // A write to a string does not fail.
         let _ = write!(digits, "{byte:02x}");
     }
     digits

@@ -1,17 +1,18 @@
-//! What is said, and when: messages, events, progress, exit codes.
+//! Messages, events, progress and exit codes. The library prints nothing; its events become lines,
+//! a progress bar and a timeline here.
 //!
 //! | file | job |
 //! |---|---|
-//! | `console` | messages |
-//! | `screen` | terminals |
+//! | `console` | messages on standard error |
+//! | `screen` | text on standard output, escaped for terminals |
 //! | `event_lines` | events as lines |
-//! | `progress_bar` | the bar |
+//! | `progress_bar` | the progress bar |
 //! | `timeline` | the trace of a run, and how busy GPUs were |
 //! | `json_bytes` | bytes in JSON |
-//! | `byte_escape` | bytes on a terminal |
+//! | `byte_escape` | one byte as an argument, escaped as in C |
 //! | `exit` | exit codes |
-//! | `bugs` | the end by a bug |
-//! | `io_errors` | closed pipes and full disks |
+//! | `bugs` | panics, reported as bugs |
+//! | `io_errors` | errors of the system in the command's words |
 
 pub(crate) mod bugs;
 pub(crate) mod byte_escape;

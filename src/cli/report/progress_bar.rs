@@ -1,8 +1,9 @@
-//! The progress bar: on a terminal only, and only when work takes long enough to wonder about.
+//! The progress bar. It is shown only on a terminal, and only if the work takes longer than half a
+//! second.
 //!
-//! It counts bytes of the input as they are read, through [`CountedReads`], for the blocks that are
-//! done. A block that was read and is worked on counts by its steps so far and, within a step, by
-//! an estimate from the time that it has taken: the sort of a large block alone may take minutes.
+//! The bar counts bytes of the input that belong to finished blocks; [`CountedReads`] counts the
+//! bytes read. A block that is in work counts in part: by its finished steps and, within a step, by
+//! an estimate from the time taken so far. The sort of one large block may take minutes.
 
 use crate::cli::arguments::args::Talk;
 use crate::cli::files::input_name::Name;
@@ -19,39 +20,41 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Work that is done sooner gets no bar.
+/// Time after which the bar is shown.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Of an input up to this size none would be seen, so that no thread is started for one.
+/// Largest input, in bytes, for which no thread is started: it is done before a bar would be seen.
 const SOON_DONE: u64 = 256 << 10;
 const REFRESH: Duration = Duration::from_millis(200);
 
-/// A bar that shows itself after a while and goes when it is dropped.
+/// A bar that shows itself after a while, and is removed when it is dropped.
 pub struct Progress {
     bar: ProgressBar,
     read: Arc<AtomicU64>,
     steps: BlockSteps,
-    /// Dropped to call the thread off that shows the bar.
+    /// Dropped to end the thread that shows the bar.
     waiter: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
-/// How far the blocks are.
+/// The progress of the blocks.
 #[derive(Clone, Default)]
 pub struct BlockSteps(Arc<Mutex<Blocks>>);
 
 #[derive(Default)]
 struct Blocks {
-    /// Numbers of blocks that were read and that were written.
+    /// Number of blocks that were read.
     read: u64,
+    /// Number of blocks that were written.
     written: u64,
-    /// For each block in between, the share of its work that is done, and since when.
+    /// For each block between reading and writing: the finished share of its work, and the time of
+    /// its last step.
     under_way: BTreeMap<u64, (f64, Instant)>,
 }
 
-/// Time per byte after which a step is taken to be half done.
+/// Seconds per byte after which a step counts as half done.
 const HALF_DONE: f64 = 50e-9;
 
 impl BlockSteps {
-    /// Counts a step of a block that is done.
+    /// Counts a finished step of a block.
     pub fn count(&self, block: u64, step: Step) {
         let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let share = match step {
@@ -72,11 +75,11 @@ impl BlockSteps {
         blocks.under_way.insert(block, (share, Instant::now()));
     }
 
-    /// How many bytes of those that were read are done.
+    /// Returns the number of finished bytes, if `read` bytes were read.
     fn done_of(&self, read: u64) -> u64 {
         let blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if blocks.read == 0 {
-            // A source that does not tell of its blocks.
+            // The source does not report its blocks.
             return read;
         }
         let size = read as f64 / blocks.read as f64;
@@ -92,8 +95,8 @@ impl BlockSteps {
 }
 
 impl Progress {
-    /// Starts to count towards `total`. `clear_view` says that nothing else is written to the
-    /// terminal.
+    /// Starts to count towards `total` bytes. `clear_view` is true if nothing else is written to
+    /// the terminal.
     pub fn start(name: &Name, total: Option<u64>, talk: Talk, clear_view: bool) -> Self {
         let wanted = !talk.quiet
             && !talk.no_progress
@@ -116,12 +119,12 @@ impl Progress {
         Progress { bar, read, steps, waiter }
     }
 
-    /// Where steps of blocks are counted.
+    /// The counter for steps of blocks.
     pub fn steps(&self) -> BlockSteps {
         self.steps.clone()
     }
 
-    /// Starts to show how long work takes of which nobody knows how much is done.
+    /// Shows the time taken by work whose progress is unknown.
     pub fn wait(what: &Name, talk: Talk) -> Self {
         let progress = Progress::start(what, None, talk, true);
         let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
@@ -129,7 +132,7 @@ impl Progress {
         progress
     }
 
-    /// Tells the bar how much is done, of how much there is to do.
+    /// Returns a function that sets the amount done and the total.
     pub fn teller(&self) -> impl Fn(u64, u64) + Send + Sync + use<> {
         let bar = self.bar.clone();
         move |done, total| {
@@ -138,7 +141,7 @@ impl Progress {
         }
     }
 
-    /// Counts what is read from `inner`.
+    /// Counts the bytes read from `inner`.
     pub fn count<R>(&self, inner: R) -> CountedReads<R> {
         let counting = self.bar.length().is_none().then(|| self.bar.clone());
         CountedReads { inner, read: Arc::clone(&self.read), bar: counting }
@@ -155,7 +158,8 @@ impl Drop for Progress {
     }
 }
 
-/// Without a thread there is no bar, and nothing worse.
+/// Starts the thread that shows the bar after [`PATIENCE`]. If no thread can be started, there is
+/// no bar.
 fn show_later(
     bar: ProgressBar,
     done: Option<impl Fn() -> u64 + Send + 'static>,
@@ -169,7 +173,7 @@ fn show_later(
         bar.enable_steady_tick(REFRESH);
         let Some(done) = done else { return };
         loop {
-            // Never backwards, though blocks may be of different sizes.
+            // The bar never moves backwards, though blocks may differ in size.
             bar.set_position(done().max(bar.position()));
             if called_off.recv_timeout(REFRESH) != Err(RecvTimeoutError::Timeout) {
                 return;
@@ -180,7 +184,7 @@ fn show_later(
     Some((call_off, thread))
 }
 
-/// No colours, so there are none for NO_COLOR to turn off.
+/// The bar's layout, by the width of the terminal. It has no colours that NO_COLOR would turn off.
 fn style(total: Option<u64>) -> ProgressStyle {
     let template = match (total, columns()) {
         (Some(_), 80..) => "{msg:20!} [{wide_bar}] {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}",
@@ -193,17 +197,18 @@ fn style(total: Option<u64>) -> ProgressStyle {
     style.progress_chars("=> ")
 }
 
-/// The width of the terminal.
+/// The width of the terminal in columns.
 fn columns() -> u16 {
     let columns = tcgetwinsize(io::stderr()).map_or(0, |size| size.ws_col);
     if columns == 0 { 80 } else { columns }
 }
 
-/// A reader that tells the bar how far it is, and its errors apart from a writer's.
+/// A reader that reports its progress to the bar. Its errors are worded as those of reading, to
+/// tell them from a writer's.
 pub struct CountedReads<R> {
     inner: R,
     read: Arc<AtomicU64>,
-    /// A bar that shows what is read, since nobody knows how much there is.
+    /// A bar that shows the bytes read, if the total is unknown.
     bar: Option<ProgressBar>,
 }
 

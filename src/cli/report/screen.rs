@@ -1,6 +1,6 @@
-//! Text for standard output. A terminal gets no character that moves the cursor, changes colours or
-//! turns the direction, and no bytes that are no UTF-8: names in files may have such. A file or a
-//! pipe gets all bytes as they are.
+//! Text for standard output. A file or a pipe gets all bytes unchanged. For a terminal, characters
+//! that move the cursor, change colours or turn the direction of text are escaped, and so are bytes
+//! that are not UTF-8. Names in files may contain such bytes.
 
 use crate::cli::files::descriptors;
 use crate::cli::report::console::is_control;
@@ -8,21 +8,21 @@ use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
-/// Bytes of a character of UTF-8, at most.
+/// Maximum bytes of a UTF-8 character.
 const LONGEST: usize = 4;
 
 /// An output that may be a terminal.
 pub struct Screen<W> {
     out: W,
     form: Escapes,
-    /// The first bytes of a character that is not whole.
+    /// The first bytes of a character whose other bytes are still to come.
     rest: Vec<u8>,
 }
 
-/// How a terminal is shown what it would obey.
+/// The form of escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Escapes {
-    /// It is none.
+    /// The output is no terminal, so nothing is escaped.
     None,
     /// As `\xNN`.
     Text,
@@ -31,20 +31,20 @@ enum Escapes {
 }
 
 impl<W: Write> Screen<W> {
-    /// Text with lines and tabs.
+    /// Creates a screen for text with lines and tabs.
     pub fn text(out: W, is_terminal: bool) -> Self {
         let form = if is_terminal { Escapes::Text } else { Escapes::None };
         Screen { out, form, rest: Vec::new() }
     }
 
-    /// Values of JSON.
+    /// Creates a screen for values of JSON.
     pub fn json(out: W, is_terminal: bool) -> Self {
         let form = if is_terminal { Escapes::Json } else { Escapes::None };
         Screen { out, form, rest: Vec::new() }
     }
 
-    /// Writes escaped what was kept and the bytes behind it. The last ones are kept where they may
-    /// be the start of a character, unless all is over.
+    /// Writes the bytes kept so far and then `bytes`, escaped. Bytes at the end that may start a
+    /// character are kept for the next call, unless `is_over`.
     fn escape(&mut self, bytes: &[u8], is_over: bool) -> io::Result<()> {
         let all = [&std::mem::take(&mut self.rest), bytes].concat();
         let mut shown = Vec::with_capacity(all.len());
@@ -77,7 +77,7 @@ impl<W: Write> Screen<W> {
     }
 }
 
-/// True if bytes that are no character may become one by those that follow.
+/// True if the bytes are no character, but may become one with the bytes that follow.
 fn is_start(bytes: &[u8]) -> bool {
     let error = str::from_utf8(bytes).err();
     bytes.len() < LONGEST && error.is_some_and(|error| error.error_len().is_none())
@@ -88,14 +88,14 @@ fn push_hex(text: &mut Vec<u8>, byte: u8) {
 }
 
 impl Screen<File> {
-    /// Standard output.
+    /// Opens standard output for text.
     pub fn stdout() -> io::Result<Self> {
         let out = descriptors::stdout()?;
         let is_terminal = out.is_terminal();
         Ok(Screen::text(out, is_terminal))
     }
 
-    /// Standard output for JSON.
+    /// Opens standard output for JSON.
     pub fn json_stdout() -> io::Result<Self> {
         let out = descriptors::stdout()?;
         let is_terminal = out.is_terminal();
@@ -132,7 +132,7 @@ pub fn print_json(value: &impl Serialize) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// In pieces of each size, which come to the same.
+    /// Writes the bytes in pieces of each size, which all give the same output.
     fn shown(new: impl Fn(Vec<u8>) -> Screen<Vec<u8>>, bytes: &[u8]) -> String {
         let pieces = |size: usize| {
             let mut screen = new(Vec::new());

@@ -1,9 +1,10 @@
-//! The timeline of a run: with `--trace FILE`, each step of each block in the Chrome trace format,
-//! which Perfetto and chrome://tracing show; with `-vv`, how much of the time each GPU was busy.
+//! The timeline of a run. With `--trace FILE` it holds each step of each block in the Chrome trace
+//! format, which Perfetto and chrome://tracing show. With `-vv` it gives the share of the time that
+//! each GPU was busy.
 //!
-//! A step stands in the lane of the thread that reports it. The CPU is one process of the trace and
-//! each GPU another, with its work and the copies to it and back. Times are microseconds since the
-//! run began.
+//! A step is shown in the lane of the thread that reports it. The CPU is one process of the trace.
+//! Each GPU is another process, with its work and the copies to it and back. Times are microseconds
+//! since the run began.
 
 use crate::cli::report::io_errors::while_writing;
 use bwz::{Device, Error, Result, Step};
@@ -34,14 +35,15 @@ struct TracedStep {
 }
 
 impl Default for Timeline {
-    /// Begins now; without a trace.
+    /// Starts the clock, without a trace.
     fn default() -> Self {
         Timeline { started: Instant::now(), trace: None, steps: Mutex::default() }
     }
 }
 
 impl Timeline {
-    /// Begins now. The trace's file is opened at once, and takes another's place only by `force`.
+    /// Starts the clock and opens the trace's file. An existing file is overwritten only if
+    /// `force`.
     pub fn start(trace: Option<&Path>, force: bool) -> Result<Self> {
         let trace = trace.map(|path| create(path, force).map(|file| (file, path.to_owned())));
         Ok(Timeline { trace: trace.transpose()?, ..Timeline::default() })
@@ -59,7 +61,7 @@ impl Timeline {
         self.steps().push(TracedStep { file, block, step, from, to, thread, thread_name });
     }
 
-    /// How long each GPU sorted or restored blocks, and how long the run has taken so far.
+    /// Returns how long each GPU sorted or restored blocks, and how long the run has taken so far.
     pub fn busy(&self) -> (BTreeMap<u32, Duration>, Duration) {
         let mut spans = BTreeMap::<u32, Vec<_>>::new();
         for &TracedStep { step, from, to, .. } in self.steps().iter() {
@@ -69,7 +71,7 @@ impl Timeline {
         (busy.collect(), self.started.elapsed())
     }
 
-    /// Writes the trace, if there is to be one.
+    /// Writes the trace, if it is wanted.
     pub fn write(&self) -> Result<()> {
         let Some((file, path)) = &self.trace else { return Ok(()) };
         let trace = json!({ "displayTimeUnit": "ms", "traceEvents": self.events() });
@@ -123,18 +125,18 @@ fn create(path: &Path, force: bool) -> Result<File> {
     })
 }
 
-/// The processes and threads of a trace. Each file has threads of its own; those of one name take
-/// the same lanes.
+/// The processes and threads of a trace. Each file has threads of its own. Threads of the same name
+/// in different files share lanes.
 #[derive(Default)]
 struct Lanes {
-    /// The name of each lane, and its place among those of this name.
+    /// The name of each lane, and its number among the lanes of this name.
     lanes: Vec<(String, usize)>,
     of_threads: HashMap<(Arc<str>, ThreadId), usize>,
     used: BTreeSet<(u32, usize)>,
 }
 
 impl Lanes {
-    /// The numbers of a step's process and thread.
+    /// Returns the numbers of a step's process and thread.
     fn of(&mut self, gpu: Option<u32>, step: &TracedStep) -> (u32, usize) {
         let thread = (Arc::clone(&step.file), step.thread);
         let lane = match self.of_threads.get(&thread) {
@@ -157,7 +159,7 @@ impl Lanes {
         })
     }
 
-    /// The events that name them.
+    /// Returns the events that name the processes and threads.
     fn names(&self) -> impl Iterator<Item = Value> {
         let named = |what: &str, process: u32, thread: usize, name: String| {
             json!({
@@ -176,7 +178,7 @@ impl Lanes {
     }
 }
 
-/// The GPU that works in a step.
+/// Returns the GPU that works in a step, if any.
 fn gpu_of(step: Step) -> Option<u32> {
     match words(step).2 {
         Device::Cuda(gpu) => Some(gpu.first()),
@@ -184,8 +186,8 @@ fn gpu_of(step: Step) -> Option<u32> {
     }
 }
 
-/// What a step is called in a trace, what is said of a block when it is done, and the device that
-/// it names, else the CPU.
+/// Returns a step's name in a trace, the word for it when a block is done, and its device, which is
+/// the CPU if the step names none.
 pub fn words(step: Step) -> (&'static str, &'static str, Device) {
     match step {
         Step::Read => ("read", "read", Device::Cpu),
@@ -203,7 +205,7 @@ pub fn words(step: Step) -> (&'static str, &'static str, Device) {
     }
 }
 
-/// The time in at least one of these spans.
+/// Returns the time covered by at least one of the spans.
 fn covered(mut spans: Vec<(Instant, Instant)>) -> Duration {
     spans.sort_unstable();
     let mut end = None;

@@ -1,5 +1,5 @@
-//! Letters of patterns that may be meant to stand for several bases, of which a search without
-//! --iupac says once that it took them as they are.
+//! A warning about letters of patterns that may be meant to stand for several bases. A search
+//! without --iupac prints it once, and takes the letters as they are.
 
 use crate::cli::arguments::args::Talk;
 use crate::cli::arguments::search_args::SearchArgs;
@@ -7,22 +7,25 @@ use crate::cli::files::input_name::Name;
 use crate::cli::search::match_lines::push_escaped;
 use crate::cli::search::pattern_batch::PatternBatch;
 
-/// Letters of nucleotides, and codes that stand for several of them.
+/// Letters of nucleotides.
 const BASES: &[u8] = b"ACGTUN";
+/// Letters that stand for several nucleotides.
 const CODES: &[u8] = b"RYSWKMBDHV";
 
 /// Bytes of a pattern that a warning shows.
 const SHOWN: usize = 40;
 
-/// True if there is still something to warn of.
+/// State of the warning.
 pub struct AmbiguityCodes {
+    /// True if the warning is wanted and was not printed yet.
     unheard: bool,
-    /// N is one too, which reads of --fasta have where a base is not known.
+    /// True if N counts as a code. In reads of --fasta it stands for an unknown base, and does not
+    /// count.
     with_n: bool,
 }
 
 impl AmbiguityCodes {
-    /// For a search of a file by sequence.
+    /// Creates the state for a search of a file by sequence.
     pub fn taken_as_they_are(args: &SearchArgs) -> Self {
         let unheard = !args.iupac && !args.strict_letters && !args.talk.quiet;
         AmbiguityCodes { unheard, with_n: args.fasta.is_empty() }
@@ -48,7 +51,8 @@ impl AmbiguityCodes {
     }
 }
 
-/// True if a pattern is one of nucleotides alone, with codes among them, or N among others.
+/// True if a pattern consists of nucleotides and codes and has at least one code. N counts only if
+/// `with_n` and if the pattern has other letters too.
 fn has_codes(pattern: &[u8], with_n: bool) -> bool {
     let is_one_of = |letters: &[u8], byte: &u8| letters.contains(&byte.to_ascii_uppercase());
     let has_n = || {

@@ -1,5 +1,5 @@
-//! `bwz count` and `bwz locate`: where patterns occur in compressed files. Codes as grep's: 0
-//! found, 1 not found, 2 trouble.
+//! `bwz count` and `bwz locate`: find the occurrences of patterns in compressed files. Exit codes
+//! are those of grep: 0 found, 1 not found, 2 trouble.
 
 use crate::cli::arguments::search_args::{LocateArgs, SearchArgs};
 use crate::cli::arguments::shared_args::Talk;
@@ -29,21 +29,24 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::Instant;
 
-/// Matches whose surroundings are fetched together.
+/// Maximum number of matches whose surroundings are fetched together.
 const MATCHES: usize = 1 << 20;
 
-/// One part in so many of the memory is for these, each with its place and its line.
+/// Divisor of the memory limit. One part in 16 is for matches.
 const MATCHES_SHARE: u64 = 16;
+/// Bytes of memory that a match takes, with its position and its line.
 const PER_MATCH: u64 = 80;
+/// Minimum number of matches that are fetched together, however little memory there is.
 const FEWEST_MATCHES: u64 = 1 << 12;
 
-/// Of these, and of patterns, as many as are made text together.
+/// Number of matches and patterns that are formatted together.
 const STRETCH: usize = 1 << 14;
 
-/// Of these, hits of reads whose bases are fetched too.
+/// Maximum number of hits of reads that are fetched together if their bases are fetched too.
 const HITS: usize = 1 << 16;
 
-/// Of sequences, not even one of so many is found where something is wrong.
+/// Divisor of the number of sequences. If no more than one part in 100 is found in a file without
+/// an index of sequences, a warning is printed.
 const FEW: u64 = 100;
 
 /// Prints how often each pattern occurs in each file.
@@ -86,7 +89,7 @@ struct SearchOutput {
     sam: SamSettings,
 }
 
-/// What locate prints of each pattern.
+/// The limits of locate's output for each pattern.
 #[derive(Clone, Copy)]
 struct MatchLimits {
     limit: usize,
@@ -100,11 +103,11 @@ struct FileCounts<'a> {
     form: LineForm,
     event_lines: EventLines,
     options: Options,
-    /// Set if patterns could not be read: no other file is searched for them then.
+    /// Set if patterns could not be read. No further file is searched then.
     patterns_failed: OnceLock<Exit>,
 }
 
-/// Says whether anything was found.
+/// Searches all files. Returns true if anything was found.
 fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     let SearchOutput { limits: wanted, form, pairs, sam } = output;
     let fail = |e: Error| console::fail(&e);
@@ -118,7 +121,7 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     let options = options.letters(letters(args));
     let event_lines = EventLines::default();
     let is_quiet = args.talk.quiet;
-    // Whether anything is found takes no positions.
+    // If the search only tells whether anything is found, no positions are needed.
     let wanted = wanted.filter(|_| !is_quiet);
     let patterns_failed = OnceLock::new();
     let search = FileCounts { args, patterns, wanted, form, event_lines, options, patterns_failed };
@@ -148,7 +151,7 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     }
 }
 
-/// Meaning of the letters of patterns.
+/// Returns the meaning of the letters of patterns.
 fn letters(args: &SearchArgs) -> Letters {
     match args {
         SearchArgs { iupac: true, .. } => Letters::Iupac,
@@ -184,7 +187,7 @@ impl FileCounts<'_> {
         let mut odd_patterns = by_sequence.then(|| OddPatterns::new(talk));
         let folds = !self.args.case && archive.has_sequences_alone();
         let mut surroundings = self.surroundings(name, by_sequence)?;
-        // Others need the records once something is found.
+        // SAM needs the records for its header. The other forms need them once a match is found.
         printer.begin(match &mut surroundings {
             Some(Surroundings { archive, .. }) if self.form == LineForm::Sam => {
                 archive.records()?.to_vec()
@@ -247,13 +250,14 @@ impl FileCounts<'_> {
         Ok(())
     }
 
-    /// What else is printed of each match, if anything.
+    /// Opens the source of the places, the bases and the context of matches, or returns `None` if
+    /// none of these is printed.
     fn surroundings(&self, name: &Name, by_sequence: bool) -> Result<Option<Surroundings>> {
         let Some(MatchLimits { context, .. }) = self.wanted else { return Ok(None) };
         if context.is_none() && !by_sequence {
             return Ok(None);
         }
-        // By itself, since the first one is at work.
+        // It opens the file a second time, because the first handle is in use by the search.
         let may_differ = self.args.max_mismatches > 0 || self.args.iupac;
         let reference = self.form == LineForm::Sam && may_differ;
         Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence, reference }))
@@ -264,8 +268,8 @@ impl FileCounts<'_> {
         Archive::open(input::open_seekable(name)?, &options)
     }
 
-    /// Searches for batch after batch: while one is searched, the next one is read and the last one
-    /// printed.
+    /// Searches for batch after batch. While one batch is searched, the next one is read and the
+    /// previous one is printed.
     fn search(
         &self,
         archive: &mut Archive<File>,
@@ -286,7 +290,7 @@ impl FileCounts<'_> {
         })
     }
 
-    /// Ends where there are no more batches, or nobody takes what they come to.
+    /// Searches until there are no more batches, or until the printer takes no more results.
     fn search_batches(
         &self,
         searcher: &mut Searcher<'_>,
@@ -303,15 +307,16 @@ impl FileCounts<'_> {
                 return Ok(());
             }
         }
-        // Without patterns there may still be something to verify.
+        // Without patterns there may still be blocks to verify.
         if !any {
             self.search_batch(searcher, everywhere, &[])?;
         }
         Ok(())
     }
 
-    /// Searches for some patterns of a batch, and where what is found takes more memory than there
-    /// is for the first half of them and then for the second. Breaks off where nobody takes it.
+    /// Searches for some patterns of a batch. If the results do not fit in memory, it searches for
+    /// the first half of the patterns and then for the second half. It stops if the printer takes
+    /// no more results.
     fn search_pieces(
         &self,
         searcher: &mut Searcher<'_>,
@@ -340,20 +345,20 @@ impl FileCounts<'_> {
         };
         drop(patterns);
         let enough = self.args.talk.quiet && found.is_any();
-        // What takes much is printed before more is searched.
+        // Results that take much memory are printed before the search goes on.
         let (printed, is_printed) = bounded(0);
         let waits = self.takes_much(&found);
         let printed = waits.then_some(printed);
         let is_sent =
             searched.send(FoundPiece { batch, first: some.start, found, printed }).is_ok();
         if waits {
-            // Nothing comes: it ends when the printer drops its end.
+            // No value is ever sent. The call ends when the printer drops its end.
             let _ = is_printed.recv();
         }
         Ok(if is_sent && !enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
     }
 
-    /// Whether positions take so much memory that there is none for those of other patterns.
+    /// True if the positions leave no memory for the positions of other patterns.
     fn takes_much(&self, found: &BatchFound) -> bool {
         let BatchFound::Matches(matches) = found else { return false };
         let count = matches.iter().map(|found| found.positions.len() as u64).sum::<u64>();
@@ -377,7 +382,7 @@ impl FileCounts<'_> {
         if !are_empty.contains(&true) {
             return Ok(BatchFound::Matches(searcher.locate(patterns, limit)?));
         }
-        // Their positions are all there are, and need not be held.
+        // Empty patterns occur at every position, so their positions need not be held.
         let others = patterns.iter().copied().filter(|pattern| !pattern.is_empty());
         let others: Vec<&[u8]> = others.collect();
         let mut found = searcher.locate(&others, limit)?.into_iter();
@@ -392,7 +397,7 @@ impl FileCounts<'_> {
         Ok(BatchFound::Matches(are_empty.into_iter().map(of).collect()))
     }
 
-    /// How matches are printed.
+    /// Returns the way in which matches are printed.
     fn looks(&self) -> Looks {
         let matches = match self.args.resources.memory {
             0 => MATCHES,
@@ -407,11 +412,11 @@ impl FileCounts<'_> {
     }
 }
 
-/// The end of a search.
+/// The error that ended a search.
 enum SearchFailure {
-    /// Patterns could not be read.
+    /// The patterns could not be read.
     OfPatterns(Error),
-    /// The file could not be searched, or nothing printed.
+    /// The file could not be searched, or the results could not be printed.
     OfFile(Error),
 }
 
@@ -421,8 +426,9 @@ impl From<Error> for SearchFailure {
     }
 }
 
-/// How matches are printed: so many with one look into the file, each pattern up to its limit, and
-/// where every match has a line of its own in pieces.
+/// The way in which matches are printed: the number of matches whose surroundings are fetched
+/// together, and the limit of matches for each pattern. If every match has a line of its own, the
+/// matches of a pattern are printed in pieces.
 #[derive(Clone, Copy)]
 struct Looks {
     matches: usize,
@@ -430,8 +436,8 @@ struct Looks {
     limit: usize,
 }
 
-/// The matches of a pattern in pieces of one stretch. Those of an empty pattern are everywhere, and
-/// come without positions.
+/// Returns the matches of a pattern in pieces of at most [`STRETCH`]. An empty pattern matches at
+/// every position, and comes without positions.
 fn pieces<'p>(
     pattern: NamedPattern<'p>,
     hits: Hits,
@@ -455,17 +461,16 @@ fn pieces<'p>(
     })
 }
 
-/// Patterns of a batch from number `first` on, as many as were found together, and what they came
-/// to.
+/// Patterns of a batch from number `first` on that were searched together, with their results.
 struct FoundPiece {
     batch: PatternBatch,
     first: usize,
     found: BatchFound,
-    /// Dropped when it is printed, if somebody waits for that.
+    /// Dropped when the piece is printed, if the search waits for that.
     printed: Option<Sender<()>>,
 }
 
-/// What each pattern of a batch came to.
+/// The results of the patterns of a batch.
 enum BatchFound {
     Counts(Vec<u64>),
     Matches(Vec<Matches>),
@@ -481,8 +486,8 @@ impl BatchFound {
     }
 }
 
-/// Says how many blocks have to be decoded because they have no index. Those that are stored as
-/// they are have none, and are searched as fast without.
+/// Warns of the number of blocks that have to be decoded because they have no index. Blocks that
+/// are stored as they are do not count: they have no index, and are searched as fast without one.
 fn warn_of_missing_index(name: &Name, archive: &mut Archive<File>, talk: Talk) -> Result<()> {
     if archive.frames().iter().all(|frame| frame.blocks == 0 || frame.index.is_some()) {
         return Ok(());
@@ -501,8 +506,9 @@ fn warn_of_missing_index(name: &Name, archive: &mut Archive<File>, talk: Talk) -
     Ok(())
 }
 
-/// Counts of the patterns in each part of a batch. If the file does not tell cases apart, a reverse
-/// complement that differs in case alone has been found already.
+/// Returns the counts of the patterns in each part of a batch. If `folds`, the file does not
+/// distinguish upper and lower case, and a reverse complement that differs from its pattern in case
+/// alone is left out: it was found already.
 fn counted<'s>(
     batch: &'s PatternBatch,
     mut counts: &'s [u64],
@@ -515,7 +521,8 @@ fn counted<'s>(
     })
 }
 
-/// The places of the patterns of a batch from one on; reverse complements as in [`counted`].
+/// Returns the matches of the patterns of a batch from number `first` on. Reverse complements are
+/// treated as in [`counted`].
 fn located<'s>(
     batch: &'s PatternBatch,
     first: usize,
@@ -536,7 +543,7 @@ fn located<'s>(
     }
 }
 
-/// Prints matches, as many at a time as take one look into the file.
+/// Prints matches. The surroundings of a limited number of matches are fetched at a time.
 fn print_located<'s>(
     found: impl Iterator<Item = (NamedPattern<'s>, Hits)>,
     looks: Looks,
@@ -564,8 +571,8 @@ fn print_located<'s>(
     Ok(())
 }
 
-/// The next patterns with their hits, about so many of both together: both strands of a read, and
-/// its mate.
+/// Returns the next patterns with their hits, about `most` of both together. Both strands of a
+/// read, and its mate, stay together.
 fn take_reads<'p>(
     found: &mut Peekable<impl Iterator<Item = (NamedPattern<'p>, Hits)>>,
     most: usize,
@@ -580,12 +587,12 @@ fn take_reads<'p>(
     some
 }
 
-/// Where matches are, and what stands around them.
+/// Reads the places of matches in records, and the bytes around them.
 struct Surroundings {
     archive: Archive<File>,
     context: Option<u64>,
     by_sequence: bool,
-    /// The bases of each match are wanted, which may differ from the pattern's.
+    /// True if the bases of each match are wanted, since they may differ from the pattern's.
     reference: bool,
 }
 
@@ -594,13 +601,13 @@ impl Surroundings {
         if self.reference { HITS.min(looks.matches) } else { looks.matches }
     }
 
-    /// Adds what stands around some matches.
+    /// Adds places, bases and context to some matches, as far as they are wanted.
     fn look(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         if self.by_sequence {
             let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
             let offsets: Vec<u64> = offsets.collect();
             if !offsets.is_empty() {
-                // Their names are compared with the blocks where places are found.
+                // This loads the names of the records. `places` compares them with the blocks.
                 self.archive.records()?;
             }
             let mut places = self.archive.places(&offsets)?.into_iter();
@@ -618,7 +625,7 @@ impl Surroundings {
         }
     }
 
-    /// Every match is in a record.
+    /// Adds the bases of the records at each match. Every match is in a record.
     fn add_reference(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         let ranges = found.iter().flat_map(|(pattern, hits)| {
             let bases = hits.places.iter().flatten().filter_map(|place| place.base);
@@ -633,7 +640,8 @@ impl Surroundings {
         Ok(())
     }
 
-    /// In a search by sequence a match has whatever stands between its bases too.
+    /// Adds the context of each match. In a search by sequence it includes the bytes between the
+    /// bases of a match.
     fn add_context(&mut self, around: u64, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         let size = self.archive.raw_size();
         let stretches = found.iter().flat_map(|(pattern, hits)| {

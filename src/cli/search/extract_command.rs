@@ -1,5 +1,5 @@
-//! `bwz extract`: ranges of files, and stretches of records, to standard output, by the index where
-//! there is one.
+//! `bwz extract`: writes ranges of files, and regions of records, to standard output. It uses the
+//! index if there is one.
 
 use crate::cli::arguments::search_args::ExtractArgs;
 use crate::cli::arguments::size::read_cost;
@@ -13,7 +13,7 @@ use crate::cli::search::extract_regions::write_regions;
 use bwz::{Archive, ReadCost};
 use std::io::Write;
 
-/// Longer ranges are decoded block by block, and never held in memory as a whole.
+/// Maximum bytes of a range that is held in memory. Longer ranges are decoded block by block.
 const SHORT: u64 = 1 << 20;
 
 /// Writes the ranges of each file.

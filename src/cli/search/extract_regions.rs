@@ -1,4 +1,4 @@
-//! Stretches of records as FASTA or FASTQ, for `bwz extract`.
+//! Writes regions of records as FASTA or FASTQ, for `bwz extract`.
 
 use crate::cli::arguments::search_args::ExtractArgs;
 use crate::cli::files::input_name::Name;
@@ -11,15 +11,16 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::ffi::OsStrExt;
 
-/// Bases in a line of FASTA, as samtools writes it.
+/// Bases in a line of FASTA. samtools uses the same number.
 const COLUMNS: usize = 60;
 
-/// Bases that are extracted together, and regions: a block is decoded once for all of them.
+/// Number of bases that are extracted together: a block is decoded once for all of them.
 const TOGETHER: u64 = 64 << 20;
+/// Maximum number of regions that are extracted together.
 const AT_ONCE: usize = 1 << 16;
 
-/// Writes the regions that the arguments name, in their order. Where one cannot be read, all before
-/// it are written.
+/// Writes the regions that the arguments name, in their order. If one cannot be read, the regions
+/// before it are still written.
 pub fn write_regions(
     args: &ExtractArgs,
     file: &Name,
@@ -46,10 +47,11 @@ struct RegionWriter<'a, W: Write> {
     file: &'a Name,
     archive: &'a mut Archive<File>,
     out: BufWriter<Screen<W>>,
-    /// Regions that are written next, each with the number of its record, and their bases.
+    /// Regions to write next.
     some: Vec<Region>,
+    /// Number of bases of these regions.
     size: u64,
-    /// Bases of all regions so far.
+    /// Number of bases of all regions so far.
     total: u64,
 }
 
@@ -77,7 +79,7 @@ impl<W: Write> RegionWriter<'_, W> {
         Ok(())
     }
 
-    /// With `--continue` a region that cannot be read is a warning.
+    /// With `--continue`, turns the error of a region that cannot be read into a warning.
     fn go_on(&self, added: Result<()>) -> Result<()> {
         match added {
             Err(Error::Usage(what)) if self.args.go_on => {
@@ -88,13 +90,14 @@ impl<W: Write> RegionWriter<'_, W> {
         }
     }
 
-    /// Adds a region, which stands in a file or on the command line.
+    /// Adds a region from `of`, a file of regions, or from the command line.
     fn add(&mut self, mut region: Region, of: Option<&RegionFile>) -> Result<()> {
         if self.args.ignore_strand {
             region.reverse = false;
         }
         region.reverse ^= self.args.reverse_complement;
-        // The blocks are asked for all regions together, and for names that the table lacks.
+        // A name is looked up in the blocks here only if the table lacks it. The other names are
+        // compared with the blocks later, for all regions together.
         let number = match self.archive.find_listed(&region.name)? {
             None => self.archive.find_record(&region.name)?,
             listed => listed,
@@ -135,7 +138,8 @@ impl<W: Write> RegionWriter<'_, W> {
         Error::Usage(what.into())
     }
 
-    /// Says where a region is not what it seems to ask for.
+    /// Warns of a region that was given with start 0, that is empty, or that reaches beyond the end
+    /// of its record.
     fn warn(&self, region: &Region, length: u64) {
         let talk = self.args.talk;
         let file = self.file;
@@ -151,7 +155,7 @@ impl<W: Write> RegionWriter<'_, W> {
         }
     }
 
-    /// Writes what was added.
+    /// Writes the regions that were added.
     fn write(&mut self) -> Result<()> {
         let some = std::mem::take(&mut self.some);
         self.size = 0;
@@ -179,7 +183,7 @@ impl<W: Write> RegionWriter<'_, W> {
         Ok(())
     }
 
-    /// The qualities of some regions.
+    /// Returns the qualities of some regions.
     fn qualities(&mut self, some: &[Region]) -> Result<Vec<Vec<u8>>> {
         let names: Vec<&Vec<u8>> = some.iter().map(|region| &region.name).collect();
         let numbers = self.archive.find_records(&names)?;
@@ -193,11 +197,11 @@ impl<W: Write> RegionWriter<'_, W> {
         self.archive.qualities(&ranges)
     }
 
-    /// Writes a line with a mark, and those of bases or qualities.
+    /// Writes a title line with its mark, then the lines of bases or qualities.
     fn lines(&mut self, mark: &[u8], title: &[u8], all: &[u8]) -> Result<()> {
         let columns = self.args.line_length.unwrap_or(if self.args.fastq { 0 } else { COLUMNS });
         self.out.write_all(&[mark, title, b"\n"].concat())?;
-        // Between its marks a record of FASTQ has a line, if an empty one.
+        // A record of FASTQ has a line between its marks, even an empty one.
         if self.args.fastq && all.is_empty() {
             self.out.write_all(b"\n")?;
         }

@@ -1,6 +1,7 @@
-//! What patterns came to in a file, as lines or as objects of JSON.
+//! The results of patterns in a file, as lines or as JSON objects.
 //!
-//! A stretch of patterns is put together in one buffer, by itself: stretches are made side by side.
+//! The lines of a stretch of patterns are put together in one buffer, independently of others, so
+//! that several threads can make stretches side by side.
 
 use crate::cli::files::input_name::Name;
 use crate::cli::report::json_bytes::{all_hex_unless_text, hex_unless_text, text};
@@ -12,24 +13,24 @@ use serde::Serialize;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// What stands between two objects, also of two stretches.
+/// The bytes between two objects, even if they are of different stretches.
 pub const BETWEEN_OBJECTS: &[u8] = b",\n";
 
-/// What a pattern came to in a file.
+/// The results of a pattern in a file.
 #[derive(Default)]
 pub struct Hits {
     pub count: u64,
-    /// These follow others of the same pattern.
+    /// True if these hits follow others of the same pattern.
     pub goes_on: bool,
     pub offsets: Option<Vec<u64>>,
-    /// Where these are, in a file that is searched by sequence.
+    /// The places of the offsets, in a file that is searched by sequence.
     pub places: Option<Vec<Place>>,
     pub context: Option<Vec<Vec<u8>>>,
-    /// The bases there, where they may differ from the pattern's and are shown.
+    /// The bases at each hit, if they may differ from the pattern's and are shown.
     pub reference: Option<Vec<Vec<u8>>>,
 }
 
-/// What a line is.
+/// The form of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineForm {
     Lines,
@@ -38,7 +39,7 @@ pub enum LineForm {
     Sam,
 }
 
-/// How all patterns of a file are shown.
+/// The settings for all patterns of a file.
 pub struct LineSettings {
     pub form: LineForm,
     pub strands: bool,
@@ -47,30 +48,32 @@ pub struct LineSettings {
     pub sam: SamSettings,
 }
 
-/// The lines of a stretch of patterns, in which both strands of each read are, and its mate.
+/// The lines of a stretch of patterns. Both strands of a read, and its mate, are in the same
+/// stretch.
 pub struct MatchLines<'a> {
     file: &'a Name,
     settings: &'a LineSettings,
     text: Vec<u8>,
-    /// How each line about a file starts, and each about a pattern.
+    /// Start of each line about the file.
     file_start: Vec<u8>,
+    /// Start of each line about the current pattern.
     start: Vec<u8>,
-    /// Reads that belong together, of which some strands were given.
+    /// Reads that belong together, some of whose strands were added.
     reads: Vec<Read>,
     patterns: u64,
     found: u64,
 }
 
-/// What became of a stretch of patterns.
+/// The finished lines of a stretch of patterns.
 pub struct Shown {
     pub text: Vec<u8>,
     pub patterns: u64,
-    /// Patterns that were found.
+    /// Number of patterns that were found.
     pub found: u64,
 }
 
 impl<'a> MatchLines<'a> {
-    /// Lines about a file, in the memory of a text that is empty.
+    /// Creates the lines about a file, in the memory of an empty text.
     pub fn new(file: &'a Name, settings: &'a LineSettings, text: Vec<u8>) -> Self {
         let mut file_start = Vec::new();
         let start = Vec::new();
@@ -80,7 +83,7 @@ impl<'a> MatchLines<'a> {
         MatchLines { file, settings, text, file_start, start, reads, patterns: 0, found: 0 }
     }
 
-    /// All patterns of a stretch, with what each came to.
+    /// Adds all patterns of a stretch with their results, and returns the finished lines.
     pub fn all<'p>(mut self, all: impl Iterator<Item = (NamedPattern<'p>, Hits)>) -> Result<Shown> {
         for (pattern, hits) in all {
             self.add(&pattern, hits)?;
@@ -160,7 +163,7 @@ impl<'a> MatchLines<'a> {
         Ok(())
     }
 
-    /// Reads that belong together are printed when both strands of all of them are there.
+    /// Prints reads that belong together once both strands of all of them are there.
     fn sam(&mut self, pattern: &NamedPattern, mut hits: Hits) -> Result<()> {
         if pattern.starts() {
             self.end_reads()?;
@@ -188,8 +191,7 @@ impl<'a> MatchLines<'a> {
     }
 }
 
-/// A pattern in a file, as `--json` shows it. Fields that are added later do not take the place of
-/// these.
+/// A pattern in a file, as `--json` shows it. Fields that are added later do not replace these.
 #[derive(Serialize)]
 struct Object<'a> {
     file: Cow<'a, str>,
@@ -211,7 +213,7 @@ struct Object<'a> {
     context_hex: Option<Vec<String>>,
 }
 
-/// Where a match is in its record: bases from 1, the last one included.
+/// The place of a match in its record. Bases count from 1, and the last one is included.
 #[derive(Serialize)]
 struct ListedPlace<'a> {
     record: Cow<'a, str>,
@@ -234,13 +236,13 @@ impl<'a> ListedPlace<'a> {
     }
 }
 
-/// The record and the base of each hit.
+/// Returns the record and the base of each hit.
 fn bases(hits: &Hits) -> impl Iterator<Item = (usize, u64)> {
     let places = hits.places.iter().flatten();
     places.filter_map(|place| place.base).map(|(record, base)| (record as usize, base))
 }
 
-/// Appends how a line about a pattern starts.
+/// Appends the start of a line about a pattern.
 fn push_start(text: &mut Vec<u8>, file_start: &[u8], pattern: &NamedPattern, strands: bool) {
     text.extend_from_slice(file_start);
     push_escaped(text, pattern.name);
@@ -251,7 +253,7 @@ fn push_start(text: &mut Vec<u8>, file_start: &[u8], pattern: &NamedPattern, str
     }
 }
 
-/// Appends a number in decimal digits, which the formatter takes several times as long for.
+/// Appends a number in decimal digits. The standard formatter takes several times as long.
 fn push_number(text: &mut Vec<u8>, mut number: u64) {
     const MOST: usize = u64::MAX.ilog10() as usize + 1;
     let mut digits = [0; MOST];
@@ -266,7 +268,7 @@ fn push_number(text: &mut Vec<u8>, mut number: u64) {
     }
 }
 
-/// Appends where a match is, as samtools writes regions.
+/// Appends the place of a match, as samtools writes regions.
 fn push_place(
     text: &mut Vec<u8>,
     records: &[RecordInfo],
@@ -278,10 +280,10 @@ fn push_place(
     write!(text, ":{}-{}", base + 1, base + len as u64)
 }
 
-/// Appends bytes as one field of one line: what is not UTF-8 or would end the field is escaped as
-/// in C.
+/// Appends bytes as one field of a line. Bytes that are not UTF-8, or that would end the field, are
+/// escaped as in C.
 pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
-    // As nearly all are; this looks at many bytes at a time.
+    // Nearly all fields are plain. This test looks at many bytes at a time.
     if bytes.iter().fold(true, |plain, &byte| plain & is_plain(byte)) {
         return text.extend_from_slice(bytes);
     }
@@ -302,7 +304,7 @@ pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Whether a byte stands for itself in a field.
+/// True if a byte stands for itself in a field.
 fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~') & (byte != b'\\')
 }

@@ -1,4 +1,4 @@
-//! What a search found, on standard output.
+//! Prints the results of a search on standard output.
 
 use crate::cli::arguments::search_args::SearchArgs;
 use crate::cli::files::input_name::Name;
@@ -14,37 +14,39 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-/// Most threads that make lines; the others have a search to do.
+/// Maximum number of threads that make lines. The other threads search.
 const MOST_THREADS: usize = 8;
 
-/// Text in more memory than this is not kept: that of a single pattern may be as long.
+/// Maximum bytes of a text buffer that is kept for reuse. The text of a single pattern may be
+/// longer.
 const LARGEST_TEXT: usize = 16 << 20;
 
 pub struct Printer {
     out: Screen<File>,
     settings: LineSettings,
     threads: usize,
-    /// Names and lengths of the records in the header of SAM that was written, as the file has
-    /// them.
+    /// Names and lengths of the records, as the file has them, if a header of SAM with them was
+    /// written.
     in_header: Vec<(Vec<u8>, u64)>,
-    /// Memory of text that was written, for that which comes next.
+    /// Buffers of texts that were written, for the texts that come next.
     texts: Mutex<Vec<Vec<u8>>>,
     pub printed: Printed,
 }
 
-/// What was printed so far.
+/// Totals of the output so far.
 #[derive(Default)]
 pub struct Printed {
-    /// Whether an object was written.
+    /// True if a JSON object was written.
     has_objects: bool,
-    /// Patterns of the current file, and how many of them were found.
+    /// Number of patterns of the current file.
     pub patterns: u64,
+    /// Number of these patterns that were found.
     pub found: u64,
-    /// Whether anything was found in any file.
+    /// True if anything was found in any file.
     pub found_any: bool,
 }
 
-/// Names and lengths of records, which a header of SAM tells.
+/// Returns names and lengths of records, as a header of SAM has them.
 fn names_and_lengths(records: &[RecordInfo]) -> Vec<(Vec<u8>, u64)> {
     records.iter().map(|record| (record.name.clone(), record.length)).collect()
 }
@@ -66,10 +68,10 @@ impl Printer {
         })
     }
 
-    /// Starts a file, with these records where it is searched by sequence.
+    /// Starts a file. `records` are its records, if it is searched by sequence.
     ///
     /// # Errors
-    /// [`bwz::Error::Usage`] where SAM has no words for the records.
+    /// [`bwz::Error::Usage`] if SAM cannot describe the records.
     pub fn begin(&mut self, records: Vec<RecordInfo>) -> Result<()> {
         self.settings.records = records;
         (self.printed.patterns, self.printed.found) = (0, 0);
@@ -81,8 +83,9 @@ impl Printer {
         Ok(self.out.write_all(&header)?)
     }
 
-    /// Takes the records of the file, if they are others than before: they were not known, or a
-    /// table was found to be wrong, after its names may have stood in a header that was written.
+    /// Sets the records of the file if they differ from the records so far: they were not known
+    /// yet, or a table was found to be wrong. With SAM a difference is an error, since the header
+    /// with the former names was written already.
     pub fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
         if self.settings.form == LineForm::Sam {
             if self.in_header == names_and_lengths(records) {
@@ -100,8 +103,8 @@ impl Printer {
         Ok(())
     }
 
-    /// Prints what stretches of patterns came to. Both strands of a read are in the same stretch,
-    /// and its mate.
+    /// Prints the results of stretches of patterns. Both strands of a read, and its mate, are in
+    /// the same stretch.
     pub fn print<'p, S>(
         &mut self,
         name: &Name,
@@ -131,7 +134,7 @@ impl Printer {
         in_turn(first.len(), first.into_iter().chain(stretches), show, write)
     }
 
-    /// Ends the list of objects.
+    /// Ends the list of JSON objects.
     pub fn finish(&mut self) -> io::Result<()> {
         match (self.settings.form, self.printed.has_objects) {
             (LineForm::Json, true) => self.out.write_all(b"\n]\n")?,
@@ -142,13 +145,13 @@ impl Printer {
     }
 }
 
-/// Takes what is not to be seen.
+/// Opens a file that discards all output.
 fn nowhere() -> io::Result<File> {
     File::options().write(true).open("/dev/null")
 }
 
 impl Printed {
-    /// Writes a stretch, and gives its text back.
+    /// Writes a stretch, and returns its text for reuse of the memory.
     fn write(
         &mut self,
         out: &mut Screen<File>,

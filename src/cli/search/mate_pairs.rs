@@ -1,32 +1,32 @@
-//! Reads with their hits, and which hits of the two reads of a pair belong together.
+//! Reads with their hits, and the choice of hits that belong together for the two reads of a pair.
 
 use crate::cli::search::pattern_batch::{Mate, NamedPattern, is_rna, reverse_complement};
 
-/// A place of a read: the record, the base from 0, and the strand.
+/// A hit of a read: the record, the base from 0, and the strand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hit {
     pub record: usize,
     pub base: u64,
     pub reverse: bool,
-    /// The bases that stand there, where they may differ from the read's.
+    /// The bases of the record there, if they may differ from the read's.
     pub reference: Option<Vec<u8>>,
 }
 
-/// A read, and where it was found.
+/// A read and its hits.
 #[derive(Clone, Debug, Default)]
 pub struct Read {
     pub name: Vec<u8>,
     pub strands: [Vec<u8>; 2],
     pub qualities: Vec<u8>,
     pub mate: Mate,
-    /// Those that are shown.
+    /// The hits that are shown.
     pub hits: Vec<Hit>,
-    /// All of them.
+    /// Number of all hits.
     pub count: u64,
 }
 
 impl Read {
-    /// A read of which no hits are known yet.
+    /// Creates a read without hits.
     pub fn of(pattern: &NamedPattern) -> Self {
         Read {
             name: pattern.name.to_vec(),
@@ -40,12 +40,13 @@ impl Read {
         self.strands[0].len() as u64
     }
 
-    /// True if it was searched on one strand alone, since the other one is the same.
+    /// True if the read equals its reverse complement, so that it was searched on one strand alone.
     pub fn is_own_reverse(&self) -> bool {
         self.strands[1].is_empty() && self.len() > 0
     }
 
-    /// Puts a hit before the others. Where both strands are the same it is on that which is wanted.
+    /// Moves a hit to the front. If the read equals its reverse complement, the hit's strand is set
+    /// to the one that is wanted.
     pub fn take_first(&mut self, hit: usize, reverse: bool) {
         self.hits[..=hit].rotate_right(1);
         if reverse && self.is_own_reverse() {
@@ -57,19 +58,19 @@ impl Read {
     }
 }
 
-/// A hit of each read of a pair, which face each other.
+/// A hit of each read of a pair. The two hits face each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ProperPair {
-    /// Their numbers in each read.
+    /// The number of the hit in each read.
     pub hits: [usize; 2],
-    /// The read that is on the reverse strand.
+    /// The read, 0 or 1, that is on the reverse strand.
     pub reverse: usize,
 }
 
-/// The closest proper pair of hits: in one record, on opposite
-/// strands that face each other, with at most `longest` bases from the first base of both to the
-/// last. A read that is its own reverse complement is on both strands. Of pairs that are as close
-/// the first one of the first read is taken, then of the second.
+/// Returns the closest proper pair of hits. Both hits are in one record, on opposite strands that
+/// face each other, with at most `longest` bases from the first base of both to the last. A read
+/// that is its own reverse complement is on both strands. Of equally close pairs, the one with the
+/// first hit of the first read is taken, then the one with the first hit of the second read.
 pub fn closest_pair(reads: [&Read; 2], longest: u64) -> Option<ProperPair> {
     let mut closest: Option<(u64, ProperPair)> = None;
     for forward in 0..2 {
@@ -81,7 +82,7 @@ pub fn closest_pair(reads: [&Read; 2], longest: u64) -> Option<ProperPair> {
         let ends = hits.filter(|(_, hit)| hit.reverse || is_both);
         for (n, hit) in ends {
             let end = hit.base + lengths[1];
-            // The read that faces it begins and ends no later.
+            // The read that faces it neither begins nor ends later.
             let Some(last) = end.checked_sub(lengths[0]).map(|last| last.min(hit.base)) else {
                 continue;
             };
@@ -103,7 +104,7 @@ pub fn closest_pair(reads: [&Read; 2], longest: u64) -> Option<ProperPair> {
     closest.map(|(_, pair)| pair)
 }
 
-/// The places of the hits on the forward strand, in order, each with its number.
+/// Returns the places of the hits on the forward strand, in order, each with the number of its hit.
 fn sorted(hits: &[Hit]) -> Vec<((usize, u64), usize)> {
     let hits = hits.iter().enumerate().filter(|(_, hit)| !hit.reverse);
     let mut sorted: Vec<_> = hits.map(|(n, hit)| ((hit.record, hit.base), n)).collect();

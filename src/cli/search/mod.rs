@@ -1,24 +1,29 @@
-//! Count, locate, extract, and how what is found is printed.
+//! Count, locate, extract, and the printing of matches. The searches themselves are in the library;
+//! here the patterns are read and the results are formatted.
+//!
+//! Patterns are searched in batches. While one batch is searched, the next one is read and the
+//! previous one is printed. The patterns are read again for each file, so that only a few batches
+//! are in memory at a time.
 //!
 //! | file | job |
 //! |---|---|
-//! | `count_locate` | count and locate |
-//! | `extract_command` | extract |
+//! | `count_locate` | the commands count and locate |
+//! | `extract_command` | the command extract |
 //! | `extract_regions` | extract of regions of records |
 //! | `record_regions` | regions as people type them |
 //! | `patterns` | all patterns of a call |
 //! | `pattern_file` | patterns of a file |
 //! | `pattern_syntax` | lines, FASTA and FASTQ of patterns |
-//! | `pattern_chunks` | pieces of a pattern file |
+//! | `pattern_chunks` | chunks of a pattern file |
 //! | `pattern_batch` | patterns searched together |
-//! | `odd_patterns` | patterns that cannot be what they seem |
-//! | `ambiguity_codes` | IUPAC letters |
+//! | `odd_patterns` | a warning about patterns with bytes that are no residues |
+//! | `ambiguity_codes` | a warning about IUPAC letters |
 //! | `paired_reads` | two files of mates |
 //! | `match_lines` | lines of matches |
 //! | `match_printer` | printing them in order |
-//! | `sam_lines` | SAM |
+//! | `sam_lines` | lines of SAM |
 //! | `mate_pairs` | two mates in SAM |
-//! | `unique_names` | names in an output |
+//! | `unique_names` | names that must be unique in an output |
 
 pub(crate) mod ambiguity_codes;
 pub(crate) mod count_locate;

@@ -1,5 +1,5 @@
-//! Patterns with bytes that are no residues, of which a search by sequence says once that it looks
-//! in sequences alone: such a pattern may be meant for a header.
+//! A warning about patterns with bytes that are no residues. Such a pattern may be meant for a
+//! header, but a search by sequence looks in sequences alone. The warning is printed once.
 
 use crate::cli::arguments::args::Talk;
 use crate::cli::files::input_name::Name;
@@ -9,13 +9,14 @@ use crate::cli::search::pattern_batch::PatternBatch;
 /// Bytes of a pattern that a warning shows.
 const SHOWN: usize = 40;
 
-/// True if there is still something to warn of.
+/// State of the warning.
 pub struct OddPatterns {
+    /// True if the warning is wanted and was not printed yet.
     unheard: bool,
 }
 
 impl OddPatterns {
-    /// For a search of a file by sequence.
+    /// Creates the state for a search of a file by sequence.
     pub fn new(talk: Talk) -> Self {
         OddPatterns { unheard: !talk.quiet }
     }

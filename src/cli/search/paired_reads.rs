@@ -1,4 +1,4 @@
-//! Two files of reads, of which each read of one has its mate at the same place in the other.
+//! Two files of reads. Each read of one file has its mate at the same place in the other.
 
 use crate::cli::arguments::size::count;
 use crate::cli::search::pattern_batch::{
@@ -12,27 +12,27 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Bytes of patterns that are read of a file at once.
+/// Bytes of patterns that are read from a file at once.
 const AT_ONCE: u64 = 8 << 20;
 
-/// Two files of reads that are being read.
+/// The two files while they are read.
 pub struct PairedReads<'s> {
     sides: [Side<'s>; 2],
     paths: &'s [PathBuf; 2],
     both_strands: bool,
-    /// Pairs that were read.
+    /// Number of pairs that were read.
     pairs: u64,
     spare: &'s SpareParts,
 }
 
-/// One of the files, and what of it has no mate yet.
+/// One of the files, with its reads that have no mate yet.
 struct Side<'s> {
     file: PatternFile<'s>,
     parts: VecDeque<Arc<PatternPart>>,
-    /// Reads of the first part that have their mates.
+    /// Number of reads of the first part that have their mates.
     taken: usize,
     is_over: bool,
-    /// The reads behind these.
+    /// The error after the reads in `parts`.
     failed: Option<Error>,
 }
 
@@ -61,7 +61,7 @@ impl<'s> PairedReads<'s> {
         })
     }
 
-    /// Adds pairs until the batch has `enough` bytes; says whether there may be more.
+    /// Adds pairs until the batch has `enough` bytes. Returns true if there may be more.
     pub fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
         while batch.size() < enough {
             let [first, second] = &mut self.sides;
@@ -75,7 +75,7 @@ impl<'s> PairedReads<'s> {
         Ok(true)
     }
 
-    /// Pairs of the reads that the first parts of both files have.
+    /// Pairs up the reads in the first parts of both files.
     fn join(&mut self) -> Result<PatternPart> {
         let mut pairs = PatternPart::default();
         let [first, second] = &mut self.sides;
@@ -96,7 +96,7 @@ impl<'s> PairedReads<'s> {
         Ok(pairs)
     }
 
-    /// The error of files of which one has more reads.
+    /// Returns the error for files of which one has more reads.
     fn unequal(&self, longer: usize) -> Error {
         let [longer, shorter] = [longer, 1 - longer].map(|n| self.paths[n].display());
         let reads = count(self.pairs, "read");
@@ -108,7 +108,7 @@ impl<'s> PairedReads<'s> {
     }
 }
 
-/// The error of two reads that are at the same place but have different names.
+/// Returns the error for two reads at the same place that have different names.
 fn strangers(reads: [&NamedPattern; 2], paths: &[PathBuf; 2], number: u64) -> Error {
     let [first, second] = reads.map(|read| String::from_utf8_lossy(read.name));
     let [first_path, second_path] = [paths[0].display(), paths[1].display()];
@@ -120,7 +120,7 @@ fn strangers(reads: [&NamedPattern; 2], paths: &[PathBuf; 2], number: u64) -> Er
 }
 
 impl Side<'_> {
-    /// Reads more where nothing is left; says whether there is something then.
+    /// Reads more if no read is left. Returns true if there is a read then.
     fn fill(&mut self, spare: &SpareParts) -> Result<bool> {
         loop {
             match self.parts.front() {
@@ -148,7 +148,7 @@ impl Side<'_> {
         self.parts.extend(batch.parts);
     }
 
-    /// The next read of the first part.
+    /// Returns the next read of the first part.
     fn next(&self) -> Option<NamedPattern<'_>> {
         self.parts.front()?.get(self.taken)
     }

@@ -1,31 +1,32 @@
-//! Patterns in a few stretches of memory: a batch costs a few allocations, not a few per pattern.
+//! Patterns in a few stretches of memory. A batch costs a few allocations in all, not a few per
+//! pattern.
 
 use crate::cli::files::side_by_side::side_by_side;
 use std::ops::{DerefMut, Range};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Patterns for which another thread is worth its start.
+/// Number of patterns that make it worth starting another thread.
 const PER_THREAD: usize = 1 << 15;
 
-/// A pattern as its results name it.
+/// A pattern with the name that results use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamedPattern<'b> {
     pub bytes: &'b [u8],
-    /// What results call it: itself, as it was given, or its sequence's name.
+    /// The name in results: the pattern as it was given, or the name of its sequence.
     pub name: &'b [u8],
     /// The qualities of a FASTQ record, one for each of its bases, in the order of the file.
     pub qualities: Option<&'b [u8]>,
-    /// Whether it is the reverse complement of what was given.
+    /// True if it is the reverse complement of the given pattern.
     pub reverse: bool,
-    /// True if this and what was given differ in case alone, and in T and U.
+    /// True if this and the given pattern differ in nothing but case, and T and U.
     pub is_given_folded: bool,
     pub mate: Mate,
 }
 
-/// Which read of a pair a pattern is.
+/// The read of a pair that a pattern is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mate {
-    /// It is of no pair.
+    /// The pattern is not of a pair.
     #[default]
     None,
     First,
@@ -33,13 +34,13 @@ pub enum Mate {
 }
 
 impl NamedPattern<'_> {
-    /// True if results of it are apart from those before it: neither the other strand of a pattern
-    /// nor the other read of a pair.
+    /// True if its results are separate from those before it. This is false for the reverse strand
+    /// of a pattern and for the second read of a pair.
     pub fn starts(&self) -> bool {
         !self.reverse && self.mate != Mate::Second
     }
 
-    /// Its strand, as results have it.
+    /// The strand as results show it.
     pub fn strand(&self) -> &'static str {
         if self.reverse { "-" } else { "+" }
     }
@@ -48,7 +49,7 @@ impl NamedPattern<'_> {
 /// Patterns that are searched together.
 #[derive(Clone, Debug, Default)]
 pub struct PatternBatch {
-    /// Both strands of a pattern and both reads of a pair are in the same.
+    /// Both strands of a pattern and both reads of a pair are in the same part.
     pub parts: Vec<Arc<PatternPart>>,
 }
 
@@ -61,12 +62,12 @@ impl PatternBatch {
         self.len() == 0
     }
 
-    /// Bytes of memory.
+    /// Returns the bytes of memory that the batch takes.
     pub fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.size()).sum()
     }
 
-    /// The patterns from a number on.
+    /// Returns the patterns from number `first` on.
     pub fn patterns_from(&self, first: usize) -> impl Iterator<Item = NamedPattern<'_>> {
         let mut left = first;
         self.parts.iter().flat_map(move |part| {
@@ -76,8 +77,8 @@ impl PatternBatch {
         })
     }
 
-    /// Where some patterns can be parted, about in the middle: in front of one that results tell
-    /// from those before it.
+    /// Returns the place near the middle at which some patterns can be split: before a pattern
+    /// whose results are separate from those before it.
     pub fn middle(&self, some: Range<usize>) -> Option<usize> {
         let half = some.start + some.len() / 2;
         let first = some.start + 1;
@@ -86,7 +87,7 @@ impl PatternBatch {
         starts.map(|(number, _)| number).min_by_key(|number| number.abs_diff(half))
     }
 
-    /// The bytes of each pattern, found by up to so many threads.
+    /// Returns the bytes of each pattern, collected by up to `threads` threads.
     pub fn bytes(&self, threads: usize) -> Vec<&[u8]> {
         let mut all = vec![&[][..]; self.len()];
         let mut rest = &mut all[..];
@@ -102,7 +103,7 @@ impl PatternBatch {
     }
 }
 
-/// Patterns of which the bytes stand in one stretch of memory.
+/// Patterns whose bytes are in one stretch of memory.
 #[derive(Debug, Default)]
 pub struct PatternPart {
     /// Names and patterns, which may share bytes.
@@ -110,12 +111,12 @@ pub struct PatternPart {
     places: Vec<PatternSpan>,
 }
 
-/// Where a pattern stands in the bytes of its part.
+/// The position of a pattern in the bytes of its part.
 #[derive(Debug)]
 struct PatternSpan {
     name: Range<usize>,
     pattern: Range<usize>,
-    /// Where as many qualities begin.
+    /// Start of the qualities, which are as many as the bases.
     qualities: Option<usize>,
     reverse: bool,
     is_given_folded: bool,
@@ -123,7 +124,7 @@ struct PatternSpan {
 }
 
 impl PatternPart {
-    /// Bytes of which no patterns have been made.
+    /// Creates a part of bytes without patterns.
     #[cfg(test)]
     pub fn new(bytes: Vec<u8>) -> Self {
         PatternPart { bytes, places: Vec::new() }
@@ -133,12 +134,12 @@ impl PatternPart {
         self.places.len()
     }
 
-    /// Bytes of memory.
+    /// Returns the bytes of memory that the part takes.
     pub fn size(&self) -> u64 {
         (self.bytes.len() + self.places.len() * size_of::<PatternSpan>()) as u64
     }
 
-    /// Makes a pattern of bytes that are there already.
+    /// Adds a pattern whose bytes are in the part already.
     pub fn add(
         &mut self,
         name: Range<usize>,
@@ -172,7 +173,7 @@ impl PatternPart {
         start..self.bytes.len()
     }
 
-    /// Adds the reverse complement of the last pattern, unless it is the same.
+    /// Adds the reverse complement of the last pattern, unless both are equal.
     pub fn add_reverse(&mut self) {
         let Some(PatternSpan { name, pattern, qualities, mate, .. }) = self.places.last() else {
             return;
@@ -210,7 +211,7 @@ impl PatternPart {
         self.places[first..].iter().map(|span| self.named(span))
     }
 
-    /// The pattern of a number.
+    /// Returns pattern number `n`.
     pub fn get(&self, n: usize) -> Option<NamedPattern<'_>> {
         self.places.get(n).map(|span| self.named(span))
     }
@@ -229,21 +230,22 @@ impl PatternPart {
     }
 }
 
-/// Memory of parts that are no longer needed, for those that are read next: the system gives memory
-/// page by page, which takes longer than parsing what is read into it.
+/// Memory of parts that are no longer needed, for parts that are read next. The system gives memory
+/// page by page, which takes longer than parsing the bytes that are read into it.
 #[derive(Debug, Default)]
 pub struct SpareParts(Mutex<Vec<PatternPart>>);
 
 impl SpareParts {
-    /// A part with more memory is not kept: that of a long pattern would stay.
+    /// Maximum bytes of a part that is kept. Without this limit, the memory of a long pattern would
+    /// be held.
     const LARGEST: usize = 48 << 20;
 
-    /// A part without patterns. Its bytes are those of former ones.
+    /// Returns a part without patterns. Its bytes are those of a former part.
     pub fn take(&self) -> Option<PatternPart> {
         self.parts().pop()
     }
 
-    /// Takes the memory of a part.
+    /// Takes over the memory of a part.
     pub fn put(&self, mut part: PatternPart) {
         part.places.clear();
         let places = part.places.capacity() * size_of::<PatternSpan>();
@@ -257,14 +259,14 @@ impl SpareParts {
     }
 }
 
-/// Whether a base is A, C, G or T of either case. There is no branch in it, so that the compiler
-/// makes code that looks at many bases at a time.
+/// True if a base is A, C, G or T of either case. It has no branch, so that the compiler makes code
+/// that looks at many bases at a time.
 fn is_plain(base: u8) -> bool {
     let upper = base & !0x20;
     (upper == b'A') | (upper == b'C') | (upper == b'G') | (upper == b'T')
 }
 
-/// Writes the reverse complement of such bases, eight at a time.
+/// Writes the reverse complement of plain bases, eight at a time.
 fn write_reverse(given: &[u8], strand: &mut [u8]) {
     let (words, rest) = strand.as_chunks_mut();
     let (first, given) = given.as_rchunks();
@@ -276,7 +278,8 @@ fn write_reverse(given: &[u8], strand: &mut [u8]) {
     }
 }
 
-/// The complements of eight such bases, by their bits: C and G have one that A and T do not have.
+/// Returns the complements of eight plain bases by their bits: C and G have a bit set that A and T
+/// have not.
 fn plain_complements(bases: u64) -> u64 {
     const EACH: u64 = u64::from_ne_bytes([1; 8]);
     let at = u64::from(b'A' ^ b'T');
@@ -284,13 +287,13 @@ fn plain_complements(bases: u64) -> u64 {
     bases ^ (EACH * at) ^ ((bases >> 1 & EACH) * (at ^ cg))
 }
 
-/// True if some bases are those of RNA: they have U and no T.
+/// True if the bases are those of RNA: they have U and no T.
 pub fn is_rna(bases: &[u8]) -> bool {
     let has = |base: u8| memchr::memchr2(base, base.to_ascii_lowercase(), bases).is_some();
     has(b'U') && !has(b'T')
 }
 
-/// Makes bases their reverse complement, of RNA or of DNA.
+/// Replaces bases by their reverse complement, of RNA or of DNA.
 pub fn reverse_complement(bases: &mut [u8], of_rna: bool) {
     bases.reverse();
     for base in bases {
@@ -302,7 +305,7 @@ pub fn reverse_complement(bases: &mut [u8], of_rna: bool) {
     }
 }
 
-/// True if a strand is the other one too; in bases that have both T and U these are one letter.
+/// True if a strand equals the other one. In bases that have both T and U, these are one letter.
 fn is_same(strand: &[u8], other: &[u8]) -> bool {
     let plain = |base: u8| match base {
         b'U' => b'T',
@@ -312,7 +315,8 @@ fn is_same(strand: &[u8], other: &[u8]) -> bool {
     strand == other || strand.iter().map(|&b| plain(b)).eq(other.iter().map(|&b| plain(b)))
 }
 
-/// The complement of a base, in the ambiguity codes of IUPAC too; whatever else is its own.
+/// Returns the complement of a base or of an IUPAC ambiguity code. Any other byte is its own
+/// complement.
 fn complement(base: u8) -> u8 {
     const OF: [u8; 256] = complements();
     OF[usize::from(base)]

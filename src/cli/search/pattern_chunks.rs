@@ -1,5 +1,5 @@
-//! A file of patterns in chunks that end where a pattern does, read straight into the memory in
-//! which the patterns stay.
+//! A file of patterns in chunks that end at the end of a pattern. They are read directly into the
+//! memory in which the patterns stay.
 
 use crate::cli::search::pattern_batch::{PatternPart, SpareParts};
 use crate::cli::search::pattern_syntax::Format;
@@ -11,37 +11,37 @@ use std::mem;
 const BUFFER: usize = 256 << 10;
 const GZIP: &[u8] = b"\x1f\x8b";
 
-/// Bytes that are read at a time until the first record is met, and those that may stand in front
-/// of it.
+/// Bytes that are read at a time until the first record is found.
 const PIECE: u64 = 1 << 10;
+/// Maximum bytes before the first record.
 const MOST_IN_FRONT: usize = 1 << 20;
 
-/// A file of patterns that is being read.
+/// A file of patterns while it is read.
 pub struct PatternChunks<'a> {
     input: Box<dyn Read + Send + 'a>,
     pub format: Format,
-    /// Bytes of a chunk, which a pattern may be longer than.
+    /// Bytes of a chunk. A longer pattern gets a larger chunk.
     size: usize,
-    /// Memory that each chunk gets for each of its bytes.
+    /// Bytes of memory that a chunk gets for each of its bytes.
     copies: usize,
-    /// Where it comes from.
+    /// Spare memory for chunks.
     spare: Option<&'a SpareParts>,
-    /// What was read behind the last chunk.
+    /// Bytes that were read after the last chunk.
     rest: Vec<u8>,
     is_over: bool,
     failed: Option<io::Error>,
 }
 
 impl<'a> PatternChunks<'a> {
-    /// Lines.
+    /// Creates the chunks of a file of lines.
     pub fn lines(input: impl Read + Send + 'a, size: usize) -> Self {
         Self::new(Box::new(input), Format::Lines, size)
     }
 
-    /// FASTA or FASTQ, which may be compressed with gzip.
+    /// Creates the chunks of a file of FASTA or FASTQ, which may be compressed with gzip.
     ///
     /// # Errors
-    /// [`bwz::Error::Usage`] where it is neither.
+    /// [`bwz::Error::Usage`] if it is neither.
     pub fn sequences(mut input: impl Read + Send + 'a, size: usize) -> Result<Self> {
         let mut first = Vec::new();
         input.by_ref().take(GZIP.len() as u64).read_to_end(&mut first)?;
@@ -73,17 +73,17 @@ impl<'a> PatternChunks<'a> {
         PatternChunks { input, format, size, copies: 1, spare: None, rest, is_over, failed }
     }
 
-    /// Gives chunks room for so many copies of their bytes, in spare memory first.
+    /// Gives each chunk room for `copies` copies of its bytes. Spare memory is used first.
     pub fn with_room(self, copies: usize, spare: &'a SpareParts) -> Self {
         PatternChunks { copies, spare: Some(spare), ..self }
     }
 
-    /// Whether there is nothing more, no error either.
+    /// True if there are no more chunks and no error.
     pub fn are_over(&self) -> bool {
         self.is_over && self.failed.is_none()
     }
 
-    /// Memory for a chunk.
+    /// Returns memory for a chunk.
     fn part(&self) -> PatternPart {
         self.spare.and_then(SpareParts::take).unwrap_or_else(|| {
             let mut part = PatternPart::default();
@@ -92,7 +92,7 @@ impl<'a> PatternChunks<'a> {
         })
     }
 
-    /// Reads until so many bytes are full, or there are no more; says how many are.
+    /// Reads until `bytes` are full or the file ends. Returns the number of bytes read.
     fn fill(&mut self, bytes: &mut [u8]) -> usize {
         let mut len = 0;
         while len < bytes.len() {
@@ -116,8 +116,8 @@ impl<'a> PatternChunks<'a> {
 impl Iterator for PatternChunks<'_> {
     type Item = io::Result<PatternPart>;
 
-    /// The next chunk. What could not be read is an error behind the patterns before it, and the
-    /// end.
+    /// Returns the next chunk. A failed read gives an error after the patterns before it, and ends
+    /// the chunks.
     fn next(&mut self) -> Option<io::Result<PatternPart>> {
         if self.is_over {
             return self.failed.take().map(Err);
@@ -126,7 +126,7 @@ impl Iterator for PatternChunks<'_> {
         let bytes = &mut part.bytes;
         let rest = mem::take(&mut self.rest);
         let mut len = rest.len();
-        // What stands in spare memory is overwritten, which takes less than to make it anew.
+        // The bytes in spare memory are overwritten, which is faster than clearing them.
         bytes.resize(bytes.len().max(len), 0);
         bytes[..len].copy_from_slice(&rest);
         loop {
@@ -157,7 +157,7 @@ mod tests {
 
     type Records = Vec<(String, String)>;
 
-    /// Names and patterns, and what is wrong behind them in which line.
+    /// Returns names and patterns, and the flaw after them with its line.
     fn parse(chunks: PatternChunks) -> (Records, Option<(u64, String)>) {
         let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: false };
         let mut records = Vec::new();
@@ -174,7 +174,7 @@ mod tests {
         (records, None)
     }
 
-    /// The same in chunks of all sizes, plain and with gzip.
+    /// Parses the file in chunks of all sizes, plain and with gzip. The results must be equal.
     fn read(file: &[u8]) -> (Records, Option<(u64, String)>) {
         let mut gzip = GzEncoder::new(Vec::new(), Compression::fast());
         gzip.write_all(file).unwrap();

@@ -1,5 +1,5 @@
-//! A file of patterns that several threads read and parse: they take turns at having a chunk read,
-//! in pieces side by side, which each parses by itself.
+//! A file of patterns that several threads read and parse. They take turns at reading a chunk,
+//! which is read in pieces side by side. Each thread parses its chunk by itself.
 
 use crate::cli::files::input::OpenInput;
 use crate::cli::files::input_name::Name;
@@ -14,36 +14,39 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::{io, iter};
 
-/// A piece of a chunk is no larger than one of so many parts of a batch.
+/// Divisor of a batch's size. A piece of a chunk is at most one part in 64 of a batch.
 const PIECES: u64 = 64;
+/// Maximum bytes of a piece.
 const LARGEST_PIECE: u64 = 1 << 20;
 
-/// A chunk has a piece for each of the threads that read it, which are this many at most.
+/// Maximum number of threads that read a chunk. A chunk has a piece for each of them.
 const READERS: usize = 4;
 
-/// A small file has a chunk of this, since it may be compressed.
+/// Minimum bytes of a chunk, even for a small file, since it may be compressed.
 const LEAST_CHUNK: u64 = 64 << 10;
 
-/// So many threads that compute have one that reads beside them.
+/// Number of computing threads for each thread that reads beside them.
 const READ_BESIDE: usize = 2;
 
-/// Bytes of a batch for which another thread is worth its start.
+/// Bytes of a batch that make it worth starting another thread.
 const PER_THREAD: u64 = 4 << 20;
 
-/// A file of patterns that is being read.
+/// A file of patterns while it is read.
 pub struct PatternFile<'s> {
     chunks: PatternChunks<'s>,
     syntax: PatternSyntax,
-    /// Lines of it that were read.
+    /// Number of lines that were read.
     lines: u64,
     path: &'s Path,
     threads: usize,
-    /// Bytes that were read, and those of the patterns made of them.
+    /// Number of bytes that were read.
     read: u64,
+    /// Bytes of the patterns made from them.
     made: u64,
 }
 
-/// How files of patterns are read: in batches of a size, into spare memory, by so many threads.
+/// The way in which files of patterns are read: the bytes of a batch, the spare memory, and the
+/// number of threads.
 #[derive(Clone, Copy)]
 pub struct ReadPlan<'s> {
     pub size: u64,
@@ -56,7 +59,7 @@ impl ReadPlan<'_> {
         self.threads.clamp(1, READERS)
     }
 
-    /// Bytes of a chunk of a file that has so many, if that is known.
+    /// Returns the bytes of a chunk. `of` is the size of the file, if it is known.
     fn chunk(&self, of: Option<u64>) -> usize {
         let piece = (self.size / PIECES).clamp(1, LARGEST_PIECE);
         let all = of.unwrap_or(u64::MAX).max(LEAST_CHUNK);
@@ -88,7 +91,7 @@ impl<'s> PatternFile<'s> {
         Ok(PatternFile { chunks, syntax, lines: 0, path, threads, read: 0, made: 0 })
     }
 
-    /// Adds patterns until the batch has `enough` bytes; says whether there may be more.
+    /// Adds patterns until the batch has `enough` bytes. Returns true if there may be more.
     pub fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
         let threads = self.threads.min((enough / PER_THREAD) as usize);
         for parsed in self.parse(enough.saturating_sub(batch.size()), threads) {
@@ -102,13 +105,13 @@ impl<'s> PatternFile<'s> {
         Ok(!self.chunks.are_over())
     }
 
-    /// Parses chunks that come to so many bytes, or all that are left.
+    /// Parses chunks until their patterns have `bytes` bytes, or to the end of the file.
     fn parse(&mut self, bytes: u64, threads: usize) -> Vec<io::Result<ParsedChunk>> {
         let syntax = self.syntax;
         let per_byte = self.made as f64 / self.read.max(1) as f64;
         let read = AtomicU64::new(0);
         let made = AtomicU64::new(0);
-        // What is being parsed counts by what came of those before it.
+        // Chunks that are still being parsed are estimated from those before them.
         let is_enough = || {
             let read = read.load(Ordering::Relaxed);
             made.load(Ordering::Relaxed).max((read as f64 * per_byte) as u64).max(read) >= bytes

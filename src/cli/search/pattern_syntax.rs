@@ -1,23 +1,24 @@
-//! How patterns stand in files: lines, FASTA, FASTQ. A pattern costs a search for its line ends;
-//! it stays where it stood, but for lines of a sequence, which are joined.
+//! The syntax of patterns in files: lines, FASTA, FASTQ. Parsing a pattern costs a search for its
+//! line ends. The pattern stays in its place; only the lines of a sequence are moved, to join them.
 //!
-//! A record of FASTA is a line `>name ...` and any number of lines of its sequence. One of FASTQ is
-//! `@name ...`, lines of bases, a line that begins with `+`, and lines of as many qualities. Blanks
-//! in lines of a sequence are no part of it, and every other byte is. Comments begin with `;`. A
-//! UTF-8 byte order mark may stand in front of a header. FORMAT.md section 12.8 reads archives so.
+//! A record of FASTA is a line `>name ...` and any number of lines of its sequence. A record of
+//! FASTQ is `@name ...`, lines of bases, a line that begins with `+`, and lines with as many
+//! qualities as bases. Blanks in lines of a sequence are not part of it; every other byte is.
+//! Comments begin with `;`. A UTF-8 byte order mark may stand before a header. FORMAT.md section
+//! 12.8 reads archives in the same way.
 
 use crate::cli::search::pattern_batch::PatternPart;
 use bwz::{Error, Result};
 use memchr::{memchr, memchr_iter, memmem, memrchr};
 use std::ops::Range;
 
-/// What the patterns of a file are, and what is made of each.
+/// The syntax of the patterns of a file, and the patterns to make of each.
 #[derive(Clone, Copy, Debug)]
 pub struct PatternSyntax {
     pub format: Format,
-    /// Lines are hexadecimal digits.
+    /// True if lines are hexadecimal digits.
     pub hex: bool,
-    /// Each pattern is followed by its reverse complement.
+    /// True if each pattern is followed by its reverse complement.
     pub both_strands: bool,
 }
 
@@ -34,13 +35,13 @@ pub struct ParsedChunk {
     pub part: PatternPart,
     /// Lines that were read.
     pub lines: u64,
-    /// What is wrong in the last one of these, behind the patterns.
+    /// The flaw in the last of these lines, which comes after the patterns.
     pub flaw: Option<String>,
 }
 
 impl Format {
-    /// The format of a file of sequences by the first line in `beginning` that is neither blank
-    /// nor a comment, or `None` if there is no such line so far.
+    /// Returns the format of a file of sequences. The first line in `beginning` that is neither
+    /// blank nor a comment tells it. It is `None` if there is no such line so far.
     ///
     /// # Errors
     /// [`Error::Usage`] if that line begins no record.
@@ -61,8 +62,8 @@ impl Format {
         Ok(None)
     }
 
-    /// Where the last pattern ends that is known to be whole, in bytes that start with one and may
-    /// go on; 0 where there is none.
+    /// Returns the end of the last pattern that is known to be complete, in bytes that start with a
+    /// pattern and may go on. It is 0 if there is none.
     pub fn whole(self, bytes: &[u8]) -> usize {
         match self {
             Format::Lines => memrchr(b'\n', bytes).map_or(0, |at| at + 1),
@@ -72,10 +73,10 @@ impl Format {
     }
 }
 
-/// UTF-8 byte order mark, which some editors put at the beginning of a file.
+/// The UTF-8 byte order mark, which some editors put at the beginning of a file.
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// A line behind its byte order mark, if it has one.
+/// Returns a line without its byte order mark, if it has one.
 fn without_mark(line: &[u8]) -> &[u8] {
     line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)
 }
@@ -85,7 +86,7 @@ fn is_blank(byte: &u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
-/// Bytes of a line that are no blanks.
+/// Returns the number of bytes of a line that are not blanks.
 fn symbols(line: &[u8]) -> usize {
     line.iter().filter(|byte| !is_blank(byte)).count()
 }
@@ -96,7 +97,7 @@ fn whole_fasta(bytes: &[u8]) -> usize {
     marked.map_or(plain, |at| plain + at + 1)
 }
 
-/// Qualities may begin like a record, so that records are counted from the first one.
+/// Qualities may begin like a record, so records are counted from the first one.
 fn whole_fastq(bytes: &[u8]) -> usize {
     #[derive(Clone, Copy)]
     enum Expected {
@@ -127,7 +128,7 @@ fn whole_fastq(bytes: &[u8]) -> usize {
 }
 
 impl PatternSyntax {
-    /// Makes patterns of the bytes of a chunk, which has none yet, in their place.
+    /// Makes patterns of the bytes of a chunk, in place. The chunk has no patterns yet.
     pub fn parse(self, part: PatternPart) -> ParsedChunk {
         let lines = LineReader { at: 0, end: part.bytes.len(), count: 0 };
         let mut parser = Parser { syntax: self, part, lines };
@@ -139,7 +140,7 @@ impl PatternSyntax {
         ParsedChunk { part: parser.part, lines: parser.lines.count, flaw: outcome.err() }
     }
 
-    /// Makes a pattern of bytes of the part, which name it too.
+    /// Makes a pattern of bytes of the part. The same bytes are its name.
     pub fn add_given(self, part: &mut PatternPart, name: Range<usize>) -> Result<(), String> {
         let pattern = if self.hex { decode_hex(&mut part.bytes, &name)? } else { name.clone() };
         self.add(part, name, pattern, None);
@@ -160,14 +161,14 @@ impl PatternSyntax {
     }
 }
 
-/// A chunk that is being read. Its patterns may be followed by what is made of them.
+/// The parser of a chunk. Bytes derived from the patterns may be appended to the chunk.
 struct Parser {
     syntax: PatternSyntax,
     part: PatternPart,
     lines: LineReader,
 }
 
-/// Why a file is refused, of which line by line all before was read.
+/// A result of parsing. The error says why a file is refused; all lines before it were read.
 type Parsed<T> = std::result::Result<T, String>;
 
 impl Parser {
@@ -180,7 +181,7 @@ impl Parser {
 
     fn fasta(&mut self) -> Parsed<()> {
         while let Some(line) = self.lines.next(&self.part.bytes) {
-            // Only comments and blank lines stand in front of the first header.
+            // Only comments and blank lines stand before the first header.
             let Some(header) = self.header(line, b'>') else { continue };
             let from = self.lines.at;
             let mut end = self.lines.at;
@@ -243,13 +244,13 @@ impl Parser {
         Ok(())
     }
 
-    /// The header that a line is behind its mark, if it begins a record.
+    /// Returns the header in a line, without its mark, if the line begins a record.
     fn header(&self, line: Range<usize>, mark: u8) -> Option<Range<usize>> {
         let bytes = without_mark(&self.part.bytes[line.clone()]);
         (bytes.first() == Some(&mark)).then(|| line.end - bytes.len() + 1..line.end)
     }
 
-    /// Moves a line without its blanks to `end`, and gives the end behind it.
+    /// Moves a line without its blanks to `end`, and returns the end after it.
     fn append(&mut self, line: Range<usize>, end: usize) -> usize {
         let bytes = &mut self.part.bytes;
         if !bytes[line.clone()].iter().fold(false, |any, byte| any | is_blank(byte)) {
@@ -269,7 +270,7 @@ impl Parser {
         end
     }
 
-    /// Only the name in the header is kept: the first word.
+    /// Adds a record. Its name is the first word of the header.
     fn add(
         &mut self,
         header: Range<usize>,
@@ -289,7 +290,7 @@ fn ended<T>() -> Parsed<T> {
     Err("the file ends in a record".into())
 }
 
-/// The lines of the first bytes of a part.
+/// The lines of the first `end` bytes of a part.
 struct LineReader {
     at: usize,
     end: usize,
@@ -297,7 +298,7 @@ struct LineReader {
 }
 
 impl LineReader {
-    /// The next line without its LF, which the last one may lack.
+    /// Returns the next line without its LF, which the last line may lack.
     fn whole(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
         let start = self.at;
         let left = &bytes[self.at..self.end];
@@ -310,14 +311,14 @@ impl LineReader {
         Some(start..start + len)
     }
 
-    /// The next line without its end, LF or CRLF.
+    /// Returns the next line without its end, LF or CRLF.
     fn next(&mut self, bytes: &[u8]) -> Option<Range<usize>> {
         let Range { start, end } = self.whole(bytes)?;
         Some(start..end - usize::from(bytes[start..end].ends_with(b"\r")))
     }
 }
 
-/// Appends the bytes that some hexadecimal digits stand for.
+/// Appends the bytes for some hexadecimal digits.
 fn decode_hex(bytes: &mut Vec<u8>, digits: &Range<usize>) -> Parsed<Range<usize>> {
     let decoded = from_hex(&bytes[digits.clone()])?;
     let start = bytes.len();

@@ -12,21 +12,21 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{iter, slice};
 
-/// The first batch is so much smaller than the others: with it the file to search is opened, and
-/// decoded, while the next one is read.
+/// Divisor for the first batch, which is this many times smaller than the others. With it the file
+/// to search is opened and decoded while the next batch is read.
 const FIRST_PART: u64 = 16;
 
-/// Most threads that parse.
+/// Maximum number of threads that parse.
 const PARSERS: usize = 8;
 
-/// The patterns that the arguments name. They are read while others are searched, and anew for each
-/// file, so that there may be more of them than memory holds.
+/// The patterns that the arguments name. They are read while others are searched, and again for
+/// each file, so there may be more of them than fit in memory.
 pub struct Patterns {
     sources: Vec<PatternSource>,
-    /// That of lines; files of sequences say their format.
+    /// The syntax of lines. Files of sequences tell their own format.
     syntax: PatternSyntax,
-    /// Threads that parse, beside a few that read, and for what is done to a batch beside the
-    /// search.
+    /// Number of threads that parse, beside a few that read. Other work on a batch, beside the
+    /// search, uses the same number.
     pub parsers: usize,
     spare: SpareParts,
 }
@@ -38,8 +38,8 @@ enum PatternSource {
     Pairs([PathBuf; 2]),
 }
 
-/// The patterns, on one strand or on both, with those of two files of paired reads, and the files
-/// that the arguments name.
+/// Returns the patterns, on one strand or on both, with those of two files of paired reads; and the
+/// files that the arguments name.
 pub fn gather(
     args: &SearchArgs,
     pairs: Option<[PathBuf; 2]>,
@@ -54,7 +54,7 @@ pub fn gather(
     }
     let read = args.lines.iter().chain(&args.fasta).chain(pairs.iter().flatten());
     usage::one_stdin(read)?;
-    // The other threads have the search to do meanwhile.
+    // The other threads search meanwhile.
     let parsers = (args.resources.thread_count() / 2).clamp(1, PARSERS);
     let sources = Vec::new();
     let spare = SpareParts::default();
@@ -78,7 +78,8 @@ pub fn gather(
 }
 
 impl Patterns {
-    /// About how many bytes the patterns have, as far as that is known before they are read.
+    /// Returns the approximate bytes of the patterns, as far as they are known before the patterns
+    /// are read.
     pub fn expected_size(&self) -> u64 {
         let size = |source: &PatternSource| match source {
             PatternSource::Held(parts) => parts.iter().map(|part| part.bytes.len() as u64).sum(),
@@ -88,14 +89,15 @@ impl Patterns {
         self.sources.iter().map(size).sum()
     }
 
-    /// Takes the memory of a batch back that is no longer needed.
+    /// Takes back the memory of a batch that is no longer needed.
     pub fn recycle(&self, batch: PatternBatch) {
         let parts = batch.parts.into_iter().filter_map(Arc::into_inner);
         parts.for_each(|part| self.spare.put(part));
     }
 
-    /// All patterns in order, each followed by its reverse complement where that is wanted, in
-    /// batches of about `size` bytes. What cannot be read is an error in its place, and the end.
+    /// Returns all patterns in order, in batches of about `size` bytes. Each pattern is followed by
+    /// its reverse complement if that is wanted. A source that cannot be read gives an error in its
+    /// place, and ends the batches.
     pub fn batches(&self, size: u64) -> impl Iterator<Item = Result<PatternBatch>> {
         let mut sources = self.sources.iter();
         let mut reader = None;
@@ -115,8 +117,8 @@ impl Patterns {
         })
     }
 
-    /// Adds patterns of the source that is being read, or of the next one, until there are enough;
-    /// says whether there may be more.
+    /// Adds patterns of the current source, or of the next one, until there are enough. Returns
+    /// true if there may be more.
     fn read<'s>(
         &'s self,
         sources: &mut slice::Iter<'s, PatternSource>,
@@ -138,7 +140,8 @@ impl Patterns {
         Ok(true)
     }
 
-    /// A source that can be read several times: what is no regular file is held in memory.
+    /// Returns a source that can be read several times. A source that is no regular file is held in
+    /// memory.
     fn held(&self, source: PatternSource) -> Result<PatternSource> {
         match &source {
             PatternSource::Lines(path) | PatternSource::Sequences(path) if !path.is_file() => {
@@ -156,7 +159,7 @@ fn size_of_file(path: &Path) -> u64 {
     path.metadata().map_or(0, |about| about.len())
 }
 
-/// A source that is being read.
+/// A source while it is read.
 enum Reader<'s> {
     Held(slice::Iter<'s, Arc<PatternPart>>),
     File(PatternFile<'s>),
@@ -164,7 +167,7 @@ enum Reader<'s> {
 }
 
 impl<'s> Reader<'s> {
-    /// Opens a source for batches of a size.
+    /// Opens a source for batches of `size` bytes.
     fn open(source: &'s PatternSource, patterns: &'s Patterns, size: u64) -> Result<Self> {
         let plan = ReadPlan { size, spare: &patterns.spare, threads: patterns.parsers };
         let (path, are_sequences) = match source {
@@ -179,7 +182,7 @@ impl<'s> Reader<'s> {
         PatternFile::open(path, are_sequences, patterns.syntax, plan).map(Reader::File)
     }
 
-    /// Adds patterns until the batch has enough bytes; says whether there may be more.
+    /// Adds patterns until the batch has `enough` bytes. Returns true if there may be more.
     fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
         match self {
             Reader::Held(parts) => {

@@ -1,5 +1,4 @@
-//! Stretches of records as people name them: as samtools does, `chrIV:1,000-2,000`, or in BED
-//! files.
+//! Regions of records in the notation of samtools, `chrIV:1,000-2,000`, or in BED files.
 
 use bwz::{Error, Result};
 use std::fs::File;
@@ -7,29 +6,29 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::Path;
 
-/// A stretch of a record.
+/// A region of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Region {
-    /// What the output calls it.
+    /// The name of the region in the output.
     pub title: Vec<u8>,
     pub name: Vec<u8>,
-    /// From 0, without the end.
+    /// The range of bases, from 0 and without the end.
     pub range: Range<u64>,
     pub reverse: bool,
-    /// It was said to begin at 0, which is taken as 1.
+    /// True if the region was given with start 0, which is taken as 1.
     pub from_0: bool,
 }
 
-/// Says whether a record has a name.
+/// Returns true if a record has this name.
 type IsName<'n> = &'n mut dyn FnMut(&[u8]) -> Result<bool>;
 
 impl Region {
     /// Reads samtools' notation: `NAME`, `NAME:START`, `NAME:START-`, `NAME:-END` and
-    /// `NAME:START-END`, from 1 and with the end. A name may have colons, and may stand in braces:
-    /// `{NAME}:START-END`.
+    /// `NAME:START-END`, from 1 and with the end. A name may contain colons, and may stand in
+    /// braces: `{NAME}:START-END`.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it can be read in two ways, or in none; those of `is_name`.
+    /// [`Error::Usage`] if the text can be read in two ways, or in none; errors of `is_name`.
     pub fn parse(text: &[u8], is_name: IsName) -> Result<Self> {
         let whole = Region {
             title: text.to_vec(),
@@ -49,7 +48,7 @@ impl Region {
         if is_whole && is_part && braced.is_none() {
             return Err(refused(text, &two_ways(text, name, bounds)));
         }
-        // Braces are part of a name where they are around none.
+        // If there is no record of the name inside the braces, the braces are part of a name.
         if is_whole && !is_part {
             return Ok(whole);
         }
@@ -62,20 +61,20 @@ impl Region {
             None if is_part => {
                 Err(refused(text, "is no region: write NAME:START-END, from 1 and with the end"))
             }
-            // There is no such record, whatever the bounds.
+            // There is no such record, whatever the bounds are.
             None if braced.is_none() => Ok(whole),
             _ => Ok(Region { name: name.to_vec(), ..whole }),
         }
     }
 
-    /// The title with the mark that samtools gives to the other strand.
+    /// Returns the title, with samtools' mark if the region is on the other strand.
     pub fn title(&self) -> Vec<u8> {
         let mark: &[u8] = if self.reverse { b"/rc" } else { b"" };
         [&self.title, mark].concat()
     }
 }
 
-/// The name in braces and what is behind them, with or without a colon.
+/// Returns the name in braces and the text after them, with or without a colon.
 fn in_braces(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let inner = text.strip_prefix(b"{")?;
     if let Some(name) = inner.strip_suffix(b"}") {
@@ -94,7 +93,8 @@ fn refused(text: &[u8], why: &str) -> Error {
     Error::Usage(format!("`{}` {why}", String::from_utf8_lossy(text)).into())
 }
 
-/// `START`, `START-`, `-END`, `START-END` or nothing, from 0 and without the end.
+/// Reads `START`, `START-`, `-END`, `START-END` or nothing. The range is from 0 and without the
+/// end.
 fn bounds_of(text: &[u8]) -> Option<Range<u64>> {
     let text = str::from_utf8(text).ok()?.trim_start();
     let (start, end) = text.split_once('-').unwrap_or((text, ""));
@@ -105,14 +105,14 @@ fn bounds_of(text: &[u8]) -> Option<Range<u64>> {
     Some(start.saturating_sub(1)..end)
 }
 
-/// True if the bounds start with a number that is 0.
+/// True if the bounds start with the number 0.
 fn says_0(bounds: &[u8]) -> bool {
     let digits = bounds.split(|&byte| byte == b'-').next().unwrap_or_default();
     str::from_utf8(digits).is_ok_and(|digits| number(digits.trim_start()) == Some(0))
 }
 
-/// A whole number as samtools reads it: `1,000`, `1K`, `1.5M`, `2e6`. One that is too large is the
-/// largest.
+/// Reads a whole number as samtools does: `1,000`, `1K`, `1.5M`, `2e6`. A number that is too large
+/// becomes the largest number.
 fn number(text: &str) -> Option<u64> {
     let text = text.strip_prefix('+').unwrap_or(text);
     let letter = |c: char| matches!(c, 'e' | 'E' | 'k' | 'K' | 'm' | 'M' | 'g' | 'G');
@@ -146,8 +146,8 @@ fn number(text: &str) -> Option<u64> {
     Some(number.saturating_mul(times))
 }
 
-/// A file of regions, line by line: of BED where its second and third field are numbers, parted by
-/// tabs, else of samtools' notation.
+/// A file of regions, read line by line. A line is BED if its second and third fields, separated by
+/// tabs, are numbers. Otherwise it is in samtools' notation.
 pub struct RegionFile<'p> {
     lines: BufReader<File>,
     path: &'p Path,
@@ -161,7 +161,7 @@ impl<'p> RegionFile<'p> {
         Ok(RegionFile { lines: BufReader::new(file), path, line: 0 })
     }
 
-    /// The next region. Empty lines are passed over, and those of comments and of browsers.
+    /// Returns the next region. Empty lines, comments and lines for genome browsers are skipped.
     pub fn next(&mut self, is_name: IsName) -> Result<Option<Region>> {
         loop {
             let mut line = Vec::new();
@@ -194,7 +194,7 @@ impl<'p> RegionFile<'p> {
         }
     }
 
-    /// Where the last region stands.
+    /// Returns the file and line of the last region.
     pub fn place(&self) -> String {
         format!("{} line {}", self.path.display(), self.line)
     }
@@ -214,8 +214,8 @@ fn is_of_browser(line: &[u8]) -> bool {
     word == b"track" || word == b"browser"
 }
 
-/// A line of BED: name, start from 0, end that is not included; a sixth field of `-` is the other
-/// strand.
+/// Reads a line of BED: name, start from 0, end that is not included. If the sixth field is `-`,
+/// the region is on the other strand.
 fn bed_line(line: &[u8]) -> Option<Region> {
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
     let [name, start, end, ..] = fields[..] else { return None };

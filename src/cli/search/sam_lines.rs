@@ -1,17 +1,18 @@
-//! What reads came to, in SAM (samtools.github.io/hts-specs/SAMv1.pdf).
+//! The hits of reads, in SAM (samtools.github.io/hts-specs/SAMv1.pdf).
 //!
-//! | field | what it says |
+//! | field | content |
 //! |---|---|
 //! | QNAME | the name up to the first blank, without `/1` or `/2` at its end |
-//! | FLAG | 16 on the reverse strand; 256 for all hits of a read but the primary one; 4 where it has none. Of a pair: 1, 2 if proper, 64 and 128 for the first and second read, 8 and 32 if the mate has no hit or is reversed |
-//! | MAPQ | 60 where the read has one hit, else -10 log10(1 - 1/n) of n hits, rounded |
-//! | CIGAR | all of the read matches |
-//! | RNEXT, PNEXT | where the primary hit of the mate is; a read without a hit stands where its mate does |
-//! | TLEN | in primary lines, bases from the first one of both reads to the last, where both are in one record |
+//! | FLAG | 16 on the reverse strand; 256 for all hits of a read but the primary one; 4 if it has none. Of a pair: 1, 2 if proper, 64 and 128 for the first and second read, 8 and 32 if the mate has no hit or is reversed |
+//! | MAPQ | 60 if the read has one hit, else -10 log10(1 - 1/n) of n hits, rounded |
+//! | CIGAR | the whole read as matching |
+//! | RNEXT, PNEXT | the place of the mate's primary hit; a read without a hit gets its mate's place |
+//! | TLEN | in primary lines, number of bases from the first base of both reads to the last, if both are in one record |
 //! | SEQ, QUAL | the read and its qualities, on the strand of the hit; `*` in hits that are not the primary one |
-//! | NM, MD | how many bases differ, and which; letters that are none of ACGTU count as differing |
+//! | NM, MD | the number of differing bases, and which; letters other than ACGTU count as differing |
 //!
-//! The primary hit is the first one; of a pair, those of [`closest_pair`] where there is one.
+//! The primary hit is the first one. For the reads of a pair it is the hit in [`closest_pair`], if
+//! there is such a pair.
 
 use crate::cli::search::mate_pairs::{Hit, Read, closest_pair};
 use crate::cli::search::pattern_batch::Mate;
@@ -19,22 +20,22 @@ use crate::cli::search::unique_names::NameOrder;
 use bwz::{Error, RecordInfo, Result};
 use std::io::{self, Write};
 
-/// Bytes of the longest name of a read that SAM allows.
+/// Maximum bytes of a read's name in SAM.
 const LONGEST_NAME: usize = 254;
 
-/// How reads are shown.
+/// The settings for reads in SAM.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SamSettings {
-    /// Records of one name get names of their own.
+    /// True if records of one name get different names.
     pub rename_duplicates: bool,
-    /// Bases from the first to the last one of a proper pair, at most.
+    /// Maximum number of bases from the first to the last base of a proper pair.
     pub longest_pair: u64,
 }
 
-/// Appends the header lines, and gives the records the names that stand there.
+/// Appends the header lines, and renames the records to the names in the header.
 ///
 /// # Errors
-/// [`Error::Usage`] where two records have one name, or one has none that SAM allows.
+/// [`Error::Usage`] if two records have one name, or if SAM does not allow a record's name.
 pub fn header(text: &mut Vec<u8>, records: &mut [RecordInfo], settings: SamSettings) -> Result<()> {
     let shown: Vec<usize> = (0..records.len()).filter(|&n| records[n].length > 0).collect();
     let names = records.iter().map(|record| &record.name[..]).collect();
@@ -64,7 +65,7 @@ pub fn header(text: &mut Vec<u8>, records: &mut [RecordInfo], settings: SamSetti
     Ok(writeln!(text, "@PG\tID:bwz\tPN:bwz\tVN:{}", env!("CARGO_PKG_VERSION"))?)
 }
 
-/// The name of a read without what tells it from its mate: `/1` or `/2` at its end.
+/// Returns the name of a read without `/1` or `/2` at its end, which tells it from its mate.
 pub fn template_name(name: &[u8]) -> &[u8] {
     match name {
         [start @ .., b'/', b'1' | b'2'] if !start.is_empty() => start,
@@ -75,7 +76,7 @@ pub fn template_name(name: &[u8]) -> &[u8] {
 /// Appends the lines of a read, or of both reads of a pair.
 ///
 /// # Errors
-/// [`Error::Usage`] where the name of a read is longer than SAM allows.
+/// [`Error::Usage`] if the name of a read is longer than SAM allows.
 pub fn template(
     text: &mut Vec<u8>,
     reads: &mut [Read],
@@ -83,7 +84,7 @@ pub fn template(
     settings: SamSettings,
 ) -> Result<()> {
     for read in &mut *reads {
-        // What has no bases is nowhere.
+        // A read without bases has no hits.
         if read.len() == 0 {
             (read.hits, read.count) = (Vec::new(), 0);
         }
@@ -103,11 +104,11 @@ pub fn template(
     Ok(())
 }
 
-/// The lines of a read, of which the first hit is the primary one, as is that of its mate.
+/// The lines of a read. The first hit is the primary one, for the read and for its mate.
 struct ReadLines<'r> {
     read: &'r Read,
     mate: Option<&'r Read>,
-    /// Both primary hits are a proper pair.
+    /// True if both primary hits are a proper pair.
     proper: bool,
     records: &'r [RecordInfo],
 }
@@ -142,7 +143,7 @@ impl ReadLines<'_> {
         Ok(())
     }
 
-    /// A read without a hit stands where its mate does.
+    /// Appends the line of a read without a hit, which gets the place of its mate.
     fn unmapped(&self, text: &mut Vec<u8>) -> Result<()> {
         self.name(text)?;
         write!(text, "\t{}\t", self.flag() | 0x4)?;
@@ -159,7 +160,7 @@ impl ReadLines<'_> {
         Ok(())
     }
 
-    /// The name without what stands behind a blank, which is cut where it is read.
+    /// Appends the name. The text after a blank was cut off when the name was read.
     fn name(&self, text: &mut Vec<u8>) -> Result<()> {
         let name = template_name(&self.read.name);
         if name.len() > LONGEST_NAME {
@@ -174,7 +175,7 @@ impl ReadLines<'_> {
         Ok(())
     }
 
-    /// The flags that do not depend on the hit.
+    /// Returns the flags that do not depend on the hit.
     fn flag(&self) -> u16 {
         let Some(mate) = self.mate else { return 0 };
         let which = if self.read.mate == Mate::First { 0x40 } else { 0x80 };
@@ -190,7 +191,8 @@ impl ReadLines<'_> {
         self.mate.and_then(|mate| mate.hits.first())
     }
 
-    /// RNEXT, PNEXT and TLEN of a hit. A mate without a hit stands where the primary hit does.
+    /// Appends RNEXT, PNEXT and TLEN of a hit. A mate without a hit gets the place of the primary
+    /// hit.
     fn mate_fields(&self, text: &mut Vec<u8>, hit: &Hit, primary: bool) -> io::Result<()> {
         let Some(mate) = self.mate else {
             text.extend_from_slice(b"*\t0\t0\t");
@@ -207,8 +209,8 @@ impl ReadLines<'_> {
         write!(text, "\t{}\t{length}\t", next.base + 1)
     }
 
-    /// Bases from the first one of both reads to the last, negative in the line of the read that
-    /// begins later; where both begin together, in that of the second read.
+    /// Returns the number of bases from the first base of both reads to the last. It is negative
+    /// for the read that begins later; if both begin together, for the second read.
     fn template_length(&self, hit: &Hit, mate: &Read, next: &Hit) -> i64 {
         let end = (hit.base + self.read.len()).max(next.base + mate.len());
         let length = (end - hit.base.min(next.base)) as i64;
@@ -219,7 +221,7 @@ impl ReadLines<'_> {
         }
     }
 
-    /// SEQ and QUAL on a strand.
+    /// Appends SEQ and QUAL on a strand.
     fn bases(&self, text: &mut Vec<u8>, reverse: bool) {
         let Read { strands, qualities, .. } = self.read;
         let bases = &strands[usize::from(reverse)];
@@ -256,7 +258,7 @@ fn differences(text: &mut Vec<u8>, read: &[u8], reference: &[u8]) -> io::Result<
     write!(text, "{matching}")
 }
 
-/// MAPQ of a read with so many hits.
+/// Returns MAPQ of a read with `hits` hits.
 fn quality(hits: u64) -> u64 {
     match hits {
         0 | 1 => 60,

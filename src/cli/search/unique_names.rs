@@ -1,25 +1,25 @@
-//! Names by which an output tells things apart, so that each may stand there once: those of SAM's
-//! references and of the reads of PAF and GFA.
+//! Names that must be unique in an output: those of SAM's references and of the reads of PAF and
+//! GFA.
 
 use bwz::{Error, Result};
 use std::cmp::Ordering;
 use std::collections::HashSet;
 
-/// Names with their numbers in order of names, and of numbers where these are equal.
+/// Names and their numbers, ordered by name and then by number.
 pub struct NameOrder<'n> {
     names: Vec<&'n [u8]>,
     order: Vec<usize>,
 }
 
 impl<'n> NameOrder<'n> {
-    /// The order of the names at these numbers; the others are of no account.
+    /// Orders the names at `numbers`; the other names are ignored.
     pub fn new(names: Vec<&'n [u8]>, mut numbers: Vec<usize>) -> Self {
         numbers.sort_unstable_by_key(|&n| (names[n], n));
         NameOrder { names, order: numbers }
     }
 
-    /// New names of those that are called like one before: `name.2`, `name.3` and so on, but for
-    /// those that are taken.
+    /// Returns new names for those that equal a name before them: `name.2`, `name.3` and so on,
+    /// without names that are taken.
     pub fn renamed(&self) -> Vec<(usize, Vec<u8>)> {
         let mut renamed = Vec::new();
         let mut taken = HashSet::new();
@@ -39,10 +39,10 @@ impl<'n> NameOrder<'n> {
         renamed
     }
 
-    /// Refuses two things of one name, which the output would take for one.
+    /// Refuses two things of one name, which a reader of the output would confuse.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the first two of one name, and what to do.
+    /// [`Error::Usage`] with the first two things of one name, and advice.
     pub fn check(&self, things: &str, output: &str) -> Result<()> {
         let pairs = self.order.windows(2).filter(|pair| self.compare(pair[0], pair[1]).is_eq());
         let Some(pair) = pairs.min_by_key(|pair| pair[1]) else { return Ok(()) };
