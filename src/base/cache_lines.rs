@@ -17,8 +17,8 @@ pub struct CacheLines<T> {
 impl<T: Zero> CacheLines<T> {
     /// An array of `len` zeros, or `None` if there is no memory for it.
     pub fn zeroed(len: usize) -> Option<Self> {
-        // Not of a type with this alignment: the allocator would then clear the pages itself,
-        // before they can become huge.
+        // The elements are not of a type with this alignment: for such a type the allocator clears
+        // the pages itself, before they can become huge.
         let items: Vec<T> = allocation::zeroed(len + LINE / size_of::<T>())?;
         let start = items.as_ptr().align_offset(LINE);
         Some(CacheLines { items, start })
