@@ -71,8 +71,8 @@ pub fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that a program can see and never faults, whatever the
-        // address; SSE is part of x86-64.
+        // SAFETY: a prefetch reads nothing that a program can see, and never faults at any address;
+        // SSE is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().wrapping_add(index).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -102,8 +102,8 @@ fn parted(mut text: Vec<u8>, every: usize) -> Vec<u8> {
     text
 }
 
-/// The same stretch again and again, 40 bytes longer each time. Copies of its parts match far
-/// backwards, but not far forwards.
+/// One stretch again and again, 40 bytes longer each time. Copies of its parts match far backwards,
+/// but not far forwards.
 fn further(noise: &[u8], size: usize) -> Vec<u8> {
     let stretch = &noise[..80_000];
     let mut text = Vec::with_capacity(size + stretch.len());

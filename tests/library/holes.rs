@@ -95,7 +95,7 @@ fn the_payload_of_a_block_above_the_memory_limit_is_not_read_to_refuse_it() {
     let size = 1 << 39;
     let end = bwz::recover(one_large_block(size), io::sink(), &options(1));
     assert!(matches!(end, Err(Error::Limit { needed, .. }) if needed > size), "{end:?}");
-    // The same file with a damaged frame, so that blocks are searched for.
+    // As before, with a damaged frame, so that blocks are searched for.
     let mut file = one_large_block(size);
     file.parts[2].1[0] ^= 1;
     let end = bwz::recover(file, io::sink(), &options(1));
