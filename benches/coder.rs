@@ -1,4 +1,5 @@
-//! The coder alone: `cargo bench --bench coder -- [--block MIB] [-T N] [FILE...]`.
+//! The coder alone:
+//! `cargo bench --bench coder -- [--block MIB] [-T N] [FILE...]`.
 //!
 //! Prints the best and the median of all runs in MB/s of raw bytes, each way and with each effort,
 //! and the coded size, models included. The slices of all blocks are coded side by side. All slices

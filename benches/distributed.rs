@@ -1,6 +1,6 @@
 //! The supersteps and words of `bsp` on virtual processors, beside the paper's formulas, and those
-//! of `default`: `cargo bench --bench distributed -- [--processors P,...] [--megabytes N] [--csv]
-//! [FILE...]`.
+//! of `default`:
+//! `cargo bench --bench distributed -- [--processors P,...] [--megabytes N] [--csv] [FILE...]`.
 //!
 //! Prints a row for each level of the recursion of `bsp`: the length n; the period v and the number
 //! of elements |D| of its difference cover; its supersteps; h, which is the highest number of words
@@ -11,20 +11,20 @@
 //! `default`. Without files the text is the Fibonacci word, which repeats itself so strongly that
 //! no level is skipped.
 //!
-//! With `--gpus`, GPUs sort each text together, by kernels: `cargo bench --features cuda --bench
-//! distributed -- --gpus 0,1 [--genome KIND] [FILE...]`. A number that is given several times means
-//! several processors on one GPU. This shows the cost of the exchanges and no speed-up. Prints, for
-//! the best of the runs, from memory to memory: GB/s of the text; GB/s without copies from and to
-//! the host; the share of exchanges in that time, with the wait for the other processors; the bytes
-//! sent and their rate (to be compared with `alltoall_perf` of NVIDIA's nccl-tests: its "busbw").
-//! The sort on the first GPU alone follows. All transforms are compared with the transform of that
-//! sort. If the text is too large for one GPU, the CPU inverts the transform to check it, which
-//! takes another 5 bytes of memory per byte. With `--bsp` the GPUs sort by accelerated sampling;
-//! this also works with one GPU: `--gpus 0`.
+//! With `--gpus`, GPUs sort each text together, by kernels:
+//! `cargo bench --features cuda --bench distributed -- --gpus 0,1 [--genome KIND] [FILE...]`.
+//! A number that is given several times means several processors on one GPU. This shows the cost of
+//! the exchanges and no speed-up. Prints, for the best of the runs, from memory to memory: GB/s of
+//! the text; GB/s without copies from and to the host; the share of exchanges in that time, with
+//! the wait for the other processors; the bytes sent and their rate (to be compared with
+//! `alltoall_perf` of NVIDIA's nccl-tests: its "busbw"). The sort on the first GPU alone follows.
+//! All transforms are compared with the transform of that sort. If the text is too large for one
+//! GPU, the CPU inverts the transform to check it, which takes another 5 bytes of memory per byte.
+//! With `--bsp` the GPUs sort by accelerated sampling; this also works with one GPU: `--gpus 0`.
 //!
 //! With `--ranks HOST:PORT`, processes that a launcher has started sort together by prefix
-//! doubling, each with one GPU: `mpirun -np 2 target/release/deps/distributed-... --ranks
-//! localhost:7000 [FILE...]`.
+//! doubling, each with one GPU:
+//! `mpirun -np 2 target/release/deps/distributed-... --ranks localhost:7000 [FILE...]`.
 
 mod common;
 #[path = "common/genome.rs"]

@@ -1,4 +1,5 @@
-//! The filters alone: `cargo bench --bench filter -- [--block MIB] [--genomes N] [-T N] [FILE...]`.
+//! The filters alone:
+//! `cargo bench --bench filter -- [--block MIB] [--genomes N] [-T N] [FILE...]`.
 //!
 //! Prints the best and the median of all runs in MB/s of raw bytes, each way, for the blocks one
 //! after the other, and the number of bytes that remain to be sorted. The restored blocks are

@@ -1,4 +1,5 @@
-//! The coder on a GPU alone: `cargo bench --features cuda --bench gpu_coder -- [--block MIB]
+//! The coder on a GPU alone:
+//! `cargo bench --features cuda --bench gpu_coder -- [--block MIB]
 //! [--in-flight N,...] [--fast] [FILE...]`.
 //!
 //! Prints the best and the median of all runs in MB/s of BWT bytes, each way. BWTs and coded slices

@@ -1,5 +1,5 @@
-//! The inverse BWT alone, by libsais on one thread, on the CPU and on a GPU: `cargo bench --bench
-//! inverse -- [--block MIB] [-j N] [FILE...]`.
+//! The inverse BWT alone, by libsais on one thread, on the CPU and on a GPU:
+//! `cargo bench --bench inverse -- [--block MIB] [-j N] [FILE...]`.
 //!
 //! Prints the best and the median of all runs in MB/s. A file is one block, or with `--block`
 //! several. On a GPU each block has its own memory, and `-j` blocks are in flight at a time. The

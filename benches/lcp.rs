@@ -1,5 +1,5 @@
-//! Suffix arrays with LCP arrays, and the longest common regions of two sequences: `cargo bench
-//! --bench lcp -- [--bases MB,...] [--shape MB] [FILE...]`.
+//! Suffix arrays with LCP arrays, and the longest common regions of two sequences:
+//! `cargo bench --bench lcp -- [--bases MB,...] [--shape MB] [FILE...]`.
 //!
 //! Prints the best and the median of all runs in MB/s for each file: first libsais with its
 //! permuted LCP array on one thread (`benches/libsais` has it on several), then a GPU:

@@ -1,12 +1,11 @@
-//! bwz against its peers, as whole processes in one run: `cargo bench --bench peers -- [-n RUNS]
-//! [-T THREADS] [--only NAME,...] [--csv CSV] [FILE...]`.
+//! bwz against its peers, as whole processes in one run:
+//! `cargo bench --bench peers -- [-n RUNS] [-T THREADS] [--only NAME,...] [--csv CSV] [FILE...]`.
 //!
 //! Every program takes its turn in every round, so that a machine whose speed drifts is equally
 //! unfair to all. A program that has taken 4 seconds does not run again. Prints medians: MB/s of
 //! raw bytes each way, the ratio to the first program (`lbzip2 -9`), exact size and peak memory.
 //! `--csv` writes them to a file from which `benches/plot.py` draws. Peers are the installed
 //! programs of Debian; the others are listed as missing.
-//! that are installed; the others are named as missing.
 
 mod common;
 

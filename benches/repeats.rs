@@ -1,4 +1,5 @@
-//! The search for repeats: `cargo bench --bench repeats -- [-N LENGTH] [-T N] [FILE...]`.
+//! The search for repeats:
+//! `cargo bench --bench repeats -- [-N LENGTH] [-T N] [FILE...]`.
 //!
 //! Prints the best and the median of all runs in MB/s, for each file alone, and the number of
 //! repeated bytes. Without files the input is random text and the shapes that are hard for suffix

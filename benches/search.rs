@@ -1,5 +1,5 @@
-//! Search of many patterns in an FM-index in memory, each file as one block: `cargo bench --bench
-//! search -- [--patterns N] [--length N] [--limit N] [FILE...]`.
+//! Search of many patterns in an FM-index in memory, each file as one block:
+//! `cargo bench --bench search -- [--patterns N] [--length N] [--limit N] [FILE...]`.
 //!
 //! Patterns are cut from all parts of the text, the same in every run. Prints the best and the
 //! median of all runs, in millions of pattern symbols per second:

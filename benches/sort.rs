@@ -1,5 +1,5 @@
-//! Suffix sorting alone, each file as one block: `cargo bench --bench sort -- [--algorithm
-//! NAME,...] [FILE...]`.
+//! Suffix sorting alone, each file as one block:
+//! `cargo bench --bench sort -- [--algorithm NAME,...] [FILE...]`.
 //!
 //! Prints the best and the median of all runs in MB/s: of the CPU on one thread and on all, and of
 //! a GPU by each algorithm:

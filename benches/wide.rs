@@ -1,5 +1,5 @@
-//! Blocks above 2 GiB sorted on one GPU, each a text like a genome: `cargo bench --features cuda
-//! --bench wide -- [--size N] [--text plain,repeats,young]`.
+//! Blocks above 2 GiB sorted on one GPU, each a text like a genome:
+//! `cargo bench --features cuda --bench wide -- [--size N] [--text plain,repeats,young]`.
 //!
 //! Prints for each text: the first sort, which allocates the memory of the device; the best of
 //! several further sorts, from the host's pinned memory to its pinned memory, and the part of it

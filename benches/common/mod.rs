@@ -1,7 +1,7 @@
 //! Code shared by the benches: their arguments, the texts, and the rows of their tables.
 //!
-//! Each bench is a program that needs no other file, and no cargo: the program built by `cargo
-//! bench --no-run` runs on any machine with a processor of that kind.
+//! Each bench is a program that needs no other file, and no cargo. A program built by
+//! `cargo bench --no-run` runs on any machine with a processor of that kind.
 
 #![allow(dead_code, reason = "each bench uses a part")]
 

@@ -7,7 +7,7 @@
 //!
 //! | file | job |
 //! |---|---|
-//! | [`wait`] | waiting that a signal ends |
+//! | [`wait`] | waiting for threads, which a signal can end |
 //! | [`errors`] | a [`bwz::Error`] as a Python exception |
 //! | [`settings`] | keyword arguments as [`bwz::Options`] |
 //! | [`bytes`] | the bytes of a Python object, lent to a thread |
@@ -16,7 +16,6 @@
 //! | [`feed`] | bytes passed between threads |
 //! | [`writer`], [`reader`] | the writer and the reader behind `bwz.open` |
 //! | [`stepwise`] | `Compressor` and `Decompressor` |
-//! | [`archive`] | ranges, search and records of a file |
 //! | [`archive`] | ranges, search and records of a file |
 
 mod archive;

@@ -6,11 +6,11 @@
 //! the library, and through the command. `decoder.py` must decode an accepted file to the same
 //! bytes. It must also reject a sample of the rejected files.
 //!
-//! A short run is part of the tests. A long one, best in release: `BWZ_DAMAGED=100000 cargo test
-//! --release --test alone damaged -- --nocapture`; a twentieth of its files goes through the
-//! command. `BWZ_DAMAGED_SEED=7000` starts from another seed. A failure names its seed.
-//! `BWZ_DAMAGED=1 BWZ_DAMAGED_SEED=` with that seed repeats it, and writes the file to the folder
-//! of temporary files.
+//! A short run is part of the tests. A long one, best in release:
+//! `BWZ_DAMAGED=100000 cargo test --release --test alone damaged -- --nocapture`;
+//! a twentieth of its files goes through the command. `BWZ_DAMAGED_SEED=7000` starts from another
+//! seed. A failure names its seed. `BWZ_DAMAGED=1 BWZ_DAMAGED_SEED=` with that seed repeats it, and
+//! writes the file to the folder of temporary files.
 
 #[cfg(all(feature = "cli", unix))]
 mod command;

@@ -1,5 +1,5 @@
-//! Suffix array and LCP array by libsais on several threads, as a baseline for GPUs: `cargo run
-//! --release --manifest-path benches/libsais/Cargo.toml -- [-n RUNS] [-T N] FILE...`.
+//! Suffix array and LCP array by libsais on several threads, as a baseline for GPUs:
+//! `cargo run --release --manifest-path benches/libsais/Cargo.toml -- [-n RUNS] [-T N] FILE...`.
 //!
 //! Prints the best of all runs in MB/s: the suffix array alone, and with the permuted LCP array and
 //! the LCP array. FILE may be `a:MB`: the letter a, MB million times.

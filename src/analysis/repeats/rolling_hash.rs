@@ -36,7 +36,7 @@ impl RollingHash {
         RollingHash::new(self.base, len)
     }
 
-    /// The hash of as many units as the length. `unit` gives the unit with a number.
+    /// The hash of as many units as the length; `unit(n)` is the unit with number n.
     ///
     /// Each step waits for the one before it, so four quarters are computed side by side.
     pub fn of(&self, unit: impl Fn(usize) -> u64) -> u64 {

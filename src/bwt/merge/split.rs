@@ -42,8 +42,8 @@ pub fn find(block: &[u8], sample_rate: usize, limits: MergeLimits) -> Option<Spl
     })
 }
 
-/// The length of the longest match of `block[at..]` that starts before `at`, but at least `WORD -
-/// 1`. `None` if it is `most` or longer, or if the search takes too long.
+/// The length of the longest match of `block[at..]` that starts before `at`, and at least
+/// `WORD - 1`. `None` if it is `most` or longer, or if the search takes too long.
 fn longest_match(block: &[u8], at: usize, most: usize) -> Option<usize> {
     let tasks = (0..at.div_ceil(TASK)).into_par_iter();
     tasks
