@@ -1,8 +1,9 @@
-//! The coder alone: `cargo bench --bench coder -- [--block MIB] [-T N] [FILE...]`.
+//! The coder alone:
+//! `cargo bench --bench coder -- [--block MIB] [-T N] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s of raw bytes, each way and with each effort, of the
-//! slices of all blocks side by side; and the bytes that they take, models included. All slices are
-//! decoded and compared with what was encoded.
+//! Prints the best and the median of all runs in MB/s of raw bytes, each way and with each effort,
+//! and the coded size, models included. The slices of all blocks are coded side by side. All slices
+//! are decoded and compared with the input.
 
 mod common;
 

@@ -2,27 +2,29 @@
 //! of `default`:
 //! `cargo bench --bench distributed -- [--processors P,...] [--megabytes N] [--csv] [FILE...]`.
 //!
-//! A row for each level of the recursion of `bsp`: the length n, the period v and the elements |D|
-//! of its difference cover; its supersteps; h, which is the most words that a processor sends plus
-//! the most that one receives, summed over them; v n / p, of which the paper says that h is O; and
-//! their quotient. Then a row for all levels, with n / p of the text, and how many levels there
-//! are: the paper has O(log log p), with the constant of its formula (`critical_round`). Then one
-//! for all rounds of `default`. Without files it takes the letters of the Fibonacci word, which
-//! repeats itself so much that no level is left out.
+//! Prints a row for each level of the recursion of `bsp`: the length n; the period v and the number
+//! of elements |D| of its difference cover; its supersteps; h, which is the highest number of words
+//! that a processor sends plus the highest number that one receives, summed over the supersteps; v
+//! n / p, which bounds h up to a constant factor in the paper; and their quotient. A row for all
+//! levels follows, with n / p of the text and the number of levels: the paper has O(log log p),
+//! with the constant of its formula (`critical_round`). The last row is for all rounds of
+//! `default`. Without files the text is the Fibonacci word, which repeats itself so strongly that
+//! no level is skipped.
 //!
-//! With `--gpus` GPUs sort each text together, by kernels:
+//! With `--gpus`, GPUs sort each text together, by kernels:
 //! `cargo bench --features cuda --bench distributed -- --gpus 0,1 [--genome KIND] [FILE...]`.
-//! A number that comes several times is so many processors on one GPU, which shows what the
-//! exchanges cost and no more speed. Best of the runs, from memory to memory: GB/s of the text, the
-//! same without copies from and to the host, the share of that in exchanges with the wait for the
-//! others, the bytes that were sent and how fast (to be compared with `alltoall_perf` of NVIDIA's
-//! nccl-tests: its "busbw"); then the sort on the first GPU alone. All transforms are
-//! compared with that; those above what it takes are proved by their inverse on the CPU, which
-//! takes another 5 bytes of memory per byte. `--bsp` lets them sort by accelerated sampling, also
-//! one GPU: `--gpus 0`.
+//! A number that is given several times means several processors on one GPU. This shows the cost of
+//! the exchanges and no speed-up. Prints, for the best of the runs, from memory to memory: GB/s of
+//! the text; GB/s without copies from and to the host; the share of exchanges in that time, with
+//! the wait for the other processors; the bytes sent and their rate (to be compared with
+//! `alltoall_perf` of NVIDIA's nccl-tests: its "busbw"). The sort on the first GPU alone follows.
+//! All transforms are compared with the transform of that sort. If the text is too large for one
+//! GPU, the CPU inverts the transform to check it, which takes another 5 bytes of memory per byte.
+//! With `--bsp` the GPUs sort by accelerated sampling; this also works with one GPU: `--gpus 0`.
 //!
-//! With `--ranks HOST:PORT` so do processes that a launcher has started, each with a GPU, by prefix
-//! doubling: `mpirun -np 2 target/release/deps/distributed-... --ranks localhost:7000 [FILE...]`.
+//! With `--ranks HOST:PORT`, processes that a launcher has started sort together by prefix
+//! doubling, each with one GPU:
+//! `mpirun -np 2 target/release/deps/distributed-... --ranks localhost:7000 [FILE...]`.
 
 mod common;
 #[path = "common/genome.rs"]
@@ -94,7 +96,7 @@ fn main() -> Result<()> {
 }
 
 impl Bench {
-    /// Measures with each file, or with the text that is asked for.
+    /// Measures with each file, or with the generated text that is asked for.
     fn each(&self, measure: impl Fn(&[u8]) -> Result<()>) -> Result<()> {
         let size = self.megabytes << 20;
         match &self.genome {
@@ -107,8 +109,8 @@ impl Bench {
         }
     }
 
-    /// The best of the runs, after a first one: its seconds, its report and what came of it. The
-    /// memory is free again then.
+    /// The best of the runs after a first one: its seconds, its report and its result. The sorter's
+    /// memory is free again when this returns.
     fn best(&self, text: &[u8], rate: u32) -> Result<(f64, JointReport, SortedText)> {
         let sorter = JointSorter::new(&self.gpus)?;
         let mut sorter = match (self.nccl, self.doubling, self.bsp) {
@@ -169,7 +171,7 @@ impl Bench {
         prove(Bwt { bytes: sorted.bytes, sample_rate: rate, samples: sorted.samples }, text)
     }
 
-    /// By all ranks, of which this is the first.
+    /// Sorts with all ranks; this process is the first.
     fn ranks(&self, text: &[u8], ranks: &Ranks) -> Result<()> {
         let rate = bwt::sample_rate(text.len());
         let mut sorted = sort_by_ranks(ranks, text, rate)?;
@@ -183,7 +185,7 @@ impl Bench {
         self.check(text, rate, 0, sorted)
     }
 
-    /// The same on one of the GPUs.
+    /// Sorts on one of the GPUs, and compares.
     fn alone(&self, text: &[u8], rate: u32, gpu: u32, sorted: &SortedText) -> Result<()> {
         let mut sorter = GpuSorter::new(gpu, Algorithm::Default)?;
         sorter.sort(text, rate)?;
@@ -276,7 +278,7 @@ impl Bench {
     }
 }
 
-/// The words of some supersteps.
+/// The sum of h over some supersteps, in words.
 fn h(supersteps: &[Superstep]) -> u64 {
     supersteps.iter().map(|superstep| superstep.sent + superstep.received).sum()
 }

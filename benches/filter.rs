@@ -1,9 +1,10 @@
-//! The filters alone: `cargo bench --bench filter -- [--block MIB] [--genomes N] [-T N] [FILE...]`.
+//! The filters alone:
+//! `cargo bench --bench filter -- [--block MIB] [--genomes N] [-T N] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s of raw bytes, each way, of the blocks one after the
-//! other; and the bytes that are left to sort. What is undone is compared with the blocks. Then the
-//! steps of the filter of fields, alone. With `--whole` the blocks are sorted and coded too, with
-//! filters and without.
+//! Prints the best and the median of all runs in MB/s of raw bytes, each way, for the blocks one
+//! after the other, and the number of bytes that remain to be sorted. The restored blocks are
+//! compared with the input. The steps of the filter of fields follow, measured alone. With
+//! `--whole` the blocks are also sorted and coded, with filters and without.
 
 mod common;
 
@@ -81,7 +82,8 @@ impl Bench {
         Ok(())
     }
 
-    /// The steps of the filter of fields: what chooses slots takes a sample of each block alone.
+    /// Measures the steps of the filter of fields. The choice of slots uses only a sample of each
+    /// block.
     fn fields(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
         let blocks = self.blocks(text);
         let choose = |()| {
@@ -118,7 +120,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Blocks that come alone from raw to coded, as `filter` leaves them.
+    /// Compresses blocks, one after the other, from raw to coded, after `filter`.
     fn compressed(
         &self,
         pool: &ThreadPool,
@@ -146,8 +148,8 @@ impl Bench {
     }
 }
 
-/// A genome of bacteria and its relatives: each has one letter in 1000 changed, and ten stretches
-/// that stand elsewhere.
+/// A bacterial genome and its relatives. Each relative has one letter in 1000 changed, and ten
+/// stretches moved elsewhere.
 fn genomes(count: usize) -> Vec<u8> {
     const LEN: usize = 4_600_000;
     let mut state = 1_u64;

@@ -1,10 +1,11 @@
-//! The coder on a GPU alone: `cargo bench --features cuda --bench gpu_coder -- [--block MIB]
+//! The coder on a GPU alone:
+//! `cargo bench --features cuda --bench gpu_coder -- [--block MIB]
 //! [--in-flight N,...] [--fast] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s of BWT bytes, each way, with BWTs and coded slices
-//! resident on the device: the first block of a file so many times at once, each on a stream of its
-//! own. The host's choice of models, and the copies that it takes, are in the time to encode. What
-//! was coded is compared with the CPU's bytes, and what was decoded with the BWT.
+//! Prints the best and the median of all runs in MB/s of BWT bytes, each way. BWTs and coded slices
+//! are resident on the device. The first block of a file is processed several times at once, each
+//! time on its own stream. The time to encode includes the host's choice of models and the copies
+//! for it. The coded bytes are compared with the CPU's bytes, and the decoded bytes with the BWT.
 
 mod common;
 
@@ -101,8 +102,8 @@ impl Bench {
         Ok(())
     }
 
-    /// Times all jobs at once, each on a thread of its own, from their common start to the end of
-    /// the last.
+    /// Times all jobs at once, each on its own thread, from their common start to the end of the
+    /// last one.
     fn measure<T: Send>(
         &self,
         jobs: &mut [T],
@@ -123,7 +124,7 @@ impl Bench {
                 all.collect::<Result<Vec<()>>>().map(|_| begun.elapsed())
             })
         };
-        // The first run is for the driver.
+        // The first run lets the driver initialise.
         once()?;
         let times = (0..self.common.runs).map(|_| once()).collect::<Result<_>>()?;
         Ok(Times::new(times))

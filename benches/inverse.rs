@@ -1,10 +1,10 @@
 //! The inverse BWT alone, by libsais on one thread, on the CPU and on a GPU:
 //! `cargo bench --bench inverse -- [--block MIB] [-j N] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s. A file is one block, or with `--block` several. On
-//! a GPU each of these has memory of its own, and `-j` of them are in flight at a time: the time is
-//! that from pinned memory of the host to the same for all of them. Every text is compared with
-//! what was sorted.
+//! Prints the best and the median of all runs in MB/s. A file is one block, or with `--block`
+//! several. On a GPU each block has its own memory, and `-j` blocks are in flight at a time. The
+//! time for all of them is measured from the host's pinned memory to its pinned memory. Every text
+//! is compared with the sorted one.
 
 mod common;
 
@@ -55,13 +55,13 @@ fn main() -> Result<()> {
 }
 
 impl Bench {
-    /// libsais without and with samples, which it takes as the starts of several walks.
+    /// libsais without and with samples. It uses samples as the starts of several walks.
     fn libsais(&self, text: &[u8], blocks: &[Bwt]) -> Result<()> {
         let plain = |block: &Bwt| {
             let bytes = block.bytes.clone();
             let primary = block.samples[0] as usize;
-            // SAFETY: the parts are those of a sorted block, and `Sorter` gives them as libsais
-            // does.
+            // SAFETY: the parts are those of a sorted block, and `Sorter` returns them in the form
+            // of libsais.
             unsafe { PlainBwt::<u8, OwnedBuffer>::from_parts(bytes, primary) }
         };
         let prepare = || Ok(blocks.iter().map(plain).collect());
@@ -90,7 +90,7 @@ impl Bench {
         Ok(())
     }
 
-    /// bwz, block after block.
+    /// bwz, one block after the other.
     fn cpu(&self, text: &[u8], blocks: &[Bwt]) -> Result<()> {
         let one = common::pool(1)?;
         let all = self.common.pool()?;
@@ -113,7 +113,7 @@ impl Bench {
             Ok(Job { bwt, text, inverse })
         });
         let mut jobs = jobs.collect::<Result<Vec<Job>>>()?;
-        // The first run is for the driver.
+        // The first run lets the driver initialise.
         restore_all(&mut jobs, in_flight)?;
         let runs = (0..self.common.runs).map(|_| restore_all(&mut jobs, in_flight));
         let times = Times::new(runs.collect::<Result<_>>()?);
@@ -128,14 +128,14 @@ fn refused(error: libsais::LibsaisError) -> Error {
     Error::Usage(format!("libsais: {error:?}").into())
 }
 
-/// A block, and what it is restored with.
+/// A block, and the inverse that restores it.
 struct Job<'a> {
     bwt: &'a Bwt,
     text: &'a [u8],
     inverse: GpuInverse,
 }
 
-/// How long it takes to restore all blocks, so many at a time.
+/// The time to restore all blocks, with `in_flight` of them at a time.
 fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
     for Job { bwt, inverse, .. } in &mut *jobs {
         inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);

@@ -1,20 +1,22 @@
 //! Suffix arrays with LCP arrays, and the longest common regions of two sequences:
 //! `cargo bench --bench lcp -- [--bases MB,...] [--shape MB] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s. Of each file: libsais with its permuted LCP array
-//! on one thread (`benches/libsais` has it on several), and a GPU,
+//! Prints the best and the median of all runs in MB/s for each file: first libsais with its
+//! permuted LCP array on one thread (`benches/libsais` has it on several), then a GPU:
 //!
-//! - `with copies`: from pinned memory of the host to the same, both arrays as the bus has them: an
-//!   LCP value takes a byte there, or 5, and a suffix 4, or 3 of a text of up to 2^24 bytes,
-//! - `sorting`, `LCP`: the kernels of either, as the device's clock has it,
-//! - `library`: from ordinary memory to ordinary memory that is there already, by
+//! - `with copies`: from the host's pinned memory to its pinned memory, with both arrays in the
+//!   form in which they cross the bus: an LCP value takes one byte, or 5; a suffix takes 4 bytes,
+//!   or 3 in a text of up to 2^24 bytes,
+//! - `sorting`, `LCP`: the kernels of either step, by the device's clock,
+//! - `library`: from ordinary memory to ordinary memory that is already mapped, by
 //!   `bwz::lcp::LcpSorter::sort_into`,
-//! - `new memory`: the same to memory that the system has yet to give.
+//! - `new memory`: as `library`, but to memory that the system has yet to map.
 //!
-//! The arrays are compared with those of libsais. With `--bases` two sequences of so many million
-//! bases, of which one has a half from the other with 1 % of its bases changed: their longest
-//! common region by `bwz::overlap` on the device that is there, by libsais on one thread, and by
-//! the serial method of the paper that asks for it (`common/paper_method.rs`), which runs once.
+//! The arrays are compared with those of libsais. With `--bases` the input is two sequences of the
+//! given number of million bases. Half of one sequence is taken from the other, with 1 % of its
+//! bases changed. Their longest common region is found by `bwz::overlap` on the available device,
+//! by libsais on one thread, and by the serial method of the paper that poses the problem
+//! (`common/paper_method.rs`), which runs once.
 //!
 //! With `--queries` nothing is measured: range minima and longest common extensions are compared
 //! with naive ones.
@@ -31,7 +33,7 @@ use common::{Common, Devices, Times, random_queries};
 use libsais::SuffixArrayConstruction;
 use std::time::{Duration, Instant};
 
-/// Bytes of a shape whose queries are compared.
+/// Bytes of each shape whose queries are compared.
 const QUERIED: usize = 20_000;
 
 /// Measure suffix arrays with LCP arrays
@@ -122,7 +124,7 @@ impl Bench {
     ) -> Result<()> {
         let mut sorter = GpuLcpSorter::new(number, name.parse()?)?;
         sorter.input(text.len())?.copy_from_slice(text);
-        // The first takes the memory.
+        // The first sort allocates the memory.
         sorter.sort_input(0, |_| Ok(()))?;
         let mut sorting = Vec::new();
         let mut comparing = Vec::new();
@@ -208,7 +210,7 @@ impl Bench {
         Ok(())
     }
 
-    /// How long the kernels take, without the rows that are wanted.
+    /// The time of the kernels, without the rows that a caller may want.
     fn kernels(&self, number: u32, text: &[u8]) -> Result<()> {
         let mut sorter = GpuLcpSorter::new(number, Algorithm::Default)?;
         sorter.input(text.len())?.copy_from_slice(text);
@@ -232,7 +234,7 @@ impl Bench {
         b.add(b"b", &second)?;
         let device = self.device()?;
         let sorter = LcpSorter::new(&Options::new().device(device).memory(u64::MAX))?;
-        // The first opens the GPU and takes the memory.
+        // The first call opens the GPU and allocates the memory.
         let find = || longest_common_on(&sorter, &a, &b, Strands::Forward);
         let found = find()?;
         let (times, _) = self.common.time(|| Ok(()), |()| find())?;

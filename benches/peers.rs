@@ -1,11 +1,11 @@
 //! bwz against its peers, as whole processes in one run:
 //! `cargo bench --bench peers -- [-n RUNS] [-T THREADS] [--only NAME,...] [--csv CSV] [FILE...]`.
 //!
-//! Every program takes its turn in every round, so that a machine whose speed drifts is unfair to
-//! all alike; one that has taken 4 seconds does not take another. Printed are medians: MB/s of raw
-//! bytes each way, the ratio to the first program (`lbzip2 -9`), exact size and peak memory.
-//! `--csv` writes them to a file, from which `benches/plot.py` draws. Peers are those of Debian
-//! that are installed; the others are named as missing.
+//! Every program takes its turn in every round, so that a machine whose speed drifts is equally
+//! unfair to all. A program that has taken 4 seconds does not run again. Prints medians: MB/s of
+//! raw bytes each way, the ratio to the first program (`lbzip2 -9`), exact size and peak memory.
+//! `--csv` writes them to a file from which `benches/plot.py` draws. Peers are the installed
+//! programs of Debian; the others are listed as missing.
 
 mod common;
 
@@ -21,8 +21,8 @@ const BWZ: &str = env!("CARGO_BIN_EXE_bwz");
 /// Seconds after which a program is not run again on the same file.
 const ENOUGH: f64 = 4.0;
 
-/// Name, program, levels, and arguments each way, where @ stands for the number of
-/// threads; all read standard input and write standard output.
+/// Name, program, levels, and arguments each way, in which @ is replaced by the number of threads.
+/// All programs read standard input and write standard output.
 const PROGRAMS: [(&str, &str, &[&str], &str, &str); 7] = [
     ("lbzip2", "lbzip2", &["-9", "-1"], "-n@", "-d -n@"),
     (
@@ -61,7 +61,7 @@ struct Bench {
     bench: bool,
 }
 
-/// A program at a level, and what its runs cost each way.
+/// A program at a level, and the costs of its runs each way.
 struct Entry {
     name: &'static str,
     program: &'static str,
@@ -148,7 +148,7 @@ impl Bench {
         Ok(entries)
     }
 
-    /// What is to be measured of all that is installed.
+    /// The entries to measure, for all installed programs.
     fn entries(&self) -> Vec<Entry> {
         let wanted = |name: &str| self.only.is_empty() || self.only.iter().any(|n| n == name);
         let mut entries = Vec::new();
@@ -174,7 +174,7 @@ impl Bench {
 }
 
 impl Entry {
-    /// Seconds that its runs took so far.
+    /// Total seconds of its runs so far.
     fn seconds(&self) -> f64 {
         self.there.iter().chain(&self.back).map(|cost| cost.seconds).sum()
     }
@@ -201,7 +201,7 @@ fn print(raw: u64, entries: &[Entry]) {
     }
 }
 
-/// The processor and how many cores it has for us.
+/// The name of the processor and the number of cores available to this process.
 fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
@@ -215,8 +215,8 @@ fn is_installed(program: &str) -> bool {
     command.status().is_ok()
 }
 
-/// Whether two files are. They are not read as wholes: what this process holds when it starts a
-/// program counts as that one's peak memory.
+/// True if two files are equal. They are not read as wholes: the memory of this process when it
+/// starts a program counts as part of that program's peak memory.
 fn are_equal(one: &Path, other: &Path) -> io::Result<bool> {
     let [mut one, mut other] =
         [BufReader::new(File::open(one)?), BufReader::new(File::open(other)?)];
@@ -241,7 +241,7 @@ fn run(program: &str, args: &str, from: &Path, to: &Path) -> io::Result<Cost> {
     Ok(Cost { seconds: start.elapsed().as_secs_f64(), peak })
 }
 
-/// Waits for a child and gives its peak memory in megabytes.
+/// Waits for a child and returns its peak memory in megabytes.
 fn peak_of(pid: u32) -> io::Result<f64> {
     let mut status = 0;
     // SAFETY: rusage is plain numbers, for which all zeros is a value.

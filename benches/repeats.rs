@@ -1,9 +1,10 @@
-//! The search for repeats: `cargo bench --bench repeats -- [-N LENGTH] [-T N] [FILE...]`.
+//! The search for repeats:
+//! `cargo bench --bench repeats -- [-N LENGTH] [-T N] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s, of each file alone, and the bytes that are
-//! repeated. Without files: text by chance, and the shapes that are hard for suffix sorters. With
-//! `--parts` the memory is a third of what the file has, so that it is searched in parts; what is
-//! found is compared.
+//! Prints the best and the median of all runs in MB/s, for each file alone, and the number of
+//! repeated bytes. Without files the input is random text and the shapes that are hard for suffix
+//! sorters. With `--parts` the memory is limited to a third of the file's size, so that it is
+//! searched in parts; the results are compared.
 
 mod common;
 

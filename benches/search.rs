@@ -1,19 +1,19 @@
 //! Search of many patterns in an FM-index in memory, each file as one block:
 //! `cargo bench --bench search -- [--patterns N] [--length N] [--limit N] [FILE...]`.
 //!
-//! Patterns are cut from all over the text, the same in every run. The best and the median of all
-//! runs, in millions of symbols of pattern per second:
+//! Patterns are cut from all parts of the text, the same in every run. Prints the best and the
+//! median of all runs, in millions of pattern symbols per second:
 //!
 //! - `one thread`: the CPU on one thread, with a part of the patterns,
-//! - `cpu`: on all threads,
-//! - `gpu`: packing the patterns, copying them, and copying the intervals back included. The index
-//!   and the memory are there, as they are after the first search; what that takes is printed
-//!   apart,
-//! - `with the text`: counting by the CPU with the block's text at hand; what restoring that takes
-//!   is printed apart.
+//! - `cpu`: the CPU on all threads,
+//! - `gpu`: a GPU, including packing and copying the patterns, and copying the intervals back. The
+//!   index and the memory are there, as they are after the first search; the time for these is
+//!   printed separately,
+//! - `with the text`: counting by the CPU with the block's text in memory; the time to restore the
+//!   text is printed separately.
 //!
-//! With `--limit`, positions are located too, in millions per second. What a GPU finds is compared
-//! with what the CPU finds.
+//! With `--limit`, positions are located too, in millions per second. The GPU's results are
+//! compared with the CPU's.
 
 mod common;
 
@@ -27,10 +27,10 @@ use rayon::ThreadPool;
 use std::ops::Range;
 use std::time::Instant;
 
-/// Patterns that one thread searches.
+/// Number of patterns that one thread searches.
 const FEW: usize = 100_000;
 
-/// Sampled positions for `--limit`.
+/// Distance between sampled positions for `--limit`.
 const RATE: u32 = 8;
 
 /// Measure search in memory, each file as one block
@@ -51,7 +51,7 @@ struct Bench {
     common: Common,
 }
 
-/// What searches.
+/// The device that searches.
 enum Searcher {
     Cpu,
     Gpu(Box<gpu::Searcher>),
@@ -114,7 +114,7 @@ fn main() -> Result<()> {
 }
 
 impl Bench {
-    /// Patterns from all over the text.
+    /// Patterns from all parts of the text.
     fn cut<'t>(&self, text: &'t [u8]) -> Vec<&'t [u8]> {
         let mut state = 88_172_645_463_325_252_u64;
         let mut next = || {
@@ -152,7 +152,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Counts with the text at hand.
+    /// Counts with the text in memory.
     fn text(
         &self,
         mut index: FmIndex,
@@ -171,7 +171,7 @@ impl Bench {
         Ok(())
     }
 
-    /// Prints the speed, and gives what was found.
+    /// Prints the speed, and returns the results.
     fn measure(
         &self,
         name: &str,

@@ -1,15 +1,15 @@
 //! Suffix sorting alone, each file as one block:
 //! `cargo bench --bench sort -- [--algorithm NAME,...] [FILE...]`.
 //!
-//! The best and the median of all runs in MB/s: of the CPU on one thread and on all, and of a GPU
-//! by each algorithm,
+//! Prints the best and the median of all runs in MB/s: of the CPU on one thread and on all, and of
+//! a GPU by each algorithm:
 //!
-//! - `with copies`: from pinned memory of the host to the same, as a program reads and writes that
-//!   fills the sorter's input itself,
-//! - `kernels`: the same without the copies, as the device's clock has it,
-//! - `ordinary`: from ordinary memory to ordinary memory,
+//! - `with copies`: from the host's pinned memory to its pinned memory, as in a program that fills
+//!   the sorter's input itself,
+//! - `kernels`: without the copies, by the device's clock,
+//! - `ordinary`: from ordinary memory to ordinary memory.
 //!
-//! then the memory taken on the device, and how many suffixes were unresolved after each round.
+//! The memory taken on the device and the number of unresolved suffixes after each round follow.
 //! Each algorithm's BWT is compared with the CPU's.
 
 mod common;
@@ -61,7 +61,7 @@ impl Bench {
     fn gpu(&self, number: u32, text: &[u8], rate: u32, expected: Option<&Bwt>) -> Result<()> {
         for name in &self.algorithm {
             let mut sorter = gpu::GpuSorter::new(number, name.parse()?)?;
-            // The first sort takes the memory.
+            // The first sort allocates the memory.
             sorter.sort(text, rate)?;
             sorter.input(text.len())?.copy_from_slice(text);
             let mut kernels = Vec::new();

@@ -1,4 +1,4 @@
-//! Texts that are measured with, of any size, on standard output; the same arguments give the same
+//! Writes texts for measurements, of any size, to standard output. The same arguments give the same
 //! bytes.
 //!
 //!     cargo bench --bench texts -- SIZE plain|repeats|young   # like a genome (common/genome.rs)
@@ -6,8 +6,8 @@
 //!     cargo bench --bench texts -- SIZE changed FILE          # copies of FILE, 1 in 50 changed
 //!     cargo bench --bench texts -- SIZE SHAPE                 # a shape, such as 'ab repeated'
 //!
-//! Shapes are those of `shapes` in `tests/common/cases.rs`; to make one makes all, which takes some
-//! 30 times SIZE of memory.
+//! Shapes are those of `shapes` in `tests/common/cases.rs`. Making one shape makes all of them,
+//! which takes about 30 times SIZE of memory.
 
 mod common;
 #[path = "common/genome.rs"]
@@ -35,7 +35,7 @@ fn main() {
     io::stdout().lock().write_all(&text).expect("standard output takes it");
 }
 
-/// The shape of this name.
+/// The shape with this name.
 fn shape(name: &str, size: usize) -> Vec<u8> {
     let shapes = common::shapes(size);
     let names: Vec<&str> = shapes.iter().map(|(name, _)| &**name).collect();

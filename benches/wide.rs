@@ -1,13 +1,14 @@
 //! Blocks above 2 GiB sorted on one GPU, each a text like a genome:
 //! `cargo bench --features cuda --bench wide -- [--size N] [--text plain,repeats,young]`.
 //!
-//! For each text the first sort, which takes the memory of the device; then the best of some, from
-//! pinned memory of the host to the same, and of them the part without copies; the device's memory,
-//! and how many suffixes were unresolved after each round. The pinned memory is taken before.
+//! Prints for each text: the first sort, which allocates the memory of the device; the best of
+//! several further sorts, from the host's pinned memory to its pinned memory, and the part of it
+//! without copies; the device's memory; and the number of unresolved suffixes after each round. The
+//! pinned memory is allocated before.
 //!
-//! Every transform is proved: the CPU inverts it, which goes from each sampled row to the next and
-//! ends where the samples contradict it, and the text is compared. That takes another 5 bytes of
-//! the host's memory per byte, beside 3.
+//! Every transform is checked: the CPU inverts it, and the result is compared with the text. The
+//! inverse goes from each sampled row to the next, and fails if the samples contradict it. This
+//! takes another 5 bytes of the host's memory per byte, beside 3.
 
 mod common;
 #[path = "common/genome.rs"]

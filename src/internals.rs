@@ -1,8 +1,8 @@
-//! Doors into the rooms for this repository's tests, fuzz targets and benches; what they give
-//! changes without notice.
+//! Access to the private modules for this repository's tests, fuzz targets and benches. It changes
+//! without notice.
 //!
-//! Structures come and go as the bytes that stand in a file. Where no other pool is given, all work
-//! is done on the current rayon pool.
+//! Structures are passed as the bytes of a file. All work is done on the current rayon pool unless
+//! another pool is given.
 
 use crate::archive::Archive;
 pub use crate::base::error::Flaw;
@@ -48,7 +48,7 @@ pub mod filter {
     pub use crate::filter::*;
 }
 
-/// FASTA and FASTQ <-> their residues, what else they have, and the layout of their lines.
+/// FASTA and FASTQ <-> their residues, their other fields, and the layout of their lines.
 pub mod sequence {
     pub use crate::filter::sequence::*;
 }
@@ -81,7 +81,7 @@ pub fn footer(bytes: &[u8; Footer::SIZE]) -> Result<[u8; Footer::SIZE], Flaw> {
     Footer::from_bytes(bytes).map(Footer::to_bytes)
 }
 
-/// Reads the seek table of so many blocks and writes it again.
+/// Reads the seek table of `blocks` blocks and writes it again.
 pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
     let (header, entries) = bytes.split_first_chunk().ok_or(Flaw("too short"))?;
     let table = SeekTable::header_from_bytes(header)?;
@@ -89,7 +89,7 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
     table.entries(entries).map(|entries| SeekTable::to_bytes(&entries, &[]))
 }
 
-/// Reads the tables of a payload and writes them again, with the slices behind them.
+/// Reads the tables of a payload and writes them again, followed by the slices.
 pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
     match kind {
@@ -100,14 +100,15 @@ pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u
     }
 }
 
-/// The blocks of all frames, read in order.
+/// Reads the blocks of all frames, in order.
 pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<BlockBytes>> {
     let mut frames = FrameReader::new(file, options);
     let blocks = iter::from_fn(move || frames.next_block(u64::MAX));
     blocks.map(|block| block.map(|block| (block.header.to_bytes(), block.payload)))
 }
 
-/// One frame of some blocks, whatever their offsets were, and of tables, each a type and a content.
+/// Builds one frame from some blocks, whatever their offsets were, and tables. Each table is given
+/// as a type and a content.
 pub fn frame(
     blocks: impl IntoIterator<Item = BlockBytes>,
     tables: &[(u8, &[u8])],
@@ -127,7 +128,7 @@ pub fn frame(
     writer.finish_with(&tables).map(|(file, ..)| file)
 }
 
-/// A block with tables in front of its payload, which is not stored and has none.
+/// Puts tables in front of a block's payload. The block must not be stored and must have no tables.
 pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
     let mut header = BlockHeader::from_bytes(&header)?;
     let BlockKind::Bwt(shape) = &mut header.kind else { return Err(Flaw("a stored block").into()) };
@@ -138,23 +139,24 @@ pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Res
     Ok((header.to_bytes(), payload))
 }
 
-/// Records_Before, Continued and Residues of so many blocks, as the table Sequences has them.
+/// Records_Before, Continued and Residues of each of `blocks` blocks, read from the table
+/// Sequences.
 pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<[u64; 3]>, Flaw> {
     let blocks = SequencesTable::from_bytes(content, blocks)?.blocks.into_iter();
     Ok(blocks.map(|block| [block.records_before, block.continued, block.residues]).collect())
 }
 
-/// Reads the table Sequences of so many blocks and writes it again.
+/// Reads the table Sequences of `blocks` blocks and writes it again.
 pub fn sequences(content: &[u8], blocks: usize) -> Result<Vec<u8>, Flaw> {
     SequencesTable::from_bytes(content, blocks).map(|table| table.to_bytes())
 }
 
-/// The records of the table Records of a frame of FASTA or FASTQ.
+/// Reads the table Records of a frame of FASTA or FASTQ.
 pub fn records_table(content: &[u8], kind: Kind) -> Result<Vec<ListedRecord>, Flaw> {
     read_records(content, kind)
 }
 
-/// The table Records of a frame of FASTA or FASTQ.
+/// Builds the table Records of a frame of FASTA or FASTQ.
 pub fn records_content(records: &[ListedRecord], kind: Kind) -> Option<Vec<u8>> {
     records_to_bytes(records, kind)
 }
@@ -165,13 +167,13 @@ pub fn records(content: &[u8], kind: Kind) -> Result<Vec<u8>, Flaw> {
     records_to_bytes(&records, kind).ok_or(Flaw("a table that was read cannot be written"))
 }
 
-/// The size of the tables that `bytes` begin with; read, and passed by.
+/// The size of the tables at the front of `bytes`, found by reading them and by skipping them.
 pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
     let ways = [check_tables(&mut &*bytes), pass_tables(&mut Cursor::new(bytes))];
     ways.map(|size| size.ok().and_then(Result::ok))
 }
 
-/// A block of slices of up to `bytes` bytes, with an index or without.
+/// Codes a block in slices of up to `bytes` bytes, with an index or without.
 pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> Result<BlockBytes> {
     let limits = SliceLimits { runs: usize::MAX, bytes };
     let form = BlockForm { coding, limits, indexed };
@@ -186,15 +188,15 @@ pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> 
     Ok((block.header.to_bytes(), block.payload))
 }
 
-/// A block's raw bytes.
+/// Restores a block's raw bytes.
 pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
     let header = BlockHeader::from_bytes(&header)?;
     let plan = Options::new().memory(u64::MAX).plan_to_decode(header.raw_size)?;
     block::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)
 }
 
-/// Locates `pattern` in a block that stays on disk, however few its slices are; `None` where
-/// it has no index.
+/// Locates `pattern` in a block that stays on disk, even if it has few slices. `None` if the block
+/// has no index.
 pub fn locate_on_disk(
     Archive { input, options, contents, .. }: &mut Archive<Cursor<&[u8]>>,
     number: usize,
@@ -210,8 +212,8 @@ pub fn locate_on_disk(
     block.positions(&rows).map(Some)
 }
 
-/// Locates `pattern` in the blocks of sequences that have an index, which stay on disk, and reads
-/// the header lines of some records. Gives raw offsets.
+/// Locates `pattern` in the indexed blocks of sequences, which stay on disk, and reads the header
+/// lines of some records. Returns raw offsets.
 pub fn find_sequences(
     Archive { input, options, contents, layouts, .. }: &mut Archive<Cursor<&[u8]>>,
     pattern: &[u8],
@@ -241,19 +243,19 @@ pub fn find_sequences(
     Ok(all)
 }
 
-/// Has blocks of any size be done as those are whose positions do not fit 32 bits.
+/// Options by which blocks of any size are done like blocks whose positions do not fit in 32 bits.
 pub fn wide(mut options: Options) -> Options {
     options.run.narrow = NarrowLimits::LOWEST;
     options
 }
 
-/// Restores the block of a transform, however small it is, as one whose rows have 40 bits.
+/// Restores the block of a transform of any size with rows of 40 bits.
 pub fn invert_wide(bwt: Bwt) -> Result<Vec<u8>> {
     CpuInverse::new(NarrowLimits::LOWEST).invert(bwt)
 }
 
-/// Sorts a block, however small it is, as one whose positions do not fit 32 bits: in parts that are
-/// merged, and these by libsais64.
+/// Sorts a block of any size like one whose positions do not fit in 32 bits: in parts that are
+/// sorted by libsais64 and merged.
 pub fn sort_wide(block: &[u8], sample_rate: u32, lane_len: usize) -> Result<Bwt> {
     let narrow = NarrowLimits::LOWEST;
     let limits = MergeLimits { lane_len, narrow, ..MergeLimits::LOWEST };
@@ -261,7 +263,7 @@ pub fn sort_wide(block: &[u8], sample_rate: u32, lane_len: usize) -> Result<Bwt>
     merge::sort(block, sample_rate, 1, limits, part)
 }
 
-/// Sorts a text, however small it is, on the GPUs of all ranks.
+/// Sorts a text of any size on the GPUs of all ranks.
 pub fn sort_by_ranks(ranks: &Ranks, text: &[u8], sample_rate: u32) -> Result<gpu::SortedText> {
     ranks.sort(text, sample_rate)
 }
@@ -271,39 +273,40 @@ pub fn sort_by_libsais(block: &[u8], sample_rate: u32) -> Result<Bwt> {
     CpuSorter::new().sort_on_one_thread(block, sample_rate)
 }
 
-/// Sorts a block, however small it is, by way of a text without runs of `long` bytes; `None` where
-/// there are too few.
+/// Sorts a block of any size through a text without runs of `long` bytes. `None` if there are too
+/// few such runs.
 pub fn sort_long_runs(block: &[u8], sample_rate: u32, long: usize) -> Result<Option<Bwt>> {
     let limits = LongRunLimits { long, ..LongRunLimits::LOWEST };
     long_runs::sort(block, sample_rate, limits, &TablePool::new())
 }
 
-/// Sorts a block, however small it is, by prefix-free parsing; `None` where it has no phrases.
+/// Sorts a block of any size by prefix-free parsing. `None` if it has no phrases.
 pub fn sort_phrases(block: &[u8], sample_rate: u32, spacing: u32) -> Result<Option<Bwt>> {
     prefix_free::sort(block, sample_rate, spacing, ParsingLimits::LOWEST)
 }
 
-/// Sorts a block, however small it is, in parts that are merged, for so many threads.
+/// Sorts a block of any size in parts that are merged, for `threads` threads.
 pub fn sort_merged(block: &[u8], sample_rate: u32, threads: usize, lane_len: usize) -> Result<Bwt> {
     let limits = MergeLimits { lane_len, ..MergeLimits::LOWEST };
     let part = |part: &[u8], rate| CpuSorter::new().sort_on_one_thread(part, rate);
     merge::sort(block, sample_rate, threads, limits, part)
 }
 
-/// Applies the filters that suit `block`, on the threads of a pool that the caller is not of.
+/// Applies the filters that suit `block`, on the threads of a pool to which the caller does not
+/// belong.
 pub fn filter_on(pool: Arc<ThreadPool>, block: Vec<u8>) -> Result<Filtered, Flaw> {
     let pool = Threads::Pool(pool);
     crate::filter::deduplicate(crate::filter::filter_but_last(block, &pool)?, &pool)
 }
 
-/// The slots of `block`, if it is one of lines of fields, on the threads of a pool that the caller
-/// is not of.
+/// The slots of `block`, if it consists of lines of fields. Uses the threads of a pool to which the
+/// caller does not belong.
 pub fn choose_fields(pool: Arc<ThreadPool>, block: &[u8]) -> Result<Option<Tokens>, Flaw> {
     fields::choose(block, &Threads::Pool(pool))
 }
 
-/// Takes `block` apart by these slots, on the threads of a pool that the caller is not of, where
-/// that makes it smaller.
+/// Takes `block` apart by these slots, if that makes it smaller. Uses the threads of a pool to
+/// which the caller does not belong.
 pub fn take_fields_apart_on(
     pool: Arc<ThreadPool>,
     block: &[u8],
@@ -313,13 +316,13 @@ pub fn take_fields_apart_on(
     Ok(apart.map(|Apart { text, side, .. }| Filtered { text, flags: FIELDS, side }))
 }
 
-/// Undoes the filters on the threads of a pool that the caller is not of.
+/// Undoes the filters on the threads of a pool to which the caller does not belong.
 pub fn undo_on(pool: Arc<ThreadPool>, filtered: Filtered, size: usize) -> Result<Vec<u8>, Flaw> {
     crate::filter::undo_on(filtered, size, &Threads::Pool(pool), |_| Ok(u64::MAX))
 }
 
-/// Takes `block` apart as FASTA or FASTQ, whatever it is. The text may be larger than the block; a
-/// layout of more entries than a block may have is refused.
+/// Takes `block` apart as FASTA or FASTQ, whatever its content. The text may be larger than the
+/// block. Refuses a layout with more entries than a block may have.
 pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw> {
     let kind = if is_fastq { sequence::Kind::Fastq } else { sequence::Kind::Fasta };
     let start = sequence::LineState::guess(block, kind);
@@ -332,9 +335,9 @@ pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw
     Ok(Filtered { text, flags: SEQUENCES, side })
 }
 
-/// Takes `block` apart as lines of fields, whatever it is, where that makes it smaller: with 0 by
-/// words that hold a digit, with `+` by these and by templates that are merged, with `@` by the
-/// records of FASTQ, else by this delimiter.
+/// Takes `block` apart as lines of fields, whatever its content, if that makes it smaller.
+/// `delimiter` 0 means by words that hold a digit; `+` by these words and by merged templates; `@`
+/// by the records of FASTQ; any other byte is the delimiter itself.
 pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>, Flaw> {
     let tokens = match delimiter {
         0 => Tokens::Words,
@@ -346,7 +349,7 @@ pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>
     Ok(apart.map(|Apart { text, side, .. }| Filtered { text, flags: FIELDS, side }))
 }
 
-/// Changes `text` as a region of the kind that stands in `kind` as in a file.
+/// Changes `text` as a region of the kind that `kind` holds in stored form.
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
     let region = FilterRegion { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
     let mut side = Vec::new();

@@ -1,23 +1,24 @@
-//! Text like a genome, of any size; the same arguments give the same bytes.
+//! Generates text like a genome, of any size. The same arguments give the same bytes.
 //!
 //! Half a genome is copies of other parts of it, most of them short and old.
 
 #![allow(dead_code, reason = "each bench uses a part")]
 
-/// What a text is made of beside random bases, 41 % of them G and C as in ours.
+/// The content of a text beside random bases. 41 % of the bases are G and C, as in the human
+/// genome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Genome {
-    /// Nothing.
+    /// No copies.
     Plain,
-    /// Half of it is copies: 300 to 4000 bases at a time, from anywhere before, of which one in 7
-    /// was changed since; one copy in 50 is young, up to 100,000 bases with one in 1000 changed.
+    /// Half of the text is copies from anywhere before, of 300 to 4000 bases with one base in 7
+    /// changed. One copy in 50 is young: up to 100,000 bases with one in 1000 changed.
     Repeats,
-    /// Half of it is young copies: 100 to 5000 bases with one in 100 changed.
+    /// Half of the text is young copies: 100 to 5000 bases with one in 100 changed.
     Young,
 }
 
 impl Genome {
-    /// The one of this name.
+    /// The kind with this name.
     pub fn named(name: &str) -> Option<Genome> {
         match name {
             "plain" => Some(Genome::Plain),
@@ -27,7 +28,7 @@ impl Genome {
         }
     }
 
-    /// So many bases.
+    /// A text of `size` bases.
     pub fn text(self, size: usize) -> Vec<u8> {
         let bases = bases();
         let mut random = Random(0x9E37_79B9_7F4A_7C15);
@@ -45,13 +46,13 @@ impl Genome {
         text
     }
 
-    /// Adds a copy of what is there.
+    /// Appends a copy of an earlier part.
     fn repeat(self, text: &mut Vec<u8>, random: &mut Random) {
         let (len, every) = match self {
             Genome::Plain => return,
             Genome::Repeats if random.below(50) == 0 => (1 + random.below(100_000), 1000),
             Genome::Repeats => (300 + random.below(3400), 7),
-            // A fourth of the new ones are the old ones.
+            // A fourth of the replaced bases get the same base again.
             Genome::Young => (100 + random.below(3800), 75),
         };
         let from = random.below(text.len() - len);
@@ -59,7 +60,7 @@ impl Genome {
     }
 }
 
-/// A text of bases, as capitals, and copies of it up to `size`, in each of which one in 50 is
+/// Bases in capitals, followed by copies of them up to `size`. In each copy, one base in 50 is
 /// changed.
 pub fn changed_copies(mut text: Vec<u8>, size: usize) -> Vec<u8> {
     assert!(!text.is_empty(), "there is nothing to copy");
@@ -67,7 +68,7 @@ pub fn changed_copies(mut text: Vec<u8>, size: usize) -> Vec<u8> {
     let len = text.len();
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     while text.len() < size {
-        // A fourth of the new ones are the old ones.
+        // A fourth of the replaced bases get the same base again.
         copy(&mut text, &mut random, 0, len, 37);
     }
     text.truncate(size);
@@ -91,7 +92,7 @@ impl Random {
     }
 }
 
-/// What 16 bits of a random number are as a base.
+/// The base for each value of 16 random bits.
 fn bases() -> Vec<u8> {
     let base = |bits: usize| match (bits * 1000) >> 16 {
         0..295 => b'A',
@@ -102,7 +103,7 @@ fn bases() -> Vec<u8> {
     (0..1 << 16).map(base).collect()
 }
 
-/// Copies `len` bases from `from` on to the end, of which about one in `every` becomes another.
+/// Appends a copy of `len` bases from `from` on. About one base in `every` is replaced.
 fn copy(text: &mut Vec<u8>, random: &mut Random, from: usize, len: usize, every: usize) {
     let start = text.len();
     text.extend_from_within(from..from + len);

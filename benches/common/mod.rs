@@ -1,7 +1,7 @@
-//! What the benches share: their arguments, the texts, and the rows of their tables.
+//! Code shared by the benches: their arguments, the texts, and the rows of their tables.
 //!
-//! Each bench is a program that needs nothing beside it, cargo neither: what `cargo bench --no-run`
-//! builds runs on any machine with a processor of that kind.
+//! Each bench is a program that needs no other file, and no cargo. A program built by
+//! `cargo bench --no-run` runs on any machine with a processor of that kind.
 
 #![allow(dead_code, reason = "each bench uses a part")]
 
@@ -35,7 +35,7 @@ pub struct Common {
 }
 
 impl Common {
-    /// Whether a file is named.
+    /// True if a file is named.
     pub fn has_files(&self) -> bool {
         !self.files.is_empty()
     }
@@ -67,7 +67,7 @@ impl Common {
         pool(self.threads.into())
     }
 
-    /// Times `work` on what `prepare` gives, and gives what the last run made.
+    /// Times `work` on the values that `prepare` returns, and returns the result of the last run.
     pub fn time<A, B>(
         &self,
         mut prepare: impl FnMut() -> Result<A>,
@@ -86,17 +86,17 @@ impl Common {
     }
 }
 
-/// So many letters of the Fibonacci word.
+/// The first `len` letters of the Fibonacci word.
 pub fn fibonacci(len: usize) -> Vec<u8> {
     cases::fibonacci(len)
 }
 
-/// All named shapes of texts, of about so many bytes.
+/// All named shapes of texts, of about `len` bytes.
 pub fn shapes(len: usize) -> Vec<(String, Vec<u8>)> {
     cases::shapes(len)
 }
 
-/// The text that is measured with where no file is named.
+/// The text that is measured if no file is named.
 pub fn generated() -> Vec<u8> {
     cases::text(1 << 24)
 }
@@ -133,7 +133,7 @@ impl Devices {
     }
 }
 
-/// How long the runs took, shortest first.
+/// The times of the runs, shortest first.
 pub struct Times(Vec<Duration>);
 
 impl Times {
@@ -142,7 +142,7 @@ impl Times {
         Times(times)
     }
 
-    /// The shortest.
+    /// The shortest time.
     pub fn best(&self) -> Duration {
         self.0[0]
     }
@@ -156,14 +156,14 @@ impl Times {
     }
 }
 
-/// A pool of so many threads; 0 is one per core.
+/// A pool of `threads` threads; 0 means one per core.
 pub fn pool(threads: usize) -> Result<ThreadPool> {
     let pool = ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|e| Error::Io(io::Error::other(e)))
 }
 
-/// Inverts a transform on the CPU, which goes from each sampled row to the next and ends where the
-/// samples contradict it, and compares what comes out.
+/// Inverts a transform on the CPU and compares the result with `text`. The inverse goes from each
+/// sampled row to the next, and fails if the samples contradict it.
 pub fn prove(transform: Bwt, text: &[u8]) -> Result<()> {
     let pool = pool(0)?;
     let from = Instant::now();

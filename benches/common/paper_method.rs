@@ -1,7 +1,7 @@
-//! The longest common region of two sequences as the paper has it, on one thread (Y. Zhong et al.,
-//! *Solving the longest overlap region problem for noncoding DNA sequences with GPU*,
-//! arXiv:1404.3448): suffix array by DC3, whose triples and pairs are sorted by radix; LCP array by
-//! Kasai et al.; range minima over it.
+//! The longest common region of two sequences by the method of the paper, on one thread (Y. Zhong
+//! et al., *Solving the longest overlap region problem for noncoding DNA sequences with GPU*,
+//! arXiv:1404.3448). The suffix array is built by DC3, which sorts its triples and pairs by radix
+//! sort; the LCP array by Kasai et al.; range minima are then taken from it.
 
 use bwz::lcp::RangeMinima;
 use bwz::{Options, Result};
@@ -10,12 +10,12 @@ use bwz::{Options, Result};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Longest {
     pub length: u32,
-    /// Where it is in the text.
+    /// Its position in the text.
     pub pos: u32,
 }
 
-/// Two sequences of so many bases. A half of the second is one of the first with 1 % of its bases
-/// changed.
+/// Two sequences of `bases` bases. Half of the second is taken from the first, with 1 % of its
+/// bases changed.
 pub fn sequences(bases: usize) -> (Vec<u8>, Vec<u8>) {
     let mut state = 4711_u64;
     let mut next = |below: u64| {
@@ -35,14 +35,14 @@ pub fn sequences(bases: usize) -> (Vec<u8>, Vec<u8>) {
     (first, second)
 }
 
-/// The longest common region of the parts of a text before and behind `border`, which differ in
-/// the byte that ends the first.
+/// The longest common region of the parts of a text before and behind `border`. The byte that ends
+/// the first part does not occur in the second.
 pub fn longest(text: &[u8], border: u32) -> Result<Longest> {
     let symbols: Vec<u32> = text.iter().map(|&byte| u32::from(byte) + 1).collect();
     let suffixes = dc3(symbols, 257);
     let lcp = kasai(text, &suffixes);
     let minima = RangeMinima::new(lcp, &Options::new().memory(u64::MAX))?;
-    // Of each suffix, the last one before it that is of the other part.
+    // For each suffix, the last suffix before it that belongs to the other part.
     let mut last = [None; 2];
     let mut found = Longest::default();
     for (row, &pos) in suffixes.iter().enumerate() {
@@ -57,7 +57,7 @@ pub fn longest(text: &[u8], border: u32) -> Result<Longest> {
     Ok(found)
 }
 
-/// The same from the arrays: neighbours in the suffix array are enough.
+/// The longest common region from the arrays alone: neighbours in the suffix array are enough.
 pub fn longest_of_neighbours(suffixes: &[u32], lcp: &[u32], border: u32) -> Longest {
     let pairs = suffixes.windows(2).zip(&lcp[1..]);
     let across = pairs.filter(|(pair, _)| (pair[0] < border) != (pair[1] < border));
@@ -65,7 +65,7 @@ pub fn longest_of_neighbours(suffixes: &[u32], lcp: &[u32], border: u32) -> Long
     found.max_by_key(|found| found.length).unwrap_or_default()
 }
 
-/// The suffix array of symbols from 1 to below `alphabet` (J. Karkkainen, P. Sanders, S. Burkhardt,
+/// The suffix array of symbols from 1 to `alphabet` - 1 (J. Karkkainen, P. Sanders, S. Burkhardt,
 /// *Linear work suffix array construction*, 2006).
 fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
     let n = text.len();
@@ -78,7 +78,7 @@ fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
     let n0 = n.div_ceil(3);
     let n1 = (n + 1) / 3;
     let n2 = n / 3;
-    // Where n is 1 above a multiple of 3, the position behind the text is a sample too.
+    // If n is 1 above a multiple of 3, the position behind the text is a sample too.
     let extra = n0 - n1;
     let mut samples = (0..(n + extra) as u32).filter(|pos| pos % 3 != 0).collect::<Vec<u32>>();
     let mut sorted = Vec::new();
@@ -87,7 +87,7 @@ fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
         radix_pass(&samples, &mut sorted, |pos| text[pos as usize + symbol], alphabet);
         std::mem::swap(&mut samples, &mut sorted);
     }
-    // Names of triples, those at 1 modulo 3 before those at 2.
+    // Names of triples: those at 1 modulo 3 come before those at 2.
     let place = |pos: u32| pos as usize / 3 + if pos % 3 == 1 { 0 } else { n0 };
     let mut names = vec![0; n0 + n2];
     let mut name = 0;
@@ -107,7 +107,7 @@ fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
         names = vec![0; n0 + n2];
         order.iter().zip(1..).for_each(|(&at, rank)| names[at as usize] = rank);
     }
-    // The others: pairs of a symbol and the rank behind it.
+    // The other suffixes: pairs of a symbol and the rank of the suffix behind it.
     let by_rank: Vec<u32> =
         samples.iter().filter(|&&pos| pos % 3 == 1).map(|&pos| pos - 1).collect();
     let mut others = vec![0; by_rank.len()];

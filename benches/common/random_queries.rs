@@ -1,13 +1,13 @@
-//! Queries by chance whose naive answers do not take long: most ranges are short, and half of the
-//! pairs of positions are neighbours in the order of the suffixes, which have much in common.
+//! Random queries whose naive answers do not take long. Most ranges are short. Half of the pairs of
+//! positions are neighbours in the order of the suffixes, which have long common prefixes.
 
-/// Values of most ranges: below 2 to this.
+/// Logarithm of the maximum length of most ranges.
 const LOG_SHORT: u64 = 12;
 
-/// One of so many ranges may be of any length.
+/// One range in this many may have any length.
 const ANY: usize = 5000;
 
-/// Ranges of `len` values, given by their starts and ends.
+/// Ranges within `len` values, given by their starts and ends.
 pub fn ranges(count: usize, len: u32) -> Vec<(u32, u32)> {
     let mut chance = Chance(1);
     let mut range = |number: usize| {
@@ -20,7 +20,7 @@ pub fn ranges(count: usize, len: u32) -> Vec<(u32, u32)> {
     (0..count).map(&mut range).collect()
 }
 
-/// Pairs of the positions that `suffixes` has in their order; none where there are no positions.
+/// Pairs of positions from `suffixes`. Empty if there are no positions.
 pub fn pairs(count: usize, suffixes: &[u32]) -> Vec<(u32, u32)> {
     let mut chance = Chance(2);
     let rows = suffixes.len() as u64;
@@ -36,7 +36,7 @@ pub fn pairs(count: usize, suffixes: &[u32]) -> Vec<(u32, u32)> {
     (0..count).map(&mut pair).collect()
 }
 
-/// Numbers by chance, always the same ones (splitmix64).
+/// Random numbers, the same in each run (splitmix64).
 struct Chance(u64);
 
 impl Chance {

@@ -1,5 +1,5 @@
-//! Any bytes as a file, on one thread; checksums are not compared under fuzzing, so that changed
-//! bytes reach what is behind them.
+//! Any bytes as a file, on one thread. Checksums are not compared under fuzzing, so that changed
+//! bytes reach the code behind them.
 #![no_main]
 
 #[path = "../keeper.rs"]

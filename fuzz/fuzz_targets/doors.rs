@@ -1,5 +1,5 @@
-//! The public doors, with their threads; checksums are not compared under fuzzing, so that changed
-//! bytes reach what is behind them.
+//! The public entry points, with their threads. Checksums are not compared under fuzzing, so that
+//! changed bytes reach the code behind them.
 #![no_main]
 
 #[path = "../keeper.rs"]

@@ -1,4 +1,4 @@
-//! Each filter there and back, with damaged parameters, and with any.
+//! Each filter forwards and back, with damaged parameters, and with any parameters.
 #![no_main]
 
 #[path = "../keeper.rs"]

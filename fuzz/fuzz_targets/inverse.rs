@@ -1,4 +1,4 @@
-//! The transform there and back, and the inverse of any bytes.
+//! The transform forwards and back, and the inverse of any bytes.
 #![no_main]
 
 #[path = "../keeper.rs"]

@@ -1,4 +1,4 @@
-//! Context mixing: slices there and back, damaged ones, and any bytes.
+//! Context mixing: slices coded and decoded, damaged slices, and any bytes.
 #![no_main]
 
 #[path = "../keeper.rs"]

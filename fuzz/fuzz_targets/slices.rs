@@ -1,4 +1,4 @@
-//! Static rANS: models and slices there and back, damaged ones, and any bytes.
+//! Static rANS: models and slices coded and decoded, damaged ones, and any bytes.
 #![no_main]
 
 #[path = "../keeper.rs"]

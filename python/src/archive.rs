@@ -1,7 +1,7 @@
 //! Ranges, search and records of a file.
 //!
-//! Calls of one archive wait for each other. One that a signal ended may still be under way, with
-//! nobody waiting; the next one waits for that.
+//! Calls of one archive wait for each other. A call that a signal interrupted may still be running,
+//! and no caller waits for it; the next call does.
 
 use crate::source::{Input, SharedStop, Source};
 use crate::wait::{self, Stop};
@@ -14,10 +14,10 @@ use pyo3::types::{PyBytes, PyDict};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Longer ranges are decoded block by block.
+/// Ranges longer than this, in bytes, are decoded block by block.
 const SHORT: u64 = 1 << 20;
 
-/// An open [`bwz::Archive`], for the threads that work on it one after the other.
+/// An open [`bwz::Archive`], for threads that work on it one after the other.
 #[derive(Clone)]
 pub struct Handle {
     archive: Arc<Mutex<bwz::Archive<Input>>>,
@@ -37,7 +37,7 @@ impl Handle {
         Ok(Handle { archive, stop: shared, source })
     }
 
-    /// Does `work` with the archive, on a thread.
+    /// Does `work` with the archive, on another thread.
     pub fn work<T: Send + 'static>(
         &self,
         py: Python<'_>,
@@ -55,9 +55,9 @@ impl Handle {
     }
 }
 
-/// A frame: where it stands in the file and in the raw stream, how many blocks it has of how many
-/// bytes at most, the CRC-32 of its raw bytes, whether it is indexed, the distance of the positions
-/// that the index keeps, and whether it is one of sequences.
+/// A frame: its range in the file and in the raw stream, the number of its blocks and their maximum
+/// size in bytes, the CRC-32 of its raw bytes, whether it is indexed, the distance of the positions
+/// that the index keeps, and whether the index is one of sequences.
 type Frame = (u64, u64, u64, u64, u64, u64, u32, bool, Option<u32>, bool);
 
 fn frame(frame: &FrameInfo) -> Frame {
@@ -72,15 +72,15 @@ fn frame(frame: &FrameInfo) -> Frame {
     (raw.start, raw.end, coded.start, coded.end, blocks, size, sum, indexed, rate, of_sequences)
 }
 
-/// Of a block: where it stands in the raw stream and in the file.
+/// A block: its range in the raw stream and its range in the file.
 fn block(block: &BlockInfo) -> (u64, u64, u64, u64) {
     (block.raw.start, block.raw.end, block.coded.start, block.coded.end)
 }
 
-/// Of a record: its name, and the numbers of a `.fai` file.
+/// A record: its name, and the numbers of its line in a `.fai` file.
 type Record = (Vec<u8>, u64, u64, u64, u64, Option<u64>, bool);
 
-/// Of patterns: how often each occurs, and where.
+/// For each pattern, the number of its occurrences and their positions.
 type Found = Vec<(u64, Vec<u64>)>;
 
 /// A file that is read by position and searched.
@@ -88,7 +88,7 @@ type Found = Vec<(u64, Vec<u64>)>;
 pub struct Archive {
     handle: Handle,
     source: Source,
-    /// What ranges took; searches are counted by the archive.
+    /// The cost of reading ranges. The archive itself counts the cost of searches.
     cost: Mutex<ReadCost>,
 }
 
@@ -153,7 +153,7 @@ impl Archive {
         self.handle.work(py, move |archive| archive.count(&patterns))
     }
 
-    /// With a `limit` of `None`, all places.
+    /// All positions if `limit` is `None`.
     fn locate(
         &self,
         patterns: &Bound<'_, PyAny>,
@@ -202,7 +202,7 @@ impl Archive {
         Ok(places.into_iter().map(|place| place.base).collect())
     }
 
-    /// Bytes read from the file, slices and blocks decoded so far.
+    /// Numbers of bytes read from the file and of slices and blocks decoded so far.
     fn cost(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
         let mut cost = self.handle.work(py, |archive| Ok(archive.search_cost()))?;
         cost += *self.cost.lock().unwrap_or_else(PoisonError::into_inner);
@@ -219,8 +219,8 @@ fn bounds(start: &Bound<'_, PyAny>, end: &Bound<'_, PyAny>) -> PyResult<(u64, u6
     Ok((settings::number(start, "start")?, settings::number(end, "end")?))
 }
 
-/// The bytes of a range: by the index where there is one and the range is short, and then the
-/// archive counts what that took.
+/// The bytes of a range. A short range is read through the index if there is one; the archive
+/// itself then counts the cost.
 fn range(archive: &mut bwz::Archive<Input>, range: Range<u64>) -> bwz::Result<(Vec<u8>, ReadCost)> {
     if range.end.saturating_sub(range.start) <= SHORT {
         return Ok((archive.extract(range)?, ReadCost::default()));
@@ -230,7 +230,8 @@ fn range(archive: &mut bwz::Archive<Input>, range: Range<u64>) -> bwz::Result<(V
     Ok((bytes, cost))
 }
 
-/// Patterns from anything that gives some, but not from one alone: its letters are none.
+/// Patterns from any iterable of patterns. A single pattern is refused: its letters are no
+/// patterns.
 fn all_patterns(patterns: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
     if pattern(patterns).is_ok() {
         let said = "patterns are a list of bytes or str, not one of them: give [pattern]";

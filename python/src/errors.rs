@@ -1,14 +1,14 @@
-//! A [`bwz::Error`] as a Python exception of `bwz._errors`, by who must act.
+//! Converts a [`bwz::Error`] to a Python exception of `bwz._errors`, by the party that must act.
 //!
-//! What a file object raised comes out as it went in.
+//! An exception raised by a file object comes out unchanged.
 
 use bwz::Error;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::io;
 
-/// How the library's sentence ends about a file that ends too early, before or behind its first
-/// byte; it has no variant of its own.
+/// The ends of the library's messages for a file that ends too early: behind its first byte, or
+/// before it. The library has no error variant for this.
 const ENDS_TOO_EARLY: [&str; 2] = ["it was cut off", "it is empty"];
 
 /// The exception for an error of the library.
@@ -57,7 +57,8 @@ fn sizes(made: Bound<'_, PyAny>, needed: u64, allowed: u64) -> PyResult<Bound<'_
     Ok(made)
 }
 
-/// An exception that travelled through `std::io`, an `OSError`, or a `MemoryError`.
+/// The exception of an I/O error: one that travelled through `std::io`, an `OSError`, or a
+/// `MemoryError`.
 fn os_error(py: Python<'_>, e: io::Error) -> PyErr {
     match e.downcast::<PyErr>() {
         Ok(raised) => raised.clone_ref(py),

@@ -1,5 +1,6 @@
-//! Bytes handed from thread to thread, the caller of Python on one side, the work on the other: to
-//! the work in pieces, a few of which wait; from it block by block, where they lie.
+//! Passes bytes between threads: the Python caller on one side, the work on the other. Bytes go to
+//! the work in pieces, a few of which may wait. They come from the work block by block, without a
+//! copy.
 
 use crate::wait;
 use crossbeam_channel::{Receiver, RecvTimeoutError, SendTimeoutError, Sender, bounded};
@@ -8,7 +9,7 @@ use std::io::{self, Read, Write};
 use std::mem;
 use std::slice;
 
-/// Bytes of a piece, and pieces that wait.
+/// Bytes per piece, and the number of pieces that may wait.
 pub const PIECE: usize = 256 << 10;
 const PIECES: usize = 4;
 
@@ -18,14 +19,14 @@ pub fn to_work() -> (Giver, Taker) {
     (Giver { to, piece: Vec::new() }, Taker { from, piece: Vec::new(), given: 0, ended: false })
 }
 
-/// Python's end: gathers small writes into pieces.
+/// Python's end, which gathers small writes into pieces.
 pub struct Giver {
     to: Sender<Vec<u8>>,
     piece: Vec<u8>,
 }
 
 impl Giver {
-    /// Gives `bytes`; false where the work has ended, and takes no more.
+    /// Gives `bytes` to the work. False if the work has ended and takes no more.
     pub fn give(&mut self, py: Python<'_>, mut bytes: &[u8]) -> PyResult<bool> {
         while !bytes.is_empty() {
             let (now, rest) = bytes.split_at(bytes.len().min(PIECE - self.piece.len()));
@@ -38,12 +39,12 @@ impl Giver {
         Ok(true)
     }
 
-    /// Passes on what is gathered, and that no more comes.
+    /// Passes on the gathered bytes, and reports the end of the input.
     pub fn finish(mut self, py: Python<'_>) -> PyResult<bool> {
         Ok(self.pass_on(py)? && self.send(py, Vec::new())?)
     }
 
-    /// Passes on what is gathered.
+    /// Passes on the gathered bytes.
     pub fn pass_on(&mut self, py: Python<'_>) -> PyResult<bool> {
         if self.piece.is_empty() {
             return Ok(true);
@@ -65,8 +66,8 @@ impl Giver {
     }
 }
 
-/// The work's end. An empty piece ends it; where none came before Python's end is dropped, it
-/// fails.
+/// The work's end. An empty piece ends the input. If Python's end is dropped before such a piece,
+/// reading fails.
 pub struct Taker {
     from: Receiver<Vec<u8>>,
     piece: Vec<u8>,
@@ -88,13 +89,13 @@ impl Read for Taker {
     }
 }
 
-/// What comes from the work: bytes, or how it ended.
+/// A message from the work: bytes, or its end.
 enum Part {
     Bytes(Lent),
     End(bwz::Result<()>),
 }
 
-/// Bytes that the work lends until they are given back: a whole block, as it was decoded.
+/// Bytes that the work lends until they are given back: a whole decoded block.
 struct Lent {
     start: *const u8,
     len: usize,
@@ -119,14 +120,14 @@ pub struct Sink {
 }
 
 impl Sink {
-    /// Says how the work ended; without this, Python knows that it panicked.
+    /// Reports how the work ended. If this is not called, Python knows that the work panicked.
     pub fn end(self, end: bwz::Result<()>) {
         drop(self.to.send(Part::End(end)));
     }
 }
 
 impl Write for &Sink {
-    /// Comes back when Python has all of `bytes`, or wants no more.
+    /// Returns when Python has taken all of `bytes`, or wants no more.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
         let lent = Lent { start: bytes.as_ptr(), len: bytes.len() };
@@ -140,7 +141,7 @@ impl Write for &Sink {
     }
 }
 
-/// Python's end: copies out of the decoded block, and nowhere between.
+/// Python's end, which copies directly out of the decoded block.
 pub struct Tap {
     from: Receiver<Part>,
     back: Sender<()>,
@@ -149,15 +150,16 @@ pub struct Tap {
     ended: bool,
 }
 
-/// How taking bytes ended.
+/// The result of taking bytes.
 pub enum Taken {
-    /// So many; 0 at the end.
+    /// The number of bytes taken; 0 at the end.
     Bytes(usize),
     Failed(bwz::Error),
 }
 
 impl Tap {
-    /// Fills the start of `out`, or with `None` passes over up to `most` bytes; waits for one.
+    /// Fills the start of `out`, or if that is `None` skips up to `most` bytes. Waits for at least
+    /// one byte.
     pub fn take(&mut self, py: Python<'_>, out: Option<&mut [u8]>, most: usize) -> PyResult<Taken> {
         while self.lent.is_none() && !self.ended {
             let from = &self.from;
@@ -173,8 +175,8 @@ impl Tap {
             }
         }
         let Some(lent) = &self.lent else { return Ok(Taken::Bytes(0)) };
-        // SAFETY: the bytes stay what and where they are until they are given back below, or this
-        // is dropped, since the work waits for either.
+        // SAFETY: the bytes stay unchanged and in place until they are given back below, or until
+        // this is dropped, since the work waits for either.
         let bytes = unsafe { slice::from_raw_parts(lent.start, lent.len) };
         let bytes = &bytes[self.given..];
         let count = out.as_ref().map_or(most, |out| out.len()).min(bytes.len());
@@ -184,7 +186,7 @@ impl Tap {
         self.given += count;
         if count == bytes.len() {
             self.lent = None;
-            // Where the work is gone, that shows when more is asked for.
+            // If the work is gone, the next call for more bytes reports that.
             let _ = self.back.send(());
         }
         Ok(Taken::Bytes(count))

@@ -1,20 +1,20 @@
-//! `bwz._bwz`: the part of the Python package `bwz` that is compiled.
+//! `bwz._bwz`: the compiled part of the Python package `bwz`.
 //!
-//! The Python files beside it (`python/bwz`) have the names that people use, their documentation
-//! and their types; here is what reads, writes, compresses and searches. All work is done by
-//! threads without the GIL, and whoever waits for it looks for signals meanwhile ([`wait`]), so
-//! that Ctrl-C ends it at once.
+//! The Python files beside it (`python/bwz`) contain the public names, their documentation and
+//! their types. This part reads, writes, compresses and searches. All work is done by threads
+//! without the GIL. A waiting caller checks for signals ([`wait`]), so that Ctrl-C ends the wait at
+//! once.
 //!
 //! | file | job |
 //! |---|---|
-//! | [`wait`] | waiting that a signal ends |
+//! | [`wait`] | waiting for threads, which a signal can end |
 //! | [`errors`] | a [`bwz::Error`] as a Python exception |
 //! | [`settings`] | keyword arguments as [`bwz::Options`] |
 //! | [`bytes`] | the bytes of a Python object, lent to a thread |
 //! | [`source`] | files and file objects as `Read`, `Seek` and `Write` |
 //! | [`one_shot`] | `compress` and `decompress` |
-//! | [`feed`] | bytes handed from thread to thread |
-//! | [`writer`], [`reader`] | what `bwz.open` writes and reads with |
+//! | [`feed`] | bytes passed between threads |
+//! | [`writer`], [`reader`] | the writer and the reader behind `bwz.open` |
 //! | [`stepwise`] | `Compressor` and `Decompressor` |
 //! | [`archive`] | ranges, search and records of a file |
 

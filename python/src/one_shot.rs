@@ -8,12 +8,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use std::io::{self, Cursor, Read, Write};
 
-/// The most bytes that the calling thread compresses by itself: to start another takes as long.
-/// What few bytes decompress to may be much.
+/// Maximum number of bytes that the calling thread compresses by itself: starting another thread
+/// takes as long. This does not hold for decompression, since few bytes may decompress to many.
 const SMALL: usize = 64 << 10;
 
-/// A file that says it has more raw bytes than so many times its own size is not believed before it
-/// is decompressed.
+/// Limit on the size that a file claims for its raw bytes, as a multiple of its own size. A larger
+/// claim is not believed before the file is decompressed.
 const BELIEVED: u64 = 64;
 
 #[pyfunction]
@@ -38,7 +38,7 @@ pub fn decompress<'py>(
 
 type Work = fn(Stoppable<&[u8]>, Stoppable<&mut NewBytes>, &Options) -> bwz::Result<bwz::Summary>;
 
-/// The bytes that `work` makes of `data`, `room` of them where they are known.
+/// The bytes that `work` makes of `data`. `room` is their number, if it is known.
 fn transform<'py>(
     data: &Bound<'py, PyAny>,
     options: Option<&Bound<'py, PyDict>>,
@@ -62,15 +62,15 @@ fn transform<'py>(
     out.map_err(|e| errors::raise(py, e))?.finish(py)
 }
 
-/// The raw bytes that a file says it has, as far as that is believed; 0 where its end makes no
-/// sense. Whether it is so shows when it is decompressed.
+/// The number of raw bytes that a file claims, if it is believable, and 0 if the end of the file
+/// makes no sense. The true number is known only after decompression.
 fn raw_size(file: &[u8], options: &Options) -> usize {
     let archive = bwz::Archive::open(Cursor::new(file), options);
     let size = archive.map_or(0, |archive| archive.raw_size());
     if size / BELIEVED <= file.len() as u64 { size as usize } else { 0 }
 }
 
-/// An input or output that fails once nobody wants what comes of it.
+/// An input or output that fails once its result is no longer wanted.
 struct Stoppable<T>(T, Stop);
 
 impl<T> Stoppable<T> {

@@ -1,8 +1,8 @@
-//! What `bwz.open` reads with: the raw stream from any position.
+//! The reader behind `bwz.open`: reads the raw stream from any position.
 //!
-//! From the start, and from where a reader of one block goes on, a thread decodes ahead. After a
-//! jump only the block that it leads to is decoded, and kept: who jumps again has not paid for
-//! blocks that nobody reads.
+//! From the start, and from the end of a block that was read alone, a thread decodes ahead. After a
+//! jump only the block at the new position is decoded and kept. A caller that jumps again has then
+//! not paid for blocks that are never read.
 
 use crate::archive::Handle;
 use crate::bytes::to_fill;
@@ -24,13 +24,13 @@ pub struct Reader {
     source: Source,
     options: Options,
     position: u64,
-    /// What is decoded ahead, once that has begun.
+    /// The stream that is decoded ahead, once that has begun.
     ahead: Option<Ahead>,
-    /// The thread that did so last.
+    /// The last thread that decoded ahead.
     worker: Option<JoinHandle<()>>,
-    /// The block that a jump led to.
+    /// The block at the position of the last jump.
     block: Option<Block>,
-    /// The file by position, once that is needed.
+    /// The table of blocks, once it is needed.
     table: Option<Table>,
 }
 
@@ -55,7 +55,7 @@ struct Block {
 /// The blocks of a file.
 struct Table {
     handle: Handle,
-    /// Where each ends in the raw stream.
+    /// End of each block in the raw stream.
     ends: Vec<u64>,
 }
 
@@ -64,7 +64,7 @@ impl Table {
         self.ends.last().copied().unwrap_or(0)
     }
 
-    /// The block that holds a position, which is within the stream.
+    /// The range of the block that holds a position. The position must be within the stream.
     fn block(&self, position: u64) -> Range<u64> {
         let n = self.ends.partition_point(|&end| end <= position);
         let start = n.checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -90,7 +90,7 @@ impl Reader {
         Ok(Reader { source, options, position: 0, ahead, worker, block, table })
     }
 
-    /// Fills the start of `buffer`; says how many bytes that are, 0 at the end.
+    /// Fills the start of `buffer`. Returns the number of bytes, which is 0 at the end.
     fn readinto(&mut self, py: Python<'_>, buffer: &Bound<'_, PyAny>) -> PyResult<usize> {
         let mut buffer = PyBuffer::<u8>::get(buffer)?;
         let read = self.read(py, to_fill(&mut buffer)?)?;
@@ -98,7 +98,7 @@ impl Reader {
         Ok(read)
     }
 
-    /// All raw bytes that are left.
+    /// Reads all remaining raw bytes.
     fn readall<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         const PIECE: usize = 1 << 20;
         let mut all = Vec::new();
@@ -114,7 +114,7 @@ impl Reader {
         }
     }
 
-    /// Goes to a raw offset, even one behind the end.
+    /// Sets the position to a raw offset, which may be behind the end.
     fn seek(&mut self, position: u64) {
         self.position = position;
     }
@@ -124,7 +124,7 @@ impl Reader {
         Ok(self.table(py)?.size())
     }
 
-    /// Ends all work; an object is not called any more.
+    /// Ends all work. A file object is not called any more.
     fn release(&mut self, py: Python<'_>) -> PyResult<()> {
         (self.ahead, self.block) = (None, None);
         self.source.release(py)
@@ -166,8 +166,8 @@ impl Reader {
         Some(count)
     }
 
-    /// Whether what is decoded ahead comes to the position, in the same block or the next; bytes
-    /// before it are passed over.
+    /// True if the decoding ahead reaches the position in its current block or the next. Bytes
+    /// before the position are skipped.
     fn catches_up(&mut self, py: Python<'_>) -> PyResult<bool> {
         let position = self.position;
         let Some(from) = self.ahead.as_ref().map(|ahead| ahead.position) else {
@@ -188,8 +188,8 @@ impl Reader {
         Ok(self.ahead.as_ref().is_some_and(|ahead| ahead.position == position))
     }
 
-    /// Whether it is worth to decode ahead from the position: the start, the end of the block that
-    /// was read, or much asked for at once.
+    /// True if decoding ahead from the position is worth it: at the start, at the end of the block
+    /// that was read, or for a large read.
     fn goes_on(&mut self, py: Python<'_>, asked: usize) -> PyResult<bool> {
         let position = self.position;
         if position == 0 || !self.source.is_seekable() {
@@ -218,8 +218,8 @@ impl Reader {
         Ok(())
     }
 
-    /// Has a thread decode ahead from the position. One that did so before ends first, so that
-    /// memory is taken once.
+    /// Starts a thread that decodes ahead from the position. The thread that did so before ends
+    /// first, so that memory is used only once.
     fn start(&mut self, py: Python<'_>) -> PyResult<()> {
         let (sink, tap) = feed::from_work();
         let stop = Stop::default();
@@ -238,7 +238,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Takes what is decoded ahead, or passes over it.
+    /// Takes bytes that were decoded ahead, or skips them.
     fn take(&mut self, py: Python<'_>, out: Option<&mut [u8]>, most: usize) -> PyResult<usize> {
         let Some(ahead) = &mut self.ahead else { return Ok(0) };
         match ahead.tap.take(py, out, most).inspect_err(|_| self.source.interrupt())? {
@@ -266,7 +266,8 @@ impl Reader {
     }
 }
 
-/// All of a file, every check of it made, or with an end what is from a position up to that.
+/// Decodes a whole file with all checks; or, if an end is given, only the range from a position up
+/// to that end.
 fn decode(
     input: Input,
     position: u64,

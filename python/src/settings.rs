@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::{PyBool, PyDict};
 
-/// The options that `arguments` ask for; one that is `None` is as if it were not there.
+/// The options in `arguments`. An argument with the value `None` is ignored.
 ///
 /// # Errors
-/// `TypeError` for a name that is none of an option, `UsageError` for a value that makes no sense.
+/// `TypeError` for a name that is no option, `UsageError` for a value that makes no sense.
 pub fn options(py: Python<'_>, arguments: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
     let mut options = Options::new();
     for (name, value) in arguments.into_iter().flat_map(|arguments| arguments.iter()) {

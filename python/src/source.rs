@@ -1,8 +1,8 @@
-//! Files and Python's file objects as `Read`, `Seek` and `Write`, used from threads of ours.
+//! Files and Python's file objects as `Read`, `Seek` and `Write`, used from our threads.
 //!
-//! A file is a descriptor of our own, read by position without the GIL. Of an object the methods
-//! `read`, `seek`, `write` and `flush` are called, from one thread at a time, though not always the
-//! same one. Once it is released, no thread calls it any more.
+//! A file is a duplicate of its descriptor, read by position without the GIL. For a file object,
+//! the methods `read`, `seek`, `write` and `flush` are called. One thread calls them at a time,
+//! though not always the same one. Once the object is released, no thread calls it any more.
 
 use crate::wait::{self, Stop};
 use pyo3::exceptions::{PyBlockingIOError, PyTypeError, PyValueError};
@@ -18,34 +18,35 @@ use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The most bytes that are asked for or given in one call of an object.
+/// Maximum number of bytes read or written in one call of an object.
 const MOST: usize = 4 << 20;
 
-/// How long a call is waited for that has been interrupted.
+/// The time to wait for a call after an interruption.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// A file or a file object, shared by threads. Positions count from where it stood at first.
+/// A file or a file object, shared by threads. Positions count from its position at the start.
 #[derive(Clone)]
 pub struct Source(Arc<Inner>);
 
 struct Inner {
     kind: Kind,
-    /// Where it stood; `None` where it cannot be read by position.
+    /// Its position at the start. `None` if it cannot be read by position.
     origin: Option<u64>,
-    /// Nothing is read or written any more.
+    /// True if nothing is read or written any more.
     released: AtomicBool,
-    /// A signal has ended the wait for a call, which may go on for ever.
+    /// True if a signal has ended the wait for a call, which may never return.
     interrupted: AtomicBool,
 }
 
 enum Kind {
     File(File),
-    /// Nothing is left once it is released.
+    /// The object, or `None` once it is released.
     Object(Mutex<Option<Py<PyAny>>>),
 }
 
 impl Source {
-    /// The descriptor or the object. Its position is looked at where it is to be read by position.
+    /// Takes a descriptor or an object. Its position is queried only if it is to be read by
+    /// position.
     pub fn of(object: &Bound<'_, PyAny>, by_position: bool) -> PyResult<Self> {
         if let Ok(descriptor) = object.extract::<i32>() {
             // SAFETY: the caller's file object, which holds it open, outlives this call.
@@ -68,7 +69,7 @@ impl Source {
         Source(Arc::new(Inner { kind, origin, released, interrupted }))
     }
 
-    /// Says that a signal has ended the wait for what is read or written.
+    /// Reports that a signal has ended the wait for a read or a write.
     pub fn interrupt(&self) {
         self.0.interrupted.store(true, Ordering::Relaxed);
     }
@@ -77,13 +78,13 @@ impl Source {
         self.0.released.load(Ordering::Relaxed)
     }
 
-    /// Whether it is read by position.
+    /// True if it is read by position.
     pub fn is_seekable(&self) -> bool {
         self.0.origin.is_some()
     }
 
-    /// Waits until no thread is in a call of the object, a short time where a signal has ended such
-    /// a wait before, and keeps all from it from then on.
+    /// Waits until no thread is in a call of the object, and keeps all threads from it from then
+    /// on. The wait is short if a signal has ended such a wait before.
     pub fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.0.released.store(true, Ordering::Relaxed);
         let Kind::Object(object) = &self.0.kind else { return Ok(()) };
@@ -119,7 +120,7 @@ impl Source {
                 if let Some(origin) = origin {
                     let wanted = origin + position;
                     let reached = object.call_method1("seek", (wanted,))?;
-                    // Objects older than `io` give nothing.
+                    // Objects older than `io` return `None`.
                     if !reached.is_none() && self::position(&reached, "seek")? != wanted {
                         let said =
                             format!("seek({wanted}) of the file object went to {reached} instead");
@@ -131,7 +132,7 @@ impl Source {
         }
     }
 
-    /// How many bytes there are.
+    /// Number of bytes in it.
     fn size(&self) -> io::Result<u64> {
         let end = match &self.0.kind {
             Kind::File(file) => file.metadata()?.len(),
@@ -144,7 +145,7 @@ impl Source {
         Ok(end.saturating_sub(self.0.origin.unwrap_or(0)))
     }
 
-    /// Calls an object that is not released, with the GIL.
+    /// Calls an object that is not released, with the GIL held.
     fn call<T>(
         &self,
         object: &Mutex<Option<Py<PyAny>>>,
@@ -160,7 +161,7 @@ impl Source {
     }
 }
 
-/// Whether a read of a pipe or a terminal would not wait; waits for that a short time.
+/// True if a read of a pipe or a terminal would not block. Waits for that for a short time.
 fn is_ready(file: &File) -> io::Result<bool> {
     let mut one = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     let wait = wait::TICK.as_millis() as libc::c_int;
@@ -202,11 +203,12 @@ fn read_object(object: &Bound<'_, PyAny>, out: &mut [u8]) -> PyResult<usize> {
     Ok(bytes.len())
 }
 
-/// The number of bytes that `write()` says it took of those that it was given.
+/// The number of bytes that `write()` reports as taken, out of `given`.
 ///
 /// # Errors
-/// `BlockingIOError` for `None`, which says that none could be taken now; `TypeError` and
-/// `ValueError` for what cannot be such a number: what was written is then not known.
+/// `BlockingIOError` for `None`, which means that none could be taken now. `TypeError` and
+/// `ValueError` for a value that cannot be such a number: the number of written bytes is then
+/// unknown.
 fn taken(written: &Bound<'_, PyAny>, given: usize) -> PyResult<usize> {
     if written.is_none() {
         return Err(PyBlockingIOError::new_err(
@@ -226,7 +228,7 @@ fn taken(written: &Bound<'_, PyAny>, given: usize) -> PyResult<usize> {
     }
 }
 
-/// A position that `tell()` or `seek()` of the file object gave.
+/// A position that `tell()` or `seek()` of the file object returned.
 fn position(given: &Bound<'_, PyAny>, method: &str) -> PyResult<u64> {
     given.extract().map_err(|_| {
         let said = format!("{method}() of the file object gave {given:?}, which is no position");
@@ -234,14 +236,14 @@ fn position(given: &Bound<'_, PyAny>, method: &str) -> PyResult<u64> {
     })
 }
 
-/// Reads a [`Source`], by position where it can be, until it is stopped.
+/// Reads a [`Source`] until it is stopped; by position if possible.
 pub struct Input {
     source: Source,
     position: u64,
     stop: SharedStop,
 }
 
-/// The stop of the work that is under way.
+/// The stop of the current work.
 pub type SharedStop = Arc<Mutex<Stop>>;
 
 impl Input {

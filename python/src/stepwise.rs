@@ -12,53 +12,53 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use std::{process, thread};
 
-/// Bytes that wait for a caller, at most, before the work waits for him.
+/// Maximum number of bytes that wait for the caller before the work waits for it.
 const AHEAD: usize = 1 << 20;
-/// A footer, which ends a frame.
+/// Size of a footer, which ends a frame, in bytes.
 pub const FOOTER: usize = 32;
 
-/// Whether bytes are a footer, so that a frame may end there.
+/// True if the bytes are a footer, so that a frame may end there.
 #[pyfunction]
 pub fn is_footer(data: &[u8]) -> bool {
     data.try_into().is_ok_and(|bytes: &[u8; FOOTER]| bwz::internals::footer(bytes).is_ok())
 }
 
-/// What the caller and the work know of each other.
+/// The state that the caller and the work share.
 #[derive(Default)]
 struct State {
     input: VecDeque<u8>,
-    /// No more input comes.
+    /// True if no more input comes.
     closed: bool,
-    /// Nobody wants what comes of it.
+    /// True if the result is no longer wanted.
     abandoned: bool,
-    /// The caller knows that it failed, or that it was interrupted: nothing comes any more.
+    /// True if the caller knows that the work failed or was interrupted: nothing more comes.
     over: bool,
-    /// The work waits for input.
+    /// True if the work waits for input.
     hungry: bool,
-    /// The last bytes that it took, without zeros at their end: these may be padding.
+    /// The last bytes that the work took, without zeros at their end, which may be padding.
     last: VecDeque<u8>,
-    /// As many zeros came behind them, or as many as matter.
+    /// Number of zeros behind these bytes, up to the highest number that matters.
     zeros: usize,
-    /// Blocks that it has begun and not given out.
+    /// Number of blocks that the work has begun and not yet output.
     owed: u64,
     output: VecDeque<u8>,
-    /// How many bytes of output the caller waits for.
+    /// Number of output bytes for which the caller waits.
     wanted: usize,
     end: Option<bwz::Result<Summary>>,
 }
 
 impl State {
-    /// Nothing more comes without more input.
+    /// True if nothing more comes without more input.
     fn is_idle(&self) -> bool {
         self.end.is_some() || self.over || self.hungry && self.input.is_empty() && self.owed == 0
     }
 
-    /// Ends it, the caller knowing why.
+    /// Ends the work. The caller knows why.
     fn give_up(&mut self) {
         (self.abandoned, self.over) = (true, true);
     }
 
-    /// Notes what was taken.
+    /// Records the bytes that were taken.
     fn note(&mut self, taken: &[u8]) {
         let Some(end) = taken.iter().rposition(|&byte| byte != 0).map(|last| last + 1) else {
             self.zeros = FOOTER.min(self.zeros + taken.len());
@@ -71,7 +71,7 @@ impl State {
         self.zeros = FOOTER.min(taken.len() - end);
     }
 
-    /// What was taken so far ends where a frame does, or in padding behind one.
+    /// True if the bytes taken so far end at the end of a frame, or in padding behind one.
     fn is_at_end(&self) -> bool {
         let last: Vec<u8> = self.last.iter().copied().collect();
         self.is_idle() && is_footer(&last)
@@ -80,12 +80,12 @@ impl State {
 
 type Work = fn(Exchange, Exchange, &Options) -> bwz::Result<Summary>;
 
-/// A piece of work on a thread, and what goes in and out; the process that has the thread.
+/// Work on another thread with its input and output, and the id of the process that has the thread.
 #[derive(Clone)]
 struct Exchange(Arc<(Mutex<State>, Condvar)>, u32);
 
 impl Exchange {
-    /// Fails in a process that was forked off: the thread has stayed behind.
+    /// Fails in a forked process, since the thread has stayed behind.
     fn check_process(&self) -> PyResult<()> {
         if self.1 != process::id() {
             let said = "it belongs to the process that made it: make one in this process";
@@ -94,7 +94,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// Nobody wants what comes of it.
+    /// Reports that the result is no longer wanted.
     fn abandon(&self) {
         if self.1 == process::id() {
             self.change(|state| state.abandoned = true);
@@ -105,13 +105,13 @@ impl Exchange {
         self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the state and says so.
+    /// Changes the state and wakes the threads that wait.
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.lock());
         self.0.1.notify_all();
     }
 
-    /// Waits until `is_so`, for a time at most; changes the state then.
+    /// Waits until `is_so` holds, up to a time limit, and then changes the state.
     fn wait_for<T>(
         &self,
         time: Option<Duration>,
@@ -138,7 +138,7 @@ impl Exchange {
         Some(changed)
     }
 
-    /// Starts the work on a thread, whose panic ends it too.
+    /// Starts the work on a thread. A panic of the thread ends the work too.
     fn start(py: Python<'_>, options: Option<&Bound<'_, PyDict>>, work: Work) -> PyResult<Self> {
         let exchange = Exchange(Arc::default(), process::id());
         let options = watched(settings::options(py, options)?, &exchange);
@@ -152,14 +152,14 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// Gives input and takes output: when all is worked on, or there is so much.
+    /// Gives input and takes output: until all input is processed, or until there are `most` bytes.
     fn step(&self, py: Python<'_>, data: &[u8], most: usize, all: bool) -> PyResult<Vec<u8>> {
         self.check_process()?;
         self.change(|state| {
             state.input.extend(data);
             state.wanted = most;
         });
-        // Without `all`, what waits is bounded.
+        // Without `all`, the waiting input is bounded.
         let is_done = |state: &State| {
             state.is_idle() || state.output.len() >= most || !all && state.input.len() <= AHEAD
         };
@@ -177,7 +177,7 @@ impl Exchange {
         Ok(taken)
     }
 
-    /// Fails where the work has.
+    /// Fails if the work has failed.
     fn check(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = self.lock();
         match state.end.take_if(|end| end.is_err()) {
@@ -194,7 +194,7 @@ impl Exchange {
     }
 }
 
-/// Says that the work has panicked, unless it has ended.
+/// Reports that the work has panicked, unless it has ended.
 struct Ending(Exchange);
 
 impl Drop for Ending {
@@ -256,7 +256,7 @@ impl Compressor {
         Exchange::start(py, options, work).map(Compressor)
     }
 
-    /// Takes `data`; gives what is compressed by now.
+    /// Takes `data` and returns the bytes that are compressed by now.
     fn compress<'py>(
         &self,
         py: Python<'py>,
@@ -267,7 +267,7 @@ impl Compressor {
         Ok(PyBytes::new(py, &self.0.step(py, data.as_ref(), usize::MAX, false)?))
     }
 
-    /// Ends the frame; gives what is left of it.
+    /// Ends the frame and returns the rest of it.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         self.check_open()?;
         finish(&self.0, py)
@@ -290,7 +290,7 @@ impl Drop for Compressor {
     }
 }
 
-/// All that comes until the work ends.
+/// All output until the work ends.
 fn finish<'py>(exchange: &Exchange, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
     exchange.check_process()?;
     exchange.change(|state| (state.closed, state.wanted) = (true, usize::MAX));
@@ -319,7 +319,7 @@ impl Decompressor {
         Exchange::start(py, options, work).map(Decompressor)
     }
 
-    /// Takes `data`; gives all that it decompresses to, or up to `max_length` bytes of that.
+    /// Takes `data` and returns all that it decompresses to, or up to `max_length` bytes of that.
     #[pyo3(signature = (data, max_length = -1))]
     fn decompress<'py>(
         &self,
@@ -336,19 +336,19 @@ impl Decompressor {
         Ok(PyBytes::new(py, &self.0.step(py, data.as_ref(), most, true)?))
     }
 
-    /// Says that no more comes; gives what is left.
+    /// Reports the end of the input and returns the rest of the output.
     fn flush<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
         finish(&self.0, py)
     }
 
-    /// Whether what was given ends with a frame, and all of it was given back.
+    /// True if the input ends with a frame, and all of its output was returned.
     #[getter]
     fn eof(&self) -> bool {
         let state = self.0.lock();
         state.output.is_empty() && state.is_at_end()
     }
 
-    /// Whether nothing more comes without more input.
+    /// True if nothing more comes without more input.
     #[getter]
     fn needs_input(&self) -> bool {
         let state = self.0.lock();
@@ -362,8 +362,8 @@ impl Drop for Decompressor {
     }
 }
 
-/// Options whose listener counts the blocks that are under way, and ends the wait for input of work
-/// that has failed.
+/// Options whose listener counts the blocks in progress. It also ends the wait for input if the
+/// work has failed.
 fn watched(options: Options, exchange: &Exchange) -> Options {
     let there = exchange.clone();
     options.on_event(move |event| match event {

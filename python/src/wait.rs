@@ -1,9 +1,9 @@
-//! Waiting for threads, with an eye on signals.
+//! Waiting for threads while checking for signals.
 //!
-//! Python runs signal handlers on its main thread, and only while that thread asks for them. So
-//! what takes long is done on a thread of its own; the caller waits without the GIL and asks twenty
-//! times a second. When a handler raises, as Ctrl-C does, the work is told to stop and nobody waits
-//! for its end: what a thread has in hand, a block at most, it finishes unseen.
+//! Python runs signal handlers on its main thread, and only if that thread asks for them. So long
+//! work is done on a thread of its own; the caller waits without the GIL and asks twenty times a
+//! second. If a handler raises, as for Ctrl-C, the work is told to stop and the caller does not
+//! wait for its end. The thread finishes its current piece, at most one block, unseen.
 
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -12,10 +12,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// The longest time for which a signal waits.
+/// Maximum time for which a signal waits.
 pub const TICK: Duration = Duration::from_millis(50);
 
-/// Says to the threads of a piece of work that nobody wants it any more.
+/// Tells the threads of some work that its result is no longer wanted.
 #[derive(Clone, Debug, Default)]
 pub struct Stop(Arc<AtomicBool>);
 
@@ -29,7 +29,7 @@ impl Stop {
     }
 }
 
-/// Asks `poll`, which may wait for the time that it is given, until it has something.
+/// Calls `poll` until it has a result. Each call may wait for the time that it is given.
 pub fn until<T: Send>(
     py: Python<'_>,
     mut poll: impl FnMut(Duration) -> Option<T> + Send,
@@ -42,10 +42,11 @@ pub fn until<T: Send>(
     }
 }
 
-/// Does `work` on a thread of its own and waits for what it gives.
+/// Does `work` on a thread of its own and waits for its result.
 ///
 /// # Errors
-/// What a signal handler raises; `stop` is set then. `RuntimeError` where the work panicked.
+/// The exception that a signal handler raises; `stop` is then set. `RuntimeError` if the work
+/// panicked.
 pub fn on_thread<T: Send + 'static>(
     py: Python<'_>,
     stop: &Stop,

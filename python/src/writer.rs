@@ -1,4 +1,4 @@
-//! What `bwz.open` writes with: bytes in, one frame to a file or a file object, on a thread that
+//! The writer behind `bwz.open`: bytes in, one frame out to a file or a file object. A thread
 //! compresses and writes.
 
 use crate::bytes::Lent;
@@ -35,7 +35,7 @@ impl Writer {
         Ok(Writer { giver: Some(giver), output, end })
     }
 
-    /// Takes all of `data`; says how many bytes that is.
+    /// Takes all of `data`. Returns its number of bytes.
     fn write(&mut self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
         let data = Lent::of(data)?;
         let Some(giver) = &mut self.giver else {
@@ -52,7 +52,7 @@ impl Writer {
         }
     }
 
-    /// Writes all that is left and ends the frame; gives the raw and the compressed size.
+    /// Writes the rest and ends the frame. Returns the raw and the compressed size.
     fn finish(&mut self, py: Python<'_>) -> PyResult<(u64, u64)> {
         let Some(giver) = self.giver.take() else {
             return Err(PyValueError::new_err("the file is finished, or has failed before"));
@@ -71,13 +71,13 @@ impl Writer {
         }
     }
 
-    /// Whether no more can be written: it is finished, or has failed.
+    /// True if no more can be written: the frame is finished, or writing has failed.
     #[getter]
     fn has_ended(&self) -> bool {
         self.giver.is_none()
     }
 
-    /// Ends the work without what is left; an object is not called any more.
+    /// Ends the work without the rest. A file object is not called any more.
     fn abandon(&mut self, py: Python<'_>) -> PyResult<()> {
         self.output.release(py)?;
         self.giver = None;
@@ -94,7 +94,7 @@ impl Writer {
         end.ok_or_else(wait::panicked)
     }
 
-    /// Why the work has ended before it was told to.
+    /// The error for work that has ended too early.
     fn failed(&mut self, py: Python<'_>) -> PyErr {
         self.giver = None;
         match self.wait(py) {

@@ -17,8 +17,8 @@ pub struct CacheLines<T> {
 impl<T: Zero> CacheLines<T> {
     /// An array of `len` zeros, or `None` if there is no memory for it.
     pub fn zeroed(len: usize) -> Option<Self> {
-        // Not of a type with this alignment: the allocator would then clear the pages itself,
-        // before they can become huge.
+        // The elements are not of a type with this alignment: for such a type the allocator clears
+        // the pages itself, before they can become huge.
         let items: Vec<T> = allocation::zeroed(len + LINE / size_of::<T>())?;
         let start = items.as_ptr().align_offset(LINE);
         Some(CacheLines { items, start })
@@ -71,8 +71,8 @@ pub fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        // SAFETY: a prefetch reads nothing that a program can see and never faults, whatever the
-        // address; SSE is part of x86-64.
+        // SAFETY: a prefetch reads nothing that a program can see, and never faults at any address;
+        // SSE is part of x86-64.
         unsafe { _mm_prefetch::<_MM_HINT_T0>(items.as_ptr().wrapping_add(index).cast()) };
     }
     #[cfg(not(target_arch = "x86_64"))]

@@ -13,13 +13,13 @@ pub(super) const KEYED: usize = 8;
 
 /// The sum at a rare position; the value is arbitrary.
 const CHOSEN: u8 = 0x5A;
-/// The bits of the sum that decide on a common position.
+/// The bits of the sum that determine a common position.
 const COMMON: u8 = 0xFF << 3;
-/// The bits of the sum that decide on a rare position.
+/// The bits of the sum that determine a rare position.
 const RARE: u8 = 0xFF;
 
-/// Finds the common positions in these spans. `text` is that of the spans, and of the key of the
-/// last position.
+/// Finds the common positions in these spans. `text` covers the spans and the 8 bytes at the last
+/// position.
 pub(super) fn find_common(text: &[u8], common: &mut [u64]) {
     find::<false>(text, common, &mut []);
 }

@@ -17,7 +17,7 @@ const KEY: usize = 24;
 /// Distances that differ by less than this, in bytes, count as equal.
 const NEAR: usize = 64;
 
-/// At most one position in this many is compared; usually it is an eighth of that.
+/// Minimum mean distance between compared positions, in bytes. Usually it is eight times as large.
 const MOST_SAMPLED: usize = 64;
 
 /// The result of a first look at a text that is to be searched for repeats.
@@ -173,7 +173,8 @@ fn bytes_of(text: &[u8], start: usize, spans: usize) -> &[u8] {
 pub(crate) struct CommonPositions {
     /// The bits of each span.
     spans: Vec<u64>,
-    /// For each batch of spans, true if its text has changed since. Empty if nothing is known.
+    /// For each batch of spans, true if its text has changed since its bits were found. Empty if
+    /// nothing is known.
     changed: Vec<bool>,
 }
 
@@ -189,7 +190,7 @@ impl CommonPositions {
 
     /// Marks a range of the text as changed. The length of the text is unchanged.
     pub fn forget(&mut self, changed: Range<usize>) {
-        // Positions before it may have their keys in it.
+        // The 8 bytes at a position before the range may reach into it.
         let first = changed.start.saturating_sub(KEYED - 1) / BATCH_BYTES;
         let batches = self.changed.iter_mut().enumerate();
         let batches = batches.take(changed.end.div_ceil(BATCH_BYTES)).skip(first);
@@ -205,7 +206,7 @@ impl CommonPositions {
     }
 
     /// Calls `visit` with the common positions in a stretch of `text`. Each is at least `apart`
-    /// bytes, at most 64, after the last, and is followed by at least 24 bytes.
+    /// bytes (at most 64) after the last one, and is followed by at least 24 bytes.
     pub fn for_each(
         &self,
         text: &[u8],
@@ -217,7 +218,7 @@ impl CommonPositions {
         let (start, count) = spans(text, &stretch);
         let mut apart = KeptApart::by(apart);
         let mut found = [0; BATCH];
-        // The span before tells which of the first positions are too close to another, so that the
+        // The span before shows which of the first positions are too close to another one. So the
         // stretches together usually have the positions of the whole text.
         if start > 0 && count > 0 {
             self.read(text, start - SPAN, &mut found[..1]);
@@ -234,8 +235,8 @@ impl CommonPositions {
     }
 }
 
-/// The rare positions in a stretch and their hashes, of which half are kept. Writes the common
-/// positions to `common`.
+/// Finds the rare positions in a stretch and their hashes, and keeps half of them. Writes the
+/// common positions to `common`.
 fn look_at(text: &[u8], stretch: Range<usize>, common: &mut [u64]) -> Vec<(u64, u32)> {
     let most = stretch.len() / MOST_SAMPLED;
     let (start, count) = spans(text, &stretch);

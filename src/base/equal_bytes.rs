@@ -1,7 +1,7 @@
 //! Lengths of common prefixes and suffixes of two texts, for searches for repeats.
 //!
-//! 32 bytes are compared at a time, then 8, whose first difference follows from a word. If few
-//! bytes are equal, as at most positions, this takes a memory access and few instructions.
+//! 32 bytes are compared at a time, then 8 as one word, from which the first difference follows. At
+//! most positions few bytes are equal. Then this takes a memory access and few instructions.
 
 /// Bytes that are compared together.
 const PIECE: usize = 32;

@@ -28,8 +28,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The environment failed: a read, a write, or a thread that could not be started.
     Io(io::Error),
-    /// The compressed data is damaged or not in bwz's format; whoever made or moved the file must
-    /// act.
+    /// The compressed data is damaged or not in bwz's format. The party that made or moved the file
+    /// must act.
     Format {
         /// Description of the damage, for a user.
         what: Cow<'static, str>,
@@ -89,7 +89,8 @@ pub enum Bound {
 }
 
 impl Error {
-    /// The system, not a limit of bwz, has no more memory. `what_for` begins with "for" or "to".
+    /// The error of a system that has no more memory; no limit of bwz was exceeded. `what_for`
+    /// begins with "for" or "to".
     pub(crate) fn out_of_memory(what_for: &str) -> Self {
         let what = format!("there is not enough memory {what_for}");
         Error::Io(io::Error::new(io::ErrorKind::OutOfMemory, what))

@@ -1,8 +1,8 @@
-//! What several rooms use, and that knows none of them.
+//! Code that several rooms use and that uses none of them.
 //!
 //! | file | job |
 //! |---|---|
-//! | `error` | what can go wrong, by who must act |
+//! | `error` | the errors, by the party that must act |
 //! | `allocation` | memory that may be refused |
 //! | `device` | the GPUs that a caller names |
 //! | `leb128` | numbers of any size as bytes |

@@ -1,10 +1,10 @@
 //! Rows and positions of a block, in 32 bits if they fit, else in 64.
 //!
 //! Code that reads tables of them at random is written once, for any [`Row`], and compiled for both
-//! widths: a block of up to 4 GiB takes half the memory and is as fast as if there were no larger
-//! ones. A table with an entry for each row holds the entries of a large block in 40 bits, the
-//! width that FORMAT.md gives them. [`NarrowLimits`] says which blocks are narrow. The results are
-//! the same for both widths.
+//! widths. A block of up to 4 GiB takes half the memory and is as fast as if there were no larger
+//! blocks. A table with an entry for each row stores the entries of a large block in 40 bits, the
+//! width that FORMAT.md gives them. [`NarrowLimits`] defines which blocks are narrow. The results
+//! are the same for both widths.
 
 use crate::base::allocation::Zero;
 use std::fmt::Debug;

@@ -1,8 +1,8 @@
-//! What a plan lacks where a limit leaves it no room.
+//! The error of a plan that does not fit in a limit.
 
 use super::error::{Bound, Error, Result};
 
-/// A limit, and the bytes that would do.
+/// A limit that is too low, and the bytes that would be enough.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shortage {
     pub needed: u64,
@@ -11,7 +11,7 @@ pub(crate) struct Shortage {
 }
 
 impl Shortage {
-    /// The error of a block of so many bytes.
+    /// The error of a block of `block_size` bytes.
     pub fn of(self, block_size: u64) -> Error {
         self.error(format!("a block of {block_size} bytes"))
     }

@@ -1,7 +1,8 @@
 //! Dispatch between a function compiled with AVX2 and one compiled without, by the processor.
 
-/// Calls a function that is generic over a vector type: with the first type if the processor has
-/// AVX2, else with the second one. A function without a vector type is only compiled twice.
+/// Calls a function that is generic over a vector type. It is called with the first type if the
+/// processor has AVX2, and with the second one otherwise. A function without a vector type is only
+/// compiled twice.
 ///
 /// All functions that it calls must be inlined into it, so that they are compiled for both.
 macro_rules! widest {

@@ -1,28 +1,30 @@
-//! What the system lets this process have: the machine's memory, that of its cgroup, and the limits
-//! of the process itself.
+//! The memory that the system lets this process have: that of the machine, that of its cgroup, and
+//! the limits of the process itself.
 //!
-//! A limit on the address space (`ulimit -v`) or on private memory (`ulimit -d`) counts what is
-//! mapped, touched or not: each thread costs its stack of 2 MiB, and with glibc an arena of 64 MiB
-//! for what it allocates, however little that is.
+//! A limit on the address space (`ulimit -v`) or on private memory (`ulimit -d`) counts mapped
+//! bytes, touched or not. Each thread costs its stack of 2 MiB, and with glibc an arena of 64 MiB
+//! for any allocations at all.
 
 use crate::base::error::Bound;
 use std::fs;
 use std::path::Path;
 
-/// Where nothing says how much memory the machine has.
+/// Memory in bytes assumed for the machine if the system does not state it.
 const UNKNOWN_MACHINE: u64 = 4 << 30;
 
-/// What a thread's stack takes, with its guard and the stack on which signals are handled.
+/// Bytes of a thread's stack, with its guard and the stack on which signals are handled.
 const STACK: u64 = (2 << 20) + (64 << 10);
 
-/// What glibc reserves for what a thread allocates. Other allocators share what they have.
+/// Bytes that glibc reserves for the allocations of a thread. Other allocators share their memory
+/// among threads.
 const ARENA: u64 = if cfg!(all(target_os = "linux", target_env = "gnu")) { 64 << 20 } else { 0 };
 
-/// The address space that a thread takes, besides what it computes with, where nobody says
-/// otherwise.
+/// Bytes of address space that a thread takes, besides its working memory, unless the caller sets
+/// another number.
 pub(crate) const THREAD_SPACE: u64 = STACK + ARENA;
 
-/// Half of what this process can have: the machine's memory, or its cgroup's where that is less.
+/// Half of the memory that this process can have: the machine's memory, or its cgroup's if that is
+/// less.
 pub(crate) fn default_limit() -> u64 {
     let machine = fs::read_to_string("/proc/meminfo").ok();
     let machine = machine.and_then(|text| size_of("MemTotal", &text));
@@ -31,7 +33,7 @@ pub(crate) fn default_limit() -> u64 {
     machine.unwrap_or(UNKNOWN_MACHINE).min(cgroup.unwrap_or(u64::MAX)) / 2
 }
 
-/// A size of `/proc/meminfo` or `/proc/self/status`, in bytes.
+/// Reads a size in `/proc/meminfo` or `/proc/self/status`, in bytes.
 fn size_of(name: &str, text: &str) -> Option<u64> {
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -44,7 +46,8 @@ fn cgroup_limit(self_cgroup: &str, mounts: &Path) -> Option<u64> {
     self_cgroup.lines().filter_map(|line| group_limit(line, mounts)).min()
 }
 
-/// The limit of one line's cgroup: `0::PATH` is one of version 2, `N:memory:PATH` of version 1.
+/// The limit of one line's cgroup: `0::PATH` is a cgroup of version 2, `N:memory:PATH` one of
+/// version 1.
 fn group_limit(line: &str, mounts: &Path) -> Option<u64> {
     let (_, named) = line.split_once(':')?;
     let (controllers, path) = named.split_once(":/")?;
@@ -55,7 +58,7 @@ fn group_limit(line: &str, mounts: &Path) -> Option<u64> {
         }
         _ => return None,
     };
-    // In a container the group itself may be out of sight; its root then is the container's.
+    // In a container the group itself may be invisible. Its root is then the container's.
     root.join(path)
         .ancestors()
         .take_while(|dir| dir.starts_with(&root))
@@ -63,25 +66,25 @@ fn group_limit(line: &str, mounts: &Path) -> Option<u64> {
         .min()
 }
 
-/// A limit of this process, and how much of it was used when that was asked.
+/// A limit of this process, and the bytes of it that were used at the time of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Space {
     pub by: Bound,
-    /// Bytes that may be mapped.
+    /// Bytes that may be mapped in all.
     pub limit: u64,
-    /// Bytes of them that are mapped.
+    /// Bytes that are mapped.
     pub used: u64,
 }
 
 impl Space {
-    /// The limit of this process that leaves least, if there is one.
+    /// The limit of this process that leaves the least memory, if there is one.
     pub fn of_process() -> Option<Space> {
         [Bound::AddressSpace, Bound::Data].into_iter().filter_map(Space::of).min_by_key(Space::left)
     }
 
     fn of(by: Bound) -> Option<Space> {
         let limit = limit_of_process(by)?;
-        // Rounded up, so that pages more or less do not decide what is done.
+        // Rounded up, so that a few pages more or less do not change the plan.
         let used = mapped(by).unwrap_or(0).next_multiple_of(1 << 20);
         Some(Space { by, limit, used })
     }
@@ -91,7 +94,7 @@ impl Space {
     }
 }
 
-/// The soft limit, which is the one that counts.
+/// The soft limit, which is the one that the system enforces.
 #[cfg(unix)]
 fn limit_of_process(by: Bound) -> Option<u64> {
     use rustix::process::{Resource, getrlimit};
@@ -108,7 +111,7 @@ fn limit_of_process(_by: Bound) -> Option<u64> {
     None
 }
 
-/// Bytes that this process has mapped of what a limit counts.
+/// Bytes that this process has mapped and that the limit counts.
 fn mapped(by: Bound) -> Option<u64> {
     let counted = if by == Bound::Data { "VmData" } else { "VmSize" };
     size_of(counted, &fs::read_to_string("/proc/self/status").ok()?)
@@ -159,7 +162,7 @@ mod tests {
             drop(some);
             after >= before + (64 << 20)
         };
-        // Other tests give memory back meanwhile.
+        // Other tests free memory at the same time.
         assert!((0..100).any(|_| is_counted()));
     }
 }

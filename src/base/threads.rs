@@ -1,4 +1,4 @@
-//! The executor: who computes, and how work is spread over them.
+//! The executor: the threads that compute, and the distribution of work over them.
 
 use crate::base::tasks::{self, Task};
 use crossbeam_channel::Receiver;
@@ -38,7 +38,7 @@ impl Threads {
         }
     }
 
-    /// Keeps `count` threads of a pool from computing until `until` has no sender anymore.
+    /// Keeps `count` threads of a pool from computing until all senders of `until` are dropped.
     pub fn rest(&self, count: usize, until: &Receiver<Infallible>) {
         if let Threads::Pool(pool) = self {
             for until in iter::repeat_n(until.clone(), count) {
@@ -51,9 +51,9 @@ impl Threads {
     /// are done. Returns the time that it took, summed over the threads.
     ///
     /// Only a thread outside the pool may call this. A pool thread that waits for a part of its
-    /// work takes up any other work meanwhile, for example all of another block, and its own block
-    /// is then finished only after that one. Blocks that are worked on side by side would finish at
-    /// the same time, and most threads would be idle at the end.
+    /// work would do other work in the meantime, for example all of another block. Its own block
+    /// would be finished only after that one. Blocks that are worked on side by side would finish
+    /// at the same time, and most threads would be idle at the end.
     pub fn each<T: Send>(
         &self,
         items: impl IntoIterator<Item = T>,
@@ -90,8 +90,8 @@ impl Threads {
     }
 }
 
-/// Copies bytes, 1 GiB or more by up to `threads` threads (at most 8). The caller is not a thread
-/// of a pool. Most of the time goes into memory that is touched for the first time.
+/// Copies bytes. For 1 GiB or more it uses up to `threads` threads (at most 8). The caller must not
+/// be a thread of a pool. Most of the time goes into memory that is touched for the first time.
 pub(crate) fn copy(to: &mut [u8], from: &[u8], threads: usize) {
     const LARGE: usize = 1 << 30;
     const PIECE: usize = 16 << 20;
@@ -112,7 +112,7 @@ fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // If no thread can be started, the others do its share.
+            // If no thread can be started, the other threads do its share.
             if thread::Builder::new().spawn_scoped(scope, work).is_err() {
                 break;
             }

@@ -1,4 +1,4 @@
-//! Block_Header and the block as it stands in the file, FORMAT.md chapter 4.
+//! Block_Header, and a block as it is stored in the file. FORMAT.md chapter 4.
 
 use super::field_bytes::{
     checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
@@ -12,74 +12,75 @@ use std::io::{self, Read};
 
 pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
 
-/// How a block's payload holds its raw bytes.
+/// The form in which a block's payload holds its raw bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BlockKind {
     Stored,
     Bwt(Shape),
 }
 
-/// What the header of a bwt block says of its payload.
+/// The properties of a bwt block's payload that its header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// The filters that were applied before the sort, one bit each. Those of an indexed block keep
-    /// the sequences that are searched for.
+    /// The filters that were applied before the sort, one bit each. The filters of an indexed block
+    /// keep the sequences that are searched for.
     pub filters: u8,
     pub sample_rate_log: u8,
     pub coding: Coding,
-    /// An index stands between the sizes of slices and the models.
+    /// True if an index lies between the sizes of the slices and the models.
     pub indexed: bool,
-    /// Tables stand in front of all else.
+    /// True if the payload begins with tables.
     pub tables: bool,
 }
 
-/// The bits of Flags that announce an index and tables.
+/// Bits of Flags that announce an index and tables.
 const INDEXED: u8 = 8;
 const TABLES: u8 = 16;
 
-/// The filters after which a text still holds the sequences that its raw bytes hold.
+/// The filters that leave the sequences of the raw bytes in the text.
 const SEARCHABLE: u8 = filter::SEQUENCES;
 
-/// What stands in front of a block's payload.
+/// The header of a block, which lies in front of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockHeader {
     pub kind: BlockKind,
-    /// Below 2^40, as is the coded size.
+    /// Below 2^40. The coded size has the same limit.
     pub raw_size: u64,
     pub coded_size: u64,
     /// CRC-32 of the raw bytes.
     pub raw_checksum: u32,
-    /// Pos of the first raw byte in the frame's raw stream.
+    /// Position of the first raw byte in the frame's raw stream.
     pub raw_offset: u64,
     /// CRC-32 of the payload.
     pub payload_checksum: u32,
 }
 
-/// A block between the file and its decoder: checked as far as its header goes.
+/// A block between the file and its decoder. Only its header has been checked.
 #[derive(Clone, Debug)]
 pub(crate) struct CodedBlock {
     pub header: BlockHeader,
     pub payload: Vec<u8>,
-    /// What it adds to a frame of sequences that is written.
+    /// The block's contribution to a frame of sequences that is being written.
     pub sequences: Option<(sequence::Kind, Contribution)>,
-    /// Which block of the file this is, counted from 0.
+    /// Number of the block in the file, counted from 0.
     pub number: u64,
-    /// Where its header starts in the file.
+    /// Offset of its header in the file.
     pub offset: u64,
 }
 
-/// Bytes of a payload that are read before memory is taken for more, and how much that then is for
-/// each byte that has come.
+/// Bytes of a payload that are read before memory is allocated for more. After that, the buffer
+/// grows to [`AHEAD`] times the bytes that have been read.
 const FIRST: usize = 1 << 20;
 const AHEAD: usize = 64;
 
-/// Bytes of a payload for which there is room before any of them has come.
+/// Payloads up to this size, in bytes, have their memory allocated before any byte is read.
 const SMALL: u64 = 1 << 16;
 
-/// Reads a payload of `size` bytes, or as much of it as there is. Memory grows with the bytes that
-/// come. It is touched first by whoever reads into it, which may be several threads.
+/// Reads a payload of `size` bytes, or as much of it as the input has. Memory grows with the bytes
+/// that have been read. Its pages are first touched by the code that reads into it, which may be
+/// several threads.
 pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::Result<Vec<u8>> {
-    // What is small comes in one read.
+    // A small payload is read in one call.
     let small = allocation::with_capacity(size.min(SMALL) as usize);
     let mut payload = small.ok_or(io::ErrorKind::OutOfMemory)?;
     input.take(size.min(FIRST as u64)).read_to_end(&mut payload)?;
@@ -96,7 +97,7 @@ pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::R
     Ok(payload)
 }
 
-/// Reads until all of `bytes` has come or the input ends; gives how many came.
+/// Reads until `bytes` is full or the input ends. Returns the number of bytes read.
 pub(super) fn fill(input: &mut (impl Read + ?Sized), bytes: &mut [u8]) -> io::Result<usize> {
     let mut came = 0;
     while came < bytes.len() {
@@ -111,7 +112,7 @@ pub(super) fn fill(input: &mut (impl Read + ?Sized), bytes: &mut [u8]) -> io::Re
 }
 
 impl CodedBlock {
-    /// Checks the payload as it stands in the file, before anything is made of it.
+    /// Checks the checksum of the payload as it is stored in the file, before anything is decoded.
     pub fn check_payload(&self) -> Result<(), Flaw> {
         ensure(
             checksum_holds(self.header.payload_checksum, &self.payload),
@@ -119,7 +120,7 @@ impl CodedBlock {
         )
     }
 
-    /// The error of a flaw in this block.
+    /// The error for a flaw in this block.
     pub fn error(&self, flaw: Flaw) -> Error {
         flaw.at(Some(self.number), self.offset)
     }
@@ -180,7 +181,8 @@ impl BlockHeader {
     }
 }
 
-/// A large text has at least 64 samples, so that no file makes a decoder walk it in one long lane.
+/// Largest sample rate (as its logarithm) that a text of `size` bytes may have. A large text has at
+/// least 64 samples, so no file can make a decoder walk it in one long lane.
 pub(super) fn largest_sample_rate_log(size: u64) -> u8 {
     (size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
 }
@@ -226,7 +228,7 @@ mod tests {
     use super::*;
     use crate::cases;
 
-    /// An input that gives some bytes at a time, is interrupted between them, and ends early.
+    /// An input that gives a few bytes at a time, is interrupted between them, and ends early.
     struct Trickle<'a>(&'a [u8], bool);
 
     impl Read for Trickle<'_> {

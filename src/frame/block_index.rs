@@ -1,7 +1,7 @@
-//! Index, FORMAT.md chapter 10: what lets a search decode single slices of a block.
+//! Index, FORMAT.md chapter 10: lets a search decode single slices of a block.
 //!
-//! Without it, whoever wants one slice would have to read and decode all that stand before it:
-//! for its place, its checksum, and the counts of symbols above it.
+//! Without an index, a reader that needs one slice must read and decode all slices before it, to
+//! learn the offset of the slice, its checksum, and the counts of symbols above it.
 
 use super::field_bytes::{checksum_holds, ensure, put_uint, u32_at, uint_at};
 use super::slice_sizes::SliceSizes;
@@ -9,47 +9,47 @@ use super::table_form::{from_form, to_form};
 use crate::base::error::Flaw;
 use crate::bwt;
 
-/// Bytes of the text kept of each end of a block, for matches that cross into the next.
+/// Bytes of text kept from each end of a block, for matches that cross into the next block.
 pub(crate) const EDGE: usize = 128;
 
 const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have");
 
-/// The part of fixed size.
+/// The part of an index that has a fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndexHeader {
     compressed: bool,
     counts_size: u64,
     primary_index: u64,
-    /// CRC-32 of Samples as it stands in the file.
+    /// CRC-32 of Samples as they are stored in the file.
     samples_checksum: u32,
-    /// CRC-32 of [`Around`], of this header up to here, and of all that follows in Index.
+    /// CRC-32 of [`Around`], of this header up to here, and of the rest of Index.
     index_checksum: u32,
 }
 
-/// All that an index says.
+/// The contents of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndex {
     pub primary_index: u64,
     /// CRC-32 of each coded slice.
     pub slice_checksums: Vec<u32>,
-    /// The first bytes of what is searched of the block's text, and the last: [`EDGE`] of them, or
-    /// all.
+    /// The first and the last bytes of the searched part of the block's text: [`EDGE`] bytes each,
+    /// or the whole part if it is shorter.
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
     pub counts: SliceCounts,
 }
 
-/// What an index says of a slice.
+/// The facts about one slice that an index states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SliceFacts {
     /// CRC-32 of the coded slice.
     checksum: u32,
-    /// How often each byte occurs in it.
+    /// Number of occurrences of each byte in the slice.
     counts: [u32; 256],
 }
 
 impl SliceFacts {
-    /// Those of a part of the transform and its coded form.
+    /// The facts about one part of the transform and its coded form.
     pub fn of(raw: &[u8], coded: &[u8]) -> Self {
         let mut counts = [0; 256];
         bwt::count(raw, &mut counts);
@@ -57,7 +57,7 @@ impl SliceFacts {
     }
 }
 
-/// How often each byte occurs in each slice.
+/// Number of occurrences of each byte in each slice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SliceCounts {
     slices: usize,
@@ -82,13 +82,13 @@ impl BlockIndexHeader {
         })
     }
 
-    /// Size of what follows this header in the index of a text of which `searched` bytes are
-    /// searched, in so many slices.
+    /// Size of the rest of the index, behind this header, if `searched` bytes of the text are
+    /// searched and the block has `slices` slices.
     pub fn rest(&self, searched: u64, slices: usize) -> usize {
         4 * slices + 2 * edge(searched) + self.counts_size as usize
     }
 
-    /// Checks Samples as it stands in the file.
+    /// Checks Samples as they are stored in the file.
     pub fn check_samples(&self, samples: &[u8]) -> Result<(), Flaw> {
         ensure(
             checksum_holds(self.samples_checksum, samples),
@@ -101,10 +101,10 @@ fn edge(searched: u64) -> usize {
     (EDGE as u64).min(searched) as usize
 }
 
-/// What stands around an index in the file and is under its checksum.
+/// The fields around an index in the file that its checksum covers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around<'a> {
-    /// Text_Size, Side_Size and Sequence_Size, where there are any.
+    /// Text_Size, Side_Size and Sequence_Size, if the block has them.
     pub searched: &'a [u8],
     /// Slice_Count to Coded_Sizes.
     pub sizes: &'a [u8],
@@ -114,14 +114,14 @@ pub(crate) struct Around<'a> {
 /// The sizes of a block's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TextSizes {
-    /// All of it, in `1..2^40`.
+    /// Bytes of the whole text, in `1..2^40`.
     pub all: u64,
-    /// The part of it that is searched: the first bytes, or all.
+    /// Bytes of the part that is searched: a prefix of the text, or all of it.
     pub searched: u64,
 }
 
 impl BlockIndex {
-    /// The index of a block: of what is searched of its text, and its slices.
+    /// Builds the index of a block from the searched part of its text and from its slices.
     pub fn new(text: &[u8], primary_index: u64, slices: &[SliceFacts]) -> Self {
         let edge = EDGE.min(text.len());
         BlockIndex {
@@ -133,7 +133,7 @@ impl BlockIndex {
         }
     }
 
-    /// Checks what it says of the slices.
+    /// Checks that the index agrees with the slices.
     pub fn check(&self, slices: &[SliceFacts]) -> Result<(), Flaw> {
         let checksums = slices.iter().map(|slice| &slice.checksum);
         let sums_hold = cfg!(fuzzing) || checksums.eq(&self.slice_checksums);
@@ -141,14 +141,14 @@ impl BlockIndex {
         ensure(sums_hold && counts_hold, "the block's index does not match its slices")
     }
 
-    /// Checks what it says of the ends of what is searched of the block's text.
+    /// Checks that the index agrees with the ends of the searched part of the block's text.
     pub fn check_edges(&self, text: &[u8]) -> Result<(), Flaw> {
         let holds = text.starts_with(&self.head) && text.ends_with(&self.tail);
         ensure(holds, "the block's index does not match its ends")
     }
 
-    /// Index as it stands behind Samples and the sizes of slices, and before Models, all as they
-    /// stand in the file.
+    /// Index in its stored form. In the file it follows Samples and the sizes of slices, and Models
+    /// follow it. `samples` and `around` are in their stored form too.
     pub fn to_bytes(&self, samples: &[u8], around: Around) -> Vec<u8> {
         let (form, coded) = to_form(self.counts.to_bytes());
         let mut bytes = vec![0; BlockIndexHeader::SIZE];
@@ -165,7 +165,7 @@ impl BlockIndex {
         bytes
     }
 
-    /// Takes apart an index whose header stands at the front of `bytes`, which end with it.
+    /// Parses an index. `bytes` is the whole index, and `header` is parsed from its front.
     pub fn from_bytes(
         header: &BlockIndexHeader,
         bytes: &[u8],
@@ -190,7 +190,7 @@ impl BlockIndex {
         })
     }
 
-    /// Takes the index off the front of what stands behind the sizes of slices.
+    /// Takes the index off the front of `payload`, which begins behind the sizes of slices.
     pub fn take(
         payload: &mut &[u8],
         samples: &[u8],
@@ -212,7 +212,7 @@ impl BlockIndex {
 }
 
 impl Around<'_> {
-    /// The checksum of this and an index, but for the field that holds it.
+    /// The checksum of these fields and of an index, without the field that holds the checksum.
     fn checksum(&self, index: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         for part in [self.searched, self.sizes, &index[..16], &index[20..], self.models] {
@@ -223,7 +223,7 @@ impl Around<'_> {
 }
 
 impl SliceCounts {
-    /// Those of all slices.
+    /// The counts of all slices.
     fn new(slices: &[SliceFacts]) -> Self {
         let mut all = [0_u64; 256];
         for slice in slices {
@@ -235,7 +235,8 @@ impl SliceCounts {
         SliceCounts { slices: slices.len(), symbols, values }
     }
 
-    /// Which bytes occur, a bit each; then the four bytes of every count, all lowest bytes first.
+    /// The stored form: one bit for each byte value that occurs, then the four bytes of every
+    /// count, the lowest bytes of all counts first.
     fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = vec![0; 32];
         for &c in &self.symbols {
@@ -259,7 +260,7 @@ impl SliceCounts {
         Ok(SliceCounts { slices, symbols, values: (0..count).map(value).collect() })
     }
 
-    /// The symbols that occur in the block, and for each the counts of all slices.
+    /// The symbols that occur in the block, each with its counts in all slices.
     pub fn rows(&self) -> impl Iterator<Item = (u8, &[u32])> {
         self.symbols.iter().copied().zip(self.values.chunks_exact(self.slices))
     }

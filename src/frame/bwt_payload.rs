@@ -1,5 +1,5 @@
-//! The payload of a bwt block: its tables, what its filters need, samples, sizes of slices, the
-//! index if there is one, models, slices. FORMAT.md chapter 4.
+//! The payload of a bwt block, FORMAT.md chapter 4: its tables, the fields of its filters, samples,
+//! sizes of slices, the index if there is one, models, slices.
 
 use super::block_header::{BlockKind, CodedBlock, Shape, largest_sample_rate_log};
 use super::block_index::{Around, BlockIndex, TextSizes};
@@ -16,24 +16,24 @@ use crate::base::leb128;
 /// The parts of a bwt block's payload, in the order of the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct BwtPayload<'a> {
-    /// Tables as they stand in the file, where there are any.
+    /// Tables as they are stored in the file, if there are any.
     pub tables: Option<&'a [u8]>,
-    /// What the filters left of the block, and what they need to restore it; `None` where there
-    /// were none.
+    /// Size of the filtered text, and the parameters that restore the block from it. `None` if the
+    /// block has no filters.
     pub filtered: Option<FilterFields<'a>>,
-    /// Row of the suffix at every sampled pos.
+    /// Row of the suffix at every sampled position.
     pub samples: Vec<u64>,
     /// BWT bytes of each slice.
     pub raw_sizes: Vec<u32>,
-    /// What search needs, in an indexed block.
+    /// The index that search needs, if the block is indexed.
     pub index: Option<BlockIndex>,
-    /// What all slices have in common; nothing in context mixing.
+    /// The models that all slices share. Empty in context mixing.
     pub models: &'a [u8],
     /// The coded slices.
     pub slices: Vec<&'a [u8]>,
 }
 
-/// What stands in front of the payload of a block with filters.
+/// The fields in front of the payload of a block with filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FilterFields<'a> {
     /// Bytes of the text that was sorted.
@@ -72,7 +72,7 @@ impl<'a> FilterFields<'a> {
 }
 
 impl<'a> BwtPayload<'a> {
-    /// Puts the parts of a block of this coding together.
+    /// Builds the payload of a block with this coding.
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
@@ -106,10 +106,10 @@ impl<'a> BwtPayload<'a> {
         Ok(bytes)
     }
 
-    /// Takes apart the payload of a block and checks it; `None` where the block is stored.
+    /// Parses and checks the payload of a block. Returns `None` if the block is stored.
     ///
     /// # Errors
-    /// [`Error::Format`] where it is damaged.
+    /// [`Error::Format`] if the payload is damaged.
     pub fn of(block: &'a CodedBlock) -> Result<Option<(Shape, Self)>, Error> {
         let parts = block.check_payload().and_then(|()| match block.header.kind {
             BlockKind::Stored => Ok(None),
@@ -121,7 +121,7 @@ impl<'a> BwtPayload<'a> {
         parts.map_err(|flaw| block.error(flaw))
     }
 
-    /// Parameters of the filters, if there are any.
+    /// Parameters of the filters. Empty if the block has no filters.
     pub fn side(&self) -> &'a [u8] {
         self.filtered.map_or(&[], |filtered| filtered.side)
     }
@@ -131,7 +131,7 @@ impl<'a> BwtPayload<'a> {
         self.filtered.map_or(raw_size, |filtered| filtered.text_size)
     }
 
-    /// Takes apart the payload of a block of `raw_size` bytes, which is in `1..2^40`.
+    /// Parses the payload of a block of `raw_size` bytes, which is in `1..2^40`.
     pub fn from_bytes(mut payload: &'a [u8], raw_size: u64, shape: Shape) -> Result<Self, Flaw> {
         let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
         let from_filtered = payload;
@@ -167,8 +167,8 @@ impl<'a> BwtPayload<'a> {
     }
 }
 
-/// What a search reads of the sizes and Side of an indexed block, where they begin `bytes`:
-/// Text_Size, Side_Size and Sequence_Size.
+/// The part of the sizes and of Side that a search reads in an indexed block: Text_Size, Side_Size
+/// and Sequence_Size, at the front of `bytes`.
 fn searched_fields(bytes: &[u8]) -> &[u8] {
     let mut behind = bytes.get(FilterFields::SIZES..).unwrap_or_default();
     let _ = leb128::read(&mut behind);
@@ -178,11 +178,11 @@ fn searched_fields(bytes: &[u8]) -> &[u8] {
 const LONG_MODELS: Flaw = Flaw("the models of the block are longer than the block");
 
 impl Shape {
-    /// The distance of samples.
+    /// The distance between samples.
     ///
     /// # Errors
-    /// [`Error::Limit`] where that is above 1 GiB, as it may be in blocks above 128 GiB. This
-    /// library writes none.
+    /// [`Error::Limit`] if the distance is above 1 GiB, which is possible in blocks above 128 GiB.
+    /// This library writes no such blocks.
     pub fn sample_rate(self) -> Result<u32, Error> {
         let rate = 1_u64 << self.sample_rate_log;
         let allowed = 1 << 30;
@@ -193,7 +193,7 @@ impl Shape {
         Err(Error::Limit { what, needed: rate, allowed, by: Bound::SampleRate })
     }
 
-    /// How many samples a text of `size` bytes has.
+    /// Number of samples of a text of `size` bytes.
     pub fn samples(self, size: u64) -> usize {
         size.div_ceil(1 << self.sample_rate_log) as usize
     }
@@ -231,7 +231,7 @@ mod tests {
         assert!(BwtPayload::from_bytes(&bytes, 5000, other).is_err(), "other count of samples");
         let indexed = Shape { indexed: true, ..shape };
         assert!(BwtPayload::from_bytes(&bytes, 5000, indexed).is_err(), "no index");
-        // What is left of it is the last slice's.
+        // The rest belongs to the last slice.
         let last = bytes.len() - b"three".len();
         assert!(BwtPayload::from_bytes(&bytes[..last], 5000, shape).is_err(), "cut");
         let long = [&bytes[..], &[0; 3000]].concat();

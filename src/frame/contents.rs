@@ -1,8 +1,8 @@
-//! What is in a file: its frames and their blocks, as the tables at the end of each frame say, and
-//! one block as it stands there.
+//! The contents of a file: its frames and blocks, as the tables at the end of each frame list them,
+//! and reading one block by its place in the file. FORMAT.md chapters 5 to 7.
 //!
-//! Finding out costs one small read per frame at its end (Footer, Seek_Table) and one at its start;
-//! FORMAT.md chapters 5 to 7.
+//! Listing them costs two small reads per frame: one at its end (Footer, Seek_Table) and one at its
+//! start.
 
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::shortage;
@@ -21,35 +21,35 @@ use std::ops::Range;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FrameInfo {
-    /// Where it stands in the file.
+    /// Range of the frame in the file.
     pub coded: Range<u64>,
-    /// Which part of the raw stream it holds.
+    /// Range of the raw stream that the frame holds.
     pub raw: Range<u64>,
-    /// The most raw bytes that a block may have; 0 where there are no blocks.
+    /// Maximum number of raw bytes in one of its blocks; 0 if there are no blocks.
     pub block_size: u64,
-    /// How many blocks it has.
+    /// Number of its blocks.
     pub blocks: u64,
     /// CRC-32 of its raw bytes.
     pub checksum: u32,
-    /// How it is indexed, as its first block that is not stored says.
-    /// [`Archive::info`](crate::Archive::info) counts the blocks that are.
+    /// The kind of its index, as stated by its first block that is not stored.
+    /// [`Archive::info`](crate::Archive::info) counts the blocks that have one.
     pub index: Option<IndexInfo>,
-    /// Which records and residues its blocks hold, where it is searched by sequence.
+    /// Records and residues of its blocks, if the frame is searched by sequence.
     pub(crate) sequences: Option<SequencesTable>,
-    /// Its blocks have an index of sequences, but it has no such table that makes sense.
+    /// True if its blocks have an index of sequences, but the frame has no valid table Sequences.
     pub(crate) lacks_sequences: bool,
-    /// Where the table of its records stands, which is read when it is wanted.
+    /// Place of the table of its records, which is read when it is needed.
     pub(crate) records: Option<TablePlace>,
 }
 
-/// What kind of index a frame has.
+/// The kind of index that a frame has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexInfo {
-    /// The distance of the positions that are kept for [`Archive::locate`](crate::Archive::locate);
-    /// `None` where the index is for counting alone.
+    /// Distance between the positions that are kept for
+    /// [`Archive::locate`](crate::Archive::locate). `None` if the index is for counting alone.
     pub sample_rate: Option<u32>,
-    /// True if it is one of sequences; else it is one of bytes.
+    /// True if the index is one of sequences; false if it is one of bytes.
     pub of_sequences: bool,
 }
 
@@ -57,16 +57,16 @@ pub struct IndexInfo {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BlockInfo {
-    /// Where it stands in the file, its header included.
+    /// Range of the block in the file, its header included.
     pub coded: Range<u64>,
-    /// Which part of the raw stream it holds.
+    /// Range of the raw stream that the block holds.
     pub raw: Range<u64>,
-    /// Where that part starts in the raw stream of its frame.
+    /// Start of that range in the raw stream of its frame.
     raw_offset: u64,
 }
 
-/// What a file is read through by position. Readers of it are compiled once, not for each type that
-/// a caller opens.
+/// The interface through which a file is read by position. It is used as a trait object, so readers
+/// are compiled once and not for each type that a caller opens.
 pub(crate) trait ReadSeek: Read + Seek {}
 
 impl<T: Read + Seek> ReadSeek for T {}
@@ -79,15 +79,15 @@ pub(crate) struct Contents {
 }
 
 impl FrameInfo {
-    /// True if it is searched by sequence.
+    /// True if the frame is searched by sequence.
     pub(crate) fn is_by_sequence(&self) -> bool {
         self.sequences.is_some() || self.lacks_sequences
     }
 }
 
 impl Contents {
-    /// Reads the tables of all frames of `input`, from the last to the first, as far as `memory`
-    /// bytes hold them.
+    /// Reads the tables of all frames of `input`, from the last to the first, if `memory` bytes can
+    /// hold them.
     pub fn read(input: &mut dyn ReadSeek, memory: u64) -> Result<Self> {
         let mut frames = Vec::new();
         let mut blocks = 0;
@@ -112,7 +112,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// Puts a frame, whose raw ranges start at 0, behind those that are there.
+    /// Appends a frame whose raw ranges start at 0.
     fn append(&mut self, mut frame: FrameInfo, blocks: Vec<BlockInfo>) {
         let before = self.raw_size();
         let shift = |raw: Range<u64>| raw.start + before..raw.end + before;
@@ -133,7 +133,7 @@ impl Contents {
         sizes.max().unwrap_or(0)
     }
 
-    /// Fails where a range is not within the raw stream.
+    /// Fails if the range is not within the raw stream.
     pub fn check_range(&self, range: &Range<u64>) -> Result<()> {
         if range.start <= range.end && range.end <= self.raw_size() {
             return Ok(());
@@ -146,11 +146,11 @@ impl Contents {
     }
 }
 
-/// Where the frames of a file of `size` bytes end: behind its last byte that is not zero, since a
-/// frame ends in one and zeros behind the last frame are padding.
+/// The end of the last frame in a file of `size` bytes. It is behind the last byte that is not
+/// zero: a frame ends in such a byte, and zeros behind the last frame are padding.
 ///
-/// Each step is 16 times as long as the one before, up to 1 MiB: a file without padding costs a
-/// read of one byte, and long padding few reads.
+/// Each step back is 16 times as long as the one before, up to 1 MiB. A file without padding costs
+/// a read of one byte, and long padding costs few reads.
 pub(crate) fn without_padding(
     input: &mut (impl Read + Seek + ?Sized),
     size: u64,
@@ -173,7 +173,8 @@ pub(crate) fn without_padding(
     Ok(0)
 }
 
-/// The memory that tables may take, and frames and blocks whose tables are in it already.
+/// The memory that tables may take, and the number of frames and blocks whose tables already use
+/// some of it.
 #[derive(Clone, Copy)]
 pub(crate) struct TableRoom {
     pub memory: u64,
@@ -182,12 +183,13 @@ pub(crate) struct TableRoom {
 }
 
 impl TableRoom {
-    /// Checks that there is room for the tables of a frame of `count` blocks more. A sparse file of
-    /// a few KiB on disk may have very many blocks, and a small one many frames without any.
+    /// Checks that there is memory for the tables of one more frame of `count` blocks. A sparse
+    /// file of a few KiB on disk may claim very many blocks, and a small file may have many frames
+    /// without blocks.
     fn check(self, count: u64) -> Result<()> {
-        // The table as it is read and as it is kept, with a table of sequences.
+        // Bytes per block: the table as it is read and as it is kept, with a table of sequences.
         const BLOCK: u64 = 256;
-        // As it is read and as it is kept.
+        // Bytes per frame: as it is read and as it is kept.
         const FRAME: u64 = 2 * size_of::<Frame>() as u64;
         let count = self.blocks.saturating_add(count);
         let frames = self.frames.saturating_add(1);
@@ -202,10 +204,10 @@ impl TableRoom {
 /// A frame and its blocks.
 pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 
-/// Reads the frame that ends at `end`; its raw ranges start at 0.
+/// Reads the frame that ends at `end`. Its raw ranges start at 0.
 ///
 /// # Errors
-/// [`Error::Limit`] where its tables take more memory than there is room for.
+/// [`Error::Limit`] if its tables need more memory than `room` has.
 pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
     let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
@@ -215,7 +217,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         .map_err(|flaw| explain(input, flaw, footer_start))?;
     let misfit = || too_short.at(None, footer_start);
     let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
-    // Before anything that other versions may have elsewhere.
+    // The version is checked before any field whose place may differ in other versions.
     let header = FrameHeader::at(&fixed(input, start)?, start)?;
     let table_start = footer_start.checked_sub(footer.seek_table_size).ok_or_else(misfit)?;
     let first_block = start + FrameHeader::SIZE as u64;
@@ -243,14 +245,14 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     Ok((frame, blocks))
 }
 
-/// How the first of the blocks that is not stored is indexed, of a few that are looked at. A
-/// damaged header says nothing here. Also says whether that index is one of sequences.
+/// The kind of index of the first block that is not stored, among the first few blocks. A block
+/// with a damaged header is skipped. The second value is true if that index is one of sequences.
 fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<(Option<IndexInfo>, bool)> {
     const LOOKED_AT: usize = 8;
     for info in blocks.iter().take(LOOKED_AT) {
         match read_block_header(input, info) {
             Ok(BlockHeader { kind: BlockKind::Bwt(shape), .. }) => {
-                // Of a block that is larger than this can decode, it may be 2^33.
+                // In a block that is too large for this library to decode, the rate may be 2^33.
                 let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
                 let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
                 let of_sequences = shape.filters & filter::SEQUENCES != 0;
@@ -265,8 +267,8 @@ fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<(Option<
     Ok((None, false))
 }
 
-/// A missing footer means damage in a bwz file, but another version in one of such, and "not a bwz
-/// file" in any other.
+/// Explains a missing footer: damage in a bwz file, another version if the file begins as one, and
+/// "not a bwz file" otherwise.
 fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64) -> Error {
     match first_bytes(input) {
         Ok(first) if !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
@@ -277,12 +279,12 @@ fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64) -> Error {
     }
 }
 
-/// The error for a file of another version, if it begins as one does.
+/// The error for a file of another version, if the file begins as one.
 pub(crate) fn version_error(input: &mut dyn ReadSeek) -> Option<Error> {
     other_version(&first_bytes(input).ok()?, 0)
 }
 
-/// Magic and Version, or what a shorter file has.
+/// Magic and Version, or all bytes of a shorter file.
 fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     input.rewind()?;
@@ -290,14 +292,14 @@ fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
     Ok(first)
 }
 
-/// The blocks of a frame, and what its tables say of them.
+/// The blocks of a frame, and the contents of its tables.
 struct SeekTableContent {
     blocks: Vec<BlockInfo>,
     sequences: Option<SequencesTable>,
     records: Option<TablePlace>,
 }
 
-/// The blocks of the frame at `start` as its seek table has them.
+/// Reads the blocks of the frame at `start` from its seek table.
 fn read_seek_table(
     input: &mut dyn ReadSeek,
     table_start: u64,
@@ -308,7 +310,8 @@ fn read_seek_table(
     let located = |flaw: Flaw| flaw.at(None, table_start);
     let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
     let count = table.block_count();
-    // Before anything is allocated by them: the counts must fit the bytes that are there.
+    // The counts must fit the bytes that are there. This is checked before anything is allocated by
+    // them.
     let room = (table_start - start) / BlockHeader::SIZE as u64;
     let misfit = || located(Flaw("the seek table's sizes do not match the frame"));
     let tables_size = footer.seek_table_size.checked_sub(table.size()).ok_or_else(misfit)?;
@@ -328,7 +331,7 @@ fn read_seek_table(
         if found.size != tables_size {
             return Err(misfit());
         }
-        // One that makes no sense is passed by, as by a reader that does not know it.
+        // An invalid table is ignored, as by a reader that does not know its type.
         let read = |content: Vec<u8>| SequencesTable::from_bytes(&content, entries.len()).ok();
         sequences = found.content.and_then(read);
         records = found.place;
@@ -344,7 +347,7 @@ fn read_seek_table(
     Ok(SeekTableContent { blocks, sequences, records })
 }
 
-/// Checks that the blocks lie in `area` without gaps and that none is empty or too large.
+/// Checks that the blocks fill `area` without gaps and that none is empty or too large.
 fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Result<(), Flaw> {
     let flaw = Err(Flaw("the seek table's entries do not make sense"));
     let mut raw = 0;
@@ -396,7 +399,7 @@ pub(crate) fn read_block(
     Ok(CodedBlock { header, payload, sequences: None, number, offset })
 }
 
-/// How the blocks are indexed, as their headers say.
+/// Counts the blocks by the kind of index that their headers state.
 pub(crate) fn indexed_blocks(
     input: &mut dyn ReadSeek,
     blocks: &[BlockInfo],
@@ -409,7 +412,7 @@ pub(crate) fn indexed_blocks(
     Ok(indexed)
 }
 
-/// Reads the header of the block that `info` describes and checks that it is that block's.
+/// Reads the header of the block that `info` describes and checks that it belongs to that block.
 pub(crate) fn read_block_header(input: &mut dyn ReadSeek, info: &BlockInfo) -> Result<BlockHeader> {
     let offset = info.coded.start;
     let header =
@@ -422,7 +425,7 @@ pub(crate) fn read_block_header(input: &mut dyn ReadSeek, info: &BlockInfo) -> R
     Err(Flaw("the block is not the one that the seek table describes").at(None, offset))
 }
 
-/// A structure of fixed size.
+/// Reads a structure of fixed size.
 fn fixed<const N: usize>(input: &mut dyn ReadSeek, offset: u64) -> Result<[u8; N]> {
     read_at(input, offset)?.ok_or_else(|| CUT_OFF.at(None, offset))
 }

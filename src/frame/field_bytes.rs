@@ -1,4 +1,4 @@
-//! The fields that structures are made of, and their checks.
+//! The fields of structures, and their checks.
 
 use crate::base::error::Flaw;
 use crc32fast::Hasher;
@@ -17,14 +17,14 @@ pub(super) fn uint_at<const SIZE: usize>(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(wide)
 }
 
-/// Puts the low `SIZE` bytes of `value` there, of which no other is set.
+/// Puts the low `SIZE` bytes of `value` at `at`. The other bytes of `value` are 0.
 pub(super) fn put_uint<const SIZE: usize>(bytes: &mut [u8], at: usize, value: u64) {
     debug_assert!(value >> (8 * SIZE - 1) <= 1, "{value} does not fit {SIZE} bytes");
     bytes[at..at + SIZE].copy_from_slice(&value.to_le_bytes()[..SIZE]);
 }
 
-/// The `N` bytes at `offset`, or `None` where the file ends before them. Leaves `input` behind what
-/// was read.
+/// Reads the `N` bytes at `offset`, or returns `None` if the file ends before them. Leaves `input`
+/// behind the bytes that were read.
 pub(crate) fn read_at<const N: usize>(
     input: &mut (impl Read + Seek + ?Sized),
     offset: u64,
@@ -40,7 +40,7 @@ pub(super) fn ensure(holds: bool, flaw: &'static str) -> Result<(), Flaw> {
     if holds { Ok(()) } else { Err(Flaw(flaw)) }
 }
 
-/// Puts the checksum of the bytes before `at` there.
+/// Puts the checksum of the bytes before `at` at `at`.
 pub(super) fn put_checksum(bytes: &mut [u8], at: usize) {
     let checksum = crc32fast::hash(&bytes[..at]);
     bytes[at..at + 4].copy_from_slice(&checksum.to_le_bytes());
@@ -51,7 +51,8 @@ pub(super) fn ensure_checksum(bytes: &[u8], at: usize, flaw: &'static str) -> Re
     ensure(checksum_holds(u32_at(bytes, at), &bytes[..at]), flaw)
 }
 
-/// The CRC-32 of a block's raw bytes: of a very large one by all threads of the current rayon pool.
+/// The CRC-32 of a block's raw bytes. All threads of the current rayon pool share the work of a
+/// block of 1 GiB or more.
 pub(crate) fn raw_checksum(bytes: &[u8]) -> u32 {
     const LARGE: usize = 1 << 30;
     const PIECE: usize = 16 << 20;
@@ -73,13 +74,14 @@ fn checksum_of_pieces(bytes: &[u8], size: usize) -> u32 {
     all.finalize()
 }
 
-/// Whether `checksum` is that of a block's raw bytes, as [`checksum_holds`] has it.
+/// True if `checksum` is that of a block's raw bytes, or always under fuzzing (see
+/// [`checksum_holds`]).
 pub(crate) fn raw_checksum_holds(checksum: u32, bytes: &[u8]) -> bool {
     cfg!(fuzzing) || checksum == raw_checksum(bytes)
 }
 
-/// Whether `checksum` is that of `bytes`. Under fuzzing every checksum holds, so that changed bytes
-/// reach what is behind it.
+/// True if `checksum` is that of `bytes`. Under fuzzing every checksum holds, so that changed bytes
+/// reach the code behind this check.
 pub(crate) fn checksum_holds(checksum: u32, bytes: &[u8]) -> bool {
     cfg!(fuzzing) || checksum == crc32fast::hash(bytes)
 }

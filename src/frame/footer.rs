@@ -8,12 +8,12 @@ const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
 pub(crate) const NO_FOOTER: Flaw =
     Flaw("the file does not end in a bwz footer: it was cut off, or something was added");
 
-/// What a frame says after its blocks.
+/// The totals of a frame, written after its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Footer {
     pub total_raw_size: u64,
     pub frame_size: u64,
-    /// With the frame's tables, where it has any.
+    /// Size of Seek_Table with the frame's tables, if it has any.
     pub seek_table_size: u64,
     /// CRC-32 of the frame's raw stream.
     pub stream_checksum: u32,

@@ -3,20 +3,20 @@
 use super::field_bytes::{ensure, ensure_checksum, put_checksum, put_uint, uint_at};
 use crate::base::error::{Error, Flaw};
 
-/// The bytes that every compressed file begins with.
+/// The bytes with which every compressed file begins.
 pub const MAGIC: [u8; 4] = *b"\xF7bwz";
 
-/// The draft of the format, until that is frozen. All other code has it from here;
+/// The draft of the format, until the format is frozen. All other code takes the number from here.
 /// `format/FORMAT.md` and `format/decoder.py` state it themselves, as specifications do.
 pub const DRAFT: u8 = 17;
 const IS_DRAFT: u8 = 0x80;
 /// The byte Version, with the draft in its low bits.
 pub const VERSION: u8 = IS_DRAFT | DRAFT;
 
-/// What a frame says before its first block.
+/// The properties of a frame, written before its first block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHeader {
-    /// The raw size that no block is above; 0 when there are no blocks.
+    /// Maximum raw size of a block; 0 if there are no blocks.
     pub block_size: u64,
 }
 
@@ -32,7 +32,7 @@ impl FrameHeader {
         bytes
     }
 
-    /// Reads the header that stands at `offset` in the file.
+    /// Parses the header that is at `offset` in the file.
     pub fn at(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self, Error> {
         other_version(bytes, offset).map_or(Ok(()), Err)?;
         Self::from_bytes(bytes).map_err(|flaw| flaw.at(None, offset))
@@ -46,8 +46,8 @@ impl FrameHeader {
     }
 }
 
-/// The error for a frame whose first bytes, which stand at `offset`, tell that it is of another
-/// version of the format.
+/// The error for a frame of another version of the format, if its first bytes, which are at
+/// `offset`, say so.
 pub(crate) fn other_version(first: &[u8], offset: u64) -> Option<Error> {
     let version = *first.strip_prefix(&MAGIC)?.first()?;
     let by = match version {

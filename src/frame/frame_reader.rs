@@ -1,8 +1,7 @@
-//! Frames being read in order, one after the other, without seeking. FORMAT.md chapter 7.
+//! Reads frames in order, one after the other, without seeking. FORMAT.md chapter 7.
 //!
-//! Everything that structures say about each other is checked here; what is inside a payload is not
-//! looked at. Memory grows with the bytes that are really there, never with a size that a header
-//! merely claims.
+//! The reader checks that structures agree with each other. It does not look inside a payload.
+//! Memory grows with the bytes that have been read, never with a size that a header merely claims.
 
 use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, fill, read_payload};
 use super::field_bytes::ensure;
@@ -18,26 +17,26 @@ use crc32fast::Hasher;
 use std::io::{self, Read};
 use std::time::Instant;
 
-/// Gives the blocks of all frames of a file, in order.
+/// Reads the blocks of all frames of a file, in order.
 pub(crate) struct FrameReader<R> {
     input: R,
-    /// How much may come out.
+    /// Options with the limit on the size of the output.
     options: Options,
     offset: u64,
     blocks: u64,
     frames: u64,
-    /// How the blocks so far are indexed.
+    /// Numbers of blocks read so far, by their kind of index.
     indexed: IndexedBlocks,
     /// Raw bytes of the blocks so far.
     raw_size: u64,
     frame: Option<OpenFrame>,
     /// Sync_Marker was read: a block of the open frame follows.
     at_block: bool,
-    /// An error was given out: there is nothing more to give.
+    /// An error was returned: there is nothing more to read.
     failed: bool,
 }
 
-/// The frame that the reader is in, and what its blocks have added up to.
+/// The frame that is being read, and the sums over its blocks so far.
 struct OpenFrame {
     start: u64,
     block_size: u64,
@@ -67,21 +66,21 @@ impl<R: Read> FrameReader<R> {
         self.offset
     }
 
-    /// How the blocks that were read are indexed.
+    /// Numbers of blocks read so far, by their kind of index.
     pub fn indexed(&self) -> IndexedBlocks {
         self.indexed
     }
 
-    /// Which block of the file is the next one, and where its header starts, right after
+    /// Number of the next block in the file and the offset of its header. Valid right after
     /// [`FrameReader::next_block_size`].
     pub fn place(&self) -> (u64, u64) {
         (self.blocks, self.offset.saturating_sub(SYNC_MARKER.len() as u64))
     }
 
-    /// The block size of the frame that the next block is in, or `None` at the end of the file or
+    /// The block size of the frame that contains the next block. `None` at the end of the file or
     /// after an error.
     ///
-    /// Frames without blocks, and what ends a frame, are read and checked on the way.
+    /// Reads and checks frames without blocks, and ends of frames, on the way.
     pub fn next_block_size(&mut self) -> Result<Option<u64>> {
         if self.failed {
             return Ok(None);
@@ -91,7 +90,8 @@ impl<R: Read> FrameReader<R> {
         size
     }
 
-    /// The next block, unless its frame has blocks above `planned` bytes or there is none.
+    /// Reads the next block. `None` if there is no block, or if the block size of its frame is
+    /// above `planned` bytes.
     pub fn next_block(&mut self, planned: u64) -> Option<Result<CodedBlock>> {
         match self.next_block_size().transpose()? {
             Err(e) => Some(Err(e)),
@@ -147,7 +147,7 @@ impl<R: Read> FrameReader<R> {
         Ok(CodedBlock { header, payload, sequences: None, number, offset })
     }
 
-    /// Reads the next Frame_Header; false at the end of the file.
+    /// Reads the next Frame_Header. Returns false at the end of the file.
     fn open_frame(&mut self) -> Result<bool> {
         let start = self.offset;
         let mut bytes = Vec::with_capacity(FrameHeader::SIZE);
@@ -176,8 +176,8 @@ impl<R: Read> FrameReader<R> {
         Ok(true)
     }
 
-    /// Reads the padding that begins with `first`, up to the end of the file. It does not count as
-    /// read: the file ends where its last frame does.
+    /// Reads the padding that begins with `first`, up to the end of the file. Padding is not added
+    /// to the offset: the file ends where its last frame does.
     fn pass_padding(&mut self, first: &[u8]) -> Result<()> {
         let start = self.offset - first.len() as u64;
         self.offset = start;
@@ -197,7 +197,7 @@ impl<R: Read> FrameReader<R> {
         }
     }
 
-    /// Reads Seek_Table, whose marker stood at `start`, and Footer.
+    /// Reads Seek_Table, whose marker was at `start`, and Footer.
     fn close_frame(&mut self, start: u64) -> Result<()> {
         let mut bytes = [0; SeekTable::HEADER_SIZE];
         bytes[..8].copy_from_slice(&SEEK_MARKER);
@@ -219,7 +219,7 @@ impl<R: Read> FrameReader<R> {
         Ok(())
     }
 
-    /// Reads and checks the frame's tables; gives their size.
+    /// Reads and checks the frame's tables. Returns their size.
     fn pass_tables(&mut self) -> Result<u64> {
         let start = self.offset;
         let size = match tables::check(&mut self.input) {
@@ -263,7 +263,7 @@ impl OpenFrame {
         OpenFrame { start, block_size, entries: Vec::new(), raw_size: 0, stream: Hasher::new() }
     }
 
-    /// Checks that a block fits behind the ones before it, and counts it in.
+    /// Checks that a block continues the ones before it, and adds it to the sums.
     fn block(&mut self, header: BlockHeader, offset: u64) -> Result<(), Flaw> {
         ensure(self.block_size > 0, "a block in a frame that says it has none")?;
         ensure(

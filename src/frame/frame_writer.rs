@@ -1,4 +1,4 @@
-//! A frame being written, in one pass and without seeking. FORMAT.md chapter 2.
+//! Writes a frame in one pass, without seeking. FORMAT.md chapter 2.
 
 use super::block_header::{BlockHeader, CodedBlock};
 use super::footer::Footer;
@@ -14,17 +14,18 @@ use crc32fast::Hasher;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// What a writer keeps of them fits 4 GiB: 256 TiB of raw bytes at level 1.
+/// Maximum number of blocks in a frame: 256 TiB of raw bytes at level 1. The entries that a writer
+/// keeps for them fit in 4 GiB.
 const MAX_BLOCKS: usize = 1 << 28;
 
-/// Bytes that are gathered before they are written: a multiple of the usual records of tapes.
+/// Bytes that are gathered before they are written: a multiple of the usual record sizes of tapes.
 const GATHERED: usize = 60 << 10;
 
-/// Writes Frame_Header, every block as it comes, Seek_Table and Footer at the end.
+/// Writes Frame_Header, every block as it comes, and Seek_Table and Footer at the end.
 ///
-/// What is short is gathered: a tape drive, and `dd conv=sync` before it, takes each write for a
-/// record of its own and fills up a short one with zeros, which would then stand within the frame.
-/// A small frame is one write, and no frame begins with a write of its header alone.
+/// Short writes are gathered. A tape drive, and `dd conv=sync` before it, takes each write as a
+/// record of its own and fills a short one with zeros, which would then be within the frame. A
+/// small frame is one write, and no frame begins with a write of its header alone.
 pub(crate) struct FrameWriter<W> {
     output: W,
     /// Bytes that are not written yet.
@@ -33,15 +34,15 @@ pub(crate) struct FrameWriter<W> {
     raw_size: u64,
     coded_size: u64,
     stream: Hasher,
-    /// How the blocks so far are indexed.
+    /// Numbers of blocks written so far, by their kind of index.
     pub indexed: IndexedBlocks,
-    /// What the blocks of a frame of sequences add to it.
+    /// The contributions of the blocks to a frame of sequences.
     sequences: Option<(Kind, Vec<Contribution>)>,
-    /// Their records, as long as there are no more than a table lists.
+    /// The records of these blocks, until there are more than a table may list.
     records: Option<ListedSoFar>,
 }
 
-/// Records of a frame, and the bytes of their names.
+/// Records of a frame, and the total size of their names in bytes.
 #[derive(Default)]
 struct ListedSoFar {
     list: RecordList,
@@ -49,7 +50,7 @@ struct ListedSoFar {
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// Starts a frame whose largest block is of `block_size` bytes, or 0 for one without blocks.
+    /// Starts a frame whose largest block has `block_size` bytes. 0 is for a frame without blocks.
     pub fn start(output: W, block_size: u64) -> Result<Self> {
         let mut writer = FrameWriter {
             output,
@@ -66,7 +67,7 @@ impl<W: Write> FrameWriter<W> {
         Ok(writer)
     }
 
-    /// Writes the next block, whose raw offset must be where the last one ended.
+    /// Writes the next block. Its raw offset must be the end of the block before it.
     pub fn block(&mut self, block: &CodedBlock) -> Result<()> {
         debug_assert_eq!(block.header.raw_offset, self.raw_size);
         if self.entries.len() == MAX_BLOCKS {
@@ -86,8 +87,8 @@ impl<W: Write> FrameWriter<W> {
         self.put(&block.payload)
     }
 
-    /// Ends the frame; gives back the output, the frame's raw and coded size, and how its blocks
-    /// are indexed.
+    /// Ends the frame. Returns the output, the frame's raw and coded size, and the numbers of its
+    /// blocks by their kind of index.
     pub fn finish(mut self) -> Result<(W, u64, u64, IndexedBlocks)> {
         let Some((kind, blocks)) = self.sequences.take() else { return self.finish_with(&[]) };
         let sequences = SequencesTable::of(kind, blocks).to_bytes();
@@ -100,7 +101,7 @@ impl<W: Write> FrameWriter<W> {
         self.finish_with(&tables::to_bytes(&all))
     }
 
-    /// Lists the records of the block that comes next.
+    /// Adds the records of the next block to the list.
     fn list(&mut self, block: Option<Arc<BlockRecords>>) {
         let (Some(mut all), Some(block)) = (self.records.take(), block) else { return };
         all.name_bytes += block.name_bytes();
@@ -110,7 +111,8 @@ impl<W: Write> FrameWriter<W> {
         }
     }
 
-    /// The same with tables of the frame, as they stand in a file.
+    /// Ends the frame as [`finish`](Self::finish) does, with these tables of the frame in their
+    /// stored form.
     pub fn finish_with(mut self, tables: &[u8]) -> Result<(W, u64, u64, IndexedBlocks)> {
         let table = SeekTable::to_bytes(&self.entries, tables);
         self.put(&table)?;
@@ -126,13 +128,13 @@ impl<W: Write> FrameWriter<W> {
         Ok((self.output, self.raw_size, self.coded_size, self.indexed))
     }
 
-    /// Passes on what was put so far, and has the output do so too.
+    /// Writes all gathered bytes and flushes the output.
     pub fn flush(&mut self) -> io::Result<()> {
         self.write_pending()?;
         self.output.flush()
     }
 
-    /// Gathers bytes until there are [`GATHERED`] of them, and writes them then.
+    /// Gathers bytes, and writes them when there are [`GATHERED`] of them.
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.coded_size += bytes.len() as u64;
         let room = GATHERED - self.pending.len();
@@ -147,8 +149,8 @@ impl<W: Write> FrameWriter<W> {
         Ok(())
     }
 
-    /// Writes what is gathered: at the end of a block that others may follow late or never, so that
-    /// whoever is killed then loses nothing of it.
+    /// Writes the gathered bytes. Called at the end of a block if the next block may come late or
+    /// never: if the process is then killed, nothing of this block is lost.
     pub fn write_pending(&mut self) -> io::Result<()> {
         self.output.write_all(&self.pending)?;
         self.pending.clear();

@@ -1,11 +1,11 @@
-//! How many blocks are indexed, and by what.
+//! Numbers of blocks, by their kind of index.
 
 use super::block_header::{BlockKind, Shape};
 
-/// The filter that sets sequences apart, as bit 0 of Filters.
+/// The filter that separates sequences from the rest of a file, bit 0 of Filters.
 const SEQUENCES: u8 = 1;
 
-/// Numbers of blocks, by what they are indexed by.
+/// Numbers of blocks, by their kind of index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexedBlocks {
@@ -13,10 +13,10 @@ pub struct IndexedBlocks {
     pub sequences: u64,
     /// Blocks with an index of their bytes.
     pub bytes: u64,
-    /// Blocks that are stored as they are, since coding does not make them smaller: they have no
-    /// index and need none, as nothing has to be decoded to search them.
+    /// Blocks that are stored, since coding does not make them smaller. They have no index and need
+    /// none, since a search does not have to decode them.
     pub stored: u64,
-    /// Other blocks, without an index.
+    /// All other blocks: they are coded and have no index.
     pub none: u64,
 }
 

@@ -1,8 +1,8 @@
-//! Finding blocks and frame ends where the order of a frame is broken. FORMAT.md section 7.3, "A
-//! damaged file".
+//! Finds blocks and frame ends if the order of a frame is broken. FORMAT.md section 7.3, "A damaged
+//! file".
 //!
-//! The file is looked through in windows, each read once. Only a footer is read apart: its seek
-//! table may be longer than that.
+//! The file is scanned in windows, each read once. Only a footer is read on its own, since its seek
+//! table may be longer than a window.
 
 use super::block_header::{BlockHeader, SYNC_MARKER};
 use super::field_bytes::{read_at, uint_at};
@@ -13,28 +13,28 @@ use crate::base::error::Result;
 use memchr::memmem;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Bytes looked through at a time.
+/// Bytes of a scan window.
 const WINDOW: usize = 1 << 20;
 
-/// A sound structure, somewhere in a file.
+/// A valid structure, found somewhere in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Landmark {
-    /// A block whose header is sound.
+    /// A block with a valid header.
     Block { offset: u64, header: BlockHeader },
-    /// The end of a frame whose seek table's header and footer are sound; `end` is behind it.
+    /// The end of a frame whose footer and header of the seek table are valid; `end` is behind it.
     FrameEnd { footer: Footer, end: u64 },
 }
 
-/// Looks for landmarks in the front of a file; keeps the part of it that is being looked through.
+/// Finds landmarks in the front of a file. Keeps the window that is being scanned.
 pub(crate) struct Scanner {
-    /// Where it ends; payloads may be longer.
+    /// End of the scan. Payloads may go beyond it.
     end: u64,
     window: Vec<u8>,
     window_start: u64,
 }
 
 impl Scanner {
-    /// A scanner of a file up to `end`.
+    /// Creates a scanner of a file up to `end`.
     pub fn new(end: u64) -> Self {
         Scanner { end, window: Vec::new(), window_start: 0 }
     }
@@ -60,7 +60,7 @@ impl Scanner {
 
     /// The offset of the first marker of either kind at or after `from`.
     fn next_marker<R: Read + Seek>(&mut self, input: &mut R, mut from: u64) -> Result<Option<u64>> {
-        // Both markers begin so.
+        // Both markers begin with the same four bytes.
         let finder = memmem::Finder::new(&SYNC_MARKER[..4]);
         loop {
             let window = self.window_at(input, from, SYNC_MARKER.len())?;
@@ -73,12 +73,13 @@ impl Scanner {
             if window.len() < SYNC_MARKER.len() {
                 return Ok(None);
             }
-            // A marker may lie across two windows: go on with all but one of its bytes.
+            // A marker may lie across two windows: the next window begins one byte less than a
+            // marker before the end of this one.
             from += (window.len() - (SYNC_MARKER.len() - 1)) as u64;
         }
     }
 
-    /// Bytes of the file from `from` on: at least `size`, unless it ends before that.
+    /// Bytes of the file from `from` on: at least `size`, unless the file ends before that.
     fn window_at(
         &mut self,
         input: &mut (impl Read + Seek),
@@ -130,7 +131,7 @@ impl Scanner {
     }
 }
 
-/// Whether a frame goes on at `offset`.
+/// True if a marker at `offset` continues a frame.
 pub(crate) fn goes_on_at<R: Read + Seek>(input: &mut R, offset: u64) -> Result<bool> {
     Ok(matches!(read_at(input, offset)?, Some(SYNC_MARKER | SEEK_MARKER)))
 }

@@ -1,10 +1,11 @@
-//! The bytes on disk and nothing else: chapters 2 to 8 and 10 of `format/FORMAT.md`, of which each
-//! file of a structure names its own.
+//! The bytes on disk and nothing else: chapters 2 to 8 and 10 of `format/FORMAT.md`. Each file of a
+//! structure names its own chapter.
 //!
-//! A structure of fixed size is a struct with `to_bytes` above `from_bytes`; the latter checks all
-//! that can be checked without its surroundings. [`FrameWriter`] and [`FrameReader`] put structures
-//! in order and check what they say about each other; [`landmarks`] finds blocks where that order
-//! is broken. Nothing here compresses a byte.
+//! A structure of fixed size is a struct with `to_bytes` above `from_bytes`. `from_bytes` checks
+//! everything that can be checked without the rest of the file. [`FrameWriter`] and [`FrameReader`]
+//! put structures in order and check that they agree with each other. [`landmarks`] finds blocks if
+//! that order is broken. Nothing here compresses data, except that tables may be stored as zstd
+//! frames (`table_form`).
 
 mod block_header;
 mod block_index;

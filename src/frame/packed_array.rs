@@ -1,7 +1,7 @@
 //! Packed_Array, FORMAT.md section 8.1: integers in the fewest bits that hold the largest.
 //!
-//! Samples are rows, random numbers of just so many bits: no general compressor makes them smaller
-//! than this.
+//! Samples are rows: random numbers that use all of these bits. No general compressor makes them
+//! smaller than this.
 
 use super::field_bytes::ensure;
 use crate::base::error::Flaw;
@@ -9,10 +9,10 @@ use bitvec::field::BitField;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
 
-/// Bits of a value at most.
+/// Maximum width of a value, in bits.
 pub(crate) const WIDEST: u8 = 40;
 
-/// Appends `values`.
+/// Appends `values` to `out` as a packed array.
 pub(crate) fn write<T: Copy + Into<u64>>(values: &[T], out: &mut Vec<u8>) {
     let all = values.iter().fold(0, |all, &value| all | value.into());
     let width = (u64::BITS - all.leading_zeros()).max(1) as usize;
@@ -25,8 +25,9 @@ pub(crate) fn write<T: Copy + Into<u64>>(values: &[T], out: &mut Vec<u8>) {
     }
 }
 
-/// Takes `count` values off the front of `bytes`; checks that they are there before it makes room
-/// for them. Where one does not fit `T`, which is as wide as the block needs, the array is damaged.
+/// Takes `count` values off the front of `bytes`. Checks that they are there before it allocates
+/// memory for them. The array is damaged if a value does not fit `T`, which is as wide as the block
+/// needs.
 pub(crate) fn read<T: From<u32> + TryFrom<u64>>(
     bytes: &mut &[u8],
     count: usize,
@@ -49,7 +50,7 @@ fn check_width(width: u8) -> Result<(), Flaw> {
     ensure((1..=WIDEST).contains(&width), "a table of the block has an impossible width")
 }
 
-/// The size of an array of `count` values of `width` bits as it stands in the file.
+/// The stored size of an array of `count` values of `width` bits.
 pub(crate) fn size(width: u8, count: usize) -> Result<u64, Flaw> {
     check_width(width)?;
     Ok(1 + (count as u64 * u64::from(width)).div_ceil(8))

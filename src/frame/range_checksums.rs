@@ -1,17 +1,17 @@
-//! CRC-32 of any range ahead of a scan, without reading the range again for each that asks.
-//! FORMAT.md chapter 7.
+//! CRC-32 of any range ahead of a scan. No range is read again for each query. FORMAT.md chapter 7.
 //!
-//! The checksum of a range follows from those of the two prefixes that end where it starts and
-//! where it ends. Prefixes are kept for every [`CELL`] bytes, from the scan's place to the furthest
-//! end that was asked for: all of it is read once. Memory: 4 bytes per cell, which is one part in
-//! 128 of the largest payload that is asked for.
+//! The checksum of a range follows from the checksums of two prefixes: the one that ends at its
+//! start and the one that ends at its end. Prefixes are kept for every [`CELL`] bytes, from the
+//! scan's position to the furthest end of a query so far. All of these bytes are read once. Memory:
+//! 4 bytes per cell, which is 1/128 of the largest payload that a query covers.
 
 use crc32fast::Hasher;
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// Bytes between two prefixes that are kept: what each range costs at most, twice.
+/// Bytes between two kept prefixes. Each query reads up to this many bytes again, at each of its
+/// two ends.
 const CELL: usize = 512;
 
 /// Bytes read at a time.
@@ -20,16 +20,16 @@ const PIECE: usize = 128 * CELL;
 /// Checksums of the prefixes of a part of a file.
 #[derive(Default)]
 pub(crate) struct RangeChecksums {
-    /// Where the first cell starts.
+    /// Start of the first cell.
     start: u64,
-    /// For each cell, and for the one behind the last, the CRC-32 of everything before it.
+    /// The CRC-32 of everything before each cell, and of everything before the end of the last
+    /// cell.
     prefixes: VecDeque<u32>,
     buffer: Vec<u8>,
 }
 
 impl RangeChecksums {
-    /// The CRC-32 of a range that is within the file and does not start before the one asked for
-    /// last.
+    /// The CRC-32 of a range that is within the file and does not start before the previous query.
     pub fn of<R: Read + Seek>(&mut self, input: &mut R, range: Range<u64>) -> io::Result<u32> {
         self.forget_before(range.start);
         self.reach(input, range.end)?;
@@ -41,7 +41,7 @@ impl RangeChecksums {
         Ok(shifted.finalize() ^ all)
     }
 
-    /// Where the last prefix that is known ends.
+    /// End of the last known prefix.
     fn end(&self) -> u64 {
         self.start + (self.prefixes.len().saturating_sub(1) * CELL) as u64
     }
@@ -57,7 +57,7 @@ impl RangeChecksums {
         self.start += (cells * CELL) as u64;
     }
 
-    /// Reads on until the cell that `pos` is in.
+    /// Reads on up to the cell that contains `pos`.
     fn reach<R: Read + Seek>(&mut self, input: &mut R, pos: u64) -> io::Result<()> {
         while self.end() + CELL as u64 <= pos {
             let size = ((pos - self.end()) as usize).min(PIECE) / CELL * CELL;
@@ -71,7 +71,7 @@ impl RangeChecksums {
         Ok(())
     }
 
-    /// The CRC-32 of everything up to `pos`, which lies in a cell that was reached.
+    /// The CRC-32 of everything up to `pos`, which lies in a known cell.
     fn prefix<R: Read + Seek>(&mut self, input: &mut R, pos: u64) -> io::Result<u32> {
         let cell = (pos - self.start) as usize / CELL;
         let start = self.start + (cell * CELL) as u64;
@@ -86,7 +86,7 @@ impl RangeChecksums {
     }
 }
 
-/// The checksum of what has the checksum `before`, with more bytes behind it.
+/// The checksum of a prefix with the checksum `before`, followed by `bytes`.
 fn append(before: u32, bytes: &[u8]) -> u32 {
     let mut hasher = Hasher::new_with_initial(before);
     hasher.update(bytes);

@@ -1,8 +1,8 @@
-//! The table Records of a frame, FORMAT.md section 5.2: the names of its records and what a `.fai`
-//! file says of them, so that neither takes a block.
+//! The table Records of a frame, FORMAT.md section 5.2: the names of its records and the numbers of
+//! their `.fai` lines. A reader gets both without decoding a block.
 //!
-//! The numbers stand in columns, each as its difference from what the columns before it make
-//! likely, which zstd makes small.
+//! The numbers are stored in columns. Each number is stored as its difference from a prediction
+//! that is made from the columns before it; zstd makes these differences small.
 
 use super::field_bytes::ensure;
 use super::table_form::{from_form, to_form};
@@ -16,10 +16,10 @@ pub(crate) const RECORDS: u8 = 2;
 /// Maximum size of all names together, in bytes.
 const MOST_NAMES: usize = 4 << 20;
 
-/// The table takes at most one part of so many of what stands before it in the frame.
+/// The table is at most one part in `SHARE` of the bytes before it in the frame.
 const SHARE: u64 = 16;
 
-/// Maximum size of a table in plain form: the names with their ends, and six numbers a record.
+/// Maximum size of a table in plain form: the names with their ends, and six numbers per record.
 const MOST_PLAIN: usize = 1 + 6 + MOST_NAMES + MOST_LISTED * (1 + 6 * 6);
 
 /// Longest content of a table.
@@ -27,23 +27,24 @@ pub(crate) const LONGEST: u64 = 1 + MOST_PLAIN as u64;
 
 const MISFIT: Flaw = Flaw("the frame's table of records does not make sense");
 
-/// True if so many records with so many bytes of names may be listed.
+/// True if `records` records with names of `name_bytes` bytes in all may be listed.
 pub(crate) fn may_be_listed(records: usize, name_bytes: usize) -> bool {
     records <= MOST_LISTED && name_bytes <= MOST_NAMES
 }
 
-/// True if a table is not too large for a frame of so many bytes so far.
+/// True if the table is small enough for a frame that has `frame_size` bytes so far.
 pub(crate) fn fits(content: &[u8], frame_size: u64) -> bool {
     content.len() as u64 <= frame_size / SHARE
 }
 
-/// The content of the table of some records, if they can have one.
+/// The content of the table of `records`. `None` if these records cannot have a table.
 pub(crate) fn to_bytes(records: &[ListedRecord], kind: Kind) -> Option<Vec<u8>> {
     let (form, coded) = to_form(plain(records, kind)?);
     Some([&[form][..], &coded].concat())
 }
 
-/// The table in plain form; `None` if there are no records, or one has a number that is too large.
+/// The table in plain form. `None` if there are no records, or if a number of a record is too
+/// large.
 fn plain(records: &[ListedRecord], kind: Kind) -> Option<Vec<u8>> {
     let mut plain = Vec::new();
     leb128::write(records.len(), &mut plain);
@@ -72,7 +73,7 @@ fn plain(records: &[ListedRecord], kind: Kind) -> Option<Vec<u8>> {
     (!records.is_empty()).then_some(plain)
 }
 
-/// Bytes of the lines of residues of a record, their ends included, if it is regular.
+/// Bytes of a record's lines of residues, line ends included, if the record is regular.
 fn lines_size(record: &ListedRecord) -> Option<u64> {
     if record.line_bases == 0 {
         return Some(record.length);
@@ -82,20 +83,20 @@ fn lines_size(record: &ListedRecord) -> Option<u64> {
     lines.checked_mul(end)?.checked_add(record.length)
 }
 
-/// The offset at which the next header is expected. Qualities stand in lines as residues do.
+/// The expected offset of the next header. Qualities are in lines as residues are.
 fn end(record: &ListedRecord) -> Option<u64> {
     let start = record.quality_offset.unwrap_or(record.offset);
     start.checked_add(lines_size(record)?)
 }
 
-/// The offset at which the qualities are expected: behind the residues and a line of `+`.
+/// The expected offset of the qualities: behind the residues and a line of `+`.
 fn expected_quality(record: &ListedRecord) -> Option<u64> {
     let plus = 1 + record.line_width - record.line_bases;
     record.offset.checked_add(lines_size(record)?)?.checked_add(plus)
 }
 
-/// Reads the content of the table of a frame of `kind`, which takes memory for as many records as
-/// a table may have.
+/// Parses the content of the table of a frame of `kind`. Takes memory for at most as many records
+/// as a table may have.
 pub(crate) fn from_bytes(content: &[u8], kind: Kind) -> Result<Vec<ListedRecord>, Flaw> {
     let (&form, coded) = content.split_first().ok_or(MISFIT)?;
     ensure(form <= 1, MISFIT.0)?;

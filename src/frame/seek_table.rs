@@ -1,4 +1,4 @@
-//! Seek_Table, FORMAT.md chapter 5: where every block starts, raw and coded.
+//! Seek_Table, FORMAT.md chapter 5: the raw and the coded offset of every block.
 
 use super::field_bytes::{
     checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
@@ -10,7 +10,7 @@ pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF
 
 const MISFIT: Flaw = Flaw("the seek table's entries are not of the size they must have");
 
-/// Where one block starts.
+/// The offsets at which one block starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub raw_offset: u64,
@@ -32,12 +32,12 @@ impl Entry {
     }
 }
 
-/// The part of the table in front of its entries, which stay as they are in the file until they are
-/// wanted.
+/// The part of the table in front of its entries. The entries stay in the file until they are
+/// needed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SeekTable {
     compressed: bool,
-    /// Tables stand behind the entries.
+    /// True if tables follow the entries.
     pub tables: bool,
     block_count: u64,
     pub entries_size: u64,
@@ -47,7 +47,7 @@ pub(crate) struct SeekTable {
 impl SeekTable {
     pub const HEADER_SIZE: usize = 28;
 
-    /// The whole table, and `tables` behind it where there are any; `entries.len()` fits 28 bits.
+    /// The whole table, followed by `tables` if there are any. `entries.len()` fits in 28 bits.
     pub fn to_bytes(entries: &[Entry], tables: &[u8]) -> Vec<u8> {
         let (form, coded) = to_form(entries.iter().flat_map(|entry| entry.to_bytes()).collect());
         let mut header = [0; Self::HEADER_SIZE];
@@ -86,7 +86,7 @@ impl SeekTable {
         ensure(if self.compressed { coded < plain } else { coded == plain }, MISFIT.0)
     }
 
-    /// Reads the entries of a table whose size was checked.
+    /// Parses the entries of a table whose size was checked.
     pub fn entries(&self, coded: &[u8]) -> Result<Vec<Entry>, Flaw> {
         ensure(
             checksum_holds(self.entries_checksum, coded),
@@ -98,12 +98,12 @@ impl SeekTable {
         Ok(plain.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect())
     }
 
-    /// How many entries the header claims.
+    /// Number of entries that the header claims.
     pub fn block_count(&self) -> u64 {
         self.block_count
     }
 
-    /// Size in the file, without tables behind it.
+    /// Size in the file, without the tables behind it.
     pub fn size(&self) -> u64 {
         Self::HEADER_SIZE as u64 + self.entries_size
     }

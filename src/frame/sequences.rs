@@ -1,5 +1,5 @@
-//! The table Sequences of a frame, FORMAT.md section 5.1: which records and residues its blocks
-//! hold, so that a search by sequence knows those of a block without the blocks before it.
+//! The table Sequences of a frame, FORMAT.md section 5.1: the records and residues of its blocks.
+//! With it, a search by sequence knows those of a block without decoding the blocks before it.
 
 use super::field_bytes::ensure;
 use super::table_form::{from_form, to_form};
@@ -12,28 +12,29 @@ pub(crate) const SEQUENCES: u8 = 1;
 
 const MISFIT: Flaw = Flaw("the frame's table of sequences does not match its blocks");
 
-/// What a frame of sequences holds.
+/// The sequences of a frame, block by block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SequencesTable {
     pub kind: Kind,
     pub blocks: Vec<BlockSequences>,
 }
 
-/// What stands in a block, and before it.
+/// The records and residues of a block, and of the blocks before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BlockSequences {
     /// Records that begin before the block.
     pub records_before: u64,
-    /// Residues in front of the block of the record that goes on in it; 0 where one begins with it.
+    /// Residues in earlier blocks of the record that continues in this block; 0 if a record begins
+    /// with the block.
     pub continued: u64,
     /// Residues in the block.
     pub residues: u64,
-    /// State of the stream at its start.
+    /// State of the stream at the start of the block.
     pub start: LineState,
 }
 
 impl SequencesTable {
-    /// Those of blocks that add this each, in order.
+    /// Builds the table from the contributions of the blocks, in order.
     pub fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
         let mut records_before = 0;
         let mut continued = 0;
@@ -58,17 +59,18 @@ impl SequencesTable {
         [&[form][..], &coded].concat()
     }
 
-    /// The longest content of the table of a frame of so many blocks.
+    /// Maximum size of the content of the table of a frame of `blocks` blocks.
     pub fn longest(blocks: u64) -> u64 {
         1 + Self::longest_plain(blocks)
     }
 
-    /// The kind, and of each block a small number and up to four of up to six bytes.
+    /// Maximum size in plain form: the kind, and for each block a small number and up to four
+    /// numbers of up to six bytes each.
     fn longest_plain(blocks: u64) -> u64 {
         1 + (1 + 4 * 6) * blocks
     }
 
-    /// Reads the content of the table of a frame of so many blocks.
+    /// Parses the content of the table of a frame of `blocks` blocks.
     pub fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
         let (&form, coded) = content.split_first().ok_or(MISFIT)?;
         ensure(form <= 1, MISFIT.0)?;

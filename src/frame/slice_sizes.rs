@@ -5,29 +5,29 @@ use super::packed_array;
 use crate::base::error::Flaw;
 use crate::coder::Coding;
 
-/// How the coded bytes of a block are cut, and what comes out of each piece.
+/// The raw and coded sizes of a block's slices, and the size of its models.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SliceSizes {
     /// BWT bytes of each slice.
     pub raw: Vec<u32>,
-    /// 0 in context mixing.
+    /// Bytes of the models; 0 in context mixing.
     pub models: u32,
-    /// Coded bytes of each slice; without the last one, which is not written, until
-    /// [`SliceSizes::complete`].
+    /// Coded bytes of each slice. The last size is not stored, so it is missing until
+    /// [`SliceSizes::complete`] is called.
     pub coded: Vec<u32>,
 }
 
 const MISFIT: Flaw = Flaw("the sizes of the block's slices do not add up to the block");
 
-/// The mean slice has at least so many BWT bytes, so that what is kept of each slice, an index's
-/// counts of 1 KiB among it, takes less memory than the block.
+/// Minimum mean size of a slice, in BWT bytes. The fields kept for each slice, among them an
+/// index's counts of 1 KiB, then take less memory than the block.
 const LEAST_MEAN: u64 = 1 << 12;
 
-/// BWT bytes of a slice at most, however large the block is.
+/// Maximum BWT bytes of a slice in blocks of any size.
 const LARGEST: u64 = (1 << 31) - 1;
 
 impl SliceSizes {
-    /// Appends them as they stand in the file.
+    /// Appends the sizes in their stored form.
     pub fn write(&self, coding: Coding, out: &mut Vec<u8>) {
         let [raw, coded] = [&self.raw, &self.coded].map(|sizes| &sizes[..self.raw.len() - 1]);
         packed_array::write(&[self.raw.len() as u32], out);
@@ -42,7 +42,7 @@ impl SliceSizes {
         }
     }
 
-    /// Takes those of a text of `text_size` bytes off the front of `bytes`.
+    /// Takes the sizes of a text of `text_size` bytes off the front of `bytes`.
     pub fn read(bytes: &mut &[u8], coding: Coding, text_size: u64) -> Result<Self, Flaw> {
         let count = packed_array::read::<u64>(bytes, 1)?[0];
         let most = text_size.div_ceil(LEAST_MEAN);
@@ -64,14 +64,14 @@ impl SliceSizes {
         Ok(SliceSizes { raw, models, coded })
     }
 
-    /// Adds the coded size of the last slice, given that of all.
+    /// Adds the coded size of the last slice, which follows from the total `all`.
     pub fn complete(&mut self, all: u64) -> Result<(), Flaw> {
         self.coded.push(last(&self.coded, all)?);
         let fit = self.coded.iter().zip(&self.raw).all(|(coded, raw)| coded <= raw);
         ensure(fit, MISFIT.0)
     }
 
-    /// How many bytes at most a structure takes that begins with these.
+    /// Maximum number of bytes of a structure that begins with `bytes`.
     pub fn most(mut bytes: &[u8]) -> Result<u64, Flaw> {
         let count = packed_array::read::<u64>(&mut bytes, 1)?[0] as usize;
         let [one, all] = [1, count].map(|n| packed_array::size(packed_array::WIDEST, n));
@@ -79,7 +79,7 @@ impl SliceSizes {
     }
 }
 
-/// What the sizes leave of `all` for the last slice. None of them is 0.
+/// The size of the last slice: `all` without the other slices. Fails if any slice is empty.
 fn last(others: &[u32], all: u64) -> Result<u32, Flaw> {
     let sum: u64 = others.iter().map(|&size| u64::from(size)).sum();
     let last = all.checked_sub(sum).and_then(|last| u32::try_from(last).ok()).unwrap_or(0);

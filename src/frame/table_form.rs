@@ -1,15 +1,15 @@
-//! Form, FORMAT.md chapters 5 and 10: a table stands as it is, or as one zstd frame where that is
+//! Form, FORMAT.md chapters 5 and 10: a table is stored plainly, or as one zstd frame if that is
 //! smaller.
 
 use super::field_bytes::ensure;
 use crate::base::error::Flaw;
 use std::borrow::Cow;
 
-/// Such tables are small and regular: more effort makes them hardly smaller.
+/// The zstd level. These tables are small and regular, so a higher level hardly makes them smaller.
 const ZSTD_LEVEL: i32 = 6;
 
-/// Tables up to this size, which is that of the seek table of one block, are not smaller as a zstd
-/// frame. To find that out takes 5 % of the time of a file of a few KiB.
+/// Tables up to this size in bytes, which is that of the seek table of one block, are not smaller
+/// as a zstd frame. Trying it takes 5 % of the time of a file of a few KiB.
 const NEVER_SMALLER: usize = 16;
 
 /// The Form of a table, and the table in that form.
@@ -23,8 +23,8 @@ pub(super) fn to_form(plain: Vec<u8>) -> (u8, Vec<u8>) {
     }
 }
 
-/// The plain table, of at most `most` bytes where it is compressed; `misfit` says what is wrong
-/// where there is none.
+/// The plain table. A compressed table may have at most `most` bytes in plain form. `misfit` is the
+/// error for a table that cannot be decompressed.
 pub(super) fn from_form<'a>(
     compressed: bool,
     coded: &'a [u8],
@@ -34,7 +34,7 @@ pub(super) fn from_form<'a>(
     if !compressed {
         return Ok(Cow::Borrowed(coded));
     }
-    // One frame and nothing behind it: the library would take several.
+    // The table is one frame with nothing behind it. The library would accept several frames.
     let whole = zstd::zstd_safe::find_frame_compressed_size(coded) == Ok(coded.len());
     ensure(whole, misfit.0)?;
     let said = zstd::zstd_safe::get_frame_content_size(coded).ok().flatten();

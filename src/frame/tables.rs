@@ -1,21 +1,22 @@
-//! Tables, FORMAT.md section 8.2: what a block or a frame has beside what restores it, each of a
-//! type, so that readers can tell what they know.
+//! Tables, FORMAT.md section 8.2: data of a block or a frame that is not needed to restore it. Each
+//! table has a type, so that a reader can recognise the tables that it knows.
 //!
-//! A reader passes those that it does not know and may pass, and refuses a file with others as one
-//! of a later version. Tables that are passed are read in small pieces: they take no memory.
+//! A reader skips an unknown table if its type says that it may be skipped. Any other unknown table
+//! belongs to a later version of the format, and the reader refuses the file. Tables that are
+//! skipped are read in small pieces and take no memory.
 
 use super::field_bytes::{ensure, put_uint, u32_at, uint_at};
 use crate::base::error::Flaw;
 use crc32fast::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// What stands in front of all tables: the size of what follows.
+/// Bytes of Tables_Size, the size of all tables that follow it.
 pub(crate) const TABLES_SIZE: usize = 5;
 
 pub(crate) const LONG_TABLES: Flaw = Flaw("the tables are longer than the block");
 const MISFIT: Flaw = Flaw("the sizes of the tables do not add up");
 
-/// What stands in front of one table.
+/// The fields in front of one table.
 struct TableHeader {
     kind: u8,
     size: u64,
@@ -36,7 +37,7 @@ impl TableHeader {
         bytes
     }
 
-    /// Whether a reader that does not know the type must not go on.
+    /// True if a reader that does not know the type must refuse the file.
     fn must_be_known(&self) -> bool {
         self.kind >= 128
     }
@@ -48,7 +49,7 @@ impl TableHeader {
         Ok(self.check(&mut &content[..])?.map(|()| content))
     }
 
-    /// Passes the content and checks it.
+    /// Skips the content and checks it.
     fn check(&self, input: &mut (impl Read + ?Sized)) -> io::Result<Result<(), Flaw>> {
         let mut hasher = Hasher::new();
         hasher.update(&self.signed());
@@ -65,30 +66,32 @@ impl TableHeader {
     }
 }
 
-/// Reads tables, Tables_Size in front, and checks them all. Gives the size of all of it.
+/// Reads tables, beginning with Tables_Size, and checks them all. Returns the size of everything
+/// read.
 ///
 /// # Errors
-/// Of the input, which may end too early.
+/// Errors of the input, which may end too early.
 pub(crate) fn check(input: &mut (impl Read + ?Sized)) -> io::Result<Result<u64, Flaw>> {
     walk(input, |input, table| table.check(input))
 }
 
-/// The same without reading what need not be read, in a file that does not end here.
+/// Skips tables as [`check`] does, but seeks over the content that need not be read. The tables
+/// must not be the end of the file.
 pub(crate) fn pass(input: &mut (impl Read + Seek + ?Sized)) -> io::Result<Result<u64, Flaw>> {
     Ok(find(input, None, None)?.map(|found| found.size))
 }
 
-/// Tables that were passed.
+/// The result of skipping tables.
 pub(crate) struct FoundTables {
-    /// That of all of it, Tables_Size included.
+    /// Size of all tables, Tables_Size included.
     pub size: u64,
-    /// The content of the table that was looked for.
+    /// The content of the table that was wanted.
     pub content: Option<Vec<u8>>,
-    /// The place of the last table of the other type that was looked for.
+    /// The place of the last table of the type that was to be placed.
     pub place: Option<TablePlace>,
 }
 
-/// Where a table stands in a file, and the size of its content.
+/// The offset of a table in a file, and the size of its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TablePlace {
     pub offset: u64,
@@ -108,8 +111,9 @@ pub(crate) fn read_table(
     header.read(input)
 }
 
-/// [`pass`], and the content of the last table of a type, which is checked; but not of one that
-/// is longer than such a table can be. Of another type, `placed`, the place alone is given.
+/// Skips tables as [`pass`] does, and finds two kinds of them. For the type in `wanted`, the
+/// content of the last such table is read and checked, unless it is longer than the maximum size
+/// given there. For the type `placed`, only the place of the last such table is returned.
 pub(crate) fn find(
     input: &mut (impl Read + Seek + ?Sized),
     wanted: Option<(u8, u64)>,
@@ -125,7 +129,7 @@ pub(crate) fn find(
             let offset = input.stream_position()? - TableHeader::SIZE as u64;
             place = Some(TablePlace { offset, size: table.size });
         }
-        // A size of 40 bits fits.
+        // A size of 40 bits fits in `i64`.
         input.seek(SeekFrom::Current(table.size as i64)).map(|_| Ok(()))
     });
     match passed {
@@ -146,7 +150,8 @@ fn walk<R: Read + ?Sized>(
         };
         let table = TableHeader::from_bytes(&fixed(input)?);
         let Some(behind) = behind.checked_sub(table.size) else { return Ok(Err(MISFIT)) };
-        // What asks for a later version must not be damage.
+        // A table of a later version is checked first, so that a damaged table is not taken for
+        // one.
         let sound = match table.must_be_known() {
             true => table.check(input)?.and(Err(Flaw::LATER_TABLE)),
             false => pass(input, &table)?,
@@ -172,7 +177,7 @@ pub(crate) fn take<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Flaw> {
     bytes.split_off(..size as usize).ok_or(LONG_TABLES)
 }
 
-/// Some tables, each a type and a content, as they stand in a file.
+/// The stored form of tables, each given as a type and a content.
 pub(crate) fn to_bytes(tables: &[(u8, &[u8])]) -> Vec<u8> {
     let mut bytes = vec![0; TABLES_SIZE];
     for &(kind, content) in tables {
@@ -194,7 +199,7 @@ mod tests {
     use super::*;
     use std::io::Cursor;
 
-    /// What is said of tables that are read from the start, and of those that are passed by.
+    /// The results of reading the tables from the start, and of skipping them.
     fn both(bytes: &[u8]) -> [Option<Result<u64, Flaw>>; 2] {
         [check(&mut &*bytes).ok(), pass(&mut Cursor::new(bytes)).ok()]
     }

@@ -1,4 +1,4 @@
-//! A size that a file merely claims allocates nothing, on any thread.
+//! A size that a file merely claims causes no allocation, on any thread.
 
 use crate::common;
 use crate::common::{cases, compressed};
@@ -6,7 +6,7 @@ use crate::watched_memory::largest_allocation;
 use std::io::Cursor;
 use std::ops::Range;
 
-/// A file with a gigabyte claimed at `at`, and the checksum behind `checked` made right again.
+/// A file that claims a gigabyte at `at`. The checksum behind `checked` is made right again.
 fn claim(mut file: Vec<u8>, at: usize, checked: Range<usize>) -> Vec<u8> {
     file[at..at + 4].copy_from_slice(&(1u32 << 30).to_le_bytes());
     let checksum = crc32fast::hash(&file[checked.clone()]);
@@ -31,7 +31,7 @@ fn a_claimed_size_allocates_nothing() {
     ];
     let options = common::options(1).threads(1).memory(64 << 20);
     for (what, file) in claims {
-        // Zeros behind the file: what is claimed would be there to read.
+        // With zeros behind the file, the claimed bytes are there to read.
         let longer = [&file[..], &vec![0; 3 << 20]].concat();
         let largest = largest_allocation(|| {
             for file in [&file, &longer] {

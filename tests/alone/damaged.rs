@@ -1,15 +1,16 @@
 //! Files damaged by someone who knows the format (`common/mutation`): nothing panics, hangs, takes
-//! much memory or is wrong. (`damage.rs` has what chance does to files.)
+//! much memory or is wrong. (`damage.rs` tests random damage.)
 //!
-//! Each case is a sound file (`sources`) with changes and, mostly, right checksums, in half of them
-//! those of the raw bytes too (`vouch`). It goes through every door of the library, and through the
-//! command. What the library accepts `decoder.py` must decode to the same bytes, and of what it
-//! rejects a sample must be rejected there too.
+//! Each case is a sound file (`sources`) with changes. Mostly its checksums are made right again,
+//! in half of the cases those of the raw bytes too (`vouch`). It goes through every entry point of
+//! the library, and through the command. `decoder.py` must decode an accepted file to the same
+//! bytes. It must also reject a sample of the rejected files.
 //!
-//! A short run is part of the tests. A long one, best in release: `BWZ_DAMAGED=100000 cargo test
-//! --release --test alone damaged -- --nocapture`, with a twentieth of it through the command.
-//! `BWZ_DAMAGED_SEED=7000` starts from another seed. A failure names its seed; `BWZ_DAMAGED=1
-//! BWZ_DAMAGED_SEED=` that seed repeats it, and writes the file to the folder of temporary files.
+//! A short run is part of the tests. A long one, best in release:
+//! `BWZ_DAMAGED=100000 cargo test --release --test alone damaged -- --nocapture`;
+//! a twentieth of its files goes through the command. `BWZ_DAMAGED_SEED=7000` starts from another
+//! seed. A failure names its seed. `BWZ_DAMAGED=1 BWZ_DAMAGED_SEED=` with that seed repeats it, and
+//! writes the file to the folder of temporary files.
 
 #[cfg(all(feature = "cli", unix))]
 mod command;
@@ -38,15 +39,14 @@ const SHORT: u64 = 3_000;
 #[cfg(all(feature = "cli", unix))]
 const SHORT_COMMANDS: u64 = 60;
 
-/// No case takes more memory than what it was allowed, 64 MiB, and what it gives out, several
-/// times.
+/// Maximum memory of a case, in bytes: several times the allowed 64 MiB and the output.
 const MOST_MEMORY: usize = 256 << 20;
 
 fn number(name: &str) -> Option<u64> {
     std::env::var(name).ok().map(|value| value.parse().expect(name))
 }
 
-/// The seeds of this run, of a short one so many.
+/// The seeds of this run. A short run has `short` of them.
 fn seeds(short: u64, share: u64) -> std::ops::Range<u64> {
     let first = number("BWZ_DAMAGED_SEED").unwrap_or(0);
     first..first + number("BWZ_DAMAGED").map_or(short, |count| count.div_ceil(share))

@@ -1,8 +1,8 @@
-//! Texts made to take long: none takes much more time for a byte than ordinary text does.
+//! Texts made to be slow: none takes much more time per byte than ordinary text.
 //!
-//! What counts is the processor's time of this process, as a ratio: it means the same on a fast
-//! machine, a slow one, and one that does much else. In a test program of its own, whose tests come
-//! one after another.
+//! The measure is a ratio of processor times of this process. It means the same on a fast machine,
+//! a slow one and a busy one. The tests are in a test program of their own and run one after
+//! another.
 
 #![cfg(unix)]
 
@@ -10,13 +10,13 @@ use crate::common::{cases, options};
 use bwz::Options;
 use std::mem::MaybeUninit;
 
-/// How much longer a byte of a hostile text may take than one of ordinary text.
+/// Maximum time per byte of a hostile text, as a multiple of the time for ordinary text.
 const MOST: f64 = 5.0;
 
-/// Seconds that the threads of this process have computed.
+/// Seconds of processor time that the threads of this process have used.
 fn processor_time() -> f64 {
     let mut time = MaybeUninit::<libc::timespec>::zeroed();
-    // SAFETY: the clock is one that every Unix has, and there is room for what it says.
+    // SAFETY: every Unix has this clock, and there is room for its value.
     let time = unsafe {
         assert_eq!(libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr()), 0);
         time.assume_init()
@@ -24,7 +24,7 @@ fn processor_time() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// Nanoseconds a byte to compress it, the best of some tries.
+/// Nanoseconds per byte to compress `text`, the best of some tries.
 fn cost(text: &[u8], options: &Options, tries: usize) -> f64 {
     let once = |_| {
         let from = processor_time();
@@ -34,7 +34,7 @@ fn cost(text: &[u8], options: &Options, tries: usize) -> f64 {
     (0..tries).map(once).fold(f64::MAX, f64::min) * 1e9 / text.len() as f64
 }
 
-/// Compresses each text, and ordinary text of `size` bytes.
+/// Compresses each text, and ordinary text of `size` bytes, and compares their costs.
 fn assert_none_takes_long(size: usize, options: &Options, texts: Vec<(String, Vec<u8>)>) {
     let _alone = crate::alone();
     let ordinary = cost(&cases::text(size), options, 3);
@@ -60,7 +60,7 @@ fn no_shape_takes_long() {
     assert_none_takes_long(SIZE, &options(4 << 20).threads(1), texts);
 }
 
-/// This would be quadratic: it shows in large blocks.
+/// This would be quadratic, which shows in large blocks.
 #[test]
 fn phrases_that_end_alike_do_not_take_long() {
     const SIZE: usize = 16 << 20;
@@ -70,7 +70,7 @@ fn phrases_that_end_alike_do_not_take_long() {
     assert_none_takes_long(SIZE, &plain, text());
 }
 
-/// Texts made for one part of the compressor each.
+/// Texts that are each made for one part of the compressor.
 fn made(size: usize) -> Vec<(&'static str, Vec<u8>)> {
     let noise = cases::random(size, 256);
     let period = |n: usize| noise[..n].iter().copied().cycle().take(size).collect::<Vec<u8>>();
@@ -92,7 +92,7 @@ fn made(size: usize) -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// One byte changed in so many, at places that differ from copy to copy.
+/// Changes one byte in `every`, at positions that differ from copy to copy.
 fn parted(mut text: Vec<u8>, every: usize) -> Vec<u8> {
     let mut at = 0;
     while at < text.len() {
@@ -102,8 +102,8 @@ fn parted(mut text: Vec<u8>, every: usize) -> Vec<u8> {
     text
 }
 
-/// The same stretch again and again, 40 bytes longer each time: the copies of its parts agree far
-/// back, and not far on.
+/// One stretch again and again, 40 bytes longer each time. Copies of its parts match far backwards,
+/// but not far forwards.
 fn further(noise: &[u8], size: usize) -> Vec<u8> {
     let stretch = &noise[..80_000];
     let mut text = Vec::with_capacity(size + stretch.len());
@@ -128,9 +128,9 @@ fn distances(noise: &[u8], size: usize) -> Vec<u8> {
     text
 }
 
-/// Bytes whose weighted sums, by which content-defined positions are chosen, are all those of one.
+/// Bytes at which the weighted sums that choose content-defined positions are all equal.
 fn all_positions(noise: &[u8]) -> Vec<u8> {
-    // The weights are powers of 2, so what is 8 bytes old has left the sum.
+    // The weights are powers of 2, so a byte leaves the sum after 8 steps.
     let mut sum = 0_u8;
     let next = |byte: &u8| {
         let wanted = 0x58 | byte & 7;
@@ -141,7 +141,7 @@ fn all_positions(noise: &[u8]) -> Vec<u8> {
     noise.iter().map(next).collect()
 }
 
-/// Bytes of which every window of 8 starts a phrase, or none does.
+/// Bytes in which every window of 8 starts a phrase, or none does.
 fn by_windows(noise: &[u8], starts: bool) -> Vec<u8> {
     let mut window = 0_u64;
     let next = |byte: &u8| {
@@ -153,25 +153,25 @@ fn by_windows(noise: &[u8], starts: bool) -> Vec<u8> {
     noise.iter().map(next).collect()
 }
 
-/// As in `src/bwt/prefix_free/phrases.rs`, for phrases of 8 bytes on average.
+/// The rule of `src/bwt/prefix_free/phrases.rs`, for phrases of 8 bytes on average.
 fn starts_phrase(window: u64) -> bool {
     (window.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as u32 <= u32::MAX / 8
 }
 
-/// Every byte follows every other one: the lists of the coder are searched to their ends.
+/// Every byte follows every other one, so that the coder's lists are searched to their ends.
 fn symbols_in_turn(size: usize) -> Vec<u8> {
     (0..size as u32).map(|n| (n.wrapping_mul(n / 256 * 2 + 1) % 256) as u8).collect()
 }
 
-/// Copies of many phrases whose last 40 bytes are the same letter nearly everywhere, then the
-/// window that starts the next one: a large part of the dictionary's suffixes are equal.
+/// Copies of many phrases. The last 40 bytes of each are nearly all the same letter, followed by
+/// the window that starts the next phrase. So a large part of the dictionary's suffixes are equal.
 fn alike_endings(size: usize) -> Vec<u8> {
     let mut noise = Noise(1);
     let is_plain = |text: &[u8]| {
         let mut windows = text.windows(8).map(|w| u64::from_le_bytes(w.try_into().unwrap()));
         !windows.any(starts_phrase)
     };
-    // A window that starts phrases whatever their spacing, and two letters that make none.
+    // A window that starts phrases at any spacing, and two letters that start none.
     let window = std::iter::repeat_with(|| noise.next())
         .find(|w| (w.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) < 1 << 26)
         .unwrap()
@@ -190,8 +190,8 @@ fn alike_endings(size: usize) -> Vec<u8> {
             phrases.push(phrase);
         }
     }
-    // The second half starts with a phrase, as strings like those in the middle are what tells
-    // whether a block repeats itself.
+    // The second half starts with a phrase, since the strings in the middle of a block are the
+    // sample that tells if it repeats itself.
     let half = |_| {
         let all = (0..size / 32).flat_map(|_| &phrases[noise.next() as usize % count]);
         all.take(size / 2).copied().collect::<Vec<u8>>()

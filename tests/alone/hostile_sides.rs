@@ -1,5 +1,5 @@
-//! Inputs with very much beside their bytes: layouts of sequences, templates and columns, lists of
-//! records. None takes more memory than is allowed, whichever way its file is read.
+//! Inputs with very large side data: layouts of sequences, templates and columns, lists of records.
+//! None takes more memory than is allowed, in any way of reading its file.
 
 use crate::common::{cases, options};
 use crate::watched_memory::measured;
@@ -8,7 +8,7 @@ use std::io::Cursor;
 
 const SIZE: usize = 4 << 20;
 
-/// Bytes beside the memory that is allowed.
+/// Bytes that may be used beyond the memory limit.
 const BESIDE: u64 = 16 << 20;
 
 /// Texts of about [`SIZE`] bytes.
@@ -64,7 +64,8 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Does `work` under a limit, which may be too tight for it, and says what it took beside that.
+/// Does `work` under a limit, which may be too tight for it, and checks its memory beyond the
+/// limit.
 fn within<T>(name: &str, memory: u64, work: impl FnOnce(&Options) -> bwz::Result<T>) {
     let limited = options(1 << 20).threads(2).memory(memory);
     let (done, _, peak) = measured(|| work(&limited).map(drop));

@@ -1,6 +1,6 @@
 //! Tests that measure their whole process: its memory, its largest allocation, its time.
 //!
-//! Each of them holds [`ALONE`], so that no other runs meanwhile.
+//! Each test holds [`ALONE`], so that no other test runs at the same time.
 
 mod allocation;
 #[path = "../common/mod.rs"]
@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static ALONE: Mutex<()> = Mutex::new(());
 
-/// Waits until no other test of this program runs. One that failed does not hold up the others.
+/// Waits until no other test of this program runs. A failed test does not block the others.
 fn alone() -> MutexGuard<'static, ()> {
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Small streams are the calling thread's work alone.
+//! Small streams are processed by the calling thread alone.
 
 use bwz::{Effort, Options};
 use std::collections::BTreeSet;
@@ -29,15 +29,14 @@ fn small_streams_start_no_threads() {
     assert!(begun.is_empty(), "{begun:?}");
 }
 
-/// Numbers and names of this process's threads, but for those of tests that wait until they may
-/// run.
+/// Numbers and names of this process's threads, without those of tests that wait for their turn.
 fn threads() -> io::Result<BTreeSet<(String, String)>> {
     let mut threads = BTreeSet::new();
     let own = fs::read_to_string("/proc/thread-self/comm")?;
     for entry in fs::read_dir("/proc/self/task")? {
         let entry = entry?;
         let Ok(name) = fs::read_to_string(entry.path().join("comm")) else { continue };
-        // A thread without a name of its own has that of the one that started it.
+        // A thread without a name has the name of the thread that started it.
         if name == own || name.starts_with("bwz") {
             threads.insert((entry.file_name().to_string_lossy().into_owned(), name));
         }

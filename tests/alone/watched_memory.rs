@@ -1,4 +1,4 @@
-//! The memory that this process asks for, seen by its allocator.
+//! The memory that this process allocates, as seen by its allocator.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -46,7 +46,7 @@ unsafe impl GlobalAlloc for Watched {
 #[global_allocator]
 static ALLOCATOR: Watched = Watched;
 
-/// Result of `work`, its time, and the most bytes that it held beyond those that were held before.
+/// The result of `work`, its time, and its peak memory in bytes above the level at its start.
 pub fn measured<T>(work: impl FnOnce() -> T) -> (T, Duration, usize) {
     let started = Instant::now();
     let before = NOW.load(Relaxed);

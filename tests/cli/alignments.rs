@@ -1,5 +1,5 @@
-//! SAM of reads and of pairs, and names that stand once in an output, beside samtools where it is
-//! installed.
+//! SAM of reads and of pairs, and names that occur once in an output. Compared with samtools if it
+//! is installed.
 
 use crate::support::{Dir, has_all, is_there, stderr, stdout};
 
@@ -33,7 +33,7 @@ fn lines(sam: &str) -> Vec<&str> {
 fn reads_have_their_qualities_and_names() {
     let dir = genome();
     for (fastq, wanted) in [
-        // The name ends with a blank or tab, and is without the number of the mate.
+        // The name ends at a blank or tab, and does not include the number of the mate.
         (
             "@q/1 x\nGGCATTACGA\n+\n0123456789\n",
             "q\t0\tc\t23\t60\t10M\t*\t0\t0\tGGCATTACGA\t0123456789\tNM:i:0\tMD:Z:10",
@@ -53,7 +53,7 @@ fn reads_have_their_qualities_and_names() {
         // A read that is its own reverse complement is found once, in either case.
         ("@p\nGGTACC\n+\n012345\n", "p\t0\te\t1\t60\t6M\t*\t0\t0\tGGTACC\t012345\tNM:i:0\tMD:Z:6"),
         ("@p\nGGTacc\n+\n012345\n", "p\t0\te\t1\t60\t6M\t*\t0\t0\tGGTacc\t012345\tNM:i:0\tMD:Z:6"),
-        // Hits that are not the primary one have no bases, and no qualities.
+        // Hits that are not primary have no bases and no qualities.
         (
             "@m\nACGTACCATT\n+\n0123456789\n",
             "m\t0\tc\t1\t3\t10M\t*\t0\t0\tACGTACCATT\t0123456789\tNM:i:0\tMD:Z:10\n\
@@ -104,7 +104,7 @@ fn a_name_stands_once_in_the_header() {
         for name in names.split(' ') {
             fasta += &format!(">{name} x\nGACGTTG\n");
         }
-        // Records without bases are no references.
+        // Records without bases are not reference sequences.
         fasta += ">a\n>a\n";
         dir.write("n", fasta.as_bytes());
         dir.bwz("-f --index n").assert().success();
@@ -159,7 +159,7 @@ fn pairs_have_their_mates() {
         ("CCTAAATGG", "GGCATTACGA", "", "83 c 45 = 23 -31, 163 c 23 = 45 31"),
         ("GGCATTACGA", "CCTAAATGG", "--max-insert 31", "99 c 23 = 45 31, 147 c 45 = 23 -31"),
         ("GGCATTACGA", "CCTAAATGG", "--max-insert 30", "97 c 23 = 45 31, 145 c 45 = 23 -31"),
-        // Of two hits that is taken which makes a pair, and the other one follows.
+        // Of two hits, the one that makes a pair is taken, and the other one follows.
         ("ACGTACCATT", "CCTAAATGG", "", "99 c 1 = 45 53, 353 d 1 c 45 0, 147 c 45 = 1 -53"),
         (
             "CGTACCATTG",
@@ -167,7 +167,7 @@ fn pairs_have_their_mates() {
             "",
             "99 c 2 = 4 12, 353 d 2 c 4 0, 147 c 4 = 2 -12, 401 d 4 c 2 0",
         ),
-        // One strand, apart from each other, in two records.
+        // Mates on one strand; mates that face away from each other; mates in two records.
         ("GGCATTACGA", "CCATTTAGG", "", "65 c 23 = 45 31, 129 c 45 = 23 -31"),
         ("TCGTAATGCC", "CCATTTAGG", "", "81 c 23 = 45 31, 161 c 45 = 23 -31"),
         ("GGCATTACGA", "TCTCTC", "", "65 c 23 c.2 5 0, 129 c.2 5 c 23 0"),
@@ -182,7 +182,7 @@ fn pairs_have_their_mates() {
         ("GGTACCG", "CCGG", "", "99 e 1 = 5 8, 147 e 5 = 1 -8"),
         ("GGTACCGG", "GGTACC", "", "65 e 1 = 1 8, 129 e 1 = 1 -8"),
         ("CCGGTACC", "GGTACC", "", "83 e 1 = 1 8, 163 e 1 = 1 -8"),
-        // A mismatch does not part them.
+        // A mismatch does not separate the mates.
         ("GGCATTACTA", "CCTAAATGG", "--max-mismatches 1", "99 c 23 = 45 31, 147 c 45 = 23 -31"),
     ] {
         assert_eq!(pair(&dir, first, second, options), wanted, "{first} {second} {options}");
@@ -302,7 +302,7 @@ fn reads_of_an_assembly_have_names_of_their_own() {
             }
         }
     }
-    // Where reads are not told apart by name, names do not matter.
+    // If reads are not told apart by name, names do not matter.
     dir.write("r", (fastq("r", bases[0]) + &fastq("r", bases[1])).as_bytes());
     dir.bwz("overlap --mem 5 r r").assert().success();
 }

@@ -1,5 +1,5 @@
-//! Nothing that is asked for is dropped in silence: options that come twice, that have no effect
-//! where they stand, or that a variable holds.
+//! No request is ignored silently: options that are repeated, that have no effect in their
+//! position, or that come from a variable.
 
 use crate::support::{Dir, has_all, stderr, stdout, text};
 
@@ -173,7 +173,7 @@ fn a_quiet_search_says_it_by_its_exit_code() {
     dir.bwz("count -q nothing damaged.bwz x.bwz").assert().code(2).stdout("");
 }
 
-/// Whether a directory keeps its files from us; root may do anything.
+/// True if a directory protects its files from us; root may do anything.
 fn is_kept(dir: &Dir) -> bool {
     dir.sh("chmod 555 d && ! rm d/x 2> /dev/null").assert().get_output().status.success()
 }

@@ -1,5 +1,5 @@
-//! Damaged input: exit code 2, words that say where, nothing left behind, and what can be saved is
-//! saved.
+//! Damaged input: exit code 2, a message that names the place, no files left behind, and all
+//! undamaged data saved.
 
 use crate::support::{Dir, has_all, noise, stderr, stdout, text};
 

@@ -1,4 +1,5 @@
-//! Standard descriptors that are closed when the command starts, or open the wrong way.
+//! Standard descriptors that are closed at the start of the command, or open in the wrong
+//! direction.
 
 use crate::support::{Dir, has_all, stderr, text};
 
@@ -80,7 +81,7 @@ fn who_does_not_use_them_does_not_care() {
     assert_eq!(dir.read("back"), text(5000));
 }
 
-/// Python's subprocess.DEVNULL and daemon(3) open it so.
+/// Python's subprocess.DEVNULL and daemon(3) open it in this way.
 #[test]
 fn the_null_device_for_both_ways_is_open() {
     let dir = dir();

@@ -1,4 +1,5 @@
-//! Devices: what is built in and there, choosing one, and what is said of where blocks were sorted.
+//! Devices: which are built in and present, choosing one, and the report of where blocks were
+//! sorted.
 
 use crate::support::{Dir, has_all, stderr, stdout, text};
 use serde_json::Value;
@@ -46,7 +47,7 @@ fn a_gpu_that_is_not_there_is_a_warning_or_an_error() {
 fn a_search_on_a_gpu_that_is_not_there_is_a_warning_or_trouble() {
     let dir = Dir::with(&text(1_000_000));
     dir.bwz("--index x").assert().success();
-    // So many that the block does not stay on disk, where no GPU searches.
+    // The block is too long to stay on disk, in which case no GPU would search it.
     dir.write("lines", &b"99\n1 2\n".repeat(50_000));
     let expected = stdout(dir.bwz("count -f lines x.bwz").assert().success().stderr(""));
     let asked = dir.bwz("count -f lines --device cuda:99 x.bwz").assert();
@@ -83,7 +84,7 @@ fn twice_verbose_has_a_line_per_block() {
     assert_eq!(said.lines().count(), 4, "{said}");
 }
 
-/// The trace is read as JSON, and every block has its steps within the time of the run.
+/// The trace is valid JSON, and every block has its steps within the time of the run.
 #[test]
 fn a_trace_has_each_step_of_each_block() {
     let dir = Dir::with(&text(3_000_000));

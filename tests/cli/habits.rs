@@ -1,4 +1,4 @@
-//! What those expect who come from bzip2, gzip, xz and zstd.
+//! The behaviour that users of bzip2, gzip, xz and zstd expect.
 
 use crate::support::{BWZ, Dir, has_all, is_there, noise, stderr, stdout, text};
 use std::fs::{self, File};
@@ -100,7 +100,7 @@ fn an_empty_name_does_not_stop_the_others() {
     dir.bwz("cat").args(["x.bwz", "", "y.bwz"]).assert().code(1).stdout("onetwo");
 }
 
-/// In the middle of a name: turn red, go to the next line, be somebody else.
+/// A name with an escape sequence that turns the text red, a line break, and a fake message.
 const RULER: &str = "a\x1b[31m\nbwz: b";
 
 #[test]
@@ -113,7 +113,7 @@ fn names_cannot_rule_the_terminal() {
     assert!(said.contains(shown) && said.lines().count() == 1 && !said.contains('\x1b'), "{said}");
     let said = stderr(dir.bwz("").arg(format!("--{RULER}")).assert().code(1));
     assert!(said.contains(shown) && !said.contains('\x1b'), "{said}");
-    // Programs get names as they are.
+    // Programs get names unchanged.
     let coded = format!("{RULER}.bwz");
     assert!(stdout(dir.bwz("-l").arg(&coded).assert().success()).contains(&coded));
     if is_there("script") {
@@ -127,7 +127,8 @@ fn names_cannot_rule_the_terminal() {
 #[test]
 fn an_input_that_changes_is_told_of() {
     let dir = Dir::with(&noise(4_000_000));
-    // The pipe is too small for all of it, so that it cannot be done when the first bytes come out.
+    // The pipe is too small for all of the output, so the command is still running when the first
+    // bytes come out.
     let grow = "{ head -c 4 > /dev/null; echo more >> x; cat > /dev/null; }";
     for command in ["bwz -1 -c x", "bwz -1 < x"] {
         let script = format!("{command} | {grow}; exit ${{PIPESTATUS[0]}}");

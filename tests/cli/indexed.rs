@@ -1,4 +1,4 @@
-//! What was indexed is always known: by `-v`, `-l`, warnings and refusals.
+//! The kind of index is always reported: by `-v`, `-l`, warnings and refusals.
 
 use crate::support::{Dir, has_all, is_there, noise, stderr, stdout, text};
 
@@ -106,7 +106,7 @@ fn what_begins_like_sequences_and_is_none_is_said() {
     assert!(!dir.has("z"));
 }
 
-/// Programs of which inputs are made, with the names of their files.
+/// Programs that make inputs, with the suffixes of their files.
 const PROGRAMS: [(&str, &str); 5] =
     [("gzip", "gz"), ("bgzip", "bgz"), ("zstd", "zst"), ("bzip2", "bz2"), ("xz", "xz")];
 

@@ -1,7 +1,7 @@
 //! Limits that the system puts on the process: `ulimit -v` on its address space, `ulimit -d` on its
 //! private memory.
 //!
-//! Whatever the limit and the threads, a command ends with 0, or with 1 and one message. It does
+//! For any limit and number of threads, a command ends with 0, or with 1 and one message. It does
 //! the same each time.
 
 use crate::support::{Dir, has_all, noise, stderr, text};
@@ -11,7 +11,7 @@ fn blocks() -> Vec<u8> {
     [text(3_000_000), noise(2_000_000), text(3_000_000)].concat()
 }
 
-/// The exit code under a limit of so many KiB. What fails has said one thing and left nothing.
+/// The exit code under a limit in KiB. A failed command has printed one message and left no file.
 fn code(dir: &Dir, limit: &str, arguments: &str) -> i32 {
     let assert = dir.sh(&format!("ulimit {limit} && exec bwz {arguments} -f -o out")).assert();
     let output = assert.get_output().clone();
@@ -93,7 +93,7 @@ fn a_block_that_does_not_fit_says_which_limit_it_was_and_what_would_do() {
 
     has_all(&said("ulimit -v 200000 && exec bwz -T2 -d x.bwz -o y"), &["(ulimit -v); raise that"]);
     has_all(&said("ulimit -d 100000 && exec bwz -T2 -t x.bwz"), &["(ulimit -d); raise that"]);
-    // What the user allows is named where it is tighter.
+    // The user's limit is named if it is tighter.
     has_all(
         &said("ulimit -v 900000 && exec bwz -T2 -M 50M -t x.bwz"),
         &["allow that with --memory"],
@@ -106,7 +106,7 @@ fn a_block_that_does_not_fit_says_which_limit_it_was_and_what_would_do() {
 fn a_process_without_memory_to_start_with_says_so() {
     let dir = Dir::with(b"text");
     let mut said = 0;
-    // Below the first of these limits that tell, not even the program itself fits.
+    // Below the lowest limits here, not even the program itself fits.
     for limit in (4000..400_000).step_by(1000) {
         let script = format!("ulimit -v {limit} && exec bwz -T2 x");
         let output = dir.sh(&script).output().unwrap();
@@ -125,7 +125,8 @@ fn a_process_without_memory_to_start_with_says_so() {
     assert!(said > 0 && dir.names() == ["x", "x.bwz"]);
 }
 
-/// Blocks have any size, as long as there is memory for them, which is said before it is taken.
+/// Blocks may have any size for which there is memory. A lack of memory is reported before any is
+/// allocated.
 #[test]
 fn a_block_size_is_chosen_beside_the_levels() {
     let dir = Dir::with(&text(3_000_000));
@@ -147,7 +148,8 @@ fn a_block_size_is_chosen_beside_the_levels() {
     assert!(!dir.has("z"));
 }
 
-/// More threads than the machine allows are said to be fewer, and the work is done by those.
+/// A request for more threads than the machine allows gives a warning, and the work is done by
+/// fewer.
 #[test]
 fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
     let dir = Dir::with(&text(300_000));
@@ -165,7 +167,7 @@ fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
         "repeats x",
         "bench -n 1 -1 x",
     ] {
-        // A search that finds nothing ends with 1.
+        // A search without a match ends with 1.
         let run = |threads| {
             let assert = dir.bwz(&format!("{command} -T {threads}")).assert();
             assert!(assert.get_output().status.code() <= Some(1), "{command} -T {threads}");
@@ -181,7 +183,7 @@ fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
     assert_eq!(stderr(dir.bwz("-T 1024 -q -1 -k -f x").assert().success()), "");
 }
 
-/// Where the system gives a user few threads, a command takes fewer than it was asked to.
+/// If the system allows a user few threads, a command takes fewer than requested.
 #[test]
 #[cfg(target_os = "linux")]
 fn few_threads_do_what_many_were_asked_for() {
@@ -189,7 +191,7 @@ fn few_threads_do_what_many_were_asked_for() {
     dir.sh("chmod 755 . && chmod 644 x && bwz -1 --index -c x > y && chmod 644 y")
         .assert()
         .success();
-    // Root has no such limit, and the other processes of a user count too.
+    // Root has no such limit, and a user's other processes count too.
     let other = "setpriv --reuid=54321 --regid=54321 --clear-groups";
     if !dir.sh(&format!("{other} bwz --version")).assert().get_output().status.success() {
         crate::say::skip("whoever runs this cannot run the command as a user of its own");

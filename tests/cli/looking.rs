@@ -1,4 +1,4 @@
-//! Looking without decompressing all: list, cat, bench, and what is generated.
+//! Looking into files without decompressing everything: list, cat, bench, and generated files.
 
 use crate::support::{Dir, has_all, stderr, stdout, text};
 

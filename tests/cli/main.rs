@@ -1,7 +1,7 @@
-//! The command as its users meet it: real processes, files, pipes, terminals and signals. One
-//! module per theme; what fits none of them goes to `files`.
+//! The command as its users meet it: real processes, files, pipes, terminals and signals. There is
+//! one module per theme; tests without a theme go to `files`.
 //!
-//! A test that cannot run here prints `skipped:` and why.
+//! A test that cannot run here prints `skipped:` and the reason.
 
 #![cfg(all(feature = "cli", unix))]
 

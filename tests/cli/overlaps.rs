@@ -25,7 +25,7 @@ fn stdout(dir: &Dir, arguments: &str) -> String {
     String::from_utf8(done.get_output().stdout.clone()).unwrap()
 }
 
-/// The lines under each heading, in order, which mummer does not keep.
+/// The lines under each heading, sorted, since mummer does not keep an order.
 fn sorted(text: &str) -> Vec<Vec<String>> {
     let parts = text.split("> ").skip(1);
     let lines = |part: &str| {
@@ -106,7 +106,7 @@ fn overlaps_of_reads_are_printed() {
     let dir = Dir::new();
     dir.write("r.fa", b">r1\nAAACCCGT\n>r2\nCCCGTTTT\n");
     dir.write("s.fq", b"@r3 x\naaaacggg\n+\nIIIIIIII\n");
-    // r3 is the reverse complement of CCCGTTTT, as r2 is.
+    // r3 is the reverse complement of CCCGTTTT; so is r2.
     let paf = "\
 r1\t8\t3\t8\t+\tr2\t8\t0\t5\t5\t5\t255
 r1\t8\t3\t8\t-\tr3\t8\t3\t8\t5\t5\t255
@@ -154,10 +154,10 @@ fn a_gpu_that_is_not_there_is_a_warning_or_trouble() {
     }
 }
 
-/// On a machine that is busy.
+/// Maximum time for an immediate end, even on a busy machine.
 const AT_ONCE: Duration = Duration::from_secs(5);
 
-/// While it waits for a pipe, and while it works.
+/// Both while it waits for a pipe and while it works.
 #[test]
 fn an_interrupt_ends_it_at_once() {
     undo_nohup();
@@ -170,14 +170,14 @@ fn an_interrupt_ends_it_at_once() {
         let mut run = dir.process(BWZ);
         run.arg("overlap").args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::null());
         let mut child = run.spawn().unwrap();
-        // Waiting for the child closes it otherwise, and that may come before the signal.
+        // Waiting for the child would close the pipe, perhaps before the signal.
         let _open = child.stdin.take();
         thread::sleep(Duration::from_millis(500));
         send("-INT", child.id());
         let from = Instant::now();
         let status = child.wait().unwrap();
         assert!(from.elapsed() < AT_ONCE, "{arguments}: {:?}", from.elapsed());
-        // What does not wait may have been done before the signal came.
+        // A command that does not wait may have ended before the signal.
         let is_done = status.success() && !arguments.contains(" - ");
         assert!(status.code().is_none() || is_done, "{arguments}: {status}");
         assert_eq!(dir.names(), before);

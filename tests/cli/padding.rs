@@ -2,7 +2,7 @@
 
 use crate::support::{Dir, has_all, is_there, stderr, text};
 
-/// `x.bwz` with an index, and this many zeros behind it as `p.bwz`.
+/// Makes `x.bwz` with an index, and `p.bwz` with this many zeros behind the same bytes.
 fn padded(dir: &Dir, zeros: usize) {
     dir.bwz("-f --index --block 64K x").assert().success();
     dir.write("p.bwz", &[dir.read("x.bwz"), vec![0; zeros]].concat());

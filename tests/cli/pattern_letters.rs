@@ -1,9 +1,9 @@
-//! Patterns as people write them: RNA, ambiguity codes, values that begin with a dash, files of
+//! Patterns as users write them: RNA, ambiguity codes, values that begin with a dash, files of
 //! patterns with a flaw, the empty pattern.
 
 use crate::support::{Dir, has_all, stderr, stdout};
 
-/// `x.bwz`, in which sequences are searched.
+/// Makes `x.bwz`, in which sequences are searched.
 fn sequences(fasta: &str) -> Dir {
     let dir = Dir::with(fasta.as_bytes());
     dir.bwz("--index x").assert().success();
@@ -34,7 +34,7 @@ fn rna_is_found_by_dna_and_on_both_strands() {
         assert_eq!(found, [forward, reverse], "{pattern}");
     }
     assert_eq!(counts(&dir, "count --strict-letters -e GGGU -e GGGT x.bwz"), ["1", "1"]);
-    // What is its own other strand is searched once.
+    // A pattern that is its own reverse complement is searched once.
     assert_eq!(counts(&dir, "count --revcomp UAUA x.bwz").len(), 1);
 }
 

@@ -38,7 +38,7 @@ fn the_bytes_do_not_depend_on_threads_memory_or_the_way() {
     assert!(best.len() < file.len() && pipe(&dir, "-d", &best) == content);
     assert!(pipe(&dir, "-1 --best -T4", &content) == best);
     dir.bwz("-1cT2 x").assert().success().stdout(file.clone());
-    // So many threads read several blocks at once.
+    // With this many threads, several blocks are read at once.
     dir.bwz("-1cT64 x").assert().success().stdout(file);
 }
 
@@ -147,7 +147,7 @@ fn closed_pipes_end_listings_too() {
     }
 }
 
-/// Some programs give the null device for reading and writing: it is an output like any other.
+/// Some programs pass the null device for reading and writing. It is an output like any other.
 #[test]
 fn the_null_device_is_an_output() {
     let dir = Dir::with(b"text");

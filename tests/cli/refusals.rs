@@ -1,4 +1,4 @@
-//! What is refused, how that is said, and with which exit code.
+//! Refused requests: their messages and exit codes.
 
 use crate::draft_8::DRAFT_8;
 use crate::say::skip;
@@ -209,8 +209,8 @@ fn a_range_is_not_written_into_its_own_file() {
     assert_eq!(dir.read("x.bwz"), before);
 }
 
-/// A file of another draft is named as such: it is not damaged, and nothing is to be saved from it.
-/// Searches that fail are code 2, as grep's are.
+/// A file of another draft is reported as such. It is not damaged, and there is nothing to save
+/// from it. Failed searches end with code 2, as grep's do.
 #[test]
 fn a_file_of_another_draft_is_named_and_not_code_2() {
     let reads = format!("reads draft {}", bwz::internals::DRAFT);

@@ -1,5 +1,5 @@
-//! Stretches of records by region and by BED, as FASTA and FASTQ, beside samtools where it is
-//! installed; names that are no text.
+//! Stretches of records by region and by BED, as FASTA and FASTQ, and names that are not text.
+//! Compared with samtools if it is installed.
 
 use crate::support::{Dir, has_all, is_there, stderr, stdout};
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ fn genome() -> Dir {
     dir
 }
 
-/// What a region came to: standard output, standard error and the exit code.
+/// The result of a region: standard output, standard error and the exit code.
 fn extract(dir: &Dir, options: &[&str]) -> (String, String, i32) {
     let mut command = dir.bwz("extract");
     let done = command.args(options).arg("g.bwz").assert();
@@ -80,7 +80,7 @@ fn regions_that_samtools_reads_are_read_as_it_does() {
         assert_eq!(theirs.contains("Truncated"), said.contains("is cut at"), "{region}");
         assert_eq!(theirs.contains("Zero length"), said.contains("is empty"), "{region}");
     }
-    // Those that samtools refuses too, with the same code.
+    // Regions that samtools refuses too, with the same code.
     for (region, wanted) in [
         ("a:3-2", "`a:3-2` ends before it starts"),
         ("{a}:3-2", "ends before it starts"),
@@ -107,7 +107,7 @@ fn regions_that_samtools_reads_are_read_as_it_does() {
             dir.run("samtools").args(["faidx", "g", region]).assert().code(1);
         }
     }
-    // Those that it reads otherwise: a fraction is cut there, and 0 to 3 is nothing.
+    // Regions that samtools reads differently: it cuts a fraction, and reads 0 to 3 as nothing.
     has_all(&extract(&dir, &["--region", "a:1.5-3"]).1, &["is no region"]);
     let (shown, said, _) = extract(&dir, &["--region", "a:0-3"]);
     assert_eq!(shown, ">a:0-3\nACG\n");
@@ -265,7 +265,7 @@ fn names_that_are_no_text_are_told_apart() {
             Ok(_) => assert!(place.get("record_hex").is_none(), "{place}"),
             Err(_) => assert_eq!(place["record_hex"], *digits),
         }
-        // A pipe gets the name as it is.
+        // A pipe gets the name unchanged.
         let mut command = dir.bwz("extract --region");
         let done = command.arg(OsStr::from_bytes(name)).arg("g.bwz").assert().success();
         let shown = &done.get_output().stdout;

@@ -1,11 +1,11 @@
-//! repeats as a command.
+//! The `repeats` command.
 
 use crate::cases;
 use crate::safety::undo_nohup;
 use crate::support::{Dir, has_all, send, stderr, stdout, temporary, wait_for_temporary};
 use std::fs;
 
-/// `a`, noise with a stretch of 300 bytes in it, and `b`, which has the stretch at another offset,
+/// `a`: noise that contains a stretch of 300 bytes. `b`: contains the stretch at another offset,
 /// and twice.
 fn files() -> Dir {
     let dir = Dir::new();
@@ -80,7 +80,7 @@ fn files_are_written_without_later_copies() {
     has_all(&stderr(run), &["two files would be written as new/b"]);
     dir.bwz("repeats -q -o new --across a b").assert().code(0);
     assert!(!dir.has("new/a") && dir.read("new/b").len() == 200);
-    // The first hundred of these are what the others repeat.
+    // The first hundred bytes are repeated by the others.
     dir.write("run", &[b'-'; 5000]);
     dir.bwz("repeats -q -o new run").assert().code(0);
     assert_eq!(dir.read("new/run"), [b'-'; 100]);
@@ -146,17 +146,17 @@ fn files_of_all_kinds_are_searched() {
     dir.write("empty", b"");
     dir.bwz("repeats -q empty empty").assert().code(1).stdout("");
     dir.bwz("repeats -q --tokens u32 empty a").assert().code(1).stdout("");
-    // The same file again is a copy of itself, as a pipe of it is.
+    // A file given again is a copy of itself. So is a pipe of it.
     dir.bwz("repeats -q a empty a").assert().code(0).stdout("a\t0\t2000\n");
     dir.bwz("repeats -q --across a a").assert().code(0).stdout("a\t0\t2000\n");
     dir.sh("mkfifo fifo; cat a > fifo & bwz repeats -q a fifo").assert().stdout("fifo\t0\t2000\n");
     dir.bwz("repeats -q a /dev/null").assert().code(1).stdout("");
-    // Two outputs of one name would be one.
+    // Two outputs with the same name would overwrite each other.
     let run = dir.bwz("repeats -q -o out a a").assert().code(2);
     has_all(&stderr(run), &["two files would be written as out/a"]);
 }
 
-/// Raw and compressed files, of which parts hold some and end in the middle of others.
+/// Raw and compressed files. Parts hold several of them and end in the middle of others.
 #[test]
 fn many_files_are_searched_in_parts() {
     const SIZE: usize = 1 << 20;
@@ -189,12 +189,12 @@ fn an_interrupt_leaves_no_file() {
     wait_for_temporary(&dir, child.id());
     send("-INT", child.id());
     let status = child.wait().unwrap();
-    // It may have been done before the signal came; 1 is nothing found.
+    // The command may have ended before the signal; code 1 means that nothing was found.
     assert!(if dir.has("a") { status.code() == Some(1) } else { status.code().is_none() });
     assert!(temporary(&dir, child.id()).is_none());
 }
 
-/// Two files that have a stretch in common, of which what is next to it begins and ends alike.
+/// Two files with a common stretch. The characters next to it begin and end alike in both.
 fn with_common(stretch: &str) -> Dir {
     let dir = Dir::new();
     dir.write("u1", format!("A{stretch}\u{4e01}\n").as_bytes());
@@ -220,7 +220,7 @@ fn characters_are_not_cut() {
         let run = dir.bwz("repeats -q -n 50 u1 u2").assert().code(0);
         let last = format!("u2\t1\t{}\n", 1 + stretch.len());
         assert!(stdout(run).ends_with(&last), "{stretch}");
-        // The first bytes of the characters behind it are the same.
+        // The characters behind the stretch begin with the same bytes.
         let run = dir.bwz("repeats -q --no-utf8 -n 50 u1 u2").assert().code(0);
         let last = format!("u2\t1\t{}\n", 1 + stretch.len() + 2);
         assert!(stdout(run).ends_with(&last), "{stretch}");
@@ -246,7 +246,7 @@ fn what_is_not_utf8_is_cut_between_bytes() {
 #[test]
 fn ranges_of_no_whole_character_are_none() {
     let dir = Dir::new();
-    // Each has the last two bytes of one character and the first two of the next in common.
+    // The files share the last two bytes of one character and the first two of the next.
     dir.write("a", "\u{10400}\u{10480}".as_bytes());
     dir.write("b", "\u{20400}\u{104c0}".as_bytes());
     dir.bwz("repeats -q --no-utf8 -n 4 a b").assert().code(0).stdout("b\t2\t6\n");
@@ -273,7 +273,7 @@ fn whole_records_go_or_stay() {
     write("a.fa", &[("one", 1), ("two", 2), ("three", 3)]);
     write("b.fa", &[("four", 4), ("two", 2), ("other", 3), ("one", 1)]);
     dir.bwz("repeats -q -n 100 --records -o out a.fa b.fa").assert().code(0);
-    // That of another name stays, whose bases are cut out otherwise.
+    // The record with another name stays. Without `--records` its bases would be cut out.
     assert_eq!(dir.read("out/a.fa"), dir.read("a.fa"));
     assert_eq!(dir.read("out/b.fa"), all(&[("four", 4), ("other", 3)]).as_bytes());
     let run = dir.bwz("repeats -n 100 -o cut a.fa b.fa").assert().code(0);
@@ -284,7 +284,7 @@ fn whole_records_go_or_stay() {
     assert_eq!(dir.read("out/c.fa"), b"");
     let run = dir.bwz("repeats -n 100 -f -o cut a.fa c.fa").assert().code(0);
     assert!(!stderr(run).contains("parts of records"));
-    // Of FASTQ, one of them wrapped, as CRLF.
+    // FASTQ files, one of them wrapped, with CRLF.
     let read = |name: &str, n: usize| {
         let bases = &bases(n);
         let end = if n == 3 { "\r\n" } else { "\n" };
@@ -312,7 +312,7 @@ fn more_files_than_may_be_open() {
     let noise = cases::random(200 * 40, 256);
     let mut names = Vec::new();
     for (n, part) in noise.chunks(40).enumerate() {
-        // The bytes next to the copy differ from file to file.
+        // The bytes next to the copy differ in each file.
         let own = [n as u8; 3];
         let text = [part, &own, &noise[..200], &own].concat();
         dir.write(&format!("in/{n}"), &text);
@@ -327,7 +327,7 @@ fn more_files_than_may_be_open() {
     assert_eq!(dir.read("out/0").len(), 246);
 }
 
-/// More than a few parts take much longer than one does.
+/// More than a few parts take much longer than one part.
 #[test]
 fn many_parts_warn_with_what_would_do() {
     let dir = Dir::with(&cases::random(8_000_000, 256));

@@ -1,5 +1,5 @@
-//! Nothing is lost and nothing is left behind: full disks, limits, signals, files that change under
-//! us.
+//! No data is lost and no file is left behind: full disks, limits, signals, files that change while
+//! they are read.
 
 use crate::say::skip;
 use crate::support::{BWZ, Dir, has_all, noise, send, stderr, text, wait_for_temporary};
@@ -10,9 +10,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Has processes started from here die by these signals, even if whoever started the tests had
-/// turned them off, as nohup does: a signal that is handled here is one of default action in a
-/// child.
+/// Makes processes started from here end by these signals, even if the parent of the tests ignores
+/// them, as nohup does. A signal that is handled here has its default action in a child.
 pub fn undo_nohup() {
     for (_, number) in SIGNALS {
         let as_ever = Arc::new(AtomicBool::new(true));
@@ -20,7 +19,7 @@ pub fn undo_nohup() {
     }
 }
 
-/// Starts `bwz` on a pipe that gives it `input` and then stalls, and waits until it has a temporary
+/// Starts `bwz` on a pipe that delivers `input` and then stalls. Waits until `bwz` has a temporary
 /// file.
 fn stalled(dir: &Dir, arguments: &str, input: &[u8]) -> Child {
     undo_nohup();
@@ -108,7 +107,7 @@ fn a_file_size_limit_is_like_a_full_disk() {
     dir.sh("ulimit -f 100; bwz -dc x.bwz > z").assert().code(1);
 }
 
-/// A file system of its own, taken down at the end.
+/// A separate file system, unmounted at the end.
 struct Small<'a>(&'a Dir);
 
 impl<'a> Small<'a> {

@@ -1,11 +1,11 @@
-//! count, locate and extract as commands.
+//! The commands count, locate and extract.
 
 use crate::cases;
 use crate::support::{Dir, has_all, is_there, stderr, stdout, text};
 
 const SHELLS: &[u8] = b"she sells sea shells by the sea shore\n";
 
-/// `x.bwz` with an index.
+/// Makes `x.bwz` with an index.
 fn shells() -> Dir {
     let dir = Dir::with(&SHELLS.repeat(50));
     dir.bwz("--index --sample-rate 16 x").assert().success();
@@ -93,7 +93,7 @@ fn patterns_come_from_lines_digits_and_sequences() {
     }
 }
 
-/// Patterns from a pipe can be read once: for several files they are kept.
+/// Patterns from a pipe can be read only once, so they are kept for several files.
 #[test]
 fn patterns_are_searched_in_every_file() {
     let dir = shells();
@@ -171,8 +171,8 @@ fn a_damaged_index_is_code_2() {
     dir.bwz("count sea x.bwz").assert().code(2).stdout("");
 }
 
-/// The block's raw checksum is of other bytes, and the stream's too; what a search by the index
-/// reads is sound.
+/// The raw checksums of the block and of the stream belong to other bytes. The parts that a search
+/// by the index reads are sound.
 #[test]
 fn an_index_is_verified_if_asked_for() {
     let dir = Dir::with(&text(3_000_000));
@@ -215,8 +215,8 @@ fn grep_finds_the_same() {
     }
 }
 
-/// Each pattern fits the memory, all together do not: they are searched in smaller batches, and
-/// what is printed is the same.
+/// Each pattern fits in the memory, but not all together. They are searched in smaller batches, and
+/// the output is the same.
 #[test]
 fn patterns_that_are_too_many_together_are_searched_in_turn() {
     let dir = Dir::with(&cases::dna(600_000));
@@ -231,7 +231,7 @@ fn patterns_that_are_too_many_together_are_searched_in_turn() {
         let in_turn = run("-M 12M");
         assert!(all.get_output().stdout == in_turn.get_output().stdout, "{how}");
     }
-    // One alone does not fit.
+    // A single pattern does not fit.
     let run = dir.bwz("locate -e GATTACA -e A x.bwz -M 2M").assert().code(2);
     has_all(&stderr(run), &["locating", "needs", "MiB allowed"]);
 }

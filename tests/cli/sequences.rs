@@ -1,12 +1,12 @@
-//! Genomes and reads as commands: positions in records, BED, SAM, regions and `.fai`, beside those
-//! of samtools where it is installed.
+//! Genomes and reads as commands: positions in records, BED, SAM, regions and `.fai`. Compared with
+//! samtools if it is installed.
 
 use crate::support::{Dir, has_all, is_there, stderr, stdout};
 
 const GENOME: &str =
     ">chrI the first\nACGTTGCA\nACCTgaat\nTC\n>chrII\nGGGGNNNN\nACGTTGCA\n>empty\n";
 
-/// `g.bwz`, indexed by sequence, and `bytes.bwz`, by bytes.
+/// Makes `g.bwz`, indexed by sequence, and `bytes.bwz`, indexed by bytes.
 fn genome() -> Dir {
     let dir = Dir::new();
     dir.write("g", GENOME.as_bytes());
@@ -65,7 +65,7 @@ fn what_cannot_be_found_is_said() {
     has_all(&stderr(dir.bwz("extract --region chrI:5-1 g.bwz").assert().code(1)), &["ends before"]);
 }
 
-/// Files so small that their blocks are stored answer by sequence all the same.
+/// Files whose blocks are stored because they are small can still be searched by sequence.
 #[test]
 fn small_files_answer_by_sequence() {
     let dir = Dir::new();
@@ -151,7 +151,7 @@ fn sam_tells_how_reads_differ() {
     }
 }
 
-/// The context of a match begins behind its last base, whatever stands between its bases.
+/// The context of a match begins behind its last base, with any bytes between its bases.
 #[test]
 fn context_is_on_either_side_of_all_of_a_match() {
     let dir = genome();
@@ -169,7 +169,7 @@ fn context_is_on_either_side_of_all_of_a_match() {
     has_all(&json, &["TTGCA\\nACCTg"]);
 }
 
-/// Records with lines of different lengths are listed too, though `.fai` has no words for them.
+/// Records with lines of different lengths are listed too, although `.fai` cannot describe them.
 #[test]
 fn irregular_records_are_listed() {
     let dir = Dir::new();

@@ -1,10 +1,10 @@
-//! Holes: where they are left in outputs, where not, and that the bytes are the same.
+//! Holes: the outputs that have them, the outputs that have none, and that the bytes are the same.
 
 use crate::support::Dir;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
-/// Stretches of zeros, up to the end, between some bytes.
+/// Stretches of zeros between some bytes, and at the end.
 fn zeros() -> Vec<u8> {
     let mut bytes = vec![0; 5_000_000];
     for at in [0, 1_000_000, 1_000_001, 3_000_000] {
@@ -14,12 +14,12 @@ fn zeros() -> Vec<u8> {
 }
 
 impl Dir {
-    /// The bytes that a file takes on disk.
+    /// Bytes that a file takes on disk.
     fn on_disk(&self, name: &str) -> u64 {
         512 * fs::metadata(self.path(name)).unwrap().blocks()
     }
 
-    /// Whether this file system knows holes at all.
+    /// True if this file system supports holes.
     fn has_holes(&self) -> bool {
         let file = fs::File::create(self.path("hole")).unwrap();
         file.set_len(1 << 20).unwrap();
@@ -64,10 +64,10 @@ fn standard_output_has_holes_where_they_are_sure_to_read_as_zeros() {
     dir.is("new", true);
     dir.sh("bwz -d --no-sparse < x.bwz > full").assert().success();
     dir.is("full", false);
-    // What is appended goes behind what is there, wherever that is by then.
+    // Appended bytes go to the end of the file, which may have moved by then.
     dir.sh(": > appended; bwz -dc x.bwz >> appended").assert().success();
     dir.is("appended", false);
-    // In the middle of a file a hole would leave what was there.
+    // In the middle of a file, a hole would leave the old bytes.
     dir.write("old", &vec![7; 5_000_000]);
     dir.sh("bwz -dc x.bwz 1<> old").assert().success();
     dir.is("old", false);
@@ -86,7 +86,7 @@ fn what_follows_a_hole_at_the_end_comes_behind_it() {
 #[test]
 fn what_comes_before_damage_is_whole() {
     let Some(dir) = dir() else { return };
-    // The last of five blocks, which is not 1 MiB, is cut.
+    // The last of five blocks, which is below 1 MiB, is cut.
     let file = dir.read("x.bwz");
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
     let last = file.windows(8).rposition(|bytes| bytes == marker).unwrap();

@@ -1,4 +1,4 @@
-//! Pipes that stay open and give nothing more: an error is not held back until they end.
+//! Pipes that stay open and deliver nothing more: an error is reported before they end.
 
 use crate::support::{BWZ, Dir, noise, text};
 use std::fs::File;
@@ -7,10 +7,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Long enough on a machine that does much else; what is awaited takes a fraction of a second.
+/// Enough on a busy machine. The awaited event takes a fraction of a second.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// How the process ends while its input stays open; it is ended where it does not.
+/// How the process ends while its input stays open. It is killed if it does not end.
 fn end(mut child: Child, what: &str) -> (ExitStatus, String) {
     let started = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -24,13 +24,13 @@ fn end(mut child: Child, what: &str) -> (ExitStatus, String) {
     (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
 }
 
-/// Runs a command whose standard input gives these bytes and then stays open.
+/// Runs a command whose standard input delivers these bytes and then stays open.
 fn with_open_pipe(mut command: Command, input: &[u8], what: &str) -> (ExitStatus, String) {
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // Gives the open pipe back; it is broken where nobody reads all of it.
+    // Returns the open pipe. The pipe breaks if the process does not read all of it.
     let writer = thread::spawn(move || {
         let _ = pipe.write_all(&input);
         pipe
@@ -40,7 +40,7 @@ fn with_open_pipe(mut command: Command, input: &[u8], what: &str) -> (ExitStatus
     end
 }
 
-/// A file of four blocks, of which the second is damaged, cut off before its end.
+/// A file of four blocks, with the second damaged, cut off before its end.
 fn damaged(dir: &Dir) -> Vec<u8> {
     dir.write("x", &text(3_500_000));
     let mut file = dir.compress_x();
@@ -85,7 +85,7 @@ fn damage_is_told_while_a_named_pipe_is_open() {
 #[test]
 fn a_full_disk_is_told_while_the_pipe_is_open() {
     let dir = Dir::new();
-    // The second is full after 1 MiB, when some blocks were written.
+    // The second output is full after 1 MiB, when some blocks were written.
     for script in ["exec bwz -1 > /dev/full", "ulimit -f 1024; exec bwz -1 -o y"] {
         let mut command = dir.process("bash");
         command.args(["-c", script]);

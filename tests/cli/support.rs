@@ -1,4 +1,4 @@
-//! A directory of its own for each test, and the command run in it.
+//! A separate directory for each test, and the command run in it.
 
 use crate::say::skip;
 use assert_cmd::Command;
@@ -60,8 +60,8 @@ impl Dir {
         symlink(to, self.path(name)).unwrap();
     }
 
-    /// `bwz` in this directory with these arguments, parted by blanks, and nothing on standard
-    /// input.
+    /// `bwz` in this directory with these arguments, separated by blanks, and with an empty
+    /// standard input.
     pub fn bwz(&self, arguments: &str) -> Command {
         let mut command = self.run(BWZ);
         command.args(arguments.split_whitespace());
@@ -79,7 +79,7 @@ impl Dir {
         command
     }
 
-    /// The same for tests that talk to the process while it runs.
+    /// A program in this directory, for tests that talk to the process while it runs.
     pub fn process(&self, program: impl AsRef<Path>) -> process::Command {
         let mut command = process::Command::new(program.as_ref());
         let path = std::env::var("PATH").unwrap_or_default();
@@ -96,7 +96,7 @@ impl Dir {
     }
 }
 
-/// Text that compresses, `size` bytes of it.
+/// Compressible text of `size` bytes.
 pub fn text(size: usize) -> Vec<u8> {
     let lines = (0_u64..).flat_map(|n| format!("{} {n}\n", n * n * 7919 % 10_007).into_bytes());
     lines.take(size).collect()
@@ -114,7 +114,7 @@ pub fn noise(size: usize) -> Vec<u8> {
     std::iter::repeat_with(next).take(size).collect()
 }
 
-/// What the command said.
+/// The standard error of a command.
 pub fn stderr(assert: assert_cmd::assert::Assert) -> String {
     String::from_utf8_lossy(&assert.get_output().stderr).into_owned()
 }
@@ -141,7 +141,7 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     }
 }
 
-/// The temporary file that a process writes in a directory. Where it has no name, it is found as an
+/// The temporary file that a process writes in a directory. If it has no name, it is found as an
 /// open file of the process.
 pub fn temporary(dir: &Dir, pid: u32) -> Option<PathBuf> {
     let open = format!("/proc/{pid}/fd");
@@ -158,14 +158,14 @@ pub fn temporary(dir: &Dir, pid: u32) -> Option<PathBuf> {
     })
 }
 
-/// Waits until a process has its temporary file, and gives it.
+/// Waits until a process has its temporary file, and returns it.
 #[track_caller]
 pub fn wait_for_temporary(dir: &Dir, pid: u32) -> PathBuf {
     wait_until("the temporary file", || temporary(dir, pid).is_some());
     temporary(dir, pid).expect("it stays until the end")
 }
 
-/// Whether a program is installed; says so where it is not.
+/// True if a program is installed. Prints a message if it is not.
 pub fn is_there(program: &str) -> bool {
     let found = process::Command::new(program).arg("--version").output().is_ok();
     if !found {

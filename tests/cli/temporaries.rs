@@ -1,5 +1,4 @@
-//! Temporary files: what is left of them when a command is killed, and what the next one does about
-//! it.
+//! Temporary files: those that a killed command leaves, and their removal by the next command.
 
 use crate::support::{BWZ, Dir, send, text, wait_for_temporary};
 use std::fs;
@@ -7,7 +6,7 @@ use std::io::Write;
 use std::os::fd::AsRawFd;
 use std::process::{Child, Stdio};
 
-/// Starts writing `y.bwz` and does not come to an end of it.
+/// Starts to write `y.bwz`, and does not finish.
 fn unfinished(dir: &Dir) -> Child {
     let mut process = dir.process(BWZ);
     let mut child =

@@ -1,5 +1,5 @@
-//! Files whose tables of records or residues contradict their blocks, with checksums to match: a
-//! test finds that out, and a search answers from the blocks, with a warning.
+//! Files whose tables of records or residues contradict their blocks, with matching checksums. `-t`
+//! detects that. A search answers from the blocks, with a warning.
 
 use crate::parts::{self, Kind as PartKind};
 use crate::support::{Dir, has_all, stderr, stdout};
@@ -37,7 +37,7 @@ fn tables(file: &[u8]) -> Vec<Vec<u8>> {
     parts.filter(|part| part.kind == PartKind::Content).map(|part| part.bytes).collect()
 }
 
-/// The blocks of a file with other tables, whose checksums are right.
+/// The blocks of a file with other tables, with right checksums.
 fn with_tables(file: &[u8], residues: &[u8], records: &[u8]) -> Vec<u8> {
     let options = Options::new().memory(1 << 30);
     let blocks = blocks(file, &options).map(Result::unwrap);
@@ -56,8 +56,8 @@ fn changes() -> [(&'static str, Change); 5] {
     ]
 }
 
-/// Everything that a user asks of a file with a wrong table. It is said with up to so many lines;
-/// a list of records, which is made of the tables alone, may not find it out.
+/// Runs every command of a user on a file with a wrong table. Each prints up to `most` lines about
+/// it. A list of records, which is made of the tables alone, may not detect it.
 fn ask(dir: &Dir, what: &str, most: usize, is_listed_right: bool) {
     for arguments in ["-t x.bwz", "-tq x.bwz", "extract --verify --region two:1-9 x.bwz"] {
         let said = stderr(dir.bwz(arguments).assert().code(2).stdout(""));
@@ -83,7 +83,7 @@ fn ask(dir: &Dir, what: &str, most: usize, is_listed_right: bool) {
     let near = &two[4..9];
     assert_eq!(shown, format!(">two:70001-70050\n{far}\n>two:5-9\n{near}\n"), "{what}");
     let shown = warned(&format!("locate {} x.bwz", &two[80_000..80_040]));
-    // Behind the header of the first record and its lines, and that of the second.
+    // Behind the header and the lines of the first record, and the header of the second.
     let offset = 13 + 61_000 + 13 + 80_000 / 60 * 61 + 80_000 % 60;
     assert_eq!(shown, format!("x.bwz\t{}\t{offset}\ttwo:80001-80040\n", &two[80_000..80_040]));
     dir.bwz("-dc x.bwz").assert().success().stdout(genome());

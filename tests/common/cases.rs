@@ -1,6 +1,6 @@
-//! The one table of named inputs that every sorter, coder and file is tried on.
+//! The one table of named inputs for every sorter, coder and file.
 //!
-//! Each case stands for a way in which block sorters and run coders have gone wrong before.
+//! Each case represents a way in which block sorters and run coders have failed before.
 
 /// Name and bytes of every case.
 pub fn all() -> Vec<(String, Vec<u8>)> {
@@ -10,7 +10,7 @@ pub fn all() -> Vec<(String, Vec<u8>)> {
     cases
 }
 
-/// The shapes, and sizes around the powers of two at which something often changes.
+/// The shapes, and sizes around powers of two, at which behaviour often changes.
 pub fn named() -> Vec<(String, Vec<u8>)> {
     let mut cases = shapes(60_000);
     for border in [256, 1 << 10, 1 << 12, 1 << 16] {
@@ -22,7 +22,7 @@ pub fn named() -> Vec<(String, Vec<u8>)> {
     cases
 }
 
-/// The cases with a shape of their own, those that have no size of their own cut to `size` bytes.
+/// The cases with a shape. Those without a fixed size are cut to `size` bytes.
 pub fn shapes(size: usize) -> Vec<(String, Vec<u8>)> {
     let cycle = |word: &[u8]| word.iter().copied().cycle().take(size).collect::<Vec<u8>>();
     let half = size / 2;
@@ -100,7 +100,7 @@ pub fn fibonacci(size: usize) -> Vec<u8> {
     b
 }
 
-/// A binary string in which every word of `order` bits occurs: no two long contexts are alike.
+/// A binary string that contains every word of `order` bits: no two long contexts are equal.
 fn de_bruijn(order: u32) -> Vec<u8> {
     let mask = (1u32 << order) - 1;
     let mut seen = vec![false; 1 << order];
@@ -125,7 +125,7 @@ fn records(count: u32) -> Vec<u8> {
         .collect()
 }
 
-/// xorshift64*: all the randomness that tests need.
+/// xorshift64*: the source of all random numbers in tests.
 fn next(state: &mut u64) -> u32 {
     *state ^= *state >> 12;
     *state ^= *state << 25;
@@ -133,7 +133,8 @@ fn next(state: &mut u64) -> u32 {
     (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 32) as u32
 }
 
-/// Name, bytes and filters (as in a block's header) of data of the kinds that filters are for.
+/// Name, bytes and filters (as in a block's header) of the kinds of data for which there are
+/// filters.
 pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
     vec![
         ("wrapped DNA", wrapped(&dna(size)), 1),
@@ -151,7 +152,7 @@ pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
     ]
 }
 
-/// Lines of a log: times, numbers, addresses, and now and then something else.
+/// Lines of a log: times, numbers, addresses, and sometimes other things.
 fn log(size: usize) -> Vec<u8> {
     let noise = random(size, 251);
     let mut lines = Vec::new();
@@ -176,7 +177,7 @@ fn log(size: usize) -> Vec<u8> {
     lines
 }
 
-/// Lines of values with commas between, some of them quoted or left out.
+/// Lines of values separated by commas, some of them quoted or missing.
 fn values(size: usize) -> Vec<u8> {
     let noise = random(size, 251);
     let mut lines = b"number,town,code,count,share\r\n".to_vec();
@@ -196,7 +197,7 @@ fn values(size: usize) -> Vec<u8> {
     lines
 }
 
-/// Lines of names and of names that look alike, in quotes.
+/// Lines of names, and of similar names in quotes.
 fn lists(size: usize) -> Vec<u8> {
     let noise = random(size, 8);
     let mut lines = Vec::new();
@@ -236,7 +237,8 @@ pub fn dna(size: usize) -> Vec<u8> {
     random(size, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect()
 }
 
-/// A sequence in lines of 60, with a header and, half-way, another that is longer than the lines.
+/// A sequence in lines of 60, with a header and, half-way, a second header that is longer than the
+/// lines.
 fn wrapped(sequence: &[u8]) -> Vec<u8> {
     let mut file = b">first\n".to_vec();
     for (n, line) in sequence.chunks(60).enumerate() {
@@ -249,7 +251,7 @@ fn wrapped(sequence: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Records of 20 bytes: a counter, a place that grows, numbers of few values, and noise.
+/// Records of 20 bytes: a counter, a growing position, numbers with few values, and noise.
 fn table(size: usize) -> Vec<u8> {
     let noise = random(size / 20 + 1, 256);
     let mut place = 0x0040_1000_u32;
@@ -274,7 +276,7 @@ fn image(size: usize) -> Vec<u8> {
     noise.iter().enumerate().flat_map(sample).collect()
 }
 
-/// Calls of a few functions from everywhere, between other instructions.
+/// Calls of a few functions from many places, between other instructions.
 fn x86(size: usize) -> Vec<u8> {
     let noise = random(size, 256);
     let mut code = Vec::new();
@@ -296,7 +298,7 @@ fn x86(size: usize) -> Vec<u8> {
     code
 }
 
-/// The same in words.
+/// Calls of a few functions from many places in ARM64 code, whose instructions are words.
 fn arm64(size: usize) -> Vec<u8> {
     let noise = random(size / 4, 256);
     let mut code = Vec::new();
@@ -319,8 +321,8 @@ fn arm64(size: usize) -> Vec<u8> {
     code
 }
 
-/// The same six times, each time with other changes: a byte in 500 replaced, now and then one more
-/// or less.
+/// `first`, and five changed copies of it. In each, one byte in 500 is replaced, and sometimes a
+/// byte is inserted or removed.
 fn versions(first: &[u8]) -> Vec<u8> {
     let mut all = first.to_vec();
     let mut state = 99;

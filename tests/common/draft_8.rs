@@ -1,4 +1,4 @@
-/// A file of draft 8 of the format: 64 times the letter `a`, as its FORMAT.md had it.
+/// A file of draft 8 of the format: the letter `a` 64 times, copied from that draft's FORMAT.md.
 #[rustfmt::skip]
 pub const DRAFT_8: [u8; 184] = [
     0xF7, 0x62, 0x77, 0x7A, 0x01, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00, 0x00, 0x04, 0x61, 0xDE, 0x65,

@@ -1,4 +1,4 @@
-//! What several test files share.
+//! Code that several test files share.
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
 pub mod cases;
@@ -9,7 +9,7 @@ pub mod say;
 use bwz::internals::{self, BlockBytes};
 use bwz::{Error, Options};
 
-/// Options under which small inputs make many blocks.
+/// Options by which small inputs have many blocks.
 pub fn options(block_size: u32) -> Options {
     Options::new().with_block_size(block_size.into()).unwrap().threads(2).memory(1 << 30)
 }
@@ -36,8 +36,8 @@ pub fn indexed(raw: &[u8], block_size: u32, rate: Option<u32>) -> Vec<u8> {
     file
 }
 
-/// `raw`, of at least 8000 bytes, as one frame whose blocks have different sizes, with an index of
-/// the given sample rate, if one is given.
+/// `raw`, of at least 8000 bytes, as one frame whose blocks have different sizes. It has an index
+/// of the given sample rate, if one is given.
 pub fn uneven(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
     let pieces = uneven_pieces(raw);
     internals::frame(pieces.into_iter().map(|piece| block_of(piece, rate)), &[]).unwrap()
@@ -51,7 +51,7 @@ pub fn uneven_pieces(mut raw: &[u8]) -> Vec<&[u8]> {
     pieces
 }
 
-/// A block that stands nowhere yet.
+/// A block that is not yet in a file.
 pub fn block_of(raw: &[u8], rate: Option<u32>) -> BlockBytes {
     let file = indexed(raw, 1 << 20, rate);
     internals::blocks(&file, &options(1)).next().unwrap().unwrap()
@@ -71,8 +71,8 @@ pub fn fasta(size: usize) -> Vec<u8> {
     raw
 }
 
-/// FASTA with lower case, lines that end by CRLF, lines of other widths, comments, blank lines,
-/// records without residues, headers that no byte above 127 stands for alone, and no end.
+/// FASTA with lower case, CRLF line ends, lines of other widths, comments, blank lines, records
+/// without residues, headers with UTF-8 characters beyond ASCII, and no line end at the end.
 pub fn odd_fasta() -> Vec<u8> {
     let mut raw = b";a comment\n\n".to_vec();
     for (n, sequence) in cases::random(12_000, 7).chunks(1100).enumerate() {
@@ -91,7 +91,7 @@ pub fn odd_fasta() -> Vec<u8> {
     raw
 }
 
-/// FASTA whose lines of sequences hold blanks, and bytes that are no residues.
+/// FASTA whose lines of sequences contain blanks, and bytes that are no residues.
 pub fn fasta_with_blanks() -> Vec<u8> {
     let mut raw = b"\xEF\xBB\xBF> s0 of blanks\n".to_vec();
     for (n, letters) in cases::random(12_000, 4).chunks(60).enumerate() {
@@ -111,7 +111,7 @@ pub fn fasta_with_blanks() -> Vec<u8> {
     raw
 }
 
-/// FASTQ whose bases and qualities are wrapped, but in some records.
+/// FASTQ whose bases and qualities are wrapped, except in some records.
 pub fn wrapped_fastq() -> Vec<u8> {
     let mut raw = Vec::new();
     for (n, letters) in cases::random(12_000, 4).chunks(130).enumerate() {
@@ -135,7 +135,7 @@ pub fn indexed_sequences(raw: &[u8]) -> Vec<u8> {
     indexed(raw, 5000, Some(8))
 }
 
-/// A frame of two blocks and of tables, of which one block has some too.
+/// A frame of two blocks with tables. One of the blocks has tables too.
 pub fn with_tables(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
     let tables: [(u8, &[u8]); 3] = [(3, b"content"), (127, b""), (0, &[7; 300])];
     let (first, second) = raw.split_at(raw.len() / 2);
@@ -143,7 +143,7 @@ pub fn with_tables(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
     internals::frame([first, block_of(second, rate)], &tables).unwrap()
 }
 
-/// What `file` restores to, and how that ended.
+/// The bytes to which `file` restores, and how that ended.
 pub fn decompressed(file: &[u8]) -> (Vec<u8>, Result<bwz::Summary, Error>) {
     let mut raw = Vec::new();
     let end = bwz::decompress(file, &mut raw, &options(1 << 20).memory(64 << 20));

@@ -1,4 +1,4 @@
-//! What is to be seen of a test that passes: `println!` is not.
+//! Messages that are visible even if a test passes; those of `println!` are not.
 
 use std::fmt::Display;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ pub fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
-/// Says why a test, or a part of it, cannot run here.
+/// Prints why a test, or a part of it, cannot run here.
 pub fn skip(why: impl Display) {
     say(format_args!("skipped: {why}"));
 }

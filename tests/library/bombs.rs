@@ -1,5 +1,5 @@
-//! A few bytes that claim to be very much: nothing is decoded for which memory or room was not
-//! asked.
+//! A few bytes that claim to be very large: nothing is decoded for which the caller has not allowed
+//! memory or output.
 
 use crate::common;
 use crate::common::{cases, compressed, indexed};
@@ -12,7 +12,7 @@ const SIZE: u32 = 320 << 20;
 
 /// Sound samples, models and slices of [`SIZE`] zeros, in a few hundred bytes.
 fn payload() -> Vec<u8> {
-    // The suffix at pos p of a run is at row SIZE - p.
+    // The suffix at position p of a run is at row SIZE - p.
     let samples: Vec<u32> = (0..SIZE).step_by(1 << 22).map(|pos| SIZE - pos).collect();
     let limits = SliceLimits { runs: 1, bytes: 1 << 24 };
     let coded = coder::encode_slices(&vec![0; 1 << 24], limits, Coding::StaticRans);
@@ -62,13 +62,13 @@ fn bomb() -> Vec<u8> {
     let sizes = [1, 0, 0, 0, 0, 16, 0, 0, 0, 0];
     let table = sealed([&marker[..], &sizes, &words(&[crc32fast::hash(&entries)])].concat());
     let before = [start, block, table, entries].concat();
-    // Seek_Table_Size, 44, is of five bytes, of which the first is the last of these words.
+    // Seek_Table_Size, 44, has five bytes. The first of them is in the last of these words.
     let footer = words(&[SIZE, 0, before.len() as u32 + 32, 44 << 24, 0, checksum]);
     let footer = sealed(footer);
     [before, footer, b"zwb\xF7".to_vec()].concat()
 }
 
-/// What every way to the bytes of a file comes to.
+/// The error of every way to read a file's bytes.
 fn every_way(file: &[u8], options: &Options) -> Vec<(&'static str, Error)> {
     let open = || Archive::open(Cursor::new(file), options).unwrap();
     let end = open().raw_size();
@@ -100,7 +100,7 @@ fn a_block_above_the_largest_level_takes_asking_for_memory() {
     }
 }
 
-/// A few bytes with all that a block of 2^39 bytes has in front, and a payload that is cut off.
+/// A few bytes with the complete header of a block of 2^39 bytes, and a payload that is cut off.
 #[test]
 fn a_header_may_claim_half_a_terabyte() {
     let size = (1_u64 << 39).to_le_bytes();
@@ -117,17 +117,18 @@ fn a_header_may_claim_half_a_terabyte() {
             let Error::Limit { what, needed, .. } = &end else { panic!("{end}") };
             assert!(what.contains("549755813888 bytes") && *needed > 6 << 39, "{end}");
         }
-        // A scan takes it for lost, since the file ends before the block does.
+        // A scan counts it as lost, since the file ends before the block.
         let mut saved = Vec::new();
         bwz::recover(Cursor::new(&file), &mut saved, &options).unwrap();
         assert!(saved.is_empty());
     }
-    // Where memory is promised that there is not, nothing is taken before the bytes are there.
+    // Even if the options allow memory that does not exist, none is allocated before the bytes are
+    // there.
     let end = bwz::decompress(&file[..], std::io::sink(), &Options::new().memory(1 << 50));
     assert!(end.unwrap_err().to_string().contains("cut off"));
 }
 
-/// Permission is seen by what is refused next, so that the test takes no gigabytes.
+/// Permission is recognised by the next thing that is refused, so that the test needs no gigabytes.
 #[test]
 fn memory_or_a_block_size_that_was_asked_for_is_permission() {
     let file = bomb();
@@ -170,7 +171,7 @@ fn output_ends_before_the_block_that_would_be_too_much() {
     assert!(archive.extract_all(&[0..6, 4..9]).is_err());
 }
 
-/// A damaged block is lost, and no reason to ask for anything.
+/// A damaged block is lost, and is no reason to ask for memory.
 #[test]
 fn recover_asks_for_no_room_for_what_is_damaged() {
     let raw = cases::random(3_000, 256);
@@ -184,7 +185,7 @@ fn recover_asks_for_no_room_for_what_is_damaged() {
     }
 }
 
-/// Not where a small file says that it has very many.
+/// This holds even if a small file claims very many records.
 #[test]
 fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
     let mut file = Vec::new();
@@ -199,7 +200,7 @@ fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
     assert!(matches!(records(32 << 20), Err(Error::Limit { .. })));
 }
 
-/// Not even where searching it takes few slices of a block that is not decoded.
+/// This holds even if a search needs only few slices of a block that is not decoded.
 #[test]
 fn an_index_on_disk_takes_no_more_memory_than_is_allowed() {
     let raw = cases::text(4 << 20);
@@ -214,7 +215,7 @@ fn an_index_on_disk_takes_no_more_memory_than_is_allowed() {
     let end = locate(4 << 20);
     let Err(Error::Limit { what, needed, .. }) = end else { panic!("{end:?}") };
     assert!(what.contains("the index of a block of 4194304 bytes (block 0"), "{what}");
-    // 4 MiB for half a million samples, and those as they stand in the file, of 22 bits each.
+    // 4 MiB for half a million samples, and the samples in their stored form of 22 bits each.
     assert!((5 << 20..7 << 20).contains(&needed), "{needed}");
 }
 
@@ -226,8 +227,8 @@ fn slices_of_long_runs_take_no_more_memory_than_is_allowed() {
         Archive::open(Cursor::new(&file), &options)?.count(&["aa"])
     };
     assert_eq!(count(2, 16 << 20).unwrap(), [(48 << 20) - 1]);
-    // 1 MiB for each of two for each thread and 4 that are kept, and 4 KiB for its counts. With so
-    // little memory there is one thread.
+    // 1 MiB for each of two slices per thread and for each of 4 kept slices, and 4 KiB for its
+    // counts. With this little memory there is one thread.
     assert_eq!(count(16, 16 << 20).unwrap(), [(48 << 20) - 1]);
     let end = count(16, 4 << 20);
     let Err(Error::Limit { needed, .. }) = end else { panic!("{end:?}") };
@@ -242,7 +243,7 @@ fn a_block_that_there_is_no_memory_for_is_searched_where_it_is() {
     let counts = patterns.iter().map(|p| memchr::memmem::find_iter(&text, p).count() as u64);
     let counts: Vec<u64> = counts.collect();
     let file = indexed(&text, 6 << 20, Some(16));
-    // What can be decoded but not kept would be decoded for each batch.
+    // Blocks that can be decoded but not kept would be decoded for each batch.
     for (memory, blocks) in [(1 << 30, 1), (60 << 20, 0), (24 << 20, 0)] {
         let options = Options::new().threads(2).memory(memory);
         let mut archive = Archive::open(Cursor::new(&file[..]), &options).unwrap();

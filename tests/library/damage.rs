@@ -1,6 +1,6 @@
-//! Damaged files are errors: never a panic, a hang, a huge allocation or a wrong byte given out as
-//! right. Here bytes are changed, cut and exchanged as by chance, so that checksums find most of
-//! it, and saving what is whole is tried; `damaged.rs` changes fields and signs them again.
+//! Damaged files are errors: never a panic, a hang, a huge allocation or a wrong byte passed as
+//! right. Here bytes are changed, cut and exchanged at random, so that checksums detect most of it,
+//! and recovery of the undamaged parts is tested. `damaged.rs` changes fields and signs them again.
 
 use crate::common::{cases, compressed, decompressed, options};
 use bwz::{Archive, Decoder, Effort, Error, Event, Lost, Step};
@@ -24,7 +24,7 @@ fn small_files() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     ]
 }
 
-/// A damaged file may give out a prefix of the raw bytes, never anything else.
+/// A damaged file may output a prefix of the raw bytes, never anything else.
 fn assert_rejected(name: &str, damage: &str, file: &[u8], raw: &[u8]) {
     let (restored, end) = decompressed(file);
     assert!(raw.starts_with(&restored), "{name}, {damage}: wrong bytes were given out");
@@ -69,8 +69,8 @@ fn every_flipped_byte_is_noticed_by_an_archive_too() {
                 .and_then(|mut archive| archive.read_range(0..archive.raw_size(), &mut out));
             let intact = end.is_ok() && out == raw;
             assert!(intact || raw.starts_with(&out), "{name}, byte {at}: wrong bytes");
-            // What an archive does not read (the stream's checksum) it does not notice; all else it
-            // does.
+            // An archive does not notice damage in parts that it does not read (the stream's
+            // checksum). It notices all other damage.
             assert!(end.is_err() || intact, "{name}, byte {at}");
         }
     }
@@ -114,7 +114,7 @@ fn a_decoder_that_failed_stays_so() {
     assert!(decoder.read(&mut [0; 10]).is_err(), "an end would make a part look like the whole");
 }
 
-/// Two stored blocks of one size that have changed places: each is sound, and in the wrong place.
+/// Two stored blocks of the same size, swapped. Each is sound, but in the wrong place.
 #[test]
 fn swapped_blocks_are_noticed_by_every_reader() {
     let raw = cases::random(3_000, 256);
@@ -186,7 +186,7 @@ fn recover_does_not_take_a_stored_bwz_file_for_its_own_blocks() {
     let inner = compressed(&cases::random(9_000, 256), 1_000);
     let file = compressed(&inner, 4_000);
     let blocks = Archive::open(Cursor::new(&file), &options(1)).unwrap().blocks().to_vec();
-    // A damaged payload; a damaged header behind a whole block.
+    // A damaged payload, and a damaged header behind an undamaged block.
     for (at, lost) in [(100, 0), (blocks[1].coded.start + 20, 1)] {
         let mut bad = file.clone();
         bad[at as usize] ^= 1;
@@ -211,7 +211,7 @@ fn recover_is_not_stopped_by_a_header_that_asks_for_too_much_memory() {
     let checksum = crc32fast::hash(&file[start..start + 38]).to_le_bytes();
     file[start + 38..start + 42].copy_from_slice(&checksum);
     let tight = options(1).memory(64 << 20);
-    // Nobody can tell such a header from a true one while its payload is whole.
+    // Such a header cannot be told from a true one while its payload is undamaged.
     let end = bwz::recover(Cursor::new(&file), Vec::new(), &tight);
     assert!(matches!(end, Err(Error::Limit { .. })), "{end:?}");
 
@@ -260,7 +260,7 @@ fn the_samples_of_an_index_count_in_the_memory_of_a_block() {
         bwz::compress(&raw[..], Vec::new(), &indexed).unwrap();
     }
     let end = bwz::compress(&raw[..], Vec::new(), &tight.index(8).unwrap());
-    // Half a million of them, of 12 bytes each.
+    // Half a million samples, of 12 bytes each.
     assert!(matches!(end, Err(Error::Limit { needed: 0x320_0000..0x330_0000, .. })), "{end:?}");
 }
 
@@ -281,7 +281,7 @@ fn a_block_of_best_is_refused_where_its_models_have_no_room() {
     assert_eq!(restored(&best, needed).unwrap(), 1 << 20);
 }
 
-/// Something that happens once, and is waited for.
+/// An event that happens once and can be waited for.
 #[derive(Clone, Default)]
 struct Signal(Arc<(Mutex<bool>, Condvar)>);
 
@@ -291,7 +291,7 @@ impl Signal {
         self.0.1.notify_all();
     }
 
-    /// False where it does not come.
+    /// False if the event does not come in time.
     fn came(&self) -> bool {
         let sent = self.0.0.lock().unwrap();
         let patience = Duration::from_secs(60);
@@ -299,7 +299,7 @@ impl Signal {
     }
 }
 
-/// Gives bytes, and then no end before the signal.
+/// A reader that delivers bytes, and then blocks until the signal.
 struct Stalling(Cursor<Vec<u8>>, Signal);
 
 impl Read for Stalling {
@@ -337,7 +337,7 @@ fn a_failure_is_told_while_the_input_stalls() {
     assert!(matches!(end, Err(Error::Io(_))), "{end:?}");
 }
 
-/// Gives one byte at a time; when it comes to `at` it waits for the signal and a moment more.
+/// A reader that delivers one byte at a time. At `at` it waits for the signal and a moment more.
 struct Slow<'a>(&'a [u8], usize, Signal, Arc<Mutex<usize>>);
 
 impl Read for Slow<'_> {

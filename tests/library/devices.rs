@@ -1,5 +1,5 @@
-//! Whole files by way of the GPU, there and back: the same bytes as by the CPU, and no block lost
-//! where there is no GPU. Searched on the GPU, they have the same matches.
+//! Whole files through the GPU, forwards and back: the same bytes as on the CPU, and no block lost
+//! if there is no GPU. Searches on the GPU find the same matches.
 
 #![cfg(feature = "cuda")]
 
@@ -16,7 +16,7 @@ fn gpu(number: u32) -> Device {
     Device::Cuda(GpuSet::new([number]).unwrap())
 }
 
-/// What `work` does, and the warnings that came meanwhile.
+/// The result of `work`, and the warnings given during it.
 fn heard<T>(options: Options, work: impl FnOnce(&Options) -> T) -> (T, Vec<String>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
@@ -30,7 +30,7 @@ fn heard<T>(options: Options, work: impl FnOnce(&Options) -> T) -> (T, Vec<Strin
     (done, warnings)
 }
 
-/// A file, and the warnings that came while it was made.
+/// A compressed file, and the warnings given while it was made.
 fn compressed(raw: &[u8], options: Options) -> (Vec<u8>, Vec<String>) {
     heard(options, |options| {
         let mut file = Vec::new();
@@ -39,8 +39,8 @@ fn compressed(raw: &[u8], options: Options) -> (Vec<u8>, Vec<String>) {
     })
 }
 
-/// Counts and matches of patterns in a file, in one batch and one by one, and the warnings that
-/// came meanwhile.
+/// Counts and matches of patterns in a file, in one batch and one by one, and the warnings given
+/// during the search.
 fn searched(
     file: &[u8],
     patterns: &[Vec<u8>],
@@ -60,7 +60,7 @@ fn searched(
     })
 }
 
-/// Patterns from all over the text and beyond it, and the hard ones.
+/// Patterns from all parts of the text, patterns that are not in it, and the hard ones.
 fn patterns(text: &[u8], count: usize) -> Vec<Vec<u8>> {
     let mut patterns =
         vec![vec![], vec![0], vec![255], b"aa".to_vec(), b"\0\xff".to_vec(), b"not there".to_vec()];
@@ -73,10 +73,10 @@ fn patterns(text: &[u8], count: usize) -> Vec<Vec<u8>> {
     patterns
 }
 
-/// What a file restores to, and how that ended.
+/// The bytes to which a file restores, and how that ended.
 type Restored = (Vec<u8>, Result<(), String>);
 
-/// A file restored, and the warnings that came meanwhile.
+/// A restored file, and the warnings given during that.
 fn restored(file: &[u8], options: Options) -> (Restored, Vec<String>) {
     heard(options, |options| {
         let mut raw = Vec::new();
@@ -172,7 +172,7 @@ fn every_device_restores_the_same() {
     say(format_args!("{count} files restored"));
 }
 
-/// Damage anywhere is the same error on every device, and so is what was restored before it.
+/// Damage at any place is the same error on every device, with the same output before it.
 #[test]
 fn damage_is_the_same_on_every_device() {
     if !has_gpu() {
@@ -250,7 +250,8 @@ fn every_device_finds_the_same() {
     say(format_args!("{count} patterns"));
 }
 
-/// So many patterns that a GPU pays, and so little memory that they take several batches.
+/// There are enough patterns for a GPU to pay, and little enough memory that they take several
+/// batches.
 #[test]
 fn any_device_finds_the_same() {
     if !has_gpu() {
@@ -269,7 +270,8 @@ fn any_device_finds_the_same() {
     say(format_args!("{} patterns", patterns.len()));
 }
 
-/// A genome of two records in lines, with small letters and a run of N, and reads of both strands.
+/// A genome of two records in lines, with lower-case letters and a run of N, and reads of both
+/// strands.
 fn genome_and_reads() -> (Vec<u8>, Vec<Vec<u8>>) {
     let mut bases = cases::random(300_000, 4);
     bases.iter_mut().for_each(|base| *base = b"ACGT"[usize::from(*base)]);

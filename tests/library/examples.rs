@@ -1,4 +1,4 @@
-//! The programs of `examples/`, run: their functions are called on small files.
+//! Runs the programs of `examples/`: their functions are called on small files.
 
 use crate::common;
 use crate::common::cases;

@@ -1,5 +1,5 @@
-//! What this version's encoder does not write: files of other writers, which are read, and files of
-//! other versions and of larger blocks, which are refused by name and not called damaged.
+//! Files that this version's encoder does not write. Files of other writers are read. Files of
+//! other versions and files with larger blocks are refused by name and not called damaged.
 
 use crate::common;
 use crate::common::draft_8::DRAFT_8;
@@ -9,7 +9,7 @@ use bwz::{Archive, Bound, Decoder, Error, Options, internals};
 use std::fs::File;
 use std::io::{Cursor, Read, Seek, SeekFrom, Write};
 
-/// Raw bytes, and a file of them.
+/// Pairs of raw bytes and a file of them.
 fn files() -> Vec<(Vec<u8>, Vec<u8>)> {
     let text = cases::text(9000);
     let genome = common::fasta(9000);
@@ -62,7 +62,7 @@ fn files_of_other_writers_are_recovered() {
     }
 }
 
-/// The end of a frame is found by its marker, behind tables.
+/// The end of a frame is found by its marker, behind its tables.
 #[test]
 fn a_frame_with_tables_ends_where_it_does() {
     let raw = cases::text(2000);
@@ -74,7 +74,7 @@ fn a_frame_with_tables_ends_where_it_does() {
     assert_eq!(recovery.lost, [bwz::Lost { start: 2000, end: None }]);
 }
 
-/// What each way to read a file says of it; recovery last, where it saves nothing.
+/// The error of each way to read a file. Recovery is last, if it saves nothing.
 fn said(file: &[u8], options: &Options) -> Vec<Error> {
     let open = || Archive::open(Cursor::new(file), options);
     let decoder = Decoder::new(file, options).read_to_end(&mut Vec::new());
@@ -118,7 +118,7 @@ fn another_version_is_named_and_not_called_damaged() {
     }
 }
 
-/// The first frame is restored, the second one named.
+/// The first frame is restored, and the second is named in the error.
 #[test]
 fn a_frame_of_another_version_behind_one_of_this_is_named() {
     let file = [&common::compressed(b"text", 1)[..], &DRAFT_8].concat();
@@ -150,14 +150,14 @@ fn a_table_that_must_be_known_is_of_a_later_version() {
         let mut archive = Archive::open(Cursor::new(&of_block[..]), &options(1)).unwrap();
         let on_disk = internals::locate_on_disk(&mut archive, 0, b"x", 1);
         assert!(rate.is_none() || matches!(on_disk, Err(Error::Version { .. })));
-        // Where such a frame is all that is said of a block, the block can be restored.
+        // If only a frame's table is of a later version, its blocks can be restored.
         let mut saved = Vec::new();
         bwz::recover(Cursor::new(&of_frame), &mut saved, &options(1)).unwrap();
         assert!(saved == raw);
     }
 }
 
-/// A file with a stored block of 2^31 bytes, all of them a hole.
+/// A file with a stored block of 2^31 bytes, all of which are a hole.
 fn larger_than_any() -> File {
     let sealed = |parts: &[&[u8]]| {
         let bytes = parts.concat();

@@ -1,10 +1,10 @@
 //! Files that must decode forever, `format/examples/*.bwz`, by the library and by the decoder that
-//! was written from the specification alone; and the same decoder on fresh files and on those that
-//! it must reject.
+//! was written from the specification alone. The same decoder is also run on fresh files and on
+//! those that it must reject.
 //!
-//! After a change of the format: `BWZ_BLESS=1 cargo test --test library golden`. Python is needed
-//! for `decoder.py`: without it those tests say that they are skipped, or fail where
-//! BWZ_REQUIRE_PYTHON is set.
+//! After a change of the format: `BWZ_BLESS=1 cargo test --test library golden`. `decoder.py` needs
+//! Python. Without it these tests print that they are skipped, or fail if BWZ_REQUIRE_PYTHON is
+//! set.
 
 mod examples;
 
@@ -24,7 +24,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("format")
 }
 
-/// Files of the kinds that filters are for, in the order of [`cases::filtered`].
+/// Files of the kinds for which there are filters, in the order of [`cases::filtered`].
 const FILTERED: [&str; 12] = [
     "sequences",
     "reads",
@@ -40,7 +40,7 @@ const FILTERED: [&str; 12] = [
     "lists",
 ];
 
-/// Name, raw bytes, and the file as this version writes it, or its parts are put together.
+/// Name, raw bytes, and the file: as this version writes it, or put together from parts.
 fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let kinds: [(_, Vec<u8>, u32); 11] = [
         ("empty", vec![], 1 << 20),
@@ -87,7 +87,7 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         ("best-binary", binary(), Effort::Best),
         ("best-long-run", vec![b'a'; 1_000_000], Effort::Best),
         ("best-random", cases::random(20_000, 4), Effort::Best),
-        // Longer, as few runs would be coded as the default effort does.
+        // These are longer, since few runs would be coded as in the default effort.
         ("fast-text", cases::text(50_000), Effort::Fast),
         ("fast-binary", binary().repeat(9), Effort::Fast),
         ("fast-long-run", [vec![b'a'; 5_000_000], cases::random(20_000, 5)].concat(), Effort::Fast),
@@ -98,7 +98,7 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         bwz::compress(&raw[..], &mut file, &options).unwrap();
         all.push((name, raw, file));
     }
-    // What this encoder does not write and decoders must read.
+    // Files that this encoder does not write and that decoders must read.
     let text = cases::text(9000);
     all.push(("uneven", text.clone(), common::uneven(&text, None)));
     all.push(("uneven-indexed", text.clone(), common::uneven(&text, Some(16))));
@@ -109,12 +109,12 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     all
 }
 
-/// Runs, long enough for many samples, that no filter takes.
+/// Runs that no filter changes, long enough for many samples.
 fn runs() -> Vec<u8> {
     (0..200).flat_map(|n| vec![b'a' + (n * n % 5) as u8; 900 + n]).collect()
 }
 
-/// Numbers as a program's data holds them: little-endian, slowly growing, with zeros between.
+/// Numbers as in a program's data: little-endian, slowly growing, with zeros between.
 fn binary() -> Vec<u8> {
     (0..700u32).flat_map(|n| (n * n % 1009 + n).to_le_bytes()).collect()
 }
@@ -135,12 +135,12 @@ fn golden_files_decode_and_are_what_is_written_today() {
     }
 }
 
-/// Runs `decoder.py` on `file`, as its standard input; `None` where there is no Python.
+/// Runs `decoder.py` on `file` as its standard input. `None` if there is no Python.
 fn reference_decoder(file: &[u8]) -> Option<Output> {
     python(&[folder().join("decoder.py")], file)
 }
 
-/// Runs Python with these arguments and this standard input; `None` where there is none.
+/// Runs Python with these arguments and this standard input. `None` if there is no Python.
 fn python<S: AsRef<OsStr>>(arguments: &[S], input: &[u8]) -> Option<Output> {
     let child = Command::new("python3")
         .args(arguments)
@@ -174,7 +174,7 @@ fn the_reference_decoder_restores_golden_files() {
 }
 
 /// A file that bwz itself would not write but must read: several slices in a small block, dense
-/// samples, tables as wide as they may be.
+/// samples, tables of the maximum width.
 fn foreign() -> (Vec<u8>, Vec<u8>) {
     let raw = cases::text(150_000);
     let bwt = Sorter::Cpu.sort(&raw, 8).unwrap();
@@ -182,7 +182,7 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
     let CodedBwt { models, raw_sizes, slices } =
         coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
     let coded_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
-    // The sizes of the last slice are not written.
+    // The sizes of the last slice are not stored.
     let others = |mut sizes: Vec<u32>| {
         sizes.pop();
         wide(sizes)
@@ -201,7 +201,7 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
         slices.concat(),
     ]
     .concat();
-    // A sound file of the same raw bytes lends what is around the payload.
+    // The bytes around the payload are taken from a sound file of the same raw bytes.
     let ours = compressed(&raw, 1 << 20);
     let table = ours.len() - 32 - 16 - 28;
     let mut head = ours[..58].to_vec();
@@ -231,7 +231,7 @@ fn both_decoders_read_what_another_encoder_may_write() {
 
 #[test]
 fn the_reference_decoder_restores_every_named_case() {
-    // All in one file, a frame each: one start of Python instead of forty.
+    // All in one file, one frame each: Python starts once in place of forty times.
     let raws: Vec<Vec<u8>> = cases::named().into_iter().map(|(_, raw)| raw).collect();
     let small: Vec<_> = raws.iter().map(|raw| &raw[..raw.len().min(9_000)]).collect();
     let file: Vec<u8> = small.iter().flat_map(|raw| compressed(raw, 4_000)).collect();

@@ -1,11 +1,11 @@
-//! Files of a few hundred bytes and half a terabyte of holes: what their tables and headers claim
-//! is neither read nor given memory.
+//! Files of a few hundred bytes and half a terabyte of holes. The sizes that their tables and
+//! headers claim are neither read nor allocated.
 
 use crate::common::{cases, compressed, options};
 use bwz::{Archive, Error};
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
 
-/// A file of which only some parts are not holes, and of which no more than 16 MiB are read.
+/// A file that consists of holes except for some parts. A reader may read at most 16 MiB of it.
 struct Sparse {
     parts: Vec<(u64, Vec<u8>)>,
     pos: u64,
@@ -54,7 +54,7 @@ impl Seek for Sparse {
     }
 }
 
-/// `bytes` with their checksum behind them.
+/// `bytes` followed by their checksum.
 fn sealed(bytes: &[&[u8]]) -> Vec<u8> {
     let bytes = bytes.concat();
     let checksum = crc32fast::hash(&bytes).to_le_bytes();
@@ -67,7 +67,7 @@ fn uint5(number: u64) -> Vec<u8> {
 }
 
 /// A frame with an area of `area` bytes for its blocks, which starts with `front`, and a seek table
-/// of `count` entries in `size` bytes, of which the first is `entry`.
+/// of `count` entries in `size` bytes. Its first entry is `entry`.
 fn frame(front: &[u8], area: u64, count: u64, size: u64, entry: &[u8]) -> Sparse {
     let start = [&compressed(b"", 1)[..5], &[0; 2], &uint5(1 << 39)].concat();
     let start = [&sealed(&[&start]), front].concat();
@@ -82,7 +82,7 @@ fn frame(front: &[u8], area: u64, count: u64, size: u64, entry: &[u8]) -> Sparse
     Sparse::new(vec![(0, start), (at, [&table, entry].concat()), (at + table_size, footer)])
 }
 
-/// The one block of a frame is stored, and has so many bytes of zeros.
+/// A frame with one stored block of `size` zero bytes.
 fn one_large_block(size: u64) -> Sparse {
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 0, 0, 0, 0];
     let header = sealed(&[&marker, &uint5(size), &uint5(size), &[0; 16]]);
@@ -95,7 +95,7 @@ fn the_payload_of_a_block_above_the_memory_limit_is_not_read_to_refuse_it() {
     let size = 1 << 39;
     let end = bwz::recover(one_large_block(size), io::sink(), &options(1));
     assert!(matches!(end, Err(Error::Limit { needed, .. }) if needed > size), "{end:?}");
-    // The same where its frame is not sound, so that it is searched for.
+    // As before, with a damaged frame, so that blocks are searched for.
     let mut file = one_large_block(size);
     file.parts[2].1[0] ^= 1;
     let end = bwz::recover(file, io::sink(), &options(1));

@@ -1,5 +1,5 @@
-//! Suffix arrays, LCP arrays, queries and overlaps by way of the GPU: what the CPU gives, and
-//! nothing lost where there is no GPU.
+//! Suffix arrays, LCP arrays, queries and overlaps on the GPU: the same results as on the CPU, and
+//! nothing lost if there is no GPU.
 
 #![cfg(feature = "cuda")]
 
@@ -13,7 +13,7 @@ use bwz::{Device, Event, GpuSet, Options};
 use std::env;
 use std::sync::{Arc, Mutex};
 
-/// What `work` does on a GPU, and the warnings that came meanwhile.
+/// The result of `work` on a GPU, and the warnings given during it.
 fn heard<T>(number: u32, work: impl FnOnce(&Options) -> T) -> (T, Vec<String>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
@@ -113,7 +113,7 @@ fn every_device_answers_the_same() {
     }
 }
 
-/// Sequences that have much in common on both strands, and reads of them.
+/// Sequences with long common parts on both strands, and reads of them.
 fn sequences() -> (Sequences, Sequences, Sequences) {
     let base = |n: u8| b"ACGT"[usize::from(n)];
     let bases: Vec<u8> = cases::random(60_000, 4).into_iter().map(base).collect();

@@ -1,6 +1,6 @@
-//! The library as its callers use it, through its public doors and over whole files.
+//! The library as its callers use it, through its public functions and on whole files.
 //!
-//! One program holds these tests, since to link one takes far less time than to link many.
+//! One program holds these tests, since linking one program takes far less time than linking many.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -1,5 +1,5 @@
-//! Small FASTA and FASTQ files with every oddity, against a reader that follows the rules of
-//! FORMAT.md section 12.8 line by line, and is so simple that it is hardly wrong.
+//! Small FASTA and FASTQ files with every oddity, compared with a reader that follows the rules of
+//! FORMAT.md section 12.8 line by line. It is so simple that it is hardly wrong.
 
 use crate::common::cases;
 use bwz::{Archive, Event, Options};
@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex};
 #[derive(Default)]
 struct Truth {
     name: Vec<u8>,
-    /// The bytes of its sequence as they stand in the file, and the raw offset of each.
+    /// The bytes of its sequence as they are in the file, and the raw offset of each.
     written: Vec<u8>,
     offsets: Vec<u64>,
-    /// Raw offset of its first line of qualities, and how many qualities there are.
+    /// Raw offset of its first line of qualities, and the number of qualities.
     quality_start: Option<u64>,
     qualities: usize,
 }
@@ -110,7 +110,7 @@ fn header(dice: &mut Dice, mark: u8) -> Vec<u8> {
     [&[mark], dice.pick(&headers)].concat()
 }
 
-/// A line of bases, with whatever may be among them.
+/// A line of bases, with other bytes among them.
 fn bases(dice: &mut Dice, len: usize) -> Vec<u8> {
     const ODD: [&[u8]; 14] = [
         b" ",
@@ -190,7 +190,7 @@ fn fastq(dice: &mut Dice) -> Vec<u8> {
     finished(raw, dice)
 }
 
-/// Perhaps without the last line end.
+/// Perhaps removes the last line end.
 fn finished(mut raw: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     if dice.roll(3) == 0 {
         raw.pop();
@@ -198,10 +198,10 @@ fn finished(mut raw: Vec<u8>, dice: &mut Dice) -> Vec<u8> {
     raw
 }
 
-/// Makes a text.
+/// A function that makes a text.
 type Make = fn(&mut Dice) -> Vec<u8>;
 
-/// One of FASTQ that was cut off somewhere, or of which a line is gone or there twice.
+/// A text that was cut off somewhere, or in which a line is missing or doubled.
 fn broken(dice: &mut Dice) -> Vec<u8> {
     let mark = [b'>', b'@'][dice.roll(2)];
     let raw = if mark == b'>' { fasta(dice) } else { fastq(dice) };
@@ -213,7 +213,7 @@ fn broken(dice: &mut Dice) -> Vec<u8> {
     let mut lines: Vec<&[u8]> = raw.split_inclusive(|&byte| byte == b'\n').collect();
     let header = raw[..begin].iter().filter(|&&byte| byte == b'\n').count();
     if lines.len() - header > 3 {
-        // Bases follow the header of what is broken, or nobody could tell what it was.
+        // Bases follow the header of the broken record; otherwise its kind could not be recognised.
         let at = header + 2 + dice.roll(lines.len() - header - 2);
         let line = lines.remove(at);
         lines.splice(at..at, [line, line].into_iter().take(2 * dice.roll(2)));
@@ -221,7 +221,7 @@ fn broken(dice: &mut Dice) -> Vec<u8> {
     lines.concat()
 }
 
-/// How many texts have an index of sequences.
+/// Checks texts. Returns the number of those that have an index of sequences.
 fn check_all(number: usize, mark: Option<u8>, make: Make) -> usize {
     let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
     let heard = Arc::clone(&warnings);
@@ -261,7 +261,7 @@ fn check_all(number: usize, mark: Option<u8>, make: Make) -> usize {
     by_sequence
 }
 
-/// Capitals, and T for U.
+/// The bases in upper case, with T for U.
 fn folded(bases: &[u8]) -> Vec<u8> {
     let fold = |byte: &u8| match byte.to_ascii_uppercase() {
         b'U' => b'T',
@@ -278,7 +278,7 @@ fn check(
     dice: &mut Dice,
 ) {
     let what = || format!("{:?}", String::from_utf8_lossy(raw));
-    // What is broken is checked for what is said of it.
+    // Broken texts are checked only for the messages about them.
     let Some(mark) = mark else { return };
     let (truths, odd) = naive(raw, mark);
     assert_eq!(said.contains("is no residue"), odd > 0, "{said} {}", what());
@@ -339,7 +339,7 @@ fn what_is_searched_by_its_bytes_says_why() {
     assert!((100..1000).contains(&by_sequence), "{by_sequence} are searched by sequence");
 }
 
-/// So large that bases and lines are read by the index, a slice for each step.
+/// The text is large enough that bases and lines are read by the index, one slice for each step.
 #[test]
 fn ranges_of_odd_texts_are_read_slice_by_slice() {
     let options = Options::new().threads(1).memory(1 << 30).index(8).unwrap();
@@ -347,7 +347,7 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
         let mut dice = Dice(77);
         let mut raw = Vec::new();
         while raw.len() < 600_000 {
-            // Each begins with a record.
+            // Each part begins with a record.
             let part = make(&mut dice);
             if part.first() == Some(&mark) && part.ends_with(b"\n") {
                 raw.extend(part);
@@ -370,7 +370,7 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
             assert_eq!(archive.extract(range).unwrap(), raw[start..end], "{start}..{end}");
         }
         let cost = archive.search_cost();
-        // Few are so long that the block pays.
+        // Few ranges are long enough for decoding the whole block to pay.
         assert!(cost.blocks < 20 && cost.slices > 1000, "{cost:?}");
         let (truths, _) = naive(&raw, mark);
         assert_eq!(archive.records().unwrap().len(), truths.len());
@@ -388,7 +388,7 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
     }
 }
 
-/// Each byte at the begin, in the middle and at the end of a line of a sequence.
+/// Each byte value at the beginning, in the middle and at the end of a line of a sequence.
 #[test]
 fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
     let letters: Vec<u8> =

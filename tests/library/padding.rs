@@ -18,7 +18,7 @@ fn padded(file: &[u8], zeros: usize) -> Vec<u8> {
     [file, &vec![0; zeros]].concat()
 }
 
-/// Sizes of padding around what readers read at a time, and a record of tape.
+/// Sizes of padding around the sizes of single reads, and a record of tape.
 const SIZES: [usize; 12] = [1, 2, 15, 16, 17, 31, 32, 33, 512, 10_240, 65_536, 3_000_000];
 
 fn decoded(file: &[u8]) -> io::Result<Vec<u8>> {
@@ -97,8 +97,8 @@ fn zeros_alone_or_in_front_are_no_file() {
     assert!(Archive::open(Cursor::new(&behind), &options()).is_err());
 }
 
-/// A file that was cut off and filled up with zeros, as a broken download is: a block that ends in
-/// zeros of its own is whole, and what is lost is said.
+/// A file that was cut off and filled up with zeros, as a broken download is. A block that ends in
+/// zeros of its own is whole, and the loss is reported.
 #[test]
 fn zeros_in_the_place_of_a_lost_end_are_no_padding() {
     let noise = cases::random(900, 256);
@@ -113,7 +113,7 @@ fn zeros_in_the_place_of_a_lost_end_are_no_padding() {
     assert_eq!(recovery.lost, [Lost { start: 1_000, end: None }]);
 }
 
-/// A file with very many zeros behind it, which counts how often it is read.
+/// A file with very many zeros behind it. It counts the reads.
 struct LongPadding {
     file: Cursor<Vec<u8>>,
     size: u64,
@@ -160,7 +160,7 @@ fn long_padding_is_passed_in_long_steps() {
     assert!(raw == b"some bytes" && input.reads < 20_000, "{} reads", input.reads);
 }
 
-/// An output that notes the sizes of what is written to it.
+/// An output that records the size of each write.
 #[derive(Default)]
 struct Sizes(Vec<usize>);
 
@@ -175,8 +175,8 @@ impl Write for Sizes {
     }
 }
 
-/// So that no record of a tape that is filled up with zeros stands within a small frame, or holds a
-/// header alone.
+/// So no tape record that is filled up with zeros lies within a small frame, and none holds only a
+/// header.
 #[test]
 fn a_small_frame_is_one_write_and_no_first_write_is_a_header_alone() {
     for size in [0, 1, 5_000, 61_440, 70_000, 300_000, 1_000_000] {
@@ -194,7 +194,7 @@ fn a_small_frame_is_one_write_and_no_first_write_is_a_header_alone() {
     }
 }
 
-/// What is ready is passed on when it is asked for.
+/// Finished bytes are passed on when a flush asks for them.
 #[test]
 fn a_flush_holds_nothing_back() {
     let raw = cases::random(200_000, 256);

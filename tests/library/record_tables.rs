@@ -1,5 +1,4 @@
-//! The table of records: what it says is what the blocks say, it is read alone, and one that lies
-//! is found out.
+//! The table of records: it agrees with the blocks, it is read alone, and a wrong one is detected.
 
 use crate::common::mutation::parts::{self, Kind as PartKind};
 use crate::common::{cases, options};
@@ -9,14 +8,14 @@ use bwz::{Archive, Error, Event, Options, RecordInfo};
 use std::io::Cursor;
 use std::sync::{Arc, Mutex};
 
-/// Bases enough that a table is a small part of the file.
+/// Enough bases that a table is a small part of the file.
 fn bases(count: usize, record: usize) -> Vec<u8> {
     let start = 6000 * record;
     let letters = cases::random(start + count, 4);
     letters[start..].iter().map(|&letter| b"ACGT"[usize::from(letter)]).collect()
 }
 
-/// Records of these names and lengths, in lines of some columns.
+/// Records with these names and lengths, in lines of `columns` columns.
 fn fasta(records: &[(&[u8], usize)], columns: usize, end: &[u8]) -> Vec<u8> {
     let mut raw = Vec::new();
     for (n, (name, length)) in records.iter().enumerate() {
@@ -86,7 +85,7 @@ fn tables(file: &[u8]) -> Vec<Vec<u8>> {
     parts.filter(|part| part.kind == PartKind::Content).map(|part| part.bytes).collect()
 }
 
-/// The file with other tables, whose checksums are right.
+/// The file with other tables, with right checksums.
 fn with_tables(file: &[u8], sequences: &[u8], records: Option<&[u8]>) -> Vec<u8> {
     let options = options(1 << 20);
     let blocks = blocks(file, &options).map(Result::unwrap);
@@ -177,7 +176,7 @@ fn a_name_that_no_record_has_takes_no_block() {
     assert_eq!(archive.search_cost().blocks, 0);
     let names = [&b"three"[..], b"absent"];
     assert_eq!(archive.find_records(&names).unwrap(), [Some(2), None]);
-    // What headers have, they may have as a name.
+    // Only whole names are found: not a description, not a prefix, not a single byte.
     for name in [&b"text"[..], b"thre", b"\xFF", b""] {
         assert_eq!(archive.find_record(name).unwrap(), None, "{name:?}");
     }
@@ -187,7 +186,7 @@ fn a_name_that_no_record_has_takes_no_block() {
     assert_eq!(verified.find_records(&names).unwrap(), [Some(2), None]);
 }
 
-/// Each change is one that a table may have and still be well formed.
+/// Each change leaves the table well formed.
 #[test]
 fn a_table_that_lies_is_found_out() {
     type Change = fn(&mut Vec<ListedRecord>);
@@ -248,7 +247,7 @@ fn a_table_that_lies_is_found_out() {
         assert!(archive.find_record("other").unwrap().is_none(), "{what}");
         let (mut verified, _) = open(file, &options.clone().verify(true));
         assert!(verified.count(&["ACGT"]).is_err_and(|e| is_damage(&e)), "{what}");
-        // Places and their names.
+        // Positions and their names.
         let (mut archive, _) = open(file, options);
         archive.records().unwrap();
         let pattern = &bases(5000, 1)[100..130];
@@ -270,9 +269,9 @@ fn a_wrong_table_of_residues_is_restored_from_the_blocks() {
         let file = indexed(&raw, &options);
         let tables = tables(&file);
         let mut wrong = vec![vec![9, 9, 9], Vec::new(), vec![0, 7, 0, 0, 0]];
-        // Form plain, Kind, then numbers: of the first block, its residues.
+        // A plain Form, Kind, and then numbers: among those of the first block, its residues.
         let plain = tables[0][0] == 0;
-        // Behind the residues of the last block stands its state.
+        // The state of the last block follows its residues.
         for at in [4, 5, tables[0].len() - 2] {
             let mut changed = tables[0].clone();
             changed[at] ^= 1;

@@ -1,5 +1,4 @@
-//! Recovery of files that claim what is not so: the time stays linear, and nothing is lost without
-//! a word.
+//! Recovery of files with false claims: the time stays linear, and every loss is reported.
 
 use crate::common::{cases, compressed, options};
 use bwz::{Lost, Recovery};
@@ -31,7 +30,7 @@ impl Seek for Counted {
 const MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
 const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
 
-/// `bytes` with their checksum behind them.
+/// `bytes` followed by their checksum.
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
     let checksum = crc32fast::hash(&bytes);
     bytes.extend(checksum.to_le_bytes());
@@ -70,10 +69,10 @@ fn footer(raw_size: u64, frame_size: u64, checksum: u32) -> Vec<u8> {
     [&sealed(bytes)[..], b"zwb\xF7"].concat()
 }
 
-/// A stored block whose payload is undamaged and whose raw checksum is wrong, inside of another
-/// one, and so on.
+/// A stored block with an undamaged payload and a wrong raw checksum, inside another such block,
+/// and so on.
 fn nested(depth: usize, innermost: Vec<u8>) -> Vec<u8> {
-    // Back to front, so that making them is not quadratic but for their checksums.
+    // Built back to front, so that the time is quadratic only in the checksums.
     let mut reversed: Vec<u8> = innermost.into_iter().rev().collect();
     for _ in 0..depth {
         let payload: Vec<u8> = reversed.iter().rev().copied().collect();
@@ -129,12 +128,12 @@ fn recover(file: Vec<u8>) -> (Vec<u8>, Recovery) {
     (saved, recovery)
 }
 
-/// Whether nothing is known to be lost, and this frame alone is not what its footer tells.
+/// True if no loss is known, and exactly this frame contradicts its footer.
 fn contradicts(recovery: &Recovery, frame: Range<u64>) -> bool {
     recovery.lost.is_empty() && recovery.contradicted == [frame] && !recovery.is_complete()
 }
 
-/// The file with other bytes at `at`, and the checksum behind `checked` made right again.
+/// The file with other bytes at `at`. The checksum behind `checked` is made right again.
 fn resealed(mut file: Vec<u8>, at: usize, bytes: &[u8], checked: Range<usize>) -> Vec<u8> {
     file[at..at + bytes.len()].copy_from_slice(bytes);
     let checksum = crc32fast::hash(&file[checked.clone()]).to_le_bytes();
@@ -142,7 +141,7 @@ fn resealed(mut file: Vec<u8>, at: usize, bytes: &[u8], checked: Range<usize>) -
     file
 }
 
-/// Of one block of one byte, whose header says that it has none, and a footer that agrees.
+/// A frame of one block of one byte, whose header states that it is empty. The footer agrees.
 #[test]
 fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
     let file = compressed(b"!", 1);
@@ -153,8 +152,8 @@ fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
     assert!(saved.is_empty() && contradicts(&recovery, 0..0), "{recovery:?}");
 }
 
-/// Of three blocks the last has a header that no decoder takes, and a footer that does not count it
-/// in.
+/// A frame of three blocks. No decoder accepts the header of the last one, and the footer does not
+/// count it.
 #[test]
 fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
     let raw = cases::random(3_000, 256);
@@ -167,7 +166,7 @@ fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
     assert!(saved == raw[..2_000] && contradicts(&recovery, 0..2_000), "{recovery:?}");
 }
 
-/// A frame whose tables are sound, and tell of two blocks where the checksum is that of three.
+/// A frame whose tables are sound and list two blocks, but whose checksum is that of three.
 #[test]
 fn sound_tables_of_fewer_blocks_are_contradicted_by_the_checksum() {
     let raw = cases::random(3_000, 256);

@@ -1,8 +1,8 @@
-//! What a decoder must reject, FORMAT.md chapter 16: one file or more per number, in
+//! Files that a decoder must reject, FORMAT.md chapter 16: one file or more per number, in
 //! `format/examples/reject/`.
 //!
-//! The files are made here from sound ones by changing a field and making the checksums around it
-//! right again, so that each is rejected for its own reason. After a change of the format:
+//! The files are made here from sound ones, by changing a field and making the checksums around it
+//! right again. So each is rejected for its own reason. After a change of the format:
 //! `BWZ_BLESS=1 cargo test --test library rejects`.
 
 mod fields;
@@ -24,7 +24,7 @@ static NEXT_DRAFT: LazyLock<[String; 2]> = LazyLock::new(|| {
     [format!("draft {} of the bwz format", DRAFT + 1), format!("this bwz reads draft {DRAFT}")]
 });
 
-/// Name, bytes, and a part of the message of every file.
+/// Name, bytes, and a part of the error message of every file.
 type Reject = (&'static str, Vec<u8>, &'static str);
 
 static REJECTS: LazyLock<Vec<Reject>> = LazyLock::new(rejects);

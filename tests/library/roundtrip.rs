@@ -1,4 +1,4 @@
-//! Whatever goes in comes out, through every door of the library, and as the same bytes every time.
+//! Any input is restored, through every entry point of the library, and always as the same bytes.
 
 use crate::common::{cases, compressed, decompressed, options};
 use bwz::{Archive, Decoder, Encoder};
@@ -62,8 +62,8 @@ fn threads_and_memory_do_not_change_a_byte() {
     }
 }
 
-/// Blocks of one byte are coded once and told from then on; each is what it is in a file of its
-/// own, but for its place.
+/// Blocks of a single byte value are coded once, and later copies are recognised. Each is the same
+/// as in a file of its own, except for its offset.
 #[test]
 fn blocks_of_one_byte_are_like_others() {
     const BLOCK: usize = 1 << 16;
@@ -84,7 +84,7 @@ fn blocks_of_one_byte_are_like_others() {
         let mut encoder = Encoder::new(Vec::new(), &options);
         raw.chunks(1000).for_each(|piece| encoder.write_all(piece).unwrap());
         assert!(encoder.finish().unwrap().0 == whole);
-        // Headers are 42 bytes, and their bytes from 26 on tell the place.
+        // Headers are 42 bytes long, and their bytes from 26 on state the offset.
         let blocks = |file: &[u8]| {
             let archive = Archive::open(Cursor::new(file), &options).unwrap();
             let part = |range: Range<u64>| file[range.start as usize..range.end as usize].to_vec();
@@ -113,7 +113,7 @@ fn blocks_of_one_byte_are_like_others() {
     }
 }
 
-/// Bytes that runs make quick work of come out as they do where every one of them is looked at.
+/// Bytes that are skipped in runs give the same result as if each were examined.
 #[test]
 fn runs_of_all_lengths_come_back() {
     for byte in [0, 1, b'e', 255] {
@@ -130,7 +130,7 @@ fn runs_of_all_lengths_come_back() {
     }
 }
 
-/// A block that is alone is cut in two for several threads, whose BWTs are merged.
+/// A lone block is cut in two for several threads, and the BWTs of the parts are merged.
 #[test]
 fn a_lone_block_is_the_same_on_any_number_of_threads() {
     let text = cases::text(2_500_000);

@@ -1,4 +1,5 @@
-//! Search in files, with an index or without, against a search so simple that it is hardly wrong.
+//! Search in files, with an index or without, compared with a search so simple that it is hardly
+//! wrong.
 
 use crate::common;
 use crate::common::{cases, indexed, options};
@@ -6,7 +7,7 @@ use bwz::internals;
 use bwz::{Archive, Effort, Error, Options};
 use std::io::Cursor;
 
-/// All places at which `pattern` stands in `text`, overlaps included.
+/// All positions of `pattern` in `text`, overlaps included.
 fn naive(text: &[u8], pattern: &[u8]) -> Vec<u64> {
     (0..=text.len()).filter(|&at| text[at..].starts_with(pattern)).map(|at| at as u64).collect()
 }
@@ -15,7 +16,7 @@ fn open(file: &[u8]) -> Archive<Cursor<&[u8]>> {
     Archive::open(Cursor::new(file), &options(1)).unwrap()
 }
 
-/// Patterns from all over the text, some that are not in it, and the hard ones.
+/// Patterns from all parts of the text, some that are not in it, and the hard ones.
 fn patterns(text: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
     let mut patterns =
         vec![vec![], vec![0], vec![255], b"aa".to_vec(), b"\0\xff".to_vec(), b"not there".to_vec()];
@@ -108,7 +109,7 @@ fn every_case_in_blocks_that_are_worth_a_transform() {
     }
 }
 
-/// What filters made of a block cannot be searched: it is restored first.
+/// The filtered text of a block cannot be searched, so the block is restored first.
 #[test]
 fn filtered_blocks_are_searched_as_the_bytes_that_they_stand_for() {
     for (name, text, filters) in cases::filtered(40_000) {
@@ -133,8 +134,8 @@ fn filtered_blocks_are_searched_as_the_bytes_that_they_stand_for() {
     }
 }
 
-/// Patterns one by one are searched in many batches where memory is short, and decoded blocks are
-/// kept or not.
+/// A stream of patterns is searched in many batches if memory is short, and decoded blocks are kept
+/// or not.
 #[test]
 fn a_stream_of_patterns_is_searched_in_order() {
     let text = cases::text(400_000);
@@ -168,8 +169,8 @@ fn a_stream_of_patterns_is_searched_in_order() {
     }
 }
 
-/// An error is the last item of a stream, and blocks that were decoded for one batch are not
-/// decoded for the next.
+/// An error is the last item of a stream. Blocks that were decoded for one batch are not decoded
+/// again for the next.
 #[test]
 fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
     let text = cases::text(300_000);
@@ -187,7 +188,7 @@ fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
     assert!(matches!(found[..], [Err(Error::Format { .. })]));
 }
 
-/// A genome in lines, of which single patterns decode only some of the slices.
+/// A genome in lines. A search for a single pattern decodes only some of its slices.
 fn genome(size: usize) -> Vec<u8> {
     let mut bases = cases::random(size, 4);
     for (n, base) in bases.iter_mut().enumerate() {
@@ -233,7 +234,7 @@ fn many_patterns_share_the_slices_that_they_need() {
             let mut archive = open();
             assert_eq!(archive.count(&patterns).unwrap(), counts);
             let cost = archive.search_cost();
-            // Of 40,960 runs each, which are 54,600 bytes.
+            // Each slice has 40,960 runs, which are 54,600 bytes.
             assert!(cost.blocks == 0 && cost.slices < 110, "{cost:?}");
             let mut archive = open();
             for (pattern, found) in few.iter().zip(archive.locate(&few, 3).unwrap()) {
@@ -241,10 +242,10 @@ fn many_patterns_share_the_slices_that_they_need() {
                 assert_eq!(found.count, all.len() as u64);
                 assert_eq!(found.positions, all[..all.len().min(3)]);
             }
-            // The first places of what stands nearly everywhere are found in the text.
+            // The first positions of a pattern that is nearly everywhere are found in the text.
             let cost = archive.search_cost();
             assert!(rate == 0 || cost.blocks <= 1 && cost.slices < 110, "{cost:?}");
-            // A search that is done again and again pays for the block in the end.
+            // After many searches, decoding the whole block pays.
             let mut archive = open();
             let mut searcher = archive.searcher().unwrap();
             for _ in 0..20 {
@@ -355,7 +356,7 @@ fn a_rate_that_makes_no_sense_is_refused() {
     }
 }
 
-/// Wherever a byte is changed, the answer is an error or the right one.
+/// A changed byte anywhere leads to an error or to the right answer.
 #[test]
 fn damage_never_makes_a_wrong_count() {
     let text = genome(1_500_000);
@@ -366,7 +367,7 @@ fn damage_never_makes_a_wrong_count() {
     let mut errors = 0;
     let mut right = 0;
     let everywhere = (0..file.len()).step_by(9001);
-    // Headers and the seek table byte by byte; the index lies behind the samples.
+    // Headers and the seek table are tried byte by byte. The index lies behind the samples.
     let samples = 16 + 42 + 1 + (1_500_000 / 8) * 21 / 8;
     let places =
         (0..60).chain((samples - 50..samples + 1500).step_by(3)).chain(seek_table..file.len());

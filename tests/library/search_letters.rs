@@ -1,10 +1,10 @@
-//! Letters of patterns that stand for several symbols, against a look at each place of the text.
+//! Pattern letters that match several symbols, compared with a check of each position of the text.
 
 use super::sequence_search::{genome_of, open, reverse_complement};
 use crate::common::{cases, indexed, options};
 use bwz::{Letters, Options};
 
-/// The bases that a letter stands for.
+/// The bases that a letter matches.
 fn class(letter: u8, letters: Letters, of_nucleotides: bool) -> Vec<u8> {
     let both: &[u8] = if of_nucleotides { b"TU" } else { &[] };
     let codes: &[u8] = match (letters, letter) {
@@ -27,7 +27,7 @@ fn class(letter: u8, letters: Letters, of_nucleotides: bool) -> Vec<u8> {
     if codes.is_empty() { vec![letter] } else { codes.to_vec() }
 }
 
-/// Raw offsets of all places where up to so many letters do not match.
+/// Raw offsets of all positions at which at most `mismatches` letters do not match.
 fn naive(
     records: &[(Vec<u8>, Vec<u64>)],
     pattern: &[u8],
@@ -49,8 +49,8 @@ fn naive(
     found
 }
 
-/// Patterns cut from a text, of which T and U are exchanged here and there, some letters are small
-/// and some are ambiguity codes.
+/// Patterns cut from a text. Some T and U are exchanged, some letters are lower case, and some are
+/// ambiguity codes.
 fn patterns(records: &[(Vec<u8>, Vec<u64>)], count: usize, codes: bool) -> Vec<Vec<u8>> {
     let mut random = cases::random(count * 40, 256).into_iter().map(usize::from);
     let mut next = move || random.next().unwrap_or(0);
@@ -75,7 +75,7 @@ fn patterns(records: &[(Vec<u8>, Vec<u64>)], count: usize, codes: bool) -> Vec<V
     (0..count).map(cut).collect()
 }
 
-/// Texts of letters, and whether these are nucleotides alone.
+/// Texts of letters, and true if these are only nucleotides.
 const TEXTS: [(&str, &[u8]); 8] = [
     ("DNA", b"ACGT"),
     ("RNA", b"ACGU"),
@@ -144,8 +144,8 @@ fn letters_stand_for_their_classes_in_all_blocks() {
     }
 }
 
-/// With many patterns the block and the windows at its boundaries are searched by an index in
-/// memory, with few on disk, with little memory in stretches.
+/// Many patterns are searched by an index in memory, in the block and in the windows at its
+/// boundaries. Few patterns are searched by the index on disk, and with little memory in stretches.
 #[test]
 fn many_patterns_and_few_find_the_same() {
     for (name, alphabet) in TEXTS {
@@ -168,7 +168,7 @@ fn many_patterns_and_few_find_the_same() {
     }
 }
 
-/// What has too many branches is looked for in the text.
+/// Patterns with too many branches are searched in the text.
 #[test]
 fn patterns_of_nothing_but_codes_are_found() {
     let (raw, records) = genome_of(&[400_000, 900], 70, b"ACGTU");
@@ -193,8 +193,8 @@ fn iupac_takes_nothing_but_its_letters() {
     }
 }
 
-/// With the case told apart, a letter that differs in case alone differs, and one that differs
-/// anyhow counts once, whatever its case.
+/// If case counts, a letter that differs only in case is a mismatch. A letter that differs in any
+/// case is one mismatch, whatever its case.
 #[test]
 fn case_counts_as_a_mismatch() {
     let letters: Vec<u8> =

@@ -1,23 +1,23 @@
-//! Search by sequence, places, records and regions of genomes made by code, against a search of the
-//! unwrapped sequences that is so simple that it is hardly wrong.
+//! Search by sequence, positions, records and regions of generated genomes, compared with a search
+//! of the unwrapped sequences that is so simple that it is hardly wrong.
 
 use crate::common::{cases, indexed, options};
 use bwz::{Archive, Options};
 use memchr::memmem;
 use std::io::Cursor;
 
-/// A record as the genome was made of it: its bases in upper case, and the raw offset of each.
+/// A record from which the genome was made: its bases in upper case, and the raw offset of each.
 struct Truth {
     name: String,
     bases: Vec<u8>,
-    /// As they stand in the file.
+    /// The bases as they are in the file.
     written: Vec<u8>,
     offsets: Vec<u64>,
     columns: usize,
     line_end: usize,
 }
 
-/// A genome in lines of some columns, and the truth about it.
+/// A genome in lines of `columns` columns, and the truth about it.
 fn genome(sizes: &[usize], columns: usize, line_end: &str) -> (Vec<u8>, Vec<Truth>) {
     let mut raw = Vec::new();
     let mut truths = Vec::new();
@@ -75,7 +75,8 @@ fn naive(truths: &[Truth], pattern: &[u8]) -> Vec<(u64, u64)> {
 /// The letters of a record in upper case, and their raw offsets.
 type Letters = (Vec<u8>, Vec<u64>);
 
-/// Records of random letters in lines of some columns, as a file and as they are searched.
+/// Records of random letters in lines of `columns` columns: the file, and the letters as they are
+/// searched.
 pub fn genome_of(sizes: &[usize], columns: usize, letters: &[u8]) -> (Vec<u8>, Vec<Letters>) {
     let mut raw = Vec::new();
     let mut records = Vec::new();
@@ -106,8 +107,8 @@ pub fn reverse_complement(bases: &[u8]) -> Vec<u8> {
     bases.iter().rev().map(complement).collect()
 }
 
-/// Reads of 50 to 150 bases, every second one from the other strand, every fourth one with a base
-/// changed, and where each was cut.
+/// Reads of 50 to 150 bases, each with the position from which it was cut. Every second one is from
+/// the other strand, and every fourth one has a base changed.
 fn reads(truths: &[Truth], count: usize) -> Vec<(Vec<u8>, (u64, u64))> {
     let mut state = 0x9E37_79B9_7F4A_7C15_u64;
     let mut number = move |below: usize| {
@@ -138,7 +139,7 @@ pub fn open(file: &[u8], options: &Options) -> Archive<Cursor<Vec<u8>>> {
     Archive::open(Cursor::new(file.to_vec()), options).unwrap()
 }
 
-/// Counts and locates in both cases, and compares places.
+/// Counts and locates in both cases, and compares positions.
 fn check(name: &str, file: &[u8], truths: &[Truth], patterns: &[Vec<u8>]) {
     let mut archive = open(file, &options(1));
     assert!(archive.has_sequences(), "{name}");
@@ -182,7 +183,7 @@ fn reads_are_found_where_they_were_cut() {
             for (found, wanted) in both.iter().zip(&wanted) {
                 assert_eq!(found.positions, offsets(wanted), "read {n}");
             }
-            // A read without a change is at the place that it was cut from.
+            // A read without a change is found at the position from which it was cut.
             let truth = truths[*record as usize].offsets[*base as usize];
             assert_eq!(both[n % 2].positions.contains(&truth), n % 4 < 2, "read {n}");
         }
@@ -218,7 +219,7 @@ fn records_and_regions_are_those_of_the_genome() {
                 assert_eq!(record.name, truth.name.as_bytes(), "{what}");
                 let len = truth.bases.len();
                 assert_eq!(record.length, len as u64, "{what}");
-                // One line that is torn by a block's end looks as if it were several.
+                // A single line that is split by the end of a block looks like several lines.
                 if len > 0 && truth.columns < block as usize / 2 {
                     assert_eq!(record.offset, truth.offsets[0], "{what}");
                     assert!(record.is_regular, "{what}");
@@ -240,7 +241,8 @@ fn records_and_regions_are_those_of_the_genome() {
     }
 }
 
-/// Lines of different lengths, and what is between them, are found but not regular.
+/// Records with lines of different lengths, or with bytes between lines, are found but are not
+/// regular.
 #[test]
 fn odd_records_are_searched_and_said_to_be_odd() {
     let raw = b">odd\nACGTACGTAC\nGT\nACGTACGTACG\n\n>even\nACG\nTT\n";
@@ -284,7 +286,7 @@ fn what_is_layout_in_sequences_is_refused() {
     assert_eq!(open(&bytes, &options(1)).count(&[&b">chr0"[..]]).unwrap(), [1]);
 }
 
-/// Bytes in sequences that are no residues are found as they stand, in stored blocks too.
+/// Bytes in sequences that are no residues are found unchanged, in stored blocks too.
 #[test]
 fn odd_bytes_are_searched_as_they_stand() {
     let head = b">a 7?\n";
@@ -309,7 +311,7 @@ fn odd_bytes_are_searched_as_they_stand() {
     }
 }
 
-/// Frames of sequences and of bytes in one file: each is searched its own way.
+/// Frames of sequences and of bytes in one file: each is searched in its own way.
 #[test]
 fn frames_are_searched_each_its_own_way() {
     let (raw, truths) = genome(&[3000, 200], 60, "\n");
@@ -331,7 +333,7 @@ fn frames_are_searched_each_its_own_way() {
     assert_eq!(archive.records().unwrap().len(), 6);
 }
 
-/// Reads of a FASTQ archive: their records, and no match in names or qualities.
+/// Reads of a FASTQ archive: their records are found, and there is no match in names or qualities.
 #[test]
 fn fastq_is_searched_in_its_sequences() {
     let mut raw = Vec::new();
@@ -362,7 +364,7 @@ fn fastq_is_searched_in_its_sequences() {
     }
 }
 
-/// All places at which up to one base differs.
+/// All positions at which at most one base differs.
 fn naive_with_mismatch(truths: &[Truth], pattern: &[u8]) -> Vec<u64> {
     let mut found = Vec::new();
     for truth in truths {
@@ -411,7 +413,7 @@ fn matches_may_differ_in_one_byte() {
     }
 }
 
-/// Little memory makes many stretches of patterns.
+/// With little memory, patterns are searched in many stretches.
 #[test]
 fn little_memory_finds_the_same() {
     let (raw, _) = genome(&[20_000, 3000, 0, 9000], 60, "\n");

@@ -1,5 +1,5 @@
-//! Streams of sequences that get an index: where their blocks are cut, what their frames say of
-//! them, and that they come back.
+//! Streams of sequences that get an index: the cuts between their blocks, the tables of their
+//! frames, and that they are restored.
 
 use crate::common;
 use crate::common::mutation::parts::{self, Kind as PartKind};
@@ -79,7 +79,7 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
                 continue;
             };
             let table = sequences_table(&content.bytes, pieces.len()).unwrap();
-            // By hand, from the text of all blocks.
+            // Computed here from the text of all blocks.
             let mut records = 0;
             let mut continued = 0;
             let mut before_piece = OddBytes::default();
@@ -117,7 +117,7 @@ fn an_index_of_bytes_and_other_files_know_no_sequences() {
     }
 }
 
-/// What is small stays so: a layout takes a few bytes for a record.
+/// A small stream stays small: a layout takes a few bytes per record.
 #[test]
 fn a_layout_is_small() {
     let lines = cases::random(200_000, 4);
@@ -140,7 +140,7 @@ fn a_layout_is_small() {
     assert!(side.len() < records, "{} bytes for {records} records", side.len());
 }
 
-/// What stands between lines is noticed where a block ends beside it too.
+/// Bytes between lines are noticed even if a block ends next to them.
 #[test]
 fn a_record_with_an_empty_line_is_odd_wherever_blocks_end() {
     let lines = |count| b"ACGTACGTACGTACGTACGT\n".repeat(count);

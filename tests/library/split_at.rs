@@ -1,5 +1,5 @@
-//! Blocks that end behind a separator: where they are cut, through both doors, and that nothing
-//! else of a file is new.
+//! Blocks that end behind a separator: the cuts, through both entry points, and that nothing else
+//! in the file changes.
 
 use crate::common::{cases, decompressed, options};
 use bwz::internals::{blocks, restore};
@@ -17,8 +17,7 @@ fn compressed(raw: &[u8], options: &Options) -> Vec<u8> {
     file
 }
 
-/// The same rule, written down once more: a full block ends behind its last separator, if it has
-/// one.
+/// The rule, implemented a second time: a full block ends behind its last separator, if it has one.
 fn expected(mut raw: &[u8], size: usize, separator: u8) -> Vec<&[u8]> {
     let mut pieces = Vec::new();
     while !raw.is_empty() {
@@ -30,7 +29,7 @@ fn expected(mut raw: &[u8], size: usize, separator: u8) -> Vec<&[u8]> {
     pieces
 }
 
-/// Texts, each with the sizes of the blocks that it is cut into.
+/// Texts, each with the sizes of its blocks.
 fn texts() -> Vec<(&'static str, Vec<u8>, Vec<usize>)> {
     let lines: Vec<u8> = (0..60)
         .flat_map(|n: u32| [b"line ", &vec![b'x'; n as usize % 41][..], b"\n"].concat())
@@ -91,7 +90,8 @@ fn several_frames_are_one_file() {
     assert!(ends.into_iter().all(|end| raw[end - 1] == b'\n'));
 }
 
-/// What is cut at no other places is the same file, so the format knows nothing of it.
+/// If the cuts are at the usual positions, the file is the same. So the format does not know of the
+/// option.
 #[test]
 fn a_file_whose_blocks_are_not_cut_is_the_same() {
     let raw = b"123456\n".repeat(100);
@@ -107,7 +107,7 @@ fn sequences_are_cut_between_records_first() {
     let both = compressed(&reads, &indexed.clone().split_at(b'\n'));
     assert!(both == compressed(&reads, &indexed));
     assert!(pieces(&both).len() > 5 && pieces(&both).iter().all(|piece| piece[0] == b'@'));
-    // A sequence in one line has no end in the second half of the block before it.
+    // A sequence in one line has no line end in the second half of the block before it.
     let genome = [b">chr1\n".to_vec(), b"ACGTTGCA".repeat(1000)].concat();
     let pieces = pieces(&compressed(&genome, &indexed.split_at(b'\n')));
     assert_eq!(pieces[0], b">chr1\n");

@@ -1,5 +1,5 @@
-//! Searches in blocks that the memory does not do for: what they find is what they find with
-//! memory, and no slice is decoded more often than it must be.
+//! Searches in blocks that do not fit in the memory: they find the same as with enough memory, and
+//! no slice is decoded more often than necessary.
 
 use crate::common::{cases, indexed};
 use bwz::{Archive, Device, Error, Letters, Options, ReadCost};
@@ -18,7 +18,7 @@ fn occurrences(text: &[u8], pattern: &[u8]) -> Vec<u64> {
     windows.filter(|(window, _)| *window == pattern).map(|(_, at)| at).collect()
 }
 
-/// Patterns of which one begins as another does have intervals of rows in each other.
+/// If one pattern is a prefix of another, its interval of rows contains the other's.
 #[test]
 fn many_places_are_found_on_disk() {
     let text = cases::dna(600_000);
@@ -36,7 +36,7 @@ fn many_places_are_found_on_disk() {
     }
 }
 
-/// A letter that stands for several has as many intervals.
+/// A letter that matches several symbols has as many intervals.
 #[test]
 fn many_places_of_classes_are_found_on_disk() {
     let bases = cases::dna(400_000);
@@ -58,15 +58,15 @@ fn many_places_of_classes_are_found_on_disk() {
     }
 }
 
-/// Slices decoded to locate a frequent letter.
+/// Cost of locating a frequent letter, in slices decoded.
 fn located(file: &[u8], letter: &str, limit: usize) -> ReadCost {
     let mut archive = open(file, &options(3 << 20));
     assert_eq!(archive.locate(&[letter], limit).unwrap()[0].positions.len(), limit);
     archive.search_cost()
 }
 
-/// There is no room for half of the slices. A walk from each row to a sample would decode all of
-/// them for each step of some rows, and then for those of others.
+/// There is no memory for half of the slices. A walk from each row to a sample would decode all
+/// slices for each step of some rows, and again for the steps of others.
 #[test]
 fn slices_are_decoded_for_all_rows_together() {
     let text = cases::text(4 << 20);
@@ -94,7 +94,7 @@ fn slices_are_kept_for_the_next_patterns() {
     assert_eq!(slices(3), once);
 }
 
-/// Each of them fits the memory, all together do not.
+/// Each pattern fits in the memory, but not all together.
 #[test]
 fn a_stream_of_patterns_is_located_in_smaller_batches() {
     let text = cases::dna(600_000);
@@ -118,7 +118,7 @@ fn a_stream_of_patterns_is_located_in_smaller_batches() {
     assert!(one_too_many.next().is_none());
 }
 
-/// What is known of a frame takes memory, though there is no block in it.
+/// The data kept for a frame takes memory, even if it has no block.
 #[test]
 fn frames_without_blocks_take_memory_too() {
     let mut empty = Vec::new();
@@ -128,6 +128,6 @@ fn frames_without_blocks_take_memory_too() {
     let error = opened.expect_err("so many frames take more than a MiB").to_string();
     assert!(error.contains("frames or more, with 0 blocks"), "{error}");
     assert_eq!(open(&file, &options(16 << 20)).frames().len(), 20_000);
-    // Read in order, nothing is kept of them.
+    // If the frames are read in order, nothing is kept of them.
     bwz::decompress(&file[..], std::io::sink(), &options(1 << 20)).unwrap();
 }

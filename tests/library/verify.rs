@@ -1,5 +1,5 @@
-//! Blocks that lie, with checksums to match: a search that decodes a block finds it out, and one by
-//! an index does if asked to.
+//! Blocks with false content and matching checksums. A search that decodes a block detects it, and
+//! a search by an index does if it is asked to verify.
 
 use crate::common;
 use crate::common::{cases, compressed, indexed, options};
@@ -26,19 +26,19 @@ fn seal_block(file: &mut [u8]) {
     seal(file, BLOCK..BLOCK + 38, BLOCK + 38);
 }
 
-/// Of 37,500 runs, which are one slice, with an index too.
+/// A text of 37,500 runs, which are one slice, with an index too.
 fn text() -> Vec<u8> {
     cases::random(50_000, 4)
 }
 
-/// The one sample tells of another row: what is counted and located by it may be anything.
+/// The only sample states another row, so counts and positions that depend on it may be anything.
 fn with_wrong_sample(mut file: Vec<u8>) -> Vec<u8> {
     file[PAYLOAD + 1] ^= 1;
     seal_block(&mut file);
     file
 }
 
-/// The checksums of the raw bytes and of the stream are those of another text.
+/// The checksums of the raw bytes and of the stream belong to another text.
 fn with_wrong_raw_checksum(mut file: Vec<u8>) -> Vec<u8> {
     let footer = file.len() - 32;
     put(&mut file, BLOCK + 22, &[1; 4]);
@@ -55,7 +55,7 @@ fn with_wrong_stream_checksum(mut file: Vec<u8>) -> Vec<u8> {
     file
 }
 
-/// The index of the first block, which is of one slice, has another Head.
+/// The index of the first block, which has one slice, has another Head.
 fn with_wrong_head(mut file: Vec<u8>, raw: &[u8]) -> Vec<u8> {
     let head = file.windows(128).position(|window| window == &raw[..128]).unwrap();
     let index = head - 24;
@@ -73,7 +73,7 @@ fn with_wrong_head(mut file: Vec<u8>, raw: &[u8]) -> Vec<u8> {
     file
 }
 
-/// What searches of all kinds come to; the first error of any.
+/// The results of searches of all kinds, or the first error of any.
 fn search(file: &[u8], verify: bool) -> Result<(u64, usize)> {
     let open = || Archive::open(Cursor::new(file), &options(1).verify(verify));
     let pattern = &text()[1000..1005];
@@ -112,7 +112,7 @@ fn a_block_without_an_index_is_checked_as_when_it_is_restored() {
 
 #[test]
 fn an_index_that_lies_is_found_out_if_asked_for() {
-    // Of several slices, so that a search for one pattern leaves the block in the file.
+    // A block of several slices, so that a search for one pattern leaves the block in the file.
     let raw = cases::random(4 << 20, 4);
     let file = indexed(&raw, 4 << 20, Some(8));
     let one = |file: &[u8], verify| {
@@ -144,7 +144,8 @@ fn an_index_decoded_with_its_block_is_checked() {
     assert_damaged("head", search(&bad, false));
 }
 
-/// Even a pattern that is found without looking is not found in a damaged file, if asked for.
+/// Even a pattern that needs no search is not found in a damaged file, if verification is asked
+/// for.
 #[test]
 fn the_empty_pattern_is_verified_too() {
     let bad = with_wrong_raw_checksum(compressed(&text(), 1 << 20));

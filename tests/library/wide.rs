@@ -1,11 +1,11 @@
-//! Blocks whose positions do not fit 32 bits, without such blocks: all are done as those are. The
-//! bytes are the same, and so is what is found in them.
+//! Blocks whose positions do not fit in 32 bits, without such large blocks: all blocks are treated
+//! like them. The bytes are the same, and so are the matches found in them.
 
 use crate::common::cases;
 use bwz::{Archive, Effort, Options, internals};
 use std::io::Cursor;
 
-/// A way to write and read, as it is and as for large blocks.
+/// Options in their usual form, and with the methods for large blocks.
 fn both(options: Options) -> [Options; 2] {
     [options.clone(), internals::wide(options)]
 }
@@ -49,7 +49,7 @@ fn files_are_the_same_and_restored_either_way() {
     }
 }
 
-/// A block that is cut in parts, which takes one of a few megabytes.
+/// The block is cut in parts, which needs a block of a few megabytes.
 #[test]
 fn large_parts_are_merged() {
     let raw = [cases::text(1_500_000), cases::random(1_500_000, 4)].concat();
@@ -63,7 +63,7 @@ fn large_parts_are_merged() {
     }
 }
 
-/// By an index on disk and in memory, and without one.
+/// Searches by an index on disk and in memory, and without one.
 #[test]
 fn searches_find_the_same() {
     for (name, raw) in texts().into_iter().filter(|(_, raw)| raw.len() > 300) {
@@ -133,7 +133,7 @@ fn blocks_that_stay_on_disk_are_searched() {
     assert!(narrow.iter().all(|&at| raw[at as usize..].starts_with(b"the")));
 }
 
-/// What a large block takes is known before it is read, and said.
+/// The memory that a large block needs is known before it is read, and reported.
 #[test]
 fn a_block_takes_memory_for_positions_of_64_bits() {
     let raw = cases::text(9 << 20);

@@ -1,4 +1,4 @@
-//! `ARCHITECTURE.md` names what is there.
+//! `ARCHITECTURE.md` names the folders and files that exist.
 
 use crate::source::root;
 use std::collections::BTreeSet;

@@ -1,4 +1,4 @@
-//! Inside a room the files use each other in one direction too.
+//! Inside a room, files use each other in one direction too.
 
 use crate::remains::assert_remains;
 use crate::rooms::room;
@@ -28,7 +28,7 @@ fn files_of_a_room_form_no_circles() {
     assert_remains("circles", circles(&uses).into_iter().map(line));
 }
 
-/// What both a parent and its children use stands better in a file of its own.
+/// Code that both a parent and its children use belongs in a file of its own.
 #[test]
 fn parents_do_not_use_what_uses_them() {
     let modules = Modules::read();
@@ -41,7 +41,8 @@ fn parents_do_not_use_what_uses_them() {
     assert_remains("parents", found.map(|file| file.to_string()));
 }
 
-/// The sets of two and more files of which each uses, by way of others, each.
+/// The sets of two or more files in which each file uses each other one, directly or through
+/// others.
 fn circles<'f>(uses: &Uses<'f>) -> BTreeSet<BTreeSet<&'f str>> {
     let reached: BTreeMap<_, _> = uses.keys().map(|file| (*file, reached(uses, file))).collect();
     let circle = |file: &str| -> BTreeSet<&'f str> {
@@ -51,7 +52,7 @@ fn circles<'f>(uses: &Uses<'f>) -> BTreeSet<BTreeSet<&'f str>> {
     uses.keys().map(|file| circle(file)).filter(|circle| !circle.is_empty()).collect()
 }
 
-/// The files that `file` uses, by way of others too.
+/// The files that `file` uses, directly or through others.
 fn reached<'f>(uses: &Uses<'f>, file: &str) -> BTreeSet<&'f str> {
     let mut reached = BTreeSet::new();
     let mut next: Vec<&'f str> = uses[file].iter().copied().collect();

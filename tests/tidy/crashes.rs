@@ -1,8 +1,8 @@
 //! Seeds of the fuzz targets, and inputs that once broke something:
 //! `tests/crashes/<target>/<name>`.
 //!
-//! Frame headers in them are of today's draft, as all others are refused at their fifth byte. After
-//! a change of the draft: `BWZ_BLESS=1 cargo test --test tidy crashes`.
+//! Their frame headers have the current draft, since any other draft is refused at its fifth byte.
+//! After a change of the draft: `BWZ_BLESS=1 cargo test --test tidy crashes`.
 
 #[path = "../common/targets/mod.rs"]
 mod targets;
@@ -10,22 +10,21 @@ mod targets;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Whole files are the seeds of the targets that take such.
+/// Folders of whole files, which are seeds of the targets that take files.
 const FILES: [&str; 2] = ["format/examples", "format/examples/reject"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The files right below `folder`; a folder that is not there has none.
+/// The files directly in `folder`. Empty if there is no such folder.
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = root().join(folder);
     let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.is_file()).collect()
 }
 
-/// Runs a target on its own seeds, of which there must be some, and crashes, and on the files of
-/// more folders.
+/// Runs a target on its own seeds (at least one) and crashes, and on the files of more folders.
 fn replay(name: &str, target: fn(&[u8]), more: &[&str]) {
     let own = [format!("fuzz/seeds/{name}"), format!("tests/crashes/{name}")];
     assert!(!files(&own[0]).is_empty(), "{name} has no seeds");
@@ -117,8 +116,8 @@ fn all_are_of_todays_draft() {
     assert!(old.is_empty(), "of another draft, see this file's head: {old:?}");
 }
 
-/// Where a new draft reads the blocks of an older one in another way, today's version in the header
-/// is not enough.
+/// If a new draft reads the blocks of an older one in another way, the current version in the
+/// header is not enough.
 #[test]
 fn seeds_that_are_files_are_sound() {
     for path in files("fuzz/seeds/blocks") {

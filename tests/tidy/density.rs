@@ -1,4 +1,5 @@
-//! How dense the code is, and how its documentation begins (CONTRIBUTING.md says why).
+//! The density of the code, and the beginnings of its documentation (CONTRIBUTING.md gives the
+//! reasons).
 
 use crate::remains::assert_remains;
 use crate::source::{files, without_comments_and_strings};
@@ -24,7 +25,7 @@ fn group_len(code: &str) -> Option<usize> {
     None
 }
 
-/// The part of `code` behind a group that begins with a round bracket, and the group.
+/// A group that begins with a round bracket at the start of `code`, and the code behind it.
 fn tuple(code: &str) -> Option<(&str, &str)> {
     let code = code.trim_start();
     code.starts_with('(').then(|| group_len(code))?.map(|len| code.split_at(len))
@@ -99,7 +100,7 @@ fn a_parameter_is_one_value() {
     assert_remains("parameters", found);
 }
 
-/// Beginnings of a doc that make a riddle of it.
+/// Beginnings of a doc that make it hard to understand.
 const RIDDLES: [&str; 5] = ["What ", "Of ", "The same", "So many ", "Whether "];
 
 #[test]

@@ -20,8 +20,8 @@ fn kernels_and_their_host_files_are_pairs() {
         if file_name(path) == "cub.cu" {
             continue;
         }
-        // A kernel that nothing launches is dead, and one launched from elsewhere has lost its
-        // pair.
+        // A kernel that nothing launches is dead, and a kernel launched from another file has lost
+        // its pair.
         let host = fs::read_to_string(root().join(host)).unwrap();
         for name in kernel_names(text) {
             let launched = host.contains(&format!("\"{stem}/{name}\""));
@@ -30,7 +30,7 @@ fn kernels_and_their_host_files_are_pairs() {
     }
 }
 
-/// The kernels that a file defines, but for those that a macro pastes together.
+/// The kernels that a file defines, except those that a macro composes.
 fn kernel_names(text: &str) -> impl Iterator<Item = &str> {
     text.split("__global__ void").skip(1).filter_map(|rest| {
         let rest = rest.split_once("__(").map_or(rest, |(before, after)| {

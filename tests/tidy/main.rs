@@ -1,5 +1,5 @@
-//! What only a checkout has: the sources with the rules of the house, as far as a program can check
-//! them, and the seeds of the fuzz targets. The package goes without this program.
+//! Tests that need a checkout: the rules for the sources, as far as a program can check them, and
+//! the seeds of the fuzz targets. The package does not contain this program.
 
 mod architecture;
 mod circles;

@@ -1,13 +1,13 @@
-//! What still breaks a rule, as lists that are exact, so that they can only shrink.
+//! The remaining violations of each rule, as exact lists, so that they can only shrink.
 //!
-//! They stand in `tests/tidy/remains/`, a line each. After one has shrunk, or files have moved:
-//! `BWZ_BLESS=1 cargo test --test tidy`, and look at what changed.
+//! The lists are in `tests/tidy/remains/`, one line per violation. After a list has shrunk, or
+//! files have moved: `BWZ_BLESS=1 cargo test --test tidy`, and review the changes.
 
 use crate::source::root;
 use std::collections::BTreeSet;
 use std::fs;
 
-/// Compares what was found with the list of this name.
+/// Compares the violations found with the list of this name.
 pub fn assert_remains(name: &str, found: impl IntoIterator<Item = String>) {
     let path = root().join("tests/tidy/remains").join(name).with_extension("txt");
     let found: BTreeSet<String> = found.into_iter().collect();

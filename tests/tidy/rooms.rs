@@ -5,7 +5,8 @@ use crate::source::{Modules, files, identifiers, root, shipped_code};
 use std::collections::BTreeSet;
 use std::fs;
 
-/// The rooms inside src/gpu and kernels: one may use those above it, and none on its own line.
+/// The rooms inside src/gpu and kernels. A room may use the rooms on the lines above its own, and
+/// no other on its own line.
 const GPU_ROOMS: [&[&str]; 16] = [
     &["interface", "lcp_chunk", "peers", "test_data"],
     &["runtime", "text_parts"],
@@ -30,7 +31,7 @@ pub fn room(path: &str) -> &str {
     path.strip_prefix("src/").unwrap().split(['/', '.']).next().unwrap()
 }
 
-/// The order that `src/lib.rs` gives: rooms that stand between two `<` may not use each other.
+/// The order that `src/lib.rs` states. Rooms between the same two `<` may not use each other.
 fn order() -> Vec<Vec<String>> {
     let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
     let doc: String = lib.lines().filter_map(|line| line.strip_prefix("//!")).collect();
@@ -40,7 +41,7 @@ fn order() -> Vec<Vec<String>> {
     list.split('<').map(rooms).collect()
 }
 
-/// Who looks for the file of a job finds it in the table of its room.
+/// A reader who looks for the file of a job finds it in the table of its room.
 #[test]
 fn tables_of_files_name_all_files() {
     let tables = files("src", "rs").into_iter().filter_map(|(path, text)| {

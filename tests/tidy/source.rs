@@ -1,4 +1,4 @@
-//! Reading the sources: which files there are, and which of them a file uses.
+//! Reads the sources: the list of files, and the files that each file uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -36,7 +36,7 @@ pub fn stem(path: &str) -> &str {
     file_name(path).split('.').next().unwrap()
 }
 
-/// The part of a file's code that is shipped, without comments, strings and tests.
+/// The shipped part of a file's code, without comments, strings and tests.
 pub fn shipped_code(text: &str) -> String {
     let mut code = without_comments_and_strings(text);
     while let Some(start) = code.find("#[cfg(test)]") {
@@ -88,13 +88,13 @@ fn item_len(code: &str) -> usize {
     code.len()
 }
 
-/// A name that a file's code takes from elsewhere.
+/// A name that a file's code imports.
 pub struct Import {
-    /// The path as it is written, each name of a group apart.
+    /// The path as written, with one import per name of a group.
     pub path: Vec<String>,
-    /// What it is called here.
+    /// Its name in this file.
     pub name: String,
-    /// Whether others may import it from here.
+    /// True if other files may import it from here.
     pub is_public: bool,
 }
 
@@ -123,7 +123,7 @@ fn begins_word(text: &str, at: usize) -> bool {
     !text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '_')
 }
 
-/// Calls `found` with each path of a tree `a::{b, c::d as e}`, and what it is called.
+/// Calls `found` with each path of a tree `a::{b, c::d as e}`, and its name.
 fn expand(before: &[String], tree: &str, found: &mut impl FnMut(Vec<String>, String)) {
     if let Some((head, group)) = tree.split_once('{') {
         let before = [before, &names(head)].concat();
@@ -141,7 +141,7 @@ fn expand(before: &[String], tree: &str, found: &mut impl FnMut(Vec<String>, Str
     found(path, name.map_or(last, |name| name.trim().to_owned()));
 }
 
-/// The parts of a group, at the commas that are in no group inside.
+/// The parts of a group, split at the commas that are in no inner group.
 fn branches(group: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut depth = 0;
@@ -159,21 +159,21 @@ fn names(path: &str) -> Vec<String> {
     path.split("::").map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
 }
 
-/// The paths `a::b` in code that is no import.
+/// The paths `a::b` in code without imports.
 pub fn paths(code: &str) -> Vec<Vec<String>> {
     let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let words = code.split(|c: char| !is_of_path(c)).filter(|word| word.contains("::"));
     words.map(names).collect()
 }
 
-/// The names in code.
+/// The identifiers in code.
 pub fn identifiers(code: &str) -> BTreeSet<&str> {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 
 /// The modules of the library and the command, with the files that they use.
 pub struct Modules {
-    /// By its path: `["fm_index", "occ"]`, the root being the empty path.
+    /// Files by module path: `["fm_index", "occ"]`; the root is the empty path.
     files: BTreeMap<Vec<String>, File>,
 }
 
@@ -184,7 +184,7 @@ struct File {
 }
 
 impl Modules {
-    /// Those below `src`, without files of tests.
+    /// Reads the modules below `src`, without files of tests.
     pub fn read() -> Self {
         let shipped = files("src", "rs").into_iter().filter(|(path, _)| stem(path) != "tests");
         let files = shipped.map(|(path, text)| {
@@ -194,7 +194,7 @@ impl Modules {
         Modules { files: files.collect() }
     }
 
-    /// The files that each file uses. To re-export is not to use.
+    /// The files that each file uses. A re-export is not a use.
     pub fn uses(&self) -> BTreeMap<&str, BTreeSet<&str>> {
         let mut uses = BTreeMap::new();
         for (module, file) in &self.files {
@@ -219,7 +219,7 @@ impl Modules {
         used
     }
 
-    /// The file that defines what `path` names in `module`, if it is in this crate.
+    /// The file that defines the item `path` as seen from `module`, if it is in this crate.
     fn resolve(&self, module: &[String], path: &[String], depth: usize) -> Option<&str> {
         let (mut at, mut rest) = match &*path[0] {
             "crate" | "bwz" => (vec![], &path[1..]),
@@ -250,7 +250,7 @@ impl Modules {
     }
 }
 
-/// The path of the module that a file is.
+/// The module path of a file.
 fn module(path: &str) -> Vec<String> {
     let below = path.strip_prefix("src/").unwrap().strip_suffix(".rs").unwrap();
     let names = below.split('/').filter(|name| !["mod", "lib", "main"].contains(name));
@@ -261,7 +261,7 @@ fn module(path: &str) -> Vec<String> {
     names
 }
 
-/// Whether `child` lies in a folder that is the module `parent`.
+/// True if `child` lies in a folder that is the module `parent`.
 pub fn is_parent_of(parent: &str, child: &str) -> bool {
     let parent_module = module(parent);
     let child = module(child);

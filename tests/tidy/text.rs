@@ -1,11 +1,11 @@
-//! How each file reads: its length, its comments, its module doc, its unsafe code.
+//! Checks on the text of each file: its length, its comments, its module doc, its unsafe code.
 
 use crate::rooms::room;
 use crate::source::{files, shipped_code};
 
-/// Lines that a file may have: a file is a room with one job.
+/// Maximum number of lines of a file: a file is a room with one job.
 const MOST_LINES: usize = 700;
-/// Columns that a comment may have.
+/// Maximum number of columns of a comment.
 const MOST_COLUMNS: usize = 100;
 
 /// All Rust and CUDA sources.
@@ -38,7 +38,7 @@ fn comments_fit_the_page() {
             in_example ^= doc.starts_with("```");
             let is_comment = in_block || line.contains("//") || line.contains("/*");
             in_block = (in_block || line.contains("/*")) && !line.contains("*/");
-            // A row of a table cannot be broken, nor can the string in a line of code.
+            // A row of a table cannot be broken, nor can a string in a line of code.
             let is_code = !line.trim_start().starts_with("//") && line.contains('"');
             let is_text = is_comment && !is_code && !in_example && !doc.starts_with('|');
             let columns = line.chars().count();

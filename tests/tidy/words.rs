@@ -5,9 +5,9 @@ use crate::source::file_name;
 use crate::text::sources;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Words that code, comments and file names no longer use, and the folder in which they have
-/// another word in their place; elsewhere they may mean what they usually mean. A word that has
-/// come to mean there what it means everywhere is none of them.
+/// Words that code, comments and file names no longer use, and the folder in which another word has
+/// replaced them. In other folders they may have their usual meaning. A word is not listed if it
+/// has its usual meaning in that folder too.
 const RETIRED: &[(&str, &str)] = &[
     // Move-to-front and models: MTF rank, adaptive CDF, adaptation rate, quantised context, model
     // state, bucket.
@@ -67,7 +67,7 @@ fn retired_words_do_not_come_back() {
     assert_remains("words", found);
 }
 
-/// The words of a text in lower case, `snake_case` and `CamelCase` names taken apart.
+/// The words of a text in lower case; names in `snake_case` and `CamelCase` are split.
 fn words(text: &str) -> impl Iterator<Item = String> {
     let names = text.split(|c: char| !c.is_alphabetic());
     names.flat_map(|name| {

@@ -1,10 +1,10 @@
-//! Search in memory, against the FM-index of genedex on the same text, in one run.
+//! Search in memory, compared with the FM-index of genedex on the same text, in one run.
 //!
 //! `cargo run --release --manifest-path benches/genedex/Cargo.toml -- [-n RUNS] FILE...` cuts
-//! 100,000 patterns of 20 and of 100 symbols out of each file, counts all, and locates up to 100
-//! occurrences of each; without files a text is generated. Both take their turn in every round on
-//! the same threads and must find the same; printed are the best of all rounds in millions of
-//! symbols or positions per second, and bits of memory per symbol of text.
+//! 100,000 patterns of 20 and of 100 symbols out of each file, counts all of them, and locates up
+//! to 100 occurrences of each. Without files a text is generated. Both indexes take turns in every
+//! round on the same threads and must find the same. Prints the best of all rounds in millions of
+//! symbols or positions per second, and the bits of memory per symbol of text.
 
 #[path = "../../../tests/common/cases.rs"]
 #[allow(dead_code, reason = "only the text generator is used")]
@@ -24,11 +24,11 @@ const PATTERNS: usize = 100_000;
 const LIMIT: usize = 100;
 const CHUNK: usize = 1024;
 
-/// Symbols that make up less of the text than one in so many cannot be asked of genedex: its table
-/// would have no room.
+/// A symbol that is rarer than one in `RARE` symbols of the text cannot be part of a query to
+/// genedex: its table would have no room for it.
 const RARE: usize = 10_000;
 
-/// Counts live bytes, which is how large an index is.
+/// An allocator that counts live bytes, which gives the size of an index.
 struct Counted;
 
 static LIVE: AtomicUsize = AtomicUsize::new(0);
@@ -69,7 +69,7 @@ fn main() {
     }
 }
 
-/// A text, the symbols that patterns may have, and the rest.
+/// A text, the symbols that patterns may have, and the other symbols.
 struct Text<'t> {
     bytes: &'t [u8],
     common: Vec<u8>,
@@ -90,7 +90,7 @@ fn report(name: &str, bytes: &[u8], runs: usize) {
         let bwt = Sorter::Cpu.sort(bytes, rate).expect("memory to sort");
         FmIndex::new(bwt).and_then(|index| index.with_sample_rate(8)).expect("an intact transform")
     });
-    // Larger tables are beyond use: genedex counts symbols, not bytes of memory.
+    // Larger tables are not useful. genedex counts symbols here, not bytes of memory.
     let depth = (1..=8).rev().find(|&d| text.common.len().pow(d) <= 2_000_000).unwrap_or(1);
     let (default, default_size) =
         sized(bytes.len(), || genedex::<FmIndexCondensed64<i32>>(&text, depth as usize));
@@ -123,7 +123,7 @@ fn report(name: &str, bytes: &[u8], runs: usize) {
 }
 
 impl Text<'_> {
-    /// Patterns from all over the text.
+    /// Patterns from all parts of the text.
     fn patterns(&self, len: usize) -> Vec<&[u8]> {
         let mut state = 88_172_645_463_325_252_u64;
         let next = || {
@@ -140,7 +140,7 @@ impl Text<'_> {
 
 type Genedex<R> = genedex::FmIndex<i32, R>;
 
-/// What is generic over the variants of genedex.
+/// The operations that all variants of genedex share.
 trait Variant: Sized {
     fn build(text: &[u8], alphabet: Alphabet, depth: usize) -> Self;
 }

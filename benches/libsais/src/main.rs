@@ -1,8 +1,8 @@
-//! Suffix array and LCP array by libsais on several threads, to compare GPUs with:
+//! Suffix array and LCP array by libsais on several threads, as a baseline for GPUs:
 //! `cargo run --release --manifest-path benches/libsais/Cargo.toml -- [-n RUNS] [-T N] FILE...`.
 //!
-//! Printed are the best of all runs in MB/s: the suffix array alone, and with the permuted LCP
-//! array and the LCP array. FILE may be `a:MB`, which is that many million times the letter a.
+//! Prints the best of all runs in MB/s: the suffix array alone, and with the permuted LCP array and
+//! the LCP array. FILE may be `a:MB`: the letter a, MB million times.
 
 use libsais::{SuffixArrayConstruction, ThreadCount};
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ fn main() {
     }
 }
 
-/// How long the suffix array takes, and both arrays.
+/// The times of the suffix array, and of both arrays.
 fn time(text: &[u8], threads: u16) -> [Duration; 2] {
     let start = Instant::now();
     let threads = ThreadCount::fixed(threads);

@@ -8,7 +8,7 @@ use crate::options::Options;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::ops::Range;
 
-/// A file that is read by position, as often as need be.
+/// A file that is read by position, as often as necessary.
 #[derive(Debug)]
 pub struct Input<R>(InputKind<R>);
 
@@ -19,10 +19,11 @@ enum InputKind<R> {
 }
 
 impl<R: Read + Seek + Send> Input<R> {
-    /// Takes `reader` as compressed where its first bytes are those of a bwz file, else as it is.
+    /// Opens `reader` as compressed if its first bytes are those of a bwz file, and as raw
+    /// otherwise.
     ///
     /// # Errors
-    /// What a read gives; of a compressed file what [`Archive::open`] gives.
+    /// Errors of reading, and for a compressed file those of [`Archive::open`].
     pub fn open(mut reader: R, options: &Options) -> Result<Self> {
         let size = reader.seek(SeekFrom::End(0))?;
         reader.rewind()?;
@@ -37,12 +38,12 @@ impl<R: Read + Seek + Send> Input<R> {
 }
 
 impl<R> Input<R> {
-    /// Whether it is compressed by bwz.
+    /// True if the file is compressed by bwz.
     pub fn is_compressed(&self) -> bool {
         matches!(self.0, InputKind::Compressed(_))
     }
 
-    /// Bytes, those of a compressed file decompressed.
+    /// Size in bytes; for a compressed file that of the decompressed content.
     pub fn size(&self) -> u64 {
         match &self.0 {
             InputKind::Raw(_, size) => *size,
@@ -52,7 +53,7 @@ impl<R> Input<R> {
 }
 
 impl<R: Read + Seek + Send> Input<R> {
-    /// The bytes of a range; blocks are decoded in so much memory.
+    /// Reads the bytes of a range. Blocks are decoded within `memory` bytes.
     pub(super) fn read(&mut self, range: Range<u64>, memory: u64) -> Result<Vec<u8>> {
         let len = (range.end - range.start) as usize;
         let bytes = allocation::with_capacity(len);

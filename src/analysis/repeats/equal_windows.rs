@@ -1,10 +1,10 @@
-//! Which windows are equal, among those whose minimizers are.
+//! Finds the equal windows among those with equal minimizers.
 //!
-//! The minimizers of one hash, a group, are gone through in the order of their positions. Each is
-//! extended to both sides against the first few of its group (representatives): that tells at once
-//! which of its windows are equal to theirs. Windows that are left are looked up in a table of
-//! windows by their hash, which is of the group alone. What is equal is always compared byte by
-//! byte; hashes that are equal by chance or on purpose only cost time.
+//! The minimizers of one hash are a group. They are visited in the order of their positions. Each
+//! is extended to both sides and compared with the first few of its group (the representatives).
+//! This finds at once which of its windows are equal to theirs. The other windows are looked up by
+//! their hash in a table that belongs to the group alone. Windows are always compared byte by byte
+//! before they count as equal. Hashes that collide, by chance or on purpose, only cost time.
 
 use super::rolling_hash::RollingHash;
 use super::texts::{Spot, Texts, unit};
@@ -16,24 +16,24 @@ use std::hash::{BuildHasherDefault, Hasher};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Minimizers of a group that others are extended against.
+/// Maximum number of representatives of a group.
 const REPRESENTATIVES: usize = 4;
 
-/// Bytes that a window takes in the table while that grows.
+/// Bytes per window in the table while the table grows.
 pub(super) const TABLE_ENTRY: usize = 64;
 
-/// A window and how many copies it has.
+/// A window and its number of copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Frequent {
     pub copies: usize,
     pub at: Reverse<usize>,
 }
 
-/// What is found of each window.
+/// The results for each window.
 pub(super) struct Marks {
-    /// It is equal to an earlier one.
+    /// Set if the window is equal to an earlier one.
     pub copies: WindowMarks,
-    /// It is the first of windows that are equal.
+    /// Set if the window is the first of several equal ones.
     pub originals: WindowMarks,
 }
 
@@ -42,29 +42,29 @@ pub(super) struct Comparison<'a> {
     pub texts: &'a Texts<'a>,
     /// Units of a window.
     pub len: usize,
-    /// Distances that a window may have from its minimizer.
+    /// Number of distances that a window may have from its minimizer.
     pub spread: usize,
     /// The hash of windows.
     pub hash: RollingHash,
     pub marks: &'a Marks,
-    /// How often the minimizers that say so are repeated.
+    /// Number of repetitions of each minimizer that is marked as repeated.
     pub times: HashMap<usize, usize>,
-    /// Windows in the table at a time.
+    /// Maximum number of windows in the table at a time.
     pub table_len: usize,
-    /// The most copies of a window found so far.
+    /// The highest number of copies of a window so far.
     pub most: &'a AtomicUsize,
 }
 
-/// A minimizer that later ones are extended against.
+/// A minimizer with which later ones of its group are compared.
 struct Representative<'a> {
     at: usize,
     spot: Spot<'a>,
-    /// How many copies the window at each distance has; empty where nobody counts.
+    /// Number of copies of the window at each distance. Empty if copies are not counted.
     copies: Vec<usize>,
 }
 
-/// The windows of a group that are no copies of those of representatives, by their hash or, where
-/// that is another window's, a number behind it.
+/// The windows of a group that are no copies of the representatives' windows. The key is the hash
+/// of the window, or the next free number if another window has that key.
 type Table = HashMap<u64, TableEntry, BuildHasherDefault<HashItself>>;
 
 struct TableEntry {
@@ -72,10 +72,10 @@ struct TableEntry {
     copies: usize,
 }
 
-/// Distances that nothing is known of yet.
+/// Distances whose windows have not been compared yet.
 type Pending = Vec<Range<usize>>;
 
-/// What is gathered while one group is gone through.
+/// The state while one group is visited.
 #[derive(Default)]
 struct WindowGroup<'a> {
     representatives: Vec<Representative<'a>>,
@@ -84,8 +84,8 @@ struct WindowGroup<'a> {
 }
 
 impl<'a> Comparison<'a> {
-    /// Marks the windows of groups, which are sorted; gives the one with the most copies, if any
-    /// may have more than others elsewhere.
+    /// Marks the windows of groups; `minimizers` is sorted. Returns the window with the most
+    /// copies, if it may have more than windows of other calls.
     pub fn compare(&self, minimizers: &[Minimizer]) -> Option<Frequent> {
         let groups = minimizers.chunk_by(|a, b| a.hash == b.hash);
         groups.filter_map(|group| self.group(group)).max()
@@ -95,7 +95,7 @@ impl<'a> Comparison<'a> {
         let windows: usize = minimizers.iter().map(|minimizer| minimizer.distances().len()).sum();
         let most: usize = minimizers.iter().map(|minimizer| self.times(*minimizer)).sum();
         let is_counted = most >= self.most.load(Ordering::Relaxed).max(2);
-        // A table that would be too large holds a part of the windows at a time.
+        // If the table would be too large, each pass holds only a part of the windows.
         let passes = windows.div_ceil(self.table_len.max(1)) as u64;
         let frequent = (0..passes).filter_map(|pass| {
             let mut group = WindowGroup { is_counted, ..WindowGroup::default() };
@@ -109,7 +109,7 @@ impl<'a> Comparison<'a> {
         Some(frequent)
     }
 
-    /// How many minimizers this one stands for.
+    /// Number of minimizers that this one represents, itself included.
     fn times(&self, minimizer: Minimizer) -> usize {
         match minimizer.is_repeated() {
             true => 1 + self.times[&minimizer.at()],
@@ -117,7 +117,8 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Compares the windows of a minimizer with those of the group so far, and adds it to them.
+    /// Compares the windows of a minimizer with those of the group so far, and adds it to the
+    /// group.
     fn add(
         &self,
         group: &mut WindowGroup<'a>,
@@ -160,7 +161,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// The distances of windows that are not known as copies yet.
+    /// The distances of windows that are not yet known to be copies.
     fn pending(&self, minimizer: Minimizer) -> Pending {
         let at = minimizer.at();
         let distances = minimizer.distances();
@@ -189,7 +190,7 @@ impl<'a> Comparison<'a> {
         self.marks.originals.set(windows(original));
     }
 
-    /// Looks windows up in the table, and adds those of sources that are not there.
+    /// Looks windows up in the table, and adds those of sources that are missing.
     fn look_up(
         &self,
         table: &mut Table,
@@ -228,7 +229,7 @@ impl<'a> Comparison<'a> {
         }
     }
 
-    /// Windows in a row with their hashes.
+    /// Consecutive windows with their hashes.
     fn hashes(&self, spot: Spot<'a>, windows: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
         let width = self.texts.width;
         let text = spot.segment.text;
@@ -250,7 +251,8 @@ impl<'a> Comparison<'a> {
     }
 }
 
-/// Two windows that were found equal: of those behind them only the last units may differ.
+/// The last two windows that were found equal. Of the next two windows, only the last units can
+/// differ.
 #[derive(Default)]
 struct Chain(Option<(usize, usize)>);
 
@@ -271,7 +273,7 @@ impl Chain {
     }
 }
 
-/// Takes `covered` out of `pending`, and calls `with` for each piece of it that was there.
+/// Removes `covered` from `pending`, and calls `with` for each removed piece.
 fn take(pending: &mut Pending, covered: Range<usize>, mut with: impl FnMut(Range<usize>)) {
     if covered.is_empty() {
         return;
@@ -291,7 +293,7 @@ fn take(pending: &mut Pending, covered: Range<usize>, mut with: impl FnMut(Range
 }
 
 impl Representative<'_> {
-    /// Counts copies of windows, if anybody counts.
+    /// Counts copies of windows, if copies are counted.
     fn count(&mut self, distances: &Range<usize>, times: usize) {
         if let Some(copies) = self.copies.get_mut(distances.clone()) {
             copies.iter_mut().for_each(|copies| *copies += times);
@@ -314,7 +316,7 @@ impl WindowGroup<'_> {
     }
 }
 
-/// The keys are hashes already.
+/// A hasher for keys that are hashes already.
 #[derive(Default)]
 struct HashItself(u64);
 

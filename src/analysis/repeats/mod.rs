@@ -1,4 +1,5 @@
-//! Exact repeats: which bytes of a collection of texts occur before in it, however far back.
+//! Finds exact repeats: the bytes of a collection of texts that occur earlier in it, at any
+//! distance.
 //!
 //! ```
 //! use bwz::repeats::Search;
@@ -10,34 +11,35 @@
 //! # Ok::<(), bwz::Error>(())
 //! ```
 //!
-//! A window of N bytes is a copy where an equal one starts earlier: in a text before, or before it
-//! in its own, which it may overlap. What is found is the bytes of all copies, as ranges. A
-//! position of any text is in a range exactly if some window of N bytes around it is a copy.
+//! A window of N bytes is a copy if an equal window starts earlier: in a text before its own, or at
+//! an earlier position of its own text. The two windows may overlap. The result is the bytes of all
+//! copies, as ranges. A position of any text is in a range exactly if some window of N bytes around
+//! it is a copy.
 //!
-//! Others count the first of equal windows too. In one text that is what is found here, together
-//! with what is found in the reversed text, mirrored: a window that is repeated is not the first
-//! or not the last. So computed, the bytes of a tar of sources, 203,246,656 of 301,475,840, are
-//! those that deduplicate-text-datasets finds (K. Lee et al., *Deduplicating training data makes
-//! language models better*, 2022).
+//! Other tools count the first of equal windows too. For one text, their result is the union of the
+//! result found here and the mirrored result for the reversed text: a repeated window is not the
+//! first or not the last of its kind. Computed in this way for a tar of source code, 203,246,656 of
+//! 301,475,840 bytes are repeated. These are the bytes that deduplicate-text-datasets finds (K. Lee
+//! et al., *Deduplicating training data makes language models better*, 2022).
 //!
-//! # The way of a search
+//! # The steps of a search
 //!
 //! | file | job |
 //! |---|---|
 //! | `parts` | texts larger than memory: parts, two of them at a time |
-//! | `collection` | what is read: slices, files, compressed files |
-//! | `search_texts` | the search of what is in memory |
+//! | `collection` | the input: slices, files, compressed files |
+//! | `search_texts` | the search of texts that are in memory |
 //! | `window_minimizers` | one position chosen by content for many windows |
-//! | `equal_windows` | the windows around positions of equal content, compared |
-//! | `settings`, `repeated_ranges` | what goes in and what comes out |
+//! | `equal_windows` | compares the windows around positions of equal content |
+//! | `settings`, `repeated_ranges` | the settings and the result |
 //! | `texts`, `rolling_hash`, `window_marks` | positions, hashes, a bit for each window |
 //! | `whole_lines`, `whole_records`, `whole_characters` | ranges cut at their ends |
-//! | `whole_parts` | parts of a text that are in ranges as a whole |
+//! | `whole_parts` | parts of a text that lie in ranges as a whole |
 //!
-//! Of a tar of sources of which half is repeated it takes 30 ns a byte on one thread, and for
-//! windows of 100 bytes about 1.6 bytes of memory beside each byte. Time is in proportion to the
-//! size whatever the texts hold, as far as hashes are
-//! random. The result does not depend on threads, memory and chance.
+//! For a tar of source code of which half is repeated, a search takes 30 ns per byte on one thread.
+//! With windows of 100 bytes it takes about 1.6 bytes of memory beside each byte of text. The time
+//! is proportional to the size of the texts whatever their content, as far as hashes are random.
+//! The result does not depend on the number of threads, on the memory or on chance.
 
 mod collection;
 mod equal_windows;
@@ -75,8 +77,8 @@ impl Search {
     /// Searches texts in memory, in their order.
     ///
     /// # Errors
-    /// [`Error::Limit`](crate::Error::Limit) where the memory is too small even for short parts,
-    /// [`Error::Io`](crate::Error::Io) where the system has none.
+    /// [`Error::Limit`](crate::Error::Limit) if the memory is too small even for short parts.
+    /// [`Error::Io`](crate::Error::Io) if the system has no memory.
     pub fn find(&self, texts: &[&[u8]], options: &Options) -> Result<Repeats> {
         let sizes = texts.iter().map(|text| text.len() as u64).collect();
         let load = |text: usize, range: Range<u64>, _| {
@@ -85,12 +87,12 @@ impl Search {
         self.run(sizes, load, options)
     }
 
-    /// Searches files, in their order. Those that do not fit the memory of `options` together are
-    /// read in parts, each several times.
+    /// Searches files, in their order. If they do not fit together in the memory of `options`, they
+    /// are read in parts, each several times.
     ///
     /// # Errors
-    /// As [`Search::find`]; what a read gives; of compressed files what
-    /// [`Archive::read_range`](crate::Archive::read_range) gives.
+    /// The errors of [`Search::find`] and of reading, and for compressed files those of
+    /// [`Archive::read_range`](crate::Archive::read_range).
     pub fn find_in<R: Read + Seek + Send>(
         &self,
         inputs: &mut [Input<R>],

@@ -1,10 +1,11 @@
-//! Collections larger than memory: the texts are cut into parts, and each part is searched for
-//! copies of every part before it, then of itself. Two parts are in memory at a time.
+//! Searches collections larger than memory. The texts are cut into parts. Each part is searched for
+//! copies of the parts before it, one after the other, and then for copies of itself. Two parts are
+//! in memory at a time.
 //!
-//! A part is of windows: behind its last one it has the N - 1 units more that this window needs.
-//! What is marked in a part is kept while the parts before it come one after the other, so that a
-//! window's original is in the first of them that has one. Reading grows with the square of the
-//! number of parts.
+//! A part is a range of windows. Behind its last window it has the N - 1 more units that this
+//! window needs. The marks of a part are kept while the parts before it are searched, so a window's
+//! original is in the first part that has one. The bytes read grow with the square of the number of
+//! parts.
 
 use super::equal_windows::{Frequent, Marks};
 use super::repeated_ranges::{FileRepeats, MostFrequent, Repeats};
@@ -19,21 +20,21 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the program takes however little is searched, and each thread.
+/// Bytes that the program takes for a search of any size.
 const BASE: u64 = 8 << 20;
 const THREAD: u64 = 1 << 20;
 
-/// What is kept of each text, however short it is: by the search, and by whoever reads it and
-/// prints what is found.
+/// Bytes kept for each text of any size: by the search, and by the program that reads it and prints
+/// the result.
 const TEXT: u64 = 1 << 10;
 
-/// The bytes of a part that has all there is.
+/// Size in bytes of a part that takes the whole collection.
 const WHOLE: u64 = 1 << 62;
 
-/// Shorter parts take too long.
+/// Minimum size of a part in bytes. Shorter parts take too long.
 const SHORTEST_PART: u64 = 1 << 20;
 
-/// Windows that begin in a range of a text, in bytes.
+/// A range of bytes of a text: the windows that begin in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Piece {
     file: usize,
@@ -42,18 +43,18 @@ struct Piece {
 
 type PieceList = Vec<Piece>;
 
-/// Parts that are searched without a warning: each is gone through once for each of them.
+/// Number of parts up to which no warning is given. Each part is searched once for each part.
 const FEW_PARTS: usize = 3;
 
-/// A search of texts that `load` gives ranges of, within so much memory besides.
+/// A search of texts whose ranges `load` reads, within a limit of memory.
 pub(super) struct PartSearch<'s, L> {
     search: &'s Search,
     sizes: Vec<u64>,
     load: L,
-    /// Bytes for everything but what is kept of all texts.
+    /// Memory budget in bytes, without the bytes kept for all texts.
     memory: u64,
-    /// Parts whose windows are originals, and parts whose windows are copies; these are the same
-    /// parts where the search is not across.
+    /// Parts whose windows are originals, and parts whose windows are copies. Both are the same
+    /// parts unless the search is across.
     sources: Vec<PieceList>,
     targets: Vec<PieceList>,
 }
@@ -71,7 +72,7 @@ where
     /// Plans the parts.
     ///
     /// # Errors
-    /// [`Error::Limit`] where there is no memory for two parts of a MiB, or of a few windows.
+    /// [`Error::Limit`] if there is no memory for two parts of 1 MiB, or for a few windows.
     pub fn new(search: &'s Search, sizes: Vec<u64>, load: L, options: &Options) -> Result<Self> {
         let all = sizes.iter().sum();
         let width = search.unit.size() as u64;
@@ -150,8 +151,8 @@ where
         Ok(Repeats { files, most_frequent: frequent.filter(|_| pairs.len() == 1), parts })
     }
 
-    /// The numbers of the parts that are searched for copies of each other, source and target,
-    /// those of one target in a row.
+    /// The pairs of parts to search for copies of each other: source and target. Pairs with the
+    /// same target are consecutive.
     fn pairs(&self) -> Vec<(usize, usize)> {
         let sources = |target| if self.search.is_across { self.sources.len() } else { target + 1 };
         let targets = 0..self.targets.len();
@@ -160,8 +161,8 @@ where
             .collect()
     }
 
-    /// Searches two parts, of which one is loaded, or this one alone. Gives the originals and the
-    /// most frequent window.
+    /// Searches two parts, of which `loaded` is one, or that part alone. Returns the originals and
+    /// the most frequent window.
     fn pair(
         &mut self,
         source: usize,
@@ -194,7 +195,7 @@ where
         Ok((marks.originals, frequent))
     }
 
-    /// Reads a part, beside so many bytes of another.
+    /// Reads a part, beside `others` bytes of another part.
     fn load(&mut self, part: &[Piece], others: u64) -> Result<Loaded<'a>> {
         let mut loaded = Loaded { texts: Vec::new(), bytes: 0 };
         let needed: u64 =
@@ -224,7 +225,7 @@ where
         part.iter().map(|piece| self.piece_units(piece)).sum()
     }
 
-    /// Where a window of a part is.
+    /// The place of a window of a part in its file.
     fn place(&self, source: usize, window: Frequent) -> MostFrequent {
         let mut left = window.at.0;
         let copies = window.copies as u64;
@@ -260,7 +261,7 @@ where
         }
     }
 
-    /// Finds what of the copies belongs to no original.
+    /// Finds the parts of the copies that belong to no original.
     fn cut_originals(&self, originals: &[WindowMarks], files: &mut [FileRepeats]) {
         let mut kept = vec![Vec::new(); files.len()];
         for (part, originals) in self.sources.iter().zip(originals) {
@@ -273,7 +274,7 @@ where
         }
     }
 
-    /// Tells the search's listener about units that are done.
+    /// Reports finished units to the search's listener.
     fn progress(&self) -> impl Fn(u64) + Sync + use<L> {
         let done = AtomicU64::new(0);
         let tell = self.search.progress.clone();
@@ -293,7 +294,7 @@ where
     }
 }
 
-/// Cuts files into parts of about so many bytes, at multiples of `width` in each file.
+/// Cuts files into parts of about `part_size` bytes, at multiples of `width` in each file.
 fn cut(files: impl Iterator<Item = (usize, u64)>, part_size: u64, width: u64) -> Vec<PieceList> {
     let mut parts = Vec::new();
     let mut left = 0;
@@ -313,7 +314,7 @@ fn cut(files: impl Iterator<Item = (usize, u64)>, part_size: u64, width: u64) ->
     parts
 }
 
-/// Adds a range behind others, which it may touch.
+/// Appends a range that starts at or behind the end of the last one. Touching ranges are joined.
 fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
     match ranges.last_mut() {
         Some(last) if last.end >= range.start => last.end = last.end.max(range.end),
@@ -321,13 +322,13 @@ fn join(ranges: &mut Vec<Range<u64>>, range: Range<u64>) {
     }
 }
 
-/// The memory for texts of so many bytes and their search.
+/// Memory in bytes for texts of `bytes` bytes and their search.
 fn needed(search: &Search, bytes: u64) -> u64 {
     let units = bytes / search.unit.size() as u64;
     bytes + units / 4 + expected_memory(units, search.len)
 }
 
-/// Bytes of parts that `part_need` is asked for.
+/// Size in bytes of the parts for which [`unit_need`] is computed.
 const UNIT: u64 = 1 << 30;
 
 /// Memory for two parts of [`UNIT`] bytes, and the marks of the second one once more.
@@ -345,8 +346,8 @@ fn part_need(search: &Search, size: u64) -> u64 {
     (u128::from(size) * unit_need(search) / u128::from(UNIT)) as u64 + behind(search)
 }
 
-/// Sizes of the largest parts that are searched within `memory`, and of the shortest that are
-/// searched at all.
+/// Size of the largest parts that can be searched within `memory`, and of the shortest parts that
+/// are searched at all.
 fn part_sizes(search: &Search, memory: u64) -> (u64, u64) {
     let units = u128::from(memory.saturating_sub(behind(search))) * u128::from(UNIT);
     let size = (units / unit_need(search)) as u64;

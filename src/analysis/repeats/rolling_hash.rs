@@ -1,14 +1,14 @@
 //! A rolling hash of strings of one length: a polynomial modulo the prime 2^61 - 1 (Karp and
-//! Rabin), at 3 ns a step.
+//! Rabin), at 3 ns per step.
 //!
-//! Its base is drawn by chance in each run, so that nobody can make strings that collide; what
-//! comes out does not depend on it, since equal hashes are only a hint.
+//! Its base is drawn at random in each run, so that nobody can construct strings that collide.
+//! Results do not depend on the base, since equal hashes are only a hint.
 
 use std::hash::{BuildHasher, RandomState};
 
 const PRIME: u64 = (1 << 61) - 1;
 
-/// A base drawn by chance.
+/// Draws a base at random.
 pub(super) fn random_base() -> u64 {
     (RandomState::new().hash_one(0_u64) % (PRIME - (1 << 32))) + (1 << 32)
 }
@@ -18,9 +18,9 @@ pub(super) fn random_base() -> u64 {
 pub(super) struct RollingHash {
     base: u64,
     len: usize,
-    /// The base's power for a quarter of the length.
+    /// The base to the power of a quarter of the length.
     quarter: u64,
-    /// What a unit is multiplied by as it leaves: the negative of the base's power.
+    /// The factor of a unit that leaves: the negative of the base's power.
     leaving: u64,
 }
 
@@ -36,9 +36,9 @@ impl RollingHash {
         RollingHash::new(self.base, len)
     }
 
-    /// The hash of as many units as the length, each by its number.
+    /// The hash of as many units as the length; `unit(n)` is the unit with number n.
     ///
-    /// Each step waits for the one before it, so that four quarters go side by side.
+    /// Each step waits for the one before it, so four quarters are computed side by side.
     pub fn of(&self, unit: impl Fn(usize) -> u64) -> u64 {
         let step = |hash: u64, n| fold(u128::from(hash) * u128::from(self.base), unit(n) + 1);
         let quarter = self.len / 4;
@@ -53,7 +53,7 @@ impl RollingHash {
         hashes.into_iter().fold(0, join)
     }
 
-    /// The hash after `left` has gone in front and `came` has come behind.
+    /// The hash after `left` was removed from the front and `came` was added at the end.
     #[inline(always)]
     pub fn roll(&self, hash: u64, left: u64, came: u64) -> u64 {
         let change = multiply(left + 1, self.leaving) + came + 1;

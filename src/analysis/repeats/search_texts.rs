@@ -1,8 +1,9 @@
-//! The search of texts that are in memory: minimizers, their groups, the windows of these.
+//! The search of texts that are in memory: first minimizers, then their groups, then the windows of
+//! these.
 //!
-//! Of the minimizers only those are kept whose hash comes again, as a table of bits tells, so that
-//! what is sorted is little more than what is repeated. Where they would take more memory than
-//! there is, the texts are gone through several times, for a part of all hashes each time.
+//! Only minimizers whose hash occurs again are kept. A table of bits finds them, so that little
+//! more is sorted than is repeated. If they need more memory than there is, the texts are scanned
+//! several times, each time for a part of all hashes.
 
 use super::equal_windows::{Comparison, Frequent, Marks, TABLE_ENTRY};
 use super::rolling_hash::random_base;
@@ -15,54 +16,55 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
-/// Windows that are winnowed in one task.
+/// Windows per winnowing task.
 const TASK: usize = 1 << 20;
 
-/// Bits of the table for each minimizer, of each of two kinds.
+/// Bits of the table per minimizer, for each of the two tables.
 const BITS: usize = 8;
 
-/// What a minimizer takes: itself, what is kept of it to be sorted, its bits, and what vectors that
-/// grow leave unused.
+/// Bytes per minimizer: itself, its copy for sorting, its bits, and the unused part of growing
+/// vectors.
 const MINIMIZER: usize = 16 + 16 + 2 * BITS / 8 + 16;
 
-/// Bytes that are used for minimizers if need be, even where there are less.
+/// Bytes that are used for minimizers if necessary, even if the memory limit is lower.
 const LEAST: usize = MINIMIZER << 12;
 
-/// 2^64 by the golden ratio.
+/// 2^64 divided by the golden ratio.
 const MIX: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A search of texts for equal windows of `len` units.
 pub(super) struct TextSearch<'a> {
     pub texts: &'a Texts<'a>,
     pub len: usize,
-    /// Bytes to be used besides the texts and the marks, as far as that can be.
+    /// Memory budget in bytes, without the texts and the marks. It may be exceeded if a search
+    /// needs more.
     pub memory: usize,
-    /// Called with the number of units that were gone through since the last call.
+    /// Called with the number of units scanned since the last call.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
-/// The bytes that a search of so many units takes, besides the texts and the marks.
+/// Bytes that a search of `units` units is expected to take, without the texts and the marks.
 pub(super) fn expected_memory(units: u64, len: usize) -> u64 {
     let spread = super::window_minimizers::spread(len) as u64;
-    // Of a text by chance one phrase in (spread + 1) / 2 is a minimizer.
+    // In a random text, one phrase in (spread + 1) / 2 is a minimizer.
     (units * 2 / (spread + 1)).max(1) * MINIMIZER as u64
 }
 
-/// Windows that begin in one segment, and the segment.
+/// A segment, and a range of windows that begin in it.
 type WindowStretch<'a> = (Segment<'a>, Range<usize>);
 
 impl<'a> TextSearch<'a> {
-    /// Marks the windows that are equal to earlier ones, and gives the one with the most copies.
+    /// Marks the windows that are equal to earlier ones, and returns the one with the most copies.
     ///
-    /// Windows that are marked already are taken for equal to others, elsewhere.
+    /// Windows that are marked already are known to be equal to windows elsewhere.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no memory.
+    /// [`Error::Io`] if there is no memory.
     pub fn run(&self, marks: &Marks) -> Result<Option<Frequent>> {
         self.run_by(random_base(), marks)
     }
 
-    /// The same with hashes of a given base.
+    /// Runs as [`run`](Self::run), with hashes of a given base.
     pub fn run_by(&self, base: u64, marks: &Marks) -> Result<Option<Frequent>> {
         let winnowing = Winnowing::new(self.len, base);
         let tasks = self.tasks();
@@ -77,7 +79,7 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    /// The same with so many parts of all hashes, one after the other; `None` where one of them
+    /// Searches with `slices` parts of all hashes, one after the other. `None` if one of the parts
     /// has too many minimizers.
     fn run_in_slices(
         &self,
@@ -104,8 +106,8 @@ impl<'a> TextSearch<'a> {
         Ok(Some(frequent))
     }
 
-    /// Stretches of about [`TASK`] windows, of segments that are all sources or all targets or
-    /// both.
+    /// Stretches of about [`TASK`] windows. The segments of one task have the same kind: source,
+    /// target or both.
     fn tasks(&self) -> Vec<Vec<WindowStretch<'a>>> {
         let mut tasks: Vec<Vec<WindowStretch>> = Vec::new();
         let mut left = 0;
@@ -127,8 +129,8 @@ impl<'a> TextSearch<'a> {
         tasks
     }
 
-    /// The minimizers of a part of all hashes that come again, in order, and all runs; `None`
-    /// where there are too many.
+    /// The minimizers of one part of all hashes whose hash occurs again, in order, and all runs.
+    /// `None` if there are too many.
     #[allow(clippy::type_complexity)]
     fn minimizers(
         &self,
@@ -137,7 +139,7 @@ impl<'a> TextSearch<'a> {
         is_wanted: impl Fn(u64) -> bool + Sync,
         slices: u64,
     ) -> Option<Result<(Vec<Minimizer>, Vec<PeriodicRun>)>> {
-        /// Slices never are fewer hashes than one.
+        /// A search is not cut into more slices than this; the memory limit does not apply then.
         const MOST_SLICES: u64 = 1 << 20;
         let most = self.memory.max(LEAST) / MINIMIZER;
         let most = if slices < MOST_SLICES { most } else { usize::MAX };
@@ -194,7 +196,7 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    /// Marks the windows of runs where these are sources of each other.
+    /// Marks the windows of runs in segments that are both source and target.
     fn mark_runs(&self, runs: &[PeriodicRun], marks: &Marks) {
         for run in runs {
             let Segment { is_source, is_target, .. } = self.texts.segment(run.minimizer);
@@ -204,8 +206,9 @@ impl<'a> TextSearch<'a> {
         }
     }
 
-    /// Marks what follows for runs once all else is known: they are copies where their first period
-    /// is, which is an original where it is no copy.
+    /// Marks the rest of the runs, once everything else is known. A window of a run is a copy if
+    /// its counterpart in the first period is. A window of the first period that is no copy is an
+    /// original.
     fn finish_runs(&self, runs: &[PeriodicRun], marks: &Marks) {
         for run in runs {
             let Segment { is_source, is_target, .. } = self.texts.segment(run.minimizer);
@@ -227,7 +230,7 @@ fn mixed(hash: u64) -> u64 {
 
 /// Compares the windows of all groups, several at a time.
 fn compare(comparison: &Comparison, minimizers: &[Minimizer]) -> Option<Frequent> {
-    /// Minimizers of one task, or all of one group.
+    /// Minimizers per task, or all minimizers of one group if it is larger.
     const GROUPS: usize = 1 << 13;
     let mut tasks = Vec::new();
     let mut left = minimizers;
@@ -240,8 +243,8 @@ fn compare(comparison: &Comparison, minimizers: &[Minimizer]) -> Option<Frequent
     tasks.into_par_iter().filter_map(|task| comparison.compare(task)).max()
 }
 
-/// Of minimizers by their tasks, with a segment of each, in order those whose hash is that of a
-/// source and of a later target; and a few others.
+/// The minimizers whose hash occurs in a source and in a later target, in order, and a few others.
+/// The input is the minimizers of each task, with a segment of that task.
 fn repeated(tasks: Vec<(Segment, Vec<Minimizer>)>) -> Result<Vec<Minimizer>> {
     let no_memory = || Error::out_of_memory("for the minimizers");
     let count: usize = tasks.iter().map(|(_, minimizers)| minimizers.len()).sum();

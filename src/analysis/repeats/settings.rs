@@ -4,8 +4,8 @@ use crate::base::error::{Error, Result};
 use std::fmt;
 use std::sync::Arc;
 
-/// What a text is made of. Windows begin at multiples of its size from the start of their text, and
-/// bytes behind the last whole one are in no window.
+/// The unit of a text. Windows begin at multiples of its size from the start of their text. Bytes
+/// behind the last whole unit are in no window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes.
@@ -29,20 +29,20 @@ impl Unit {
     }
 }
 
-/// The largest length of a window, in units.
+/// Maximum length of a window, in units.
 const MOST_LENGTH: u64 = 1 << 30;
 
-/// A search for what is repeated.
+/// The settings of a search for repeats.
 #[derive(Clone)]
 pub struct Search {
     /// Units of a window.
     pub(super) len: usize,
     pub(super) unit: Unit,
-    /// Only the first text has originals, and no copies.
+    /// True if only the first text has originals. It then has no copies.
     pub(super) is_across: bool,
     pub(super) keeps_originals: bool,
     pub(super) progress: Arc<OnProgress>,
-    /// Bytes of a part, in the place of what the memory allows; for tests.
+    /// Size of a part in bytes, in place of the size that the memory allows; for tests.
     pub(super) part_size: Option<u64>,
 }
 
@@ -56,10 +56,10 @@ impl fmt::Debug for Search {
 }
 
 impl Search {
-    /// A search for windows of so many bytes, or other units.
+    /// Creates a search for windows of `min_length` bytes or other units.
     ///
     /// # Errors
-    /// [`Error::Usage`] where it is not one of 1 to 2^30.
+    /// [`Error::Usage`] if the length is not in the range 1 to 2^30.
     pub fn new(min_length: u64) -> Result<Self> {
         if !(1..=MOST_LENGTH).contains(&min_length) {
             let what = format!("a length of {min_length} is not one of 1 to {MOST_LENGTH}");
@@ -75,30 +75,32 @@ impl Search {
         })
     }
 
-    /// Sets what the texts are made of, and lengths count.
+    /// Sets the unit of the texts and of lengths.
     #[must_use]
     pub fn unit(mut self, unit: Unit) -> Self {
         self.unit = unit;
         self
     }
 
-    /// Has only those copies count whose original is in the first text; copies in that one do not.
+    /// If true, counts only copies whose original is in the first text; copies within that text do
+    /// not count.
     #[must_use]
     pub fn across(mut self, is_across: bool) -> Self {
         self.is_across = is_across;
         self
     }
 
-    /// Has [`FileRepeats::later_copies`](super::FileRepeats::later_copies) be found too, for an
-    /// eighth of a byte of memory a unit.
+    /// If true, finds [`FileRepeats::later_copies`](super::FileRepeats::later_copies) too. This
+    /// takes an eighth of a byte of memory per unit.
     #[must_use]
     pub fn later_copies(mut self, are_wanted: bool) -> Self {
         self.keeps_originals = are_wanted;
         self
     }
 
-    /// Sets a function that is called with the bytes that are done and the bytes to do; texts that
-    /// do not fit memory are gone through several times, and counted so.
+    /// Sets a function that is called with the number of finished bytes and the number of all
+    /// bytes. Texts that do not fit in memory are searched several times, and their bytes are
+    /// counted each time.
     #[must_use]
     pub fn on_progress(mut self, tell: impl Fn(u64, u64) + Send + Sync + 'static) -> Self {
         self.progress = Arc::new(tell);
@@ -112,5 +114,5 @@ impl Search {
     }
 }
 
-/// Called with the bytes that are done and all bytes.
+/// A function that is called with the number of finished bytes and the number of all bytes.
 pub(super) type OnProgress = dyn Fn(u64, u64) + Send + Sync;

@@ -1,4 +1,4 @@
-//! The search against the definition: every window compared with every one before it.
+//! Compares the search with the definition: every window is compared with every one before it.
 
 use super::*;
 use crate::base::error::Error;
@@ -9,7 +9,7 @@ use std::io::Cursor;
 use std::slice;
 use std::sync::Arc;
 
-/// What the definition says.
+/// The result by the definition.
 fn by_definition(texts: &[&[u8]], search: &Search) -> Repeats {
     let width = search.unit.size();
     let len = search.len;
@@ -132,7 +132,7 @@ fn tokens_are_compared_where_they_are_aligned() {
 
 #[test]
 fn many_contexts_of_one_string_are_told_apart() {
-    // One phrase with many different windows around it, some of which come again.
+    // One phrase with many different windows around it, some of which occur again.
     let word = cases::random(70, 256);
     let noise = cases::random(40_000, 3);
     let mut text = Vec::new();
@@ -144,7 +144,7 @@ fn many_contexts_of_one_string_are_told_apart() {
     }
 }
 
-/// Searches with so much memory, by hashes of a base if one is given, and compares with the
+/// Searches within `memory` bytes, by hashes of `base` if one is given, and compares with the
 /// definition.
 fn check_inside(texts: &[&[u8]], len: usize, memory: usize, base: Option<u64>) {
     let expected = by_definition(texts, &Search::new(len as u64).unwrap());
@@ -180,7 +180,7 @@ fn little_memory_takes_longer_and_finds_the_same() {
 fn hashes_that_are_equal_for_different_strings_do_no_harm() {
     let text = [cases::text(1500), cases::fibonacci(1000), cases::random(1500, 2)].concat();
     for len in [2, 8, 30, 100] {
-        // By the base 0 the last unit is the hash, by 1 it is the sum of all.
+        // With base 0 the hash is the last unit, with base 1 it is the sum of all units.
         for base in [0, 1, 2] {
             check_inside(&[&text, &text[700..2900], &text[..1800]], len, 0, Some(base));
         }

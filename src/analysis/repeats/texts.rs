@@ -1,20 +1,20 @@
-//! The texts that are searched together, and how far two positions of them go on alike.
+//! The texts that are searched together, and the length of the match at two of their positions.
 //!
-//! A position counts units (bytes or tokens) from the start of the first text. No window and no
-//! extension goes from one text into the next.
+//! A position counts units (bytes or tokens) from the start of the first text. Windows and
+//! extensions never cross from one text into the next.
 
 use crate::base::equal_bytes::{common_prefix, common_suffix};
 use std::ops::Range;
 
-/// One text among those that are searched together, or a part of one.
+/// A text that is searched together with others, or a part of one.
 #[derive(Clone, Copy)]
 pub(super) struct Segment<'a> {
     pub text: &'a [u8],
-    /// The position of its first unit.
+    /// Position of its first unit.
     pub start: usize,
-    /// Its windows are what may be copied later.
+    /// True if its windows may be copied later.
     pub is_source: bool,
-    /// Its windows are what may be copies.
+    /// True if its windows may be copies.
     pub is_target: bool,
 }
 
@@ -22,7 +22,7 @@ pub(super) struct Segment<'a> {
 pub(super) struct Texts<'a> {
     segments: Vec<Segment<'a>>,
     pub width: usize,
-    /// A position behind all units.
+    /// Position behind all units.
     pub end: usize,
 }
 
@@ -41,12 +41,12 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// Leaves positions out, so that the next text starts with a word of marks.
+    /// Skips positions, so that the next text starts with a new word of marks.
     pub fn align(&mut self) {
         self.end = self.end.next_multiple_of(64);
     }
 
-    /// The segments, each with the positions where windows of `len` units begin.
+    /// The segments, each with the start positions of its windows of `len` units.
     pub fn windows(&self, len: usize) -> impl Iterator<Item = (Segment<'a>, Range<usize>)> {
         let width = self.width;
         self.segments.iter().map(move |segment| {
@@ -66,7 +66,7 @@ impl<'a> Texts<'a> {
         Spot { segment, offset: (position - segment.start) * self.width }
     }
 
-    /// How many units before both spots are equal, up to `most`.
+    /// Number of equal units before both spots, up to `most`.
     pub fn common_before(&self, a: Spot, b: Spot, most: usize) -> usize {
         let a = &a.segment.text[..a.offset];
         let b = &b.segment.text[..b.offset];
@@ -74,7 +74,7 @@ impl<'a> Texts<'a> {
         common_suffix(&a[a.len() - most..], &b[b.len() - most..]) / self.width
     }
 
-    /// How many units from both spots on are equal, up to `most`.
+    /// Number of equal units from both spots on, up to `most`.
     pub fn common_from(&self, a: Spot, b: Spot, most: usize) -> usize {
         let a = &a.segment.text[a.offset..];
         let b = &b.segment.text[b.offset..];
@@ -82,7 +82,7 @@ impl<'a> Texts<'a> {
         common_prefix(&a[..most], &b[..most]) / self.width
     }
 
-    /// Whether `len` units from both positions on are there and equal.
+    /// True if both positions have `len` units, and these are equal.
     pub fn are_equal(&self, a: usize, b: usize, len: usize) -> bool {
         self.common_from(self.spot(a), self.spot(b), len) == len
     }
@@ -92,11 +92,11 @@ impl<'a> Texts<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'a> {
     pub segment: Segment<'a>,
-    /// In bytes from the segment's start.
+    /// Offset from the segment's start, in bytes.
     offset: usize,
 }
 
-/// The unit of `WIDTH` bytes with a number.
+/// The unit with number `number`, of `WIDTH` bytes.
 #[inline(always)]
 pub(super) fn unit<const WIDTH: usize>(text: &[u8], number: usize) -> u64 {
     let bytes = &text[number * WIDTH..][..WIDTH];

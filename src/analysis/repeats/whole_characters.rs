@@ -1,26 +1,27 @@
-//! Ranges cut between the characters of UTF-8.
+//! Ranges cut between UTF-8 characters.
 
 use crate::base::error::Result;
 use std::io::Read;
 use std::ops::Range;
 use std::str;
 
-/// Bytes that are looked at together.
+/// Bytes that are examined together.
 const CHUNK: usize = 1 << 18;
 
-/// Ranges cut between characters, or where the text is not UTF-8.
+/// Ranges cut between characters, or the place of an error in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Characters {
-    /// Of each of the lists of ranges the whole characters.
+    /// The whole characters of each list of ranges.
     Whole(Vec<Vec<Range<u64>>>),
-    /// The text is not valid UTF-8: the first byte of it that is not is there.
+    /// The text is not valid UTF-8. The number is the offset of the first invalid byte.
     NotUtf8(u64),
 }
 
-/// Of the ranges in each of `lists`, which are in ascending order, the whole characters of UTF-8;
-/// `text` gives the text they are of. Ranges that hold none are left out.
+/// The whole UTF-8 characters in the ranges of each of `lists`, whose ranges are in ascending
+/// order. `text` reads the text of the ranges. Ranges without a whole character are left out.
 ///
-/// Characters are code points: a mark that is one of its own may be parted from its letter.
+/// Characters are code points: a combining mark that is a code point may be separated from its
+/// letter.
 ///
 /// ```
 /// use bwz::repeats::{Characters, whole_characters};
@@ -55,12 +56,12 @@ pub fn whole_characters(mut text: impl Read, lists: &[&[Range<u64>]]) -> Result<
     }
 }
 
-/// The ends of ranges one after the other.
+/// The ends of consecutive ranges.
 struct Cuts<'r> {
     ranges: &'r [Range<u64>],
-    /// The first range whose end was not seen.
+    /// The first range whose end has not been reached.
     next: usize,
-    /// Where that begins, once it was seen.
+    /// Start of that range, once it has been reached.
     start: Option<u64>,
     whole: Vec<Range<u64>>,
 }
@@ -70,8 +71,8 @@ impl<'r> Cuts<'r> {
         Cuts { ranges, next: 0, start: None, whole: Vec::new() }
     }
 
-    /// Looks at whole characters, which stand at `at`. What ends or begins with the last of them is
-    /// no less between characters.
+    /// Processes whole characters that begin at `at`. A range may also end or begin at the end of
+    /// the last character.
     fn look_at(&mut self, characters: &[u8], at: u64) {
         let end = at + characters.len() as u64;
         let is_inside = |place: u64| {
@@ -99,7 +100,7 @@ impl<'r> Cuts<'r> {
 mod tests {
     use super::*;
 
-    /// Gives a few bytes at a time.
+    /// A reader that returns a few bytes at a time.
     struct Few<'t>(&'t [u8], usize);
 
     impl Read for Few<'_> {

@@ -5,10 +5,10 @@ use crate::base::error::Result;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 
-/// Of `ranges`, which are in ascending order, the whole lines; `text` gives the text they are of.
+/// The whole lines in `ranges`, which are in ascending order. `text` reads the text of the ranges.
 ///
-/// A line ends with a line feed, which is a part of it, or with the text. Lines of which any byte
-/// is in no range are left out.
+/// A line ends with a line feed, which is part of it, or with the text. A line is left out if any
+/// of its bytes is in no range.
 ///
 /// ```
 /// let lines = bwz::repeats::whole_lines(&b"one\ntwo\nthree"[..], &[1..9, 10..13])?;
@@ -17,7 +17,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// What a read gives.
+/// Errors of reading `text`.
 pub fn whole_lines(text: impl Read, ranges: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
     let mut text = BufReader::with_capacity(1 << 16, text);
     let mut whole = WholeParts::new(ranges);

@@ -1,24 +1,24 @@
-//! Parts of a text, such as lines, that are in ranges as a whole.
+//! Parts of a text, such as lines, that lie in ranges as a whole.
 
 use std::iter::Peekable;
 use std::ops::Range;
 use std::slice::Iter;
 
-/// The parts of a text one after the other, compared with ranges in ascending order.
+/// Compares the parts of a text, one after the other, with ranges in ascending order.
 pub(super) struct WholeParts<'r> {
     ranges: Peekable<Iter<'r, Range<u64>>>,
     whole: Vec<Range<u64>>,
-    /// Where the next part begins.
+    /// Start of the next part.
     start: u64,
 }
 
 impl<'r> WholeParts<'r> {
-    /// No part yet.
+    /// Creates a comparison that has no part yet.
     pub fn new(ranges: &'r [Range<u64>]) -> Self {
         WholeParts { ranges: ranges.iter().peekable(), whole: Vec::new(), start: 0 }
     }
 
-    /// Adds the part that ends there.
+    /// Adds the part that ends at `end`.
     pub fn end_at(&mut self, end: u64) {
         let start = self.start;
         while self.ranges.next_if(|range| range.end <= start).is_some() {}
@@ -32,7 +32,7 @@ impl<'r> WholeParts<'r> {
         self.start = end;
     }
 
-    /// The ranges of parts that are in some range as a whole.
+    /// The ranges of the parts that lie in some range as a whole.
     pub fn found(self) -> Vec<Range<u64>> {
         self.whole
     }

@@ -5,14 +5,14 @@ use crate::base::error::Result;
 use std::io::{BufRead, BufReader, Read};
 use std::ops::Range;
 
-/// Of `ranges`, which are in ascending order, the whole records of FASTA or FASTQ; `text` gives the
-/// text they are of. `None` where it does not begin as one of these does, blank lines in front
-/// apart.
+/// The whole records of FASTA or FASTQ in `ranges`, which are in ascending order. `text` reads the
+/// text of the ranges. `None` if the text does not begin as FASTA or FASTQ, apart from blank lines
+/// at its front.
 ///
-/// A record begins with its line of `>` or `@`, and ends where the next one begins or the text
-/// does. A record of FASTQ may have several lines of bases and of qualities; behind one that has
-/// none of the form of a record all the rest is one. Records of which any byte is in no range are
-/// left out.
+/// A record begins with its line of `>` or `@`. It ends at the beginning of the next record or at
+/// the end of the text. A record of FASTQ may have several lines of bases and of qualities. If a
+/// record of FASTQ is malformed, all the rest of the text belongs to it. A record is left out if
+/// any of its bytes is in no range.
 ///
 /// ```
 /// let fasta = &b">a\nACGT\n>b\nAC\nGT\n>c\n"[..];
@@ -22,7 +22,7 @@ use std::ops::Range;
 /// ```
 ///
 /// # Errors
-/// An error of reading `text`.
+/// Errors of reading `text`.
 pub fn whole_records(text: impl Read, ranges: &[Range<u64>]) -> Result<Option<Vec<Range<u64>>>> {
     let text = BufReader::with_capacity(1 << 16, text);
     let mut lines = Lines { text, first: None, len: 0, end: 0 };
@@ -36,14 +36,14 @@ pub fn whole_records(text: impl Read, ranges: &[Range<u64>]) -> Result<Option<Ve
     Ok(Some(whole.found()))
 }
 
-/// The lines of a text, which may be very long: of each what tells what it is.
+/// The lines of a text, which may be very long. Only the fields that identify a line are kept.
 struct Lines<T> {
     text: BufReader<T>,
     /// The first byte of the line, unless it is empty.
     first: Option<u8>,
-    /// Its bytes, without its end.
+    /// Bytes of the line, without its end.
     len: usize,
-    /// Where it ends, with its end.
+    /// End of the line, with its line end.
     end: u64,
 }
 
@@ -88,7 +88,7 @@ fn fasta<T: Read>(lines: &mut Lines<T>, whole: &mut WholeParts) -> Result<()> {
     }
 }
 
-/// The name of the first record was read.
+/// Reads records of FASTQ. The name of the first record was read.
 fn fastq<T: Read>(lines: &mut Lines<T>, whole: &mut WholeParts) -> Result<()> {
     while is_read(lines)? {
         let mut end = lines.end;
@@ -110,7 +110,7 @@ fn fastq<T: Read>(lines: &mut Lines<T>, whole: &mut WholeParts) -> Result<()> {
     Ok(())
 }
 
-/// Passes the lines of a record behind its name, and says whether these are bases, `+` and as many
+/// Reads the lines of a record behind its name. Returns true if these are bases, `+` and as many
 /// qualities.
 fn is_read<T: Read>(lines: &mut Lines<T>) -> Result<bool> {
     let mut left = 0;
@@ -141,11 +141,11 @@ fn is_read<T: Read>(lines: &mut Lines<T>) -> Result<bool> {
 mod tests {
     use super::*;
 
-    /// The records of a text, each where it begins.
+    /// The start of each record of a text.
     fn records(text: &str) -> Option<Vec<u64>> {
         let all = whole_records(text.as_bytes(), &[0..u64::MAX]).unwrap()?;
         assert!(all.len() <= 1 && all.iter().all(|range| *range == (0..text.len() as u64)));
-        // One that lacks a byte somewhere is left out, and no other.
+        // A record that lacks a byte somewhere is left out, and no other record.
         let mut starts = Vec::new();
         for at in 0..text.len() as u64 {
             let found = whole_records(text.as_bytes(), &[0..at, at + 1..u64::MAX]).unwrap()?;
@@ -166,7 +166,7 @@ mod tests {
         assert_eq!(records("@a\nAC\n+\n@I\n@b\nA\n+b\n+\n"), Some(vec![0, 11]));
         assert_eq!(records("@a\nAC\nGT\n+\n@I\n+I\n@b\nA\n+\nI"), Some(vec![0, 17]));
         assert_eq!(records("@a\r\nAC\r\n+\r\nII\r\n@b\r\n\r\n+\r\n\r\n"), Some(vec![0, 15]));
-        // What is no record is one with what is behind it.
+        // A malformed record includes everything behind it.
         assert_eq!(records("@a\nAC\n+\nII\n@b\nAC\n+\nI\n@c\nA\n+\nI\n"), Some(vec![0, 11]));
         assert_eq!(records("@a\nAC\n+\nIII\n@b\nA\n+\nI\n"), Some(vec![0]));
         assert_eq!(records("@a\nAC\n"), Some(vec![0]));

@@ -1,4 +1,4 @@
-//! A bit for each position, set by several threads; and ranges of what the marked windows hold.
+//! A bit for each position, set by several threads; and the ranges that the marked windows cover.
 
 use crate::base::allocation;
 use crate::base::error::{Error, Result};
@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) struct WindowMarks(Vec<AtomicU64>);
 
 impl WindowMarks {
-    /// `len` bits.
+    /// Creates `len` bits.
     ///
     /// # Errors
-    /// [`Error::Io`] where there is no memory for them.
+    /// [`Error::Io`] if there is no memory for them.
     pub fn new(len: usize) -> Result<Self> {
-        // Whoever marks first gets the memory from the system: several threads at once.
+        // The system provides the memory at the first mark, so several threads share that work.
         let words = allocation::zeroed(len.div_ceil(64));
         let no_memory = || Error::out_of_memory("for the windows");
         words.map(WindowMarks).ok_or_else(no_memory)
@@ -39,7 +39,7 @@ impl WindowMarks {
         }
     }
 
-    /// Whether no bit of a range is set.
+    /// True if no bit of a range is set.
     pub fn are_clear(&self, range: Range<usize>) -> bool {
         let mut at = range.start;
         while at < range.end {
@@ -52,7 +52,8 @@ impl WindowMarks {
         true
     }
 
-    /// Sets what is set in `other`, whose first bit is that of `from` here.
+    /// Sets the bits that are set in `other`. Its first bit corresponds to bit `from` of these
+    /// marks.
     pub fn add(&self, from: usize, other: &WindowMarks) {
         debug_assert!(from.is_multiple_of(64));
         for (mine, other) in self.0[from / 64..].iter().zip(&other.0) {
@@ -60,7 +61,7 @@ impl WindowMarks {
         }
     }
 
-    /// Sets what is set in `other` from its bit `from` on.
+    /// Sets the bits that are set in `other`, whose bit `from` corresponds to the first bit here.
     pub fn add_from(&self, from: usize, other: &WindowMarks) {
         debug_assert!(from.is_multiple_of(64));
         for (mine, other) in self.0.iter().zip(&other.0[from / 64..]) {
@@ -68,14 +69,14 @@ impl WindowMarks {
         }
     }
 
-    /// The units of the windows of `len` that begin in `range` and are marked, as ranges that do
-    /// not touch.
+    /// The units covered by the marked windows of `len` units that begin in `range`, as ranges that
+    /// do not touch.
     pub fn covered(&self, range: Range<usize>, len: usize) -> impl Iterator<Item = Range<usize>> {
         let mut at = range.start;
         std::iter::from_fn(move || {
             let start = self.next_set(at..range.end)?;
             at = self.next_clear(start..range.end);
-            // The next window that begins inside or just behind goes on.
+            // The next marked window that begins inside or just behind this range extends it.
             while let Some(next) = self.next_set(at..range.end.min(at + len)) {
                 at = self.next_clear(next..range.end);
             }
@@ -87,13 +88,13 @@ impl WindowMarks {
         self.next(range, 0)
     }
 
-    /// The first bit that is not set, or the end of the range.
+    /// The first clear bit, or the end of the range.
     fn next_clear(&self, range: Range<usize>) -> usize {
         let end = range.end;
         self.next(range, u64::MAX).unwrap_or(end)
     }
 
-    /// The first bit that is set once these of its word are flipped.
+    /// The first bit that is set after each word is XORed with `flipped`.
     fn next(&self, range: Range<usize>, flipped: u64) -> Option<usize> {
         let mut at = range.start;
         while at < range.end {
@@ -108,7 +109,7 @@ impl WindowMarks {
     }
 }
 
-/// What of some ranges is in none of `others`; both are in ascending order.
+/// The parts of `ranges` that are in none of `others`. Both are in ascending order.
 pub(super) fn subtract(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
     let mut left = Vec::new();
     let mut next = 0;

@@ -1,31 +1,31 @@
-//! The minimizers of all windows, by which equal windows are brought together (winnowing, of
-//! Schleimer, Wilkerson and Aiken).
+//! The minimizers of all windows, which bring equal windows together (winnowing, of Schleimer,
+//! Wilkerson and Aiken).
 //!
 //! A window of N units has `spread` phrases of N - `spread` + 1 units. Its minimizer is the
-//! leftmost phrase with the least hash: equal windows have equal ones, as far from their starts.
-//! So a window whose minimizer is like no other is like no other window, and a minimizer stands
-//! for all windows around it that have it: one every `spread` / 2 units, as a rule.
+//! leftmost phrase with the least hash. Equal windows have equal minimizers, at the same distance
+//! from their starts. So a window whose minimizer is unique is unique too. One minimizer represents
+//! all windows around it that have it: there is one every `spread` / 2 units on average.
 //!
-//! Where a text repeats itself at a short distance, minimizers come at that distance. Those whose
-//! windows are all equal to the windows of the one before are left out as a [`PeriodicRun`], so
-//! that such texts do not cost more than others. A unit costs two steps of a rolling hash and three
-//! of the minima (van Herk, Gil and Werman).
+//! If a text repeats itself at a short distance, it has a minimizer at each such distance.
+//! Minimizers are left out as a [`PeriodicRun`] if all of their windows are equal to the windows of
+//! the minimizer before. So periodic texts do not cost more than others. A unit costs two steps of
+//! a rolling hash and three of the minima (van Herk, Gil and Werman).
 
 use super::rolling_hash::RollingHash;
 use super::texts::{Segment, unit};
 use std::ops::Range;
 
-/// Most phrases of a window, which fits the distances of a [`Minimizer`].
+/// Maximum number of phrases of a window, which fits the distances of a [`Minimizer`].
 const MOST_SPREAD: usize = 4000;
 
-/// Below this length of a window each is its own minimizer: what short phrases would bring
-/// together is hardly ever equal.
+/// Below this length in units, each window is its own minimizer: windows with equal short phrases
+/// are hardly ever equal.
 const SHORT: usize = 24;
 
-/// Positions of minimizers are below this.
+/// Limit of the positions of minimizers.
 pub(super) const MOST_UNITS: u64 = 1 << 38;
 
-/// What makes a minimizer, the same for all texts of a search.
+/// The parameters of winnowing, the same for all texts of a search.
 #[derive(Clone, Copy)]
 pub(super) struct Winnowing {
     /// Units of a window.
@@ -43,7 +43,7 @@ impl Winnowing {
     }
 }
 
-/// Phrases of a window of `len` units.
+/// Number of phrases of a window of `len` units.
 pub(super) fn spread(len: usize) -> usize {
     if len < SHORT { 1 } else { (len / 2).min(MOST_SPREAD) }
 }
@@ -52,8 +52,8 @@ pub(super) fn spread(len: usize) -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Minimizer {
     pub hash: u64,
-    /// From the highest bit: position, distance of the first and of the last window's start before
-    /// it, whether a run follows.
+    /// From the highest bit: the position, the distances to the starts of the first and the last
+    /// window before it, and a bit that is set if a run follows.
     packed: u64,
 }
 
@@ -64,23 +64,23 @@ impl Minimizer {
         Minimizer { hash, packed: (at as u64) << 25 | far << 13 | near << 1 }
     }
 
-    /// Where the phrase begins.
+    /// Start of the phrase.
     pub fn at(self) -> usize {
         (self.packed >> 25) as usize
     }
 
-    /// How far before it windows begin.
+    /// Distances from the starts of its windows to the phrase.
     pub fn distances(self) -> Range<usize> {
         (self.packed >> 1 & 0xFFF) as usize..(self.packed >> 13 & 0xFFF) as usize + 1
     }
 
-    /// Whether the minimizers of a [`PeriodicRun`] follow.
+    /// True if the minimizers of a [`PeriodicRun`] follow.
     pub fn is_repeated(self) -> bool {
         self.packed & 1 == 1
     }
 }
 
-/// Windows that are equal to those `period` before, whose minimizer is left out.
+/// Windows that are equal to those `period` units before. Their minimizers are left out.
 #[derive(Clone, Debug)]
 pub(super) struct PeriodicRun {
     /// The minimizer of the first period, which is not left out.
@@ -95,20 +95,21 @@ impl PeriodicRun {
         self.windows.start - self.period..self.windows.start
     }
 
-    /// How often the first period comes again.
+    /// Number of repetitions of the first period.
     pub fn times(&self) -> usize {
         self.windows.len() / self.period
     }
 }
 
-/// What is found in a stretch of text.
+/// The minimizers and runs of a stretch of text.
 #[derive(Default)]
 pub(super) struct Winnowed {
     pub minimizers: Vec<Minimizer>,
     pub runs: Vec<PeriodicRun>,
 }
 
-/// Finds the minimizers of the windows that begin in `windows`, whose hash is `wanted`.
+/// Finds the minimizers of the windows that begin in `windows`. Only hashes that are `wanted`
+/// count.
 pub(super) fn winnow<const WIDTH: usize>(
     segment: Segment,
     windows: Range<usize>,
@@ -156,7 +157,8 @@ pub(super) fn winnow<const WIDTH: usize>(
     owner.into_iter().for_each(|done| emitter.emit(done));
 }
 
-/// For each number of a block, where the leftmost of the least from there on is.
+/// Finds, for each number of a block, the index of the least number from there to the end; the
+/// leftmost of several.
 fn suffix_minima(block: &[u64], least_from: &mut [usize]) {
     let mut least = block.len() - 1;
     for n in (0..block.len()).rev() {
@@ -167,12 +169,12 @@ fn suffix_minima(block: &[u64], least_from: &mut [usize]) {
     }
 }
 
-/// The hashes of phrases, one position after the other.
+/// The hashes of consecutive phrases.
 struct Hashes<'a, const WIDTH: usize> {
     segment: Segment<'a>,
     hash: RollingHash,
     len: usize,
-    /// That of the phrase before the next.
+    /// Hash of the last phrase.
     current: Option<u64>,
 }
 
@@ -182,7 +184,8 @@ impl<'a, const WIDTH: usize> Hashes<'a, WIDTH> {
         Hashes { segment, hash: winnowing.hash, len, current: None }
     }
 
-    /// Replaces `hashes` by those of the phrases at `positions`, which go on where the last ended.
+    /// Replaces `hashes` by the hashes of the phrases at `positions`, which continue the last
+    /// call's.
     fn fill(&mut self, hashes: &mut Vec<u64>, positions: Range<usize>) {
         hashes.clear();
         let Segment { text, start, .. } = self.segment;
@@ -203,7 +206,7 @@ impl<'a, const WIDTH: usize> Hashes<'a, WIDTH> {
     }
 }
 
-/// A minimizer while its windows are counted.
+/// A minimizer whose windows are still being counted.
 #[derive(Clone)]
 struct Owner {
     hash: u64,
@@ -217,7 +220,7 @@ struct Period {
     units: Range<usize>,
 }
 
-/// Takes minimizers one after the other, and leaves out what only repeats the last one.
+/// Takes minimizers one after the other, and leaves out those that only repeat the last one.
 struct Emitter<'a, F> {
     segment: Segment<'a>,
     width: usize,
@@ -236,8 +239,8 @@ impl<F: Fn(u64) -> bool> Emitter<'_, F> {
         self.last = Some(owner);
     }
 
-    /// Whether all windows of `owner` are equal to those of the last one; then they belong to a
-    /// run.
+    /// True if all windows of `owner` are equal to those of the last minimizer. They then belong to
+    /// a run.
     fn goes_on(&mut self, owner: &Owner) -> bool {
         let Some(last) = self.last.clone().filter(|last| last.hash == owner.hash) else {
             return false;
@@ -262,8 +265,8 @@ impl<F: Fn(u64) -> bool> Emitter<'_, F> {
         true
     }
 
-    /// Whether the units of these windows are equal to those a period before. What was compared
-    /// for the windows before is not compared again.
+    /// True if the units of these windows are equal to those a period before. Units that were
+    /// compared for earlier windows are not compared again.
     fn is_periodic(&mut self, distance: usize, windows: &Range<usize>) -> bool {
         let end = windows.end - 1 + self.winnowing.len;
         let known = match &self.period {

@@ -9,7 +9,7 @@ pub struct DifferenceCover {
     period: usize,
     /// Elements in ascending order.
     elements: Vec<usize>,
-    /// For each residue, the index of the element that it is.
+    /// For each residue that is an element, the index of that element.
     columns: Vec<Option<usize>>,
     /// For each residue, the indices of two elements that differ by it.
     differences: Vec<[usize; 2]>,

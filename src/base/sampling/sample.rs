@@ -9,8 +9,8 @@
 
 use super::difference_cover::DifferenceCover;
 
-/// Positions i from 0 to n with i mod v in D, and their indices in X: those of one residue
-/// together, residue by residue.
+/// Positions i from 0 to n with i mod v in D, and their indices in X. Positions of one residue are
+/// together in X, residue by residue.
 #[derive(Debug)]
 pub struct SampledPositions {
     cover: DifferenceCover,

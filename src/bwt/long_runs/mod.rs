@@ -1,27 +1,28 @@
-//! A block of which much is long runs of one byte, sorted by way of a shorter text without them.
+//! Sorts a block that consists largely of long runs of one byte, through a shorter text without
+//! them.
 //!
-//! Disk images, sparse files and padded archives have stretches of zeros of any length. Their
-//! suffixes need no sorting: those that begin inside a run of c and have k times c in front of them
-//! are ordered by k, and for one k by what follows the run. So each long run is replaced by one
-//! symbol for its length and its last few bytes (`short_text`), libsais sorts that text, and the
-//! suffixes that are left out are put where they belong (`rows_inside`):
+//! Disk images, sparse files and padded archives have stretches of zeros of any length. The
+//! suffixes inside these need no sorting. Suffixes that begin inside a run of c, with k times c in
+//! front of them, are ordered by k, and for equal k by the text behind the run. So each long run is
+//! replaced by one symbol for its length, followed by its last few bytes (`short_text`). libsais
+//! sorts that text. The omitted suffixes are then put in their rows (`rows_inside`):
 //!
-//! - c^k followed by a smaller byte, or by the end, is smaller than c^(k + 1) followed by one: such
-//!   a run *falls*. Where a larger byte follows, the run *rises*, and more is smaller. All that
-//!   fall are before all that rise.
-//! - So the symbols for lengths stand between a c that is part of a run that falls and one of a run
-//!   that rises: the lengths of runs that fall in ascending order, then those of runs that rise in
-//!   descending order. c itself becomes two symbols.
-//! - Each last part of a run is the same number of bytes, one less than the shortest long run has,
-//!   and is sorted among the short runs. Its rows have the runs in the order of what follows them,
-//!   which is that for all k.
-//! - The byte before a suffix inside a run is c, but for the one at the start of the run.
+//! - c^k followed by a smaller byte or by the end is smaller than c^(k + 1) followed by one: such a
+//!   run *falls*. If a larger byte follows, the run *rises*, and the longer one is smaller. All
+//!   falling runs come before all rising runs.
+//! - So the symbols for lengths lie between the c of a falling run and the c of a rising run: first
+//!   the lengths of falling runs in ascending order, then the lengths of rising runs in descending
+//!   order. c itself becomes two symbols.
+//! - The last part of each run has the same number of bytes, one less than the shortest long run,
+//!   and is sorted among the short runs. Its rows give the order of the runs by the text behind
+//!   them, which is the order for all k.
+//! - The byte before a suffix inside a run is c, except for the suffix at the start of the run.
 //!
-//! This is the order of types that suffix sorting by induction rests on (P. Ko and S. Aluru, 2003),
-//! for runs instead of single symbols.
+//! This is the order of types on which suffix sorting by induction rests (P. Ko and S. Aluru,
+//! 2003), for runs in place of single symbols.
 //!
-//! Time: one scan of the block, what libsais takes for the shorter text, a memset, and a logarithm
-//! for each run and sample in it. Memory: less than 6 bytes per byte.
+//! Time: one scan of the block, the time of libsais for the shorter text, a memset, and a
+//! logarithmic step for each run and each sample in it. Memory: less than 6 bytes per byte.
 
 mod rows_inside;
 mod short_text;
@@ -35,7 +36,7 @@ use libsais::SuffixArrayConstruction;
 pub use rows_inside::RowsInside;
 use short_text::{SAMPLED, ShortText};
 
-/// Sorts a block on the calling thread, unless it has too few long runs for that.
+/// Sorts a block on the calling thread. Returns `None` if the block has too few long runs.
 pub fn sort(
     block: &[u8],
     sample_rate: u32,
@@ -46,8 +47,8 @@ pub fn sort(
         return Ok(None);
     }
     let Some(mut short) = ShortText::new(block, limits)? else { return Ok(None) };
-    // As long as for other blocks, so that it is used again for those; what is not touched takes no
-    // memory.
+    // The table has the length that other blocks need, so that they can use it again. Its untouched
+    // pages take no memory.
     let sorted = tables.lend(block.len(), |table| {
         let suffixes = &mut table[..short.text.len()];
         SuffixArrayConstruction::for_text(&short.text[..])
@@ -78,7 +79,7 @@ fn expand(
             RowsInside { runs, rises: part.rises, first: part.first_inside, kept: short.kept };
         starts.extend(inside.rows(rate, &mut samples));
     }
-    // The first suffix may be one of the others.
+    // The suffix at position 0 may be one of the sorted suffixes.
     if let Some(first) = suffixes.iter().position(|&at| at == 0)
         && let Some(part) = parts.iter().find(|part| part.suffixes.contains(&first))
     {
@@ -90,7 +91,7 @@ fn expand(
     bytes[0] = block[block.len() - 1];
     short.mark_samples(block.len(), rate);
     for part in &parts {
-        // Fresh memory is zero, and what is not touched is not there.
+        // Fresh memory is zero, and untouched pages take no memory.
         if part.byte > 0 && part.inside > 0 {
             let rows = part.first_inside..part.first_inside + part.inside;
             bytes[place(rows.start)..place(rows.end)].fill(part.byte);
@@ -142,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Runs of few bytes, lengths and neighbours, so that all orders come up.
+    /// Runs with few different bytes, lengths and neighbours, so that all orders occur.
     #[test]
     fn sorts_runs_as_libsais_does() {
         let source = cases::random(1 << 20, 256);

@@ -4,20 +4,20 @@ use super::super::fenwick::FenwickTree;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-/// All long runs of one byte that rise, or all that fall.
+/// All rising long runs of one byte, or all falling ones.
 pub struct RowsInside {
     /// Their positions in the block, in the order of the suffixes behind them.
     pub runs: Vec<Range<usize>>,
     pub rises: bool,
-    /// The first row of all suffixes that begin inside them and have more than `kept` bytes of the
+    /// The first row of the suffixes that begin inside the runs, with more than `kept` bytes of the
     /// run in front.
     pub first: usize,
     pub kept: usize,
 }
 
 impl RowsInside {
-    /// Fills in the rows of the suffixes at every `rate`th byte of the block, and gives the start
-    /// of each run and its row.
+    /// Stores in `samples` the rows of the suffixes at every `rate`th byte of the block. Returns
+    /// the start of each run and its row.
     pub fn rows(&self, rate: usize, samples: &mut [u32]) -> Vec<(usize, usize)> {
         let mut starts = Vec::with_capacity(self.runs.len());
         let mut lengths = RunLengths::new(self);
@@ -37,8 +37,8 @@ impl RowsInside {
         starts
     }
 
-    /// The rows that are looked for: the bytes of the run that are left, the most first, and the
-    /// number of the run.
+    /// The suffixes whose rows are needed: the rest of the run in bytes, in descending order, and
+    /// the number of the run.
     fn wanted(&self, rate: usize) -> Vec<(u32, u32)> {
         let mut wanted = Vec::new();
         for (run, number) in self.runs.iter().zip(0..) {
@@ -53,15 +53,16 @@ impl RowsInside {
     }
 }
 
-/// The suffixes by how many bytes of the run they have left, for ever fewer.
+/// Counts the suffixes by their rest of the run in bytes. Queries come in descending order of that
+/// rest.
 struct RunLengths<'a> {
     all: &'a RowsInside,
     /// The numbers of the runs, the longest first.
     longest: Vec<usize>,
-    /// So many of these have as many bytes as are asked for, and so many bytes in all.
+    /// Number of runs with at least the queried bytes, and the sum of their lengths.
     count: usize,
     sum: usize,
-    /// The numbers of these.
+    /// The numbers of these runs.
     numbers: FenwickTree,
     /// Suffixes in the other runs.
     others: usize,
@@ -82,8 +83,8 @@ impl<'a> RunLengths<'a> {
         }
     }
 
-    /// The suffixes before all with `left` bytes: those with fewer where runs fall, those with more
-    /// where they rise.
+    /// Number of suffixes before all suffixes with `left` bytes: those with fewer bytes if runs
+    /// fall, those with more bytes if runs rise.
     fn before(&mut self, left: usize) -> usize {
         while let Some(&number) = self.longest.get(self.count)
             && self.all.runs[number].len() >= left
@@ -100,7 +101,7 @@ impl<'a> RunLengths<'a> {
         }
     }
 
-    /// Of the runs below `number`, those that have as many bytes.
+    /// Number of runs below `number` with at least the queried bytes.
     fn longest_below(&self, number: usize) -> usize {
         self.numbers.below(number)
     }

@@ -1,4 +1,4 @@
-//! The long runs of a block, and the text in which each is one symbol and its last bytes.
+//! The long runs of a block, and the text that replaces each by one symbol and its last bytes.
 
 use super::super::sort_limits::{LongRunLimits, no_memory};
 use crate::base::allocation;
@@ -6,15 +6,15 @@ use crate::base::error::Error;
 use crate::coder;
 use std::ops::Range;
 
-/// The mark of a symbol of the text behind which a sampled suffix begins.
+/// The mark on a symbol if a sampled suffix begins at the next position of the text.
 pub const SAMPLED: u16 = 1 << 15;
 
-/// A run of at least as many bytes as are long.
+/// A run of at least the minimum length of a long run.
 struct LongRun {
     start: usize,
     end: usize,
     byte: u8,
-    /// A larger byte follows.
+    /// True if a larger byte follows.
     rises: bool,
     /// Its position in the shorter text.
     at: usize,
@@ -25,7 +25,7 @@ impl LongRun {
         self.end - self.start
     }
 
-    /// Orders the symbols of lengths.
+    /// Sort key of the symbol for the length.
     fn key(&self) -> (u8, bool, usize) {
         (self.byte, self.rises, if self.rises { usize::MAX - self.len() } else { self.len() })
     }
@@ -36,31 +36,31 @@ pub struct ShortText {
     pub text: Vec<u16>,
     /// The byte of each symbol.
     pub bytes: Vec<u8>,
-    /// Bytes that are left of each long run, besides the symbol of its length.
+    /// Bytes kept of each long run, besides the symbol for its length.
     pub kept: usize,
     runs: Vec<LongRun>,
     symbols: ByteSymbols,
 }
 
-/// The symbols of each byte, where it is in a run that falls, and in one that rises. They are the
-/// same where no run is long.
+/// Two symbols for each byte: in a falling run, and in a rising run. They are equal if the byte has
+/// no long run.
 type ByteSymbols = [[u16; 2]; 256];
 
-/// Suffixes that begin with one symbol, and the rows of the block that they belong to.
+/// Suffixes that begin with the same symbol, and their rows in the block.
 pub struct SymbolGroup {
-    /// By number, among the sorted ones of the shorter text.
+    /// Range of their numbers among the sorted suffixes of the shorter text.
     pub suffixes: Range<usize>,
     pub byte: u8,
     pub rises: bool,
-    /// The row of the first of them.
+    /// Row of the first of them.
     pub first: usize,
-    /// The first row of those that begin inside long runs, and how many there are.
+    /// First row of the suffixes that begin inside long runs, and their number.
     pub first_inside: usize,
     pub inside: usize,
 }
 
 impl ShortText {
-    /// Shortens a block; `None` where that leaves too much, or there are too many lengths.
+    /// Shortens a block. `None` if the result is too long, or if there are too many lengths.
     pub fn new(block: &[u8], limits: LongRunLimits) -> Result<Option<Self>, Error> {
         let kept = limits.long - 1;
         let Some(runs) = find(block, limits) else { return Ok(None) };
@@ -81,8 +81,8 @@ impl ShortText {
         Ok(Some(ShortText { text, bytes, kept, runs, symbols }))
     }
 
-    /// All suffixes but those that begin with the symbol of a length, in order, and the rows in
-    /// between.
+    /// All suffixes except those that begin with the symbol of a length, in order, with the rows
+    /// between them.
     pub fn parts(&self, suffixes: &[i32]) -> Vec<SymbolGroup> {
         let mut inside = [[0; 2]; 256];
         for run in &self.runs {
@@ -115,19 +115,19 @@ impl ShortText {
         found.ok().map(|n| self.runs[n].start..self.runs[n].end)
     }
 
-    /// The position in the block of `at` of the text, which is not the symbol of a length.
+    /// The position in the block of position `at` of the text, which is not the symbol of a length.
     pub fn pos(&self, at: usize) -> usize {
         let runs = self.runs.partition_point(|run| run.at < at);
         at + runs.checked_sub(1).map_or(0, |last| self.left_out(&self.runs[last]))
     }
 
-    /// The bytes that the text lacks up to the end of a run.
+    /// Number of bytes omitted from the text up to the end of a run.
     fn left_out(&self, run: &LongRun) -> usize {
         run.end - (run.at + 1 + self.kept)
     }
 
-    /// Marks the suffixes at every `rate`th byte of the block, but the first and those that begin
-    /// inside of long runs.
+    /// Marks the suffixes at every `rate`th byte of the block, except the first and those that
+    /// begin inside long runs.
     pub fn mark_samples(&mut self, len: usize, rate: usize) {
         let mut next = 0;
         let mut left_out = 0;
@@ -144,7 +144,7 @@ impl ShortText {
     }
 }
 
-/// The long runs, if they are few and leave little.
+/// Finds the long runs. `None` if there are too many, or if the rest of the block is too long.
 fn find(block: &[u8], limits: LongRunLimits) -> Option<Vec<LongRun>> {
     let LongRunLimits { long, share, apart, .. } = limits;
     let mut runs = Vec::<LongRun>::new();
@@ -182,11 +182,11 @@ fn is_run(bytes: &[u8], byte: u8) -> bool {
     }
 }
 
-/// The order of the length of a run, and its symbol.
+/// The sort key of a run's length, and its symbol.
 type LengthSymbol = ((u8, bool, usize), u16);
 
-/// Gives symbols to the bytes and the lengths: those of bytes, the byte of each symbol, and those
-/// of lengths in order. `None` where there are too many.
+/// Assigns symbols to bytes and lengths. Returns the symbols of bytes, the byte of each symbol, and
+/// the symbols of lengths in order. `None` if there are too many.
 fn name(runs: &[LongRun]) -> Option<(ByteSymbols, Vec<u8>, Vec<LengthSymbol>)> {
     let mut keys: Vec<_> = runs.iter().map(LongRun::key).collect();
     keys.sort_unstable();
@@ -214,7 +214,7 @@ fn name(runs: &[LongRun]) -> Option<(ByteSymbols, Vec<u8>, Vec<LengthSymbol>)> {
     Some((symbols, bytes, named))
 }
 
-/// Writes the symbols of a stretch between long runs, where `next` follows.
+/// Writes the symbols of a stretch between long runs, followed by `next`.
 fn translate(bytes: &[u8], next: Option<u8>, symbols: &ByteSymbols, out: &mut [u16]) {
     // The end is smaller than all bytes.
     let mut next = next.map_or(-1, i16::from);

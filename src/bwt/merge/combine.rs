@@ -1,4 +1,4 @@
-//! Two BWTs and how their rows interleave -> one BWT.
+//! Combines two BWTs, whose rows interleave in a known way, into one BWT.
 
 use super::super::Bwt;
 use super::super::sort_limits::{MergeLimits, no_memory};
@@ -12,7 +12,8 @@ use crate::base::positions::Row;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Bytes of the transform of A between counts, for as many steps as the overlap has bytes.
+/// Bytes of the transform of A between counts. The counts serve one step for each byte of the
+/// overlap.
 const INTERVAL: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 12 };
 
 /// Merges the transforms of the two parts of a block.
@@ -35,11 +36,11 @@ pub fn combine<R: Row>(
     Ok(Bwt { bytes, sample_rate, samples })
 }
 
-/// The transform of A with its overlap, with the rows of the overlap taken out.
+/// The transform of A and its overlap, without the rows of the overlap.
 struct BwtOfA {
-    /// The bytes before the suffixes at 1..=h.
+    /// The bytes before the suffixes at positions 1..=h.
     bytes: Vec<u8>,
-    /// The rows of the sampled suffixes among those at 0..h, from 0.
+    /// The rows of the sampled suffixes among those at positions 0..h, counted from 0.
     samples: Vec<u64>,
 }
 
@@ -48,7 +49,7 @@ impl BwtOfA {
         let primary = a.samples[0] as usize;
         let stored = |row: usize| row - usize::from(row > primary);
         let starts = lf_counts::starts::<R>(&a.bytes, INTERVAL);
-        // From the sentinel's row through the rows of the overlap to that of h.
+        // From the sentinel's row, through the rows of the overlap, to the row of position h.
         let mut rows = vec![0];
         let mut row = 0;
         for &c in block[split.at..][..split.overlap].iter().rev() {
@@ -71,7 +72,7 @@ impl BwtOfA {
     }
 }
 
-/// Takes some bytes out, of which the indices are in order.
+/// Removes some bytes. Their indices are in ascending order.
 fn remove(bytes: &mut Vec<u8>, mut out: impl Iterator<Item = usize>) {
     let Some(mut end) = out.next() else { return };
     let mut last = end;
@@ -83,7 +84,7 @@ fn remove(bytes: &mut Vec<u8>, mut out: impl Iterator<Item = usize>) {
     bytes.truncate(end);
 }
 
-/// All that the merged transform is made of.
+/// The data from which the merged transform is built.
 struct Merge<'a> {
     a: &'a BwtOfA,
     b: &'a Bwt,
@@ -116,7 +117,7 @@ impl<'a> Merge<'a> {
             let last = (row as usize % TASK) as u16;
             let not_above = |ranks: &&[u16]| ranks.iter().filter(|&&rank| rank <= last).count();
             let here: usize = self.ranks[task].iter().map(not_above).sum();
-            // The ranks are those of the suffixes at 1..=h, and this is about those at 0..h.
+            // The ranks are those of the suffixes at 1..=h, but the samples are those at 0..h.
             let smaller = (self.starts[task] + here) as u64 + u64::from(first <= row)
                 - u64::from(primary <= row);
             row + smaller
@@ -149,7 +150,7 @@ impl<'a> Merge<'a> {
     }
 }
 
-/// The rest of both sides and of the place for them.
+/// The remaining bytes of both sides, and the remaining output.
 struct RowMerge<'a> {
     a: &'a [u8],
     b: &'a [u8],
@@ -157,8 +158,8 @@ struct RowMerge<'a> {
 }
 
 impl RowMerge<'_> {
-    /// Merges some rows, before each of which go as many bytes of A as there are `ranks` of it. Two
-    /// have no byte in B: the row whose byte comes from A, and the place behind the rows.
+    /// Merges some rows of B. Before each row go as many bytes of A as `ranks` has entries for it.
+    /// Two rows have no byte in B: the row whose byte comes from A, and the place behind all rows.
     fn all(mut self, rows: Range<usize>, ranks: &[&[u16]], bare: [usize; 2]) {
         let mut gaps = vec![0; rows.len()];
         ranks.iter().copied().flatten().for_each(|&rank| gaps[usize::from(rank)] += 1);
@@ -182,9 +183,9 @@ impl RowMerge<'_> {
         self.a = rest;
     }
 
-    /// The rows of B with these gaps, each after its gap.
+    /// Merges rows of B with these gaps, each row after its gap.
     fn rows(&mut self, gaps: &[u32]) {
-        // Most gaps are short: to copy some bytes too many is faster than to foretell a length.
+        // Most gaps are short: copying a few bytes too many is faster than predicting a length.
         const WIDE: usize = 16;
         let mut from = 0;
         let mut to = 0;

@@ -1,8 +1,8 @@
 //! The interleave of the rows of A and B: the ranks of A's suffixes in B, by tasks of rows of B.
 //!
 //! A table of counts by row would be as large as B, and each rank would read and write it at
-//! random. Logging 16 bits of a rank beside others of its task is a write to one of some hundred
-//! places, and the task counts its own in the cache.
+//! random. In place of that, 16 bits of a rank are logged beside other ranks of its task. This is a
+//! write to one of a few hundred places, and each task counts its own ranks in the cache.
 
 use crate::base::allocation;
 use crate::base::positions::Row;
@@ -11,23 +11,24 @@ use std::collections::TryReserveError;
 /// Rows of B that are merged in one task.
 pub const TASK: usize = if cfg!(any(test, fuzzing)) { 64 } else { 1 << 16 };
 
-/// Ranks of one task that lie together.
+/// Ranks of one task that are stored together.
 const CHUNK: usize = if cfg!(any(test, fuzzing)) { 8 } else { 512 };
 
-/// The ranks that one thread has found, by task, in no order.
+/// The ranks that one thread has found, by task and otherwise unordered.
 #[derive(Debug)]
 pub struct InterleaveLog<R> {
     /// Chunks, each of one task.
     ranks: Vec<u16>,
     /// The task of each chunk.
     tasks: Vec<u32>,
-    /// For each task, where the next rank goes; at the start of a chunk there is no room.
+    /// For each task, the index of its next rank. If that is a multiple of [`CHUNK`], a new chunk
+    /// is needed.
     ends: Vec<R>,
     shortage: Option<TryReserveError>,
 }
 
 impl<R: Row> InterleaveLog<R> {
-    /// A log that expects so many ranks among `rows` rows and the place behind them.
+    /// Creates a log for about `expected` ranks among `rows` rows and the place behind them.
     pub fn new(expected: usize, rows: usize) -> Self {
         let tasks = rows / TASK + 1;
         let mut log = InterleaveLog {
@@ -72,19 +73,19 @@ impl<R: Row> InterleaveLog<R> {
         start
     }
 
-    /// Whether there was memory for all.
+    /// True if there was memory for all ranks.
     pub fn is_complete(&self) -> bool {
         self.shortage.is_none()
     }
 }
 
-/// The ranks of each task, less its first row, out of some logs.
+/// The ranks of each task from some logs, relative to the task's first row.
 pub fn by_task<R: Row>(logs: &[InterleaveLog<R>]) -> Vec<Vec<&[u16]>> {
     let mut all = vec![Vec::new(); logs.first().map_or(0, |log| log.ends.len())];
     for log in logs {
         for ((chunk, ranks), &task) in log.ranks.chunks(CHUNK).enumerate().zip(&log.tasks) {
             let end = log.ends[task as usize].get();
-            // All are full but the one that ends where the task does.
+            // All chunks of a task are full, except the one in which its ranks end.
             let used = if end.div_ceil(CHUNK) == chunk + 1 { end - chunk * CHUNK } else { CHUNK };
             all[task as usize].push(&ranks[..used]);
         }

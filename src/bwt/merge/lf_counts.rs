@@ -1,16 +1,17 @@
-//! LF of any symbol at any row, which is a step of backward search: a BWT with counts of symbols.
+//! The LF mapping of any symbol at any row, which is a step of backward search: a BWT with counts
+//! of symbols.
 //!
-//! Counts are kept for the middle of each block of two cache lines, relative to those of 64 Ki
-//! bytes. From there a step counts on, or back, in that line of the block where its place is: it
-//! reads one line of the transform and one of the counts. Only symbols that occur have counts per
-//! block, the most frequent ones first: what most steps ask for is in one line of each block, which
-//! the cache has to hold. A byte of the transform takes 2 bytes of counts with 128 symbols, 4 with
-//! all 256.
+//! Counts are kept for the middle of each block of two cache lines, relative to the counts at each
+//! 64 Ki bytes. A step counts from the middle, forwards or backwards, in that line of the block
+//! that contains its position. It reads one line of the transform and one line of counts. Only
+//! symbols that occur have counts per block, the most frequent ones first. So the counts for most
+//! steps are in one line of each block, and the cache has to hold only these. A byte of the
+//! transform takes 2 bytes of counts with 128 symbols, and 4 with all 256.
 //!
-//! `fm_index::byte_rank` is the same idea for an index that stays: it keeps the caller's bytes
-//! where they lie and half the counts of large alphabets, so that a step asks how the bytes are
-//! aligned, how far off its counts are and where the rows of its symbol start. Here all three are
-//! known ahead by a padded copy, which is freed after the merge: a step has no branch.
+//! `fm_index::byte_rank` is the same idea for an index that is kept. It leaves the caller's bytes
+//! in place and has half the counts of large alphabets. So a step there must find the alignment of
+//! the bytes, the distance to its counts and the first row of its symbol. Here a padded copy, freed
+//! after the merge, fixes all three in advance, and a step has no branch.
 
 use crate::base::cache_lines::{CacheLines, LINE, equal, prefetch};
 use crate::base::positions::Row;
@@ -20,16 +21,16 @@ use std::cmp::Reverse;
 /// Bytes per block.
 const BLOCK: usize = 2 * LINE;
 
-/// Bytes per group of blocks: a count within it fits 16 bits.
+/// Bytes per group of blocks. A count within a group fits in 16 bits.
 const GROUP: usize = 1 << 16;
 
-/// A transform with counts.
+/// A transform with counts of its symbols.
 pub struct LfCounts<R> {
-    /// The transform, padded with 0 to whole blocks. The place behind it is in one as well.
+    /// The transform, padded with 0 to whole blocks. The position behind it is in a block too.
     bytes: CacheLines<u8>,
     /// LF at the first byte of each group.
     groups: Vec<[R; 256]>,
-    /// For each block and symbol, what is added to that up to its middle.
+    /// For each block and symbol, the count from the group's start to the block's middle.
     blocks: CacheLines<u16>,
     numbers: [u8; 256],
     /// Counts per block, in whole lines or parts of one.
@@ -37,7 +38,7 @@ pub struct LfCounts<R> {
 }
 
 impl<R: Row> LfCounts<R> {
-    /// Counts a transform. `None` where there is no memory.
+    /// Counts a transform. `None` if there is no memory.
     pub fn new(bytes: &[u8]) -> Option<Self> {
         let groups = starts(bytes, GROUP);
         let (numbers, stride) = number(&groups);
@@ -55,7 +56,7 @@ impl<R: Row> LfCounts<R> {
         Some(LfCounts { bytes: padded, groups, blocks, numbers, stride })
     }
 
-    /// The first row that starts with `c`, and one more for each `c` in the first `at` bytes.
+    /// The first row that starts with `c`, plus the number of `c` in the first `at` bytes.
     #[inline(always)]
     pub fn step(&self, c: u8, at: usize) -> R {
         let group = self.groups[at / GROUP][usize::from(c)];
@@ -65,7 +66,7 @@ impl<R: Row> LfCounts<R> {
         R::new((group.get() + usize::from(block)).wrapping_add_signed(more as isize))
     }
 
-    /// Asks for what `step` will read.
+    /// Prefetches the cache lines that `step` will read.
     #[inline(always)]
     pub fn prefetch(&self, c: u8, at: usize) {
         prefetch(&self.blocks, self.count_at(c, at));
@@ -78,8 +79,8 @@ impl<R: Row> LfCounts<R> {
     }
 }
 
-/// Numbers the symbols that occur, and that of the padding, by how often they do. The others share
-/// a number of their own, with counts that stay 0. Gives also how many numbers a block takes.
+/// Numbers the symbols that occur, and the symbol of the padding, by falling frequency. All other
+/// symbols share one number, whose counts stay 0. Also returns the number of counts per block.
 fn number<R: Row>(groups: &[[R; 256]]) -> ([u8; 256], usize) {
     let first = groups[0];
     let last = groups[groups.len() - 1];
@@ -99,7 +100,7 @@ fn number<R: Row>(groups: &[[R; 256]]) -> ([u8; 256], usize) {
     (numbers, stride)
 }
 
-/// For each `interval`, the row of LF of each symbol at its first byte.
+/// The LF row of each symbol at the first byte of each `interval` bytes.
 pub fn starts<R: Row>(bytes: &[u8], interval: usize) -> Vec<[R; 256]> {
     let mut counts: Vec<[R; 256]> = bytes
         .par_chunks(interval)
@@ -114,7 +115,7 @@ pub fn starts<R: Row>(bytes: &[u8], interval: usize) -> Vec<[R; 256]> {
             std::array::from_fn(|c| R::from(counts[0][c] + counts[1][c]))
         })
         .collect();
-    counts.push([R::default(); 256]); // for the place behind the last byte
+    counts.push([R::default(); 256]); // for the position behind the last byte
     let mut row = R::from(1); // row 0 is the sentinel's
     let mut sums = [R::default(); 256];
     for (c, sum) in sums.iter_mut().enumerate() {
@@ -135,7 +136,7 @@ fn count_blocks(bytes: &[u8], blocks: &mut [u16], numbers: &[u8; 256], stride: u
     let add = |counts: &mut [u16; 256], half: &[u8]| {
         for &c in half {
             let count = &mut counts[usize::from(numbers[usize::from(c)])];
-            // Only what is counted behind the last middle can be too much, and it is not read.
+            // Only counts behind the last middle can overflow, and these are never read.
             *count = count.wrapping_add(1);
         }
     };
@@ -147,14 +148,14 @@ fn count_blocks(bytes: &[u8], blocks: &mut [u16], numbers: &[u8; 256], stride: u
     }
 }
 
-/// The number of `c` in the first `len` bytes of a block, less that in the first half of it.
-/// `line` is where the byte at `len` is.
+/// The number of `c` in the first `len` bytes of a block, minus the number in its first half.
+/// `line` is the line that contains the byte at `len`.
 #[inline(always)]
 fn count_from_middle(line: &[u8; LINE], c: u8, len: usize) -> i32 {
     let below = (1 << (len % LINE)) - 1;
     let equal = equal(line, c);
     if len < LINE {
-        // The middle counts those from the place on too.
+        // The count at the middle includes those from this position on.
         -((equal & !below).count_ones() as i32)
     } else {
         (equal & below).count_ones() as i32

@@ -1,29 +1,29 @@
-//! BWT merge: one block sorted on several threads, by merging the BWTs of its two parts.
+//! BWT merge: sorts one block on several threads, by merging the BWTs of its two parts.
 //!
-//! The text is A B. The suffixes of B do not know of A, so B is sorted alone. Those of A are
-//! compared beyond the end of A, so A is sorted together with the first few bytes of B; where no
-//! string of that length that starts in A equals them, no comparison gets further (`split` finds
-//! the least such overlap, or another place to cut). Both parts can be cut again, for more
+//! The text is A B. The suffixes of B do not depend on A, so B is sorted alone. The suffixes of A
+//! are compared beyond the end of A, so A is sorted together with the first few bytes of B, the
+//! overlap. If no string that starts in A equals these bytes, no comparison goes further. `split`
+//! finds the shortest such overlap, or another place to cut. Both parts can be cut again, for more
 //! threads.
 //!
-//! Merging needs the rank of each suffix of A in B: how many suffixes of B are smaller. Prefixing
-//! both sides with a symbol keeps their order, so the rank of a suffix follows from that of the
-//! next shorter one by a step of backward search in the BWT of B (`suffix_ranks`, with the counts
-//! of `lf_counts`). The ranks say how the rows of A and B interleave (`interleave`), and `combine`
-//! puts as many bytes of A before each of B. No step looks at how long the common prefixes are: the
-//! time is O(n) whatever the data. The steps wait for memory: with the BWT and the counts of the
-//! frequent symbols on huge pages and in few cache lines, two threads take 11 to 15 ns for each
-//! suffix of A.
+//! Merging needs the rank of each suffix of A in B: the number of suffixes of B that are smaller.
+//! Prefixing both sides with a symbol keeps their order. So the rank of a suffix follows from the
+//! rank of the next shorter one by a step of backward search in the BWT of B (`suffix_ranks`, with
+//! the counts of `lf_counts`). The ranks say how the rows of A and B interleave (`interleave`), and
+//! `combine` puts the right number of bytes of A before each byte of B. No step depends on the
+//! length of common prefixes: the time is O(n) for any data. The steps wait for memory. With the
+//! BWT and the counts of the frequent symbols on huge pages and in few cache lines, two threads
+//! take 11 to 15 ns for each suffix of A.
 //!
 //! P. Ferragina, T. Gagie and G. Manzini, *Lightweight data indexing and compression in external
 //! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like
 //! this.
 //!
-//! Memory: 6 bytes per byte, as on one thread. While the parts
-//! are sorted it is the block, two transforms and two workspaces; while they are merged, at most 5
-//! 1/2: the block, two transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B,
-//! then 1 for the merged transform. The overlap adds 6 bytes per byte of it, 1/40 at most and
-//! mostly nothing.
+//! Memory: 6 bytes per byte, as on one thread. While the parts are sorted, this is the block, two
+//! transforms and two workspaces. While they are merged, it is at most 5 1/2: the block, two
+//! transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B, then 1 for the
+//! merged transform. The overlap adds 6 bytes for each of its bytes. It is at most 1/40 of the
+//! block, and mostly nothing.
 
 mod combine;
 mod interleave;
@@ -35,7 +35,8 @@ use super::Bwt;
 use super::sort_limits::MergeLimits;
 use crate::base::error::Error;
 
-/// Sorts a block like `sort_on_one_thread` does, which sorts on one thread, but on up to `threads`.
+/// Sorts a block on up to `threads` threads. The result is that of `sort_on_one_thread`, which
+/// sorts on one thread.
 pub fn sort<F>(
     block: &[u8],
     sample_rate: u32,
@@ -46,7 +47,7 @@ pub fn sort<F>(
 where
     F: Fn(&[u8], u32) -> Result<Bwt, Error> + Copy + Sync,
 {
-    // Parts that fit 31 bits take less memory than a sort of all.
+    // Parts that fit in 31 bits take less memory than a sort of the whole block.
     let wide = block.len() > limits.narrow.sorted;
     let min_rate = if wide { limits.wide_min_rate } else { limits.min_rate };
     let worth_it =
@@ -72,7 +73,7 @@ mod tests {
     use crate::base::positions::NarrowLimits;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    /// Sorts with merging and without, on each of the pools. True if the block was cut.
+    /// Sorts with merging and without, on each of the pools. Returns true if the block was cut.
     fn check(name: &str, block: &[u8], sample_rate: u32, limits: MergeLimits) -> bool {
         let expected = CpuSorter::new().sort_on_one_thread(block, sample_rate).unwrap();
         check_against(&expected, name, block, limits)
@@ -121,7 +122,7 @@ mod tests {
             let start = (round * 7919 + sizes.next().unwrap()) % ((1 << 20) - len);
             let spread = |&b: &u8| (usize::from(b) % alphabet * (255 / alphabet.min(255))) as u8;
             let mut block: Vec<u8> = source[start..start + len].iter().map(spread).collect();
-            // Copies make long matches: within A, within B, from one to the other, over the cut.
+            // Copies make long matches: within A, within B, between A and B, and across the cut.
             for _ in 0..round % 4 {
                 let copied = 1 + sizes.next().unwrap() % (len / 2);
                 let from = sizes.next().unwrap() * 7;

@@ -1,11 +1,10 @@
-//! Where to cut a block in two, and how much of B to sort A with.
+//! Finds the position at which to cut a block in two, and the number of bytes of B to sort with A.
 //!
-//! Say A is sorted with the first L bytes of B. Two suffixes of A can come out in the wrong order
-//! only if one of them reaches the end of those while it still equals the other. Then its last L
-//! bytes, the beginning of B, also stand where the other has them, which is from a place in A on.
-//! So L is enough if it is longer than any match of the beginning of B that starts in A. Such
-//! matches are short in most data; where there is a copy of the text around the cut, other cuts are
-//! tried.
+//! Let A be sorted with the first L bytes of B. Two suffixes of A can come out in the wrong order
+//! only if one of them is equal to the other up to the end of these bytes. Then its last L bytes,
+//! which are the beginning of B, also occur in the other one, from a position in A on. So L is
+//! enough if it is longer than any match of the beginning of B that starts in A. Such matches are
+//! short in most data. If there is a copy of the text around the cut, other cuts are tried.
 
 use super::super::sort_limits::MergeLimits;
 use crate::base::equal_bytes::common_prefix;
@@ -16,20 +15,20 @@ use std::ops::Range;
 pub struct Split {
     /// The length of A, a multiple of the sample rate.
     pub at: usize,
-    /// The bytes of B to sort A with.
+    /// Number of bytes of B to sort with A.
     pub overlap: usize,
 }
 
 /// Cuts to try, in 1/32 of the block.
 const PLACES: [usize; 5] = [16, 15, 17, 14, 18];
 
-/// Starts of matches that are looked at in one task.
+/// Match starts examined per task.
 const TASK: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 18 };
 
-/// Bytes that matches are compared by. No shorter match is looked for.
+/// Bytes per comparison of matches. Shorter matches are not searched.
 const WORD: usize = 8;
 
-/// The first cut that works. There may be none, in blocks that repeat themselves.
+/// The first cut that works. `None` is possible in blocks that repeat themselves.
 pub fn find(block: &[u8], sample_rate: usize, limits: MergeLimits) -> Option<Split> {
     let most = (block.len() / limits.overlap_share).max(WORD);
     let mut cuts: Vec<usize> = PLACES
@@ -43,8 +42,8 @@ pub fn find(block: &[u8], sample_rate: usize, limits: MergeLimits) -> Option<Spl
     })
 }
 
-/// The length of the longest match of `block[at..]` that starts before `at`, but at least
-/// `WORD - 1`. `None` if it is `most` or longer, or takes too long to find.
+/// The length of the longest match of `block[at..]` that starts before `at`, and at least
+/// `WORD - 1`. `None` if it is `most` or longer, or if the search takes too long.
 fn longest_match(block: &[u8], at: usize, most: usize) -> Option<usize> {
     let tasks = (0..at.div_ceil(TASK)).into_par_iter();
     tasks
@@ -52,13 +51,13 @@ fn longest_match(block: &[u8], at: usize, most: usize) -> Option<usize> {
         .try_reduce(|| WORD - 1, |x, y| Some(x.max(y)))
 }
 
-/// `longest_match` among those that start in `starts`.
+/// `longest_match` among the matches that start in `starts`.
 fn longest_match_from(block: &[u8], at: usize, starts: Range<usize>, most: usize) -> Option<usize> {
     let mut longest = WORD - 1;
     let mut start = starts.start;
     let mut effort = most + 4 * starts.len();
     loop {
-        // A longer match also has the last word that it needs for that.
+        // A longer match must also contain the last word that makes it longer.
         let before = longest + 1 - WORD;
         let word = word_at(block, at + before);
         let words = block[start + before..starts.end + longest].windows(WORD);

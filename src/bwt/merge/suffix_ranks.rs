@@ -1,13 +1,13 @@
 //! The rank in B of each suffix of A: the number of suffixes of B that are smaller.
 //!
-//! From right to left through A, r(i) = the first row of B that starts with c, and one more for
-//! each c in the L column of B above row r(i + 1), where c is the symbol at i. Each step waits for
-//! memory, so many stretches of A, the *lanes*, are followed in turn by each thread.
+//! Ranks are computed from right to left through A. If c is the symbol at i, then r(i) is the first
+//! row of B that starts with c, plus the number of c in the L column of B above row r(i + 1). Each
+//! step waits for memory. So each thread follows many stretches of A, the *lanes*, in turn.
 //!
-//! A lane must know r at its end. It runs up to there from further right with a lower and an upper
-//! bound, first 0 and all: both steps keep their order, and most often they meet within a few dozen
-//! bytes. Where they do not, as the text goes on like somewhere in B for long, the lane waits for
-//! its right neighbour and goes on from where that one ends.
+//! A lane must know r at its end. It starts further right with a lower and an upper bound, at first
+//! 0 and the number of rows. Both steps keep their order, and mostly the bounds meet within a few
+//! dozen bytes. They do not meet if the text is equal to a part of B for a long stretch. The lane
+//! then waits for its right neighbour and starts from the end of that lane.
 
 use super::super::Bwt;
 use super::super::sort_limits::MergeLimits;
@@ -18,11 +18,11 @@ use rayon::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Lanes that a thread follows at a time: with fewer it waits for memory, with more it gains
-/// nothing.
+/// Lanes that a thread follows at a time. With fewer lanes the thread waits for memory; more lanes
+/// gain nothing.
 const LANES: usize = 32;
 
-/// The bytes behind the end of a lane at which its bounds start, at the first and the second try.
+/// Bytes behind the end of a lane at which its bounds start, at the first and at the second try.
 const RUN_UPS: [usize; 2] = [64, 512];
 
 /// The end of a lane: a position in A, and its rank in B.
@@ -34,24 +34,24 @@ struct LaneEnd<R> {
 
 /// The ranks that the merge needs.
 pub struct Ranks<R> {
-    /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it stands for the byte
+    /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it represents the byte
     /// before it, which is not in B.
     pub logs: Vec<InterleaveLog<R>>,
     /// The ranks of the sampled suffixes of A.
     pub sampled: Vec<u64>,
 }
 
-/// A, the transform of B, and where A is cut.
+/// A, the transform of B, and the length of lanes into which A is cut.
 struct BackwardSearch<'a, R> {
     a: &'a [u8],
     counts: &'a LfCounts<R>,
     rows: R,
-    /// The row of pos 0 of B, whose symbol is not in the transform.
+    /// The row of position 0 of B, whose symbol is not in the transform.
     primary: R,
     lane_len: usize,
 }
 
-/// Ranks all suffixes of `a` in `b`, with its counts in `counts`. `None` where there is no memory.
+/// Ranks all suffixes of `a` in `b`, whose counts are `counts`. `None` if there is no memory.
 pub fn rank_all<R: Row>(
     a: &[u8],
     sample_rate: u32,
@@ -91,7 +91,7 @@ pub fn rank_all<R: Row>(
 }
 
 impl<R: Row> BackwardSearch<'_, R> {
-    /// The lanes by their starts. Those without an end wait for their right neighbour.
+    /// The ends of the lanes, by their starts. Lanes without an end wait for their right neighbour.
     fn lane_ends(&self) -> Vec<Option<LaneEnd<R>>> {
         let h = self.a.len();
         let mut ends = vec![None; h / self.lane_len];
@@ -108,7 +108,7 @@ impl<R: Row> BackwardSearch<'_, R> {
         ends
     }
 
-    /// The ranks at the ends of lanes `numbers`, where the bounds meet.
+    /// The ranks at the ends of the lanes `numbers`, if the bounds meet there.
     fn run_up(&self, numbers: &[usize], length: usize) -> Vec<Option<R>> {
         let bounds =
             |k| [R::default(), self.rows].map(|rank| LaneEnd { pos: self.end(k) + length, rank });
@@ -122,8 +122,8 @@ impl<R: Row> BackwardSearch<'_, R> {
         (lane + 1) * self.lane_len
     }
 
-    /// Takes lanes from those that wait and follows them, and then those that start where they end,
-    /// with a visit to each rank.
+    /// Takes lanes from `waiting` and follows each, and then the lane that starts at its end. Calls
+    /// `visit` for each rank.
     fn follow(
         &self,
         waiting: &Mutex<Vec<LaneEnd<R>>>,
@@ -146,7 +146,7 @@ impl<R: Row> BackwardSearch<'_, R> {
         }
     }
 
-    /// Takes `count` steps with all lanes, with a visit to each rank but the last.
+    /// Takes `count` steps with all lanes. Calls `visit` for each rank but the last.
     #[allow(unsafe_code)]
     fn steps(&self, lanes: &mut [LaneEnd<R>], count: usize, visit: impl FnMut(R)) {
         #[cfg(target_arch = "x86_64")]

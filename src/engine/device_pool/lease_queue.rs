@@ -1,9 +1,9 @@
-//! The queue in which threads wait for a GPU, opened once for each of its leases: free ones are
-//! given in the order of the requests. One whose GPU failed does not come back, and none does where
-//! one was wrong.
+//! The queue in which threads wait for a GPU. A GPU is opened once for each of its leases. Free
+//! leases are given in the order of the requests. A lease whose GPU failed does not come back.
+//! After a wrong result, no lease comes back.
 //!
-//! A thread waits until one is free, until there will never be one again, or until the CPU would
-//! be done sooner.
+//! A thread waits until a lease is free, until there will never be one again, or until the CPU
+//! would be done sooner.
 
 use super::rates::{HAS_OPENED, Rates, opens_here_in};
 use super::workload::Workload;
@@ -14,30 +14,32 @@ use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a waiting thread compares again: where opening takes longer than expected, nothing
-/// else wakes it up.
+/// Interval at which a waiting thread compares again. If opening takes longer than expected,
+/// nothing else wakes the thread up.
 const RECHECK: Duration = Duration::from_millis(50);
 
 pub(crate) struct LeaseQueue<G> {
     state: Mutex<QueueState<G>>,
     changed: Condvar,
     listener: Listener,
-    /// A GPU does the work for as long as there is one; else whoever is done sooner.
+    /// True if a GPU does the work as long as there is one. Otherwise the device that is done
+    /// sooner does it.
     gpu_only: bool,
 }
 
 struct QueueState<G> {
     workload: Workload,
     free: Vec<G>,
-    /// Whether GPUs may be opened, which happens once.
+    /// True if GPUs may still be opened. This happens once.
     can_open: bool,
-    /// No GPU is leased any more, and none comes back: all work is done, or one was wrong.
+    /// No GPU is leased any more and none comes back: all work is done, or a result was wrong.
     ended: bool,
     warned: bool,
 }
 
 impl<G> LeaseQueue<G> {
-    /// For blocks that are coded on so many threads; `can_open` says whether GPUs may be opened.
+    /// Creates the queue for blocks that are coded on `threads` threads. `can_open` is true if GPUs
+    /// may be opened.
     pub fn new(
         can_open: bool,
         gpu_only: bool,
@@ -55,14 +57,14 @@ impl<G> LeaseQueue<G> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Blocks of so many bytes will come, with those that did.
+    /// Announces that blocks of `all` bytes will come in total, with those that came already.
     pub fn announce(&self, all: u64) {
         self.state().workload.announce(all);
     }
 
-    /// A block of `len` bytes has come. True once, when GPUs are to be opened: where all blocks
-    /// that are known of keep the threads busy for longer than a GPU takes to open, or a GPU has to
-    /// do them.
+    /// Registers a block of `len` bytes that has come. Returns true once, when GPUs are to be
+    /// opened: if all known blocks keep the threads busy for longer than a GPU takes to open, or if
+    /// a GPU must do them.
     pub fn expect(&self, len: u64) -> bool {
         let mut state = self.state();
         state.workload.expect(len);
@@ -70,8 +72,9 @@ impl<G> LeaseQueue<G> {
         fits && (self.gpu_only || state.workload.opening_pays()) && state.begin_opening()
     }
 
-    /// The same for a block of `len` bytes that has its turn: where it alone takes that long on
-    /// `threads` threads of the CPU, or a GPU has to do it.
+    /// Returns true if GPUs are to be opened for a block of `len` bytes whose turn it is: if this
+    /// block alone takes `threads` threads of the CPU longer than opening a GPU, or if a GPU must
+    /// do it.
     pub fn must_open(&self, len: u64, threads: usize) -> bool {
         let mut state = self.state();
         let fits = len <= state.workload.rates.most;
@@ -79,13 +82,14 @@ impl<G> LeaseQueue<G> {
         fits && (self.gpu_only || pays) && state.begin_opening()
     }
 
-    /// The threads have coded or decoded a block of `len` bytes, which took so much time of one.
+    /// Reports that the threads coded or decoded a block of `len` bytes, in `took` of one thread's
+    /// time.
     pub fn coded(&self, len: u64, took: Duration) {
         self.state().workload.coded(len, took);
         self.changed.notify_all();
     }
 
-    /// A GPU was opened, for one more lease.
+    /// Adds an opened GPU, for one more lease.
     pub fn add(&self, gpu: G) {
         HAS_OPENED.store(true, Ordering::Relaxed);
         let mut state = self.state();
@@ -98,7 +102,8 @@ impl<G> LeaseQueue<G> {
         self.changed.notify_all();
     }
 
-    /// No more GPUs are opened or leased, and none comes back. Gives those that are free.
+    /// Ends the queue: no more GPUs are opened or leased, and none comes back. Returns the free
+    /// ones.
     pub fn end(&self) -> Vec<G> {
         let mut state = self.state();
         (state.ended, state.can_open) = (true, false);
@@ -111,14 +116,15 @@ impl<G> LeaseQueue<G> {
         self.state().ended
     }
 
-    /// No more GPUs come.
+    /// Reports that no more GPUs will be opened.
     pub fn opened(&self) {
         self.state().workload.opening = None;
         self.changed.notify_all();
     }
 
-    /// Leases a GPU for a block of `len` bytes, after waiting for it. `None` where the CPU is to do
-    /// the block, on `threads` threads; [`LeaseQueue::done_on_cpu`] says when it has.
+    /// Leases a GPU for a block of `len` bytes, after waiting for it. Returns `None` if the CPU is
+    /// to do the block, on `threads` threads. The caller then reports the end by
+    /// [`LeaseQueue::done_on_cpu`].
     pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
         let mut state = self.state();
         let request = state.workload.ask(len);
@@ -126,7 +132,7 @@ impl<G> LeaseQueue<G> {
         while !state.ended && len <= most && self.waits(&state, request, threads) {
             if let Some(gpu) = state.serve(request) {
                 drop(state);
-                // The next in the queue may be served too.
+                // The next request in the queue may be served too.
                 self.changed.notify_all();
                 let since = Instant::now();
                 return Some(Lease { queue: self, gpu: Some(gpu), len, threads, since });
@@ -143,13 +149,13 @@ impl<G> LeaseQueue<G> {
         None
     }
 
-    /// Whether a GPU is open, or is being opened.
+    /// True if a GPU is open, or is being opened.
     pub fn may_lease(&self) -> bool {
         let state = self.state();
         state.workload.leases > 0 || state.workload.opening.is_some()
     }
 
-    /// Whether a block waits for a GPU rather than go to the CPU.
+    /// True if a block waits for a GPU rather than go to the CPU.
     fn waits(&self, state: &QueueState<G>, request: u64, threads: usize) -> bool {
         match self.gpu_only {
             true => state.workload.leases > 0 || state.workload.opening.is_some(),
@@ -157,25 +163,25 @@ impl<G> LeaseQueue<G> {
         }
     }
 
-    /// The CPU has done a block on that many threads.
+    /// Reports that the CPU has done a block on `threads` threads.
     pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
         self.state().workload.end_on_cpu(len, threads, took);
         self.changed.notify_all();
     }
 
-    /// Says what is wrong with a GPU: once, whatever else goes wrong.
+    /// Warns of a failed GPU. Only the first warning of a queue is given.
     pub fn warn(&self, failure: &str) {
         let verb = self.state().workload.rates.verb;
         self.warn_once(format!("{failure}; {verb} on the CPU"));
     }
 
-    /// Says what is wrong with GPUs that were to do a block together.
+    /// Warns of GPUs that failed to do a block together.
     pub fn warn_of_several(&self, failure: &str) {
         let verb = self.state().workload.rates.verb;
         self.warn_once(format!("{failure}; {verb} on one GPU or the CPU"));
     }
 
-    /// Says which GPUs could not be opened, where others could or none.
+    /// Warns of GPUs that could not be opened. `others` is true if others could.
     pub fn warn_of_unopened(&self, failures: &str, others: bool) {
         let verb = self.state().workload.rates.verb;
         match others {
@@ -192,7 +198,7 @@ impl<G> LeaseQueue<G> {
 }
 
 impl<G> QueueState<G> {
-    /// True the first time.
+    /// Begins opening. True only the first time.
     fn begin_opening(&mut self) -> bool {
         let begins = mem::take(&mut self.can_open);
         if begins {
@@ -201,7 +207,7 @@ impl<G> QueueState<G> {
         begins
     }
 
-    /// A free GPU, for the first in the queue alone.
+    /// A free GPU, if `request` is the first in the queue.
     fn serve(&mut self, request: u64) -> Option<G> {
         if self.workload.first() != Some(request) {
             return None;
@@ -212,22 +218,22 @@ impl<G> QueueState<G> {
     }
 }
 
-/// The use of a GPU by one thread, beside other leases of that GPU. Dropping it gives it back.
+/// One thread's use of a GPU, beside other leases of that GPU. Dropping it returns the GPU.
 pub(crate) struct Lease<'a, G> {
     queue: &'a LeaseQueue<G>,
-    /// `None` while it works, and when it has failed.
+    /// `None` while the GPU works, and after it has failed.
     gpu: Option<G>,
     len: u64,
-    /// Of the CPU, should the GPU fail.
+    /// Threads of the CPU that do the block if the GPU fails.
     threads: usize,
     since: Instant,
 }
 
 impl<G> Lease<'_, G> {
-    /// Does `work` on the GPU. `None` where the GPU fails, then or before: it has been warned of,
-    /// it is not leased again, and the CPU has to do the work.
+    /// Does `work` on the GPU. Returns `None` if the GPU fails, now or before. A warning has then
+    /// been given, the GPU is not leased again, and the CPU has to do the work.
     pub fn run<T>(&mut self, work: impl FnOnce(&mut G) -> Result<T>) -> Option<Result<T>> {
-        // A GPU on which the work panics is gone too.
+        // A GPU on which the work panics is lost too.
         let mut gpu = self.gpu.take()?;
         let done = work(&mut gpu);
         if let Err(Error::Device(failure)) = &done {

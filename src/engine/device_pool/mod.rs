@@ -1,30 +1,34 @@
-//! Who may use which GPU now: a pool of GPUs that leases them to the threads of one kind of work.
+//! A pool of GPUs that are leased to the threads of one kind of work.
 //!
-//! A user makes a [`DevicePool`] of an [`Opener`], which says what a GPU is opened as (a sorter, an
-//! inverse or a searcher), and of the [`Rates`] of the work. It says which work will come
-//! ([`DevicePool::expect`]), asks for a [`Lease`] when that has its turn, and does it by
-//! [`Lease::run`]. Where there is no lease, or the GPU fails, the CPU does the work.
+//! A user creates a [`DevicePool`] from an [`Opener`] and the [`Rates`] of the work. The opener
+//! states as which type a GPU is opened (a sorter, an inverse or a searcher). The user announces
+//! work ([`DevicePool::expect`]), asks for a [`Lease`] when it is the turn of that work, and does
+//! it by [`Lease::run`]. If there is no lease, or if the GPU fails, the CPU does the work.
 //!
 //! # The choice
-//! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until so many blocks have come,
-//! or are announced, that they keep the threads busy for longer than a GPU takes to open, and to do
-//! them where no more may come. GPUs are leased in the order in which blocks ask for them. A block
-//! waits for a GPU unless the threads would be done sooner by a fifth: the GPUs have the blocks
-//! before it to do, and it; the threads have to code the blocks that no GPU codes, to do the blocks
-//! that they took already, and it. While the first GPU is opened, they take what they do by then,
-//! or nothing where it would do all that is known of sooner than they; while more are opened beside
-//! it, nothing. Whoever waits compares again when anything changes. The speeds are guesses at first
-//! (`rates`) and measured from then on.
+//! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until enough blocks have come or
+//! are announced: they must keep the threads busy for longer than a GPU takes to open. If no more
+//! blocks may come, the time that the GPU takes to do them is added.
 //!
-//! So a thread that could code does not sort while GPUs keep up with the coding, and threads do all
-//! blocks but few where a GPU is slow; what is expected of both is `workload`, and `simulation`
-//! compares it with either alone.
+//! GPUs are leased in the order in which blocks ask for them. A block waits for a GPU unless the
+//! threads would be done sooner by a fifth. The estimate for the GPUs includes this block and the
+//! blocks before it. The estimate for the threads includes this block, the blocks that they took
+//! already, and the coding of all blocks that no GPU codes.
+//!
+//! While the first GPU is being opened, the threads take the blocks that they finish by then. They
+//! take none if the GPU would do all known blocks sooner than they would. While more GPUs are being
+//! opened beside the first, they take none. A waiting thread compares again when anything changes.
+//! The speeds are guesses at first (`rates`) and are measured from then on.
+//!
+//! So a thread that could code does not sort while GPUs keep up with the coding. If a GPU is slow,
+//! threads do almost all blocks. `workload` computes both estimates, and `simulation` compares the
+//! choice with either device alone.
 //!
 //! # Failure
-//! A GPU takes its memory when it is opened: what every block up to the largest needs. Where there
-//! is not enough for several leases, there are fewer. A block that needs more and does not get it
-//! is done on the CPU. A lease whose GPU fails is not given again, while the other leases of that
-//! GPU are; where one was wrong no GPU is leased any more ([`DevicePool::give_up`]). One warning is
+//! A GPU takes its memory when it is opened: enough for every block up to the largest. If there is
+//! not enough for several leases, there are fewer. A block that needs more memory and does not get
+//! it is done on the CPU. A lease whose GPU fails is not given again; the other leases of that GPU
+//! are. After a wrong result no GPU is leased any more ([`DevicePool::give_up`]). One warning is
 //! given for all failures of a pool; `sorters` lists them.
 
 mod lease_queue;
@@ -48,19 +52,19 @@ use std::time::Duration;
 pub(crate) struct DevicePool<G> {
     queue: Arc<LeaseQueue<G>>,
     opening: Mutex<Opening<G>>,
-    /// The threads that compute; some rest while GPUs are opened.
+    /// The threads that compute. Some of them rest while GPUs are opened.
     threads: Option<Threads>,
 }
 
-/// Opening GPUs, which happens once.
+/// The opening of GPUs, which happens once.
 struct Opening<G> {
-    /// `None` where there is nothing to open, or it was begun.
+    /// `None` if there is nothing to open, or if opening has begun.
     open: Option<OpenGpus<G>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl<G: Send + 'static> DevicePool<G> {
-    /// For blocks that are coded on so many threads.
+    /// Creates a pool for blocks that are coded on `threads` threads.
     pub fn new(opener: Opener<G>, rates: Rates, threads: usize, listener: Listener) -> Self {
         let Opener { gpu_only, open } = opener;
         let queue = LeaseQueue::new(open.is_some(), gpu_only, rates, threads, listener);
@@ -68,28 +72,31 @@ impl<G: Send + 'static> DevicePool<G> {
         DevicePool { queue: Arc::new(queue), opening, threads: None }
     }
 
-    /// For blocks that are coded by `threads`, some of which rest while GPUs are opened.
+    /// Creates a pool for blocks that are coded by `threads`. Some of them rest while GPUs are
+    /// opened.
     pub fn of(opener: Opener<G>, rates: Rates, threads: &Threads, listener: Listener) -> Self {
         let mut pool = DevicePool::new(opener, rates, threads.count(), listener);
         pool.threads = Some(threads.clone());
         pool
     }
 
-    /// Blocks of so many bytes will come, with those that did, as far as is known.
+    /// Announces that blocks of `all` bytes will come in total, as far as is known, with those that
+    /// came already.
     pub fn announce(&self, all: u64) {
         self.queue.announce(all);
     }
 
-    /// A block of `len` bytes has come and will have its turn: GPUs may be opened for it and those
-    /// that came before.
+    /// Registers a block of `len` bytes that has come. GPUs may be opened for it and for the blocks
+    /// before it.
     pub fn expect(&self, len: u64) {
         if self.queue.expect(len) {
             self.open();
         }
     }
 
-    /// Leases a GPU for a block of `len` bytes, after waiting for it. `None` where the CPU is to do
-    /// it, on `threads` threads; [`DevicePool::done_on_cpu`] says when it has.
+    /// Leases a GPU for a block of `len` bytes, after waiting for it. Returns `None` if the CPU is
+    /// to do the block, on `threads` threads. The caller then reports the end by
+    /// [`DevicePool::done_on_cpu`].
     pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
         if self.queue.must_open(len, threads) {
             self.open();
@@ -97,28 +104,30 @@ impl<G: Send + 'static> DevicePool<G> {
         self.queue.lease(len, threads)
     }
 
-    /// The threads have coded or decoded a block of `len` bytes, which took so much time of one.
+    /// Reports that the threads coded or decoded a block of `len` bytes, in `took` of one thread's
+    /// time.
     pub fn coded(&self, len: u64, took: Duration) {
         self.queue.coded(len, took);
     }
 
-    /// Says what is wrong with a GPU: once, whatever else goes wrong.
+    /// Warns of a failed GPU. Only the first warning of a pool is given.
     pub fn warn(&self, failure: &str) {
         self.queue.warn(failure);
     }
 
-    /// A GPU was wrong, and the next time that may not be found: says so, and lets go of all.
+    /// Gives up all GPUs after a wrong result, with a warning. The next wrong result might not be
+    /// noticed.
     pub fn give_up(&self, failure: &str) {
         self.warn(failure);
         self.end();
     }
 
-    /// As [`Self::warn`] where one GPU or the CPU takes over.
+    /// Warns as [`Self::warn`] does, and says that one GPU or the CPU takes over.
     pub fn warn_of_several(&self, failure: &str) {
         self.queue.warn_of_several(failure);
     }
 
-    /// The CPU has done a block of `len` bytes on that many threads.
+    /// Reports that the CPU has done a block of `len` bytes on `threads` threads.
     pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
         self.queue.done_on_cpu(len, threads, took);
     }
@@ -146,45 +155,45 @@ impl<G: Send + 'static> DevicePool<G> {
         }
     }
 
-    /// No more work comes to them: lets go of the GPUs that are open, side by side, as each takes
-    /// time.
+    /// Closes the open GPUs, since no more work comes. Closing takes time, so it is done side by
+    /// side.
     pub fn end(&self) {
         let gpus = self.queue.end();
         thread::scope(|scope| {
             for gpu in gpus {
-                // Where no thread can be had, this one lets go of it.
+                // If no thread can be started, this thread closes the GPU.
                 drop(thread::Builder::new().spawn_scoped(scope, || drop(gpu)));
             }
         });
     }
 
-    /// Whether a block may be done on a GPU: not where all that were opened have failed.
+    /// True if a block may be done on a GPU. False once all opened GPUs have failed.
     pub fn has_gpus(&self) -> bool {
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         opening.open.is_some() || opening.thread.is_some() && self.queue.may_lease()
     }
 
-    /// Whether a GPU is open, or is being opened.
+    /// True if a GPU is open, or is being opened.
     pub fn may_lease(&self) -> bool {
         self.queue.may_lease()
     }
 
-    /// Whether opening GPUs has begun.
+    /// True if opening GPUs has begun.
     #[cfg(test)]
     pub fn has_begun_opening(&self) -> bool {
         self.opening.lock().unwrap().thread.is_some()
     }
 }
 
-/// How many of so many threads rest while GPUs are opened, which takes twice as long where all
-/// processors are busy: 0.4 s and not 0.2 on an H200 with 16 of them.
+/// Number of threads, out of `threads`, that rest while GPUs are opened. Opening takes twice as
+/// long if all processors are busy: 0.4 s in place of 0.2 s on an H200 with 16 processors.
 fn resting(threads: usize) -> usize {
     const MOST: usize = 2;
     let processors = thread::available_parallelism().map_or(1, usize::from);
     if threads + MOST > processors { (threads / 8).min(MOST) } else { 0 }
 }
 
-/// Lets those go on who wait for a GPU, even where opening it panics.
+/// Wakes the threads that wait for a GPU, even if opening it panics.
 struct Opened<'a, G>(&'a LeaseQueue<G>);
 
 impl<G> Drop for Opened<'_, G> {
@@ -194,7 +203,7 @@ impl<G> Drop for Opened<'_, G> {
 }
 
 impl<G> Drop for DevicePool<G> {
-    /// No thread outlives what it works for.
+    /// Ends the pool. No thread outlives the work it serves.
     fn drop(&mut self) {
         drop(self.queue.end());
         let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);

@@ -1,5 +1,5 @@
-//! Opens GPUs: all that the machine has, or those that were asked for. The first is opened alone,
-//! the others then side by side: the first of four that are opened together was there after a
+//! Opens GPUs: all GPUs of the machine, or those that the caller named. The first is opened alone
+//! and the others then side by side. If four are opened together, the first is ready only after a
 //! second.
 
 use super::lease_queue::LeaseQueue;
@@ -13,19 +13,19 @@ use std::thread::{self, ScopedJoinHandle};
 const NO_CUDA: &str = "this build of bwz has no CUDA: \
     build it with the feature cuda, or let the device be auto or cpu";
 
-/// Opens GPUs and adds what they are opened as to a queue.
+/// A function that opens GPUs as `G` and adds them to a queue.
 pub(crate) type OpenGpus<G> = Box<dyn FnOnce(&LeaseQueue<G>) + Send>;
 
 /// The GPUs that a pool may open.
 pub(crate) struct Opener<G> {
-    /// GPUs were asked for, so that the CPU takes part only where none works.
+    /// The caller named GPUs, so the CPU takes part only if none works.
     pub gpu_only: bool,
-    /// `None` where there is none to open.
+    /// `None` if there is no GPU to open.
     pub open: Option<OpenGpus<G>>,
 }
 
 impl<G: Send + 'static> Opener<G> {
-    /// Of GPUs that are open at once and used whatever the block.
+    /// An opener of GPUs that are open at once and used for every block.
     #[cfg(test)]
     pub fn of(gpus: Vec<G>) -> Self {
         let open: OpenGpus<G> =
@@ -33,11 +33,11 @@ impl<G: Send + 'static> Opener<G> {
         Opener { gpu_only: true, open: Some(open) }
     }
 
-    /// Opens the GPUs of `device` by `make`, given their numbers, once for each of `per_gpu`
-    /// leases; no more in all than there are `workers` to use them.
+    /// Creates an opener for the GPUs of `device`. `make` opens the GPU with a given number, once
+    /// for each of its `per_gpu` leases. There are at most `workers` leases in all.
     ///
     /// # Errors
-    /// [`Error::Device`] where a GPU is asked for that this build has no CUDA for.
+    /// [`Error::Device`] if a GPU is asked for and this build has no CUDA.
     pub fn new(
         device: Device,
         workers: usize,
@@ -84,9 +84,9 @@ fn open<G: Send>(
             let open = move || open_one(queue, count, || make(number));
             (number, thread::Builder::new().name("bwz-gpu".into()).spawn_scoped(scope, open))
         });
-        // All are begun before the first is waited for.
+        // All threads are started before the first one is waited for.
         let opening: Vec<_> = opening.collect();
-        // The first is open, and works where it has no room for more.
+        // The first GPU is open. It works even if it has no memory for more leases.
         let ended = |(number, thread)| {
             let why = why_unopened(thread)?;
             (Some(number) != opened).then(|| failure(number, &why))
@@ -98,17 +98,17 @@ fn open<G: Send>(
     }
 }
 
-/// The GPUs of a device.
+/// The numbers of the GPUs of a device.
 ///
 /// # Errors
-/// [`Error::Device`] where GPUs are asked for and there is none.
+/// [`Error::Device`] if GPUs are asked for and there is none.
 pub(crate) fn gpu_numbers(device: Device) -> Result<Vec<u32>> {
     let all = || {
         let gpus = gpu::devices()?.into_iter().map(|gpu| gpu.number);
         Ok(gpus.filter(|&number| number <= GpuSet::MAX_NUMBER).collect())
     };
     let Device::Cuda(gpus) = device else {
-        // No GPU was asked for, and a machine without one is in order.
+        // No GPU was asked for, so a machine without one is not an error.
         return all().or(Ok(Vec::new()));
     };
     match gpus.numbers() {
@@ -120,8 +120,8 @@ pub(crate) fn gpu_numbers(device: Device) -> Result<Vec<u32>> {
     }
 }
 
-/// How many leases each GPU gives: `per_gpu`, and no more in all than there are workers, which are
-/// given to all GPUs in turn.
+/// The number of leases of each GPU: up to `per_gpu`, and at most `workers` in all. Workers are
+/// assigned to the GPUs in turn.
 pub(super) fn leases(
     numbers: Vec<u32>,
     workers: usize,
@@ -135,21 +135,21 @@ pub(super) fn leases(
 /// Opens a GPU once for each lease.
 fn open_one<G>(queue: &LeaseQueue<G>, count: usize, make: impl Fn() -> Result<G>) -> Result<()> {
     for n in 0..count {
-        // What is not leased any more would be opened in vain.
+        // After the end of the queue, an opened GPU would not be leased.
         if queue.has_ended() {
             break;
         }
         match make() {
             Ok(gpu) => queue.add(gpu),
             Err(e) if n == 0 => return Err(e),
-            // What is open works; its GPU has no room for more.
+            // The leases that are open work; the GPU has no memory for more.
             Err(_) => break,
         }
     }
     Ok(())
 }
 
-/// Why a GPU is not there once the thread that opens it has ended.
+/// The reason why a GPU was not opened, after the thread that opens it has ended.
 fn why_unopened(thread: io::Result<ScopedJoinHandle<Result<()>>>) -> Option<String> {
     match thread {
         Ok(thread) => {
@@ -172,12 +172,13 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::sync::{Arc, Mutex};
 
-    /// `count` leases of a queue for `cuda:LIST` where odd GPUs cannot be opened, and its warnings.
+    /// `count` leases of a queue for `cuda:LIST` on a machine whose odd GPUs cannot be opened, and
+    /// its warnings.
     fn opened(list: &str, count: usize) -> (Vec<u32>, Vec<String>) {
         opened_by(8, list, count)
     }
 
-    /// The same for so many workers.
+    /// As `opened`, for `workers` workers.
     fn opened_by(workers: usize, list: &str, count: usize) -> (Vec<u32>, Vec<String>) {
         let warnings = Arc::new(Mutex::new(Vec::new()));
         let received = Arc::clone(&warnings);

@@ -1,29 +1,30 @@
-//! How fast a kind of work is done, and a GPU opened: a guess to begin with, and what is measured
-//! of work counts more and more.
+//! The speed of a kind of work, and the time to open a GPU. Speeds begin as guesses, and
+//! measurements weigh more and more.
 
 use crate::gpu;
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is done to blocks, and how fast. The unit of work is a byte of a block, or whatever else
-/// the pool's user counts.
+/// A kind of work on blocks, and its speeds. The unit of work is a byte of a block, or another unit
+/// that the pool's user counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
-    /// What the CPU does where a GPU fails, for the warning.
+    /// The CPU's activity if a GPU fails, for the warning.
     pub verb: &'static str,
-    /// Of one thread in all that the CPU does to a block whoever does this work: coding, decoding.
+    /// Speed of one thread at coding or decoding a block. The CPU does this for the blocks of
+    /// either device, unless `whole` is true.
     pub code: Rate,
-    /// Whether a GPU that does this work codes or decodes the block too.
+    /// True if a GPU that does this work codes or decodes the block too.
     pub whole: bool,
-    /// Whether blocks come in a stream: there may be many more of them than have come.
+    /// True if blocks come in a stream: many more may follow those that have come.
     pub stream: bool,
-    /// Whether threads of the CPU divide a block among them without loss.
+    /// True if threads of the CPU divide a block among them without loss.
     pub divided: bool,
-    /// Of one thread of the CPU in this work.
+    /// Speed of one thread of the CPU at this work.
     pub cpu: Rate,
-    /// Of one lease of a GPU that several share.
+    /// Speed of one lease of a GPU that several leases share.
     pub gpu: Rate,
-    /// Larger blocks are done on the CPU.
+    /// Maximum block size for a GPU. Larger blocks are done on the CPU.
     pub most: u64,
 }
 
@@ -50,8 +51,8 @@ impl Rates {
         most: gpu::MOST_BYTES as u64,
     };
 
-    /// In coded bytes of blocks that are searched, whose slices are decoded and nothing else is.
-    /// Each run takes its time, in DNA as in sources, and its part of them.
+    /// Rates in coded bytes of searched blocks. Their slices are decoded and nothing more. The time
+    /// depends on the number of runs, and so does the coded size, in DNA as in source code.
     pub const DECODE: Rates = Rates {
         whole: true,
         cpu: Rate { bytes: 13e6, seconds: 1.0 },
@@ -59,7 +60,7 @@ impl Rates {
         ..Rates::SEARCH
     };
 
-    /// In symbols of patterns. All threads take part in each search on the CPU.
+    /// Rates in symbols of patterns. All threads take part in each search on the CPU.
     pub const SEARCH: Rates = Rates {
         verb: "searching",
         code: Rate { bytes: 1.0, seconds: 0.0 },
@@ -71,7 +72,7 @@ impl Rates {
         most: u64::MAX,
     };
 
-    /// Of a text whose suffix array and LCP array are made.
+    /// Rates in bytes of a text whose suffix array and LCP array are built.
     pub const LCP: Rates = Rates {
         verb: "sorting",
         divided: false,
@@ -81,7 +82,7 @@ impl Rates {
         ..Rates::SEARCH
     };
 
-    /// In queries.
+    /// Rates in queries.
     pub const EXTENSIONS: Rates = Rates {
         verb: "answering",
         cpu: Rate { bytes: 4e6, seconds: 1.0 },
@@ -90,14 +91,14 @@ impl Rates {
     };
 }
 
-/// Seconds from the first call of the driver to a GPU that works, on a machine of so many: the
-/// driver looks at them all; the context, the kernels, the memory.
+/// Seconds from the first call of the driver to a working GPU, on a machine with `gpus` GPUs. The
+/// driver looks at all of them. Then the context, the kernels and the memory are set up.
 pub(super) fn opens_in(gpus: usize) -> f64 {
     0.1 + 0.15 * gpus.max(1) as f64
 }
 
-/// The same on this machine, now. How many GPUs it has says its kernel: the driver, which knows
-/// better, takes long to be asked.
+/// Seconds from the first call of the driver to a working GPU, on this machine and now. The number
+/// of GPUs comes from the operating system: asking the driver, which knows better, takes long.
 pub(super) fn opens_here_in() -> f64 {
     match HAS_OPENED.load(Ordering::Relaxed) {
         true => opens_in(1),
@@ -105,10 +106,10 @@ pub(super) fn opens_here_in() -> f64 {
     }
 }
 
-/// Whether a GPU was opened before, which the driver then keeps for this process.
+/// True if a GPU was opened before. The driver then keeps it for this process.
 pub(super) static HAS_OPENED: AtomicBool = AtomicBool::new(false);
 
-/// Bytes done and the seconds they took; the first of them are a guess.
+/// Bytes done, and the seconds they took. The first of both are a guess.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     bytes: f64,

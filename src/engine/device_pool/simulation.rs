@@ -1,9 +1,9 @@
-//! Streams of blocks through the stages of `pipeline` on a simulated machine, with the choices of
-//! [`Workload`], so that `auto` can be compared with either device alone on machines that nobody
-//! has at hand.
+//! Simulates streams of blocks through the stages of `pipeline`, with the choices of [`Workload`].
+//! It compares `auto` with either device alone on machines that nobody has at hand.
 //!
 //! Threads take tasks in the order in which they come. A GPU copies for one lease while it works
-//! for another. Blocks leave in the order in which they came, and that bounds how many are there.
+//! for another. Blocks leave in the order in which they came, and this bounds how many are in
+//! flight.
 
 use super::open_gpus::leases;
 use super::rates::{Rates, opens_in};
@@ -14,21 +14,21 @@ use std::time::{Duration, Instant};
 
 const LEN: u64 = 32 << 20;
 
-/// Tasks of a block that is coded.
+/// Coding tasks of a block.
 const TASKS: usize = 8;
 
-/// Seconds that all other GPUs take to open behind the first one.
+/// Seconds from the first GPU's opening until all others are open.
 const OTHERS_OPEN_IN: f64 = 0.5;
 
-/// Leases of each GPU, and seconds between one and the next that is opened.
+/// Leases of each GPU, and the seconds between opening one lease and the next.
 const LEASES: usize = 4;
 const NEXT_LEASE: f64 = 0.005;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Way {
-    /// Sorted by one thread, then coded.
+    /// Compression: sorted by one thread, then coded.
     There,
-    /// Decoded, then restored by all threads.
+    /// Decompression: decoded, then restored by all threads.
     Back,
 }
 
@@ -39,22 +39,22 @@ enum CheaperDevice {
     Auto,
 }
 
-/// A machine and a stream. Times are seconds for one block.
+/// A machine and a stream of blocks. Times are seconds per block.
 #[derive(Clone, Copy, Debug)]
 struct Scene {
     way: Way,
     gpus: u32,
     threads: usize,
-    /// On a GPU, without the copies.
+    /// Sorting or restoring on a GPU, without the copies.
     gpu: f64,
-    /// On one thread.
+    /// Sorting or restoring on one thread.
     cpu: f64,
-    /// Of coding, on one thread.
+    /// Coding or decoding on one thread.
     code: f64,
-    /// Whether a GPU that sorts or restores a block codes or decodes it too.
+    /// True if a GPU that sorts or restores a block codes or decodes it too.
     whole: bool,
     blocks: usize,
-    /// Whether all blocks are announced when the first one comes.
+    /// True if all blocks are announced when the first one comes.
     announced: bool,
 }
 
@@ -72,29 +72,31 @@ struct Simulation {
     scene: Scene,
     choice: CheaperDevice,
     start: Instant,
-    /// Nanoseconds.
+    /// Simulated time in nanoseconds.
     now: u64,
     events: BinaryHeap<Reverse<(u64, u64, SimulatedEvent)>>,
     event_count: u64,
     workload: Workload,
     can_open: bool,
-    /// Blocks that came, and those that went.
+    /// Numbers of blocks that came and that left.
     came: usize,
     gone: usize,
     done: Vec<bool>,
-    /// Blocks in front of each stage, and workers of each that are idle.
+    /// Blocks in front of each stage, and the idle workers of each stage.
     to_do: VecDeque<usize>,
     to_code: VecDeque<usize>,
     workers: usize,
     coders: usize,
-    /// Requests for a GPU.
+    /// Requests for a GPU that wait.
     asking: Vec<(u64, usize)>,
     free: Vec<usize>,
     gpu_free_at: Vec<u64>,
-    /// Tasks that wait for a thread: of which block, coding or not, and for how long.
+    /// Tasks that wait for a thread: the block, true for coding, and the seconds that the task
+    /// takes.
     tasks: VecDeque<(usize, bool, f64)>,
     idle_threads: usize,
-    /// Of each block: tasks that are left of its stage; threads that share it, and since when.
+    /// For each block: the unfinished tasks of its stage; the threads that share it, and the start
+    /// time.
     left: Vec<usize>,
     shared: Vec<(usize, u64)>,
     on_cpu: usize,
@@ -102,7 +104,7 @@ struct Simulation {
 }
 
 impl Simulation {
-    /// Seconds until the last block is done.
+    /// Runs the simulation. Returns the seconds until the last block is done.
     fn run(scene: Scene, choice: CheaperDevice) -> f64 {
         let Scene { threads, blocks, .. } = scene;
         let coders = (1 + 4 * threads / 32).min(threads);
@@ -215,7 +217,7 @@ impl Simulation {
         }
     }
 
-    /// Whatever can be begun now.
+    /// Begins everything that can begin now.
     fn advance(&mut self) {
         while self.gone < self.done.len() && self.done[self.gone] {
             self.gone += 1;
@@ -262,8 +264,8 @@ impl Simulation {
         }
     }
 
-    /// The first GPU opens alone, then the others side by side, and the leases of each one after
-    /// another.
+    /// Opens the first GPU alone, then the others side by side. The leases of each GPU are opened
+    /// one after another.
     fn open_leases(&mut self) {
         for (gpu, count) in leases((0..self.scene.gpus).collect(), self.scene.threads, LEASES) {
             for n in 0..count {
@@ -275,7 +277,7 @@ impl Simulation {
         self.after(last + LEASES as f64 * NEXT_LEASE, SimulatedEvent::Opened);
     }
 
-    /// When a GPU is there.
+    /// Seconds until a GPU is open.
     fn opens_in(&self, gpu: u32) -> f64 {
         opens_in(self.scene.gpus as usize) + if gpu > 0 { OTHERS_OPEN_IN } else { 0.0 }
     }
@@ -285,14 +287,14 @@ impl Simulation {
         self.tasks.extend(std::iter::repeat_n((block, code, seconds), count));
     }
 
-    /// Sorts or restores a block on the CPU, by as many threads as share it.
+    /// Sorts or restores a block on the CPU, with all threads that share it.
     fn begin_on_cpu(&mut self, block: usize) {
         let (threads, _) = self.shared[block];
         self.shared[block] = (threads, self.now);
         self.begin(block, false, threads, self.scene.cpu / (threads as f64).sqrt());
     }
 
-    /// Whether a GPU is asked for before a block is coded or decoded.
+    /// True if a GPU is asked for before a block is coded or decoded.
     fn asks_first(&self) -> bool {
         self.scene.whole && self.choice != CheaperDevice::Cpu
     }
@@ -304,7 +306,7 @@ impl Simulation {
         }
     }
 
-    /// Gives a request a GPU or sends it to the CPU, if there is one that does not wait.
+    /// Gives a GPU to a request, or sends it to the CPU. Returns false if all requests wait.
     fn choose(&mut self) -> bool {
         let threads = self.threads_for_one();
         let now = self.start + Duration::from_nanos(self.now);
@@ -340,15 +342,15 @@ impl Simulation {
     }
 }
 
-/// Kinds of blocks: which way they go, and the seconds that one takes on a thread, of coding, and
-/// on a GPU.
+/// Kinds of blocks: the direction, and the seconds for one block on a thread, for coding, and on a
+/// GPU.
 const KINDS: [(Way, f64, [f64; 3], &[f64]); 2] = [
     (Way::There, 1.7, [0.3, 0.8, 2.2], &[0.006, 0.015, 0.03, 0.06, 0.1, 0.2]),
     (Way::Back, 0.22, [0.2, 0.5, 1.2], &[0.006, 0.015, 0.03, 0.06]),
 ];
 
-/// All scenes of a grid for streams of so many blocks, but those of a slow GPU beside many threads:
-/// four blocks that wait for it in its leases would be done sooner by them, by up to a third.
+/// All scenes of a grid for streams of `blocks` blocks, except those of a slow GPU beside many
+/// threads: the threads would do the four blocks that wait in its leases sooner, by up to a third.
 fn scenes(blocks: usize, announced: bool) -> impl Iterator<Item = Scene> {
     let machines = [1, 2, 4, 8].into_iter().flat_map(|gpus| [2, 16, 64].map(|n| (gpus, n)));
     machines.flat_map(move |(gpus, threads)| {
@@ -372,8 +374,8 @@ fn scenes(blocks: usize, announced: bool) -> impl Iterator<Item = Scene> {
     })
 }
 
-/// Checks that `auto` takes at most 5 % more time than the better device alone, and what is
-/// granted.
+/// Checks that `auto` takes at most 5 % more time than the better device alone, plus `granted`
+/// seconds.
 fn compare(blocks: usize, granted: impl Fn(&Scene) -> f64) {
     for scene in [false, true].into_iter().flat_map(|announced| scenes(blocks, announced)) {
         let [cpu, cuda, auto] = [CheaperDevice::Cpu, CheaperDevice::Cuda, CheaperDevice::Auto]
@@ -389,7 +391,7 @@ fn auto_is_as_fast_as_the_better_device() {
     compare(300, |_| 0.2);
 }
 
-/// How fast a GPU is shows when it is open and has done a block on each lease.
+/// The speed of a GPU is known when it is open and has done a block on each lease.
 #[test]
 fn auto_finds_out_soon_how_fast_a_gpu_is() {
     compare(100, |scene| opens_in(scene.gpus as usize) + 4.0 * scene.gpu);

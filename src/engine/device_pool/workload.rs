@@ -1,34 +1,36 @@
-//! The work that GPUs and threads have, and which of them would be done with a block sooner.
+//! The work of the GPUs and of the threads, and the estimate of which of them would finish a block
+//! sooner.
 //!
-//! This is arithmetic: it waits for nothing, and what time it is comes in as a value, so that a
-//! simulation runs through it too.
+//! This is arithmetic. It never waits, and the current time is a parameter, so that a simulation
+//! can use it too.
 
 use super::rates::Rates;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Seconds that the process takes longer to end where a GPU is open.
+/// Seconds by which an open GPU delays the end of the process.
 const CLOSING: f64 = 0.1;
 
-/// How much sooner the CPU has to be: a block that it does holds up those behind it, which the GPUs
-/// did meanwhile.
+/// Factor by which the CPU must be sooner than the GPUs to get a block. A block on the CPU holds up
+/// the blocks behind it that the GPUs finished in the meantime.
 const PATIENCE: f64 = 1.2;
 
-/// All blocks of one kind of work, by what is done to them now.
+/// All blocks of one kind of work, by their current stage.
 pub(super) struct Workload {
     pub rates: Rates,
-    /// Of the CPU.
+    /// Threads of the CPU.
     threads: f64,
-    /// Leases of GPUs that work, in use or not.
+    /// Leases of working GPUs, in use or not.
     pub leases: usize,
-    /// Since when GPUs are opened, if they are, and the seconds until the first one works.
+    /// The time at which opening GPUs began, if they are being opened, and the seconds until the
+    /// first one works.
     pub opening: Option<Instant>,
     opens_in: f64,
-    /// Bytes of all blocks that ever came, and of those that will, as far as is known.
+    /// Bytes of all blocks that ever came, and of all that will come as far as is known.
     came: u64,
     announced: u64,
-    /// Bytes of blocks that the threads have still to code or decode: of all that came, or of those
-    /// on the CPU where GPUs do whole blocks.
+    /// Bytes of blocks that the threads have still to code or decode. If GPUs do whole blocks, only
+    /// those on the CPU count; otherwise all that came.
     to_code: u64,
     /// Bytes of blocks that ever went to the CPU.
     to_cpu: u64,
@@ -36,7 +38,7 @@ pub(super) struct Workload {
     on_cpu: f64,
     /// Bytes of blocks on GPUs.
     leased: u64,
-    /// Bytes of the blocks that wait for a GPU, in the order in which they asked.
+    /// Bytes of the blocks that wait for a GPU, by request number: the order in which they asked.
     waiting: BTreeMap<u64, u64>,
     requests: u64,
 }
@@ -60,17 +62,18 @@ impl Workload {
         }
     }
 
-    /// Blocks of so many bytes will come, with those that did, as far as is known now.
+    /// Announces that blocks of `all` bytes will come in total, as far as is known now, with those
+    /// that came already.
     pub fn announce(&mut self, all: u64) {
         self.announced = all;
     }
 
-    /// Bytes of all blocks that are known of.
+    /// Bytes of all known blocks.
     fn all(&self) -> u64 {
         self.came.max(self.announced)
     }
 
-    /// A block has come.
+    /// Registers a block that has come.
     pub fn expect(&mut self, len: u64) {
         self.came += len;
         if !self.rates.whole {
@@ -78,9 +81,9 @@ impl Workload {
         }
     }
 
-    /// The threads have coded or decoded a block, which took so much time of one.
+    /// Records that the threads coded or decoded a block, in `took` of one thread's time.
     pub fn coded(&mut self, len: u64, took: Duration) {
-        // A GPU may have done it, or nobody had to.
+        // If the time is zero, a GPU did it, or there was nothing to do.
         if !took.is_zero() {
             self.rates.code.add(len, took.as_secs_f64());
         } else if self.rates.whole {
@@ -89,31 +92,31 @@ impl Workload {
         self.to_code = self.to_code.saturating_sub(len);
     }
 
-    /// Whether all blocks that are known of keep the threads busy for longer than they take by way
-    /// of a GPU that is to be opened.
+    /// True if all known blocks keep the threads busy for longer than a GPU takes that must first
+    /// be opened.
     pub fn opening_pays(&self) -> bool {
         self.all_on_cpu(self.all()) > self.with_opening(self.all())
     }
 
-    /// Seconds in which the threads do blocks of so many bytes and code or decode them.
+    /// Seconds in which the threads do blocks of `len` bytes and code or decode them.
     fn all_on_cpu(&self, len: u64) -> f64 {
         let len = len as f64;
         (self.rates.code.seconds(len) + self.rates.cpu.seconds(len)) / self.threads
     }
 
-    /// Whether a block alone takes that long on `threads` threads.
+    /// True if a block alone takes `threads` threads longer than a GPU that must first be opened.
     pub fn opening_pays_for(&self, len: u64, threads: usize) -> bool {
         self.alone_on_cpu(len, threads) > self.with_opening(len)
     }
 
-    /// Seconds in which a GPU is opened and closed, and does blocks of so many bytes; without the
-    /// last where more may come, which it would do besides.
+    /// Seconds in which a GPU is opened and closed, and does blocks of `len` bytes. In a stream the
+    /// work itself does not count, since the GPU would do the following blocks too.
     fn with_opening(&self, len: u64) -> f64 {
         let doing = if self.rates.stream { 0.0 } else { self.rates.gpu.seconds(len as f64) };
         self.opens_in + doing + CLOSING
     }
 
-    /// A block waits for a GPU. Gives the number of this request.
+    /// Registers a block that waits for a GPU. Returns the number of this request.
     pub fn ask(&mut self, len: u64) -> u64 {
         self.requests += 1;
         self.waiting.insert(self.requests, len);
@@ -129,7 +132,7 @@ impl Workload {
         self.leased += self.waiting.remove(&request).unwrap_or(0);
     }
 
-    /// Ends the lease of a GPU for a block, which took so long unless the GPU failed.
+    /// Ends the lease of a GPU for a block. `took` is its time, or `None` if the GPU failed.
     pub fn end_lease(&mut self, len: u64, took: Option<Duration>) {
         self.leased -= len;
         match took {
@@ -138,7 +141,7 @@ impl Workload {
         }
     }
 
-    /// A block that waits goes to the CPU instead.
+    /// Sends a waiting block to the CPU.
     pub fn give_up(&mut self, request: u64, threads: usize) {
         let len = self.waiting.remove(&request).unwrap_or(0);
         self.begin_on_cpu(len, threads);
@@ -152,13 +155,13 @@ impl Workload {
         }
     }
 
-    /// A block was done on `threads` threads of the CPU.
+    /// Records that a block was done on `threads` threads of the CPU.
     pub fn end_on_cpu(&mut self, len: u64, threads: usize, took: Duration) {
         self.on_cpu = (self.on_cpu - self.threads_taken(len, threads)).max(0.0);
         self.rates.cpu.add(len, took.as_secs_f64() * self.gain(threads));
     }
 
-    /// Whether the GPUs are done with a block that waits before `threads` threads would be.
+    /// True if the GPUs would finish a waiting block before `threads` threads would.
     pub fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
         (self.leases > 0 || self.opening.is_some())
             && (self.more_leases_come()
@@ -167,15 +170,15 @@ impl Workload {
                     < PATIENCE * self.on_cpu(self.waiting[&request], threads))
     }
 
-    /// Whether some leases work and others are being opened: all of them are there soon, and the
-    /// first alone would seem to have too much to do.
+    /// True if some leases work and others are being opened. All of them will be there soon, and
+    /// the first alone would seem to have too much to do.
     fn more_leases_come(&self) -> bool {
         self.leases > 0 && self.opening.is_some()
     }
 
-    /// Whether one GPU, which opens in the time expected, would be done with all that is known of
-    /// and did not go to the CPU before the threads would be: work on all threads makes opening
-    /// slower, by more than they do meanwhile.
+    /// True if one GPU, opened in the expected time, would finish sooner than the threads. Both
+    /// estimates are for all known blocks that did not go to the CPU. Work on all threads slows
+    /// down opening by more than that work gains.
     fn opening_is_awaited(&self, now: Instant) -> bool {
         let Some(start) = self.opening.filter(|_| self.leases == 0 && self.rates.whole) else {
             return false;
@@ -185,23 +188,23 @@ impl Workload {
         until_open > 0.0 && until_open + self.rates.gpu.seconds(left as f64) < self.all_on_cpu(left)
     }
 
-    /// Seconds until the GPUs are done with all blocks up to one that waits.
+    /// Seconds until the GPUs are done with all blocks up to a waiting one.
     fn on_gpus(&self, request: u64, now: Instant) -> f64 {
         let len = self.waiting[&request];
         let before: u64 = self.waiting.range(..request).map(|(_, len)| len).sum();
         if let Some(start) = self.opening.filter(|_| self.leases == 0) {
             let passed = now.saturating_duration_since(start).as_secs_f64();
-            // When it takes longer than it should, it may take as long again.
+            // Opening that takes longer than expected may take as long again.
             let until_open = if passed < self.opens_in { self.opens_in - passed } else { passed };
             return until_open + self.rates.gpu.seconds(len as f64);
         }
         let leases = self.leases as u64;
-        // Nobody waits before each lease has a block.
+        // No block waits before each lease has one.
         let before = (before + self.leased).saturating_sub((leases - 1) * len);
         self.rates.gpu.seconds(before as f64) / leases as f64 + self.rates.gpu.seconds(len as f64)
     }
 
-    /// Seconds until the threads are done with all that they have to do, this block included.
+    /// Seconds until the threads are done with all of their work, this block included.
     fn on_cpu(&self, len: u64, threads: usize) -> f64 {
         let blocks = self.on_cpu + self.threads_taken(len, threads);
         let own = if self.rates.whole { len } else { 0 };
@@ -215,14 +218,14 @@ impl Workload {
         self.rates.cpu.seconds(len as f64) / self.gain(threads)
     }
 
-    /// What several threads gain on one block. In most work they get into each other's way: the
-    /// more there are, the less each of them does.
+    /// The speed-up of several threads on one block. In most kinds of work they get into each
+    /// other's way: the more there are, the less each of them does.
     fn gain(&self, threads: usize) -> f64 {
         let threads = threads as f64;
         if self.rates.divided { threads } else { threads.sqrt() }
     }
 
-    /// The bytes that one thread would do in the time that `threads` threads take together.
+    /// The bytes that one thread would do in the thread time that `threads` threads take together.
     fn threads_taken(&self, len: u64, threads: usize) -> f64 {
         len as f64 * threads as f64 / self.gain(threads)
     }
@@ -269,10 +272,10 @@ mod tests {
         let now = Instant::now();
         workload.leases = 1;
         let requests: Vec<u64> = (0..100).map(|_| workload.ask(LEN)).collect();
-        // A GPU takes 20 ms for each, a thread one second.
+        // A GPU takes 20 ms for each block, a thread one second.
         let waits = |workload: &Workload, n: usize| workload.gpus_are_sooner(requests[n], 1, now);
         assert!(waits(&workload, 0) && waits(&workload, 48) && !waits(&workload, 99));
-        // Not if the threads have a second's work with coding others.
+        // The last one waits too while the threads are busy with coding other blocks.
         workload.expect(64 * 2 * LEN);
         assert!(waits(&workload, 99));
         workload.coded(64 * 2 * LEN, Duration::from_secs(128));

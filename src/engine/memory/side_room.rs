@@ -1,17 +1,16 @@
-//! Room for what a few blocks take beside the rest: their side structures, which a block of few
-//! bytes may have many of.
+//! Memory for the side structures of a few blocks. A block of few bytes may have many of them.
 //!
-//! Each block that is restored may take its share of what the plan leaves, and what the table of
-//! its inverse took, which it needs no more. One that takes more waits until the others are done
-//! or wait as it does, and has all their room. It waits for nobody who waits for it: those who wait
-//! compute nothing, and whoever has the room computes to its end.
+//! Each block that is restored may take its share of the plan's rest, and the bytes of the table of
+//! its inverse, which is free by then. A block that takes more waits until all other blocks are
+//! done or wait as it does. It then has all of their room. This cannot deadlock: a block that waits
+//! computes nothing, and the block that has the room computes to its end.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The room of the blocks that a plan restores at a time.
+/// The room shared by the blocks that a plan restores at a time.
 #[derive(Debug)]
 pub(crate) struct SideRoom {
-    /// Bytes that one that has all the room may take, with itself and its text.
+    /// Bytes that a block with all the room may take, with its raw bytes and its text.
     all: u64,
     state: Mutex<State>,
     changed: Condvar,
@@ -19,13 +18,13 @@ pub(crate) struct SideRoom {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Blocks that are restored now, but for those that wait for all the room or have it.
+    /// Blocks that are being restored, without those that wait for all the room or have it.
     working: usize,
-    /// True if one has all the room.
+    /// True if a block has all the room.
     is_given: bool,
 }
 
-/// A block that is restored.
+/// A block that is being restored.
 #[derive(Debug)]
 pub(crate) struct SideGuest<'r> {
     room: &'r SideRoom,
@@ -33,13 +32,13 @@ pub(crate) struct SideGuest<'r> {
 }
 
 impl SideRoom {
-    /// Of so many bytes for the one that has all of it.
+    /// Creates a room in which a block that has all of it may take `all` bytes.
     pub fn new(all: u64) -> Self {
         SideRoom { all, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// One more block is restored, once nobody has all the room. This is for those who are no
-    /// thread of a pool.
+    /// Registers one more block, after waiting until no block has all the room. The caller must not
+    /// be a thread of a pool.
     pub fn enter(&self) -> SideGuest<'_> {
         let mut state = self.wait_while(self.state(), |state| state.is_given);
         state.working += 1;
@@ -61,7 +60,7 @@ impl SideRoom {
 }
 
 impl SideGuest<'_> {
-    /// Waits for all the room, and gives its bytes.
+    /// Waits for all the room, and returns its bytes.
     pub fn take_all(&mut self) -> u64 {
         if !self.has_all {
             let mut state = self.room.state();

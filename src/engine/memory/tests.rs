@@ -11,8 +11,8 @@ fn allowed(threads: usize, memory: u64) -> Allowance {
 
 #[test]
 fn a_tight_limit_means_fewer_blocks_and_then_an_error() {
-    // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2, all others 144, another
-    // coder 96, the rest 16 MiB.
+    // Blocks of 16 MiB and 4 threads: a worker takes 96 + 2 MiB, all others 144, another coder 96,
+    // the rest 16.
     let narrow = NarrowLimits::USUAL;
     let planned = |workers, coders, depth| (workers, coders, depth, narrow);
     let new = |limit| Plan::new(16 << 20, allowed(4, limit), Coding::StaticRans, None);
@@ -74,7 +74,7 @@ fn short_blocks_are_read_together_for_many_threads() {
     assert_eq!([1, 15, 16, 64, 512].map(|n| ahead(32 << 20, n, 1 << 40)), [0, 0, 1, 3, 3]);
     assert_eq!([ahead(128 << 20, 64, 1 << 40), ahead(1 << 10, 64, 1 << 40)], [0, 4]);
     assert_eq!(ahead(32 << 20, 64, 4 << 30), 0);
-    // Where that leaves no room for it, there are as many coders as without.
+    // If that leaves no memory for it, there are as many coders as without it.
     let plan = |memory| Plan::new(1 << 20, allowed(16, memory), Coding::StaticRans, None).unwrap();
     let tight = (100..1000).map(|mib| plan(mib * MIB)).find(|plan| plan.coders == 16).unwrap();
     assert_eq!((tight.workers, tight.ahead), (16, 0));
@@ -133,7 +133,7 @@ fn threads_take_their_part_of_a_limited_address_space() {
     }
     assert_eq!(new(1, 300).threads, 1);
     assert_eq!(new(16, 1), Allowance { threads: 1, memory: 0, ..new(16, 1) });
-    // With arenas of 64 MiB there is room for fewer.
+    // With arenas of 64 MiB there is room for fewer threads.
     assert_eq!(Allowance::new(16, 1 << 40, space(4000), 66 * MIB).threads, 2);
 }
 

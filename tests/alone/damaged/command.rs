@@ -1,4 +1,4 @@
-//! A damaged file through the command: each way of using it, as a process that is watched.
+//! A damaged file through the command: each use of it, as a process that is watched.
 
 use super::library::occurrences;
 use super::tally::End;
@@ -12,30 +12,30 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// A process that takes longer hangs, and is killed.
+/// A process that takes longer is counted as hanging, and is killed.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
-/// What a process may take, in bytes.
+/// Maximum memory of a process, in bytes.
 pub const MOST_MEMORY: usize = 1 << 30;
 
 /// The unit of `ru_maxrss`.
 const KILOBYTE: usize = if cfg!(target_os = "macos") { 1 } else { 1 << 10 };
 
-/// Where the files are, and the most that a process of the last case took.
+/// The folder of the files, and the highest memory of a process of the last case.
 pub struct Shell {
     dir: TempDir,
     pub slowest: Duration,
-    /// In bytes. What this process had when it started the other one counts too.
+    /// In bytes. The memory of this process when it started the other one counts too.
     pub largest: usize,
 }
 
-/// Whether the tables of a file contradict its blocks.
+/// True if the tables of a file contradict its blocks.
 fn has_wrong_tables(file: &[u8]) -> bool {
     let archive = Archive::open(Cursor::new(file), &Options::new().memory(64 << 20));
     archive.is_ok_and(|mut archive| archive.check_tables().is_err())
 }
 
-/// How a process ended, and what it wrote.
+/// The exit code of a process, and its output.
 struct Ended {
     code: i32,
     out: Vec<u8>,
@@ -46,14 +46,14 @@ impl Shell {
         Shell { dir: tempfile::tempdir().unwrap(), slowest: Duration::ZERO, largest: 0 }
     }
 
-    /// Uses `file` in every way; gives what `-d` gave out and how it ended. Panics at what must not
-    /// be.
+    /// Uses `file` in every way. Returns the output of `-d` and how it ended. Panics if anything is
+    /// wrong.
     pub fn visit(&mut self, file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
         (self.slowest, self.largest) = (Duration::ZERO, 0);
         fs::write(self.dir.path().join("x.bwz"), file).unwrap();
         let decompressed = self.bwz(&["-dc", "x.bwz"]);
         let tested = self.bwz(&["-t", "x.bwz"]);
-        // Tables restore nothing: `-t` alone compares them with the blocks.
+        // No restored byte depends on a table. Only `-t` compares tables with the blocks.
         if !(tested.code == 2 && decompressed.code == 0 && has_wrong_tables(file)) {
             assert_eq!(tested.code, decompressed.code, "-t and -d");
         }
@@ -80,7 +80,7 @@ impl Shell {
         (decompressed.out, end)
     }
 
-    /// Parts of a file whose whole is `read`, by `cat` and `extract`.
+    /// Reads parts of a file by `cat` and `extract`; the whole of it is `read`.
     fn parts(&mut self, read: &Ended, random: &mut Random) {
         let size = read.out.len().max(100);
         let start = random.below(size);
@@ -94,7 +94,7 @@ impl Shell {
         }
     }
 
-    /// Searches of a file of sequences, which end in order whatever it holds.
+    /// Searches a file of sequences. The searches must end in order for any file.
     fn sequences(&mut self) {
         self.bwz(&["count", "x.bwz", "-e", "ACGT", "--revcomp", "--verify"]);
         self.bwz(&["locate", "x.bwz", "-e", "GATTACA", "--max-mismatches", "1", "--bed"]);
@@ -102,8 +102,8 @@ impl Shell {
         self.bwz(&["extract", "--region", "first:2-5", "x.bwz"]);
     }
 
-    /// Searches of a file whose whole is `read`. Those that check all find what a plain search
-    /// finds, or fail.
+    /// Searches a file; the whole of it is `read`. Searches that check everything find the same as
+    /// a plain search, or fail.
     fn searches(&mut self, read: &Ended, sound: bool, random: &mut Random) {
         let from = random.below(read.out.len());
         let to = read.out.len().min(from + 1 + random.below(4));
@@ -127,7 +127,7 @@ impl Shell {
         }
     }
 
-    /// Runs the command; panics unless it ends as it should.
+    /// Runs the command. Panics unless it ends as it should.
     #[allow(clippy::zombie_processes, reason = "waited for by number, to learn what it took")]
     fn bwz(&mut self, arguments: &[&str]) -> Ended {
         let path = |name: &str| self.dir.path().join(name);
@@ -155,12 +155,12 @@ impl Shell {
     }
 }
 
-/// Memory and threads, for those who take them.
+/// The options for memory and threads, for commands that have them.
 fn limits(arguments: &[&str]) -> &'static [&'static str] {
     if arguments[0].starts_with("-l") { &[] } else { &["--memory", "200M", "--threads", "2"] }
 }
 
-/// Code 1 of a search means that nothing was found.
+/// True for commands whose exit code 1 means that nothing was found.
 fn searches(arguments: &[&str]) -> bool {
     ["count", "locate"].contains(&arguments[0])
 }
@@ -169,8 +169,8 @@ fn last_field(line: &str) -> u64 {
     line.rsplit('\t').next().and_then(|field| field.parse().ok()).expect("a number at the end")
 }
 
-/// Waits for a child process, or kills it when it takes too long; gives its status and its memory
-/// at most, in bytes.
+/// Waits for a child process, or kills it if it takes too long. Returns its status and its peak
+/// memory in bytes.
 fn wait(pid: libc::pid_t) -> io::Result<(i32, usize)> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(200);

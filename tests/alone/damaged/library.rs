@@ -1,4 +1,4 @@
-//! A damaged file through every door of the library.
+//! A damaged file through every entry point of the library.
 
 use super::tally::End;
 use crate::common::mutation::parts::{self, Kind};
@@ -7,17 +7,17 @@ use bwz::{Archive, Decoder, Error, Options};
 use std::io::{Cursor, Read};
 use std::ops::Range;
 
-/// A plain search takes too long in more bytes than these.
+/// Maximum number of bytes for a plain search, which is slow.
 const MOST_SEARCHED: usize = 100_000;
 
-/// What `decompress` gave out, and how it ended.
+/// The output of `decompress`, and how it ended.
 struct Outcome {
     output: Vec<u8>,
     end: Result<(), Error>,
 }
 
-/// Decompresses, reads, recovers and searches `file`; gives what `decompress` gave out and how it
-/// ended. Panics where one door contradicts another.
+/// Decompresses, reads, recovers and searches `file`. Returns the output of `decompress` and how it
+/// ended. Panics if two entry points contradict each other.
 pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     let options = Options::new().threads(1 + random.below(2)).memory(64 << 20);
     let mut output = Vec::new();
@@ -43,7 +43,8 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
                 false => search(&mut archive, whole.as_deref(), checked, random),
             };
             if let Err(e) = searched {
-                // No bytes that are restored rest on a frame's table, which may say anything.
+                // A frame's table may be wrong even in a sound file, since no restored byte depends
+                // on it.
                 let of_table = e.to_string().contains("frame's table");
                 assert!(!sound || of_table, "a search of a sound file fails: {e}");
             }
@@ -59,13 +60,13 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     (outcome.output, end)
 }
 
-/// Whether any block says that it has an index.
+/// True if any block claims to have an index.
 fn is_indexed(file: &[u8]) -> bool {
     let parts = parts::parse(file, false);
     parts.iter().any(|part| part.kind == Kind::BlockHeader && part.get(9, 1) & 8 != 0)
 }
 
-/// A `Decoder` gives what `decompress` gives.
+/// A `Decoder` returns the output of `decompress`.
 fn pull(file: &[u8], outcome: &Outcome, options: &Options) {
     let mut pulled = Vec::new();
     let end = Decoder::new(file, options).read_to_end(&mut pulled);
@@ -73,7 +74,7 @@ fn pull(file: &[u8], outcome: &Outcome, options: &Options) {
     assert!(end.is_err() || pulled == outcome.output, "Decoder gives other bytes");
 }
 
-/// What is recovered is all of a sound file, and no other bytes than those of a damaged one.
+/// Recovery saves all of a sound file, and no bytes that are not in a damaged one.
 fn save(file: &[u8], outcome: &Outcome, options: &Options) {
     let mut saved = Vec::new();
     match bwz::recover(Cursor::new(file), &mut saved, options) {
@@ -90,8 +91,8 @@ fn save(file: &[u8], outcome: &Outcome, options: &Options) {
     }
 }
 
-/// The raw bytes by position, all of them and a part. Those of a sound file are what `decompress`
-/// gives.
+/// Reads the raw bytes by position, all of them and a part. For a sound file they are the output of
+/// `decompress`.
 fn read(
     archive: &mut Archive<Cursor<&[u8]>>,
     outcome: &Outcome,
@@ -112,17 +113,17 @@ fn read(
     Some(whole)
 }
 
-/// A range within `size` bytes, of up to `most`.
+/// A range within `size` bytes, with a length of up to `most`.
 fn range(size: u64, most: u64, random: &mut Random) -> Range<u64> {
     let start = random.next() % (size + 1);
     start..start + random.next() % (size - start + 1).min(most)
 }
 
-/// What searches find is what a plain search finds in the `whole` of the bytes, where that can be
-/// read. They find nothing where it cannot.
+/// Searches find the same as a plain search in `whole`, if the whole file can be read. Otherwise
+/// they find nothing.
 ///
-/// This holds for searches that check all that they decode, and decode all: those by an index in
-/// the file are asked to verify it.
+/// This holds for searches that check and decode everything. A search by an index in the file is
+/// therefore asked to verify it.
 fn search(
     archive: &mut Archive<Cursor<&[u8]>>,
     whole: Option<&[u8]>,
@@ -151,8 +152,8 @@ fn search(
     Ok(())
 }
 
-/// What a search by sequence finds in a sound file begins with the right letter, at the base of a
-/// record that the records say.
+/// In a sound file, each match of a search by sequence begins with the right letter, at a base of a
+/// record in the list of records.
 fn search_sequences(
     archive: &mut Archive<Cursor<&[u8]>>,
     whole: Option<&[u8]>,
@@ -178,7 +179,7 @@ fn search_sequences(
         for place in places {
             let byte = raw[place.offset as usize];
             assert!(byte.eq_ignore_ascii_case(&pattern[0]), "another byte at {}", place.offset);
-            // Residues in front of the first header are of no record.
+            // Residues in front of the first header belong to no record.
             let Some((record, base)) = place.base else { continue };
             let record = &records[record as usize];
             let line = |base: u64| base / record.line_bases * record.line_width;
@@ -214,7 +215,7 @@ fn patterns(raw: &[u8], archive: &Archive<Cursor<&[u8]>>, random: &mut Random) -
     vec![across, short, long, random.bytes(2), vec![random.next() as u8]]
 }
 
-/// Where `pattern` occurs in `raw`; an empty one everywhere.
+/// The positions of `pattern` in `raw`. An empty pattern is everywhere.
 pub fn occurrences(raw: &[u8], pattern: &[u8]) -> Vec<u64> {
     match pattern.len() {
         0 => (0..=raw.len() as u64).collect(),

@@ -1,33 +1,33 @@
-//! The decoder that was written from the specification alone, `format/decoder.py`, in one process
+//! The decoder that was written from the specification alone, `format/decoder.py`, as one process
 //! for many files.
 
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// Seconds that it may take for a file: it is slow, and a small file can ask for much.
+/// Maximum seconds per file. The decoder is slow, and a small file can ask for much.
 const PATIENCE: &str = "20";
 
 pub struct Reference {
     child: Child,
     files: Option<ChildStdin>,
     answers: ChildStdout,
-    /// Whether it looks into compressed tables; for that it needs the zstd library.
+    /// True if it decompresses tables, for which it needs the zstd library.
     pub knows_zstd: bool,
 }
 
-/// What it says of a file.
+/// Its verdict on a file.
 #[derive(Debug)]
 pub enum Verdict {
     Decoded,
     Rejected(String),
-    /// It came to no end of its own.
+    /// It did not end by itself.
     Failed(String),
     TooLong,
 }
 
 impl Reference {
-    /// Starts it; `None` where there is no Python.
+    /// Starts it. `None` if there is no Python.
     pub fn start() -> Option<Self> {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("format");
         let child = Command::new("python3")
@@ -48,7 +48,7 @@ impl Reference {
         Some(Reference { child, files, answers, knows_zstd: ready == [1] })
     }
 
-    /// What it says of `file`, and the bytes that it gives out.
+    /// Its verdict on `file`, and its output.
     pub fn judge(&mut self, file: &[u8]) -> (Verdict, Vec<u8>) {
         self.ask(file).expect("decoder.py has ended")
     }

@@ -1,5 +1,5 @@
-//! Sound files to be damaged: of every kind of block, slice, table, filter and index, most of
-//! them small.
+//! Sound files to be damaged: they have every kind of block, slice, table, filter and index, and
+//! most of them are small.
 
 use super::vouch::vouch;
 use crate::common::mutation::parts::{self, Kind, Part};
@@ -23,14 +23,14 @@ pub struct Source {
 
 pub struct Sources {
     small: Vec<Source>,
-    /// Those whose raw bytes are many: they are slow to decode.
+    /// Sources with many raw bytes, which are slow to decode.
     large: Vec<Source>,
 }
 
-/// Raw bytes of more than this are many.
+/// Number of raw bytes above which a source is large.
 const MANY: usize = 12_000;
 
-/// One damaged file of so many is made from a large source.
+/// One damaged file in this many is made from a large source.
 const LARGE: usize = 12;
 
 impl Sources {
@@ -49,7 +49,7 @@ impl Sources {
         Sources { small: bare(small).collect(), large: bare(large).collect() }
     }
 
-    /// The source of a seed.
+    /// Picks a source.
     pub fn pick(&self, random: &mut Random) -> &Source {
         let from = if random.one_in(LARGE) { &self.large } else { &self.small };
         &from[random.below(from.len())]
@@ -66,7 +66,7 @@ pub fn examples() -> Vec<(String, Vec<u8>)> {
     paths.iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
 }
 
-/// Small files of the library's own, each raw stream in several ways.
+/// Small files made by the library, each raw stream in several ways.
 fn made() -> Vec<(String, Vec<u8>)> {
     let dna = cases::random(1500, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
     let mut raws: Vec<(&str, Vec<u8>)> = vec![
@@ -106,20 +106,20 @@ fn with_effort(raw: &[u8], effort: Effort) -> Vec<u8> {
     file
 }
 
-/// Small blocks with filters, which this library applies to larger ones only.
+/// Small blocks with filters. This library applies the filters to larger blocks only.
 fn filtered() -> Vec<(String, Vec<u8>)> {
     let named = |name| cases::filtered(1000).into_iter().find(|case| case.0 == name).unwrap().1;
     let [table, x86, arm64] = ["table", "x86", "ARM64"].map(|name| named(name)[..600].to_vec());
     let text = cases::text(600);
     // Sizes of 600 as varints. Records of 20 bytes with elements of 4, transposed or not, with a
-    // row above or none.
+    // row above or without.
     let size = [0xD8, 4];
     let records = |form: u8, row: u8| [&size[..], &[1, 20, form, row]].concat();
     let regions =
         [records(4, 0), records(0x84, 40), [&size[..], &[2]].concat(), [&size[..], &[3]].concat()];
     let of_regions = [&table[..], &table, &x86, &arm64].concat();
     let sequences = separate_sequences(&odd_fasta()[..700], false).unwrap();
-    // One line of residues is its own text.
+    // A single line of residues is its own text.
     let line: Vec<u8> = text.iter().map(|byte| b'A' + byte % 26).collect();
     let one_line = separate_sequences(&line, false).unwrap().side;
     let fields = take_fields_apart(&named("comma-separated values"), b',').unwrap().unwrap();
@@ -138,7 +138,7 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-/// A file of one block whose text is `text`, with the given filters.
+/// A file of one block that has the text `text` and the given filters.
 fn with_side(text: &[u8], flags: u8, side: &[u8]) -> Vec<u8> {
     let filtered = Filtered { text: text.to_vec(), flags, side: side.to_vec() };
     let sizes = text.len()..2 * text.len();

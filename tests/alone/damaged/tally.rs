@@ -1,4 +1,4 @@
-//! What came of the damaged files: counts, and what must not be.
+//! The results of the damaged files: counts, and failures.
 
 use super::reference::{Reference, Verdict};
 use crate::common::say::{say, skip};
@@ -8,28 +8,29 @@ use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// Of the rejected files one of so many is shown to `decoder.py`.
+/// One rejected file in this many is given to `decoder.py`.
 const SAMPLE: u64 = 25;
 
-/// Of the accepted files with more bytes than this one of `SAMPLE`, since it is slow.
+/// Size in bytes above which only one accepted file in `SAMPLE` is given to `decoder.py`, since it
+/// is slow.
 const SLOW: usize = 100_000;
 
-/// A damaged file and what came of it.
+/// A damaged file and its result.
 pub struct Case {
     pub seed: u64,
-    /// The name of the file that it was made from.
+    /// Name of the file from which it was made.
     pub source: String,
     pub file: Vec<u8>,
-    /// The bytes that were given out; of a rejected file those before the damage.
+    /// The output; for a rejected file, the bytes before the damage.
     pub output: Vec<u8>,
     pub end: End,
 }
 
 pub enum End {
     Accepted,
-    /// For this reason.
+    /// Rejected for this reason.
     Rejected(String),
-    /// It asks for more memory than is allowed, or says that it is of another version.
+    /// The file asks for more memory than is allowed, or claims to be of another version.
     Refused,
 }
 
@@ -45,10 +46,10 @@ pub struct Tally {
     cases: Option<SyncSender<Case>>,
     judge: Option<JoinHandle<Answers>>,
     complaints: Vec<String>,
-    /// How many files were accepted, or why they were rejected.
+    /// Number of files that were accepted, and that were rejected for each reason.
     ends: BTreeMap<String, u64>,
     time: Duration,
-    /// The most of all, and its seed.
+    /// The slowest case and the largest one, with their seeds.
     slowest: (Duration, u64),
     largest: (usize, u64),
 }
@@ -77,7 +78,7 @@ impl Tally {
         }
     }
 
-    /// Adds what a case took: time, and bytes of memory.
+    /// Records the cost of a case: its time, and its memory in bytes.
     pub fn measured(&mut self, seed: u64, time: Duration, memory: usize) {
         self.time += time;
         self.slowest = self.slowest.max((time, seed));
@@ -90,7 +91,7 @@ impl Tally {
         self.complaints.push(format!("seed {seed}: {what}"));
     }
 
-    /// Counts a case, and has `decoder.py` judge it if it was accepted, or belongs to the sample.
+    /// Counts a case. `decoder.py` judges it if it was accepted or belongs to the sample.
     pub fn done(&mut self, case: Case) {
         let sampled = case.seed.is_multiple_of(SAMPLE);
         let (end, asked) = match &case.end {
@@ -100,7 +101,7 @@ impl Tally {
                 ("asks for more memory than is allowed, or is of another version", false)
             }
         };
-        // Another number is no other reason.
+        // Two reasons that differ only in numbers are the same reason.
         let end = end.replace(|c: char| c.is_ascii_digit(), "");
         *self.ends.entry(end).or_default() += 1;
         if let Some(cases) = self.cases.as_ref().filter(|_| asked) {
@@ -108,7 +109,7 @@ impl Tally {
         }
     }
 
-    /// Says what came of all, and fails where something must not be.
+    /// Prints the results, and fails if any of them is wrong.
     pub fn end(mut self, most_memory: usize) {
         drop(self.cases.take());
         let answers = self.judge.take().map(|judge| judge.join().unwrap()).unwrap_or_default();
@@ -142,7 +143,7 @@ impl Answers {
             (End::Accepted, Verdict::Decoded) if same => return self.decoded += 1,
             (End::Rejected(_), Verdict::Rejected(_)) if one_of_both => return self.rejected += 1,
             (_, Verdict::TooLong) => return self.too_long += 1,
-            // It takes compressed tables as they are where it cannot look into them.
+            // A decoder without zstd accepts compressed tables unread.
             (End::Rejected(_), Verdict::Decoded) if !reference.knows_zstd => return,
             (End::Accepted, Verdict::Rejected(why)) => format!("decoder.py rejects it: {why}"),
             (End::Rejected(why), Verdict::Decoded) => format!("decoder.py accepts it: {why}"),

@@ -1,8 +1,8 @@
-//! Makes all right in a damaged file that can be: sizes, checksums, those of raw bytes too, and
-//! what an index says of them.
+//! Repairs everything in a damaged file that can be repaired: sizes, checksums (also those of raw
+//! bytes), and the fields of an index.
 //!
-//! Such a file is no longer damaged but another one, if every decoder gets the same bytes from it.
-//! Here it is decoded by the library's stages, which is no proof: `decoder.py` must agree.
+//! If every decoder gets the same bytes from such a file, it is no longer damaged but another file.
+//! Here it is decoded by the library's stages, which proves nothing: `decoder.py` must agree.
 
 use crate::common::mutation::parts::{self, Kind, Part, block_at};
 use crate::common::mutation::random::Random;
@@ -12,10 +12,10 @@ use bwz::internals::coder::{self, Coding};
 use bwz::internals::filter::{self, Filtered};
 use std::ops::Range;
 
-/// Larger blocks stay as they are.
+/// Maximum block size in bytes; larger blocks are not repaired.
 const MOST: usize = 1 << 20;
 
-/// `file` with all checksums right that can be.
+/// `file` with every checksum made right that can be.
 pub fn vouch(file: &[u8]) -> Vec<u8> {
     let mut parts = parts::parse(file, true);
     for at in (0..parts.len()).filter(|&n| parts[n].kind == Kind::BlockHeader).collect::<Vec<_>>() {
@@ -75,7 +75,7 @@ fn raw_sizes(block: &[Part], text_size: usize) -> Vec<u32> {
     sizes.into_iter().map(|size| size as u32).collect()
 }
 
-/// Head, Tail and Counts of an indexed block, where they have the form that they must have.
+/// Repairs Head, Tail and Counts of an indexed block, if they have a valid form.
 fn vouch_index(block: &mut [Part], bwt: &[u8], raw_sizes: &[u32], text: &[u8]) {
     let searched = block.iter().find(|part| part.kind == Kind::SequenceSize);
     let searched = searched.map_or(text.len(), |part| parts::from_varint(&part.bytes));
@@ -90,7 +90,7 @@ fn vouch_index(block: &mut [Part], bwt: &[u8], raw_sizes: &[u32], text: &[u8]) {
     }
 }
 
-/// FORMAT.md chapter 10.
+/// Counts, by FORMAT.md chapter 10.
 fn counts_of(mut bwt: &[u8], raw_sizes: &[u32]) -> Vec<u8> {
     let count = |slice: &[u8], c: u8| slice.iter().filter(|&&byte| byte == c).count() as u32;
     let used: Vec<u8> = (0..=255).filter(|c| bwt.contains(c)).collect();

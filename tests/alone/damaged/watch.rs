@@ -1,15 +1,14 @@
-//! A watch over how long a case takes.
+//! A watchdog over the time of each case.
 
 use std::process;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-/// A case that takes longer hangs: a second is long, but a machine may do much else.
+/// Maximum seconds of a case. One second is long already, but a machine may be busy.
 const MOST_SECONDS: u64 = 60;
 
-/// Ends the process where one case takes too long, since there is no way to end a thread that
-/// hangs.
+/// Ends the process if one case takes too long, since a thread that hangs cannot be ended.
 pub struct Watchdog {
     seed: AtomicU64,
     since: AtomicU64,

@@ -1,5 +1,5 @@
-//! Changes of a file's parts: fields, values of tables, bytes, and parts, blocks and frames as a
-//! whole.
+//! Changes to a file's parts: to fields, to values of tables, to bytes, and to whole parts, blocks
+//! and frames.
 
 use super::parts::{Kind, Part, block_at, frame_at};
 use super::random::Random;
@@ -49,7 +49,7 @@ pub fn any(parts: &mut Vec<Part>, random: &mut Random) {
     }
 }
 
-/// One field of a structure gets another value.
+/// Gives another value to one field of a structure.
 pub fn field(parts: &mut [Part], random: &mut Random) {
     let Some(at) = pick(parts, random, |part| !fields(part.kind).is_empty()) else { return };
     let all = fields(parts[at].kind);
@@ -61,7 +61,7 @@ pub fn field(parts: &mut [Part], random: &mut Random) {
     parts[at].set(offset, size, new);
 }
 
-/// A number to try in place of `old`, of so many bits.
+/// A number of up to `bits` bits to try in place of `old`.
 fn other_number(old: u64, lent: u64, bits: u32, random: &mut Random) -> u64 {
     let most = u64::MAX >> (64 - bits);
     let new = match random.below(10) {
@@ -85,7 +85,8 @@ fn pick(parts: &[Part], random: &mut Random, is: impl Fn(&Part) -> bool) -> Opti
     found.get(random.below(found.len())).copied()
 }
 
-/// The values of a table: one changed, two swapped, one more or less, or written at another width.
+/// Changes the values of a table: one is changed, two are swapped, one is added or removed, or all
+/// are written at another width.
 fn values(parts: &mut [Part], random: &mut Random) {
     let is_table = |part: &Part| match part.kind {
         Kind::Samples | Kind::SliceCount | Kind::RawSizes | Kind::ModelsSize | Kind::CodedSizes => {
@@ -120,7 +121,8 @@ fn values(parts: &mut [Part], random: &mut Random) {
     part.set_values(if wide_enough { width.max(needed) } else { width }, &values);
 }
 
-/// A byte of models, or of a coded slice, that all else rests on: states, symbols or weights.
+/// Changes a byte of models, or of a coded slice, on which all else depends: states, symbols or
+/// weights.
 fn slice(parts: &mut [Part], random: &mut Random) {
     let is = |part: &Part| matches!(part.kind, Kind::Models | Kind::Slice);
     let Some(at) = pick(parts, random, is) else { return };
@@ -135,7 +137,7 @@ fn slice(parts: &mut [Part], random: &mut Random) {
     };
 }
 
-/// A field of Side: another number, one more, or one less.
+/// Changes a field of Side: another number, one field more, or one less.
 fn side(parts: &mut Vec<Part>, random: &mut Random) {
     let Some(at) = pick(parts, random, |part| part.kind == Kind::Side) else { return };
     match random.below(8) {
@@ -163,8 +165,8 @@ fn varint(mut number: u64) -> Vec<u8> {
     bytes
 }
 
-/// A part, block or frame as a whole: removed, repeated, swapped with another, put elsewhere, or
-/// put in another's place.
+/// Changes a whole part, block or frame: it is removed, repeated, swapped with another, moved, or
+/// put in place of another.
 fn whole(parts: &mut Vec<Part>, random: &mut Random) {
     let scale = random.below(3);
     let Some((a, b)) = group(parts, scale, random).zip(group(parts, scale, random)) else { return };
@@ -186,7 +188,7 @@ fn whole(parts: &mut Vec<Part>, random: &mut Random) {
     }
 }
 
-/// A part, a block or a frame.
+/// The range of a part, a block or a frame.
 fn group(parts: &[Part], scale: usize, random: &mut Random) -> Option<Range<usize>> {
     match scale {
         0 => pick(parts, random, |_| true).map(|n| n..n + 1),
@@ -195,7 +197,7 @@ fn group(parts: &[Part], scale: usize, random: &mut Random) -> Option<Range<usiz
     }
 }
 
-/// One change of bytes that nothing is known of.
+/// Makes one change to bytes of unknown structure.
 pub fn bytes(bytes: &mut Vec<u8>, random: &mut Random) {
     let at = random.place(bytes.len());
     let len = bytes.len();

@@ -1,8 +1,8 @@
-//! A file taken apart: its structures, tables and slices in the order in which they stand there.
-//! FORMAT.md chapters 2 to 6, 8, 10 and 12.
+//! Takes a file apart: its structures, tables and slices in the order of the file. FORMAT.md
+//! chapters 2 to 6, 8, 10 and 12.
 //!
-//! What cannot be read is kept as it is: the parts of any bytes, one after the other, are those
-//! bytes, but for parts that were decompressed.
+//! Bytes that cannot be parsed are kept unchanged. The parts of any bytes, one after the other, are
+//! the same bytes, except for parts that were decompressed.
 
 use bwz::internals::filter;
 use std::ops::Range;
@@ -11,10 +11,10 @@ pub const MAGIC: &[u8] = b"\xF7bwz";
 const SYNC_MARKER: &[u8] = b"\xB5\xE1\x7A\x96\x2C\xD4\x0F\x83";
 const SEEK_MARKER: &[u8] = b"\xB5\xE1\x7A\x96\xD3\x2B\xF0\x7C";
 
-/// Larger tables stay compressed.
+/// Maximum size in bytes of a table that is decompressed.
 const MOST_UNPACKED: usize = 1 << 18;
 
-/// What a part is. All from `BlockHeader` to the next header, or footer, is a block.
+/// The kind of a part. All parts from a `BlockHeader` to the next header or footer are a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     FrameHeader,
@@ -39,7 +39,7 @@ pub enum Kind {
     RawSizes,
     ModelsSize,
     CodedSizes,
-    /// The 20 bytes that an Index begins with.
+    /// The first 20 bytes of an Index.
     IndexHeader,
     SliceChecksums,
     /// Head or Tail of an Index.
@@ -57,9 +57,9 @@ pub enum Kind {
 pub struct Part {
     pub kind: Kind,
     pub bytes: Vec<u8>,
-    /// Of a Packed_Array, how many values it has.
+    /// Number of values of a Packed_Array.
     pub count: usize,
-    /// The bytes stand compressed in the file.
+    /// True if the bytes are compressed in the file.
     pub packed: bool,
 }
 
@@ -68,7 +68,7 @@ impl Part {
         Part { kind, bytes: bytes.to_vec(), count: 0, packed: false }
     }
 
-    /// The little-endian number of `size` bytes at `at`; 0 where there are fewer.
+    /// The little-endian number of `size` bytes at `at`; 0 if there are fewer bytes.
     pub fn get(&self, at: usize, size: usize) -> u64 {
         self.bytes.get(at..at + size).map_or(0, number)
     }
@@ -94,7 +94,7 @@ fn number(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// FORMAT.md chapter 8. Bits that are not there are 0.
+/// The values of a Packed_Array, by FORMAT.md chapter 8. Missing bits are 0.
 fn unpack(bytes: &[u8], count: usize) -> Vec<u64> {
     let width = usize::from(bytes.first().copied().unwrap_or(0).min(40));
     let bit = |at: usize| bytes.get(1 + at / 8).map_or(0, |byte| u64::from(byte >> (at % 8) & 1));
@@ -114,7 +114,7 @@ fn pack(width: u8, values: &[u64]) -> Vec<u8> {
     bytes
 }
 
-/// Whether a block, or what stands where one could, ends before a part of this kind.
+/// True if a block, or any bytes in its place, ends before a part of this kind.
 pub fn ends_block(kind: Kind) -> bool {
     matches!(kind, Kind::FrameHeader | Kind::BlockHeader | Kind::TableHeader | Kind::Footer)
 }
@@ -131,7 +131,7 @@ pub fn frame_at(parts: &[Part], start: usize) -> Range<usize> {
     start..behind.map_or(parts.len(), |n| start + 1 + n)
 }
 
-/// The parts of `file`; with `unpacked`, its compressed tables are decompressed.
+/// The parts of `file`. If `unpacked` is true, its compressed tables are decompressed.
 pub fn parse(file: &[u8], unpacked: bool) -> Vec<Part> {
     let mut reader = Reader { rest: file, parts: vec![], unpacked };
     while reader.frame().is_some() {}
@@ -150,7 +150,8 @@ struct Reader<'a> {
     unpacked: bool,
 }
 
-/// Each of these takes what it names, or is `None` where the bytes end or are something else.
+/// Each method reads the structure that it names. It returns `None` if the bytes end or are
+/// something else.
 impl<'a> Reader<'a> {
     fn part(&mut self, kind: Kind, size: usize) -> Option<&'a [u8]> {
         let (bytes, rest) = self.rest.split_at_checked(size)?;
@@ -234,7 +235,7 @@ impl<'a> Reader<'a> {
         self.part(Kind::Slice, self.rest.len()).map(|_| ())
     }
 
-    /// Section 8.2.
+    /// Tables, by section 8.2.
     fn tables(&mut self) -> Option<()> {
         let size = number(self.part(Kind::TablesSize, 5)?) as usize;
         let end = self.rest.len().checked_sub(size)?;
@@ -245,7 +246,7 @@ impl<'a> Reader<'a> {
         Some(())
     }
 
-    /// The sizes of all slices but the last.
+    /// The sizes of all slices except the last.
     fn others(&mut self, kind: Kind, slices: usize) -> Option<Vec<u64>> {
         if slices == 1 { Some(vec![]) } else { self.array(kind, slices - 1) }
     }
@@ -318,7 +319,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// FORMAT.md section 12.2.
+/// A number of FORMAT.md section 12.2.
 pub fn from_varint(bytes: &[u8]) -> usize {
     bytes.iter().rev().fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F))
 }

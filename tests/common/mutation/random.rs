@@ -15,7 +15,7 @@ impl Random {
         z ^ z >> 31
     }
 
-    /// A number below `limit`; 0 where that is 0.
+    /// A number below `limit`, or 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
         if limit == 0 { 0 } else { (self.next() % limit as u64) as usize }
     }
@@ -25,7 +25,8 @@ impl Random {
         self.below(times) == 0
     }
 
-    /// A place below `limit`, in half of all cases near the start, where formats keep what matters.
+    /// A position below `limit`. In half of all cases it is near the start, at which formats keep
+    /// their important fields.
     pub fn place(&mut self, limit: usize) -> usize {
         let near = if self.one_in(2) { limit.min(48) } else { limit };
         self.below(near)

@@ -1,15 +1,15 @@
-//! What makes a damaged file look sound: the sizes and offsets that depend on others, and the
+//! Makes a damaged file look sound: repairs the sizes and offsets that depend on others, and the
 //! checksums.
 
 use super::parts::{Kind, Part, block_at};
 use super::random::Random;
 use std::ops::Range;
 
-/// Which checksums are made right.
+/// The checksums that are made right.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Care {
     All,
-    /// Two of three.
+    /// Two of three checksums.
     Some,
     None,
 }
@@ -31,7 +31,7 @@ pub fn pack(parts: &mut [Part]) {
     }
 }
 
-/// Compresses the table at `at`, if it was decompressed, and says by Form whether that made it
+/// Compresses the table at `at`, if it was decompressed, and sets Form to 1 if that made it
 /// smaller.
 fn pack_table(parts: &mut [Part], at: usize) {
     if !parts[at].packed {
@@ -67,16 +67,16 @@ fn sizes_of(parts: &[Part], range: Range<usize>, kind: Kind) -> Vec<u64> {
     found.map(|part| part.bytes.len() as u64).collect()
 }
 
-/// What a walk through a frame has met.
+/// The structures met so far in a walk through a frame.
 #[derive(Default)]
 struct Met {
-    /// Which part is its header, and where that stands in the file.
+    /// Number of the part that is its header, and the header's offset in the file.
     header: usize,
     start: u64,
     raw_size: u64,
     /// Raw_Offset and Frame_Offset of each block.
     entries: Vec<(u64, u64)>,
-    /// CRC-32 of the raw bytes, if those of the blocks are right.
+    /// CRC-32 of the raw bytes, if the checksums of the blocks are right.
     stream: crc32fast::Hasher,
 }
 
@@ -103,7 +103,7 @@ pub fn sizes(parts: &mut [Part]) {
     }
 }
 
-/// Tables_Size at `at`, and the sizes of the tables behind it.
+/// Repairs Tables_Size at `at`, and the sizes of the tables behind it.
 fn tables_sizes(parts: &mut [Part], at: usize) {
     let is_table = |part: &Part| matches!(part.kind, Kind::TypedTable | Kind::Content);
     let count = parts[at + 1..].iter().take_while(|part| is_table(part)).count();
@@ -136,7 +136,7 @@ fn block_sizes(parts: &mut [Part], block: Range<usize>) {
     }
 }
 
-/// Slice_Count, Models_Size and Coded_Sizes, where they stand.
+/// Repairs Slice_Count, Models_Size and Coded_Sizes, if they are present.
 fn slice_sizes(parts: &mut [Part], payload: Range<usize>) {
     let coded = sizes_of(parts, payload.clone(), Kind::Slice);
     let models = sizes_of(parts, payload.clone(), Kind::Models);
@@ -155,7 +155,7 @@ fn slice_sizes(parts: &mut [Part], payload: Range<usize>) {
     }
 }
 
-/// Counts_Size and Primary_Index of an Index.
+/// Repairs Counts_Size and Primary_Index of an Index.
 fn index_sizes(parts: &mut [Part], payload: Range<usize>) {
     let Some(index) = find(parts, payload.clone(), Kind::IndexHeader) else { return };
     if let Some(counts) = find(parts, payload.clone(), Kind::Counts) {
@@ -190,7 +190,7 @@ fn footer_sizes(parts: &mut [Part], at: usize, met: &Met, offset: u64) {
     }
 }
 
-/// Makes the checksums right that `care` says, from the inside out.
+/// Makes the checksums right that `care` selects, from the inside out.
 pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
     let mut met = Met::default();
     sign_tables(parts, care, random);
@@ -229,7 +229,7 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
     }
 }
 
-/// The checksums of tables, section 8.2.
+/// Repairs the checksums of tables, section 8.2.
 fn sign_tables(parts: &mut [Part], care: Care, random: &mut Random) {
     for at in 0..parts.len() {
         if parts[at].kind == Kind::TypedTable {
@@ -243,7 +243,7 @@ fn sign_tables(parts: &mut [Part], care: Care, random: &mut Random) {
     }
 }
 
-/// Layout_Checksum, section 12.8.
+/// Repairs Layout_Checksum, section 12.8.
 fn sign_layout(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
     let first = find(parts, block.clone(), Kind::SequenceSize);
     let (Some(first), Some(at)) = (first, find(parts, block, Kind::LayoutChecksum)) else { return };
@@ -253,7 +253,7 @@ fn sign_layout(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut
     }
 }
 
-/// The checksums of an Index, chapter 10.
+/// Repairs the checksums of an Index, chapter 10.
 fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
     let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else { return };
     let slices = block.clone().filter(|&n| parts[n].kind == Kind::Slice);
@@ -294,7 +294,7 @@ fn put(part: &mut Part, at: usize, sum: u32, care: Care, random: &mut Random) {
     }
 }
 
-/// The checksum at `at` of the bytes before it.
+/// Repairs the checksum at `at`, which covers the bytes before it.
 fn seal(part: &mut Part, at: usize, care: Care, random: &mut Random) {
     let sum = part.bytes.get(..at).map_or(0, crc32fast::hash);
     put(part, at, sum, care, random);

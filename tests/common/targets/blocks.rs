@@ -1,21 +1,22 @@
-//! Any bytes as a file, on one thread: its blocks read, restored and searched, one after another.
+//! Any bytes as a file, on one thread: the blocks are read, restored and searched, one after
+//! another.
 
 use super::on_one_thread;
 use bwz::{Archive, Options, internals};
 use std::io::Cursor;
 use std::sync::LazyLock;
 
-/// The largest block that is restored, the largest that is searched on disk, and how often: time
-/// goes by them.
+/// Maximum raw size of a block that is restored, and of a block that is searched on disk, in bytes.
+/// They bound the time.
 const LARGEST: u64 = 1 << 16;
 const LARGEST_SEARCHED: u64 = 1 << 13;
 const LOCATED: usize = 4;
 
-/// Made once: they ask the system how much memory there is.
+/// Created once, since creating options asks the system for the amount of memory.
 static OPTIONS: LazyLock<Options> = LazyLock::new(|| Options::new().threads(1));
 
-/// Never a panic or a hang. What is a whole file to one who reads it from the start is one to who
-/// begins at its tables.
+/// Never a panic or a hang. A file is whole for a reader from the start exactly if it is whole for
+/// a reader that begins at its tables.
 pub fn blocks(file: &[u8]) {
     on_one_thread();
     let whole = restore(file);
@@ -28,7 +29,7 @@ pub fn blocks(file: &[u8]) {
     }
 }
 
-/// The raw size of the file if its structures are sound, whatever its blocks hold.
+/// The raw size of the file if its structures are sound, for any content of its blocks.
 fn restore(file: &[u8]) -> Option<u64> {
     let mut sum = 0;
     for block in internals::blocks(file, &OPTIONS) {
@@ -45,7 +46,7 @@ fn restore(file: &[u8]) -> Option<u64> {
     Some(sum)
 }
 
-/// The patterns come from the middle of the file, where an index keeps the ends of its block.
+/// Patterns are taken from the middle of the file, in which an index keeps the ends of its block.
 fn search(mut archive: Archive<Cursor<&[u8]>>, file: &[u8]) {
     if archive.has_sequences() && archive.raw_size() <= LARGEST {
         for pattern in [&b"A"[..], b"GT", b"\n"] {

@@ -1,12 +1,13 @@
-//! The public doors, with their pools and pipelines.
+//! The public entry points, with their pools and pipelines.
 
 use bwz::{Archive, Decoder, Effort, Encoder, Options, internals};
 use std::io::{Cursor, Read, Write};
 
-/// The largest file that is searched by sequence.
+/// Maximum raw size of a file that is searched by sequence, in bytes.
 const LARGEST: u64 = 1 << 16;
 
-/// What begins as a file does is read as one; in all else the first byte chooses.
+/// An input that begins as a file is read as one. For any other input, the first byte chooses the
+/// test.
 pub fn doors(input: &[u8]) {
     match input.split_first() {
         Some((first, _)) if *first == bwz::MAGIC[0] => decompress(input),
@@ -16,8 +17,8 @@ pub fn doors(input: &[u8]) {
     }
 }
 
-/// Any bytes as a file, through every door that reads one, under small limits: never a panic, a
-/// hang or much memory.
+/// Any bytes as a file, through every entry point that reads one, under small limits: never a
+/// panic, a hang or much memory.
 fn decompress(file: &[u8]) {
     let options = Options::new().threads(1).memory(20 << 20);
     let mut raw = Vec::new();
@@ -37,7 +38,8 @@ fn decompress(file: &[u8]) {
     let _ = bwz::recover(Cursor::new(file), std::io::sink(), &options);
 }
 
-/// What is found by sequence is at bases of records, and these are where their records say.
+/// Matches of a search by sequence are at bases of records, and these are where their records
+/// state.
 fn sequences(mut archive: Archive<Cursor<&[u8]>>) -> bwz::Result<()> {
     for found in archive.locate(&["A", "gt"], 3)? {
         for place in archive.places(&found.positions)? {
@@ -53,7 +55,7 @@ fn sequences(mut archive: Archive<Cursor<&[u8]>>) -> bwz::Result<()> {
     Ok(())
 }
 
-/// Any bytes under any options are restored, by the library's two pairs of doors.
+/// Any bytes under any options are restored, by the library's two pairs of entry points.
 fn roundtrip(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(5) else { return };
     let raw = bytes.repeat(usize::from(choice[0] % 16) + 1);
@@ -81,7 +83,7 @@ fn roundtrip(input: &[u8]) {
     assert!(pulled == raw);
 }
 
-/// Search finds what a plain search finds; in any bytes as a file it finds something or fails.
+/// Search finds the same as a plain search. In any bytes as a file, it finds something or fails.
 fn search(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(4) else { return };
     let options = Options::new().threads(usize::from(choice[0] % 3) + 1).memory(20 << 20);

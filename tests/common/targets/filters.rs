@@ -1,4 +1,4 @@
-//! The filters, each alone and as they suit a block.
+//! The filters, each alone and in the combination that suits a block.
 
 use super::{damage, u16_at};
 use bwz::internals::{
@@ -7,16 +7,17 @@ use bwz::internals::{
     sequence::Layout,
 };
 
-/// The largest block that is filtered: time goes by it. The filters that suit a block are chosen
-/// for larger ones, since records are looked for from 32 KiB on.
+/// Maximum size in bytes of a block that is filtered, which bounds the time. The limit is higher
+/// for blocks whose filters are chosen by content, since records are detected from 32 KiB on.
 const LARGEST: usize = 1 << 14;
 const LARGEST_CHOSEN: usize = 3 << 14;
 
-/// So many places of a layout are mapped.
+/// Number of positions of a layout that are mapped.
 const PLACES: usize = 8;
 
-/// A filter is undone; with two bytes of its parameters changed (of fields: perhaps of its text),
-/// or with parameters that no filter gave, it fails or gives a block of the right size.
+/// A filter is applied and undone. If two bytes of its parameters are changed (for fields: perhaps
+/// of its text), or if the parameters come from no filter, undoing fails or returns a block of the
+/// right size.
 ///
 /// An input is seven bytes of choices and the data, so that a seed can be written with `printf` and
 /// `cat`. The first byte modulo 5 chooses:
@@ -24,13 +25,13 @@ const PLACES: usize = 8;
 /// | | the filter | the other bytes |
 /// |---|---|---|
 /// | 0 | undone alone; the data: parameters and text | 1, 2: text from here; 3: flags; 4, 5: size |
-/// | 1 | what suits the data | 1: what each copy of them adds to its bytes |
+/// | 1 | those that suit the data | 1: the number that each copy of the data adds to its bytes |
 /// | 2 | sequences | 5: odd for FASTQ |
 /// | 3 | regions, from 128 on fields | 1 to 6: a region; 5: the delimiter of fields |
 /// | 4 | repeats | |
 ///
-/// The first byte / 10 is how many more times the data stand there (for 1 four times as many).
-/// Where the first byte / 5 is odd, the parameters are damaged as bytes 1 to 6 say.
+/// The first byte / 10 is the number of further copies of the data (for 1, four times that number).
+/// If the first byte / 5 is odd, the parameters are damaged as bytes 1 to 6 say.
 pub fn filters(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(7) else { return };
     if choice[0] % 5 == 0 {
@@ -63,7 +64,7 @@ pub fn filters(input: &[u8]) {
     }
 }
 
-/// Copies of `bytes`, to each of which `step` is added more than to the last.
+/// Copies of `bytes`. To each copy, `step` more is added than to the copy before it.
 fn changing_copies(bytes: &[u8], copies: usize, step: u8) -> impl Iterator<Item = u8> {
     (0..copies).flat_map(move |n| {
         let more = step.wrapping_mul(n as u8);
@@ -93,7 +94,7 @@ fn survive(filtered: Filtered, size: usize) {
     }
 }
 
-/// A layout, whether it is that of a text or not, maps each residue there and back.
+/// Any layout, whether it belongs to a text or not, maps each residue forwards and back.
 fn map_places(mut side: &[u8], size: usize) {
     let Ok(layout) = Layout::read(&mut side, size) else { return };
     for n in 0..PLACES {
@@ -107,7 +108,7 @@ fn map_places(mut side: &[u8], size: usize) {
         assert!(layout.text_position(place(size)).is_none_or(|at| layout.base(at).is_some()));
         if let Some(record) = layout.record(place(layout.records() + PLACES)) {
             assert!(record.header.end <= layout.text_size());
-            // Behind a header line that ends the block, and has no end itself, there is none.
+            // If the block ends with a header line without a line end, the start may be one behind.
             assert!(record.raw_start <= size + usize::from(!layout.ends_line()));
             let small: usize = layout.small(record.residues.clone()).map(|small| small.len()).sum();
             assert!(small <= record.residues.len());

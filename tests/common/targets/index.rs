@@ -5,10 +5,10 @@ use bwz::Result;
 use bwz::bwt::Sorter;
 use bwz::fm_index::{FmIndex, Row};
 
-/// The most positions that are located: time goes by them.
+/// Maximum number of located positions, which bounds the time.
 const LOCATED: usize = 64;
 
-/// Search finds what a plain search finds; in a made-up transform it finds something or fails.
+/// Search finds the same as a plain search. In a made-up transform, it finds something or fails.
 pub fn index(input: &[u8]) {
     on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(5) else { return };
@@ -42,7 +42,8 @@ pub fn index(input: &[u8]) {
     }
 }
 
-/// How often `pattern` occurs, overlaps included; the empty one everywhere and at the end.
+/// Number of occurrences of `pattern`, overlaps included. The empty pattern is everywhere and at
+/// the end.
 fn occurrences(bytes: &[u8], pattern: &[u8]) -> usize {
     match pattern {
         [] => bytes.len() + 1,

@@ -4,13 +4,14 @@ use super::{made_up, on_one_thread, u16_at};
 use bwz::bwt::{Sorter, invert};
 use bwz::internals;
 
-/// The sorter and each of its ways give what libsais gives alone, and that is restored; a
-/// made-up transform gives a block of its size or fails. Both are so with rows of 32 and 40 bits.
+/// The sorter, by each of its methods, gives the same result as libsais alone, and the result is
+/// restored. A made-up transform gives a block of its size or fails. Both hold with rows of 32 and
+/// of 40 bits.
 ///
-/// An input is three bytes of choices and the data. The first is even for the way there and back,
-/// odd for a made-up transform of which the others choose the primary row; half of it chooses the
-/// sample rate. There and back the second is the way to sort, modulo 4, and how often the data are
-/// repeated, and the third that way's limits.
+/// An input is three bytes of choices and the data. The first byte is even for sorting and
+/// restoring. It is odd for a made-up transform, whose primary row the other two bytes choose. Half
+/// of the first byte chooses the sample rate. For sorting, the second byte is the method, modulo 4,
+/// and the number of copies of the data, and the third is that method's limits.
 pub fn inverse(input: &[u8]) {
     on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(3) else { return };

@@ -1,8 +1,8 @@
-//! What the fuzz targets do with their bytes; `tests/crashes.rs` does the same with seeds and kept
-//! crashes.
+//! The work of the fuzz targets on their bytes. `tests/crashes.rs` does the same with seeds and
+//! saved crashes.
 //!
 //! The first bytes of an input choose the options, so that every input means the same to both. All
-//! targets but [`doors`] work on the calling thread alone.
+//! targets except [`doors`] work on the calling thread alone.
 
 mod blocks;
 mod doors;
@@ -24,8 +24,8 @@ use bwz::bwt::Bwt;
 use rayon::ThreadPoolBuilder;
 use std::cell::OnceCell;
 
-/// Makes the calling thread a rayon pool of its own, for as long as it lives: no other thread is
-/// started or waited for.
+/// Makes the calling thread a rayon pool of its own for its lifetime. No other thread is started or
+/// waited for.
 fn on_one_thread() {
     thread_local!(static POOL: OnceCell<()> = const { OnceCell::new() });
     POOL.with(|pool| {
@@ -40,7 +40,7 @@ fn u16_at(bytes: &[u8], at: usize) -> usize {
     usize::from(u16::from_le_bytes([bytes[at], bytes[at + 1]]))
 }
 
-/// Changes up to two bytes: where and how stands in six.
+/// Changes up to two bytes. Six bytes state their positions and new values.
 fn damage(bytes: &mut [u8], edits: &[u8]) {
     for edit in edits.chunks_exact(3) {
         let at = u16_at(edit, 0) % bytes.len().max(1);
@@ -50,7 +50,7 @@ fn damage(bytes: &mut [u8], edits: &[u8]) {
     }
 }
 
-/// A made-up transform whose samples are taken from its own bytes, of which there must be some.
+/// A made-up transform whose samples are taken from its own bytes. `bytes` must not be empty.
 fn made_up(sample_rate: u32, bytes: &[u8], seed: usize) -> Bwt {
     let row = |k: usize| {
         let pair = [0, 1].map(|n| bytes[(seed + 2 * k + n) % bytes.len()]);

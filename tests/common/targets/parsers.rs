@@ -4,8 +4,8 @@ use bwz::internals;
 use bwz::internals::sequence::Kind;
 use std::fmt::Debug;
 
-/// What is read is written again as it was, checksums apart; tables, which may stand in several
-/// forms, come out the same twice.
+/// A structure that is read is written again unchanged, except for checksums. Tables may have
+/// several forms; written twice, they are the same.
 pub fn parsers(input: &[u8]) {
     let Some((choice, bytes)) = input.split_first() else { return };
     match choice % 6 {

@@ -3,10 +3,10 @@
 use super::{damage, on_one_thread, u16_at};
 use bwz::internals::coder::{self, CodedBwt, Coding, SliceDecoder, SliceLimits};
 
-/// The most bytes that are decoded: time goes by them.
+/// Maximum number of decoded bytes, which bounds the time.
 const LONGEST: usize = 1 << 12;
 
-/// Slices are as short as this.
+/// Limits that make short slices.
 const LIMITS: SliceLimits = SliceLimits { runs: 700, bytes: LONGEST / 2 };
 
 /// Static rANS.
@@ -19,8 +19,8 @@ pub fn mixing(input: &[u8]) {
     code(Coding::ContextMixing, input);
 }
 
-/// Encodes and decodes, decodes with two bytes of the models or of a slice changed, or decodes what
-/// was never encoded.
+/// Encodes and decodes; or decodes with two bytes of the models or of a slice changed; or decodes
+/// bytes that were never encoded.
 fn code(coding: Coding, input: &[u8]) {
     on_one_thread();
     let Some((choice, bytes)) = input.split_at_checked(7) else { return };

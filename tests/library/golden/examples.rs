@@ -1,4 +1,4 @@
-//! The examples of FORMAT.md are decoded as they stand there, by the library and by `decoder.py`.
+//! The examples of FORMAT.md are decoded unchanged, by the library and by `decoder.py`.
 
 use super::{folder, python, reference_decoder};
 use crate::common::{decompressed, options};
@@ -23,7 +23,7 @@ fn example(name: &str) -> &'static [u8] {
     &EXAMPLES[name]
 }
 
-/// Bytes in hexadecimal, `61*20` being twenty of them; `#` begins a remark.
+/// Bytes in hexadecimal. `61*20` means twenty times 61, and `#` begins a remark.
 fn bytes(text: &str) -> Vec<u8> {
     let words = text.lines().flat_map(|line| line.split('#').next().unwrap().split_whitespace());
     let runs = words.map(|word| word.split_once('*').unwrap_or((word, "1")));
@@ -31,8 +31,8 @@ fn bytes(text: &str) -> Vec<u8> {
     runs.flat_map(|(hex, times)| vec![byte(hex); times.parse().unwrap()]).collect()
 }
 
-/// What an expression over `decoder.py`'s functions gives; `None` where there is no Python. `x` is
-/// the example of this name.
+/// The value of an expression over `decoder.py`'s functions, in which `x` is the example of this
+/// name. `None` if there is no Python.
 fn by_python(name: &str, expression: &str) -> Option<String> {
     let hex: String = example(name).iter().map(|byte| format!("{byte:02x}")).collect();
     let lines = [
@@ -100,7 +100,7 @@ fn chapter_10_index() {
     assert!(output.status.success() && output.stdout == raw);
 }
 
-/// A file of one block of 512 times `a` with this payload.
+/// A file of one block of 512 times `a`, with this payload.
 fn indexed_file(payload: &[u8]) -> Vec<u8> {
     let sealed = |bytes: Vec<u8>| [&bytes[..], &crc(&bytes)].concat();
     let coded_size = payload.len() as u64;
@@ -158,7 +158,7 @@ fn lines_of_fields() -> String {
     (995..=1010).map(|number| format!("at {number}: 7\n")).collect()
 }
 
-/// This encoder writes the example as it stands there.
+/// This encoder writes exactly the example.
 #[test]
 fn section_12_9_fields() {
     let lines = lines_of_fields();
@@ -167,7 +167,7 @@ fn section_12_9_fields() {
     assert_eq!(apart.side, example("side-fields"));
 }
 
-/// This encoder writes the example as it stands there.
+/// This encoder writes exactly the example.
 #[test]
 fn section_12_8_sequences() {
     let separated = bwz::internals::separate_sequences(example("raw-sequences"), false).unwrap();
@@ -194,7 +194,7 @@ fn section_5_2_records() {
     assert_eq!(written, example("records-table"));
 }
 
-/// Slices, with the Models of static rANS as decoder.py reads them, and what they hold.
+/// Slices, with the Models of static rANS as decoder.py reads them, and their content.
 #[test]
 fn chapters_13_to_15_slices() {
     use coder::Coding::{ContextMixing, StaticRans};

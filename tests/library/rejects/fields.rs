@@ -5,7 +5,7 @@ use crate::common::{cases, compressed, decompressed};
 use bwz::internals::filter::Filtered;
 use bwz::internals::take_fields_apart;
 
-/// Those of R28 in lines of fields.
+/// Files for R28 with lines of fields.
 pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let raw: String =
         (0..40).map(|n| format!("at {}: {} {}\n", 995 + n, n % 3, n % 3 * 7)).collect();
@@ -28,14 +28,14 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let patterned =
         |pattern: &[u8]| with(&[&text[..=form], pattern, &text[form + 1..]].concat(), &side);
     let formed = |bytes: &[u8]| with(&[&text[..form], bytes, &text[form + 1..]].concat(), &side);
-    // 100 times 100 empty values, which take no room.
+    // 100 times 100 empty values, which take no bytes.
     let slots = [&[1; 100][..], b"\n", &[b'x'; 700], b"\n", &[1; 100], &[2; 3]].concat();
     let values = [&slots[..], &[7, 0], &[16; 100], &[7, 1, 0].repeat(99)].concat();
     let lines_of_x = [&[b'x'; 700][..], b"\n"].concat().repeat(3);
     let empty_values =
         of_fields(&values, &[2, 0xCE, 1, 0], &[&[b'\n'; 100], &lines_of_x[..]].concat());
     let few_values = |text: &[u8]| of_fields(text, &[2, 2, 0], &lines_of_x);
-    // 2103 bytes may have 1549 slots, and 1040 columns with that of whole lines.
+    // 2103 bytes may have 1549 slots, and 1040 columns including that of whole lines.
     let columns = few_values(&[&[1; 1040][..], b"\nx\n"].concat());
     let slots = few_values(&[&[1; 775][..], b"\n", &[1; 775], b"\n"].concat());
     vec![
@@ -64,7 +64,7 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     ]
 }
 
-/// A block of fields that are to be `raw`.
+/// A block of fields that should restore to `raw`.
 fn of_fields(text: &[u8], side: &[u8], raw: &[u8]) -> Patient {
     let plain = Patient(compressed(text, 1 << 20));
     let sizes = [text.len() as u64, side.len() as u64].map(u64::to_le_bytes);
@@ -76,7 +76,7 @@ fn of_fields(text: &[u8], side: &[u8], raw: &[u8]) -> Patient {
     patient.frame(7, &size).block(12, &size).block(22, &checksum)
 }
 
-/// Those of R28 in columns of joined values: bases, and qualities that are as long.
+/// Files for R28 with columns of joined values: bases, and qualities of the same length.
 pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let dna: Vec<u8> = cases::random(20 * 17, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
     let record = |(n, bases): (usize, &[u8])| {
@@ -87,7 +87,8 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let raw: Vec<u8> = dna.chunks(17).enumerate().flat_map(record).collect();
     let Filtered { text, side, .. } = take_fields_apart(&raw, b'@').unwrap().unwrap();
     assert_eq!(decompressed(&of_fields(&text, &side, &raw).0).0, raw);
-    // No distance, the first length and how much less the next is; a distance, the size of all.
+    // No distance, the first length and its difference from the next; then a distance, and the
+    // total size.
     let [lengths, size] = [&[7, 0, 16 + 34, 17][..], &[8, 1, 0xCA, 0x02]]
         .map(|bytes| memchr::memmem::find(&text, bytes).expect("the column is joined"));
     let changed = |at: usize, bytes: &[u8]| {
@@ -115,7 +116,7 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     ]
 }
 
-/// Those of R28 in columns of lists.
+/// Files for R28 with columns of lists.
 pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let raw = b"Bern,'Bern; Berne'\n".repeat(16);
     let front = [&b"\x01,\x01\n"[..], &[1; 16], &[0], &b"Bern\n".repeat(16), &[9]].concat();
@@ -145,7 +146,7 @@ pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     ]
 }
 
-/// Those of R28 in packed columns: the example of section 12.9, and others.
+/// Files for R28 with packed columns: the example of section 12.9, and others.
 pub fn packed_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     // Long enough for a block that is not stored.
     let front = "x".repeat(100);
@@ -191,7 +192,7 @@ pub fn packed_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     ]
 }
 
-/// Side with two runs of so many places of one symbol.
+/// A Side with two runs, each of one symbol at `len` positions.
 fn two_runs(len: u8) -> Vec<u8> {
     vec![1, 6, 1, 2, 0, 2, len, 1, b'a', len, 1, b'b']
 }

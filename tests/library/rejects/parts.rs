@@ -1,5 +1,5 @@
-//! What the codings of slices, the filters and tables reject: FORMAT.md chapters 12 to 15, and
-//! section 8.2.
+//! Files that the codings of slices, the filters and the tables reject: FORMAT.md chapters 12 to
+//! 15, and section 8.2.
 
 use super::patient::{BLOCK, Parts, Patient};
 use crate::common::{self, cases, compressed, decompressed};
@@ -8,13 +8,13 @@ use bwz::internals::coder::{Coding, SliceDecoder};
 use bwz::internals::filter::{Filtered, undo};
 use bwz::internals::separate_sequences;
 
-/// Those of R15, of one slice and of two.
+/// Files for R15, with one slice and with two.
 pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let text = coded(&cases::text(9000), Effort::Default);
     let models_size = text.parts().models.len() as u64;
     let coded_size = text.parts().slice.len() as u64;
     let with = |sizes: &[u64]| text.with_parts(Parts { sizes: sizes.to_vec(), ..text.parts() });
-    // The coded bytes are taken for those of two slices of 4000 and 5000 bytes.
+    // The coded bytes are read as two slices of 4000 and 5000 bytes.
     let two = |raw: u64, coded: u64| with(&[2, raw, models_size, coded]);
     let message = decompressed(&two(4000, 100).0).1.unwrap_err().to_string();
     assert!(message.contains("a slice"), "{message}");
@@ -35,7 +35,7 @@ pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     ]
 }
 
-/// Those of R17.
+/// Files for R17.
 pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let text = cases::text(900);
     let [fixed, mixing] = [Effort::Default, Effort::Best].map(|effort| coded(&text, effort));
@@ -88,7 +88,7 @@ fn coded(raw: &[u8], effort: Effort) -> Patient {
     Patient(file)
 }
 
-/// Whether `patient` with this slice is rejected with these words.
+/// True if `patient` with this slice is rejected with this message.
 fn is_rejected(patient: &Patient, decoder: &SliceDecoder, slice: &[u8], says: &str) -> bool {
     let mut out = vec![0; patient.u32(BLOCK + 12) as usize];
     decoder.decode(slice, &mut out).is_err_and(|flaw| flaw.0.contains(says))
@@ -99,8 +99,8 @@ fn decoder(patient: &Patient) -> SliceDecoder {
     SliceDecoder::new(coding, patient.parts().models).unwrap()
 }
 
-/// The file with the first bit of its slice inverted for which the slice is rejected with these
-/// words.
+/// The file with one bit of its slice inverted: the first bit for which the slice is rejected with
+/// this message.
 fn flipped(patient: &Patient, says: &str) -> Patient {
     let decoder = decoder(patient);
     let found =
@@ -108,7 +108,8 @@ fn flipped(patient: &Patient, says: &str) -> Patient {
     patient.with_slice(&found.unwrap_or_else(|| panic!("no bit makes {says:?}")))
 }
 
-/// The same for its models.
+/// The file with one bit of its models inverted: the first bit for which they are rejected with
+/// this message.
 fn flipped_models(patient: &Patient, says: &str) -> Patient {
     let found = flips(patient.parts().models).find(|models| are_rejected(models, says));
     patient.with_models(&found.unwrap_or_else(|| panic!("no bit makes {says:?}")))
@@ -127,13 +128,13 @@ fn flips(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
     })
 }
 
-/// Models that are rejected with these words.
+/// Models that are rejected with this message.
 fn models_that_are(says: &str) -> Vec<u8> {
     let mut all = (0..=255).flat_map(|byte| (1..=12).map(move |size| vec![byte; size]));
     all.find(|models| are_rejected(models, says)).expect("there are such models")
 }
 
-/// A slice that is rejected with these words for its first state.
+/// A slice that is rejected with this message because of its first state.
 fn slice_that_is(patient: &Patient, says: &str) -> Vec<u8> {
     let decoder = decoder(patient);
     let slice = |state: u32| [&state.to_le_bytes()[..], &[0xFF; 100]].concat();
@@ -141,7 +142,7 @@ fn slice_that_is(patient: &Patient, says: &str) -> Vec<u8> {
     slices.find(|slice| is_rejected(patient, &decoder, slice, says)).expect("there is such a slice")
 }
 
-/// Those of R28, made from a block of bwt kind by putting a Side in front of its payload.
+/// Files for R28, made from a block of bwt kind by putting a Side in front of its payload.
 pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let raw = cases::random(600, 4);
     let plain = Patient(compressed(&raw, 1 << 20));
@@ -153,14 +154,14 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     };
     let text_size = raw.len() as u32;
     let side = |flags: u8, side: &[u8]| filtered(flags, text_size, side.len() as u32, side);
-    // The number 600 as a varint, and one region of so many bytes that stays as it is.
+    // The number 600 as a varint, and one region of that many bytes that stays unchanged.
     let all = [0xD8, 4];
     let sound = [0xD8, 4, 0];
     assert_eq!(decompressed(&side(2, &sound).0).0, raw);
     let sizes = |text: u32, side: u32| filtered(2, text, side, &sound);
     let region = |kind: &[u8]| side(2, &[&all, kind].concat());
     let larger = (text_size + 1).to_le_bytes();
-    // One match in 8 bytes, which begin with these.
+    // One match in 8 bytes, which begin with `coded`.
     let one_match = |coded: [u8; 4]| side(4, &[&all[..], &[1, 8], &coded, &[0; 4]].concat());
     vec![
         ("R28-text-size-0", sizes(0, 3), "what the filters left"),
@@ -201,7 +202,7 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     ]
 }
 
-/// Those of R28 in the layout of sequences.
+/// Files for R28 with a layout of sequences.
 pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let letters: Vec<u8> =
         cases::random(600, 4).iter().map(|&letter| b"ACGT"[usize::from(letter)]).collect();
@@ -214,7 +215,7 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     };
     let side = |block: &[u8]| separate_sequences(block, false).unwrap().side;
     let odd = side(&common::odd_fasta()[..600]);
-    // One line of residues is its own text.
+    // A single line of residues is its own text.
     let sound = side(&letters);
     assert_eq!(decompressed(&with(&letters, &sound).0).0, letters);
     let header = side(&[b">\n", &letters[2..]].concat());
@@ -256,12 +257,12 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     ]
 }
 
-/// A layout with its checksum.
+/// A layout followed by its checksum.
 fn sealed(layout: &[u8]) -> Vec<u8> {
     [layout, &crc32fast::hash(layout).to_le_bytes()].concat()
 }
 
-/// Those of R29 and R30, in a block and in a frame.
+/// Files for R29 and R30, in a block and in a frame.
 pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let plain = Patient(compressed(&cases::text(900), 1 << 20));
     let payload = &plain.0[plain.payload()];

@@ -1,4 +1,4 @@
-//! A sound file whose fields are changed, with the checksums around them made right again.
+//! A sound file whose fields are changed, and whose checksums around them are made right again.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ impl Patient {
         PAYLOAD..PAYLOAD + self.u32(BLOCK + 17) as usize
     }
 
-    /// Where the seek table of a file with one block starts.
+    /// Start of the seek table in a file with one block.
     pub fn table(&self) -> usize {
         self.payload().end
     }
@@ -98,7 +98,7 @@ impl Patient {
     }
 }
 
-/// What a payload is made of.
+/// The parts of a payload.
 pub struct Parts<'a> {
     pub sample: u64,
     /// Slice_Count to Coded_Sizes, each an array of one value.
@@ -107,7 +107,7 @@ pub struct Parts<'a> {
     pub slice: &'a [u8],
 }
 
-/// The file with another index in its only block, whose checksum is right again.
+/// The file with a changed index in its only block, whose checksum is made right again.
 pub fn with_index(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patient {
     let payload = patient.0[patient.payload()].to_vec();
     let behind_samples = one_value(&payload).1;
@@ -123,7 +123,7 @@ pub fn with_index(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patie
     patient.clone().with_payload(&[&payload[..start], &index, &payload[end..]].concat())
 }
 
-/// The counts of an index uncompressed, and changed.
+/// The file with the counts of its index uncompressed and changed.
 pub fn with_counts(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patient {
     with_index(patient, |index| {
         let mut counts = index.split_off(24 + 2 * 128);
