@@ -63,7 +63,7 @@ struct Bench {
     /// Sort by prefix doubling in any case
     #[arg(long, requires = "gpus")]
     doubling: bool,
-    /// The same, and exchange by NCCL
+    /// Exchange by NCCL, also with --doubling
     #[arg(long, requires = "gpus")]
     nccl: bool,
     /// Sort by bsp, accelerated sampling

@@ -22,7 +22,7 @@ struct Bench {
     /// Search in parts too
     #[arg(long)]
     parts: bool,
-    /// Measure with so many MB of shapes that repeat themselves in place of files
+    /// Measure with this many MB of shapes that repeat themselves, in place of files
     #[arg(long, value_name = "MB", conflicts_with = "files")]
     shapes: Option<usize>,
     #[command(flatten)]

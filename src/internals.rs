@@ -129,7 +129,8 @@ pub fn frame(
 }
 
 /// Puts tables in front of a block's payload. The block must not be stored and must have no tables.
-pub fn with_tables((header, payload): BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
+pub fn with_tables(block: BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
+    let (header, payload) = block;
     let mut header = BlockHeader::from_bytes(&header)?;
     let BlockKind::Bwt(shape) = &mut header.kind else { return Err(Flaw("a stored block").into()) };
     shape.tables = true;
@@ -189,7 +190,8 @@ pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> 
 }
 
 /// Restores a block's raw bytes.
-pub fn restore((header, payload): BlockBytes) -> Result<Vec<u8>> {
+pub fn restore(block: BlockBytes) -> Result<Vec<u8>> {
+    let (header, payload) = block;
     let header = BlockHeader::from_bytes(&header)?;
     let plan = Options::new().memory(u64::MAX).plan_to_decode(header.raw_size)?;
     block::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)

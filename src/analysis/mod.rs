@@ -1,4 +1,4 @@
-//! What texts have in common, within one and between several.
+//! Repeats within one text, and matches between several.
 //!
 //! | file | job |
 //! |---|---|

@@ -160,10 +160,11 @@ impl SliceLimits {
         SliceLimits { runs: 5 << 13, bytes: 1 << 20 }
     }
 
-    /// For blocks that are searched by their sequences, in a text of so many bytes. Few symbols
-    /// make the index of a slice small, some 30 bytes; and each base of a region that is extracted
-    /// takes a slice, since a step leads anywhere in the block. Above 128 MiB the tables of so many
-    /// slices would take more than they save.
+    /// Limits for blocks that are searched by their sequences, in a text of `text_size` bytes.
+    ///
+    /// Few symbols make the index of a slice small, about 30 bytes. Each base of a region that is
+    /// extracted takes a slice, since a step leads anywhere in the block. Slices are longer above
+    /// 128 MiB of text, where the tables of short ones would take more than they save.
     pub fn of_sequences(text_size: usize) -> Self {
         let searched = Self::searched();
         let runs = (text_size >> 14).clamp(LEAST_RUNS, searched.runs);

@@ -46,8 +46,8 @@ pub(crate) fn pool(options: &Options) -> Result<ThreadPool> {
     }
 }
 
-/// A pool of so many threads. Where not all can be started, those that were are gone when it
-/// returns, and leave their places to others.
+/// Creates a pool of `count` threads. If not all can be started, those that were have ended when
+/// this returns, so that others may start.
 fn pool_of(count: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
     let mut started = Vec::new();
     let builder = ThreadPoolBuilder::new().num_threads(count);

@@ -60,8 +60,8 @@ impl<R: Row> IndexLayout<R> {
         })
     }
 
-    /// The same where it takes no more than half as much as the bytes; `None` where there are too
-    /// many symbols, or there is no memory.
+    /// A bit-sliced layout, if it takes at most half as much memory as the bytes. `None` if there
+    /// are too many symbols, or no memory.
     pub fn packed(bytes: &[u8], counts: &[u64; 256]) -> Option<Self> {
         let Alphabet { by_count, sigma, planes } = Alphabet::new(bytes.len(), counts);
         match planes? {
