@@ -176,8 +176,9 @@ impl DiskBlock<'_> {
                 let sound = positions.iter().all(|&pos| pos <= self.text_size() as u64);
                 return if sound { Ok(()) } else { Err(self.flaw(Flaw::WRONG_SAMPLES)) };
             }
-            let query = |(n, walk): (usize, &Walk)| self.query(self.with_byte(walk.row), None, n);
-            queries.extend(walks.iter().enumerate().map(query));
+            for (number, walk) in walks.iter().enumerate() {
+                queries.push(self.query(self.with_byte(walk.row), None, number));
+            }
             self.answer(&mut queries)?;
             for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
                 let walk = &mut walks[number as usize];
@@ -229,9 +230,9 @@ impl DiskBlock<'_> {
             if walks.is_empty() {
                 return Ok(());
             }
-            let query =
-                |(n, walk): (usize, &&mut TextWalk)| self.query(self.with_byte(walk.row), None, n);
-            queries.extend(walks.iter().enumerate().map(query));
+            for (number, walk) in walks.iter().enumerate() {
+                queries.push(self.query(self.with_byte(walk.row), None, number));
+            }
             self.answer(&mut queries)?;
             for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
                 let walk = &mut walks[number as usize];

@@ -110,9 +110,9 @@ fn pass(
         if walks.is_empty() {
             return Ok(());
         }
-        let query =
-            |(n, walk): (usize, &SampleWalk)| block.query(block.with_byte(walk.row), None, n);
-        queries.extend(walks.iter().enumerate().map(query));
+        for (number, walk) in walks.iter().enumerate() {
+            queries.push(block.query(block.with_byte(walk.row), None, number));
+        }
         block.answer(&mut queries)?;
         for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
             let walk = &mut walks[number as usize];

@@ -77,7 +77,7 @@ impl Resources {
         }
     }
 
-    /// Returns the options with these resources. The allocator is told the memory limit too.
+    /// Returns the options with these resources. The allocator gets the memory limit too.
     pub fn options(&self) -> Options {
         if self.memory > 0 {
             allocator::keep_within(self.memory, self.thread_count());

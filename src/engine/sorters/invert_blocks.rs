@@ -68,8 +68,8 @@ impl<'a> InvertJob<'a> {
 
 /// Inverters on the CPU and on GPUs, shared by the workers.
 pub(crate) struct BlockInverter {
-    /// GPUs that may decode and invert. They are told of a block that will come, and then leased
-    /// for it.
+    /// GPUs that may decode and invert. A block that will come is announced, and then a GPU is
+    /// leased for it.
     pub gpus: DevicePool<GpuInvert>,
     cpu: CpuInverse,
     /// Number of blocks that the CPU is restoring now.

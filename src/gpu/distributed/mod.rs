@@ -14,7 +14,7 @@
 //! | `part_keys` | first keys by the alphabetic code |
 //! | `key_splits` | cuts of sorted keys at the first rows of the next GPU |
 //! | `run_merge` | merge of sorted runs from several GPUs |
-//! | `owner_routes` | ranks asked for and told |
+//! | `owner_routes` | requests for ranks, and the answers |
 //! | `row_groups` | groups of suffixes that are equal so far |
 //! | `open_groups` | the groups that lie on several GPUs |
 //! | `joint_doubling` | prefix doubling, of texts of any size |

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Bytes per suffix on the GPU that asks or tells: its slot, a position and a rank.
 const OUTGOING: usize = 16;
-/// Bytes per suffix on the GPU that is asked or told: a position and a rank.
+/// Bytes per suffix on the GPU that answers or receives: a position and a rank.
 const INCOMING: usize = 12;
 
 /// Ranks of suffixes. Each GPU keeps those of its part of the text.
@@ -50,7 +50,7 @@ pub struct HeadRanks<'m> {
     pub open: Option<(u32, u64)>,
 }
 
-/// A list of suffixes whose ranks are asked for or told.
+/// A list of suffixes whose ranks are requested or sent.
 #[derive(Clone, Copy, Debug)]
 pub struct RoutedList<'m> {
     pub suffixes: Array<'m, u64>,

@@ -50,7 +50,7 @@ pub struct PeerExchange<'p> {
 }
 
 impl<'p> PeerExchange<'p> {
-    /// Creates GPU `number` of the board. If one of the `peers` fails, the others are told.
+    /// Creates GPU `number` of the board. If one of the `peers` fails, the others learn it.
     pub fn new(number: usize, board: &'p PeerBoard, peers: &'p Peers) -> Self {
         let transferred = Transferred::default();
         PeerExchange { number, board, peers, times: 0, transferred }

@@ -247,7 +247,7 @@ fn what_is_no_rank_is_let_go_and_the_wait_for_ranks_ends() {
     });
 }
 
-/// A rank with another token, count or number is told why it is refused, and is not counted.
+/// A rank with another token, count or number learns why it is refused, and is not counted.
 #[test]
 fn ranks_of_other_jobs_are_refused_with_the_reason() {
     let ours = token("the token of ours");
