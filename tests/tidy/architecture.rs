@@ -22,7 +22,7 @@ fn folders(folder: &str) -> BTreeSet<String> {
 
 #[test]
 fn the_folders_of_the_code_map_exist() {
-    let named = named_below("| folder | what |");
+    let named = named_below("| folder | content |");
     assert!(named.len() > 5, "the table was not read: {named:?}");
     let folders = folders("");
     let missing: Vec<_> = named.difference(&folders).collect();
