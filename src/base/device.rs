@@ -55,15 +55,15 @@ impl GpuSet {
         for number in numbers {
             let bit = 1_u128.checked_shl(number).ok_or_else(|| {
                 let most = GpuSet::MAX_NUMBER;
-                Error::Usage(format!("GPU {number} is none of 0 to {most}").into())
+                Error::Usage(format!("GPU {number} is not from 0 to {most}").into())
             })?;
             if chosen & bit != 0 {
-                return Err(Error::Usage(format!("GPU {number} comes twice").into()));
+                return Err(Error::Usage(format!("GPU {number} is given twice").into()));
             }
             chosen |= bit;
         }
         if chosen == 0 {
-            return Err(Error::Usage("a set of GPUs needs one at least".into()));
+            return Err(Error::Usage("a set of GPUs needs at least one GPU".into()));
         }
         Ok(GpuSet { chosen: Some(chosen) })
     }
@@ -113,7 +113,7 @@ fn number(text: &str) -> Result<u32> {
     let parsed = text.parse().ok().filter(|_| !text.starts_with('+'));
     parsed.ok_or_else(|| {
         let most = GpuSet::MAX_NUMBER;
-        Error::Usage(format!("{text:?} is no number of a GPU, 0 to {most}").into())
+        Error::Usage(format!("{text:?} is not the number of a GPU, 0 to {most}").into())
     })
 }
 
@@ -130,7 +130,7 @@ impl FromStr for Device {
             _ => match name.strip_prefix("cuda:") {
                 Some(list) => list.parse().map(Device::Cuda),
                 None => Err(Error::Usage(
-                    "it is none of auto, cpu, cuda, and cuda: with numbers such as 0,2-3".into(),
+                    "it is not auto, cpu, cuda, or cuda: with numbers such as 0,2-3".into(),
                 )),
             },
         }
@@ -170,17 +170,17 @@ mod tests {
     #[test]
     fn names_of_no_device_say_why() {
         for (name, why) in [
-            ("tpu", "none of auto, cpu, cuda"),
-            ("cuda:", "\"\" is no number"),
-            ("cuda:0,", "\"\" is no number"),
-            ("cuda:+1", "\"+1\" is no number"),
-            ("cuda:a-b", "\"a\" is no number"),
-            ("cuda:1-2-3", "\"2-3\" is no number"),
+            ("tpu", "not auto, cpu, cuda"),
+            ("cuda:", "\"\" is not the number"),
+            ("cuda:0,", "\"\" is not the number"),
+            ("cuda:+1", "\"+1\" is not the number"),
+            ("cuda:a-b", "\"a\" is not the number"),
+            ("cuda:1-2-3", "\"2-3\" is not the number"),
             ("cuda:3-1", "3-1 of GPUs ends before it begins"),
-            ("cuda:1,0-2", "GPU 1 comes twice"),
-            ("cuda:128", "GPU 128 is none of 0 to 127"),
-            ("cuda:0-4000000000", "GPU 128 is none of 0 to 127"),
-            ("cuda:99999999999", "is no number"),
+            ("cuda:1,0-2", "GPU 1 is given twice"),
+            ("cuda:128", "GPU 128 is not from 0 to 127"),
+            ("cuda:0-4000000000", "GPU 128 is not from 0 to 127"),
+            ("cuda:99999999999", "is not the number"),
         ] {
             let said = name.parse::<Device>().unwrap_err().to_string();
             assert!(said.contains(why), "{name}: {said}");

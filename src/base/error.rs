@@ -129,7 +129,8 @@ impl fmt::Display for Error {
                         let most = allowed.0;
                         return write!(
                             f,
-                            "{what}, of which bwz restores those of up to {most} bytes"
+                            "{what} cannot be restored; bwz restores blocks with samples up to \
+                             {most} bytes apart"
                         );
                     }
                     Bound::AddressSpace => ("address space", "ulimit -v"),
@@ -213,7 +214,7 @@ impl Flaw {
 
     /// Not damage: the data is of a later version. Its error is [`Error::Version`].
     pub const LATER_TABLE: Flaw =
-        Flaw("a table of this file is of a type that this bwz does not know: a later bwz reads it");
+        Flaw("a table of this file has a type that this bwz does not know: a later bwz reads it");
 
     /// The error of this flaw, in block `block` or outside of blocks, at `offset` bytes into the
     /// compressed file.

@@ -113,7 +113,6 @@ impl MergeLimits {
 /// The error if there is not enough memory to sort a block by any method.
 pub fn no_memory() -> Error {
     Error::out_of_memory(
-        "to sort a block, which takes 6 times its size, or up to 10 \
-         times where it is above 2 GiB",
+        "to sort a block, which takes 6 times its size, or up to 10 times if it is above 2 GiB",
     )
 }

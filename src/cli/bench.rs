@@ -79,7 +79,7 @@ impl Bench {
             let mut restored = Vec::with_capacity(text.len());
             bwz::decompress(&file[..], &mut restored, &self.options).map(|_| restored)
         })?;
-        assert!(restored == text, "decompression does not give back what went in");
+        assert!(restored == text, "decompression does not restore the input");
         say(format_args!("{:<12} {speed:>10.1}", "decompress"))
     }
 

@@ -101,8 +101,8 @@ pub use slices::{CodedBwt, SliceDecoder, decode_slices, encode_slices};
 pub(crate) use slices::{decode_slices_with, encode_slices_with};
 
 const ENDS_EARLY: Flaw = Flaw("coded bytes end too early");
-const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end where its runs do");
-const MODELS_LEFT_OVER: Flaw = Flaw("coded bytes are left over behind the models of slices");
+const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end with its runs");
+const MODELS_LEFT_OVER: Flaw = Flaw("coded bytes are left over after the models of slices");
 
 /// The trade-off of coding between speed and size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

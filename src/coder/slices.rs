@@ -157,7 +157,7 @@ impl SliceDecoder {
 /// Decodes a stored slice.
 fn copy_stored(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     if coded.len() != out.len() {
-        return Err(Flaw("a slice's coded bytes are more than the slice has"));
+        return Err(Flaw("a slice has more coded bytes than bytes"));
     }
     out.copy_from_slice(coded);
     Ok(())

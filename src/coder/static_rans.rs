@@ -21,7 +21,7 @@ use crate::base::error::Flaw;
 use crate::base::simd_dispatch::widest;
 
 /// After the last run no byte is put back.
-const LAST_RANK: Flaw = Flaw("a slice goes on behind its last run");
+const LAST_RANK: Flaw = Flaw("a slice continues after its last run");
 
 /// Bits that code the exp-Golomb width of a very long run, less the minimum.
 pub const WIDTH_BITS: u32 = 5;
@@ -95,7 +95,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
             return if mtf_rank == 0 { Ok(true) } else { Err(LAST_RANK) };
         }
         if mtf_rank + 1 >= self.list_len {
-            return Err(Flaw("a slice puts a byte behind the end of its list"));
+            return Err(Flaw("a slice puts a byte past the end of its list"));
         }
         self.turn(len, mtf_rank as u8);
         Ok(false)

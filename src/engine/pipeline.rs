@@ -234,9 +234,9 @@ where
 /// Returns the error of a thread that cannot be started.
 pub(crate) fn no_thread(e: io::Error) -> io::Error {
     let said = format!(
-        "cannot start a thread: the system gives this process no more of them (ulimit -u, or the \
-         pids.max of its cgroup), or no memory for one (ulimit -v); raise that limit, or use \
-         fewer threads (-T1): {e}"
+        "cannot start a thread: the system allows this process no more threads (ulimit -u, or the \
+         pids.max of its cgroup), or no memory for one (ulimit -v); raise that limit, or use fewer \
+         threads (-T1): {e}"
     );
     io::Error::new(e.kind(), said)
 }

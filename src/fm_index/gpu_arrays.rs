@@ -58,7 +58,7 @@ impl FmIndex<u32> {
         gpu.count(&self.arrays(patterns.len())?, patterns, &mut counts)?;
         match counts.par_iter().all(|&count| count <= self.len as u64 + 1) {
             true => Ok(counts),
-            false => Err(Flaw("an interval is none of the index").into()),
+            false => Err(Flaw("an interval is not one of the index").into()),
         }
     }
 

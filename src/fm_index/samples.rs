@@ -24,7 +24,7 @@ const PART: usize = if cfg!(test) { 1 << 10 } else { 1 << 18 };
 const PER_STRETCH: usize = 64;
 
 /// Two samples are never the same row in an intact block.
-const ONE_ROW: Flaw = Flaw("two samples of the block are one row, or one is none");
+const ONE_ROW: Flaw = Flaw("two samples of the block are the same row, or one is not a row");
 
 /// The rows of the suffixes at regular positions.
 #[derive(Debug)]

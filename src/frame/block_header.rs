@@ -150,7 +150,7 @@ impl BlockHeader {
     }
 
     pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
-        ensure(bytes[..8] == SYNC_MARKER, "no block stands where one must")?;
+        ensure(bytes[..8] == SYNC_MARKER, "there is no block where one must be")?;
         ensure_checksum(bytes, 38, "the block header is damaged: its checksum is wrong")?;
         let header = BlockHeader {
             kind: BlockKind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
@@ -207,7 +207,7 @@ impl BlockKind {
         )?;
         ensure(
             filters & filter::SEQUENCES == 0 || filters & filter::FIELDS == 0,
-            "the block is both one of sequences and one of fields",
+            "the block has both filters, sequences and fields",
         )?;
         Ok(BlockKind::Bwt(Shape {
             filters,

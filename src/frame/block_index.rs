@@ -12,7 +12,7 @@ use crate::bwt;
 /// Bytes of text kept from each end of a block, for matches that cross into the next block.
 pub(crate) const EDGE: usize = 128;
 
-const MISFIT: Flaw = Flaw("the index's counts are not of the size they must have");
+const MISFIT: Flaw = Flaw("the index's counts have the wrong size");
 
 /// The part of an index that has a fixed size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +177,7 @@ impl BlockIndex {
         let sound = cfg!(fuzzing) || header.index_checksum == checksum;
         ensure(sound, "the block's index is damaged: its checksum is wrong")?;
         let rows = 1..=text.all;
-        ensure(rows.contains(&header.primary_index), "the index's primary index is no row")?;
+        ensure(rows.contains(&header.primary_index), "the index's primary index is not a row")?;
         let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * slices);
         let (head, rest) = rest.split_at(edge(text.searched));
         let (tail, coded) = rest.split_at(edge(text.searched));

@@ -66,7 +66,7 @@ impl<'a> FilterFields<'a> {
         let side = payload.split_off(..side_size as usize).ok_or(SIDE)?;
         let fits = (1..=raw_size).contains(&text_size)
             && sample_rate_log <= largest_sample_rate_log(text_size);
-        ensure(fits, "the size of what the filters left does not fit the block")?;
+        ensure(fits, "the size of the filtered text does not fit the block")?;
         Ok(FilterFields { text_size, side })
     }
 }
@@ -144,7 +144,7 @@ impl<'a> BwtPayload<'a> {
         let samples = packed_array::read(&mut payload, shape.samples(text_size))?;
         let (coded_samples, behind) = from_samples.split_at(from_samples.len() - payload.len());
         let rows = 1..=text_size;
-        ensure(samples.iter().all(|row| rows.contains(row)), "a sample is no row of the block")?;
+        ensure(samples.iter().all(|row| rows.contains(row)), "a sample is not a row of the block")?;
         let mut sizes = SliceSizes::read(&mut payload, shape.coding, text_size)?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
         let mut take_index = || {

@@ -349,7 +349,7 @@ fn read_seek_table(
 
 /// Checks that the blocks fill `area` without gaps and that none is empty or too large.
 fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Result<(), Flaw> {
-    let flaw = Err(Flaw("the seek table's entries do not make sense"));
+    let flaw = Err(Flaw("the seek table's entries are not valid"));
     let mut raw = 0;
     let mut coded = area.start;
     for block in blocks {

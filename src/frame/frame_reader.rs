@@ -116,7 +116,7 @@ impl<R: Read> FrameReader<R> {
                 SEEK_MARKER => self.close_frame(start)?,
                 _ => {
                     return Err(
-                        Flaw("neither a block nor the seek table stands here").at(None, start)
+                        Flaw("there is neither a block nor the seek table here").at(None, start)
                     );
                 }
             }
@@ -165,7 +165,7 @@ impl<R: Read> FrameReader<R> {
             let flaw = match (self.frames, bytes.len()) {
                 (0, 0) => "not a bwz file: it is empty",
                 (0, _) => NOT_BWZ,
-                _ => "trailing garbage: what follows the last frame is not a bwz frame",
+                _ => "trailing garbage: the bytes after the last frame are not a bwz frame",
             };
             return Err(Flaw(flaw).at(None, start));
         }
@@ -253,7 +253,8 @@ impl<R: Read> FrameReader<R> {
 const PADDING_BUFFER: usize = 64 << 10;
 
 const NOT_PADDING: Flaw = Flaw(
-    "trailing garbage: zero bytes follow the last frame, which are padding up to the end of the file only, but here stands another byte",
+    "trailing garbage: zero bytes after the last frame are padding only if they reach the end of \
+     the file, but here is another byte",
 );
 
 pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");

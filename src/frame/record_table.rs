@@ -25,7 +25,7 @@ const MOST_PLAIN: usize = 1 + 6 + MOST_NAMES + MOST_LISTED * (1 + 6 * 6);
 /// Longest content of a table.
 pub(crate) const LONGEST: u64 = 1 + MOST_PLAIN as u64;
 
-const MISFIT: Flaw = Flaw("the frame's table of records does not make sense");
+const MISFIT: Flaw = Flaw("the frame's table of records is not valid");
 
 /// True if `records` records with names of `name_bytes` bytes in all may be listed.
 pub(crate) fn may_be_listed(records: usize, name_bytes: usize) -> bool {

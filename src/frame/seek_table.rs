@@ -8,7 +8,7 @@ use crate::base::error::Flaw;
 
 pub(crate) const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
 
-const MISFIT: Flaw = Flaw("the seek table's entries are not of the size they must have");
+const MISFIT: Flaw = Flaw("the seek table's entries have the wrong size");
 
 /// The offsets at which one block starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +62,7 @@ impl SeekTable {
     }
 
     pub fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
-        ensure(bytes[..8] == SEEK_MARKER, "no seek table stands where one must")?;
+        ensure(bytes[..8] == SEEK_MARKER, "there is no seek table where one must be")?;
         ensure_checksum(bytes, 24, "the seek table is damaged: its header's checksum is wrong")?;
         ensure(bytes[8] <= 1, "the seek table is of an unknown form")?;
         ensure(bytes[9] <= 1, "a reserved bit of the seek table is set")?;

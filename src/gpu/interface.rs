@@ -77,7 +77,7 @@ impl FromStr for Algorithm {
         let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
         found
             .map(|(_, algorithm)| algorithm)
-            .ok_or_else(|| Error::Usage("it is none of default, ls, skew and skew-pd".into()))
+            .ok_or_else(|| Error::Usage("it is not default, ls, skew or skew-pd".into()))
     }
 }
 

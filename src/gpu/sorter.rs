@@ -67,7 +67,7 @@ impl<'m> SorterArrays<'m> {
         samples.reserve(gpu, self.samples.len() as usize)?;
         let primary = gpu.primary()?;
         if !(1..=self.sa.len()).contains(&primary) {
-            return Err(Error::Device("a GPU gave a primary index that is no row".into()));
+            return Err(Error::Device("a GPU gave a primary index that is not a row".into()));
         }
         samples.download(gpu, self.samples, 0..self.samples.len())?;
         Ok(primary)

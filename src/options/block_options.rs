@@ -10,7 +10,7 @@ impl Options {
     /// [`Error::Usage`] if `level` is not in `1..=9`.
     pub fn level(self, level: u8) -> Result<Self> {
         if !(1..=9).contains(&level) {
-            return Err(Error::Usage(format!("level {level} is not one of 1 to 9").into()));
+            return Err(Error::Usage(format!("level {level} is not from 1 to 9").into()));
         }
         self.with_block_size(level_block_size(level))
     }
@@ -26,7 +26,7 @@ impl Options {
     pub fn with_block_size(mut self, bytes: u64) -> Result<Self> {
         if bytes == 0 || bytes > MAX_BLOCK_SIZE {
             return Err(Error::Usage(
-                format!("block size {bytes} is not one of 1 to {MAX_BLOCK_SIZE} bytes").into(),
+                format!("block size {bytes} is not from 1 to {MAX_BLOCK_SIZE} bytes").into(),
             ));
         }
         self.block_size = bytes;

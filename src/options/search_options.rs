@@ -70,7 +70,7 @@ impl Options {
     /// [`Error::Usage`] if `max` is more than one.
     pub fn max_mismatches(mut self, max: u8) -> Result<Self> {
         if max > 1 {
-            return Err(Error::Usage("more than one mismatch is not searched for".into()));
+            return Err(Error::Usage("a search takes at most one mismatch".into()));
         }
         self.max_mismatches = max;
         Ok(self)

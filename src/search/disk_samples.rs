@@ -71,7 +71,7 @@ impl DiskSamples {
 impl<R: Row> Samples<R> {
     fn new(rows: Vec<R>, rate: u32, len: usize) -> Result<Self, Flaw> {
         if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
-            return Err(Flaw("a sample of the block is none of its rows"));
+            return Err(Flaw("a sample of the block is not one of its rows"));
         }
         Ok(Samples { rows: SampledRows::new(rows, rate, len), positions: OnceLock::new() })
     }

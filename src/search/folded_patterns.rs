@@ -115,7 +115,7 @@ fn refusal(pattern: &[u8], at: usize) -> Error {
     let (start, byte) = shown(pattern, at);
     let why = match pattern[at] {
         128.. => "bytes above 127 are not searched in sequences",
-        _ => "blanks and line ends are no part of sequences, in which matches go across them",
+        _ => "blanks and line ends are not part of sequences, and matches cross them",
     };
     let text = format!(
         "this file is searched by sequence: {why}; the pattern `{start}` has `{byte}` at byte {at}; \
@@ -128,7 +128,7 @@ fn no_iupac(pattern: &[u8], at: usize) -> Error {
     let (start, byte) = shown(pattern, at);
     let text = format!(
         "with --iupac a pattern has letters of nucleotides alone, ACGTU and RYSWKMBDHVN; `{byte}` \
-         at byte {at} of the pattern `{start}` is none"
+         at byte {at} of the pattern `{start}` is not one"
     );
     Error::Usage(text.into())
 }

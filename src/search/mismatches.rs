@@ -169,9 +169,9 @@ fn check_cost(candidates: &[Candidate]) -> Result<()> {
     }
     let places = candidates.len();
     let text = format!(
-        "a half of a pattern stands at {places} places, where {compared} bytes would be compared \
-         with the rest for --max-mismatches, more than the {MOST_COMPARED} that are; search for a \
-         part of the pattern, or for fewer patterns at a time"
+        "a half of a pattern occurs at {places} places; --max-mismatches would compare {compared} \
+         bytes there, more than the limit of {MOST_COMPARED}; search for a part of the pattern, or \
+         for fewer patterns at a time"
     );
     Err(Error::Usage(text.into()))
 }
@@ -185,7 +185,7 @@ fn middle(pattern: &[u8]) -> usize {
 pub(crate) fn halves<'p>(patterns: &[&'p [u8]]) -> Result<Vec<&'p [u8]>> {
     if patterns.iter().any(|pattern| pattern.len() < 2) {
         return Err(Error::Usage(
-            "a pattern of one byte matches everything with a mismatch; take longer ones".into(),
+            "a pattern of one byte matches everything with a mismatch; use longer ones".into(),
         ));
     }
     Ok(patterns.iter().flat_map(|p| [&p[..middle(p)], &p[middle(p)..]]).collect())

@@ -216,8 +216,8 @@ impl FileSearch<'_> {
                 self.layouts.restored = self.sequences_of_blocks()?;
                 self.layouts.names_from_blocks = true;
                 self.options.run.listener.warn(format!(
-                    "{e}: what the table says of records is restored from the blocks, which takes \
-                     longer (bwz -t tells whether the blocks are sound)"
+                    "{e}: the data of this table is restored from the blocks, which takes longer \
+                     (bwz -t tells whether the blocks are sound)"
                 ));
                 work(self)
             }

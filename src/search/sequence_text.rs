@@ -45,7 +45,7 @@ impl Front {
         let side = side..side.saturating_add(side_size);
         let fits = text_size <= raw_size && size <= text_size;
         if !fits || side.end > place.end {
-            return Err(Flaw("the size of what the filters left does not fit the block"));
+            return Err(Flaw("the size of the filtered text does not fit the block"));
         }
         let fields = bytes[..bytes.len() - behind.len()].to_vec();
         Ok((Front { text_size, side, fields }, size))

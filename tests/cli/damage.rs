@@ -152,5 +152,5 @@ fn what_a_checksum_contradicts_is_said() {
     file[footer + 24..footer + 28].copy_from_slice(&checksum);
     dir.write("x.bwz", &file);
     let said = stderr(dir.bwz("recover x.bwz -o saved").assert().code(2));
-    has_all(&said, &["bytes 0..1000 are not what", "saved 1 block"]);
+    has_all(&said, &["bytes 0..1000 do not match", "saved 1 block"]);
 }

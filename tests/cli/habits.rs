@@ -11,7 +11,7 @@ fn a_suffix_can_be_chosen() {
     let dir = Dir::with(b"text");
     dir.bwz("-S .b --rm x").assert().success();
     assert_eq!(dir.names(), ["x.b"]);
-    has_all(&stderr(dir.bwz("--suffix=.b x.b").assert().code(1)), &["compressed already", "-f"]);
+    has_all(&stderr(dir.bwz("--suffix=.b x.b").assert().code(1)), &["already compressed", "-f"]);
     has_all(&stderr(dir.bwz("-d x.b").assert().code(1)), &["x.b", "-S"]);
     dir.bwz("-t x.b").assert().success();
     dir.bwz("-dS.b --rm x.b").assert().success();

@@ -90,7 +90,7 @@ fn what_begins_like_sequences_and_is_none_is_said() {
         dir.bwz("-f --index=bytes x").assert().success().stderr("");
         dir.bwz("-f x").assert().success().stderr("");
         let said = stderr(dir.bwz("--index=sequences -o y x").assert().code(1));
-        has_all(&said, &["an index of sequences is asked for"]);
+        has_all(&said, &["an index of sequences was requested"]);
         has_all(&said, parts);
         assert!(!dir.has("y"), "{n}");
     }

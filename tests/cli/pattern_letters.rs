@@ -110,7 +110,7 @@ fn an_error_with_patterns_names_their_file_once() {
         assert!(said.contains("bwz: absent: "), "{said}");
     }
     let said = stderr(dir.bwz("count --hex -f hex x.bwz").assert().code(2));
-    has_all(&said, &["bwz: hex: line 2", "x.bwz: was searched for the patterns before"]);
+    has_all(&said, &["bwz: hex: line 2", "x.bwz: was searched only for the patterns before"]);
 }
 
 #[test]

@@ -84,14 +84,14 @@ fn regions_that_samtools_reads_are_read_as_it_does() {
     for (region, wanted) in [
         ("a:3-2", "`a:3-2` ends before it starts"),
         ("{a}:3-2", "ends before it starts"),
-        ("a:x", "is no region"),
-        ("a:1-x", "is no region"),
-        ("a:1-2-3", "is no region"),
-        ("a:--3", "is no region"),
-        ("a:-2-3", "is no region"),
-        ("a:2..3", "is no region"),
-        ("a:1 -2", "is no region"),
-        ("a:0x2", "is no region"),
+        ("a:x", "is not a region"),
+        ("a:1-x", "is not a region"),
+        ("a:1-2-3", "is not a region"),
+        ("a:--3", "is not a region"),
+        ("a:-2-3", "is not a region"),
+        ("a:2..3", "is not a region"),
+        ("a:1 -2", "is not a region"),
+        ("a:0x2", "is not a region"),
         ("NOPE", "has no record `NOPE`"),
         ("NOPE:1-2", "has no record `NOPE`"),
         ("{NOPE}:1-2", "has no record `NOPE`"),
@@ -108,10 +108,10 @@ fn regions_that_samtools_reads_are_read_as_it_does() {
         }
     }
     // Regions that samtools reads differently: it cuts a fraction, and reads 0 to 3 as nothing.
-    has_all(&extract(&dir, &["--region", "a:1.5-3"]).1, &["is no region"]);
+    has_all(&extract(&dir, &["--region", "a:1.5-3"]).1, &["is not a region"]);
     let (shown, said, _) = extract(&dir, &["--region", "a:0-3"]);
     assert_eq!(shown, ">a:0-3\nACG\n");
-    has_all(&said, &["positions are from 1"]);
+    has_all(&said, &["positions count from 1"]);
     let (shown, said, code) = extract(&dir, &["--region", "e"]);
     assert_eq!((shown.as_str(), code), (">e\n", 0));
     has_all(&said, &["e is empty: its record has 0 bases"]);
@@ -131,8 +131,8 @@ fn nothing_is_lost_that_came_before_an_unknown_name() {
         ("a\t0\t2\na:3-2\na:3-4", "r line 2: `a:3-2` ends before it starts"),
         ("a\t0\t2\na\t3\t2\na\t2\t4", "r line 2: it ends before it starts"),
         ("a\t0\t2\na\t3\na\t2\t4", "r line 2: it is not NAME, START and END"),
-        ("a:1-2\nc:1-3\na:3-4", "r line 2: `c:1-3` is a record, and part of `c`"),
-        ("track a\na\t0\t2\na:y\n{a}:3-4", "r line 3: `a:y` is no region"),
+        ("a:1-2\nc:1-3\na:3-4", "r line 2: `c:1-3` is a record, and also a part of `c`"),
+        ("track a\na\t0\t2\na:y\n{a}:3-4", "r line 3: `a:y` is not a region"),
     ] {
         dir.write("r", text.as_bytes());
         let (shown, all, code) = extract(&dir, &["--regions", "r"]);

@@ -301,7 +301,7 @@ fn whole_records_go_or_stay() {
     assert_eq!(dir.read("out/b.fq"), [read("r5", 5), read("r6", 6)].concat().as_bytes());
     dir.write("text", &dir.read("a.fa")[1..]);
     let run = dir.bwz("repeats -q --records -f -o out a.fa text").assert().code(2);
-    has_all(&stderr(run), &["text", "does not begin as FASTA or FASTQ does"]);
+    has_all(&stderr(run), &["text", "does not begin like FASTA or FASTQ"]);
     dir.bwz("repeats --records a.fa b.fa").assert().code(2);
     dir.bwz("repeats --records --lines -o out a.fa b.fa").assert().code(2);
 }

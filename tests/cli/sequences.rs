@@ -41,7 +41,7 @@ fn matches_go_over_lines_and_case_and_have_places() {
 fn what_cannot_be_found_is_said() {
     let dir = genome();
     let said = stderr(dir.bwz("count -e chrI1 -e >x g.bwz").assert().code(1));
-    has_all(&said, &["`chrI1`", "no residues", "not in headers", "--index=bytes"]);
+    has_all(&said, &["`chrI1`", "not residues", "search headers", "--index=bytes"]);
     assert_eq!(said.lines().count(), 1, "{said}");
     dir.bwz("count -q chrI1 g.bwz").assert().code(1).stderr("");
     dir.write("blank", b"AC GT\n");
@@ -176,7 +176,10 @@ fn irregular_records_are_listed() {
     dir.write("odd", b">x\nACGT\nAC\nACGT\n>y\nACGT\nAC\n>z\nA\nACG\n>e\n");
     dir.bwz("--index odd").assert().success();
     let listed = dir.bwz("-l --records odd.bwz").assert().success();
-    has_all(&stderr(listed), &["odd.bwz: ", "2 of 4 records", "first of `x`", "different lengths"]);
+    has_all(
+        &stderr(listed),
+        &["odd.bwz: ", "2 of 4 records", "first of them `x`", "different lengths"],
+    );
     let listed = dir.bwz("-l --records -q odd.bwz").assert().success().stderr("");
     let rows = "x\t10\t3\t-\t-\ny\t6\t19\t4\t5\nz\t4\t30\t-\t-\ne\t0\t39\t0\t0\n";
     assert_eq!(stdout(listed), rows);

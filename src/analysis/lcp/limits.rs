@@ -13,8 +13,8 @@ pub(super) fn check_length(size: usize) -> Result<()> {
         return Ok(());
     }
     let what = format!(
-        "a text of {size} bytes is above the {MAX_TEXT} whose suffixes are sorted together; cut \
-         it into texts of no more, or search it by `repeats`, which takes longer ones"
+        "a text of {size} bytes is above the {MAX_TEXT} whose suffixes can be sorted together; cut \
+         it into shorter texts, or search it with `repeats`, which takes longer ones"
     );
     Err(Error::Usage(what.into()))
 }

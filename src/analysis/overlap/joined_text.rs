@@ -86,7 +86,7 @@ impl<'s> JoinedText<'s> {
             let fewer = if strands == Strands::Both { ", or one strand" } else { "" };
             let what = format!(
                 "these are {size} bases and ends of records with all strands, above the {MAX_TEXT} \
-                 that are sorted together; search parts of them{fewer}"
+                 that can be sorted together; search parts of them{fewer}"
             );
             return Err(Error::Usage(what.into()));
         }

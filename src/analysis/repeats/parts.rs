@@ -110,7 +110,7 @@ where
             let needed = needed(search, all).saturating_add(fixed_with_all);
             options.run.listener.warn(format!(
                 "{all} bytes are searched in {parts} parts, each against all others, which takes \
-                 many times as long; --memory {}M (-M) takes them together",
+                 many times as long; with --memory {}M (-M) they are searched together",
                 needed.div_ceil(1 << 20)
             ));
         }

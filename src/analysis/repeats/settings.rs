@@ -62,7 +62,7 @@ impl Search {
     /// [`Error::Usage`] if the length is not in the range 1 to 2^30.
     pub fn new(min_length: u64) -> Result<Self> {
         if !(1..=MOST_LENGTH).contains(&min_length) {
-            let what = format!("a length of {min_length} is not one of 1 to {MOST_LENGTH}");
+            let what = format!("a length of {min_length} is not from 1 to {MOST_LENGTH}");
             return Err(Error::Usage(what.into()));
         }
         Ok(Search {

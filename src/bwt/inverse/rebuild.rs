@@ -68,6 +68,6 @@ pub fn rebuild<R: Row>(
 
 pub fn no_memory() -> Error {
     Error::out_of_memory(
-        "to restore a block, which takes 5 times its size, or 6 times where it is above 4 GiB",
+        "to restore a block, which takes 5 times its size, or 6 times if it is above 4 GiB",
     )
 }

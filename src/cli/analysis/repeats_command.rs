@@ -120,7 +120,8 @@ impl Collection {
                     file.ranges = lists.pop().unwrap_or_default();
                 }
                 Characters::NotUtf8(at) if args.utf8 => {
-                    let what = format!("is not valid UTF-8 at byte {at}, so bytes are found in it");
+                    let what =
+                        format!("is not valid UTF-8 at byte {at}, so it is searched by bytes");
                     args.talk.warn(&self.names[n], what);
                 }
                 Characters::NotUtf8(_) => {}
@@ -134,7 +135,7 @@ impl Collection {
         for (n, name) in self.names.iter().enumerate() {
             let has_any = self.text(n).and_then(has_records);
             if !of(name, has_any)? {
-                let what = "does not begin as FASTA or FASTQ does, so --records cannot cut it";
+                let what = "does not begin like FASTA or FASTQ, so --records cannot cut it";
                 return Err(of::<()>(name, Err(Error::Usage(what.into()))).unwrap_err());
             }
         }
@@ -217,7 +218,7 @@ impl Collection {
         } else if whole != found.later_copies {
             args.talk.warn(
                 &self.names[n],
-                "parts of records are cut out, and what is left of these is not their sequence; \
+                "parts of records are cut out, and the rest of such a record is not its sequence; \
                  --records cuts out whole records only",
             );
         }

@@ -61,26 +61,31 @@ impl Cli {
 }
 
 const AFTER_HELP: &str = "\
-Names: called as bunwz it decompresses, called as bwzcat it decompresses to standard output.
+Names: called as bunwz it decompresses; called as bwzcat it decompresses to standard output.
 
-Options: of one that is given several times, or with its opposite, the last counts; -o, --trace and files to read or write are \
-refused where one would be left out. Levels, --block, --fast and --best say how files are compressed, and go unheeded with -d, -t \
-and -l, as do -c and -f with -t and -l.
+Options: if an option is given several times, or with its opposite, the last one counts. An option \
+that names files (-o, --trace and files to read) is refused if one of its values would be ignored. \
+Levels, --block, --fast and --best are options of compression: -d, -t and -l ignore them. -t and \
+-l also ignore -c and -f.
 
-Environment: BWZ_OPT holds options that are put before the real ones, so that the real ones win: -1 to -9, --block, --split-at, \
---fast, --best, --index, --sample-rate, --verify, -T, -M, --device, --limit-output, --no-sparse, -k, -n, -v, -q and --no-progress, \
-each where it applies. Any other word in it is refused; commands (cat, count, \
-...) do not use it. It is split at blanks; '...' keeps everything as it is, \"...\" everything but \\\" and \\\\, and \\ outside of \
-quotes keeps the next character. Nothing else is special. NO_COLOR turns colours off.
+Environment: BWZ_OPT holds options that are put before the real ones, so that the real ones win: \
+-1 to -9, --block, --split-at, --fast, --best, --index, --sample-rate, --verify, -T, -M, --device, \
+--limit-output, --no-sparse, -k, -n, -v, -q and --no-progress. Each is used if it applies. Any \
+other word in BWZ_OPT is refused. Commands (cat, count, ...) do not use it. It is split at blanks; \
+'...' keeps everything as it is, \"...\" keeps everything but \\\" and \\\\, and outside of quotes \
+\\ keeps the next character. Nothing else is special. NO_COLOR turns colours off.
 
-SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB are other words for K).
+SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB also mean K).
 
-Exit codes: 0 fine; 1 something around it failed (files, memory, device, arguments, a file of another version of the format), or an input changed while it was read; 2 damaged input; 3 a bug in bwz. \
-Of several files, the worst counts. count, locate and repeats end as grep does: 0 found, 1 not found, 2 any trouble, 3 a bug.
+Exit codes: 0 success; 1 a failure outside of the data (files, memory, device, arguments, a file \
+of another version of the format), or an input that changed while it was read; 2 damaged input; 3 \
+a bug in bwz. With several files, the worst code counts. The codes of count, locate and repeats \
+are those of grep: 0 found, 1 not found, 2 any trouble, 3 a bug.
 
 The empty pattern occurs at every position and at the end.
 
-With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -I bwz -xf x.tar.bwz.";
+With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -I bwz -xf \
+x.tar.bwz.";
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
@@ -325,7 +330,7 @@ fn one_byte() -> impl TypedValueParser<Value = u8> {
 fn suffix() -> impl TypedValueParser<Value = OsString> {
     OsStringValueParser::new().try_map(|suffix| match suffix.as_encoded_bytes() {
         [] => Err("it is empty"),
-        bytes if bytes.contains(&b'/') => Err("it has a / in it"),
+        bytes if bytes.contains(&b'/') => Err("it contains a /"),
         _ => Ok(suffix),
     })
 }

@@ -84,7 +84,7 @@ pub fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
         let rendered = e.render().to_string();
         let complaint = rendered.lines().next().unwrap_or_default();
         let complaint = complaint.strip_prefix("error: ").unwrap_or("it asks for help");
-        Error::Usage(format!("BWZ_OPT cannot be taken: {complaint}").into())
+        Error::Usage(format!("BWZ_OPT cannot be used: {complaint}").into())
     })?;
     for argument in cli.get_arguments() {
         let id = argument.get_id().as_str();
@@ -102,8 +102,9 @@ pub fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
 
 fn refused(what: &str) -> Error {
     let said = format!(
-        "BWZ_OPT holds {what}, which belongs on the command line: BWZ_OPT says how files are compressed and how much is \
-         said (-1 to -9, --index, -T, -M, -v and the like), not what is done with which files"
+        "BWZ_OPT holds {what}, which belongs on the command line: BWZ_OPT is for options of \
+         compression and of messages (-1 to -9, --index, -T, -M, -v and the like), not for actions \
+         or files"
     );
     Error::Usage(said.into())
 }
@@ -123,7 +124,7 @@ fn meaning(called: &OsStr) -> &'static [&'static str] {
 /// everything except `\"` and `\\`. Outside of quotes, `\` keeps the next character. Quoted and
 /// bare parts that touch are one word.
 fn split(text: &OsStr) -> Result<Vec<OsString>> {
-    let unfinished = || Error::Usage("BWZ_OPT ends inside quotes or behind a backslash".into());
+    let unfinished = || Error::Usage("BWZ_OPT ends inside quotes or after a backslash".into());
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
     let mut bytes = text.as_bytes().iter().copied();

@@ -45,26 +45,33 @@ fn length() -> impl clap::builder::TypedValueParser<Value = u32> {
 }
 
 pub const OVERLAP_HELP: &str = "\
-Only A, C, G and T match, U as T, in either case; N, the other codes of IUPAC and any other letter match nothing. So this is for \
-nucleotides, not for proteins. B is searched on both strands.
+Only A, C, G and T match, with U as T, in either case. N, the other codes of IUPAC and any other \
+letter match nothing. So this command is for nucleotides, not for proteins. B is searched on both \
+strands.
 
-Without --mem, --mum and --min: the longest regions that a record of A and one of B have in common, all of that length. Lines: \
-name in A, start, end, name in B, start, end, strand, length; from 0, without the end, parted by tabs. On strand - it is the \
-reverse complement of that stretch of B. One that is its own reverse complement is found on both.
+Without --mem, --mum and --min: the longest regions that a record of A and a record of B have in \
+common; all have that length. Lines: name in A, start, end, name in B, start, end, strand, length; \
+from 0, end not included, separated by tabs. On strand -, the region is the reverse complement of \
+that stretch of B. A region that is its own reverse complement is found on both strands.
 
-With --mem or --mum: for each record of B a line `> NAME` and its matches, then `> NAME Reverse` and those of its reverse \
-complement. Lines: name in A, start in A, start in B, length; from 1. The start in a reverse complement counts from the end of the \
-record, as mummer does without -c. Matches are in the order of B, then of A.
+With --mem or --mum: for each record of B a line `> NAME` and its matches, then `> NAME Reverse` \
+and the matches of its reverse complement. Lines: name in A, start in A, start in B, length; from \
+1. The start in a reverse complement counts from the end of the record, as mummer does without -c. \
+Matches are in the order of B, then of A.
 
-With --min: the longest overlap of each ordered pair of reads, and of each pair of which one is reversed. PAF columns: the read \
-whose end it is, its length, start and end of the overlap in it; strand; the other read, its length, start and end; bases, bases, \
-255. Starts are from 0. On strand -, the overlap is at the end of both reads or at the start of both. An overlap may be all of a \
-read: so it is with one that is a prefix or suffix of another, and equal reads overlap twice. A read inside of another has no \
-overlap with it, and none has any with itself. PAF and GFA tell reads apart by their names: two reads of one name are an error, or \
-get names of their own (--rename-duplicates).
+With --min: the longest overlap of each ordered pair of reads, and of each pair with one read \
+reversed. PAF columns: the read whose end overlaps, its length, start and end of the overlap in \
+it; strand; the other read, its length, start and end; bases, bases, 255. Starts are from 0. On \
+strand -, the overlap is at the end of both reads or at the start of both. An overlap may be a \
+whole read, if that read is a prefix or suffix of another; equal reads overlap twice. A read \
+inside of another has no overlap with it, and no read overlaps itself. PAF and GFA distinguish \
+reads by their names: two reads with the same name are an error, or get different names \
+(--rename-duplicates).
 
-Memory: 13 bytes for each base of A and each of B and its reverse complement (with --min, of the reads and theirs), 64 for each \
-line (with --min, 40 more for each read). Up to 2^31 - 1 bases are searched together. A GPU sorts them (--device) where that \
-pays and --memory allows 17 bytes for each base.
+Memory: 13 bytes for each base of A, of B and of the reverse complement of B (with --min, of the \
+reads and their reverse complements), and 64 for each line (with --min, 40 more for each read). Up \
+to 2^31 - 1 bases are searched together. A GPU sorts them (--device) if that is faster and \
+--memory allows 17 bytes for each base.
 
-Exit codes: 0 fine, whether or not there is anything in common; 1 trouble; 2 damaged input; 3 a bug.";
+Exit codes: 0 success, whether or not there is anything in common; 1 trouble; 2 damaged input; 3 a \
+bug.";

@@ -73,24 +73,29 @@ impl RepeatsArgs {
 }
 
 pub const REPEATS_HELP: &str = "\
-A stretch of N bytes is a copy where an equal one begins earlier: in a FILE before, or before it in the same FILE, where it may \
-overlap. No stretch goes from one FILE into the next. What is found is each byte of each copy. With --tokens, bytes behind the \
-last whole token belong to no stretch.
+A stretch of N bytes is a copy if an equal stretch begins earlier: in a FILE before, or in the \
+same FILE, where the two may overlap. No stretch crosses from one FILE into the next. The ranges \
+found are all bytes of all copies. With --tokens, bytes after the last whole token belong to no \
+stretch.
 
-In a FILE that is valid UTF-8, what is found are whole characters: a range begins and ends between two (code points; a mark that \
-is one of its own may be parted from its letter), so it may be up to 6 bytes shorter than N, and one that holds no whole \
-character is none. --no-utf8 finds bytes. With --tokens there are no characters.
+In a FILE that is valid UTF-8, only whole characters are found: a range begins and ends between \
+two code points (a combining mark may be separated from its letter). So a range may be up to 6 \
+bytes shorter than N, and a range without a whole character is left out. --no-utf8 finds bytes. \
+With --tokens there are no characters.
 
-Lines: file, start, end; in bytes from 0, without the end, those of a compressed file decompressed. Ranges are in order and do \
-not touch. The share that is repeated, the longest range and the stretch of N bytes with the most copies are said on standard \
-error, this last one where all files fit --memory together.
+Lines: file, start, end; in bytes from 0, end not included; for a compressed file, of its content. \
+Ranges are in order and do not touch. Standard error gets the share that is repeated, the longest \
+range, and the stretch of N bytes with the most copies (only if all files fit in --memory \
+together).
 
-With -o, the bytes of copies are cut out, but for those that are of the first of equal stretches too: so each stretch of N bytes \
-that was there more than once is still there, and where a copy overlaps its original that stays whole. What was apart may come \
-together and repeat something again: a second run finds it. With --lines a line goes only where each byte of it would, its line \
-feed included; with --records, which is for FASTA and FASTQ, a record, its name included. Standard input is written as `stdin`.
+With -o, the bytes of copies are cut out, except for bytes that also belong to the first of \
+several equal stretches. So each stretch of N bytes that occurred more than once is still there, \
+and if a copy overlaps its original, the original stays whole. Text that was apart may now be \
+joined and repeat something again: a second run finds it. With --lines, a line is removed only if \
+each of its bytes would be, including its line feed. With --records, which is for FASTA and FASTQ, \
+the same is true of a record and its name. Standard input is written as `stdin`.
 
-More than --memory holds is read in parts, each several times, two at a time; what is found is the same. Standard input and other \
-pipes are kept in a temporary file (in TMPDIR).
+Files that do not fit in --memory together are read in parts, each several times, two at a time; \
+the result is the same. Standard input and other pipes are kept in a temporary file (in TMPDIR).
 
 Exit codes: 0 something is repeated, 1 nothing is, 2 any trouble, 3 a bug.";

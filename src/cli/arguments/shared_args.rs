@@ -31,7 +31,7 @@ impl Limits {
         if needed <= allowed {
             return Ok(());
         }
-        Err(Error::OutputLimit { what: "what is asked for".into(), needed, allowed })
+        Err(Error::OutputLimit { what: "the request".into(), needed, allowed })
     }
 }
 

@@ -12,7 +12,7 @@ pub fn memory(text: &str) -> Result<u64, String> {
 pub fn block(text: &str) -> Result<u64, String> {
     const LEAST: u64 = 64 << 10;
     match bytes(text)? {
-        ..LEAST => Err("it is below 64K, the least that is worth a block".into()),
+        ..LEAST => Err("it is below 64K, the smallest block".into()),
         size if size > MAX_BLOCK_SIZE => Err("it is above 1T - 1, the largest block".into()),
         size => Ok(size),
     }
@@ -40,7 +40,7 @@ pub fn span(text: &str) -> Result<Span, String> {
         return Ok(Span { start, end: Some(end) });
     }
     let Some((start, end)) = text.split_once("..") else {
-        return Err("it is none of A..B, A+LENGTH, A.. and ..B".into());
+        return Err("it is not A..B, A+LENGTH, A.. or ..B".into());
     };
     let or_none = |text: &str| (!text.is_empty()).then(|| bytes(text)).transpose();
     let span = Span { start: or_none(start)?.unwrap_or(0), end: or_none(end)? };
@@ -61,7 +61,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
         "g" | "gb" | "gib" => 30,
         "t" | "tb" | "tib" => 40,
         _ => {
-            return Err(format!("`{text}` is not a number with B, K, M, G or T behind it"));
+            return Err(format!("`{text}` is not a number followed by B, K, M, G or T"));
         }
     };
     let number: u64 = number.parse().map_err(|_| match number {

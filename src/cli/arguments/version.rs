@@ -13,7 +13,7 @@ pub fn long() -> &'static str {
 /// that there are none.
 pub fn kernels() -> String {
     if !bwz::cuda::is_built() {
-        return "kernels: none, as this build has no CUDA in it".into();
+        return "kernels: none, since this build has no CUDA".into();
     }
     let built = bwz::cuda::BUILT;
     let archs: Vec<String> =

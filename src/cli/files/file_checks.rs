@@ -23,7 +23,7 @@ pub fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
         return usage(if asked.records { "--records goes with -l" } else { "--json goes with -l" });
     }
     if output.is_some() && asked.files.len() > 1 {
-        return usage("-o takes one file; -c writes several behind each other");
+        return usage("-o takes one file; -c writes several one after the other");
     }
     if output.is_some() && asked.suffix.is_some() {
         return usage("-o names the file that is written: leave out -S");

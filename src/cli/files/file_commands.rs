@@ -166,8 +166,10 @@ impl FileJob<'_> {
         let IndexedBlocks { bytes, .. } = summary.indexed;
         if index == Some(IndexOf::Sequences) && bytes > 0 {
             return Err(Error::Usage(
-                format!("{bytes} of its blocks are no sequences, which --index=sequences asks for")
-                    .into(),
+                format!(
+                    "{bytes} of its blocks are not sequences, which --index=sequences requires"
+                )
+                .into(),
             ));
         }
         Ok(summary)
@@ -178,8 +180,8 @@ impl FileJob<'_> {
         let made_by = format.name();
         let command = format.command(name, "--index ");
         self.args.talk.warn(name, format_args!(
-            "was compressed by {made_by}: the index is one of compressed bytes, in which nothing of the content is \
-             found; `{command}` indexes the content"
+            "was compressed by {made_by}: the index is of the compressed bytes, so nothing of the \
+             content is found; `{command}` indexes the content"
         ));
     }
 
@@ -212,7 +214,7 @@ impl FileJob<'_> {
         let suffix = self.args.suffix.as_deref();
         if named_files::has_suffix(path, suffix) && !self.args.force {
             return Err(Error::Usage(
-                "is compressed already by its name; -f compresses it all the same".into(),
+                "is already compressed, by its name; -f compresses it anyway".into(),
             ));
         }
         let is_read = self.args.decompress_input && Format::of_file(path).is_some();
@@ -224,7 +226,8 @@ impl FileJob<'_> {
         let name = named_files::decompressed_name(path, self.args.suffix.as_deref());
         name.map(Destination::Derived).ok_or_else(|| {
             Error::Usage(
-                "its name does not end in .bwz or .tbwz; say with -o FILE or -c where to, or with -S what it ends in"
+                "its name does not end in .bwz or .tbwz; give the output with -o FILE or -c, or \
+                 the suffix with -S"
                     .into(),
             )
         })
@@ -261,7 +264,8 @@ fn check_unchanged(source: &InputSource, opened: Option<&Metadata>) -> Result<()
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec());
     match opened {
         Some(opened) if state(opened) != state(&source.metadata()?) => Err(Error::Usage(
-            "changed while it was read; the output holds what was read, and the file is kept"
+            "changed while it was read; the output holds the bytes that were read, and the file is \
+             kept"
                 .into(),
         )),
         _ => Ok(()),
@@ -287,7 +291,7 @@ fn restore_or_copy(
     let allowed = limit.unwrap_or(u64::MAX);
     summary.raw_size = io::copy(&mut input.by_ref().take(allowed), output)?;
     if summary.raw_size == allowed && input.read(&mut [0])? > 0 {
-        let what = "what is not compressed, and copied,".into();
+        let what = "input that is not compressed".into();
         return Err(Error::OutputLimit { what, needed: allowed.saturating_add(1), allowed });
     }
     summary.coded_size = summary.raw_size;

@@ -60,7 +60,7 @@ impl Read for ForeignInput<'_> {
                 _ => e.to_string(),
             };
             let format = self.format.name();
-            io::Error::new(e.kind(), format!("what {format} made is damaged: {what}"))
+            io::Error::new(e.kind(), format!("the {format} data is damaged: {what}"))
         })
     }
 }

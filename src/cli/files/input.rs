@@ -89,14 +89,14 @@ pub fn refuse_terminal() -> Result<()> {
 fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
     let usage = |what: &'static str| Err(Error::Usage(what.into()));
     if !any_kind && fs::symlink_metadata(path)?.is_symlink() {
-        return usage("is a symbolic link; -f or -c takes the file behind it");
+        return usage("is a symbolic link; -f or -c reads the file that it points to");
     }
     let kind = fs::metadata(path)?.file_type();
     if kind.is_dir() {
         return usage("is a directory");
     }
     if !kind.is_file() && !any_kind {
-        return usage("is not a regular file; -f or -c reads it all the same");
+        return usage("is not a regular file; -f or -c reads it anyway");
     }
     Ok(())
 }

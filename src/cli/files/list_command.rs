@@ -49,8 +49,9 @@ fn print_records(name: &Name, talk: Talk, options: &Options) -> Result<()> {
     let mut archive = Archive::open(input::open_seekable(name)?, options)?;
     if !archive.has_sequences() {
         return Err(Error::Usage(
-            "has no index of sequences; bwz --index makes one of FASTA and FASTQ, and says why where \
-             it makes none".into(),
+            "has no index of sequences; bwz --index makes one of FASTA and FASTQ, and says why if \
+             it makes none"
+                .into(),
         ));
     }
     let mut out = BufWriter::new(Screen::stdout()?);
@@ -74,8 +75,8 @@ fn print_records(name: &Name, talk: Talk, options: &Options) -> Result<()> {
         let count = 1 + irregular.count();
         let all = size::count(records.len() as u64, "record");
         talk.warn(name, format_args!(
-            "the lines of {count} of {all}, first of `{first}`, are of different lengths, which .fai \
-             has no words for: it has - there; bwz extract --region works all the same"
+            "{count} of {all}, the first of them `{first}`, have lines of different lengths, which \
+             .fai cannot describe: a - stands for them; bwz extract --region works all the same"
         ));
     }
     Ok(())

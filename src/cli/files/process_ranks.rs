@@ -19,7 +19,7 @@ pub fn join(args: &FileArgs, options: Options) -> Result<Options, Exit> {
         Ok(JoinedRank::Other(rank)) => {
             let number = rank.number();
             if let Err(e) = rank.largest_block(options.block_size()).serve() {
-                args.talk.state(format_args!("rank {number} helps no more: {e}"));
+                args.talk.state(format_args!("rank {number} no longer helps: {e}"));
             }
             Err(Exit::Fine)
         }

@@ -86,7 +86,7 @@ fn describe(lost: &Lost) -> String {
             format!("lost bytes {start}..{end} ({})", count(end - start, "byte"))
         }
         Lost { start, end: None } => {
-            format!("lost whatever came at byte {start}: what follows cannot be read")
+            format!("lost all data at byte {start}: the rest cannot be read")
         }
     }
 }
@@ -104,8 +104,8 @@ fn rest(more: &[Lost]) -> String {
 fn contradiction(frame: &Range<u64>) -> String {
     let Range { start, end } = frame;
     format!(
-        "bytes {start}..{end} are not what the checksum of their frame tells: \
-         a part is missing or wrong, and nothing says which"
+        "bytes {start}..{end} do not match the checksum of their frame: a part is missing or \
+         wrong, and it is not known which"
     )
 }
 

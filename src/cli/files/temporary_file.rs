@@ -182,7 +182,10 @@ fn replace_by(file: &File, target: &Path, current: &mut Option<CString>) -> io::
 }
 
 fn all_taken() -> io::Error {
-    io::Error::new(io::ErrorKind::AlreadyExists, "others are writing it, too many at a time")
+    io::Error::new(
+        io::ErrorKind::AlreadyExists,
+        "too many other processes are writing it at the same time",
+    )
 }
 
 /// Locks a file until it is closed. It is an error if another process has locked it.
@@ -222,8 +225,9 @@ pub fn clean_up_on_signals() -> io::Result<()> {
         Ok(_) => Ok(()),
         Err(e) => {
             let said = format!(
-                "cannot start a thread: the system gives this process no more of them (ulimit -u, or the pids.max of \
-                 its cgroup), or no memory for one (ulimit -v); raise that limit: {e}"
+                "cannot start a thread: the system allows this process no more threads (ulimit -u, \
+                 or the pids.max of its cgroup), or no memory for one (ulimit -v); raise that \
+                 limit: {e}"
             );
             Err(io::Error::new(e.kind(), said))
         }

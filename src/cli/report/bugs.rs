@@ -34,7 +34,7 @@ fn report_bug(info: &PanicHookInfo) {
     let what = text.unwrap_or("no message").replace('\n', " ");
     let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
     FIRST.call_once(|| {
-        let request = "this is a bug in bwz, please report it with the command that met it";
+        let request = "this is a bug in bwz, please report it with the command that caused it";
         let _ = writeln!(io::stderr(), "bwz: {request}: {what}{place}");
         let calls = Backtrace::capture();
         if calls.status() == BacktraceStatus::Captured {

@@ -7,10 +7,10 @@ pub fn byte(text: OsString) -> Result<u8, String> {
     match text.as_encoded_bytes() {
         &[byte] if byte != b'\\' => Ok(byte),
         [b'\\', escape @ ..] => escaped(escape).ok_or_else(|| {
-            r"it is none of the escapes \n \t \r \0 \a \b \f \v \\, \x1e (hex) and \036 (octal)"
+            r"it is not one of the escapes \n \t \r \0 \a \b \f \v \\, \x1e (hex) and \036 (octal)"
                 .into()
         }),
-        _ => Err(r"it is not one byte; write those that cannot be typed as \n, \0 or \x1e".into()),
+        _ => Err(r"it is not one byte; write a byte that cannot be typed as \n, \0 or \x1e".into()),
     }
 }
 

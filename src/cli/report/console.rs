@@ -132,7 +132,7 @@ fn advice(error: &Error, name: &Name, task: Activity) -> Option<String> {
         (Error::Format { block, offset, .. }, Activity::Reading, Name::File(_))
             if block.is_some() || *offset > 0 =>
         {
-            Some(format!("`bwz recover {name} -o OUT` saves what is whole"))
+            Some(format!("`bwz recover {name} -o OUT` saves the intact blocks"))
         }
         (Error::Io(e), _, Name::File(path))
             if e.kind() == io::ErrorKind::NotFound && is_command(path.as_os_str()) =>

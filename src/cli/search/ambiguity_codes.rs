@@ -45,8 +45,8 @@ impl AmbiguityCodes {
         push_escaped(&mut shown, &pattern.bytes[..pattern.bytes.len().min(SHOWN)]);
         let shown = String::from_utf8_lossy(&shown);
         talk.warn(name, format_args!(
-            "the pattern `{shown}` has letters that stand for several bases in IUPAC's code, and was \
-             searched as it stands; --iupac takes them so, --strict-letters leaves this out"
+            "the pattern `{shown}` has letters that stand for several bases in IUPAC's code, and \
+             was searched as it is; --iupac expands them, --strict-letters leaves out this note"
         ));
     }
 }

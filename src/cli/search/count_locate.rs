@@ -172,13 +172,14 @@ impl FileCounts<'_> {
         let by_sequence = archive.has_sequences();
         if !by_sequence && matches!(self.form, LineForm::Bed | LineForm::Sam) {
             return Err(Error::Usage(
-                "has no index of sequences, which --bed and --sam go by; bwz --index of FASTA or FASTQ makes one"
+                "has no index of sequences, which --bed and --sam need; bwz --index of FASTA or \
+                 FASTQ makes one"
                     .into(),
             ));
         }
         if !by_sequence && self.args.iupac {
             return Err(Error::Usage(
-                "has no index of sequences, which --iupac goes by; bwz --index of FASTA or FASTQ \
+                "has no index of sequences, which --iupac needs; bwz --index of FASTA or FASTQ \
                  makes one"
                     .into(),
             ));
@@ -221,13 +222,13 @@ impl FileCounts<'_> {
             Err(SearchFailure::OfPatterns(e)) => {
                 let _ = self.patterns_failed.set(console::fail(&e));
                 if some_printed {
-                    talk.warn(name, "was searched for the patterns before that alone");
+                    talk.warn(name, "was searched only for the patterns before that");
                 }
                 return Ok(());
             }
             Err(SearchFailure::OfFile(e)) => {
                 if some_printed {
-                    talk.warn(name, "fails now, so that what was printed about it is not all");
+                    talk.warn(name, "fails now, so the lines printed about it are incomplete");
                 }
                 return Err(e);
             }
@@ -236,8 +237,9 @@ impl FileCounts<'_> {
         let Printed { found, patterns, .. } = printer.printed;
         if !self.args.fasta.is_empty() && !by_sequence && found * FEW <= patterns {
             talk.warn(name, format_args!(
-                "{found} of {patterns} sequences were found: it is searched by its bytes, so that no match goes on \
-                 in the next line or is of the other case; bwz --index of FASTA or FASTQ makes an index of sequences"
+                "{found} of {patterns} sequences were found: it is searched by its bytes, so no \
+                 match crosses a line end or differs in case; bwz --index of FASTA or FASTQ makes \
+                 an index of sequences"
             ));
         }
         let mut cost = archive.search_cost();

@@ -29,8 +29,9 @@ pub fn write_regions(
 ) -> Result<()> {
     if !archive.has_sequences() {
         return Err(Error::Usage(
-            "has no index of sequences, which --region goes by; bwz --index of FASTA or FASTQ makes one"
-                .into(),
+            "has no index of sequences, which --region needs; bwz --index of FASTA or FASTQ makes \
+             one"
+            .into(),
         ));
     }
     let is_terminal = output.is_terminal();
@@ -119,7 +120,7 @@ impl<W: Write> RegionWriter<'_, W> {
         self.total += bases;
         let allowed = self.args.limits.limit_output.unwrap_or(u64::MAX);
         if self.total > allowed {
-            let what = "what is asked for".into();
+            let what = "the request".into();
             return Err(Error::OutputLimit { what, needed: self.total, allowed });
         }
         self.some.push(region);
@@ -146,7 +147,7 @@ impl<W: Write> RegionWriter<'_, W> {
         let title = String::from_utf8_lossy(&region.title);
         let range = &region.range;
         if region.from_0 {
-            talk.warn(file, format_args!("{title}: positions are from 1, so that 0 is taken as 1"));
+            talk.warn(file, format_args!("{title}: positions count from 1, so 0 is taken as 1"));
         }
         if range.start >= length.min(range.end) {
             talk.warn(file, format_args!("{title} is empty: its record has {length} bases"));

@@ -92,8 +92,8 @@ impl Printer {
                 return Ok(());
             }
             return Err(Error::Usage(
-                "has a table of records that does not match its blocks, and its names are in the \
-                 header that was written; locate --sam --verify tells more"
+                "has a table of records that does not match its blocks, and the header that was \
+                 written has names from this table; locate --sam --verify tells more"
                     .into(),
             ));
         }

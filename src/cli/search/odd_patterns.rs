@@ -37,8 +37,8 @@ impl OddPatterns {
         talk.warn(
             name,
             format_args!(
-                "the pattern `{shown}` has bytes that are no residues: it was searched in \
-                 sequences alone, not in headers or qualities, which --index=bytes is for"
+                "the pattern `{shown}` has bytes that are not residues: it was searched in \
+                 sequences alone; to search headers or qualities, use --index=bytes"
             ),
         );
     }

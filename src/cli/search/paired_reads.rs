@@ -101,8 +101,8 @@ impl<'s> PairedReads<'s> {
         let [longer, shorter] = [longer, 1 - longer].map(|n| self.paths[n].display());
         let reads = count(self.pairs, "read");
         let what = format!(
-            "{shorter}: has {reads}, and {longer} has more: each read of one is the mate of that \
-             at the same place in the other"
+            "{shorter}: has {reads}, and {longer} has more: each read of one must have a mate at \
+             the same place in the other"
         );
         Error::Usage(what.into())
     }
@@ -113,8 +113,8 @@ fn strangers(reads: [&NamedPattern; 2], paths: &[PathBuf; 2], number: u64) -> Er
     let [first, second] = reads.map(|read| String::from_utf8_lossy(read.name));
     let [first_path, second_path] = [paths[0].display(), paths[1].display()];
     let what = format!(
-        "read {number} is `{first}` in {first_path} and `{second}` in {second_path}: mates have one name, \
-         but for /1 and /2 at its end, and are at the same place in both files"
+        "read {number} is `{first}` in {first_path} and `{second}` in {second_path}: mates have \
+         the same name, except for /1 and /2 at its end, and are at the same place in both files"
     );
     Error::Usage(what.into())
 }

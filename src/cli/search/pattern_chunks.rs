@@ -59,7 +59,7 @@ impl<'a> PatternChunks<'a> {
             if read == 0 || first.len() > MOST_IN_FRONT {
                 let what = match first.is_empty() {
                     true => "is empty: there are no sequences",
-                    false => "has no record of FASTA or FASTQ behind its blank lines and comments",
+                    false => "has no record of FASTA or FASTQ after its blank lines and comments",
                 };
                 return Err(bwz::Error::Usage(what.into()));
             }
@@ -241,7 +241,7 @@ mod tests {
         for (file, said) in [
             (&b""[..], "is empty"),
             (b"x\n", "neither FASTA nor FASTQ"),
-            (no_record, "behind its blank lines"),
+            (no_record, "after its blank lines"),
         ] {
             let error = PatternChunks::sequences(file, 9).err().unwrap().to_string();
             assert!(error.contains(said), "{error}");

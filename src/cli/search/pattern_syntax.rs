@@ -287,7 +287,7 @@ impl Parser {
 }
 
 fn ended<T>() -> Parsed<T> {
-    Err("the file ends in a record".into())
+    Err("the file ends within a record".into())
 }
 
 /// The lines of the first `end` bytes of a part.

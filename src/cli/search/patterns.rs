@@ -50,7 +50,7 @@ pub fn gather(
     let (first, files) = args.words.split_at(usize::from(named));
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     if files.is_empty() {
-        return Err(Error::Usage("name the files to search, behind the pattern".into()));
+        return Err(Error::Usage("name the files to search, after the pattern".into()));
     }
     let read = args.lines.iter().chain(&args.fasta).chain(pairs.iter().flatten());
     usage::one_stdin(read)?;

@@ -59,7 +59,7 @@ impl Region {
             }
             Some(_) if is_part => Err(refused(text, "ends before it starts")),
             None if is_part => {
-                Err(refused(text, "is no region: write NAME:START-END, from 1 and with the end"))
+                Err(refused(text, "is not a region: write NAME:START-END, from 1 and with the end"))
             }
             // There is no such record, whatever the bounds are.
             None if braced.is_none() => Ok(whole),
@@ -86,7 +86,7 @@ fn in_braces(text: &[u8]) -> Option<(&[u8], &[u8])> {
 
 fn two_ways(text: &[u8], name: &[u8], bounds: &[u8]) -> String {
     let [text, name, bounds] = [text, name, bounds].map(String::from_utf8_lossy);
-    format!("is a record, and part of `{name}`: write {{{text}}} or {{{name}}}:{bounds}")
+    format!("is a record, and also a part of `{name}`: write {{{text}}} or {{{name}}}:{bounds}")
 }
 
 fn refused(text: &[u8], why: &str) -> Error {
@@ -185,7 +185,7 @@ impl<'p> RegionFile<'p> {
                 continue;
             }
             if line.contains(&b'\t') {
-                return Err(self.said(&"it is not NAME, START and END, parted by tabs"));
+                return Err(self.said(&"it is not NAME, START and END, separated by tabs"));
             }
             return Region::parse(line, is_name).map(Some).map_err(|e| match e {
                 Error::Usage(what) => self.said(&what),
@@ -301,16 +301,16 @@ mod tests {
     #[test]
     fn others_are_refused() {
         for (text, said) in [
-            ("chr1:x", "is no region"),
-            ("chr1:1-2-3", "is no region"),
-            ("chr1:--3", "is no region"),
-            ("chr1:1.5-3", "is no region"),
-            ("chr1:0x2", "is no region"),
-            ("chr1:1 -2", "is no region"),
-            ("chr1:2..3", "is no region"),
-            ("chr1:20e-1-3", "is no region"),
-            ("chr1:1T", "is no region"),
-            ("{chr1}:y", "is no region"),
+            ("chr1:x", "is not a region"),
+            ("chr1:1-2-3", "is not a region"),
+            ("chr1:--3", "is not a region"),
+            ("chr1:1.5-3", "is not a region"),
+            ("chr1:0x2", "is not a region"),
+            ("chr1:1 -2", "is not a region"),
+            ("chr1:2..3", "is not a region"),
+            ("chr1:20e-1-3", "is not a region"),
+            ("chr1:1T", "is not a region"),
+            ("{chr1}:y", "is not a region"),
             ("chr1:9-3", "ends before it starts"),
             ("{chr1}:5-4", "ends before it starts"),
             ("HLA:A*01:01:4-3", "ends before it starts"),
@@ -359,7 +359,7 @@ mod tests {
             ("chr1\t5\n", 1, "is not NAME, START and END"),
             ("a\nchr1\t5\t4\n", 2, "ends before it starts"),
             ("\nchr1\ta\tb\n", 2, "is not NAME, START and END"),
-            ("chr1:1-x\n", 1, "is no region"),
+            ("chr1:1-x\n", 1, "is not a region"),
             ("chr1\t-1\t4\n", 1, "is not NAME, START and END"),
         ] {
             let found = read(bad.as_bytes()).pop().unwrap();

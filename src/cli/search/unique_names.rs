@@ -50,8 +50,8 @@ impl<'n> NameOrder<'n> {
         let second = pair[1] + 1;
         let name = String::from_utf8_lossy(self.names[pair[0]]);
         let what = format!(
-            "{things} {first} and {second} are both called `{name}`, and {output} tells them apart by \
-             their names; --rename-duplicates calls the later ones `{name}.2` and so on"
+            "{things} {first} and {second} are both called `{name}`, and {output} distinguishes \
+             them by their names; --rename-duplicates calls the later ones `{name}.2` and so on"
         );
         Err(Error::Usage(what.into()))
     }

@@ -292,7 +292,7 @@ impl BlockEncoder {
             None => Ok(block),
             Some(what) => Err(Error::Device(
                 format!(
-                    "block {number} does not restore to what it was ({what}), by the CPU either: \
+                    "block {number} is not restored to its input ({what}), not even by the CPU: \
                      the memory of this machine is faulty, or bwz has a defect; nothing of the \
                      block was written"
                 )

@@ -10,8 +10,8 @@ use std::io;
 use std::panic::resume_unwind;
 use std::thread::{self, ScopedJoinHandle};
 
-const NO_CUDA: &str = "this build of bwz has no CUDA: \
-    build it with the feature cuda, or let the device be auto or cpu";
+const NO_CUDA: &str = "this build of bwz has no CUDA: build it with the feature cuda, or use the \
+                       device auto or cpu";
 
 /// A function that opens GPUs as `G` and adds them to a queue.
 pub(crate) type OpenGpus<G> = Box<dyn FnOnce(&LeaseQueue<G>) + Send>;

@@ -46,7 +46,7 @@ impl Options {
             return plan(raw_size, self.allowance());
         }
         let what = format!(
-            "a block of {raw_size} bytes, above the {unasked} decoded unless memory is asked for"
+            "a block of {raw_size} bytes (above {unasked}, decoded only if a memory limit is given)"
         );
         let threads = self.thread_count();
         let needed = Plan::needed_to_decode(raw_size, threads);

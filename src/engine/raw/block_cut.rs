@@ -110,15 +110,15 @@ impl BlockCut {
     fn tell_why(&self, block: &[u8], goes_on: bool) -> Result<()> {
         let why = sequence::why_unlike(block, goes_on);
         if self.requires_sequences {
-            let why = why.unwrap_or_else(|| "it does not begin as FASTA or FASTQ does".into());
+            let why = why.unwrap_or_else(|| "it does not begin like FASTA or FASTQ".into());
             return Err(Error::Usage(
-                format!("an index of sequences is asked for, but there are none: {why}").into(),
+                format!("an index of sequences was requested, but there are none: {why}").into(),
             ));
         }
         if let Some(why) = why {
             self.listener.warn(format!(
-                "{why}: the index is one of its bytes, by which nothing is found across the ends \
-                 of lines, or in the other case; --index=sequences refuses such a file"
+                "{why}: the index is one of its bytes, so nothing is found across line ends or in \
+                 the other case; --index=sequences refuses such a file"
             ));
         }
         Ok(())

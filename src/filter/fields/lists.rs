@@ -38,7 +38,7 @@ const MOST_END: usize = LEAST_END + (BY_KEY - ENDS) as usize - 1;
 /// The key is used instead of the item before if it saves at least this number of bytes more.
 const LEAST_SAVED: usize = 2;
 
-const NO_LIST: Flaw = Flaw("a column of lists holds what is none");
+const NO_LIST: Flaw = Flaw("a column of lists holds an invalid list");
 
 /// Bytes between two items.
 #[derive(Clone, Debug, PartialEq, Eq)]

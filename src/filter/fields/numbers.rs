@@ -25,7 +25,7 @@ const LIMIT: i64 = 1_000_000_000_000_000_000;
 const USUAL_LIMIT: i64 = 1_000_000_000_000_000;
 
 pub(super) const SAME: u8 = 16; // A difference of 0.
-const NONE: Flaw = Flaw("a column of numbers holds what is none");
+const NONE: Flaw = Flaw("a column of numbers holds an invalid number");
 const OF_ONE_BYTE: u64 = 208 - 16;
 const OF_TWO_BYTES: u64 = OF_ONE_BYTE + (252 - 208) * 256;
 

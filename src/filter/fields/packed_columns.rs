@@ -6,7 +6,7 @@ use crate::base::error::Flaw;
 use crate::base::leb128;
 use std::rc::Rc;
 
-const NO_COLUMN: Flaw = Flaw("a packed column of a block of fields is not there");
+const NO_COLUMN: Flaw = Flaw("a packed column of a block of fields does not exist");
 const SIZE: Flaw = Flaw("a packed column of a block of fields is larger than the block");
 
 /// Maximum number of layouts that a later column can refer to by number.

@@ -10,7 +10,7 @@ pub(super) const LONGEST: usize = 255;
 pub(super) const MOST_INTEGER: u64 = 1 << 63;
 
 pub(super) const CUT: Flaw = Flaw("the packed values of a block of fields end too early");
-pub(super) const NO_LAYOUT: Flaw = Flaw("a packed column of a block of fields is of no layout");
+pub(super) const NO_LAYOUT: Flaw = Flaw("a packed column of a block of fields has no layout");
 
 /// Symbols of a place: `first` and the bytes behind it, except that `9` is followed by a letter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

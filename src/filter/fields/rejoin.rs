@@ -193,7 +193,11 @@ fn read_columns<'t>(
         });
     }
     packed.end()?;
-    if rest.is_empty() { Ok(columns) } else { Err(Flaw("the text of a block of fields goes on")) }
+    if rest.is_empty() {
+        Ok(columns)
+    } else {
+        Err(Flaw("the text of a block of fields continues after its last column"))
+    }
 }
 
 /// Skips `count` values at the front of `bytes`, and returns their bytes.

@@ -63,7 +63,7 @@ pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw
         _ => return Err(Flaw("the lines of a block of fields end too early")),
     };
     *bytes = rest;
-    if number < count { Ok(number) } else { Err(Flaw("a line is of a template that is not there")) }
+    if number < count { Ok(number) } else { Err(Flaw("a line has a template that does not exist")) }
 }
 
 /// Memory of a template in bytes, without its name and slots: itself and its allocations.

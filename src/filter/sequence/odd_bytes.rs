@@ -78,16 +78,16 @@ impl OddBytes {
             let OddByte { byte, line, record } = first;
             let record = String::from_utf8_lossy(record).escape_debug().to_string();
             format!(
-                "line {line} (record {record}): byte {} is no residue; it stands in the sequence \
-                 as it is, and no pattern of residues crosses it ({} in all)",
+                "line {line} (record {record}): byte {} is not a residue; it is kept in the \
+                 sequence as it is, and no pattern of residues crosses it ({} in all)",
                 shown(*byte),
                 counted(self.bytes, "such byte")
             )
         });
         let stray = (self.stray_lines > 0).then(|| {
             format!(
-                "line {}: it stands in no record, and a search by sequence does not look there \
-                 ({} in all)",
+                "line {}: it is in no record, and a search by sequence does not look there ({} in \
+                 all)",
                 self.first_stray,
                 counted(self.stray_lines, "such line")
             )

@@ -18,8 +18,8 @@ const LOW: u8 = 0x81;
 /// Number of bytes that are examined together.
 const PIECE: usize = 64;
 
-const NOT_ABOVE: Flaw = Flaw("a byte beside the sequences of a block is one of sequences");
-const ESCAPE: Flaw = Flaw("an escaped byte beside the sequences of a block is none");
+const NOT_ABOVE: Flaw = Flaw("a byte outside of the sequences of a block is not mapped");
+const ESCAPE: Flaw = Flaw("an escaped byte outside of the sequences of a block is invalid");
 
 /// Appends `bytes` to `text`, and adds to `escaped` the positions of those that take two bytes. The
 /// first byte has position `from`.

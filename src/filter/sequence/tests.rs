@@ -331,8 +331,8 @@ fn a_first_record_of_fastq_may_be_longer_than_the_first_block() {
         assert_eq!(decide(&whole[..cut], false), None, "{cut}");
     }
     for (text, why) in [
-        (&b"@name that goes on"[..], "in front of the first bases"),
-        (b"\n@name\n", "in front of the first bases"),
+        (&b"@name that goes on"[..], "before the first bases"),
+        (b"\n@name\n", "before the first bases"),
         (b"@a\nACGT\n@b\nACGT", "line 1 has no `+`"),
         (b"@a\nACGT\n+\nIIIII\nACGT\n", "5 qualities"),
     ] {
@@ -406,10 +406,10 @@ fn odd_bytes_are_counted_and_the_first_is_named() {
     let said = warning(&[b">a\nACGT\n> c", b"\nAC\nA1?\n", b"C1\n"], Kind::Fasta).unwrap();
     assert_eq!(
         said,
-        "line 5 (record c): byte '1' is no residue; it stands in the sequence as it is, and no \
-         pattern of residues crosses it (3 such bytes in all)"
+        "line 5 (record c): byte '1' is not a residue; it is kept in the sequence as it is, \
+         and no pattern of residues crosses it (3 such bytes in all)"
     );
     let said = warning(&[b"@a\nA\xA0\n+\nII\nx\n"], Kind::Fastq).unwrap();
-    assert!(said.starts_with("line 2 (record a): byte A0 is no residue;"), "{said}");
-    assert!(said.contains("(1 such byte in all); line 5: it stands in no record"), "{said}");
+    assert!(said.starts_with("line 2 (record a): byte A0 is not a residue;"), "{said}");
+    assert!(said.contains("(1 such byte in all); line 5: it is in no record"), "{said}");
 }

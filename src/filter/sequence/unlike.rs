@@ -88,7 +88,7 @@ fn behind_header<'l, 't>(lines: &'l [NumberedLine<'t>]) -> Option<&'l NumberedLi
 fn unlike_fastq(lines: &[NumberedLine], goes_on: bool) -> String {
     match (behind_header(lines), goes_on) {
         (None, false) => return "no bases follow its header".into(),
-        (None, true) => return "its first block ends in front of the first bases".into(),
+        (None, true) => return "its first block ends before the first bases".into(),
         (Some(_), _) => {}
     }
     let mut lines = lines.iter().filter(|(_, line)| !is_blank_line(line)).peekable();
@@ -107,7 +107,7 @@ fn unlike_fastq(lines: &[NumberedLine], goes_on: bool) -> String {
             return format!("the record of line {number} has no `+` line");
         };
         if line[0] == b'@' {
-            return format!("the record of line {number} has no `+` line in front of line {plus}");
+            return format!("the record of line {number} has no `+` line before line {plus}");
         }
         let mut qualities = 0;
         while qualities < bases
@@ -117,8 +117,8 @@ fn unlike_fastq(lines: &[NumberedLine], goes_on: bool) -> String {
         }
         if qualities > bases || qualities < bases && lines.peek().is_some() {
             return format!(
-                "the record of line {number} has {bases} bases and, behind line {plus}, \
-                 {qualities} qualities"
+                "the record of line {number} has {bases} bases and, after line {plus}, {qualities} \
+                 qualities"
             );
         }
     }
@@ -148,11 +148,11 @@ mod tests {
             ("@r\r\nACG\r\n+\r\nIIII\r\n", &["FASTQ", "line 1 has 3 bases"]),
             ("@r\nACGT\n+\nIIII\n>x\nACGT\n", &["FASTQ", "line 5"]),
             ("@r\nAC GT\nA\n+\nI I\nII\n@s\n", &["FASTQ", "line 1 has 5 bases", "6 qualities"]),
-            ("@r\nACGT\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line in front of line 3"]),
+            ("@r\nACGT\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line before line 3"]),
             ("@r\n\n", &["FASTQ", "no bases follow its header"]),
             ("@r\nACGT\n~~~~\n", &["FASTQ", "the record of line 1 has no `+` line"]),
             ("@r\nACGT\n", &["FASTQ", "the record of line 1 has no `+` line"]),
-            ("@r\nAC-N\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line in front of line 3"]),
+            ("@r\nAC-N\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line before line 3"]),
             (";c\r\n\u{FEFF}>c\n \t12\n", &["FASTA", "line 3 has `1` at column 3"]),
             (" \x0B\n\u{FEFF}@r\n+\nI\n", &["FASTQ", "line 4 is not the `@`"]),
         ];

@@ -142,10 +142,10 @@ const WORDS: [&str; 9] = [
     "a coder state that is too small",
     "a run longer than any",
     "a run that does not fit",
-    "goes on behind its last run",
-    "do not end where its runs do",
+    "continues after its last run",
+    "do not end with its runs",
     "longer or shorter than they should be",
-    "a byte behind the end of its list",
+    "a byte past the end of its list",
 ];
 
 /// Decodes slices, sound and damaged, on both machines. Returns the number of damaged ones.

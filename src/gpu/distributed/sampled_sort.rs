@@ -79,7 +79,7 @@ impl<'m> SampledSort<'m> {
         number: usize,
     ) -> Result<Self> {
         if parts.len() > MOST_SORTED.into() || parts.size() > MOST_OF_PART {
-            let what = format!("{} bytes are too many to be sorted by sampling", parts.len());
+            let what = format!("{} bytes are too many to sort by sampling", parts.len());
             return Err(Error::Device(what.into()));
         }
         let room = parts.size() as usize + 1;

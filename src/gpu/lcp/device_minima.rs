@@ -80,7 +80,7 @@ impl DeviceMinima {
     /// If there are no rows of positions.
     #[allow(unsafe_code)]
     pub fn longest(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
-        assert!(self.places > 0, "these are no values of an LCP array");
+        assert!(self.places > 0, "these are not the values of an LCP array");
         let job = self.job(queries, found);
         let ctas = ctas(job.count);
         // SAFETY: as above. The caller sees to it that positions lie in the text.

@@ -103,7 +103,7 @@ fn sort_own(own: &mut Option<RankSorter>, gpu: u32) -> Result<&mut RankSorter> {
 /// Opens the address at which the others find this rank.
 pub(super) fn listen(address: &str) -> Result<TcpListener> {
     TcpListener::bind(address).map_err(|e| {
-        let what = format!("rank 0 cannot listen at {address}, where another job may be: {e}");
+        let what = format!("rank 0 cannot listen at {address}, which another job may use: {e}");
         io::Error::new(e.kind(), what).into()
     })
 }

@@ -40,15 +40,16 @@ impl ProcessRank {
             LAUNCHERS.iter().find(|names| names.iter().all(|name| variable(name).is_some()));
         let names = there.ok_or_else(|| {
             Error::Usage(
-                "no launcher has said which rank this is: start it by mpirun, srun or torchrun"
+                "no launcher has given this process its rank: start it with mpirun, srun or \
+                 torchrun"
                     .into(),
             )
         })?;
         let number = |name: &str| {
             let value = variable(name).unwrap_or_default();
-            value
-                .parse()
-                .map_err(|_| Error::Usage(format!("{name} is {value:?}, no number").into()))
+            value.parse().map_err(|_| {
+                Error::Usage(format!("{name} is {value:?}, which is not a number").into())
+            })
         };
         let [rank, count, on_host] = [number(names[0])?, number(names[1])?, number(names[2])?];
         if rank >= count || count > MOST_RANKS as u32 {

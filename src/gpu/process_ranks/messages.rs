@@ -105,7 +105,7 @@ pub fn get<const N: usize>(from: &mut impl Read) -> Result<[u64; N]> {
 }
 
 fn wrong<T>(what: &str) -> Result<T> {
-    Err(Error::Device(format!("a rank said {what}").into()))
+    Err(Error::Device(format!("a rank sent {what}").into()))
 }
 
 /// Reason for which rank 0 refuses a rank.
@@ -189,7 +189,7 @@ pub fn welcomed(from: &mut impl Read) -> Result<()> {
             let what = format!("rank 0 has refused this rank, since {}", why.reason());
             Err(Error::Device(what.into()))
         }
-        None => Err(Error::Device("what answers is not rank 0 of bwz".into())),
+        None => Err(Error::Device("the process that answers is not rank 0 of bwz".into())),
     }
 }
 
@@ -211,7 +211,10 @@ impl Word {
     pub fn hear(from: &mut impl Read) -> Result<Word> {
         let word = next_word(from)?;
         let words = [Word::End, Word::Sort, Word::Complete];
-        words.into_iter().find(|known| *known as u64 == word).map_or_else(|| wrong("no word"), Ok)
+        words
+            .into_iter()
+            .find(|known| *known as u64 == word)
+            .map_or_else(|| wrong("an unknown word"), Ok)
     }
 }
 
@@ -236,13 +239,13 @@ pub fn ask(
 pub fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> Result<PartJob> {
     let [n, sample_rate, before] = get(from)?;
     let (Ok(sample_rate), Ok(before)) = (u32::try_from(sample_rate), u8::try_from(before)) else {
-        return wrong("what is no sort");
+        return wrong("an invalid sort");
     };
     if n == 0 || !sample_rate.is_power_of_two() {
-        return wrong("what is no sort");
+        return wrong("an invalid sort");
     }
     if n > largest {
-        let what = format!("that a text has {n} bytes, where blocks have {largest} at most");
+        let what = format!("a text of {n} bytes, while blocks have {largest} at most");
         return wrong(&what);
     }
     let mut network = [0; mem::size_of::<Network>()];
@@ -303,7 +306,7 @@ pub fn answered(
             let samples = pairs.iter().map(|pair| (half(pair, 0), half(pair, 8))).collect();
             Ok(OwnedRows { rows: parts.range(number), bytes, samples })
         }
-        _ => wrong("what are no rows"),
+        _ => wrong("invalid rows"),
     }
 }
 
@@ -421,13 +424,13 @@ mod tests {
             let mut reply = Vec::new();
             put(&mut reply, &numbers).unwrap();
             let end = answered(&mut &reply[..], parts, 1, 4).unwrap_err();
-            assert!(end.to_string().contains("no rows"), "{end}");
+            assert!(end.to_string().contains("invalid rows"), "{end}");
         }
         for numbers in [[0, 4, 0], [9, 3, 0], [9, 1 << 32, 0], [9, 4, 256]] {
             let mut job = Vec::new();
             put(&mut job, &numbers).unwrap();
             let end = asked(&mut &job[..], PLACE, LARGEST).unwrap_err();
-            assert!(end.to_string().contains("no sort"), "{end}");
+            assert!(end.to_string().contains("invalid sort"), "{end}");
         }
         for huge in [LARGEST + 1, 1 << 39, 1 << 40, u64::MAX] {
             let mut job = Vec::new();

@@ -88,7 +88,7 @@ pub(super) fn connect(joining: &Joining) -> Result<Connection> {
         match TcpStream::connect(address) {
             Ok(stream) => break stream,
             Err(e) if began.elapsed() > *within => {
-                let what = format!("rank 0 is not there at {address}: {e}");
+                let what = format!("rank 0 does not answer at {address}: {e}");
                 return Err(io::Error::new(e.kind(), what).into());
             }
             Err(_) => thread::sleep(Duration::from_millis(50)),
@@ -115,7 +115,7 @@ pub(super) fn serve(
             let job = connection.hear(|from| messages::asked(from, place, largest))?;
             sort_part(connection, &job, &mut sort).map(|()| true)
         }
-        Word::Complete => Err(Error::Device("rank 0 has completed what was no sort".into())),
+        Word::Complete => Err(Error::Device("rank 0 has completed an invalid sort".into())),
     };
     connection::with_beats(connection, || {
         while next().map_err(|e| connection.failed(e))? {}

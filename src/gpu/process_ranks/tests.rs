@@ -464,12 +464,12 @@ fn a_long_sort_is_waited_for() {
 #[test]
 fn what_a_rank_says_that_makes_no_sense_ends_the_sort() {
     let cases: [(&[u64], &str); 8] = [
-        (&[1, u64::MAX], "no rows"),
-        (&[1, 1 << 40], "no rows"),
-        (&[1, 1251], "no rows"),
-        (&[0, 4097], "no rows"),
-        (&[2, 0], "no rows"),
-        (&[u64::MAX, u64::MAX], "no rows"),
+        (&[1, u64::MAX], "invalid rows"),
+        (&[1, 1 << 40], "invalid rows"),
+        (&[1, 1251], "invalid rows"),
+        (&[0, 4097], "invalid rows"),
+        (&[2, 0], "invalid rows"),
+        (&[u64::MAX, u64::MAX], "invalid rows"),
         (&[1, 3, 9], "rank 1 has ended the connection"),
         (&[0, 9, 9], "rank 1 has ended the connection"),
     ];
@@ -496,10 +496,10 @@ fn a_rank_gives_up_a_rank_0_that_makes_no_sense_or_falls_silent() {
         (&[Word::Sort as u64, LARGEST + 1, 4, 0], "1048576 at most"),
         (&[Word::Sort as u64, 1 << 39, 4, 0], "1048576 at most"),
         (&[Word::Sort as u64, u64::MAX, 4, 0], "1048576 at most"),
-        (&[Word::Sort as u64, 0, 4, 0], "no sort"),
-        (&[Word::Sort as u64, 100, 3, 0], "no sort"),
-        (&[Word::Complete as u64], "no sort"),
-        (&[77], "no word"),
+        (&[Word::Sort as u64, 0, 4, 0], "invalid sort"),
+        (&[Word::Sort as u64, 100, 3, 0], "invalid sort"),
+        (&[Word::Complete as u64], "invalid sort"),
+        (&[77], "an unknown word"),
         (&[], "rank 0 has been silent"),
     ];
     for (words, expected) in cases {

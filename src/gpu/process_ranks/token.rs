@@ -63,7 +63,7 @@ impl Token {
     pub fn new(text: &[u8]) -> Result<Token> {
         if !(LEAST..=MOST).contains(&text.len()) {
             let len = text.len();
-            let what = format!("{OWN} has {len} bytes: it has {LEAST} to {MOST}");
+            let what = format!("{OWN} has {len} bytes: it must have {LEAST} to {MOST}");
             return Err(Error::Usage(what.into()));
         }
         let mut bytes = [0; TOKEN_SIZE];

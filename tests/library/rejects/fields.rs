@@ -21,7 +21,7 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let first = 1;
     let form = lines + 40;
     let unknown = "of an unknown form";
-    let none = "holds what is none";
+    let none = "holds an invalid";
     let early = "too early";
     let misfit = "do not add up to it";
     let cut = |len: usize| with(&text[..len], &side);
@@ -45,8 +45,8 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-fields-templates", with(&text, &[0xC0, 0x7F, 80, 0]), misfit),
         ("R28-fields-lines", with(&text, &[first, 0xFF, 0xFF, 1, 0]), misfit),
         ("R28-fields-template-cut", with(&text, &[0xBF, 0x7F, 80, 0]), early),
-        ("R28-fields-template-number", changed(lines, 2), "that is not there"),
-        ("R28-fields-template-255", changed(lines, 255), "that is not there"),
+        ("R28-fields-template-number", changed(lines, 2), "that does not exist"),
+        ("R28-fields-template-255", changed(lines, 255), "that does not exist"),
         ("R28-fields-form-10", changed(form, 10), unknown),
         ("R28-fields-pattern-of-a-digit", patterned(b"1"), unknown),
         ("R28-fields-pattern-long", patterned(&[b'0'; 19]), unknown),
@@ -59,7 +59,7 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-fields-number-large", patterned(b"00"), "out of range"),
         ("R28-fields-cut", cut(text.len() - 1), early),
         ("R28-fields-cut-in-lines", cut(lines + 39), early),
-        ("R28-fields-left-over", with(&[&text[..], b"7\n"].concat(), &side), "goes on"),
+        ("R28-fields-left-over", with(&[&text[..], b"7\n"].concat(), &side), "continues after"),
         ("R28-fields-size", with(&[b"x", &text[..]].concat(), &side), misfit),
     ]
 }
@@ -127,7 +127,7 @@ pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let form = b"\x01; \n";
     assert_eq!(decompressed(&with(form, b"'\x05\x05e").0).0, raw);
     let unknown = "of an unknown form";
-    let none = "a column of lists holds what is none";
+    let none = "a column of lists holds an invalid list";
     vec![
         ("R28-fields-lists-distance", with(b"\x02; \n", b"'\x05\x05e"), unknown),
         ("R28-fields-lists-separator", with(b"\x01;\t\n", b"'\x05\x05e"), unknown),
@@ -161,14 +161,14 @@ pub fn packed_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         side[at..at + bytes.len()].copy_from_slice(bytes);
         with(&side)
     };
-    let none = "of no layout";
+    let none = "has no layout";
     let early = "too early";
     let third = [&[1, 6, 3], &side[3..], &[0, 1]].concat();
     let integers = |more: &[u8]| with(&[&side[..20], more].concat());
     vec![
         ("R28-fields-packed-more", changed(2, &[3]), early),
-        ("R28-fields-packed-column", with(&third), "is not there"),
-        ("R28-fields-packed-no-layout", changed(3, &[3]), "is not there"),
+        ("R28-fields-packed-column", with(&third), "does not exist"),
+        ("R28-fields-packed-no-layout", changed(3, &[3]), "does not exist"),
         ("R28-fields-packed-layout-number", changed(4, &[1]), none),
         ("R28-fields-packed-places-none", changed(6, &[0]), none),
         ("R28-fields-packed-symbols-none", changed(7, &[0x80]), none),

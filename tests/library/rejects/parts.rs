@@ -49,11 +49,11 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let small_state = [&[0; 4], &fixed.parts().slice[4..]].concat();
     let early = "end too early";
     let run = "a run that does not fit";
-    let end = "do not end where its runs do";
-    let behind = "behind the end of its list";
+    let end = "do not end with its runs";
+    let behind = "past the end of its list";
     let exact = "longer or shorter";
-    let last = "goes on behind its last run";
-    let behind_models = "left over behind the models";
+    let last = "continues after its last run";
+    let behind_models = "left over after the models";
     let no_bytes = "models for no bytes";
     let weights = "weights are out of range";
     let long_run = "a run longer than any slice";
@@ -164,8 +164,8 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     // One match in 8 bytes, which begin with `coded`.
     let one_match = |coded: [u8; 4]| side(4, &[&all[..], &[1, 8], &coded, &[0; 4]].concat());
     vec![
-        ("R28-text-size-0", sizes(0, 3), "what the filters left"),
-        ("R28-text-size-large", sizes(text_size + 1, 3), "what the filters left"),
+        ("R28-text-size-0", sizes(0, 3), "size of the filtered text"),
+        ("R28-text-size-large", sizes(text_size + 1, 3), "size of the filtered text"),
         ("R28-side-size", sizes(text_size, u32::MAX), "end after the block"),
         ("R28-side-cut", side(2, &sound[..2]), "end too early"),
         ("R28-side-left-over", side(2, &[&sound[..], &[0]].concat()), "do not restore as many"),
@@ -240,8 +240,8 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let end = "does not end where its coded bytes do";
     let block = "is not that of the block";
     let record = "does not begin where its layout says";
-    let below = "is one of sequences";
-    let escape = "is none";
+    let below = "is not mapped";
+    let escape = "is invalid";
     vec![
         ("R28-layout-checksum", with(&letters, &size), "its checksum is wrong"),
         ("R28-layout-lines", flipped(&odd, lines), lines),
