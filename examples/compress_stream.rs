@@ -1,4 +1,4 @@
-//! Compresses standard input to standard output, as `bwz` in a pipe does.
+//! Compresses standard input to standard output, like `bwz` in a pipe.
 //!
 //! The input is read once and need not fit in memory: blocks are compressed by all cores, as many
 //! at a time as the memory allows, and written in order. [`bwz::Encoder`] is the same for callers

@@ -1,8 +1,7 @@
-//! Decompresses what a stranger sent, within limits that the file cannot raise.
+//! Decompresses a file from a stranger, within limits that the file cannot raise.
 //!
-//! A few bytes may claim to be terabytes. `limit_output` bounds what comes out and `memory` what is
-//! used meanwhile; both are checked before anything is allocated. The kind of error says who must
-//! act.
+//! A few bytes may claim to be terabytes. `limit_output` bounds the output, and `memory` the memory
+//! used. Both are checked before anything is allocated. The kind of error says who must act.
 //!
 //! `cargo run --release --example decompress_untrusted < upload.bwz > upload`
 

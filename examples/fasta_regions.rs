@@ -1,7 +1,7 @@
 //! Prints regions of a genome, as `samtools faidx` does, from a compressed FASTA file.
 //!
 //! A FASTA or FASTQ file that was compressed with an index has a table of its records. Bases are
-//! addressed by record, across line ends, and read by the index where the region is short.
+//! addressed by record, across line ends. Short regions are read by the index.
 //!
 //! `cargo run --release --example fasta_regions genome.fa.bwz chrIV:1000-2000`
 

@@ -1,8 +1,8 @@
 //! Compresses a file with a line of progress, and stops when it is told to.
 //!
 //! Events tell when each step of each block is done; they come from any thread. Work is cancelled
-//! through its input: a reader that gives an error ends the call with that error, once the blocks
-//! that are being worked on are done.
+//! through its input: a reader that gives an error ends the call with that error, after the blocks
+//! in work are done.
 //!
 //! `cargo run --release --example progress_and_cancel dump.sql dump.sql.bwz`, and Enter stops it.
 

@@ -1,4 +1,4 @@
-//! Reads a range of a compressed file without decompressing what stands before it.
+//! Reads a range of a compressed file without decompressing the data before it.
 //!
 //! The tables at the end of the file say where each block is; the one or two blocks that hold the
 //! range are decoded. Smaller blocks (`Options::level`) make that quicker and the file larger.
