@@ -178,9 +178,9 @@ pub struct FileArgs {
     /// describe
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
-    /// When compressing, restore each block on the CPU before it is written. A block that does not
-    /// come back is made again by the CPU. This takes as much extra time as -t, and a third more
-    /// memory
+    /// When compressing, restore each block on the CPU before it is written. A block that is not
+    /// restored exactly is made again by the CPU. This takes as much extra time as -t, and a third
+    /// more memory
     #[arg(long)]
     pub verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format, which ui.perfetto.dev shows. It tells
@@ -380,7 +380,7 @@ pub struct BenchArgs {
     /// Files to measure, held in memory; without any, text is generated
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,
-    /// Number of runs of each kind, of which the median counts
+    /// Number of runs of each kind; the median is printed
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub runs: u16,
     #[command(flatten)]

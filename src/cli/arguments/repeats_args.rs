@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub struct RepeatsArgs {
-    /// Files to search together, in their order; - is standard input. Of files that bwz compressed,
-    /// the content is searched
+    /// Files to search together, in their order; - is standard input. If bwz compressed a file, its
+    /// content is searched
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
     /// Find repeated ranges of at least N bytes; with --tokens, of at least N tokens

@@ -114,7 +114,7 @@ pub struct ExtractArgs {
     /// and no T (with neither, A becomes T)
     #[arg(short = 'i', long, conflicts_with = "range")]
     pub reverse_complement: bool,
-    /// Write regions of BED as they stand in the file, even if their strand is -
+    /// Write regions of BED as they are in the file, even if their strand is -
     #[arg(long, requires = "regions")]
     pub ignore_strand: bool,
     /// With --region and --regions: write FASTQ, that is, bases and qualities
