@@ -1,4 +1,5 @@
-"""bwz: block-sorting compression with seekable files that are searched as they are.
+"""bwz: block-sorting compression with seekable files that can be searched without
+decompressing them.
 
 >>> import bwz, io
 >>> text = b"she sells sea shells by the sea shore. " * 1000
@@ -8,10 +9,10 @@ True
 >>> bwz.Archive(io.BytesIO(file)).count([b"sea", b"land"])
 [2000, 0]
 
-Sizes, offsets and limits are bytes. The bytes written depend on ``level`` or ``block_size``,
-``split_at``, ``effort`` and ``index`` alone, and are those that the command ``bwz`` writes; ``threads``, ``memory``
-and ``device`` say what the work may take. No function holds the GIL while it works, and Ctrl-C
-ends each at once.
+Sizes, offsets and limits are in bytes. The bytes written depend only on ``level`` or
+``block_size``, ``split_at``, ``effort`` and ``index``, and are those that the command ``bwz``
+writes. ``threads``, ``memory`` and ``device`` set the resources. No function holds the GIL while it
+works, and Ctrl-C ends each at once.
 """
 
 from ._archive import Archive, Block, Frame, IndexedBlocks, Info, Matches, Record, Region

@@ -1,4 +1,4 @@
-"""A file by position: what is in it, ranges of its bytes, and search."""
+"""A file read by position: its contents, ranges of its bytes, and search."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ if TYPE_CHECKING:
 
 
 class Frame(NamedTuple):
-    """A frame of a file. Ranges are bytes, their ends excluded."""
+    """A frame of a file. Ranges are in bytes, ends not included."""
 
     raw_start: int
     raw_end: int
     coded_start: int
     coded_end: int
     blocks: int
-    """How many blocks it has."""
+    """Number of blocks."""
     block_size: int
-    """The most raw bytes of a block."""
+    """Maximum number of raw bytes of a block."""
     checksum: int
     """CRC-32 of its raw bytes."""
     indexed: bool
     sample_rate: int | None
-    """The distance of the positions that its index keeps; ``None`` where it only counts."""
+    """The distance of the positions that its index keeps; ``None`` if it only counts."""
     index_of_sequences: bool
-    """Whether its index is one of sequences; else it is one of bytes, or there is none."""
+    """True if its index is of sequences. If false, it is of bytes, or there is none."""
 
 
 class Block(NamedTuple):
-    """A block of a file: where it stands raw, and in the file. Ranges are bytes."""
+    """A block of a file: its range in the raw stream and in the file, in bytes."""
 
     raw_start: int
     raw_end: int
@@ -46,66 +46,66 @@ class Block(NamedTuple):
 
 
 class IndexedBlocks(NamedTuple):
-    """How many blocks are indexed by what."""
+    """Numbers of blocks by the kind of their index."""
 
     sequences: int
     bytes: int
     stored: int
-    """Stored as they are: they have no index and need none."""
+    """Blocks stored as they are: they have no index and need none."""
     none: int
 
 
 class Info(NamedTuple):
-    """What is in a file."""
+    """The contents of a file."""
 
     raw_size: int
-    """Bytes that it decompresses to."""
+    """Number of bytes after decompression."""
     coded_size: int
-    """Bytes of the file, without padding behind its last frame."""
+    """Bytes of the file, without padding after its last frame."""
     blocks: int
     frames: list[Frame]
     indexed: bool
-    """Whether all frames that have blocks are indexed."""
+    """True if all frames that have blocks are indexed."""
     has_sequences: bool
-    """Whether it is searched by sequence: across line ends and in either case."""
+    """True if it is searched by sequence: across line ends and in either case."""
 
 
 class Matches(NamedTuple):
-    """Where a pattern occurs."""
+    """The occurrences of a pattern."""
 
     count: int  # type: ignore[assignment]
-    """How often, overlaps included."""
+    """Number of occurrences, overlapping ones included."""
     positions: list[int]
-    """Raw offsets, ascending; all, or the first ones, as many as were asked for."""
+    """Raw offsets, ascending: all, or as many of the first ones as requested."""
 
 
 class Record(NamedTuple):
     """A record of FASTA or FASTQ; the numbers are those of a ``.fai`` file."""
 
     name: str
-    """The header line up to the first blank; a byte that is no UTF-8 is a surrogate."""
+    """The header line up to the first blank. A byte that is not UTF-8 is a surrogate."""
     length: int
-    """Bases, or amino acids."""
+    """Number of bases or amino acids."""
     offset: int
-    """Raw offset of the first one."""
+    """Raw offset of the first base or amino acid."""
     line_bases: int
     line_width: int
-    """Bytes of a line, its end included."""
+    """Bytes of a line, including its end."""
     quality_offset: int | None
     """Raw offset of the first quality of a FASTQ record."""
     is_regular: bool
-    """Whether the numbers tell where each base is."""
+    """True if the numbers tell where each base is."""
 
 
 class Region(NamedTuple):
-    """Which base of which record stands somewhere, both from 0."""
+    """A place in a record: the number of the record and the number of the base, from 0."""
 
     record: int
     base: int
 
 
 class Cost(NamedTuple):
-    """What was read and decoded."""
+    """Amounts of data that were read and decoded."""
 
     coded_bytes: int
     """Bytes read from the file."""
@@ -118,9 +118,9 @@ class Cost(NamedTuple):
 class Archive:
     """A bwz file that is read by position and searched.
 
-    Opening it reads its tables: a few reads at the end of each frame. A file object that is given
-    must seek, and is not closed. Calls from several threads wait for each other. After a fork, an
-    archive of a path goes on in both processes, each by itself.
+    Opening it reads its tables, with a few reads at the end of each frame. A given file object must
+    be seekable, and is not closed. Calls from several threads wait for each other. After a fork, an
+    archive of a path can be used in both processes independently.
 
     >>> file = io.BytesIO(_bwz.compress(b"she sells sea shells " * 1000, index=True))
     >>> archive = Archive(file)
@@ -154,14 +154,14 @@ class Archive:
         """Opens ``file``.
 
         Args:
-            file: A path, or a file object that seeks.
-            threads: As of :func:`bwz.compress`, like ``memory`` and ``device``.
-            limit_output: Bytes that may come out of one call at most.
-            match_case: In sequences, tell small letters from capital ones.
-            letters: In sequences, "nucleotides" has T and U be one letter, "iupac" has R, Y and so
-                on stand for their bases too, "exact" has each letter stand for itself.
-            mismatches: Find what differs from a pattern in up to so many bytes, 0 or 1.
-            verify: Check every block that is looked into as a whole.
+            file: A path, or a seekable file object.
+            threads: As in :func:`bwz.compress`, like ``memory`` and ``device``.
+            limit_output: Maximum number of bytes of output of one call.
+            match_case: In sequences, distinguish small letters from capital ones.
+            letters: In sequences, with "nucleotides" T and U are the same letter; with "iupac" R, Y
+                and so on also match their bases; with "exact" each letter matches only itself.
+            mismatches: Maximum number of bytes that may differ in a match, 0 or 1.
+            verify: Check the whole of every block that is used.
         """
         self._own: io.FileIO | None = None
         below: Any = file
@@ -195,7 +195,7 @@ class Archive:
         self._closed = False
 
     def close(self) -> None:
-        """Lets go of the file. Closing it twice is no error."""
+        """Releases the file. Closing it twice is not an error."""
         if not self._closed and self._archive is not None:
             self._closed = True
             if self._process == os.getpid():
@@ -206,7 +206,7 @@ class Archive:
                 self._own.close()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an Archive is not copied or pickled: open its path where it is needed")
+        raise TypeError("an Archive cannot be copied or pickled: open its path where it is needed")
 
     def __enter__(self) -> Self:
         return self
@@ -233,7 +233,7 @@ class Archive:
 
     @property
     def info(self) -> Info:
-        """What is in the file."""
+        """The contents of the file."""
         frames = [Frame(*frame) for frame in self._open().frames()]
         return Info(
             raw_size=frames[-1].raw_end,
@@ -246,11 +246,11 @@ class Archive:
 
     @property
     def cost(self) -> Cost:
-        """What the searches and ranges of this archive took so far."""
+        """The cost of the searches and ranges of this archive so far."""
         return Cost(*self._open().cost())
 
     def indexed_blocks(self) -> IndexedBlocks:
-        """How many blocks are indexed by what; reads the header of each."""
+        """Counts the blocks by the kind of their index. Reads the header of each block."""
         return IndexedBlocks(*self._open().indexed_blocks())
 
     def blocks(self) -> list[Block]:
@@ -258,9 +258,10 @@ class Archive:
         return [Block(*block) for block in self._open().blocks()]
 
     def read_range(self, start: int, end: int) -> bytes:
-        """The raw bytes from ``start`` to before ``end``.
+        """The raw bytes from ``start`` up to ``end``, ``end`` not included.
 
-        A short range of an indexed file takes the slices that it is in; any other the blocks.
+        For a short range of an indexed file only the slices that hold it are decoded, for any other
+        range the blocks.
 
         Raises:
             UsageError: The range is not within the file.
@@ -268,27 +269,27 @@ class Archive:
         return self._open().read_range(start, end)
 
     def extract(self, ranges: Iterable[tuple[int, int]]) -> list[bytes]:
-        """The raw bytes of ranges, each a start and an end; each block is decoded once."""
+        """The raw bytes of ranges, each given as start and end. Each block is decoded once."""
         return self._open().extract(list(ranges))
 
     def count(self, patterns: Patterns) -> list[int]:
-        """How often each pattern occurs, overlaps included.
+        """The number of occurrences of each pattern, overlapping ones included.
 
-        By the index where there is one; else all blocks are decoded. The empty pattern occurs at
-        every byte and at the end.
+        Uses the index if there is one, else decodes all blocks. The empty pattern occurs at every
+        byte and at the end.
         """
         return self._open().count(patterns)
 
     def locate(self, patterns: Patterns, limit: int | None = None) -> list[Matches]:
-        """Where each pattern occurs: all raw offsets of each, and how many there are.
+        """The raw offsets of all occurrences of each pattern, and their number.
 
-        The places are a list of Python: about 40 bytes of memory each, for all patterns of a call.
-        :meth:`count` says how many there are first.
+        The offsets of all patterns of a call are Python lists, which take about 40 bytes of memory
+        per offset. :meth:`count` gives the numbers first.
 
         Args:
-            patterns: What to look for.
-            limit: The number of places to give of each pattern, the first ones by position; all
-                if it is ``None``.
+            patterns: The patterns to search for.
+            limit: Maximum number of offsets of each pattern, the lowest ones; ``None`` gives
+                all.
         """
         return [Matches(*found) for found in self._open().locate(patterns, limit)]
 
@@ -300,7 +301,9 @@ class Archive:
         ]
 
     def region(self, record: Pattern, start: int, end: int) -> bytes:
-        """Bases of the first record of a name, from 0 and before ``end``, as they stand there.
+        """The bases of the first record of this name from ``start``, counted from 0, up to ``end``.
+
+        They are returned as they are in the file.
 
         Raises:
             UsageError: There is no such record.
@@ -308,6 +311,6 @@ class Archive:
         return self._open().region(record, start, end)
 
     def places(self, offsets: Iterable[int]) -> list[Region | None]:
-        """Which base of which record stands at each raw offset, if any does."""
+        """The record and the base at each raw offset, or ``None`` if there is no base."""
         found = self._open().places(list(offsets))
         return [place if place is None else Region(*place) for place in found]

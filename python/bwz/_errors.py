@@ -1,18 +1,18 @@
-"""What can go wrong, split by who must act.
+"""The exceptions of bwz, one for each party that must act.
 
-What a file object raises comes through unchanged, and what the system refuses is an
-``OSError`` or a ``MemoryError`` as everywhere in Python.
+Exceptions of a file object are passed on unchanged. If the system refuses something, that is an
+``OSError`` or a ``MemoryError``, as everywhere in Python.
 """
 
 from __future__ import annotations
 
 
 class BwzError(Exception):
-    """The base of all that bwz raises itself.
+    """The base of all exceptions that bwz raises itself.
 
     Attributes:
-        block: The number of the block it was found in, from 0 at the start of the file.
-        offset: Where in the compressed file the damaged part starts, in bytes.
+        block: Number of the block in which it was found, from 0 at the start of the file.
+        offset: Start of the damaged part in the compressed file, in bytes.
     """
 
     block: int | None
@@ -27,26 +27,26 @@ class BwzError(Exception):
 
 
 class FormatError(BwzError, ValueError):
-    """The data is damaged or no bwz file: who made or moved it must act."""
+    """The data is damaged or not a bwz file: the party that made or moved it must act."""
 
 
 class TruncatedError(FormatError, EOFError):
     """The file ends in the middle of a frame, or is empty: the rest of it is elsewhere, or lost.
 
-    It is an ``EOFError`` too, as what ``bz2`` raises then.
+    It is an ``EOFError`` too, which ``bz2`` raises in this case.
     """
 
 
 class VersionError(BwzError):
-    """The file is of another version of the format: another bwz reads it."""
+    """The file has another version of the format: another version of bwz reads it."""
 
 
 class LimitError(BwzError, MemoryError):
     """The work needs more memory than ``memory=`` allows: raise it to go on.
 
     Attributes:
-        needed: Bytes that would do.
-        allowed: Bytes that were allowed.
+        needed: Number of bytes that would suffice.
+        allowed: Number of bytes that were allowed.
     """
 
     needed: int
@@ -54,11 +54,11 @@ class LimitError(BwzError, MemoryError):
 
 
 class OutputLimitError(BwzError):
-    """More would come out than ``limit_output=`` allows: raise it to go on.
+    """The output would be larger than ``limit_output=`` allows: raise it to go on.
 
     Attributes:
-        needed: Bytes that would have come out.
-        allowed: Bytes that were allowed.
+        needed: Number of bytes of the output.
+        allowed: Number of bytes that were allowed.
     """
 
     needed: int
@@ -66,8 +66,8 @@ class OutputLimitError(BwzError):
 
 
 class UsageError(BwzError, ValueError):
-    """The caller asked for what makes no sense, such as a range behind the end."""
+    """The caller's request makes no sense, for example a range past the end."""
 
 
 class DeviceError(BwzError, RuntimeError):
-    """The device that was asked for is missing or failed."""
+    """The requested device is missing or failed."""

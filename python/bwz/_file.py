@@ -1,4 +1,4 @@
-"""``bwz.open`` and the file object that it gives."""
+"""``bwz.open`` and the file object that it returns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ._types import Buffer, Effort, Options, PathOrFile
 
-# What a buffered reader asks for at once.
+# Bytes that a buffered reader requests at once.
 _BUFFER = 128 << 10
 
 # Open files whose threads call an object of Python. They are closed before Python ends, since no
@@ -119,7 +119,7 @@ class _RawReader(io.RawIOBase):
             with self._use() as reader:
                 offset += reader.size()
         elif whence != io.SEEK_SET:
-            raise ValueError(f"whence {whence} is none of 0, 1 and 2")
+            raise ValueError(f"whence {whence} is not 0, 1 or 2")
         if offset < 0:
             raise ValueError(f"position {offset} is before the start")
         with self._use() as reader:
@@ -134,11 +134,11 @@ class _RawReader(io.RawIOBase):
 class BwzFile(io.BufferedIOBase):
     """A bwz file, open to read or to write its raw bytes.
 
-    Reading decodes ahead on threads. Seeking goes by the file's seek table and decodes the one block
-    that it leads to; where the file object below does not seek, this does not either. Frames that
-    follow each other are one stream. A file object that was given is not closed, and belongs to
-    this one until this is closed: threads read from it ahead of the caller, one at a time. After a
-    fork, a file that is read from a path goes on in both processes, each by itself; all others
+    Threads decode ahead of the reader. Seeking uses the file's seek table and decodes the one block
+    at the new position. If the given file object is not seekable, this object is not either. Frames
+    that follow each other are one stream. A given file object is not closed. It belongs to this
+    object until this is closed: threads read from it ahead of the caller, one at a time. After a
+    fork, a file that is read from a path can be read in both processes independently; all others
     belong to the process that opened them.
 
     >>> import tempfile
@@ -171,11 +171,11 @@ class BwzFile(io.BufferedIOBase):
 
         Args:
             file: A path, or a file object opened in binary mode.
-            mode: ``"r"``, ``"w"``, ``"x"`` (which fails where there is a file) or ``"a"`` (which adds
+            mode: ``"r"``, ``"w"``, ``"x"`` (which fails if the file exists) or ``"a"`` (which adds
                 a frame), with or without ``"b"``.
 
         Raises:
-            FormatError: The file to add to does not end where a frame does.
+            FormatError: The file to add to does not end with a frame.
         """
         self._lock = threading.RLock()
         self._own: io.FileIO | None = None
@@ -186,7 +186,7 @@ class BwzFile(io.BufferedIOBase):
         self._position = 0
         self._process = os.getpid()
         if mode not in ("r", "rb", "w", "wb", "x", "xb", "a", "ab"):
-            raise ValueError(f"mode {mode!r} is none of r, w, x and a, with or without b")
+            raise ValueError(f"mode {mode!r} is not r, w, x or a, with or without b")
         self.mode = mode[0] + "b"
         if isinstance(file, (str, bytes, os.PathLike)):
             self._own = io.FileIO(file, "a+" if mode[0] == "a" else mode[0])
@@ -230,17 +230,17 @@ class BwzFile(io.BufferedIOBase):
             raise
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a BwzFile is not copied or pickled: open its path where it is needed")
+        raise TypeError("a BwzFile cannot be copied or pickled: open its path where it is needed")
 
     @property
     def name(self) -> Any:
-        """The name of the file, where it has one."""
+        """The name of the file, if it has one."""
         self._check_made()
         return getattr(self._file, "name", None)
 
     def close(self) -> None:
-        """Writes what is left, ends the frame and ends all work; says what went wrong with that."""
-        # It may not have come to be.
+        """Writes the rest, ends the frame and ends all work. Raises errors of these steps."""
+        # `__init__` may have failed.
         if self.closed or not hasattr(self, "_lock"):
             return
         if self._process != os.getpid():
@@ -261,7 +261,7 @@ class BwzFile(io.BufferedIOBase):
                 super().close()
 
     def abandon(self) -> None:
-        """Closes without ending the frame: what was written is no whole file."""
+        """Closes without ending the frame: the written file is incomplete."""
         if not hasattr(self, "_lock") or self._process != os.getpid():
             return self.close()
         with self._lock:
@@ -271,7 +271,7 @@ class BwzFile(io.BufferedIOBase):
             self.close()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        """Closes; where Ctrl-C or an exit ended the work, without waiting for the frame's end."""
+        """Closes. If Ctrl-C or an exit ended the work, it does not wait for the frame's end."""
         if kind is None or issubclass(kind, Exception):
             self.close()
         else:
@@ -284,17 +284,17 @@ class BwzFile(io.BufferedIOBase):
         return self._buffer
 
     def readable(self) -> bool:
-        """Whether it was opened to be read."""
+        """True if it was opened for reading."""
         self._check()
         return self._buffer is not None
 
     def writable(self) -> bool:
-        """Whether it was opened to be written."""
+        """True if it was opened for writing."""
         self._check()
         return self._buffer is None
 
     def seekable(self) -> bool:
-        """Whether it is read and the file below seeks."""
+        """True if it is open for reading and the compressed file is seekable."""
         self._check()
         return self._buffer is not None and self._buffer.seekable()
 
@@ -313,19 +313,19 @@ class BwzFile(io.BufferedIOBase):
         return int(self._file.fileno())
 
     def read(self, size: int | None = -1, /) -> bytes:
-        """Up to ``size`` raw bytes, fewer at the end only; all that are left with -1."""
+        """Up to ``size`` raw bytes, fewer only at the end; -1 returns all the rest."""
         return self._reading().read(size)
 
     def read1(self, size: int = -1, /) -> bytes:
-        """Up to ``size`` raw bytes, those that are there without much waiting."""
+        """Up to ``size`` raw bytes that are available without much waiting."""
         return self._reading().read1(_BUFFER if size < 0 else size)
 
     def readinto(self, buffer: Buffer, /) -> int:
-        """Fills ``buffer`` with raw bytes; says how many, fewer than it holds at the end only."""
+        """Fills ``buffer`` with raw bytes. Returns their number, which is lower only at the end."""
         return self._reading().readinto(buffer)
 
     def readinto1(self, buffer: Buffer, /) -> int:
-        """Fills the start of ``buffer`` with what is there without much waiting."""
+        """Fills the start of ``buffer`` with the bytes available without much waiting."""
         return self._reading().readinto1(buffer)
 
     def readline(self, size: int | None = -1, /) -> bytes:
@@ -333,7 +333,7 @@ class BwzFile(io.BufferedIOBase):
         return self._reading().readline(-1 if size is None else size)
 
     def readlines(self, hint: int | None = -1, /) -> list[bytes]:
-        """Lines until they have ``hint`` bytes; all with -1."""
+        """Lines until they have ``hint`` bytes; -1 returns all."""
         return self._reading().readlines(-1 if hint is None else hint)
 
     def __next__(self) -> bytes:
@@ -341,7 +341,7 @@ class BwzFile(io.BufferedIOBase):
         return next(self._reading())
 
     def peek(self, size: int = 0, /) -> bytes:
-        """Raw bytes that come next, one at least unless at the end, without passing them."""
+        """The next raw bytes, at least one unless at the end; the position does not change."""
         return self._reading().peek(size)
 
     def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
@@ -354,7 +354,7 @@ class BwzFile(io.BufferedIOBase):
         return self._position if self._buffer is None else self._buffer.tell()
 
     def write(self, data: Buffer, /) -> int:
-        """Takes all of ``data``, which threads compress block by block; says how many bytes."""
+        """Takes all of ``data``, which threads compress block by block. Returns its size."""
         self._check()
         if self._writer and self._process != os.getpid():
             raise belongs_to_another("a file that is written")
@@ -364,8 +364,8 @@ class BwzFile(io.BufferedIOBase):
             try:
                 count = self._writer.write(data)
             except BaseException:
-                # What is wrong is said once; closing does not wait for work that has ended. What
-                # has no bytes to give was not taken, and the file goes on.
+                # An error is raised once; closing does not wait for work that has ended. If `data`
+                # has no bytes to give, nothing was taken, and the file stays usable.
                 if self._writer.has_ended:
                     writer, self._writer = self._writer, None
                     writer.abandon()
@@ -379,16 +379,16 @@ class BwzFile(io.BufferedIOBase):
             self.write(line)
 
     def flush(self) -> None:
-        """Does nothing but check that the file is open: to cut a block short costs size."""
+        """Only checks that the file is open: ending a block early would make the file larger."""
         self._check()
 
     def detach(self) -> Any:
-        """Not supported: threads hold the file below."""
+        """Not supported: threads use the compressed file."""
         raise io.UnsupportedOperation("detach")
 
 
 def _check_end(file: io.FileIO) -> None:
-    """A frame is added behind another alone: behind anything else nobody could read it."""
+    """Checks that the file ends with a frame: a frame added after anything else is unreadable."""
     status = os.fstat(file.fileno())
     if not stat.S_ISREG(status.st_mode) or status.st_size == 0:
         return
@@ -455,13 +455,13 @@ def open(
     errors: str | None = None,
     newline: str | None = None,
 ) -> BwzFile | TextIO:
-    """Opens a bwz file as ``bz2.open`` opens its.
+    """Opens a bwz file, like ``bz2.open``.
 
     Args:
-        file: A path, or a file object opened in binary mode, which need not seek.
-        mode: As of :class:`BwzFile`, or with ``"t"`` as text.
-        level: As of :func:`bwz.compress`, like the options that follow.
-        encoding: Of text, like ``errors`` and ``newline``, as of ``builtins.open``.
+        file: A path, or a file object opened in binary mode, which need not be seekable.
+        mode: As in :class:`BwzFile`, or with ``"t"`` for text.
+        level: As in :func:`bwz.compress`, like the options that follow.
+        encoding: For text, like ``errors`` and ``newline``, as in ``builtins.open``.
 
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "poem.bwz")

@@ -1,6 +1,6 @@
-"""Pipes and terminals that are read so that no thread waits in them for long.
+"""Reading of pipes and terminals in which no thread waits for long.
 
-A thread that waits in ``sys.stdin.buffer`` holds its lock: nobody could close it, and Python could
+A thread that waits in ``sys.stdin.buffer`` holds its lock: no one could close it, and Python could
 not end.
 """
 
@@ -11,12 +11,12 @@ import select
 from typing import Any
 
 _PIECE = 64 << 10
-# Milliseconds after which a thread looks whether its bytes are still wanted.
+# Milliseconds after which a thread checks whether its bytes are still wanted.
 _TICK = 50
 
 
 def of(file: Any) -> Pipe | None:
-    """The pipe that a file object reads, where it is one of Python's own that reads one."""
+    """The pipe that a file object reads, if it is one of Python's own and reads a pipe."""
     buffered = type(file) is io.BufferedReader
     if type(file.raw if buffered else file) is not io.FileIO:
         return None
@@ -24,7 +24,7 @@ def of(file: Any) -> Pipe | None:
 
 
 class Pipe:
-    """What :class:`bwz.BwzFile` reads in place of the file object."""
+    """The object that :class:`bwz.BwzFile` reads in place of the file object."""
 
     def __init__(self, file: Any, buffered: bool) -> None:
         self._file = file
@@ -36,15 +36,15 @@ class Pipe:
         self.released = False
 
     def begin(self) -> None:
-        """Waits for the first bytes, in the thread of the caller, where a signal ends the wait."""
+        """Waits for the first bytes in the thread of the caller, so that a signal ends the wait."""
         if not self._begun:
             if self._buffered:
-                # What has been read before, or what comes now; nothing is buffered after.
+                # The bytes read before, or those that come now; nothing is buffered afterwards.
                 self._rest = self._file.read1(max(_PIECE, len(self._file.peek())))
             self._begun = True
 
     def read(self, size: int, /) -> bytes | None:
-        """Up to ``size`` bytes; nothing at the end, or once they are not wanted any more."""
+        """Up to ``size`` bytes; nothing at the end, or once they are no longer wanted."""
         if not self._rest:
             while not self._poll.poll(_TICK):
                 if self.released:

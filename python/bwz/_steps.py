@@ -27,20 +27,20 @@ def compress(
     """Compresses ``data`` into one frame, the bytes that ``bwz -c`` writes.
 
     Args:
-        data: Anything with bytes in one stretch.
-        level: 1 to 9, for blocks of 1 MiB to 256 MiB; 6 (32 MiB) where nothing is said.
-        block_size: Raw bytes of a block instead, 1 to 1099511627775.
-        split_at: A byte, as ``b"\\n"``, behind whose last occurrence each block ends, so that no
-            record is torn; one without any is full.
+        data: Any object with contiguous bytes.
+        level: 1 to 9, for blocks of 1 MiB to 256 MiB. The default is 6 (32 MiB).
+        block_size: Raw bytes of a block, 1 to 1099511627775, in place of a level.
+        split_at: A byte such as ``b"\\n"``. Each block ends after its last occurrence, so that no
+            record is split. A block without this byte ends when it is full.
         effort: ``"fast"``, ``"default"``, or ``"best"`` for the smallest size.
         threads: Threads that compute, up to 1024; 0 or ``None`` for one per core. No more than
             four per core run, or 64 if that is more, and fewer for a small input.
-        memory: Bytes of memory to use at most; half of the machine's where nothing is said.
+        memory: Maximum number of bytes of memory. The default is half of the machine's memory.
         device: ``"auto"``, ``"cpu"``, ``"cuda"``, or GPUs as in ``"cuda:0,2-3"``.
-        index: ``True`` for an FM-index that is searched without decompressing; a number for the
-            distance of the positions that it keeps (a power of two from 8 to 16384), 0 to count
-            alone.
-        verify: Restore each block before it is given out.
+        index: ``True`` for an FM-index, which is searched without decompressing. A number sets the
+            distance of the positions that it keeps (a power of two from 8 to 16384); 0 is enough
+            for counting alone.
+        verify: Restore and compare each block before it is returned.
 
     >>> len(compress(b"to be or not to be " * 100)) < 300
     True
@@ -71,16 +71,16 @@ def decompress(
 
     Args:
         data: A bwz file, or several one after the other.
-        threads: As of :func:`compress`.
-        memory: As of :func:`compress`; blocks above 256 MiB are decoded only where it is given.
-        device: As of :func:`compress`.
-        limit_output: Bytes that may come out at most.
+        threads: As in :func:`compress`.
+        memory: As in :func:`compress`. Blocks above 256 MiB are decoded only if it is given.
+        device: As in :func:`compress`.
+        limit_output: Maximum number of bytes of output.
 
     Raises:
-        FormatError: It is damaged or no bwz file.
-        TruncatedError: It ends too early, or is empty.
-        LimitError: A block takes more memory than allowed.
-        OutputLimitError: More than ``limit_output`` bytes would come out.
+        FormatError: The data is damaged or not a bwz file.
+        TruncatedError: The data ends too early, or is empty.
+        LimitError: A block needs more memory than allowed.
+        OutputLimitError: The output would have more than ``limit_output`` bytes.
 
     >>> decompress(compress(b"abc") + compress(b"def"))
     b'abcdef'
@@ -91,10 +91,10 @@ def decompress(
 
 
 class Compressor:
-    """Compresses what comes step by step into one frame, as ``bz2.BZ2Compressor`` does.
+    """Compresses data step by step into one frame, like ``bz2.BZ2Compressor``.
 
-    The options are those of :func:`compress`. Threads work while the caller goes on; each step
-    gives what they have finished by then.
+    The options are those of :func:`compress`. Threads work while the caller continues. Each step
+    returns the output that they have finished by then.
 
     >>> compressor = Compressor(level=1)
     >>> parts = [compressor.compress(b"one "), compressor.compress(b"two"), compressor.flush()]
@@ -137,22 +137,22 @@ class Compressor:
         return self._made
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Compressor is not copied or pickled: threads work for it")
+        raise TypeError("a Compressor cannot be copied or pickled: threads work for it")
 
     def compress(self, data: Buffer) -> bytes:
-        """Takes ``data``; gives what is compressed by now, which may be nothing."""
+        """Takes ``data``. Returns the bytes compressed by now, which may be none."""
         return self._work.compress(data)
 
     def flush(self) -> bytes:
-        """Ends the frame and gives what is left of it. Nothing can be compressed after."""
+        """Ends the frame and returns the rest of it. Nothing can be compressed afterwards."""
         return self._work.flush()
 
 
 class Decompressor:
-    """Decompresses what comes step by step, as ``bz2.BZ2Decompressor`` does.
+    """Decompresses data step by step, like ``bz2.BZ2Decompressor``.
 
-    Frames that follow each other are one stream: there is no ``unused_data``. Bytes that are given
-    after a frame and begin no other are a :class:`FormatError`.
+    Frames that follow each other are one stream: there is no ``unused_data``. Bytes after a frame
+    that do not begin another frame raise :class:`FormatError`.
 
     >>> decompressor = Decompressor()
     >>> decompressor.decompress(compress(b"a rose is a rose"))
@@ -183,33 +183,34 @@ class Decompressor:
         return self._made
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("a Decompressor is not copied or pickled: threads work for it")
+        raise TypeError("a Decompressor cannot be copied or pickled: threads work for it")
 
     def decompress(self, data: Buffer, max_length: int = -1) -> bytes:
-        """Takes ``data``; gives all that can be decompressed by now.
+        """Takes ``data``. Returns all bytes that can be decompressed by now.
 
-        What stands before damage is given; the call after that says what is damaged.
+        The data before damage is returned; the next call raises the error.
 
         Args:
-            data: The next bytes of the file; nothing where :attr:`needs_input` is false.
-            max_length: Bytes to give at most; the rest waits for the next call. -1 is all.
+            data: The next bytes of the file; empty if :attr:`needs_input` is false.
+            max_length: Maximum number of bytes to return. The rest waits for the next call. -1
+                returns all.
         """
         return self._work.decompress(data, max_length)
 
     def flush(self) -> bytes:
-        """Says that no more comes; gives what is left.
+        """Marks the end of the input. Returns the rest of the output.
 
         Raises:
-            TruncatedError: What came ends in the middle of a frame, or nothing came.
+            TruncatedError: The input ends in the middle of a frame, or is empty.
         """
         return self._work.flush()
 
     @property
     def eof(self) -> bool:
-        """Whether what came ends where a frame does, and all of it was given back."""
+        """True if the input ends at the end of a frame, and all of its output was returned."""
         return self._work.eof
 
     @property
     def needs_input(self) -> bool:
-        """Whether nothing more comes without more input."""
+        """True if there is no more output without more input."""
         return self._work.needs_input

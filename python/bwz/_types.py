@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import IO, Any, Literal, TypeAlias, TypedDict
 
 Buffer: TypeAlias = Any
-"""Anything with the buffer protocol whose bytes are one stretch."""
+"""Any object with the buffer protocol whose bytes are contiguous."""
 
 Effort: TypeAlias = Literal["fast", "default", "best"]
 

@@ -1,8 +1,8 @@
-"""Dask: thousands of bwz files read, searched and written by a cluster, where they lie.
+"""Dask: a cluster reads, searches and writes thousands of bwz files in place.
 
-Each function takes the URLs of fsspec (``s3://bucket/*.bwz``, paths, lists of them; a ``*`` is expanded in sorted order)
-and gives a Dask collection with one task in each partition. A task names its file and its place alone, so that one whose
-worker is lost is done again anywhere, with the same result; the number of workers changes nothing but the time.
+Each function takes URLs of fsspec (``s3://bucket/*.bwz``, paths, lists of them; a ``*`` is expanded in sorted order)
+and returns a Dask collection with one task in each partition. A task refers only to its file and its part of it. So if
+a worker is lost, its task can be repeated anywhere with the same result. The number of workers changes only the time.
 
 >>> import bwz.dask
 >>> lines = bwz.dask.read_text("logs/*.bwz", blocksize=128 << 20)              # doctest: +SKIP
@@ -37,18 +37,18 @@ from fsspec.implementations.local import LocalFileSystem
 
 Urls = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 Options = dict[str, Any] | None
-"""The options of the filesystem that the URLs name, as fsspec's ``storage_options``."""
+"""The options of the filesystem of the URLs, as ``storage_options`` of fsspec."""
 
 
 class Counts(NamedTuple):
-    """The occurrences in a file of each pattern, in the order of the patterns."""
+    """The number of occurrences of each pattern in a file, in the order of the patterns."""
 
     path: str
     counts: list[int]
 
 
 class Matches(NamedTuple):
-    """The raw positions in a file of each pattern, in bytes and in rising order."""
+    """The raw positions of each pattern in a file, in bytes and in ascending order."""
 
     path: str
     positions: list[list[int]]
@@ -62,21 +62,21 @@ def read_bytes(
     trust_cuts: bool = True,
     storage_options: Options = None,
 ) -> list[Delayed]:
-    """Bytes of whole records, a delayed for each partition; one behind the other they are the files' raw bytes.
+    """Bytes of whole records, one ``Delayed`` for each partition. Joined, they are the files' raw bytes.
 
     Parameters
     ----------
     urls:
         Files of bwz.
     blocksize:
-        Raw bytes in a partition: as many whole blocks as fit, at least one. A worker takes about twice this and six
-        times the block of memory.
+        Maximum number of raw bytes in a partition: as many whole blocks as fit, and at least one. A worker takes twice
+        this memory and six times the size of a block.
     delimiter:
-        The byte that ends a record. A partition ends behind it, and may be empty where a record is longer.
+        The byte that ends a record. A partition ends after it, and may be empty if a record is longer.
     trust_cuts:
-        A block that is shorter than its frame's others was cut at the end of a record, as by ``--split-at``; its reader
-        checks that, and raises ValueError where it is not so. Without this, or where blocks are full, a reader decodes
-        the block behind its last as well, or where there is an index 64 KiB.
+        Assumes that a block shorter than the others of its frame was cut at the end of a record, as by ``--split-at``.
+        Its reader checks that, and raises ValueError if it is wrong. Without this option, or if blocks are full, a
+        reader also decodes the block after its last one, or 64 KiB of it if there is an index.
     """
     parts = _partitioned(urls, _bytes, blocksize, delimiter, trust_cuts, storage_options)
     return [Delayed(key, parts.dask, layer=parts.name) for key in parts.__dask_keys__()]
@@ -104,15 +104,15 @@ def read_text(
     trust_cuts: bool = True,
     storage_options: Options = None,
 ) -> Bag:
-    """A bag of the records as text, delimiters included, as ``dask.bag.read_text``. The parameters are those of
-    :func:`read_bytes`; ``encoding`` has the delimiter as that byte alone, as UTF-8 does."""
+    """A bag of the records as text, delimiters included, like ``dask.bag.read_text``. The parameters are those of
+    :func:`read_bytes`. In ``encoding`` that byte must stand for the delimiter alone, as in UTF-8."""
     lines = partial(_lines, encoding=encoding, errors=errors)
     return _partitioned(urls, lines, blocksize, delimiter, trust_cuts, storage_options)
 
 
 def count(urls: Urls, patterns: Iterable[str | bytes], *, storage_options: Options = None) -> Bag:
-    """A bag of :class:`Counts`, a partition for each file. Of an indexed file a few MB are read; another is decoded by
-    its worker, block by block."""
+    """A bag of :class:`Counts`, a partition for each file. A few MB of an indexed file are read; any other file is
+    decoded by its worker, block by block."""
     return _searched(urls, _count, patterns, storage_options)
 
 
@@ -123,7 +123,7 @@ def locate(
     *,
     storage_options: Options = None,
 ) -> Bag:
-    """A bag of :class:`Matches`, a partition for each file; of each pattern ``limit`` positions at most."""
+    """A bag of :class:`Matches`, a partition for each file, with at most ``limit`` positions of each pattern."""
     return _searched(urls, partial(_locate, limit=limit), patterns, storage_options)
 
 
@@ -137,9 +137,9 @@ def compress(
 ) -> Bag:
     """A bag of the paths written: each file compressed into the directory ``out``, a partition for each.
 
-    ``options`` are those of :func:`bwz.open` for writing (``level=9, index=True, split_at=b"\\n"``). A file is whole or
-    not there: one that fails is removed, and one that is done again replaces the other. A worker that is killed may
-    leave a ``.part`` in a local directory.
+    ``options`` are those of :func:`bwz.open` for writing (``level=9, index=True, split_at=b"\\n"``). A file is complete
+    or absent: a file that fails is removed, and a file that is written again replaces the first. A worker that is
+    killed may leave a ``.part`` in a local directory.
     """
     fs, paths = _files(urls, storage_options)
     out_fs, _, [folder] = get_fs_token_paths(os.fspath(out), mode="wb", storage_options=out_options, expand=False)
@@ -206,7 +206,7 @@ def _lines(raw: bytes, delimiter: bytes, encoding: str, errors: str) -> list[str
 
 
 def _with_ends(pieces: list[Any], end: Any) -> list[Any]:
-    """What was split apart, with the ends that this has taken away; nothing behind the last end."""
+    """The pieces of a split with the removed ends restored. An empty last piece is left out."""
     last = pieces.pop()
     records = [piece + end for piece in pieces]
     return [*records, last] if last else records
@@ -235,7 +235,7 @@ def _compress(
     names: tuple[str, str], fs: AbstractFileSystem, out_fs: AbstractFileSystem, options: dict[str, Any]
 ) -> list[str]:
     path, target = names
-    # Object stores show a file when it is whole; a directory shows it from the first byte on.
+    # An object store shows a file when it is complete; a directory shows it from the first byte on.
     shows_parts = isinstance(out_fs, LocalFileSystem)
     name = f"{target}.{uuid4().hex}.part" if shows_parts else target
     try:
@@ -244,7 +244,7 @@ def _compress(
         if shows_parts:
             os.replace(name, target)
     except BaseException:
-        # Leaving `with` has ended the file as if it were whole.
+        # Leaving `with` has ended the file as if it were complete.
         if out_fs.exists(name):
             out_fs.rm_file(name)
         raise

@@ -1,6 +1,6 @@
-"""fsspec: the files of any filesystem, read as what they hold.
+"""fsspec: the content of compressed files on any filesystem.
 
-Importing this module gives fsspec the filesystem ``bwz``, which stands in front of another one, and the compression
+Importing this module gives fsspec the filesystem ``bwz``, which wraps another filesystem, and the compression
 ``bwz``. (The wheel's entry point imports it when ``bwz::`` is first used.)
 
 >>> import fsspec, bwz, bwz.fsspec
@@ -10,8 +10,8 @@ Importing this module gives fsspec the filesystem ``bwz``, which stands in front
 >>> fs.size(path), fs.cat_file(path, start=4, end=9)
 (20, b'sells')
 
-A file is known by its name, which ends in ``.bwz``; others pass as they are. Of a range only the blocks that it touches
-are read: about their compressed size, and 64 KiB for the tables at the end of the file.
+A compressed file is recognised by its name, which ends in ``.bwz``; other files are passed through. For a range, only
+the blocks that it touches are read: about their compressed size, and 64 KiB for the tables at the end of the file.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from fsspec.implementations.chained import ChainedFileSystem
 SUFFIX = ".bwz"
 
 OPENED_AT_A_TIME = 32
-"""Files whose tables are read side by side, which is waiting for the most part."""
+"""Number of files whose tables are read in parallel. Most of that time is waiting."""
 
 READ_AHEAD = 64 << 10
-"""Bytes that are fetched at least from a remote file: a file's tables are a few small reads."""
+"""Minimum number of bytes fetched from a remote file: the tables of a file are a few small reads."""
 
 
 def open_ranged(fs: AbstractFileSystem, path: str) -> Any:
-    """Opens ``path`` for reading here and there, so that little more than what is asked for is fetched."""
+    """Opens ``path`` for reading of single ranges: little more than the requested bytes is fetched."""
     return fs.open(path, "rb", cache_type="readahead", block_size=READ_AHEAD)
 
 
@@ -49,7 +49,7 @@ def open_archive(fs: AbstractFileSystem, path: str, **options: Any) -> Iterator[
 
 
 class _File(bwz.BwzFile):
-    """A file of a filesystem, where that is opened again when it comes to another process."""
+    """A file of a filesystem. It is opened again when it is passed to another process."""
 
     def __init__(self, fs: AbstractFileSystem, path: str, threads: int, position: int = 0) -> None:
         self.fs = fs
@@ -79,14 +79,14 @@ class _File(bwz.BwzFile):
 
 
 def is_compressed(path: str) -> bool:
-    """Whether a file is one of bwz by its name; a URL may have a query behind it."""
+    """True if a file is one of bwz by its name. A URL may have a query after it."""
     return path.endswith(SUFFIX) or "://" in path and urlsplit(path).path.endswith(SUFFIX)
 
 
 class BwzFileSystem(ChainedFileSystem):
-    """The files of another filesystem, where those called ``.bwz`` have the size and the bytes of what they hold.
+    """The files of another filesystem. Files called ``.bwz`` have the size and the bytes of their content.
 
-    It is for reading. To write, open the other filesystem's file with ``compression="bwz"``.
+    It is read-only. To write, open the other filesystem's file with ``compression="bwz"``.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class BwzFileSystem(ChainedFileSystem):
         return open_archive(self.fs, path, threads=self.threads)
 
     def info(self, path: str, **kwargs: Any) -> dict[str, Any]:
-        """As of the other filesystem; ``size`` is the raw size in bytes, ``compressed_size`` that of the file."""
+        """As in the other filesystem. ``size`` is the raw size in bytes, ``compressed_size`` the size of the file."""
         return self._raw_info(self.fs.info(self._strip_protocol(path), **kwargs))
 
     def _raw_info(self, info: dict[str, Any]) -> dict[str, Any]:
@@ -135,8 +135,8 @@ class BwzFileSystem(ChainedFileSystem):
             return {**info, "size": None, "compressed_size": info["size"]}
 
     def ls(self, path: str, detail: bool = True, **kwargs: Any) -> list[Any]:
-        """As of the other filesystem; with ``detail`` each compressed file is opened for its raw size, many side by side.
-        One that is damaged, cut off or still written has the size ``None``."""
+        """As in the other filesystem. With ``detail`` each compressed file is opened for its raw size, many in
+        parallel. A file that is damaged, cut off or still being written has the size ``None``."""
         entries = self.fs.ls(self._strip_protocol(path), detail=detail, **kwargs)
         if not detail:
             return entries
@@ -146,13 +146,13 @@ class BwzFileSystem(ChainedFileSystem):
     def find(
         self, path: str, maxdepth: int | None = None, withdirs: bool = False, detail: bool = False, **kwargs: Any
     ) -> Any:
-        """As of the other filesystem; without ``detail`` no file is opened."""
+        """As in the other filesystem. Without ``detail`` no file is opened."""
         if detail:
             return super().find(path, maxdepth, withdirs, detail=True, **kwargs)
         return self.fs.find(self._strip_protocol(path), maxdepth, withdirs, **kwargs)
 
     def glob(self, path: str, maxdepth: int | None = None, **kwargs: Any) -> Any:
-        """As of the other filesystem; without ``detail`` no file is opened."""
+        """As in the other filesystem. Without ``detail`` no file is opened."""
         if kwargs.get("detail"):
             return super().glob(path, maxdepth, **kwargs)
         return self.fs.glob(self._strip_protocol(path), maxdepth, **kwargs)
@@ -190,7 +190,7 @@ class BwzFileSystem(ChainedFileSystem):
 
 
 def _compression(file: Any, mode: str = "rb", **kwargs: Any) -> Any:
-    # By its name, a file of `bwz::` is taken for a compressed one.
+    # fsspec takes a file of `bwz::` for a compressed one, by its name.
     if isinstance(file, _File):
         return file
     return bwz.open(file, mode if "b" in mode else mode + "b", **kwargs)

@@ -17,14 +17,16 @@ from numcodecs.compat import ensure_contiguous_ndarray, ndarray_copy
 
 
 class Bwz(Codec):
-    """Each chunk is a bwz file of its own.
+    """A codec that stores each chunk as a bwz file of its own.
 
     Parameters
     ----------
     level:
-        Blocks of ``1 MiB << (level - 1)``, from 1 to 9. A chunk below 1 MiB is the same at each.
+        Blocks of ``1 MiB << (level - 1)``, from 1 to 9. A chunk below 1 MiB has the same bytes at
+        each level.
     threads:
-        Threads that compute; 1, since chunks are worked on side by side. It is no part of the configuration.
+        Threads that compute; 1 by default, since chunks are processed in parallel. It is not part of
+        the configuration.
     """
 
     codec_id = "bwz"

@@ -99,7 +99,7 @@ fn letters(name: &str) -> PyResult<Letters> {
         "iupac" => Ok(Letters::Iupac),
         "exact" => Ok(Letters::Exact),
         _ => {
-            let said = format!("letters {name:?} is none of nucleotides, iupac and exact");
+            let said = format!("letters {name:?} is not nucleotides, iupac or exact");
             Err(PyValueError::new_err(said))
         }
     }
@@ -111,7 +111,7 @@ fn effort(name: &str) -> PyResult<Effort> {
         "default" => Ok(Effort::Default),
         "best" => Ok(Effort::Best),
         _ => {
-            let said = format!("effort {name:?} is none of fast, default and best");
+            let said = format!("effort {name:?} is not fast, default or best");
             Err(PyValueError::new_err(said))
         }
     }

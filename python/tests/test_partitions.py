@@ -76,7 +76,7 @@ class Counted:
 def test_blocks_cut_elsewhere_are_refused_and_read_when_told() -> None:
     raw = b"a,b\nc,d\n" * 100
     file = bwz.compress(raw, block_size=71, split_at=b",")
-    with pytest.raises(ValueError, match=r"cut, but not behind b'\\n'.*trust_cuts=False"):
+    with pytest.raises(ValueError, match=r"cut, but not after b'\\n'.*trust_cuts=False"):
         read_all(file, 100)
     assert b"".join(read_all(file, 100, trust_cuts=False)) == raw
     assert b"".join(read_all(file, 100, delimiter=b",")) == raw
