@@ -5,8 +5,8 @@
 
 It is meant to be read beside FORMAT.md and follows its order and its words. Numbers such as 14.3
 are sections of that page, and R01 to R30 are the numbers of chapter 16. It reads in order, as from
-a pipe (section 7.1), and gives out the bytes of a block once its Raw_Checksum held. It favours
-clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a block.
+a pipe (section 7.1), and gives out the bytes of a block once its Raw_Checksum was checked. It
+favours clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a block.
 
 Exit status: 0 decoded; 1 the file could not be read, or the output not written; 2 the file is not
 a sound bwz file.
@@ -35,13 +35,13 @@ class Reject(Exception):
 
 
 def require(held, number, what):
-    """Chapter 1: where a rule does not hold, the file is rejected by this number of chapter 16."""
+    """Chapter 1: if a rule is broken, rejects the file with this number of chapter 16."""
     if not held:
         raise Reject("%s (%s)" % (what, number))
 
 
 def crc_holds(data):
-    """Chapter 1: whether the last four bytes are the CRC-32 of those before them."""
+    """Chapter 1: true if the last four bytes are the CRC-32 of those before them."""
     return zlib.crc32(data[:-4]) == int.from_bytes(data[-4:], "little")
 
 
@@ -61,13 +61,13 @@ def clamp(x, low, high):
 
 
 class Reader:
-    """The file as a pipe: bytes in order, and how many there were."""
+    """The file as a pipe: its bytes in order, and the number of bytes read."""
 
     def __init__(self, file):
         self.file, self.offset = file, 0
 
     def up_to(self, size):
-        """The next `size` bytes, or fewer where the file ends.
+        """The next `size` bytes, or fewer at the end of the file.
 
         They are read in steps, so that a damaged size asks for no memory.
         """
@@ -111,7 +111,7 @@ def decode_file(reader, give_out):
 
 
 def pass_padding(reader, part):
-    """Section 7.1: zeros up to the end of the file, which begin with `part`."""
+    """Section 7.1: skips zeros up to the end of the file, which begin with `part`."""
     while part:
         require(not any(part), "R24", "padding with bytes that are not zero")
         part = reader.up_to(1 << 16)
@@ -146,7 +146,7 @@ def decode_frame(reader, header, give_out):
 
 
 def read_frame_header(header):
-    """Chapter 3: gives Block_Size. Another version may change all but Magic and Version."""
+    """Chapter 3: returns Block_Size. Another version may change all but Magic and Version."""
     if len(header) > 4:
         what = "this is of %s of the format, and only draft 17 is known" % version_name(header[4])
         require(header[4] == 128 + 17, "R02", what)
@@ -172,7 +172,7 @@ BlockHeader = collections.namedtuple("BlockHeader", (
 
 
 def decode_block(reader, block_size, raw_offset):
-    """Section 4.2: a block after its Sync_Marker, which is due at this offset; gives raw bytes."""
+    """Section 4.2: returns the raw bytes of a block. Its Sync_Marker was read already."""
     header = read_block_header(reader, block_size)
     what = "a Raw_Offset of %d instead of %d" % (header.raw_offset, raw_offset)
     require(header.raw_offset == raw_offset, "R12", what)
@@ -220,7 +220,7 @@ def largest_sample_rate_log(text_size):
 
 
 def decode_payload(payload, header):
-    """Section 4.1: the payload of a block of Block_Kind bwt; gives raw bytes."""
+    """Section 4.1: returns the raw bytes of a payload of Block_Kind bwt."""
     filters = header.flags & FILTERS
     tables_end = check_tables(payload, 0, len(payload)) if header.flags & HAS_TABLES else 0
     text_size, side, start = read_side(payload, tables_end, filters, header)
@@ -251,7 +251,7 @@ def decode_payload(payload, header):
 
 
 def read_side(payload, at, filters, header):
-    """Section 4.1: Text_Size, Side, and where Samples start."""
+    """Section 4.1: returns Text_Size, Side, and the start of Samples."""
     if filters == 0:
         return header.raw_size, b"", at
     side = at + 10
@@ -268,9 +268,9 @@ SliceSizes = collections.namedtuple("SliceSizes", ("raw", "models", "coded"))
 
 
 def read_sizes(payload, at, text_size, coding):
-    """Section 4.1: Slice_Count, Raw_Sizes, Models_Size and Coded_Sizes; gives where they end too.
+    """Section 4.1: returns Raw_Sizes, Models_Size and Coded_Sizes, and the end of these fields.
 
-    The raw size of the last slice is added here, its coded size where Slices begin.
+    The raw size of the last slice is added here, its coded size by the caller.
     """
     (slice_count,), at = read_packed_array(payload, at, 1)
     in_range = 1 <= slice_count <= -(-text_size // 4096)
@@ -296,8 +296,8 @@ def read_sizes(payload, at, text_size, coding):
 def read_seek_table(reader, entries):
     """Chapter 5: a Seek_Table after its Seek_Marker, which must hold these entries.
 
-    Gives Seek_Table_Size. Without zstd the checksum must do for Form zstd: it shows that Entries
-    are undamaged, and nothing that this decoder gives out rests on them.
+    Returns Seek_Table_Size. Without zstd only the checksum is checked for Form zstd: it shows that
+    Entries are undamaged, and no output of this decoder depends on them.
     """
     header = SEEK_MARKER + reader.exactly(20, "a Seek_Table")
     require(crc_holds(header), "R19", "wrong Header_Checksum of a Seek_Table")
@@ -349,14 +349,14 @@ def read_footer(reader, due):
 
 
 def read_packed_array(payload, at, count):
-    """Section 8.1: gives the values, at least one, and where the array ends."""
+    """Section 8.1: returns the values, at least one, and the end of the array."""
     require(at < len(payload), "R15", "a Packed_Array that ends after the payload")
     width = payload[at]
     require(1 <= width <= 40, "R14", "a Packed_Array of Width %d" % width)
     end = at + 1 + (count * width + 7) // 8
     require(end <= len(payload), "R15", "a Packed_Array that ends after the payload")
     values = []
-    bits, bit_count = 0, 0  # bits of Values that are not in a value yet, and how many they are
+    bits, bit_count = 0, 0  # bits of Values that are not in a value yet, and their number
     for byte in payload[at + 1:end]:
         bits |= byte << bit_count
         bit_count += 8
@@ -369,14 +369,14 @@ def read_packed_array(payload, at, count):
 
 
 def read_tables(reader):
-    """Section 8.2: the Tables of a frame; gives their size, that of Tables_Size included."""
+    """Section 8.2: reads the Tables of a frame. Returns their size, with that of Tables_Size."""
     data = reader.exactly(5, "Tables")
     data += reader.exactly(field(data, 0, 5), "Tables")
     return check_tables(data, 0, len(data))
 
 
 def check_tables(data, at, end):
-    """Section 8.2: Tables at `at`, which must end before `end` does; gives where they end."""
+    """Section 8.2: checks the Tables at `at`, which must fit before `end`. Returns their end."""
     tables_end = at + 5 + field(data, at, 5)
     require(at + 5 <= end and tables_end <= end, "R29", "Tables that end after the payload")
     at += 5
@@ -396,7 +396,7 @@ def check_tables(data, at, end):
 def read_records_table(content, fastq):
     """Section 5.2: the table Records of a frame, as the lines of a .fai file; None without zstd.
 
-    A ValueError says that it makes no sense. Nothing that is restored rests on it.
+    Raises ValueError if it is malformed. No restored bytes depend on it.
     """
     form, plain = content[0], content[1:]
     if form == 1:
@@ -468,7 +468,7 @@ Searched = collections.namedtuple("Searched", ("size", "fields"))
 
 
 def read_searched(payload, at, filters, side, text_size):
-    """Section 10.1: how many bytes of the text are searched, and the fields at `at` that say so."""
+    """Section 10.1: returns Searched, and the fields at `at` that determine it."""
     if filters == 0:
         return Searched(text_size, b"")
     reader = Side(side)
@@ -478,10 +478,10 @@ def read_searched(payload, at, filters, side, text_size):
 
 
 def read_index(payload, where, sizes, searched):
-    """Section 10.1: Index; gives its fields, and where it ends. `where` has the offsets of Samples,
+    """Section 10.1: returns the fields of Index, and its end. `where` has the offsets of Samples,
     Slice_Count and Index in the payload.
 
-    Without zstd, Counts of Form zstd are None: nothing that this decoder gives out rests on them.
+    Without zstd, Counts of Form zstd are None: no output of this decoder depends on them.
     """
     samples_start, sizes_start, start = where
     require(start + 20 <= len(payload), "R26", "an Index that ends after the payload")
@@ -518,7 +518,7 @@ def read_index(payload, where, sizes, searched):
 
 
 def check_slice(index, k, coded, piece):
-    """Section 10.1: what Index says of slice `k`."""
+    """Section 10.1: checks slice `k` against Index."""
     require(zlib.crc32(coded) == index["checksums"][k], "R27", "a wrong Slice_Checksum")
     plain, slices = index["counts"], len(index["checksums"])
     if plain is None:
@@ -535,7 +535,7 @@ def check_slice(index, k, coded, piece):
 
 
 class BinaryDecoder:
-    """Section 11.1: `rejected` is the number of what is wrong with the coded bytes."""
+    """Section 11.1: `rejected` is the number with which bad coded bytes are rejected."""
 
     def __init__(self, coded, at, rejected):
         self.coded, self.at, self.rejected = coded, at, rejected
@@ -621,7 +621,7 @@ class NumberModel:
 
 
 class Side:
-    """Chapter 12: what the filters need."""
+    """Chapter 12: the data that the filters need."""
 
     def __init__(self, data):
         self.data, self.at = data, 0
@@ -637,7 +637,7 @@ class Side:
         return self.take(1)[0]
 
     def line(self):
-        """The bytes in front of the next `0A`, which is passed."""
+        """The bytes before the next `0A`, which is skipped."""
         end = self.data.find(b"\n", self.at)
         require(end >= 0, "R28", "a line of the filter fields without its end")
         start, self.at = self.at, end + 1
@@ -656,7 +656,7 @@ class Side:
 
 
 def undo_filters(text, filters, side_bytes, raw_size):
-    """Chapter 12: the filters in the order in which they are undone; gives raw bytes."""
+    """Chapter 12: undoes the filters in their order. Returns raw bytes."""
     side = Side(side_bytes)
     if filters & 4:
         text = undo_matches(text, side, raw_size)
@@ -842,8 +842,8 @@ def undo_fields(text, side, raw_size):
 
 
 def read_templates(parts, count, raw_size):
-    """Section 12.9: gives the bytes around the slots and the columns of each template, and how many
-    slots are in front of each column."""
+    """Section 12.9: returns the bytes around the slots and the columns of each template, and the
+    number of slots before each column."""
     templates, depths, places = [([b"", b""], [0])], [0], {}
     for _ in range(count):
         around, columns, before = parts.line().split(b"\1"), [], None
@@ -871,7 +871,7 @@ def read_template_number(parts, template_count):
 
 
 def join_lines(template, columns):
-    """Section 12.9: a line or several, without the end of the last."""
+    """Section 12.9: one line or several, without the end of the last."""
     around, slots = template
     line, values = around[0], []
     for column, behind in zip(slots, around[1:]):
@@ -881,7 +881,7 @@ def join_lines(template, columns):
 
 
 def read_packed(side, counts, raw_size):
-    """Section 12.9: the values of the packed columns, by the numbers of these."""
+    """Section 12.9: the values of the packed columns, by column number."""
     packed, column, layout, layouts = {}, -1, None, []
     for _ in range(side.varint()):
         step = side.varint()
@@ -904,7 +904,7 @@ def read_packed(side, counts, raw_size):
 
 
 def read_layout(side):
-    """Section 12.9: the radices of the digits of a value, and what makes a value of these."""
+    """Section 12.9: the radices of the digits of a value, and a function from digits to value."""
     run_count = side.take(1)[0]
     if run_count == 0:
         sizes = side.take(1)[0]
@@ -965,7 +965,7 @@ class PackedColumn:
 
 
 class Column:
-    """Section 12.9: the values of a slot, as they are stored, and what the last ones were."""
+    """Section 12.9: the stored values of a column, and the state that the last ones left."""
 
     def __init__(self, parts, count, depth):
         self.form, self.pattern = 0, b""
@@ -974,7 +974,7 @@ class Column:
             require(self.form <= 9, "R28", "a column of form %d" % self.form)
         self.distances = parts.take((0, 0, 1, 1, 2, 0, 1, 1, 1, 1)[self.form])
         for at, distance in enumerate(self.distances):
-            # The second may be 0, and that of joined values.
+            # Minus may be 0, and so may Distance in the forms 7 to 9.
             least = 1 if at == 0 and self.form < 7 else 0
             require(least <= distance <= depth, "R28", "a Distance of %d" % distance)
         if self.form in (1, 3, 4):
@@ -993,7 +993,7 @@ class Column:
         self.bits = min(max(count - 1, 0).bit_length(), 16)
 
     def read_joined(self, parts, count):
-        """The lengths, where they are not those of another slot, and the values."""
+        """The lengths, if they are not those of another slot, and the values."""
         self.stored, length = [], 0
         for _ in range(count if self.distances[0] == 0 else 0):
             difference = read_difference(parts)
@@ -1005,7 +1005,7 @@ class Column:
         self.joined = Side(parts.take(size))
 
     def is_done(self):
-        """Whether nothing is left of joined values."""
+        """True if nothing is left of joined values."""
         return self.joined.at == len(self.joined.data)
 
     def next_joined(self, values):
@@ -1016,7 +1016,7 @@ class Column:
         return raised(value) if self.form == 8 else value
 
     def next(self, values):
-        """The next value, which stands behind these of its line."""
+        """The next value; `values` are those before it on its line."""
         if self.form in (7, 8):
             return self.next_joined(values)
         stored = self.stored[self.at]
@@ -1100,12 +1100,12 @@ class Column:
 
 
 def raised(value):
-    """Section 12.9: a value of other bytes than those of text; its own inverse."""
+    """Section 12.9: a raised value, or the value of a raised one."""
     return bytes(byte if byte & 127 == 10 else byte ^ 128 for byte in value)
 
 
 def number_of_slot(value):
-    """Section 12.9: the number that stands in a slot."""
+    """Section 12.9: the number of a slot."""
     digits = value[1:] if value[:1] == b"-" else value
     if not 1 <= len(digits) <= 18 or any(not 48 <= byte <= 57 for byte in digits):
         return 0
@@ -1113,7 +1113,7 @@ def number_of_slot(value):
 
 
 def require_pattern(pattern):
-    """Section 12.9: what Pattern may be."""
+    """Section 12.9: checks a Pattern."""
     is_one = len(pattern) <= 32 and 1 <= pattern.count(b"0") <= 18
     is_one = is_one and not any(digit in pattern for digit in b"123456789")
     require(pattern == b"" or is_one, "R28", "a Pattern that is none")
@@ -1126,7 +1126,7 @@ def radix(pattern, at):
 
 
 def read_difference(parts):
-    """Section 12.9: a difference, or what stands for no number."""
+    """Section 12.9: a difference, or a value that is stored after a 0."""
     first = parts.take(1)[0]
     if first == 0:
         return parts.line()
@@ -1196,7 +1196,7 @@ def undo_sequences(text, side, raw_size):
 
 
 def read_units(decoder, is_extended, raw_size):
-    """Section 12.8: the units, and how many stretches there may be."""
+    """Section 12.8: the units, and the number of stretches that are still allowed."""
     unit_count, entries = NumberModel().read(decoder), raw_size // 4 + 16
     require(unit_count <= entries, "R28", "a layout of %d units" % unit_count)
     lead_tree, times_number = BitTree(3 if is_extended else 2), NumberModel()
@@ -1229,7 +1229,7 @@ def line_count(unit):
 
 
 def read_stretches(decoder, limit, entries):
-    """Section 12.8: a list of stretches, as pairs of first and end, and how many more may be."""
+    """Section 12.8: a list of stretches, as (first, end), and the number that is still allowed."""
     count = NumberModel().read(decoder)
     entries -= count
     require(entries >= 0, "R28", "a layout of %d stretches" % count)
@@ -1243,7 +1243,7 @@ def read_stretches(decoder, limit, entries):
 
 
 def undo_escapes(mapped, escaped, size):
-    """Section 12.8: the other bytes, of which there are so many."""
+    """Section 12.8: the `size` bytes of the mapped parts."""
     others, at = bytearray(), 0
     for first, end in escaped + [(size, size)]:
         plain = mapped[at:at + first - len(others)]
@@ -1263,7 +1263,7 @@ def undo_escapes(mapped, escaped, size):
 
 
 class LineParts:
-    """Section 12.8: what the lines of a block are taken from."""
+    """Section 12.8: the parts that the lines of a block are taken from."""
 
     def __init__(self, sequence, heads, qualities, blanks, blank_bytes):
         self.sequence, self.heads, self.qualities = sequence, heads, qualities
@@ -1276,7 +1276,7 @@ class LineParts:
         return self.sequence[self.at - size:self.at]
 
     def sequence_line(self, size):
-        """The next bytes of a line of a sequence, blanks and all."""
+        """The next bytes of a line of a sequence, blanks included."""
         if not self.blanks:
             return self.residues(size)
         line = bytearray()
@@ -1323,7 +1323,7 @@ BYTES = [bytes([c]) for c in range(256)]
 
 
 def decode_slices(payload, at, sizes, coding, index):
-    """Chapter 13: Models and Slices, which begin at `at`; gives the BWT."""
+    """Chapter 13: decodes Models and Slices, which begin at `at`. Returns the BWT."""
     models = Models(payload[at:at + sizes.models]) if coding == 0 else None
     at += sizes.models
     bwt = bytearray()
@@ -1338,7 +1338,7 @@ def decode_slices(payload, at, sizes, coding, index):
 
 
 def decode_slice(coded, slice_size, models):
-    """Chapter 13: a slice of Slice_Size bytes, by these Models, or None where Coding is 1."""
+    """Chapter 13: a slice of Slice_Size bytes, by these Models, which are None if Coding is 1."""
     if len(coded) == slice_size:
         return coded
     if models is None:
@@ -1359,7 +1359,7 @@ class Rans:
         require(min(self.state) >= 1 << 16, "R17", "a state that begins below 2^16")
 
     def take(self, k, start, end):
-        """Takes the symbol that owns the slots `start` to `end` - 1, one of them State_k's."""
+        """Takes the symbol of State_k that owns the slots `start` to `end` - 1."""
         x = self.state[k]
         x = (end - start) * (x >> 15) + (x & 32767) - start
         if x < 1 << 16:
@@ -1655,7 +1655,7 @@ def decode_mixing(coded, slice_size):
 
 
 def read_tree(coded):
-    """Section 15.1: gives the tree of Present and Leaf_Frequencies, and where Runs start.
+    """Section 15.1: returns the tree of Present and Leaf_Frequencies, and the start of Runs.
 
     A tree is a byte, or the list [number, Group, Heap_Index, Split, left, right] of a node, left
     and right being trees.
@@ -1692,7 +1692,7 @@ def signed_32(number):
 
 
 def division(frequencies):
-    """Section 15.1: how many leaves go to the left."""
+    """Section 15.1: m, the number of leaves that go to the left."""
     total, left, best = sum(frequencies), 0, None
     for m in range(1, len(frequencies)):
         left += frequencies[m - 1]
@@ -1724,7 +1724,7 @@ RATES = [160, 98, 71, 55, 46, 39, 34, 30, 27, 24, 21, 18, 16, 14, 12, 10]
 
 
 class Mixer:
-    """Section 15.3. What it keeps is made when it is first used."""
+    """Section 15.3. Its sets are made when they are first used."""
 
     def __init__(self, decoder, bits, limits):
         self.decoder, self.bits, self.limits = decoder, bits, limits
@@ -1736,7 +1736,7 @@ class Mixer:
         self.apms = collections.defaultdict(start.copy)
 
     def read(self, sets, which, weight_sets, apm):
-        """A binary symbol in this context: a set of each input, which of the 8, and so on."""
+        """A binary symbol in this context: a set of each input, the number of the 8, and so on."""
         low_bits = (1 << self.bits) - 1
         sets = [table[number & low_bits] for table, number in zip(self.probabilities, sets)]
         x = [STRETCH[probabilities[which][0]] for probabilities in sets]
@@ -1855,14 +1855,14 @@ class MixingModel:
 
 
 def give_out(raw):
-    """Writes to standard output, past Python's buffers, so that nothing is left to fail at exit."""
+    """Writes to standard output without Python's buffers, so that no write can fail at exit."""
     view = memoryview(raw)
     while len(view) > 0:
         view = view[os.write(1, view):]
 
 
 def main(arguments):
-    """The command: gives the exit status."""
+    """The command. Returns the exit status."""
     if len(arguments) > 1:
         print("usage: decoder.py [FILE]", file=sys.stderr)
         return 1
@@ -1874,7 +1874,7 @@ def main(arguments):
     except Reject as problem:
         status, what = 2, problem
     except BrokenPipeError:
-        return 1  # whoever reads the output wants no more
+        return 1  # the reader of the output has closed it
     except OSError as problem:
         status, what = 1, problem
     except MemoryError:
