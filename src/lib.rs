@@ -20,22 +20,22 @@
 //!
 //! `ARCHITECTURE.md` has the bird's eye view, and what always holds.
 //!
-//! | room | what it is |
+//! | room | content |
 //! |---|---|
-//! | `base` | errors, memory that may be refused, number codes, positions, the executor: what several rooms use |
+//! | `base` | errors, memory that may be refused, number codes, positions, the executor: code that several rooms use |
 //! | `coder` | BWT bytes <-> coded bytes, one slice at a time |
 //! | `gpu` | suffix sorting, its inverse, coding, search and LCP arrays on NVIDIA GPUs, with the kernels in `kernels/` (feature `cuda`); processes with a GPU each that work together |
-//! | `options` | what a caller chooses, and the events that it hears of: [`Options`], [`Event`] |
+//! | `options` | the choices of a caller, and the events that it receives: [`Options`], [`Event`] |
 //! | [`bwt`] | text <-> [`bwt::Bwt`] on the CPU: the sorter and the inverse |
-//! | [`fm_index`] | a [`bwt::Bwt`] that is searched: count, locate, extract |
+//! | [`fm_index`] | search in a [`bwt::Bwt`]: count, locate, extract |
 //! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
 //! | `papers` | the algorithms of the papers as written, for comparison |
-//! | `engine` | who does a block, and its whole way, raw <-> coded: pipeline, leases of GPUs, memory plan |
-//! | `stream` | [`compress()`], [`Encoder`], [`decompress()`], [`Decoder`]: thin doors around `engine` |
+//! | `engine` | all steps of a block, raw <-> coded, and the choice of CPU or GPU for it: pipeline, leases of GPUs, memory plan |
+//! | `stream` | [`compress()`], [`Encoder`], [`decompress()`], [`Decoder`]: thin interfaces to `engine` |
 //! | `search` | patterns in files, on disk and in memory, with an index or without; records and their bases |
-//! | `archive` | a file that is read anywhere: [`Archive`]; what is whole of a damaged one: [`recover()`] |
-//! | `analysis` | suffix and LCP arrays ([`lcp`]), repeats in a collection of files ([`repeats`]), what sequences have in common ([`overlap`]) |
+//! | `archive` | random access to a file: [`Archive`]; the intact blocks of a damaged one: [`recover()`] |
+//! | `analysis` | suffix and LCP arrays ([`lcp`]), repeats in a collection of files ([`repeats`]), common parts of sequences ([`overlap`]) |
 //! | `cli` | the command |
 //! | `internals` | no room: hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
