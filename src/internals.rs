@@ -8,14 +8,16 @@ use crate::archive::Archive;
 pub use crate::base::error::Flaw;
 use crate::base::error::Result;
 use crate::base::positions::NarrowLimits;
+use crate::base::tasks::Executor;
 use crate::base::threads::Threads;
 use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
 use crate::bwt::table_pool::TablePool;
 use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, long_runs, merge, prefix_free};
 use crate::coder::{Coding, SliceLimits};
-use crate::engine::block::{self, BlockForm, BlockPlace, FilteredBlock, SortedBlockText};
+use crate::engine::coded_transform::Sorted;
+use crate::engine::decode;
+use crate::engine::encode::{self, BlockForm, BlockPlace, FilteredBlock};
 use crate::engine::raw::Spare;
-use crate::engine::sorters::Sorted;
 use crate::filter::fields;
 use crate::filter::fields::Apart;
 pub use crate::filter::fields::Tokens;
@@ -184,8 +186,7 @@ pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> 
     let checksum = crc32fast::hash(raw);
     let place = BlockPlace { number: 0, offset: 0, alone: true };
     let block = FilteredBlock { filtered, sequences: None, place, raw_size, checksum };
-    let sorted = SortedBlockText { block, sorted: Sorted::Bwt(bwt) };
-    let (block, _) = block::code(sorted, form, &Threads::Calling, &Spare::default())?;
+    let block = encode::code(block, Sorted::Bwt(bwt), form, Executor::CALLING, &Spare::default())?;
     Ok((block.header.to_bytes(), block.payload))
 }
 
@@ -194,7 +195,7 @@ pub fn restore(block: BlockBytes) -> Result<Vec<u8>> {
     let (header, payload) = block;
     let header = BlockHeader::from_bytes(&header)?;
     let plan = Options::new().memory(u64::MAX).plan_to_decode(header.raw_size)?;
-    block::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)
+    decode::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)
 }
 
 /// Locates `pattern` in a block that stays on disk, even if it has few slices. `None` if the block

@@ -39,7 +39,7 @@
 //! | `cli` | the command |
 //! | `internals` | no room: hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
-//! The handling of a GPU that fails is described in `engine::sorters`.
+//! The handling of a GPU that fails is described in `engine`.
 //!
 //! Words used in all rooms:
 //!

@@ -16,6 +16,7 @@
 pub(crate) mod recover;
 
 use crate::base::error::{Error, Result};
+use crate::engine::decode;
 use crate::engine::raw::{Raw, Spare};
 use crate::engine::thread_pool;
 use crate::frame::IndexedBlocks;
@@ -25,7 +26,6 @@ use crate::options::events::Step;
 use crate::search::{
     FileSearch, Layouts, Matches, PatternStream, Place, ReadCost, RecordInfo, Searcher, Session,
 };
-use crate::stream::decompress;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::io::{Read, Seek, Write};
@@ -174,7 +174,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         let mut pos = wanted[0].raw.start;
         let options = self.options.for_work(wanted.iter().map(size).sum());
         let pool = Arc::new(thread_pool::pool(&options)?);
-        let started = decompress::start(size(largest), &pool, &Spare::default(), &options);
+        let started = decode::start(size(largest), &pool, &Spare::default(), &options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
         let write = |raw: Raw| {
             let end = pos + raw.len() as u64;

@@ -1,15 +1,13 @@
-//! The executor: the threads that compute, and the distribution of work over them.
+//! The threads that compute, a pool or the caller's own; and copies by several threads.
 
-use crate::base::tasks::{self, Task};
+use crate::base::tasks::Executor;
 use crossbeam_channel::Receiver;
 use rayon::ThreadPool;
 use std::convert::Infallible;
 use std::iter;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
-use std::time::{Duration, Instant};
 
 /// Maximum size in bytes of a lone block that the calling thread works on by itself: starting other
 /// threads would take longer.
@@ -47,32 +45,18 @@ impl Threads {
         }
     }
 
-    /// Does `work` with each item on the threads, starting with the first item, and waits until all
-    /// are done. Returns the time that it took, summed over the threads.
-    ///
-    /// Only a thread outside the pool may call this. A pool thread that waits for a part of its
-    /// work would do other work in the meantime, for example all of another block. Its own block
-    /// would be finished only after that one. Blocks that are worked on side by side would finish
-    /// at the same time, and most threads would be idle at the end.
-    pub fn each<T: Send>(
-        &self,
-        items: impl IntoIterator<Item = T>,
-        work: impl Fn(T) + Sync,
-    ) -> Duration {
-        let nanoseconds = AtomicU64::new(0);
-        let work = |item| {
-            let from = Instant::now();
-            work(item);
-            nanoseconds.fetch_add(from.elapsed().as_nanos() as u64, Ordering::Relaxed);
-        };
-        let work = &work;
+    /// The executor that uses these threads. Only a thread outside a pool may use it, see
+    /// [`Executor::other_pool`].
+    pub fn executor(&self) -> Executor<'_> {
         match self {
-            Threads::Calling => items.into_iter().for_each(work),
-            Threads::Pool(pool) => pool.in_place_scope(|scope| {
-                items.into_iter().for_each(|item| scope.spawn(move |_| work(item)));
-            }),
+            Threads::Calling => Executor::CALLING,
+            Threads::Pool(pool) => Executor::other_pool(pool),
         }
-        Duration::from_nanos(nanoseconds.into_inner())
+    }
+
+    /// Does `work` with each item by [`Threads::executor`], beginning with the first item.
+    pub fn each<T: Send>(&self, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
+        self.executor().each(items, work);
     }
 
     /// Does `work` with each item as [`Threads::each`] does; the results are in the items' order.
@@ -81,12 +65,7 @@ impl Threads {
         items: impl IntoIterator<Item = T>,
         work: impl Fn(T) -> R + Sync,
     ) -> Vec<R> {
-        tasks::map_with(|tasks| _ = self.execute(tasks), items, work)
-    }
-
-    /// Does all tasks as [`Threads::each`] does.
-    pub fn execute(&self, tasks: Vec<Task>) -> Duration {
-        self.each(tasks, |task| task())
+        self.executor().map(items, work)
     }
 }
 
@@ -129,28 +108,6 @@ pub(crate) fn stretches(len: usize, size: usize) -> impl Iterator<Item = Range<u
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rayon::ThreadPoolBuilder;
-    use std::panic::{AssertUnwindSafe, catch_unwind};
-
-    fn pool(threads: usize) -> Threads {
-        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        Threads::Pool(pool.into())
-    }
-
-    #[test]
-    fn all_items_are_done_and_begun_in_order() {
-        for threads in [1, 4] {
-            let pool = pool(threads);
-            let done = Mutex::new(Vec::new());
-            pool.each(0..100, |item| done.lock().unwrap().push(item));
-            assert!(pool.map(0..100, |item| 2 * item).into_iter().eq((0..200).step_by(2)));
-            let mut done = done.into_inner().unwrap();
-            if threads > 1 {
-                done.sort_unstable();
-            }
-            assert!(done.into_iter().eq(0..100), "{threads} threads");
-        }
-    }
 
     #[test]
     fn all_pieces_are_copied() {
@@ -163,12 +120,5 @@ mod tests {
             copy(&mut to, &vec![3; from.len()], threads);
             assert!(to.iter().all(|&byte| byte == 3));
         }
-    }
-
-    #[test]
-    fn a_panic_reaches_whoever_waits() {
-        let pool = pool(2);
-        let work = || pool.each(0..9, |item| assert!(item != 5, "on purpose"));
-        assert!(catch_unwind(AssertUnwindSafe(work)).is_err());
     }
 }

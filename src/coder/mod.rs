@@ -98,7 +98,7 @@ pub(crate) use bit_models::{BitTree, NumberModel};
 pub(crate) use rle::{run_before, run_end};
 pub use slice_cuts::SliceLimits;
 pub use slices::{CodedBwt, SliceDecoder, decode_slices, encode_slices};
-pub(crate) use slices::{decode_slices_with, encode_slices_with};
+pub(crate) use slices::{decode_slices_on, encode_slices_on};
 
 const ENDS_EARLY: Flaw = Flaw("coded bytes end too early");
 const LEFT_OVER: Flaw = Flaw("a slice's coded bytes do not end with its runs");

@@ -5,7 +5,7 @@
 //! so that no thread reads the whole BWT.
 
 use super::rle;
-use crate::base::tasks::Task;
+use crate::base::tasks::Executor;
 use std::ops::Range;
 
 /// Limits of a slice. A BWT is cut behind `runs` runs, or behind `bytes` bytes if runs are long.
@@ -31,22 +31,18 @@ struct RunBorders<'b> {
 }
 
 impl<'b> RunBorders<'b> {
-    fn new(execute: impl Fn(Vec<Task>), bwt: &'b [u8]) -> Self {
+    fn new(on: Executor, bwt: &'b [u8]) -> Self {
         let mut before = vec![0; 1 + bwt.len().div_ceil(TILE)];
         let parts = before[1..].chunks_mut(TILES).zip(bwt.chunks(TILE * TILES)).enumerate();
-        let tasks = parts.map(|(n, (counts, part))| {
-            // The byte behind a tile decides if its last byte is a border.
-            let count = move || {
-                let tiles = counts.iter_mut().zip(part.chunks(TILE)).enumerate();
-                for (k, (count, tile)) in tiles {
-                    let start = (n * TILES + k) * TILE;
-                    let end = bwt.len().min(start + tile.len() + 1);
-                    *count = rle::count(&bwt[start..end]) as u64 - 1;
-                }
-            };
-            Box::new(count) as Task
+        on.each(parts, |(n, (counts, part))| {
+            let tiles = counts.iter_mut().zip(part.chunks(TILE)).enumerate();
+            for (k, (count, tile)) in tiles {
+                let start = (n * TILES + k) * TILE;
+                // The byte behind a tile decides if its last byte is a border.
+                let end = bwt.len().min(start + tile.len() + 1);
+                *count = rle::count(&bwt[start..end]) as u64 - 1;
+            }
         });
-        execute(tasks.collect());
         let mut sum = 0;
         for count in &mut before {
             sum += *count;
@@ -81,13 +77,8 @@ impl<'b> RunBorders<'b> {
 /// Cuts a BWT into slices of at most as many runs as the limits allow. The runs are spread evenly,
 /// so that the last slice is no shorter than the others. If one slice is not enough, the number of
 /// slices is a multiple of `step`, unless runs are long or few.
-pub fn cut(
-    execute: impl Fn(Vec<Task>),
-    bwt: &[u8],
-    limits: SliceLimits,
-    step: u64,
-) -> Vec<Range<usize>> {
-    let borders = RunBorders::new(execute, bwt);
+pub fn cut(on: Executor, bwt: &[u8], limits: SliceLimits, step: u64) -> Vec<Range<usize>> {
+    let borders = RunBorders::new(on, bwt);
     let all = if bwt.is_empty() { 0 } else { borders.all() + 1 };
     let count = match all.div_ceil(limits.runs as u64) {
         0 | 1 => 1,
@@ -110,7 +101,6 @@ pub fn cut(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::tasks;
     use crate::cases;
 
     /// Makes the same cuts by reading all runs from the first to the last.
@@ -151,13 +141,13 @@ mod tests {
                 let limits = SliceLimits { runs, bytes };
                 for step in [1, 2, 3] {
                     let wanted = one_by_one(bwt, limits, step);
-                    let cut = cut(tasks::calling_thread, bwt, limits, step as u64);
+                    let cut = cut(Executor::CALLING, bwt, limits, step as u64);
                     assert_eq!(cut, wanted, "{name}: {limits:?}, {step}");
                 }
             }
         }
         let one = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
-        let cut = cut(tasks::calling_thread, b"aabb", one, 2);
+        let cut = cut(Executor::CALLING, b"aabb", one, 2);
         assert!(cut.into_iter().eq(std::iter::once(0..4)));
     }
 
@@ -165,7 +155,7 @@ mod tests {
     fn slices_are_a_multiple_unless_one_does() {
         let bwt = cases::random(10_000, 256);
         let count = |runs, step| {
-            cut(tasks::calling_thread, &bwt, SliceLimits { runs, bytes: 1 << 24 }, step).len()
+            cut(Executor::CALLING, &bwt, SliceLimits { runs, bytes: 1 << 24 }, step).len()
         };
         assert_eq!(
             [count(1 << 14, 2), count(5000, 2), count(3500, 2), count(3500, 1)],

@@ -5,7 +5,7 @@
 //! runs.
 //!
 //! The caller chooses the threads: [`encode_slices`] and [`decode_slices`] use the current rayon
-//! pool, [`encode_slices_with`] and [`decode_slices_with`] the executor that they are given.
+//! pool, [`encode_slices_on`] and [`decode_slices_on`] the executor that they are given.
 
 use super::models::{Models, SymbolCounts};
 use super::slice_cuts::{SliceLimits, cut};
@@ -14,7 +14,7 @@ use super::static_encoder::SliceEncoder;
 use super::static_rans::SliceJob;
 use super::{Coding, context_mixing, static_rans};
 use crate::base::error::Flaw;
-use crate::base::tasks::{Task, current_pool};
+use crate::base::tasks::{Executor, Task};
 use std::cmp::Reverse;
 use std::mem;
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -39,12 +39,12 @@ impl<S: AsRef<[u8]>> CodedBwt<S> {
 
 /// Codes a whole BWT in slices, in parallel on the current rayon pool.
 pub fn encode_slices(bwt: &[u8], limits: SliceLimits, coding: Coding) -> CodedBwt {
-    encode_slices_with(current_pool, bwt, limits, coding)
+    encode_slices_on(Executor::current_pool(), bwt, limits, coding)
 }
 
-/// Does [`encode_slices`] by `execute`, which does all tasks and waits.
-pub(crate) fn encode_slices_with(
-    execute: impl Fn(Vec<Task>),
+/// Does [`encode_slices`] on the given executor.
+pub(crate) fn encode_slices_on(
+    on: Executor,
     bwt: &[u8],
     limits: SliceLimits,
     coding: Coding,
@@ -54,13 +54,13 @@ pub(crate) fn encode_slices_with(
         // A slice takes so long that two threads should have equally many.
         Coding::ContextMixing => 2,
     };
-    let slices = cut(&execute, bwt, limits, step).into_iter().map(|range| &bwt[range]);
+    let slices = cut(on, bwt, limits, step).into_iter().map(|range| &bwt[range]);
     let slices: Vec<&[u8]> = slices.collect();
     let mut coded = vec![Vec::new(); slices.len()];
     let mut models = Vec::new();
     match coding {
-        Coding::StaticRans => encode_static(execute, &slices, &mut models, &mut coded),
-        Coding::ContextMixing => each(execute, &slices, &mut coded, |slice, coded| {
+        Coding::StaticRans => encode_static(on, &slices, &mut models, &mut coded),
+        Coding::ContextMixing => each(on, &slices, &mut coded, |slice, coded| {
             *coded = context_mixing::encode(slice).unwrap_or_else(|| slice.to_vec());
         }),
     }
@@ -69,15 +69,10 @@ pub(crate) fn encode_slices_with(
 }
 
 /// Counts the symbols of all slices, makes the models, and codes the slices.
-fn encode_static(
-    execute: impl Fn(Vec<Task>),
-    slices: &[&[u8]],
-    models: &mut Vec<u8>,
-    coded: &mut [Vec<u8>],
-) {
+fn encode_static(on: Executor, slices: &[&[u8]], models: &mut Vec<u8>, coded: &mut [Vec<u8>]) {
     let counts = Mutex::new(SymbolCounts::new());
     let mut symbols: Vec<Option<SliceSymbols>> = slices.iter().map(|_| None).collect();
-    each(&execute, slices, &mut symbols, |slice, symbols| {
+    each(on, slices, &mut symbols, |slice, symbols| {
         let mut own = SymbolCounts::new();
         *symbols = Some(SliceSymbols::of(slice, &mut own));
         counts.lock().unwrap_or_else(PoisonError::into_inner).add(&own);
@@ -85,22 +80,20 @@ fn encode_static(
     let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
     let coder = SliceEncoder::new(&Models::encode(&counts, models));
     let mut work: Vec<_> = symbols.into_iter().zip(coded).collect();
-    each(&execute, slices, &mut work, |slice, (symbols, coded)| {
+    each(on, slices, &mut work, |slice, (symbols, coded)| {
         let symbols = symbols.take().expect("every slice was read");
         **coded = coder.encode(&symbols, slice.len()).unwrap_or_else(|| slice.to_vec());
     });
 }
 
-/// Passes the work on each slice and its item to `execute`.
+/// Does `work` with each slice and its item.
 fn each<T: Send>(
-    execute: impl Fn(Vec<Task>),
+    on: Executor,
     slices: &[&[u8]],
     items: &mut [T],
     work: impl Fn(&[u8], &mut T) + Sync,
 ) {
-    let work = &work;
-    let pairs = slices.iter().zip(items);
-    execute(pairs.map(|(slice, item)| Box::new(move || work(slice, item)) as Task).collect());
+    on.each(slices.iter().zip(items), |(slice, item)| work(slice, item));
 }
 
 /// The decoder of the slices of a block.
@@ -173,13 +166,12 @@ pub fn decode_slices<S: AsRef<[u8]>>(
     slices: &[S],
     bwt: &mut [u8],
 ) -> Result<(), Flaw> {
-    decode_slices_with(current_pool, decoder, raw_sizes, slices, bwt)
+    decode_slices_on(Executor::current_pool(), decoder, raw_sizes, slices, bwt)
 }
 
-/// Does [`decode_slices`] by `execute`, which does all tasks. After a flaw no more slices are
-/// begun.
-pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
-    execute: impl FnOnce(Vec<Task>),
+/// Does [`decode_slices`] on the given executor. After a flaw no more slices are begun.
+pub(crate) fn decode_slices_on<S: AsRef<[u8]>>(
+    on: Executor,
     decoder: &SliceDecoder,
     raw_sizes: &[u32],
     slices: &[S],
@@ -213,14 +205,13 @@ pub(crate) fn decode_slices_with<S: AsRef<[u8]>>(
     }
     // Longest first: otherwise all threads but one may wait for a long slice that was begun last.
     tasks.sort_by_key(|&(work, _)| Reverse(work));
-    execute(tasks.into_iter().map(|(_, task)| task).collect());
+    on.execute(tasks.into_iter().map(|(_, task)| task).collect());
     flaw.into_inner().map_or(Ok(()), Err)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::base::tasks::calling_thread;
 
     const LIMITS: SliceLimits = SliceLimits { runs: 1 << 14, bytes: 1 << 20 };
 
@@ -232,19 +223,17 @@ mod tests {
     }
 
     #[test]
-    fn slices_come_back_whatever_their_order() {
+    fn slices_come_back_by_any_threads() {
         let bwt = bwt();
         let CodedBwt { models, raw_sizes, slices } =
             encode_slices(&bwt, LIMITS, Coding::StaticRans);
-        let others = encode_slices_with(calling_thread, &bwt, LIMITS, Coding::StaticRans);
+        let others = encode_slices_on(Executor::CALLING, &bwt, LIMITS, Coding::StaticRans);
         assert_eq!(others.slices, slices);
-        let backwards = |mut tasks: Vec<Task>| {
-            tasks.reverse();
-            calling_thread(tasks);
-        };
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
         let decoder = SliceDecoder::new(Coding::StaticRans, &models).unwrap();
         let mut out = vec![0; bwt.len()];
-        decode_slices_with(backwards, &decoder, &raw_sizes, &slices, &mut out).unwrap();
+        decode_slices_on(Executor::other_pool(&pool), &decoder, &raw_sizes, &slices, &mut out)
+            .unwrap();
         assert!(out == bwt);
     }
 

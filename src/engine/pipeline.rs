@@ -1,9 +1,9 @@
-//! Ordered stages over threads; knows nothing of compression.
+//! Work in order over threads; knows nothing of compression.
 //!
-//! Two stages of workers, connected by channels, take items in any order and give the results back
-//! in the order in which the items came. An item carries its own one-shot reply channel; the
-//! receiving ends wait in a queue in input order, so there are no sequence numbers and no reorder
-//! buffer. The queue's length bounds all items in flight, but for those that the source holds.
+//! Several workers take items from a channel in any order and give the results back in the order in
+//! which the items came. An item carries its own one-shot reply channel; the receiving ends wait in
+//! a queue in input order, so there are no sequence numbers and no reorder buffer. The queue's
+//! length bounds all items in flight, but for those that the source holds.
 //!
 //! Every worker ends when its channel is disconnected; items still queued when the pipeline is
 //! dropped are not worked on. A worker that panics drops its reply; the panic is raised again where
@@ -12,105 +12,91 @@
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded, select};
 use std::collections::VecDeque;
 use std::io;
-use std::iter;
 use std::panic;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, JoinHandle};
 
-struct Job<I, O, E> {
-    input: I,
-    reply: Sender<Result<O, E>>,
+/// The work of a pipeline, shared by its workers.
+pub(crate) trait Work: Send + Sync + 'static {
+    type Item: Send + 'static;
+    type Done: Send + 'static;
+    type Error: From<io::Error> + Send + 'static;
+
+    /// Takes note of an item that has come, ahead of its turn.
+    fn announce(&self, item: &Self::Item);
+
+    /// Does the work on one item.
+    fn work(&self, item: Self::Item) -> Result<Self::Done, Self::Error>;
+
+    /// Takes note that no more items come.
+    fn close(&self);
+
+    /// Takes note that nobody wants the items any more. Workers that wait for something give up.
+    fn abandon(&self);
 }
 
-/// Workers that turn `A` into `C` through two stages, and the results that are still owed.
-pub(crate) struct Pipeline<A, C, E> {
-    announce: Box<dyn Fn(&A) + Send>,
-    jobs: Option<Sender<Job<A, C, E>>>,
-    replies: VecDeque<Receiver<Result<C, E>>>,
+/// The result of an item, or its error.
+type Outcome<W> = Result<<W as Work>::Done, <W as Work>::Error>;
+
+/// An item, or the error of its source.
+type Source<W> = Result<<W as Work>::Item, <W as Work>::Error>;
+
+struct Job<W: Work> {
+    item: W::Item,
+    reply: Sender<Outcome<W>>,
+}
+
+/// Workers, and the results that are still owed.
+pub(crate) struct Pipeline<W: Work> {
+    work: Arc<W>,
+    jobs: Option<Sender<Job<W>>>,
+    replies: VecDeque<Receiver<Outcome<W>>>,
     depth: usize,
     abandoned: Arc<AtomicBool>,
     workers: Vec<JoinHandle<()>>,
 }
 
-impl<A, C, E> Pipeline<A, C, E>
-where
-    A: Send + 'static,
-    C: Send + 'static,
-    E: Send + 'static,
-{
-    /// Starts `firsts` workers of the first stage and `seconds` of the second. At most `depth`
-    /// items are in flight. `announce` is called with each item when it comes, ahead of its turn.
-    pub fn start<B: Send + 'static>(
-        depth: usize,
-        announce: impl Fn(&A) + Send + 'static,
-        firsts: usize,
-        first: impl Fn(A) -> Result<B, E> + Clone + Send + 'static,
-        seconds: usize,
-        second: impl Fn(B) -> Result<C, E> + Clone + Send + 'static,
-    ) -> io::Result<Self> {
-        let (jobs, to_first) = bounded::<Job<A, C, E>>(depth);
-        let (from_first, to_second) = bounded::<Job<B, C, E>>(depth);
-        let abandoned = Arc::new(AtomicBool::new(false));
+impl<W: Work> Pipeline<W> {
+    /// Starts `workers` workers, or fewer if the system gives no more threads. At most `depth`
+    /// items are in flight.
+    ///
+    /// # Errors
+    /// An error if not even one thread can be started.
+    pub fn start(depth: usize, workers: usize, work: W) -> io::Result<Self> {
+        let (jobs, to_do) = bounded::<Job<W>>(depth);
         let mut pipeline = Pipeline {
-            announce: Box::new(announce),
+            work: Arc::new(work),
             jobs: Some(jobs),
             replies: VecDeque::new(),
             depth,
-            abandoned,
+            abandoned: Arc::new(AtomicBool::new(false)),
             workers: Vec::new(),
         };
-        // Many workers of one stage could leave no threads for the next one and for the reader.
-        let kept = KeptThreads::of(2);
-        for work in iter::repeat_n(first, firsts) {
-            let next = from_first.clone();
-            let started =
-                pipeline.spawn(to_first.clone(), move |Job { input, reply }| match work(input) {
-                    Ok(input) => drop(next.send(Job { input, reply })),
-                    Err(e) => drop(reply.send(Err(e))),
-                });
-            if !pipeline.goes_on(started, 0)? {
-                break;
-            }
-        }
-        // If a thread below fails to start, the workers above must see their channel end.
-        drop((to_first, from_first));
-        let in_first = pipeline.workers.len();
-        drop(kept);
+        // Many workers could leave no thread for the reader.
         let _kept = KeptThreads::of(1);
-        for work in iter::repeat_n(second, seconds) {
-            let started = pipeline.spawn(to_second.clone(), move |Job { input, reply }| {
-                drop(reply.send(work(input)));
-            });
-            if !pipeline.goes_on(started, in_first)? {
-                break;
+        for _ in 0..workers.min(depth) {
+            match pipeline.start_worker(to_do.clone()) {
+                Err(_) if !pipeline.workers.is_empty() => break,
+                started => started?,
             }
         }
         Ok(pipeline)
     }
 
-    /// Returns true if a stage may start another worker. `workers_before` is the number of workers
-    /// of the stages before it. If the system gives no more threads, one worker is enough for a
-    /// stage.
-    fn goes_on(&self, started: io::Result<()>, workers_before: usize) -> io::Result<bool> {
-        match started {
-            Err(_) if self.workers.len() > workers_before => Ok(false),
-            started => started.map(|()| true),
-        }
-    }
-
-    /// Starts a worker that takes `jobs` until there are no more or the pipeline is dropped.
-    fn spawn<I: Send + 'static>(
-        &mut self,
-        jobs: Receiver<Job<I, C, E>>,
-        mut work: impl FnMut(Job<I, C, E>) + Send + 'static,
-    ) -> io::Result<()> {
+    /// Starts a worker that takes jobs until there are no more or the pipeline is dropped.
+    fn start_worker(&mut self, jobs: Receiver<Job<W>>) -> io::Result<()> {
         let abandoned = Arc::clone(&self.abandoned);
+        let work = Arc::clone(&self.work);
         let worker = thread::Builder::new().name("bwz".into()).spawn(move || {
-            jobs.into_iter().take_while(|_| !abandoned.load(Ordering::Relaxed)).for_each(&mut work);
+            for Job { item, reply } in jobs {
+                if abandoned.load(Ordering::Relaxed) {
+                    break;
+                }
+                drop(reply.send(work.work(item)));
+            }
         });
-        let worker = worker.map_err(no_thread)?;
-        self.workers.push(worker);
+        self.workers.push(worker.map_err(no_thread)?);
         Ok(())
     }
 
@@ -125,27 +111,27 @@ where
     }
 
     /// Gives the next item. An item that has failed already takes its turn like any other.
-    pub fn submit(&mut self, item: Result<A, E>) {
+    pub fn submit(&mut self, item: Source<W>) {
         let (reply, result) = bounded(1);
         self.replies.push_back(result);
         match (item, &self.jobs) {
-            (Ok(input), Some(jobs)) => {
-                (self.announce)(&input);
-                drop(jobs.send(Job { input, reply }));
+            (Ok(item), Some(jobs)) => {
+                self.work.announce(&item);
+                drop(jobs.send(Job { item, reply }));
             }
             (Ok(_), None) => unreachable!("no item comes to a pipeline that is closed"),
             (Err(e), _) => drop(reply.send(Err(e))),
         }
     }
 
-    /// Closes the input, since no more items come. The first stage's workers end once they have
-    /// done the items they were given.
+    /// Closes the input, since no more items come.
     pub fn close(&mut self) {
         self.jobs = None;
+        self.work.close();
     }
 
     /// Waits for the oldest result. Returns `None` if none is owed.
-    pub fn next(&mut self) -> Option<Result<C, E>> {
+    pub fn next(&mut self) -> Option<Outcome<W>> {
         let oldest = self.replies.pop_front()?;
         Some(self.received(oldest.recv()))
     }
@@ -157,13 +143,10 @@ where
     /// waits for its source. `failed` is called at once, and may end that wait.
     pub fn run(
         mut self,
-        mut items: impl Iterator<Item = Result<A, E>> + Send,
-        mut sink: impl FnMut(C) -> Result<(), E>,
+        mut items: impl Iterator<Item = Source<W>> + Send,
+        mut sink: impl FnMut(W::Done) -> Result<(), W::Error>,
         failed: impl FnOnce(),
-    ) -> Result<(), E>
-    where
-        E: From<io::Error>,
-    {
+    ) -> Result<(), W::Error> {
         thread::scope(|scope| {
             let (to_here, items_in) = bounded(0);
             let reader = thread::Builder::new().name("bwz-reader".into());
@@ -180,9 +163,9 @@ where
     /// Takes `items` until there are no more, and gives every result to `sink`.
     fn pass(
         &mut self,
-        items: &Receiver<Result<A, E>>,
-        sink: &mut impl FnMut(C) -> Result<(), E>,
-    ) -> Result<(), E> {
+        items: &Receiver<Source<W>>,
+        sink: &mut impl FnMut(W::Done) -> Result<(), W::Error>,
+    ) -> Result<(), W::Error> {
         let mut open = true;
         while open || !self.replies.is_empty() {
             match self.wait(open.then_some(items)) {
@@ -198,10 +181,7 @@ where
     }
 
     /// Waits for an item, if there is room and `items` has more, or for the oldest result.
-    fn wait(
-        &mut self,
-        items: Option<&Receiver<Result<A, E>>>,
-    ) -> Awaited<Result<A, E>, Result<C, E>> {
+    fn wait(&mut self, items: Option<&Receiver<Source<W>>>) -> Awaited<Source<W>, Outcome<W>> {
         match (items.filter(|_| !self.is_full()), self.replies.front()) {
             (Some(items), None) => items.recv().map_or(Awaited::Closed, Awaited::Item),
             (Some(items), Some(oldest)) => select! {
@@ -216,7 +196,7 @@ where
     }
 
     /// Returns a reply, or raises the panic of the worker that lost it.
-    fn received(&mut self, reply: Result<Result<C, E>, RecvError>) -> Result<C, E> {
+    fn received(&mut self, reply: Result<Outcome<W>, RecvError>) -> Outcome<W> {
         let Ok(result) = reply else {
             self.jobs = None;
             self.replies.clear();
@@ -276,10 +256,11 @@ enum Awaited<I, R> {
     Result(R),
 }
 
-impl<A, C, E> Drop for Pipeline<A, C, E> {
+impl<W: Work> Drop for Pipeline<W> {
     /// Lets the workers finish the items in their hands: no thread outlives its pipeline.
     fn drop(&mut self) {
         self.abandoned.store(true, Ordering::Relaxed);
+        self.work.abandon();
         self.jobs = None;
         for worker in self.workers.drain(..) {
             drop(worker.join());
@@ -302,23 +283,50 @@ mod tests {
         }
     }
 
-    fn step(fails_at: Option<u32>) -> impl Fn(u32) -> Result<u32, At> + Clone + Send {
-        move |n| {
-            if n % 7 == 3 {
-                thread::sleep(Duration::from_micros(200));
-            }
-            if Some(n) == fails_at { Err(At(n)) } else { Ok(n) }
+    /// Work on numbers that fails or panics at one of them, and tells what it takes note of.
+    struct Numbers {
+        fails_at: Option<u32>,
+        panics_at: Option<u32>,
+        notes: Sender<&'static str>,
+    }
+
+    impl Numbers {
+        fn new(fails_at: Option<u32>) -> Self {
+            Numbers { fails_at, panics_at: None, notes: bounded(0).0 }
         }
     }
 
-    /// Runs the items 0..items, with failures at the given numbers in the reader, either stage and
-    /// the sink. Returns the results that arrived, and the end.
-    fn outcome(workers: usize, items: u32, fails: [Option<u32>; 4]) -> (Vec<u32>, Result<(), At>) {
-        let [reader, first, second, sink] = fails;
-        let first = step(first);
-        let second = step(second);
-        let pipeline =
-            Pipeline::start(workers + 2, |_| (), workers, first, workers, second).unwrap();
+    impl Work for Numbers {
+        type Item = u32;
+        type Done = u32;
+        type Error = At;
+
+        fn announce(&self, _: &u32) {
+            let _ = self.notes.send("announced");
+        }
+
+        fn work(&self, n: u32) -> Result<u32, At> {
+            if n % 7 == 3 {
+                thread::sleep(Duration::from_micros(200));
+            }
+            assert!(self.panics_at != Some(n), "on purpose");
+            if self.fails_at == Some(n) { Err(At(n)) } else { Ok(n) }
+        }
+
+        fn close(&self) {
+            let _ = self.notes.send("closed");
+        }
+
+        fn abandon(&self) {
+            let _ = self.notes.send("abandoned");
+        }
+    }
+
+    /// Runs the items 0..items, with failures at the given numbers in the reader, the work and the
+    /// sink. Returns the results that arrived, and the end.
+    fn outcome(workers: usize, items: u32, fails: [Option<u32>; 3]) -> (Vec<u32>, Result<(), At>) {
+        let [reader, work, sink] = fails;
+        let pipeline = Pipeline::start(workers + 2, workers, Numbers::new(work)).unwrap();
         let source = (0..items).map(|n| if Some(n) == reader { Err(At(n)) } else { Ok(n) });
         let mut seen = Vec::new();
         let mut failed = false;
@@ -338,7 +346,7 @@ mod tests {
     fn results_come_in_order() {
         for workers in [1, 2, 7] {
             for items in [0, 1, 5, 500] {
-                let (seen, end) = outcome(workers, items, [None; 4]);
+                let (seen, end) = outcome(workers, items, [None; 3]);
                 assert_eq!((seen, end), ((0..items).collect(), Ok(())));
             }
         }
@@ -346,9 +354,9 @@ mod tests {
 
     #[test]
     fn an_error_anywhere_surfaces_once_after_what_came_before() {
-        for place in 0..4 {
+        for place in 0..3 {
             for at in [0, 1, 63, 199] {
-                let mut fails = [None; 4];
+                let mut fails = [None; 3];
                 fails[place] = Some(at);
                 let (seen, end) = outcome(3, 200, fails);
                 assert_eq!((seen, end), ((0..at).collect(), Err(At(at))));
@@ -358,11 +366,11 @@ mod tests {
 
     #[test]
     fn an_error_can_end_a_source_that_waits() {
-        for place in [0, 1, 3] {
-            let mut fails = [None; 4];
+        for place in 0..3 {
+            let mut fails = [None; 3];
             fails[place] = Some(2);
-            let [_, first, second, sink] = fails;
-            let pipeline = Pipeline::start(4, |_| (), 1, step(first), 1, step(second)).unwrap();
+            let [_, work, sink] = fails;
+            let pipeline = Pipeline::start(4, 1, Numbers::new(work)).unwrap();
             let (stop, stopped) = bounded::<()>(0);
             // Gives 0 to 2, then waits until `stop` is dropped.
             let fails_at_2 = place == 0;
@@ -382,7 +390,7 @@ mod tests {
 
     #[test]
     fn a_pipeline_dropped_full_ends_its_workers() {
-        let mut pipeline = Pipeline::start(4, |_| (), 1, step(None), 1, step(None)).unwrap();
+        let mut pipeline = Pipeline::start(4, 1, Numbers::new(None)).unwrap();
         while !pipeline.is_full() {
             pipeline.submit(Ok(3));
         }
@@ -390,39 +398,28 @@ mod tests {
     }
 
     #[test]
-    fn what_the_first_stage_holds_is_let_go_of_while_results_are_owed() {
-        /// Sends a message when it is dropped.
-        struct Held(crossbeam_channel::Sender<()>);
-        impl Drop for Held {
-            fn drop(&mut self) {
-                self.0.send(()).unwrap();
-            }
-        }
-        let (dropped, seen) = bounded(1);
-        let held = Arc::new(Held(dropped));
-        let first = move |n: u32| {
-            let _ = &held;
-            Ok::<_, At>(n)
-        };
-        let mut pipeline = Pipeline::start(4, |_| (), 2, first, 1, step(None)).unwrap();
-        (0..3).for_each(|n| pipeline.submit(Ok(n)));
-        assert!(seen.is_empty());
+    fn the_work_takes_note_of_items_before_their_turn_and_of_their_end() {
+        let (notes, noted) = bounded(9);
+        let mut pipeline = Pipeline::start(4, 2, Numbers { notes, ..Numbers::new(None) }).unwrap();
+        pipeline.submit(Ok(0));
+        pipeline.submit(Ok(1));
         pipeline.close();
-        seen.recv_timeout(Duration::from_secs(60)).unwrap();
-        assert_eq!([(); 3].map(|()| pipeline.next().unwrap().unwrap()), [0, 1, 2]);
+        assert_eq!([(); 2].map(|()| pipeline.next().unwrap().unwrap()), [0, 1]);
+        assert!(pipeline.next().is_none());
+        drop(pipeline);
+        let noted: Vec<_> = noted.iter().collect();
+        assert_eq!(noted, ["announced", "announced", "closed", "abandoned"]);
     }
 
     #[test]
     fn a_panic_in_a_worker_reaches_the_caller() {
         for at in [0, 9] {
-            let work = move |n: u32| {
-                if n == at { panic!("worker") } else { Ok::<_, At>(n) }
-            };
+            let work = Numbers { panics_at: Some(at), ..Numbers::new(None) };
             let caught = panic::catch_unwind(|| {
-                let pipeline = Pipeline::start(4, |_| (), 2, work, 2, step(None)).unwrap();
+                let pipeline = Pipeline::start(4, 2, work).unwrap();
                 pipeline.run((0..20).map(Ok), |_| Ok(()), || ())
             });
-            assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "worker");
+            assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "on purpose");
         }
     }
 }

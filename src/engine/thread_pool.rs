@@ -16,8 +16,8 @@ pub(crate) fn calling_does(len: u64, options: &Options) -> bool {
     len <= SMALL && !matches!(options.device, Device::Cuda(_))
 }
 
-/// Number of threads of the smallest pipeline: one for each stage, and one that reads.
-const PIPELINE: usize = 3;
+/// Number of threads of the smallest pipeline: one that works, and one that reads.
+const PIPELINE: usize = 2;
 
 /// A thread that has been waited for takes up its place in the system for a moment longer.
 const SETTLING: Duration = Duration::from_millis(100);

@@ -61,7 +61,7 @@ impl KeyTable {
         touches.extend(touching(&mut starts));
         touches.extend(touching(&mut prints));
         touches.extend(touching(&mut met));
-        pool.execute(touches);
+        pool.executor().execute(touches);
         starts[slots] = count as u32;
         let mut first = 0;
         let mut rest = &mut places[..];

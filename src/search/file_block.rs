@@ -5,9 +5,9 @@ use super::shared_input::SharedInput;
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::shortage;
 use crate::bwt::CpuInverse;
-use crate::engine::block::{self, Decoded};
+use crate::engine::decode::{self, Decoded, SliceGpus};
 use crate::engine::memory::Plan;
-use crate::engine::sorters::SliceGpus;
+
 use crate::frame::contents::{self, BlockInfo};
 use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
@@ -135,7 +135,7 @@ impl<'a> FileBlock<'a> {
 
     /// Restores the raw bytes of the decoded block and checks them.
     pub fn finish(&self, decoded: Decoded) -> Result<Vec<u8>> {
-        block::finish(decoded, &CpuInverse::new(self.options.run.narrow), &self.plan()?)
+        decode::finish(decoded, &CpuInverse::new(self.options.run.narrow), &self.plan()?)
     }
 
     /// The plan for decoding the block.
@@ -181,8 +181,8 @@ impl<'a> FileBlock<'a> {
         let block =
             self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
         let decoded = match gpus {
-            Some(gpus) => block::decode_on(gpus, block, plan)?,
-            None => block::decode(block, plan)?,
+            Some(gpus) => decode::decode_slices_on_gpus(gpus, block, plan)?,
+            None => decode::decode_slices(block, plan)?,
         };
         self.input.block_decoded(self.info.coded.end - self.info.coded.start);
         Ok(decoded)
@@ -193,15 +193,15 @@ impl<'a> FileBlock<'a> {
 mod tests {
     use super::*;
     use crate::cases;
-    use crate::engine::sorters::{GpuDecode, decode_as_gpu};
+    use crate::engine::decode::{DecodingGpu, decode_as_gpu};
     use crate::frame::contents::Contents;
     use crate::options::events::Listener;
     use std::io::Cursor;
     use std::sync::Mutex;
 
     /// A GPU that decodes correctly and then changes each portion.
-    fn changing(change: impl Fn(&mut [u8]) + Send + 'static) -> GpuDecode {
-        Box::new(move |coded, out| {
+    fn changing(change: impl Fn(&mut [u8]) + Send + 'static) -> DecodingGpu {
+        DecodingGpu::fake(move |coded, out| {
             let sound = decode_as_gpu(coded, out)?;
             change(out);
             Ok(sound)
@@ -220,7 +220,7 @@ mod tests {
         let file = Mutex::new(file);
         let input = SharedInput::new(&file);
         let info = &contents.blocks[0];
-        let wrong: [GpuDecode; 2] = [
+        let wrong: [DecodingGpu; 2] = [
             changing(|out| out[77] ^= 1),
             changing(|out| {
                 let other = out.iter().position(|&byte| byte != out[0]).unwrap();

@@ -50,7 +50,7 @@
 //! it fails, the CPU searches that block again, and all further blocks.
 //!
 //! The blocks that a GPU decodes are checked like those that the CPU decodes. Its matches are
-//! hardly checked (`sorters`). There is one warning, about the first thing that goes wrong.
+//! hardly checked (`engine`). There is one warning, about the first thing that goes wrong.
 //!
 //! # Memory
 //! A [`Searcher`] keeps decoded blocks in a quarter of the memory limit. The decoded slices of

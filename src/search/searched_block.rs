@@ -17,7 +17,7 @@ use super::search_cost::{BlockCost, SearchWork};
 use super::slice_cache::SliceCache;
 use crate::base::error::{Error, Flaw, Result};
 use crate::bwt::Bwt;
-use crate::engine::block::Decoded;
+use crate::engine::decode::Decoded;
 use crate::filter;
 use crate::filter::sequence::{Layout, RawParts};
 use crate::frame::{BlockKind, Shape};

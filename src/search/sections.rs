@@ -11,7 +11,7 @@ use super::shared_input::SharedInput;
 use crate::base::error::Error;
 use crate::base::error::{Flaw, Result};
 use crate::base::shortage;
-use crate::engine::sorters::SliceGpus;
+use crate::engine::decode::SliceGpus;
 use crate::filter::sequence::Layout;
 use crate::frame::SequencesTable;
 use crate::frame::contents::{self, Contents};

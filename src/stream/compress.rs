@@ -1,18 +1,13 @@
 //! Compression of a raw stream into a frame: [`compress`] for a `Read`, [`Encoder`] as a `Write`.
 //!
-//! Blocks flow reader -> first stage (filters, then the sort; a GPU codes too) -> second stage
-//! (slices, payload) -> writer through a [`Pipeline`]. Long work is done in one rayon pool of as
-//! many threads as the options say. The pipeline's own threads put blocks together and hand them
-//! on. `memory` plans the memory for it.
+//! Blocks flow reader -> [`BlockEncoder`] -> writer through a [`Pipeline`].
 
 use crate::base::allocation;
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::threads::Threads;
-use crate::engine::block::BlockEncoder;
-use crate::engine::memory::Plan;
+use crate::engine::encode::{self, BlockEncoder};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare};
-use crate::engine::sorters;
 use crate::engine::thread_pool;
 use crate::frame::{CodedBlock, FrameWriter, IndexedBlocks};
 use crate::options::Options;
@@ -21,7 +16,6 @@ use std::fmt;
 use std::io::{self, Read, Write};
 use std::iter;
 use std::mem;
-use std::sync::Arc;
 
 /// Sizes of a compressed stream, and its index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,13 +63,15 @@ pub fn compress<R: Read + Send, W: Write>(
     first.alone = blocks.ended;
     let block_size = if first.alone { first.raw.len() as u64 } else { options.block_size() };
     if first.alone && thread_pool::calling_does(block_size, options) {
-        let (_, encoder) = plan(block_size, Threads::Calling, blocks.spare, options)?;
+        let (_, encoder) =
+            BlockEncoder::planned(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = FrameWriter::start(output, block_size)?;
         write(&mut writer, encoder.encode(first)?, options)?;
         return Ok(finish(writer)?.1);
     }
     let work = if first.alone { block_size } else { u64::MAX };
-    let (plan, pipeline) = start(block_size, &options.for_work(work), blocks.spare.clone())?;
+    let (plan, pipeline) =
+        encode::start(block_size, &options.for_work(work), blocks.spare.clone())?;
     blocks.ahead = plan.ahead;
     let mut writer = FrameWriter::start(output, block_size)?;
     let alone = first.alone;
@@ -100,67 +96,16 @@ fn write<W: Write>(
     options.run.listener.time(block.number, Step::Write, || writer.block(&block))
 }
 
-/// Returns the size of the largest block that the memory allows.
-fn largest(options: &Options) -> u64 {
-    Plan::largest_block(options.allowance(), options.effort.into(), options.index)
-}
-
 /// Returns the size with which the first block is read. If blocks are larger than the memory
 /// allows, it is one byte more than the memory allows, which is enough to find that.
 fn first_block_size(options: &Options) -> u64 {
-    options.block_size().min(largest(options) + 1)
+    options.block_size().min(encode::largest_block(options) + 1)
 }
 
 /// Ends the frame, and returns the output and the summary.
 fn finish<W: Write>(writer: FrameWriter<W>) -> Result<(W, Summary)> {
     let (output, raw_size, coded_size, indexed) = writer.finish()?;
     Ok((output, Summary { raw_size, coded_size, indexed }))
-}
-
-/// Plans the memory for blocks no larger than the first, and creates their encoder.
-fn plan(
-    first: u64,
-    pool: Threads,
-    spare: Spare,
-    options: &Options,
-) -> Result<(Plan, BlockEncoder)> {
-    // A first block that is too large was not read to its end, so the error is that of a full
-    // block.
-    let block_size = if first > largest(options) { options.block_size() } else { first };
-    let coding = options.effort.into();
-    let index = options.index;
-    let allowed = options.allowance().beside(sorters::blocks_on_gpus(block_size, options));
-    let plan = Plan::new(block_size, allowed, coding, index)?;
-    let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
-    Ok((plan, encoder))
-}
-
-/// Encoder shared by the workers of the first stage. When the last of them has ended, the GPUs are
-/// let go of, while blocks are still being coded and written.
-struct SortingStage(Arc<BlockEncoder>);
-
-impl Drop for SortingStage {
-    fn drop(&mut self) {
-        self.0.end_sorting();
-    }
-}
-
-/// Starts the two stages for blocks no larger than the first.
-fn start(
-    first: u64,
-    options: &Options,
-    spare: Spare,
-) -> Result<(Plan, Pipeline<RawBlock, CodedBlock, Error>)> {
-    let pool = Threads::Pool(thread_pool::pool(options)?.into());
-    let (plan, encoder) = plan(first, pool, spare, options)?;
-    let encoder = Arc::new(encoder);
-    let sorting = Arc::new(SortingStage(Arc::clone(&encoder)));
-    let coder = Arc::clone(&encoder);
-    let announce = move |block: &RawBlock| encoder.announce(block);
-    let sort = move |block| sorting.0.sort(block);
-    let code = move |sorted| coder.code(sorted);
-    let pipeline = Pipeline::start(plan.depth, announce, plan.workers, sort, plan.coders, code)?;
-    Ok((plan, pipeline))
 }
 
 /// Compresses the bytes that are written to it. The frame is complete only after
@@ -198,7 +143,7 @@ enum EncoderState<W: Write> {
     Fresh(W),
     Running {
         writer: FrameWriter<W>,
-        pipeline: Pipeline<RawBlock, CodedBlock, Error>,
+        pipeline: Pipeline<BlockEncoder>,
     },
     /// An error was returned; nothing more is written.
     Failed,
@@ -273,7 +218,7 @@ impl<W: Write> Encoder<W> {
                     if alone { raw.raw.len() as u64 } else { self.options.block_size() };
                 let work = if alone { block_size } else { u64::MAX };
                 let (_, pipeline) =
-                    start(block_size, &self.options.for_work(work), self.spare.clone())?;
+                    encode::start(block_size, &self.options.for_work(work), self.spare.clone())?;
                 (FrameWriter::start(output, block_size)?, pipeline)
             }
             EncoderState::Running { writer, pipeline } => (writer, pipeline),

@@ -1,18 +1,16 @@
 //! Decompression of frames into the raw stream: [`decompress`] for a `Write`, [`Decoder`] as a
 //! `Read`.
 //!
-//! Blocks flow reader -> slice decoders -> inverse, filters undone and checksum -> writer through a
-//! [`Pipeline`]. The slices of one block after another and the lanes of one inverse are spread over
-//! the same rayon pool. If GPUs may decode and invert a block, the first stage passes it on
-//! unchanged. No byte is given out before its block's checksum is found right.
+//! Blocks flow reader -> [`BlockDecoder`] -> writer through a [`Pipeline`]. No byte is given out
+//! before its block's checksum is found right.
 
 use crate::base::error::{Error, Result};
 use crate::base::threads::Threads;
-use crate::engine::block::BlockDecoder;
+use crate::engine::decode::{self, BlockDecoder};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::raw::{Raw, Spare};
 use crate::engine::thread_pool;
-use crate::frame::{CodedBlock, FrameReader};
+use crate::frame::FrameReader;
 use crate::options::events::Step;
 use crate::options::{MAX_BLOCK_SIZE, Options};
 use crate::stream::compress::Summary;
@@ -108,12 +106,12 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
     };
     let (number, offset) = frames.place();
     let decoder = BlockDecoder::new(size, Threads::Calling, Spare::default(), options);
-    let (_, decoder) = decoder.map_err(|e| e.at(number, offset))?;
-    frames.next_block(size).map(|block| decoder.restore(block?)).transpose()
+    let decoder = decoder.map_err(|e| e.at(number, offset))?;
+    frames.next_block(size).map(|block| decoder.decode(block?)).transpose()
 }
 
 /// Pipeline from coded blocks to their raw bytes.
-type Restoring = Pipeline<CodedBlock, Raw, Error>;
+type Restoring = Pipeline<BlockDecoder>;
 
 /// Starts the stages for the blocks of a frame, and for somewhat larger ones if the memory allows:
 /// frames whose blocks grow little by little should not start the stages anew each time. Also
@@ -135,41 +133,12 @@ fn start_above(
     let options = options.clone().input_size(left);
     let rounded = block_size.max(1 << 20).next_power_of_two();
     let roomy = rounded.min(MAX_BLOCK_SIZE);
-    let start = |size| start(size, pool, spare, &options).map(|pipeline| (size, pipeline));
+    let start = |size| decode::start(size, pool, spare, &options).map(|pipeline| (size, pipeline));
     let started = match start(roomy) {
         Err(Error::Limit { .. }) => start(block_size),
         started => started,
     };
     started.map_err(|e| e.at(number, offset))
-}
-
-/// Decoder shared by the workers of the last stage. When the last of them has ended, the GPUs are
-/// let go of, while blocks are still being written.
-struct RestoringStage(Arc<BlockDecoder>);
-
-impl Drop for RestoringStage {
-    fn drop(&mut self) {
-        self.0.end_restoring();
-    }
-}
-
-/// Starts the stages for blocks of up to `block_size` bytes. Blocks that have been written may
-/// leave their memory in `spare` for the next.
-pub(crate) fn start(
-    block_size: u64,
-    pool: &Arc<ThreadPool>,
-    spare: &Spare,
-    options: &Options,
-) -> Result<Restoring> {
-    let pool = Threads::Pool(Arc::clone(pool));
-    let (plan, decoder) = BlockDecoder::new(block_size, pool, spare.clone(), options)?;
-    let announced = Arc::new(decoder);
-    let decoder = Arc::clone(&announced);
-    let restoring = Arc::new(RestoringStage(Arc::clone(&decoder)));
-    let announce = move |block: &CodedBlock| announced.announce(block);
-    let decode = move |block| decoder.decode(block);
-    let finish = move |decoded| restoring.0.finish(decoded);
-    Ok(Pipeline::start(plan.depth, announce, plan.coders, decode, plan.workers, finish)?)
 }
 
 /// Decompresses the bytes that it reads. It works ahead on threads of its own.

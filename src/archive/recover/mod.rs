@@ -15,7 +15,7 @@
 mod losses;
 
 use crate::base::error::{Error, Result};
-use crate::engine::block;
+use crate::engine::decode;
 use crate::engine::thread_pool;
 use crate::frame::contents::{self, BlockInfo, Frame, FrameInfo, TableRoom};
 use crate::frame::landmarks::{Landmark, Scanner, goes_on_at};
@@ -182,7 +182,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
         let block = CodedBlock { header, payload, sequences: None, number, offset };
-        match self.pool.install(|| block::restore(block, &plan)) {
+        match self.pool.install(|| decode::restore(block, &plan)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),
             Err(e) => Err(e),

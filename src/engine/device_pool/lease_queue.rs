@@ -24,11 +24,11 @@ pub(crate) struct LeaseQueue<G> {
     listener: Listener,
     /// True if a GPU does the work as long as there is one. Otherwise the device that is done
     /// sooner does it.
-    gpu_only: bool,
+    pub gpu_only: bool,
 }
 
-struct QueueState<G> {
-    workload: Workload,
+pub(super) struct QueueState<G> {
+    pub workload: Workload,
     free: Vec<G>,
     /// True if GPUs may still be opened. This happens once.
     can_open: bool,
@@ -53,40 +53,8 @@ impl<G> LeaseQueue<G> {
         LeaseQueue { state: Mutex::new(state), changed: Condvar::new(), listener, gpu_only }
     }
 
-    fn state(&self) -> MutexGuard<'_, QueueState<G>> {
+    pub(super) fn state(&self) -> MutexGuard<'_, QueueState<G>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Announces that blocks of `all` bytes will come in total, with those that came already.
-    pub fn announce(&self, all: u64) {
-        self.state().workload.announce(all);
-    }
-
-    /// Registers a block of `len` bytes that has come. Returns true once, when GPUs are to be
-    /// opened: if all known blocks keep the threads busy for longer than a GPU takes to open, or if
-    /// a GPU must do them.
-    pub fn expect(&self, len: u64) -> bool {
-        let mut state = self.state();
-        state.workload.expect(len);
-        let fits = len <= state.workload.rates.most;
-        fits && (self.gpu_only || state.workload.opening_pays()) && state.begin_opening()
-    }
-
-    /// Returns true if GPUs are to be opened for a block of `len` bytes whose turn it is: if this
-    /// block alone takes `threads` threads of the CPU longer than opening a GPU, or if a GPU must
-    /// do it.
-    pub fn must_open(&self, len: u64, threads: usize) -> bool {
-        let mut state = self.state();
-        let fits = len <= state.workload.rates.most;
-        let pays = state.workload.opening_pays_for(len, threads);
-        fits && (self.gpu_only || pays) && state.begin_opening()
-    }
-
-    /// Reports that the threads coded or decoded a block of `len` bytes, in `took` of one thread's
-    /// time.
-    pub fn coded(&self, len: u64, took: Duration) {
-        self.state().workload.coded(len, took);
-        self.changed.notify_all();
     }
 
     /// Adds an opened GPU, for one more lease.
@@ -149,23 +117,17 @@ impl<G> LeaseQueue<G> {
         None
     }
 
-    /// True if a GPU is open, or is being opened.
-    pub fn may_lease(&self) -> bool {
-        let state = self.state();
-        state.workload.leases > 0 || state.workload.opening.is_some()
-    }
-
     /// True if a block waits for a GPU rather than go to the CPU.
     fn waits(&self, state: &QueueState<G>, request: u64, threads: usize) -> bool {
         match self.gpu_only {
-            true => state.workload.leases > 0 || state.workload.opening.is_some(),
+            true => state.workload.may_lease(),
             false => state.workload.gpus_are_sooner(request, threads, Instant::now()),
         }
     }
 
-    /// Reports that the CPU has done a block on `threads` threads.
-    pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
-        self.state().workload.end_on_cpu(len, threads, took);
+    /// Changes the account of the work, and lets threads that wait compare again.
+    pub(super) fn account(&self, change: impl FnOnce(&mut Workload)) {
+        change(&mut self.state().workload);
         self.changed.notify_all();
     }
 
@@ -199,7 +161,7 @@ impl<G> LeaseQueue<G> {
 
 impl<G> QueueState<G> {
     /// Begins opening. True only the first time.
-    fn begin_opening(&mut self) -> bool {
+    pub fn begin_opening(&mut self) -> bool {
         let begins = mem::take(&mut self.can_open);
         if begins {
             self.workload.opening = Some(Instant::now());

@@ -29,7 +29,7 @@
 //! not enough for several leases, there are fewer. A block that needs more memory and does not get
 //! it is done on the CPU. A lease whose GPU fails is not given again; the other leases of that GPU
 //! are. After a wrong result no GPU is leased any more ([`DevicePool::give_up`]). One warning is
-//! given for all failures of a pool; `sorters` lists them.
+//! given for all failures of a pool; [`engine`](crate::engine) lists them.
 
 mod lease_queue;
 mod open_gpus;
@@ -83,13 +83,17 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Announces that blocks of `all` bytes will come in total, as far as is known, with those that
     /// came already.
     pub fn announce(&self, all: u64) {
-        self.queue.announce(all);
+        self.queue.state().workload.announce(all);
     }
 
-    /// Registers a block of `len` bytes that has come. GPUs may be opened for it and for the blocks
-    /// before it.
+    /// Registers a block of `len` bytes that has come. GPUs are opened, once, if all known blocks
+    /// keep the threads busy for longer than that takes, or if a GPU must do them.
     pub fn expect(&self, len: u64) {
-        if self.queue.expect(len) {
+        let mut state = self.queue.state();
+        state.workload.expect(len);
+        let pays = self.queue.gpu_only || state.workload.opening_pays();
+        if state.workload.fits(len) && pays && state.begin_opening() {
+            drop(state);
             self.open();
         }
     }
@@ -97,8 +101,15 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Leases a GPU for a block of `len` bytes, after waiting for it. Returns `None` if the CPU is
     /// to do the block, on `threads` threads. The caller then reports the end by
     /// [`DevicePool::done_on_cpu`].
+    ///
+    /// GPUs are opened, once, if this block alone takes the threads longer than that, or if a GPU
+    /// must do it.
     pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
-        if self.queue.must_open(len, threads) {
+        let mut state = self.queue.state();
+        let pays = self.queue.gpu_only || state.workload.opening_pays_for(len, threads);
+        let opens = state.workload.fits(len) && pays && state.begin_opening();
+        drop(state);
+        if opens {
             self.open();
         }
         self.queue.lease(len, threads)
@@ -107,7 +118,12 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Reports that the threads coded or decoded a block of `len` bytes, in `took` of one thread's
     /// time.
     pub fn coded(&self, len: u64, took: Duration) {
-        self.queue.coded(len, took);
+        self.queue.account(|work| work.coded(len, took));
+    }
+
+    /// Reports that the CPU has done a block of `len` bytes on `threads` threads.
+    pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
+        self.queue.account(|work| work.end_on_cpu(len, threads, took));
     }
 
     /// Warns of a failed GPU. Only the first warning of a pool is given.
@@ -125,11 +141,6 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Warns as [`Self::warn`] does, and says that one GPU or the CPU takes over.
     pub fn warn_of_several(&self, failure: &str) {
         self.queue.warn_of_several(failure);
-    }
-
-    /// Reports that the CPU has done a block of `len` bytes on `threads` threads.
-    pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
-        self.queue.done_on_cpu(len, threads, took);
     }
 
     /// Opens the GPUs in the background.
@@ -170,12 +181,12 @@ impl<G: Send + 'static> DevicePool<G> {
     /// True if a block may be done on a GPU. False once all opened GPUs have failed.
     pub fn has_gpus(&self) -> bool {
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        opening.open.is_some() || opening.thread.is_some() && self.queue.may_lease()
+        opening.open.is_some() || opening.thread.is_some() && self.may_lease()
     }
 
     /// True if a GPU is open, or is being opened.
     pub fn may_lease(&self) -> bool {
-        self.queue.may_lease()
+        self.queue.state().workload.may_lease()
     }
 
     /// True if opening GPUs has begun.

@@ -92,6 +92,16 @@ impl Workload {
         self.to_code = self.to_code.saturating_sub(len);
     }
 
+    /// True if a GPU takes a block of `len` bytes at all.
+    pub fn fits(&self, len: u64) -> bool {
+        len <= self.rates.most
+    }
+
+    /// True if a GPU is open, or is being opened.
+    pub fn may_lease(&self) -> bool {
+        self.leases > 0 || self.opening.is_some()
+    }
+
     /// True if all known blocks keep the threads busy for longer than a GPU takes that must first
     /// be opened.
     pub fn opening_pays(&self) -> bool {
@@ -163,7 +173,7 @@ impl Workload {
 
     /// True if the GPUs would finish a waiting block before `threads` threads would.
     pub fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
-        (self.leases > 0 || self.opening.is_some())
+        self.may_lease()
             && (self.more_leases_come()
                 || self.opening_is_awaited(now)
                 || self.on_gpus(request, now)

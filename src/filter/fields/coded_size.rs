@@ -1,7 +1,7 @@
 //! Coded size of a sample, by which the ways to store it are compared.
 
 use crate::base::error::Flaw;
-use crate::base::tasks;
+use crate::base::tasks::Executor;
 use crate::bwt::Sorter;
 use crate::coder::{self, Coding, Effort, SliceLimits};
 
@@ -13,5 +13,5 @@ pub fn coded_size(text: &[u8]) -> Result<usize, Flaw> {
     let bwt = Sorter::Cpu.sort(text, 1 << 16).map_err(|_| Flaw::NO_MEMORY)?;
     let limits = SliceLimits::new(bwt.bytes.len(), Effort::Default);
     let coding = Coding::StaticRans;
-    Ok(coder::encode_slices_with(tasks::calling_thread, &bwt.bytes, limits, coding).size())
+    Ok(coder::encode_slices_on(Executor::CALLING, &bwt.bytes, limits, coding).size())
 }

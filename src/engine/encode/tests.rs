@@ -1,15 +1,15 @@
 //! Blocks that are checked before they are written, and blocks that a GPU sorts wrongly.
 
+use super::sorting_gpu::SortingGpu;
 use super::*;
 use crate::bwt::Sorter;
 use crate::cases;
-use crate::engine::sorters::GpuSort;
 
 /// Creates an encoder on a GPU that gives wrong transforms, whose bytes are the right ones.
 fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {
     let options = Options::new().verify(verify);
     let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();
-    let wrong: GpuSort = Box::new(|block, rate| {
+    let wrong = SortingGpu::fake(|block, rate| {
         let mut bwt = Sorter::Cpu.sort(block, rate)?;
         bwt.bytes.rotate_left(1000);
         Ok((Sorted::Bwt(bwt), None, Vec::new()))
@@ -35,7 +35,7 @@ fn a_wrong_transform_is_found_and_made_again_if_asked_for() {
         let block = encoder.encode(raw_block(&text)).unwrap();
         assert_eq!(encoder.sorters.gpus.may_lease(), !verify, "a GPU that was wrong is used");
         let plan = Options::new().plan_to_decode(1 << 20).unwrap();
-        let restored = crate::engine::block::restore(block, &plan);
+        let restored = crate::engine::decode::restore(block, &plan);
         assert_eq!(restored.is_ok_and(|restored| restored == text), verify);
         let warning = "block 7 was sorted or coded wrongly; sorting on the CPU".to_owned();
         assert_eq!(*warnings.lock().unwrap(), if verify { vec![warning] } else { vec![] });
@@ -45,12 +45,11 @@ fn a_wrong_transform_is_found_and_made_again_if_asked_for() {
 #[test]
 fn a_block_that_the_cpu_codes_wrongly_too_is_an_error() {
     let encoder = wrong_encoder(true, Listener::default());
-    let SortOutcome::Sorted(mut sorted) = encoder.sort(raw_block(&cases::text(50_000))).unwrap()
-    else {
-        panic!("it is no run");
-    };
-    sorted.block.checksum ^= 1;
-    let end = encoder.code(SortOutcome::Sorted(sorted));
+    let place = BlockPlace { number: 7, offset: 0, alone: false };
+    let mut block = encoder.filtered(cases::text(50_000), None, place).unwrap();
+    block.checksum ^= 1;
+    let sorted = Sorter::Cpu.sort(&block.filtered.text, 1 << 16).unwrap();
+    let end = encoder.coded(block, Sorted::Bwt(sorted));
     assert!(matches!(end, Err(Error::Device(what)) if what.contains("block 7")));
 }
 

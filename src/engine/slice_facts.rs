@@ -1,16 +1,16 @@
 //! Facts about the slices of a block that its index states, found on all threads.
 
-use crate::base::tasks::{self, Task};
+use crate::base::tasks::Executor;
 use crate::frame::SliceFacts;
 
 /// Counts the bytes in each slice of a transform, and takes the checksums of the slices' coded
 /// forms.
 pub fn slice_facts<S: AsRef<[u8]> + Sync>(
-    execute: impl FnOnce(Vec<Task>),
+    on: Executor,
     mut bwt: &[u8],
     raw_sizes: &[u32],
     slices: &[S],
 ) -> Vec<SliceFacts> {
     let parts = raw_sizes.iter().map_while(|&size| bwt.split_off(..size as usize)).zip(slices);
-    tasks::map_with(execute, parts, |(raw, coded)| SliceFacts::of(raw, coded.as_ref()))
+    on.map(parts, |(raw, coded)| SliceFacts::of(raw, coded.as_ref()))
 }

@@ -2,7 +2,7 @@
 
 use crate::bwt;
 use crate::coder::{CodedBwt, Coding};
-use crate::engine::sorters::CodedTransform;
+use crate::engine::coded_transform::CodedTransform;
 use crate::frame::{BlockHeader, BlockKind, BwtPayload, Shape};
 use crate::gpu;
 

@@ -11,7 +11,7 @@
 //! hand it another portion, which would wait for that same lease.
 
 use crate::base::error::{Flaw, Result};
-use crate::base::tasks::{self, Task};
+use crate::base::tasks::Executor;
 use crate::coder::{self, CodedBwt, Coding, SliceDecoder};
 use crate::engine::device_pool::{DevicePool, Opener, Rates};
 use crate::frame::{BlockHeader, BlockKind, Shape};
@@ -28,9 +28,43 @@ const LEASES: usize = 8;
 /// Maximum number of bytes that a portion decodes to. The CPU decodes a larger slice.
 const PORTION: usize = 32 << 20;
 
-/// Decodes slices on a GPU into memory of their length, without the pool. Returns true if all are
-/// sound.
-pub(crate) type GpuDecode = Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>;
+/// A GPU that decodes portions.
+pub(crate) enum DecodingGpu {
+    Cuda(Box<gpu::BwtDecoder>),
+    /// A test's stand-in for a GPU.
+    #[cfg(test)]
+    Fake(Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>),
+}
+
+impl DecodingGpu {
+    /// Opens GPU `number`, with memory for portions.
+    fn open(number: u32) -> Result<Self> {
+        let mut decoder = gpu::BwtDecoder::new(number)?;
+        decoder.reserve(PORTION as u32)?;
+        Ok(DecodingGpu::Cuda(Box::new(decoder)))
+    }
+
+    #[cfg(test)]
+    pub fn fake(
+        decode: impl FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send + 'static,
+    ) -> Self {
+        DecodingGpu::Fake(Box::new(decode))
+    }
+
+    /// Decodes slices into memory of their length, without the thread pool. Returns true if all are
+    /// sound.
+    fn decode(&mut self, coded: &CodedBwt<&[u8]>, out: &mut [u8]) -> Result<bool> {
+        match self {
+            DecodingGpu::Cuda(decoder) => {
+                let decoded = decoder.decode(coded)?;
+                decoded.inspect(|decoded| out.copy_from_slice(decoded));
+                Ok(decoded.is_some())
+            }
+            #[cfg(test)]
+            DecodingGpu::Fake(decode) => decode(coded, out),
+        }
+    }
+}
 
 /// Neighbouring slices, and the memory that they are decoded into.
 struct Portion<'a> {
@@ -40,7 +74,7 @@ struct Portion<'a> {
 
 /// The GPUs that decode blocks for a search.
 pub(crate) struct SliceGpus {
-    gpus: DevicePool<GpuDecode>,
+    gpus: DevicePool<DecodingGpu>,
     portion: usize,
 }
 
@@ -52,7 +86,7 @@ impl SliceGpus {
     /// asked for.
     pub fn new(options: &Options, listener: Listener) -> Result<Self> {
         let threads = options.thread_count();
-        let opener = Opener::new(options.device, threads, LEASES, gpu_decode)?;
+        let opener = Opener::new(options.device, threads, LEASES, DecodingGpu::open)?;
         let gpus = DevicePool::new(opener, Rates::DECODE, threads, listener);
         Ok(SliceGpus { gpus, portion: PORTION })
     }
@@ -60,7 +94,7 @@ impl SliceGpus {
     /// Creates a pool of GPUs that are open from the start and used for every block, for portions
     /// of `portion` bytes.
     #[cfg(test)]
-    pub fn of(gpus: Vec<GpuDecode>, portion: usize, listener: Listener) -> Self {
+    pub fn of(gpus: Vec<DecodingGpu>, portion: usize, listener: Listener) -> Self {
         SliceGpus { gpus: DevicePool::new(Opener::of(gpus), Rates::DECODE, 4, listener), portion }
     }
 
@@ -104,17 +138,14 @@ impl SliceGpus {
         // All threads work on each portion, and on the others meanwhile.
         let threads = (rayon::current_num_threads() / portions.len().max(1)).max(1);
         let flaw = OnceLock::new();
-        let task = |portion| -> Task {
-            Box::new(|| {
-                if flaw.get().is_none()
-                    && let Err(found) = self.decode_portion(decoder, portion, threads)
-                {
-                    // Another thread may have set a flaw meanwhile, which is as good.
-                    let _ = flaw.set(found);
-                }
-            })
-        };
-        tasks::current_pool(portions.into_iter().map(task).collect());
+        Executor::current_pool().each(portions, |portion| {
+            if flaw.get().is_none()
+                && let Err(found) = self.decode_portion(decoder, portion, threads)
+            {
+                // Another thread may have set a flaw meanwhile, which is as good.
+                let _ = flaw.set(found);
+            }
+        });
         flaw.into_inner().map_or(Ok(()), Err)
     }
 
@@ -157,7 +188,7 @@ impl SliceGpus {
         let size = coded.size() as u64;
         let lease = (out.len() <= self.portion).then(|| self.gpus.lease(size, threads)).flatten();
         if let Some(mut lease) = lease
-            && let Some(Ok(true)) = lease.run(|decode| decode(&coded, out))
+            && let Some(Ok(true)) = lease.run(|gpu| gpu.decode(&coded, out))
         {
             return Ok(());
         }
@@ -166,17 +197,6 @@ impl SliceGpus {
         self.gpus.done_on_cpu(size, threads, from.elapsed());
         decoded
     }
-}
-
-/// Creates a decoder on a GPU, with memory for portions.
-fn gpu_decode(number: u32) -> Result<GpuDecode> {
-    let mut decoder = gpu::BwtDecoder::new(number)?;
-    decoder.reserve(PORTION as u32)?;
-    Ok(Box::new(move |coded, out| {
-        let decoded = decoder.decode(coded)?;
-        decoded.inspect(|decoded| out.copy_from_slice(decoded));
-        Ok(decoded.is_some())
-    }))
 }
 
 /// Does on this thread what a GPU would do.

@@ -39,8 +39,33 @@ const MOST: usize = 64;
 /// Minimum bytes of a GPU's memory that the sort takes per byte of the block.
 const BYTES_PER_SUFFIX: u64 = 27;
 
-/// Sorts a block on several GPUs with the given sample rate, and says when that was done.
-pub(super) type JointSort = Box<dyn FnMut(&[u8], u32) -> Result<(Bwt, Vec<Timed>)> + Send>;
+/// Several open GPUs that sort a block together.
+pub(super) enum JointSorter {
+    /// GPUs of this process.
+    Own(gpu::JointSorter),
+    /// GPUs of this process and of others.
+    Ranks(Ranks),
+    /// A test's stand-in, which is given a block and the sample rate.
+    #[cfg(test)]
+    Fake(Box<dyn FnMut(&[u8], u32) -> Result<Bwt> + Send>),
+}
+
+impl JointSorter {
+    #[cfg(test)]
+    pub fn fake(sort: impl FnMut(&[u8], u32) -> Result<Bwt> + Send + 'static) -> Self {
+        JointSorter::Fake(Box::new(sort))
+    }
+
+    fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<Bwt> {
+        let gpu::SortedText { bytes, samples } = match self {
+            JointSorter::Own(sorter) => sorter.sort(block, sample_rate)?,
+            JointSorter::Ranks(ranks) => ranks.sort(block, sample_rate)?,
+            #[cfg(test)]
+            JointSorter::Fake(sort) => return sort(block, sample_rate),
+        };
+        Ok(Bwt { bytes, sample_rate, samples })
+    }
+}
 
 /// The GPUs that sort blocks together.
 pub(super) struct JointGpus {
@@ -52,13 +77,14 @@ pub(super) struct JointGpus {
     codes: bool,
     chosen: OnceLock<Option<ChosenGpus>>,
     /// The open GPUs. `None` before the first block, and after a failure.
-    sort: Mutex<Option<JointSort>>,
+    sorter: Mutex<Option<JointSorter>>,
     failed: AtomicBool,
 }
 
 /// Several GPUs, and the largest block that each has the memory for.
 struct ChosenGpus {
-    /// GPUs of this process.
+    /// GPUs of this process, and their numbers.
+    device: Device,
     numbers: Vec<u32>,
     /// Number of GPUs of all ranks.
     count: usize,
@@ -70,22 +96,22 @@ impl JointGpus {
     /// is true, a GPU that sorts a block alone codes it too.
     pub fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
         let chosen = OnceLock::new();
-        let sort = Mutex::new(None);
+        let sorter = Mutex::new(None);
         let failed = AtomicBool::new(false);
-        JointGpus { device, ranks, least: LEAST, codes, chosen, sort, failed }
+        JointGpus { device, ranks, least: LEAST, codes, chosen, sorter, failed }
     }
 
-    /// Creates a pool of `count` GPUs that sort with `sort`. Each can hold blocks of up to `holds`
-    /// bytes.
+    /// Creates a pool of `count` GPUs, for which `sorter` stands in. Each can hold blocks of up to
+    /// `holds` bytes.
     #[cfg(test)]
-    pub fn of(count: u32, sort: JointSort, holds: u64, codes: bool) -> Self {
+    pub fn of(count: u32, sorter: JointSorter, holds: u64, codes: bool) -> Self {
         let count = count as usize;
-        let chosen = Some(ChosenGpus { numbers: Vec::new(), count, holds }).into();
-        let sort = Mutex::new(Some(sort));
-        let failed = AtomicBool::new(false);
         let device = Device::Auto;
+        let chosen = Some(ChosenGpus { device, numbers: Vec::new(), count, holds }).into();
+        let sorter = Mutex::new(Some(sorter));
+        let failed = AtomicBool::new(false);
         let ranks = None;
-        JointGpus { device, ranks, least: 1, codes, chosen, sort, failed }
+        JointGpus { device, ranks, least: 1, codes, chosen, sorter, failed }
     }
 
     /// Returns true if the GPUs together sort a block of `len` bytes. `is_alone` is true if it may
@@ -106,18 +132,20 @@ impl JointGpus {
     /// # Errors
     /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
     pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
-        let mut open = self.sort.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self.sorter.lock().unwrap_or_else(PoisonError::into_inner);
         if self.failed.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        // A sort that panics is not put back, and so not used again.
-        let sort = open.take().map_or_else(|| self.open(), Ok);
-        let sorted = sort.and_then(|mut sort| {
-            let sorted = sort(block, sample_rate);
+        let device = self.chosen().map_or(self.device, |chosen| chosen.device);
+        // A sorter that panics is not put back, and so not used again.
+        let sorter = open.take().map_or_else(|| self.open(), Ok);
+        let sorted = sorter.and_then(|mut sorter| {
+            let from = Instant::now();
+            let sorted = sorter.sort(block, sample_rate);
             if !matches!(sorted, Err(Error::Device(_))) {
-                *open = Some(sort);
+                *open = Some(sorter);
             }
-            sorted
+            Ok((sorted?, vec![(Step::Sort(device), from, Instant::now())]))
         });
         if matches!(sorted, Err(Error::Device(_))) {
             self.failed.store(true, Ordering::Relaxed);
@@ -128,7 +156,7 @@ impl JointGpus {
     /// Stops the GPUs after a wrong result: they take no more blocks, and their memory is freed.
     pub fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
-        *self.sort.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self.sorter.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// The GPUs, found the first time that a block may be theirs. `None` if they are not several.
@@ -144,56 +172,42 @@ impl JointGpus {
             let holds = (least / BYTES_PER_SUFFIX).min(gpu::MOST_SORTED.into());
             let count = self.ranks.as_ref().map_or(numbers.len(), Ranks::count);
             let is_several = count > 1 && numbers.len() <= MOST;
-            is_several.then_some(ChosenGpus { numbers, count, holds })
+            let device = Device::Cuda(GpuSet::new(numbers.iter().copied()).ok()?);
+            is_several.then_some(ChosenGpus { device, numbers, count, holds })
         };
         self.chosen.get_or_init(find).as_ref()
     }
 
-    fn open(&self) -> Result<JointSort> {
-        let numbers = self.chosen().map_or(&[][..], |chosen| &chosen.numbers);
-        let gpus = Device::Cuda(GpuSet::new(numbers.iter().copied())?);
-        if let Some(ranks) = self.ranks.clone() {
-            return Ok(Box::new(move |block, rate| timed(gpus, rate, || ranks.sort(block, rate))));
+    fn open(&self) -> Result<JointSorter> {
+        match &self.ranks {
+            Some(ranks) => Ok(JointSorter::Ranks(ranks.clone())),
+            None => Ok(JointSorter::Own(gpu::JointSorter::new(
+                self.chosen().map_or(&[], |gpus| &gpus.numbers),
+            )?)),
         }
-        let mut sorter = gpu::JointSorter::new(numbers)?;
-        Ok(Box::new(move |block, rate| timed(gpus, rate, || sorter.sort(block, rate))))
     }
-}
-
-/// Runs `sort`, and says when that was done.
-fn timed(
-    gpus: Device,
-    sample_rate: u32,
-    sort: impl FnOnce() -> Result<gpu::SortedText>,
-) -> Result<(Bwt, Vec<Timed>)> {
-    let from = Instant::now();
-    let gpu::SortedText { bytes, samples } = sort()?;
-    let steps = vec![(Step::Sort(gpus), from, Instant::now())];
-    Ok((Bwt { bytes, sample_rate, samples }, steps))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{BlockSorter, GpuSort, Sorted};
     use super::*;
-    use crate::base::threads::Threads;
     use crate::bwt::Sorter;
+    use crate::engine::coded_transform::Sorted;
+    use crate::engine::encode::block_sorter::BlockSorter;
+    use crate::engine::encode::sorting_gpu::SortingGpu;
     use crate::options::events::{Event, Listener};
     use std::sync::Arc;
 
-    fn on_cpu(block: &[u8], rate: u32) -> Result<(Bwt, Vec<Timed>)> {
-        Ok((Sorter::Cpu.sort(block, rate)?, Vec::new()))
+    fn on_cpu(block: &[u8], rate: u32) -> Result<Bwt> {
+        Sorter::Cpu.sort(block, rate)
     }
 
-    fn one() -> GpuSort {
-        Box::new(|block, rate| {
-            let (bwt, steps) = on_cpu(block, rate)?;
-            Ok((Sorted::Bwt(bwt), None, steps))
-        })
+    fn one() -> SortingGpu {
+        SortingGpu::fake(|block, rate| Ok((Sorted::Bwt(on_cpu(block, rate)?), None, Vec::new())))
     }
 
     /// Creates sorters of these GPUs together and of one alone, and the list of their warnings.
-    fn sorters(together: JointGpus, alone: GpuSort) -> (BlockSorter, Arc<Mutex<Vec<String>>>) {
+    fn sorters(together: JointGpus, alone: SortingGpu) -> (BlockSorter, Arc<Mutex<Vec<String>>>) {
         let warnings = Arc::new(Mutex::new(Vec::new()));
         let received = Arc::clone(&warnings);
         let listener = Listener::new(move |event| {
@@ -208,7 +222,8 @@ mod tests {
 
     #[test]
     fn several_gpus_take_what_none_alone_holds_and_what_is_alone() {
-        let several = |count, holds, codes| JointGpus::of(count, Box::new(on_cpu), holds, codes);
+        let several =
+            |count, holds, codes| JointGpus::of(count, JointSorter::fake(on_cpu), holds, codes);
         for (count, codes) in [(2, false), (2, true), (8, false), (8, true)] {
             let several = several(count, 6, codes);
             let taken = [(6, false), (7, false), (6, true), (7, true)];
@@ -234,13 +249,13 @@ mod tests {
         let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
         for sorts in [0, 2] {
             let mut left = sorts;
-            let several: JointSort = Box::new(move |block, rate| {
+            let several = JointSorter::fake(move |block, rate| {
                 left = u32::checked_sub(left, 1).ok_or(Error::Device("one is lost".into()))?;
                 on_cpu(block, rate)
             });
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..5 {
-                let sorted = sorters.sort(b"banana", 2, 1, false, &Threads::Calling);
+                let sorted = sorters.sort(b"banana", 2, false);
                 assert_eq!(sorted.unwrap().0, expected);
             }
             let warning = "one is lost; sorting on one GPU or the CPU";
@@ -255,19 +270,19 @@ mod tests {
         // The right bytes in another order; the right order with another sample.
         for of_samples in [false, true] {
             let mut asked = false;
-            let several: JointSort = Box::new(move |block, rate| {
+            let several = JointSorter::fake(move |block, rate| {
                 assert!(!std::mem::replace(&mut asked, true), "they are asked once");
-                let (mut bwt, steps) = on_cpu(block, rate)?;
+                let mut bwt = on_cpu(block, rate)?;
                 let other = bwt.bytes.iter().position(|&byte| byte != bwt.bytes[0]).unwrap();
                 match of_samples {
                     true => bwt.samples.swap(1, 2),
                     false => bwt.bytes.swap(0, other),
                 }
-                Ok((bwt, steps))
+                Ok(bwt)
             });
             let (sorters, warnings) = sorters(JointGpus::of(2, several, 5, false), one());
             for _ in 0..2 {
-                let sorted = sorters.sort(&block, 64, 1, false, &Threads::Calling);
+                let sorted = sorters.sort(&block, 64, false);
                 let (sorted, steps) = sorted.unwrap();
                 assert!(sorted == expected);
                 assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
@@ -290,14 +305,14 @@ mod tests {
             let sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
             let mut sorter = if launches < 20 { sorter } else { sorter.by_doubling() };
             sorter.fail_after(failing, launches);
-            let several: JointSort = Box::new(move |block, sample_rate| {
+            let several = JointSorter::fake(move |block, sample_rate| {
                 let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
-                Ok((Bwt { bytes, sample_rate, samples }, Vec::new()))
+                Ok(Bwt { bytes, sample_rate, samples })
             });
             let together = JointGpus::of(2, several, 1, false);
             let (sorters, warnings) = sorters(together, one());
             for _ in 0..4 {
-                let sorted = sorters.sort(&block, 1 << 15, 1, true, &Threads::Calling);
+                let sorted = sorters.sort(&block, 1 << 15, true);
                 assert!(sorted.unwrap().0 == expected, "after {launches} launches");
             }
             assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");

@@ -16,8 +16,8 @@ fn coded() -> (Vec<u8>, CodedBwt) {
 }
 
 /// Creates a GPU, for which the CPU stands in, that decodes `portions` portions and then fails.
-fn working(mut portions: u32) -> GpuDecode {
-    Box::new(move |coded, out| {
+fn working(mut portions: u32) -> DecodingGpu {
+    DecodingGpu::fake(move |coded, out| {
         assert!(out.len() <= PORTION && !coded.slices.is_empty());
         portions = portions.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
         decode_as_gpu(coded, out)
@@ -25,7 +25,7 @@ fn working(mut portions: u32) -> GpuDecode {
 }
 
 /// Decodes on such GPUs. Returns the slices or their flaw, and the warnings.
-fn decoded(coded: &CodedBwt, gpus: Vec<GpuDecode>) -> (Result<Vec<u8>, Flaw>, Vec<String>) {
+fn decoded(coded: &CodedBwt, gpus: Vec<DecodingGpu>) -> (Result<Vec<u8>, Flaw>, Vec<String>) {
     let (listener, warnings) = Listener::of_warnings();
     let gpus = SliceGpus::of(gpus, PORTION, listener);
     let len = coded.raw_sizes.iter().map(|&size| size as usize).sum();
@@ -78,8 +78,11 @@ fn failing_gpus_cost_no_portion() {
 #[test]
 fn the_cpu_decides_on_what_a_gpu_refuses() {
     let (bwt, mut coded) = coded();
-    let refusing = || -> Vec<GpuDecode> {
-        vec![Box::new(|_, _| Ok(false)), Box::new(|_, _| Err(Flaw("no slices").into()))]
+    let refusing = || -> Vec<DecodingGpu> {
+        vec![
+            DecodingGpu::fake(|_, _| Ok(false)),
+            DecodingGpu::fake(|_, _| Err(Flaw("no slices").into())),
+        ]
     };
     assert!(decoded(&coded, refusing()) == (Ok(bwt), vec![]));
     let middle = coded.slices.len() / 2;
@@ -101,7 +104,7 @@ fn a_gpu_gives_what_the_cpu_gives() {
         return;
     }
     let (bwt, coded) = coded();
-    let gpus = || (0..3).map(|_| gpu_decode(0).unwrap()).collect();
+    let gpus = || (0..3).map(|_| DecodingGpu::open(0).unwrap()).collect();
     assert!(decoded(&coded, gpus()) == (Ok(bwt), vec![]));
     for k in (0..coded.slices.len()).step_by(7) {
         let mut damaged = coded.clone();
@@ -119,13 +122,9 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     }
     let (bwt, coded) = coded();
     for launches in [0, 1, 2, 5, 9] {
-        let mut decoder = gpu::BwtDecoder::new(0).unwrap();
+        let decoder = gpu::BwtDecoder::new(0).unwrap();
         decoder.fail_after(launches);
-        let failing: GpuDecode = Box::new(move |coded, out| {
-            let decoded = decoder.decode(coded)?;
-            decoded.inspect(|decoded| out.copy_from_slice(decoded));
-            Ok(decoded.is_some())
-        });
+        let failing = DecodingGpu::Cuda(Box::new(decoder));
         let (found, warnings) = decoded(&coded, vec![failing]);
         assert!(found.is_ok_and(|found| found == bwt));
         assert_eq!(warnings.len(), 1, "after {launches} launches");

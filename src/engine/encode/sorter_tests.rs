@@ -1,15 +1,15 @@
 //! Sorters that fail or are wrong, and the choice between CPU and GPU; no GPU is needed.
 
-use super::coded_transform::{GpuSort, GpuSorted};
-use super::invert_blocks::GpuInvert;
-use super::joint_gpus::JointGpus;
-use super::*;
+use super::block_sorter::BlockSorter;
+use super::joint_gpus::{JointGpus, JointSorter};
+use super::sorting_gpu::{GpuSorted, SortingGpu};
 use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::tasks::Executor;
 use crate::base::threads::Threads;
 use crate::bwt::{self, Bwt, Sorter};
 use crate::coder::{self, Coding, Effort, SliceLimits};
+use crate::engine::coded_transform::{CodedTransform, Sorted};
 use crate::engine::device_pool::{DevicePool, OpenGpus, Opener, Rates};
 use crate::options::events::{Listener, Step};
 use std::sync::Arc;
@@ -22,22 +22,22 @@ fn pool() -> Threads {
     Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().into())
 }
 
-fn sorters(open: OpenGpus<GpuSort>, gpu_only: bool, listener: Listener) -> BlockSorter {
+fn sorters(open: OpenGpus<SortingGpu>, gpu_only: bool, listener: Listener) -> BlockSorter {
     let opener = Opener { gpu_only, open: Some(open) };
     let rates = Rates { whole: false, ..Rates::SORT };
-    BlockSorter::with(DevicePool::new(opener, rates, 4, listener))
+    BlockSorter::with(DevicePool::new(opener, rates, 4, listener), pool())
 }
 
 /// Creates a sorter on GPUs that are open from the start and used for every block.
-fn chosen(listener: Listener, gpus: Vec<GpuSort>) -> BlockSorter {
+fn chosen(listener: Listener, gpus: Vec<SortingGpu>) -> BlockSorter {
     sorters(Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu))), true, listener)
 }
 
 /// Creates one sorter that comes up when the channel says so, and is used if it would be done
 /// first.
-fn opened_on_demand(gpu: GpuSort) -> (BlockSorter, Sender<()>) {
+fn opened_on_demand(gpu: SortingGpu) -> (BlockSorter, Sender<()>) {
     let (open_now, opens) = mpsc::channel();
-    let open: OpenGpus<GpuSort> = Box::new(move |queue| {
+    let open: OpenGpus<SortingGpu> = Box::new(move |queue| {
         opens.recv_timeout(Duration::from_secs(60)).unwrap();
         queue.add(gpu);
     });
@@ -59,8 +59,8 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
 }
 
 /// Creates a sorter that sorts `blocks` blocks, and then fails for good.
-fn breaking_after(mut blocks: u32) -> GpuSort {
-    Box::new(move |block, rate| {
+fn breaking_after(mut blocks: u32) -> SortingGpu {
+    SortingGpu::fake(move |block, rate| {
         blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
         on_cpu(block, rate)
     })
@@ -71,12 +71,11 @@ fn failing_devices_cost_no_block_and_one_warning() {
     let (listener, warnings) = Listener::of_warnings();
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
     let sorters = chosen(listener, [0, 1, 3].map(breaking_after).into());
-    let pool = pool();
     thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {
                 for _ in 0..5 {
-                    assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().0, expected);
+                    assert_eq!(sorters.sort(b"banana", 2, false).unwrap().0, expected);
                 }
             });
         }
@@ -88,17 +87,17 @@ fn failing_devices_cost_no_block_and_one_warning() {
 fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
     for (gpu_only, said) in [(true, 1), (false, 0)] {
         let (listener, warnings) = Listener::of_warnings();
-        let gpu: GpuSort = Box::new(|block, rate| {
+        let gpu = SortingGpu::fake(|block, rate| {
             assert!(block.len() <= 6);
             on_cpu(block, rate)
         });
-        let open: OpenGpus<GpuSort> = Box::new(move |queue| queue.add(gpu));
+        let open: OpenGpus<SortingGpu> = Box::new(move |queue| queue.add(gpu));
         let opener = Opener { gpu_only, open: Some(open) };
         let rates = Rates { most: 6, ..Rates::SORT };
-        let sorters = BlockSorter::with(DevicePool::new(opener, rates, 4, listener));
+        let sorters = BlockSorter::with(DevicePool::new(opener, rates, 4, listener), pool());
         for block in [&b"bananas"[..], b"banana", b"bananas"] {
             sorters.expect(block.len(), false);
-            let sorted = sorters.sort_on_one(block, 2, 1, &pool()).unwrap().0;
+            let sorted = sorters.sort(block, 2, false).unwrap().0;
             assert_eq!(sorted, Sorted::Bwt(Sorter::Cpu.sort(block, 2).unwrap()));
         }
         let warning = "a block of 7 bytes is above the 6 that a GPU takes; sorting on the CPU";
@@ -111,19 +110,19 @@ fn a_transform_of_other_bytes_is_not_believed() {
     let (listener, warnings) = Listener::of_warnings();
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
     let asked = Arc::new(AtomicUsize::new(0));
-    let wrong = || -> GpuSort {
+    let wrong = || -> SortingGpu {
         let asked = Arc::clone(&asked);
-        Box::new(move |_, rate| {
+        SortingGpu::fake(move |_, rate| {
             asked.fetch_add(1, Ordering::Relaxed);
             on_cpu(b"bandana", rate)
         })
     };
     let mut sorters = chosen(listener, vec![wrong(), wrong()]);
-    let pool = pool();
-    sorters.together = JointGpus::of(2, Box::new(|_, _| panic!("several are asked")), 6, false);
+    sorters.together =
+        JointGpus::of(2, JointSorter::fake(|_, _| panic!("several are asked")), 6, false);
     assert!(sorters.together.take(7, false));
     for _ in 0..3 {
-        assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().0, expected);
+        assert_eq!(sorters.sort(b"banana", 2, false).unwrap().0, expected);
     }
     assert!(!sorters.together.take(7, false) && !sorters.gpus.may_lease());
     assert_eq!(asked.load(Ordering::Relaxed), 1, "a GPU is asked after one was wrong");
@@ -144,20 +143,20 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
     ];
     for change in changes {
         let (listener, warnings) = Listener::of_warnings();
-        let mut gpu: GpuSort = Box::new(move |block, rate| {
+        let mut gpu = SortingGpu::fake(move |block, rate| {
             let (mut sorted, mut counts, steps) = coded_on_cpu(block, rate)?;
             if let (Sorted::Coded(transform), Some(counts)) = (&mut sorted, &mut counts) {
                 change(transform, counts);
             }
             Ok((sorted, counts, steps))
         });
-        assert!(gpu(b"banana", 2).is_ok());
+        assert!(gpu.sort(b"banana", 2).is_ok());
         let sorters = chosen(listener, vec![gpu]);
-        assert_eq!(sorters.sort_on_one(b"banana", 2, 1, &pool()).unwrap().0, expected);
+        assert_eq!(sorters.sort(b"banana", 2, false).unwrap().0, expected);
         assert_eq!(warnings.lock().unwrap().len(), 1);
     }
-    let sorters = chosen(Listener::default(), vec![Box::new(coded_on_cpu)]);
-    let sorted = sorters.sort_on_one(b"banana", 2, 1, &pool()).unwrap().0;
+    let sorters = chosen(Listener::default(), vec![SortingGpu::fake(coded_on_cpu)]);
+    let sorted = sorters.sort(b"banana", 2, false).unwrap().0;
     assert_eq!(sorted, Sorted::Coded(sound));
 }
 
@@ -165,13 +164,14 @@ fn coded_transforms_of_other_bytes_are_not_believed() {
 #[test]
 fn a_gpu_does_not_wait_for_the_threads() {
     let (sorted, sorts) = mpsc::channel();
-    let gpu: GpuSort = Box::new(move |block, rate| {
+    let gpu = SortingGpu::fake(move |block, rate| {
         sorted.send(()).unwrap();
         on_cpu(block, rate)
     });
-    let sorters = chosen(Listener::default(), vec![gpu]);
     let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
     let pool = Threads::Pool(one_thread.into());
+    let gpus = DevicePool::new(Opener::of(vec![gpu]), Rates::SORT, 4, Listener::default());
+    let sorters = BlockSorter::with(gpus, pool.clone());
     thread::scope(|scope| {
         let (free, busy) = mpsc::channel::<()>();
         let (is_busy, began) = mpsc::channel();
@@ -179,7 +179,7 @@ fn a_gpu_does_not_wait_for_the_threads() {
         scope.spawn(|| pool.install(work));
         began.recv().unwrap();
         for _ in 0..2 {
-            scope.spawn(|| assert!(sorters.sort_on_one(b"banana", 2, 1, &pool).is_ok()));
+            scope.spawn(|| assert!(sorters.sort(b"banana", 2, false).is_ok()));
         }
         let both: Vec<_> = (0..2).map(|_| sorts.recv_timeout(Duration::from_secs(20))).collect();
         drop(free);
@@ -190,10 +190,10 @@ fn a_gpu_does_not_wait_for_the_threads() {
 #[test]
 fn other_errors_are_no_reason_to_try_again() {
     let (listener, warnings) = Listener::of_warnings();
-    let gpu: GpuSort = Box::new(|_, _| Err(Error::out_of_memory("for a block")));
+    let gpu = SortingGpu::fake(|_, _| Err(Error::out_of_memory("for a block")));
     let sorters = chosen(listener, vec![gpu]);
     for _ in 0..2 {
-        let end = sorters.sort_on_one(b"banana", 2, 1, &pool());
+        let end = sorters.sort(b"banana", 2, false);
         assert!(matches!(end, Err(Error::Io(_))));
     }
     assert!(warnings.lock().unwrap().is_empty());
@@ -201,37 +201,36 @@ fn other_errors_are_no_reason_to_try_again() {
 
 #[test]
 fn a_panic_leaves_nobody_waiting() {
-    let gpu: GpuSort = Box::new(|_, _| panic!("on purpose"));
+    let gpu = SortingGpu::fake(|_, _| panic!("on purpose"));
     let sorters = chosen(Listener::default(), vec![gpu]);
-    let ended = thread::scope(|scope| {
-        scope.spawn(|| sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok()).join()
-    });
+    let ended =
+        thread::scope(|scope| scope.spawn(|| sorters.sort(b"banana", 2, false).is_ok()).join());
     assert!(ended.is_err());
-    assert!(sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok());
+    assert!(sorters.sort(b"banana", 2, false).is_ok());
 }
 
 #[test]
 fn opening_may_fail_or_panic() {
     for fails in [false, true] {
-        let open: OpenGpus<GpuSort> = Box::new(move |_| assert!(!fails, "on purpose"));
+        let open: OpenGpus<SortingGpu> = Box::new(move |_| assert!(!fails, "on purpose"));
         let sorters = sorters(open, true, Listener::default());
-        assert!(sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok());
+        assert!(sorters.sort(b"banana", 2, false).is_ok());
     }
 }
 
 #[test]
 fn small_inputs_open_nothing() {
-    let open: OpenGpus<GpuSort> = Box::new(|_| panic!("a GPU is opened"));
+    let open: OpenGpus<SortingGpu> = Box::new(|_| panic!("a GPU is opened"));
     let sorters = sorters(open, false, Listener::default());
     for _ in 0..3 {
-        assert!(sorters.sort_on_one(b"banana", 2, 1, &pool()).is_ok());
+        assert!(sorters.sort(b"banana", 2, false).is_ok());
     }
     assert!(!sorters.gpus.has_begun_opening());
 }
 
 #[test]
 fn many_blocks_open_a_gpu_before_their_turn() {
-    let (sorters, open_now) = opened_on_demand(Box::new(on_cpu));
+    let (sorters, open_now) = opened_on_demand(SortingGpu::fake(on_cpu));
     sorters.expect(4 << 20, false);
     assert!(!sorters.gpus.has_begun_opening());
     (0..100).for_each(|_| sorters.expect(4 << 20, false));
@@ -243,19 +242,18 @@ fn many_blocks_open_a_gpu_before_their_turn() {
 fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     // In a block of zeros, the shortest suffix is the first.
     const LEN: usize = 1 << 28;
-    let (sorters, open_now) = opened_on_demand(Box::new(|block, sample_rate| {
+    let (sorters, open_now) = opened_on_demand(SortingGpu::fake(|block, sample_rate| {
         let samples = (0..LEN).step_by(sample_rate as usize).map(|pos| (LEN - pos) as u64);
         let bwt = Bwt { bytes: block.to_vec(), sample_rate, samples: samples.collect() };
         Ok((Sorted::Bwt(bwt), None, Vec::new()))
     }));
     let large = vec![0; LEN];
-    let pool = pool();
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| sorters.sort_on_one(&large, 1 << 22, 1, &pool).unwrap().1);
+        let waiting = scope.spawn(|| sorters.sort(&large, 1 << 22, false).unwrap().1);
         while !sorters.gpus.has_begun_opening() {
             thread::yield_now();
         }
-        let (_, steps) = sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap();
+        let (_, steps) = sorters.sort(b"banana", 2, false).unwrap();
         assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
         open_now.send(()).unwrap();
         assert!(waiting.join().unwrap().is_empty(), "it was not sorted on the CPU");
@@ -264,11 +262,10 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
 
 #[test]
 fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
-    let (sorters, open_now) = opened_on_demand(Box::new(on_cpu));
+    let (sorters, open_now) = opened_on_demand(SortingGpu::fake(on_cpu));
     (0..100).for_each(|_| sorters.expect(4 << 20, false));
-    let pool = pool();
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| sorters.sort_on_one(b"banana", 2, 1, &pool).unwrap().1);
+        let waiting = scope.spawn(|| sorters.sort(b"banana", 2, false).unwrap().1);
         thread::sleep(Duration::from_millis(100));
         assert!(!waiting.is_finished(), "the CPU has sorted it");
         open_now.send(()).unwrap();
@@ -278,85 +275,10 @@ fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
 
 #[test]
 fn one_block_does_not_wait_for_a_gpu_that_is_being_opened() {
-    let (sorters, open_now) = opened_on_demand(Box::new(|_, _| panic!("it came up")));
-    let (_, steps) = sorters.sort_on_one(&vec![b'a'; 16 << 20], 1 << 16, 1, &pool()).unwrap();
+    let (sorters, open_now) = opened_on_demand(SortingGpu::fake(|_, _| panic!("it came up")));
+    let (_, steps) = sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, false).unwrap();
     assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
     open_now.send(()).unwrap();
-}
-
-/// The inverter's GPUs are open from the start and used for every block.
-#[test]
-fn failing_devices_cost_no_block_on_the_way_back() {
-    let (listener, warnings) = Listener::of_warnings();
-    let pool = pool();
-    let working = |mut blocks: u32| -> GpuInvert {
-        Box::new(move |job| {
-            blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
-            job.on_cpu().map(|_| Vec::new())
-        })
-    };
-    let inverses = BlockInverter::of([0, 1, 3].map(working).into(), listener);
-    assert!(inverses.gpus.has_gpus());
-    let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
-    thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for _ in 0..5 {
-                    assert_eq!(inverses.invert(banana.clone(), &pool).unwrap().0, b"banana");
-                }
-            });
-        }
-    });
-    assert!(!inverses.gpus.has_gpus(), "blocks are kept for GPUs that are lost");
-    assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
-}
-
-/// A transform that a device cannot invert need not be a fault of the device, but it may be one.
-#[test]
-fn the_cpu_decides_on_what_a_device_refuses() {
-    let (listener, warnings) = Listener::of_warnings();
-    let refusing: GpuInvert = Box::new(|_| Err(crate::base::error::Flaw("no text").into()));
-    let inverses = BlockInverter::of(vec![refusing], listener);
-    let pool = pool();
-    let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
-    for _ in 0..2 {
-        assert_eq!(inverses.invert(banana.clone(), &pool).unwrap().0, b"banana");
-        let wrong = Bwt { samples: vec![4, 6, 4], ..banana.clone() };
-        let expected = crate::bwt::invert(wrong.clone()).unwrap_err();
-        let end = inverses.invert(wrong, &pool).unwrap_err();
-        assert_eq!(end.to_string(), expected.to_string());
-    }
-    assert!(warnings.lock().unwrap().is_empty());
-}
-
-/// Any launch on a real GPU may fail, in any block.
-#[test]
-fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
-    use crate::gpu::{self, testing};
-    if testing::gpu().is_none() {
-        return;
-    }
-    let block = crate::cases::text(300_000);
-    let pool = pool();
-    let bwt = Sorter::Cpu.sort(&block, 1 << 15).unwrap();
-    for launches in [0, 1, 5, 19, 40] {
-        let (listener, warnings) = Listener::of_warnings();
-        let mut inverse = gpu::GpuInverse::new(0).unwrap();
-        inverse.fail_after(launches);
-        let gpu: GpuInvert = Box::new(move |job| {
-            let InvertJob::Bwt(bwt) = job else { panic!("it is not coded") };
-            inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
-            bwt.bytes.copy_from_slice(
-                inverse.invert_input(bwt.sample_rate, &bwt::narrow(&bwt.samples))?,
-            );
-            Ok(Vec::new())
-        });
-        let inverses = BlockInverter::of(vec![gpu], listener);
-        for _ in 0..20 {
-            assert!(inverses.invert(bwt.clone(), &pool).unwrap().0 == block);
-        }
-        assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
-    }
 }
 
 /// Any launch on a real GPU may fail, in any block.
@@ -367,20 +289,19 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         return;
     }
     let block = crate::cases::text(300_000);
-    let pool = pool();
     let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
     for launches in [0, 1, 2, 5, 19] {
         let (listener, warnings) = Listener::of_warnings();
         let mut sorter = gpu::GpuSorter::new(0, Algorithm::Default).unwrap();
         sorter.fail_after(launches);
-        let gpu: GpuSort = Box::new(move |block, sample_rate| {
+        let gpu = SortingGpu::fake(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
             let samples = bwt::wide(samples);
             Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, Vec::new()))
         });
         let sorters = chosen(listener, vec![gpu]);
         for _ in 0..20 {
-            assert_eq!(sorters.sort_on_one(&block, 1 << 15, 1, &pool).unwrap().0, expected);
+            assert_eq!(sorters.sort(&block, 1 << 15, false).unwrap().0, expected);
         }
         assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
     }

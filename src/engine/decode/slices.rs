@@ -1,20 +1,20 @@
 //! Decodes a coded block's slices to its transform, on the CPU or on GPUs, and checks them against
 //! the index.
 
-use super::slice_facts::slice_facts;
+use super::slice_gpus::SliceGpus;
 use crate::base::allocation;
 use crate::base::error::{Error, Flaw, Result};
-use crate::base::tasks::{self, Task};
+use crate::base::tasks::Executor;
 use crate::bwt::Bwt;
 use crate::coder::{self, Coding, SliceDecoder};
 use crate::engine::memory::Plan;
 use crate::engine::raw::Spare;
-use crate::engine::sorters::SliceGpus;
+use crate::engine::slice_facts::slice_facts;
 use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock};
 
 /// Header and position of the block that decoded bytes belong to. The header describes the correct
 /// result.
-pub struct Origin {
+pub(crate) struct Origin {
     pub header: BlockHeader,
     pub number: u64,
     pub offset: u64,
@@ -30,29 +30,32 @@ impl Origin {
     }
 }
 
-/// A block between the decoders of slices and the inverse.
-pub struct Decoded {
+/// A block whose slices are decoded; a `Decoded<Vec<u8>>` is also inverted.
+pub(crate) struct Decoded<T = DecodedText> {
     pub origin: Origin,
-    pub content: Content,
+    pub text: T,
+    /// The index, if the block has one.
+    pub index: Option<BlockIndex>,
+    /// Side information of the filters.
+    pub side: Vec<u8>,
 }
 
-pub enum Content {
+/// The text of a block as the slices give it.
+pub(crate) enum DecodedText {
+    Bwt(Bwt),
     /// The raw bytes of a stored block.
     Stored(Vec<u8>),
-    /// The transform of the block's text, its index if it has one, and the side information of its
-    /// filters.
-    Bwt { bwt: Bwt, index: Option<BlockIndex>, side: Vec<u8> },
 }
 
 impl Decoded {
     /// The transform. `None` if the block is stored.
     pub fn bwt(&self) -> Option<&Bwt> {
-        if let Content::Bwt { bwt, .. } = &self.content { Some(bwt) } else { None }
+        if let DecodedText::Bwt(bwt) = &self.text { Some(bwt) } else { None }
     }
 
     /// Takes the transform, and drops the rest of the block. `None` if the block is stored.
     pub fn into_bwt(self) -> Option<Bwt> {
-        if let Content::Bwt { bwt, .. } = self.content { Some(bwt) } else { None }
+        if let DecodedText::Bwt(bwt) = self.text { Some(bwt) } else { None }
     }
 }
 
@@ -60,48 +63,54 @@ impl Decoded {
 ///
 /// # Errors
 /// [`Error::Limit`] if its slices need larger models than the plan has memory for.
-pub fn decode(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
-    decode_with(tasks::current_pool, block, plan, &Spare::default()).map(|(decoded, _)| decoded)
+pub(crate) fn decode_slices(block: CodedBlock, plan: &Plan) -> Result<Decoded> {
+    decode_slices_on(Executor::current_pool(), block, plan, &Spare::default())
+        .map(|(decoded, _)| decoded)
 }
 
-/// Decodes a block like [`decode`], but on GPUs too, if they take such a block and are there.
+/// Decodes a block like [`decode_slices`], but on GPUs too, if they take such a block and are
+/// there.
 ///
 /// # Errors
-/// As [`decode`]; and [`Error::Format`] if a GPU decodes a sound block wrongly, which is not found
-/// in all cases.
-pub fn decode_on(gpus: &SliceGpus, block: CodedBlock, plan: &Plan) -> Result<Decoded> {
+/// As [`decode_slices`]; and [`Error::Format`] if a GPU decodes a sound block wrongly, which is not
+/// found in all cases.
+pub(crate) fn decode_slices_on_gpus(
+    gpus: &SliceGpus,
+    block: CodedBlock,
+    plan: &Plan,
+) -> Result<Decoded> {
     if SliceGpus::take(&block.header)
         && gpus.may_decode()
         && let Some(decoded) =
-            decode_by(Some(gpus), tasks::current_pool, &block, plan, &Spare::default())?
+            decode_bwt(Some(gpus), Executor::current_pool(), &block, plan, &Spare::default())?
     {
         return Ok(decoded);
     }
-    decode(block, plan)
+    decode_slices(block, plan)
 }
 
-/// Decodes a block like [`decode`], but `execute` runs the slices' tasks, and the memory is taken
-/// from `spare`. Also returns the coded block, unless it is a stored one.
-pub fn decode_with(
-    execute: impl FnMut(Vec<Task>),
+/// Decodes a block like [`decode_slices`] on the given executor. The memory is taken from `spare`.
+/// Also returns the coded block, unless it is a stored one.
+pub(super) fn decode_slices_on(
+    on: Executor,
     block: CodedBlock,
     plan: &Plan,
     spare: &Spare,
 ) -> Result<(Decoded, Option<CodedBlock>)> {
-    match decode_by(None, execute, &block, plan, spare)? {
+    match decode_bwt(None, on, &block, plan, spare)? {
         Some(decoded) => Ok((decoded, Some(block))),
         None => {
             let origin = Origin::of(&block);
-            Ok((Decoded { origin, content: Content::Stored(block.payload) }, None))
+            let text = DecodedText::Stored(block.payload);
+            Ok((Decoded { origin, text, index: None, side: Vec::new() }, None))
         }
     }
 }
 
-/// Decodes a block like [`decode_with`], by GPUs if there are any. Returns `None` if the block is
-/// stored.
-fn decode_by(
+/// Decodes a block's slices, by GPUs if there are any. Returns `None` if the block is stored.
+fn decode_bwt(
     gpus: Option<&SliceGpus>,
-    mut execute: impl FnMut(Vec<Task>),
+    on: Executor,
     block: &CodedBlock,
     plan: &Plan,
     spare: &Spare,
@@ -119,15 +128,13 @@ fn decode_by(
     SliceDecoder::new(shape.coding, models)
         .and_then(|decoder| match gpus {
             Some(gpus) => gpus.decode(&decoder, models, &raw_sizes, &slices, &mut bytes),
-            None => {
-                coder::decode_slices_with(&mut execute, &decoder, &raw_sizes, &slices, &mut bytes)
-            }
+            None => coder::decode_slices_on(on, &decoder, &raw_sizes, &slices, &mut bytes),
         })
         .and_then(|()| match &index {
-            Some(index) => index.check(&slice_facts(execute, &bytes, &raw_sizes, &slices)),
+            Some(index) => index.check(&slice_facts(on, &bytes, &raw_sizes, &slices)),
             None => Ok(()),
         })
         .map_err(|flaw| origin.error(flaw))?;
-    let bwt = Bwt { bytes, sample_rate, samples };
-    Ok(Some(Decoded { origin, content: Content::Bwt { bwt, index, side } }))
+    let text = DecodedText::Bwt(Bwt { bytes, sample_rate, samples });
+    Ok(Some(Decoded { origin, text, index, side }))
 }

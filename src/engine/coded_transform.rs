@@ -1,0 +1,20 @@
+//! The transform of a block's text, as the sort gives it: bytes, or slices that a GPU has coded.
+
+use crate::bwt::Bwt;
+use crate::coder::CodedBwt;
+
+/// A coded transform, which a GPU that does a whole block gives or takes in place of the bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CodedTransform {
+    pub coded: CodedBwt,
+    pub sample_rate: u32,
+    /// Row samples, as in [`Bwt::samples`].
+    pub samples: Vec<u32>,
+}
+
+/// Result of sorting a block.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Sorted {
+    Bwt(Bwt),
+    Coded(CodedTransform),
+}

@@ -1,0 +1,128 @@
+//! One leased GPU that inverts transforms, and decodes them if they are coded.
+
+use crate::base::device::{Device, GpuSet};
+use crate::base::error::{Flaw, Result};
+use crate::bwt::{self, Bwt};
+#[cfg(test)]
+use crate::coder;
+use crate::engine::coded_transform::CodedTransform;
+use crate::gpu;
+use crate::options::DEFAULT_SAMPLE_RATE;
+use crate::options::events::{Step, Timed};
+use std::time::Instant;
+
+/// A transform, and the memory for its text.
+pub enum InvertJob<'a> {
+    /// The text replaces the transform's bytes. If that fails, the bytes are unchanged.
+    Bwt(&'a mut Bwt),
+    /// A coded transform, and memory of the text's length.
+    Coded(&'a CodedTransform, &'a mut [u8]),
+}
+
+#[cfg(test)]
+impl<'a> InvertJob<'a> {
+    /// Does the job on the CPU, and returns the text in its memory.
+    pub fn on_cpu(self) -> Result<&'a mut [u8]> {
+        match self {
+            InvertJob::Bwt(bwt) => {
+                bwt.bytes = crate::bwt::invert(bwt.clone())?;
+                Ok(&mut bwt.bytes)
+            }
+            InvertJob::Coded(CodedTransform { coded, sample_rate, samples }, text) => {
+                let decoder = coder::SliceDecoder::new(coder::Coding::StaticRans, &coded.models)?;
+                let sizes = &coded.raw_sizes;
+                let mut bytes = vec![0; text.len()];
+                coder::decode_slices(&decoder, sizes, &coded.slices, &mut bytes)?;
+                let sample_rate = *sample_rate;
+                let samples = bwt::wide(samples.clone());
+                text.copy_from_slice(&crate::bwt::invert(Bwt { bytes, sample_rate, samples })?);
+                Ok(text)
+            }
+        }
+    }
+}
+
+/// A GPU that inverts transforms.
+pub enum InvertingGpu {
+    Cuda(Box<CudaInverter>),
+    /// A test's stand-in for a GPU.
+    #[cfg(test)]
+    Fake(Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>),
+}
+
+impl InvertingGpu {
+    /// Opens GPU `number`, with memory for blocks of up to `block_size` bytes and for the samples
+    /// of a usual index.
+    pub fn open(number: u32, block_size: u32) -> Result<Self> {
+        let mut inverse = gpu::GpuInverse::new(number)?;
+        inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
+        let mut decoder = gpu::BwtDecoder::new(number)?;
+        decoder.reserve(block_size)?;
+        Ok(InvertingGpu::Cuda(Box::new(CudaInverter { number, inverse, decoder })))
+    }
+
+    #[cfg(test)]
+    pub fn fake(invert: impl FnMut(InvertJob) -> Result<Vec<Timed>> + Send + 'static) -> Self {
+        InvertingGpu::Fake(Box::new(invert))
+    }
+
+    /// Restores the text of a transform, and says when each step was done.
+    pub fn invert(&mut self, job: InvertJob) -> Result<Vec<Timed>> {
+        match (self, job) {
+            (InvertingGpu::Cuda(gpu), InvertJob::Bwt(bwt)) => gpu.invert(bwt),
+            (InvertingGpu::Cuda(gpu), InvertJob::Coded(coded, text)) => {
+                gpu.decode_and_invert(coded, text)
+            }
+            #[cfg(test)]
+            (InvertingGpu::Fake(invert), job) => invert(job),
+        }
+    }
+}
+
+/// A GPU with the memory for one block.
+pub struct CudaInverter {
+    number: u32,
+    inverse: gpu::GpuInverse,
+    decoder: gpu::BwtDecoder,
+}
+
+impl CudaInverter {
+    fn gpu(&self) -> Device {
+        Device::Cuda(GpuSet::one(self.number))
+    }
+
+    fn invert(&mut self, bwt: &mut Bwt) -> Result<Vec<Timed>> {
+        let gpu = self.gpu();
+        let began = Instant::now();
+        self.inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+        let from = Instant::now();
+        let samples = bwt::narrow(&bwt.samples);
+        let text = self.inverse.invert_input(bwt.sample_rate, &samples)?;
+        let to = Instant::now();
+        bwt.bytes.copy_from_slice(text);
+        Ok(vec![
+            (Step::CopyIn, began, from),
+            (Step::Invert(gpu), from, to),
+            (Step::CopyOut, to, Instant::now()),
+        ])
+    }
+
+    fn decode_and_invert(
+        &mut self,
+        transform: &CodedTransform,
+        text: &mut [u8],
+    ) -> Result<Vec<Timed>> {
+        let gpu = self.gpu();
+        let began = Instant::now();
+        let CodedTransform { coded, sample_rate, samples } = transform;
+        let found = self.inverse.invert_coded(&mut self.decoder, coded, *sample_rate, samples)?;
+        let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
+        let to = Instant::now();
+        text.copy_from_slice(found);
+        Ok(vec![
+            (Step::Decode(gpu), began, decoded),
+            (Step::Invert(gpu), decoded, to),
+            (Step::CopyOut, to, Instant::now()),
+        ])
+    }
+}

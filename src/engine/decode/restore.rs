@@ -1,0 +1,122 @@
+//! The last steps back: a decoded block -> its text -> the raw bytes, checked.
+
+use super::slices::{Decoded, DecodedText, Origin, decode_slices};
+use crate::base::error::{Error, Flaw, Result};
+use crate::base::threads::Threads;
+use crate::bwt::{Bwt, CpuInverse};
+use crate::engine::memory::Plan;
+use crate::filter::{self, Filtered};
+use crate::frame::{self, BlockKind, CodedBlock, Shape};
+
+/// Decodes and restores a block on the CPU, for a block that comes alone.
+pub(crate) fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
+    finish(decode_slices(block, plan)?, &CpuInverse::new(plan.narrow), plan)
+}
+
+/// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU, within a
+/// block's share of the plan's memory.
+pub(crate) fn finish(decoded: Decoded, inverse: &CpuInverse, plan: &Plan) -> Result<Vec<u8>> {
+    let mut share = SideShare::new(plan, decoded.origin.header.raw_size);
+    let inverted = decoded.invert(|bwt| inverse.invert(bwt))?;
+    // It does not wait for other blocks, since their threads may be its own.
+    let side_room = |needed| share.next(needed, || inverse.free_tables(), || None);
+    let (origin, raw) = inverted.unfilter(&Threads::Calling, side_room)?;
+    check(&origin, raw)
+}
+
+impl Decoded {
+    /// Inverts the transform, from which the text follows. A stored block has none.
+    pub(super) fn invert(
+        self,
+        inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
+    ) -> Result<Decoded<Vec<u8>>> {
+        let Decoded { origin, text, index, side } = self;
+        let text = match text {
+            DecodedText::Bwt(bwt) => {
+                inverse(bwt).map_err(|e| e.at(origin.number, origin.offset))?
+            }
+            DecodedText::Stored(raw) => raw,
+        };
+        Ok(Decoded { origin, text, index, side })
+    }
+}
+
+impl Decoded<Vec<u8>> {
+    pub(super) fn is_filtered(&self) -> bool {
+        matches!(self.origin.header.kind, BlockKind::Bwt(Shape { filters: 1.., .. }))
+    }
+
+    /// Undoes the filters. The caller must not be a thread of the `pool`. The bytes are not checked
+    /// yet. `side_room` is described in [`filter::undo_on`].
+    pub(super) fn unfilter(
+        self,
+        pool: &Threads,
+        side_room: impl FnMut(Option<u64>) -> Result<u64>,
+    ) -> Result<(Origin, Vec<u8>)> {
+        let Decoded { origin, text, index, side } = self;
+        let header = &origin.header;
+        let sound = index.as_ref().map_or(Ok(()), |index| {
+            let flags = if let BlockKind::Bwt(shape) = header.kind { shape.filters } else { 0 };
+            let searched = filter::searched_size(flags, &side, text.len() as u64)?;
+            index.check_edges(&text[..searched as usize])
+        });
+        sound.map_err(|flaw| origin.error(flaw))?;
+        let raw = match header.kind {
+            BlockKind::Bwt(Shape { filters: flags @ 1.., .. }) => {
+                let filtered = Filtered { text, flags, side };
+                let undone = filter::undo_on(filtered, header.raw_size as usize, pool, side_room);
+                undone.map_err(|e: Error| e.at(origin.number, origin.offset))?
+            }
+            _ => text,
+        };
+        Ok((origin, raw))
+    }
+}
+
+/// Checks the raw bytes.
+pub(super) fn check(origin: &Origin, raw: Vec<u8>) -> Result<Vec<u8>> {
+    if !frame::raw_checksum_holds(origin.header.raw_checksum, &raw) {
+        return Err(origin.error(Flaw("the checksum of the block's restored bytes is wrong")));
+    }
+    Ok(raw)
+}
+
+/// Memory that the side structures of one block may take.
+pub(super) struct SideShare<'p> {
+    plan: &'p Plan,
+    raw_size: u64,
+    /// Number of times that more memory was needed.
+    asked: usize,
+}
+
+impl<'p> SideShare<'p> {
+    pub fn new(plan: &'p Plan, raw_size: u64) -> Self {
+        SideShare { plan, raw_size, asked: 0 }
+    }
+
+    /// Returns the number of bytes that the side structures may take. At first it is the plan's
+    /// share. If more are `needed`, the inverse frees its tables, and their bytes are added. If
+    /// these are not enough, it is all that can be had.
+    ///
+    /// # Errors
+    /// [`Error::Limit`] if none of these is enough.
+    pub fn next(
+        &mut self,
+        needed: Option<u64>,
+        free_tables: impl FnOnce(),
+        take_all: impl FnOnce() -> Option<u64>,
+    ) -> Result<u64> {
+        let Some(needed) = needed else { return Ok(self.plan.side_share) };
+        self.asked += 1;
+        let more = match self.asked {
+            1 => {
+                free_tables();
+                Some(self.plan.side_share + Plan::freed_for_side(self.raw_size))
+            }
+            // The block's text and its raw bytes are part of it.
+            2 => take_all().map(|all| all.saturating_sub(2 * self.raw_size)),
+            _ => None,
+        };
+        more.ok_or_else(|| self.plan.side_shortage(self.raw_size, needed))
+    }
+}
