@@ -1,7 +1,7 @@
 //! A block's whole way: [`encode(block) -> coded`](encode::BlockEncoder::encode), and
-//! [`decode(coded) -> block`](decode::BlockDecoder::decode), each on the CPU or on GPUs. This is the
-//! only place that knows filters, sort, coding and checks together; streams and files are doors
-//! around it.
+//! [`decode(coded) -> block`](decode::BlockDecoder::decode), each on the CPU or on GPUs. This is
+//! the only place that knows filters, sort, coding and checks together; streams and files are
+//! doors around it.
 //!
 //! | file | job |
 //! |---|---|

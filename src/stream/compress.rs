@@ -99,7 +99,7 @@ fn write<W: Write>(
 /// Returns the size with which the first block is read. If blocks are larger than the memory
 /// allows, it is one byte more than the memory allows, which is enough to find that.
 fn first_block_size(options: &Options) -> u64 {
-    options.block_size().min(encode::largest_block(options) + 1)
+    options.block_size().min(options.largest_block() + 1)
 }
 
 /// Ends the frame, and returns the output and the summary.

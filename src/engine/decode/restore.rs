@@ -1,6 +1,6 @@
 //! The last steps back: a decoded block -> its text -> the raw bytes, checked.
 
-use super::slices::{Decoded, DecodedText, Origin, decode_slices};
+use super::decoded::{Decoded, DecodedText, Origin, decode_slices};
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::threads::Threads;
 use crate::bwt::{Bwt, CpuInverse};

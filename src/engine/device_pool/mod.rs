@@ -29,7 +29,7 @@
 //! not enough for several leases, there are fewer. A block that needs more memory and does not get
 //! it is done on the CPU. A lease whose GPU fails is not given again; the other leases of that GPU
 //! are. After a wrong result no GPU is leased any more ([`DevicePool::give_up`]). One warning is
-//! given for all failures of a pool; [`engine`](crate::engine) lists them.
+//! given for all failures of a pool; `engine` lists them.
 
 mod lease_queue;
 mod open_gpus;

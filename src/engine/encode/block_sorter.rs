@@ -186,3 +186,6 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, text: &
         && samples.len() == text.len().div_ceil(*sample_rate as usize)
         && samples.iter().all(|row| rows.contains(row))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
 //! A block's text and its transform -> the coded block. FORMAT.md chapter 4.
 
-use super::{BlockForm, FilteredBlock};
+use super::filtered_block::{BlockForm, FilteredBlock};
 use crate::base::error::Result;
 use crate::base::tasks::Executor;
 use crate::bwt::{self, Bwt};

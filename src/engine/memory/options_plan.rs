@@ -23,6 +23,11 @@ impl Options {
         self.allowance().memory
     }
 
+    /// The size of the largest block that can be encoded in the memory.
+    pub(crate) fn largest_block(&self) -> u64 {
+        Plan::largest_block(self.allowance(), self.effort.into(), self.index)
+    }
+
     /// The plan by which blocks of `raw_size` bytes are decoded.
     ///
     /// # Errors

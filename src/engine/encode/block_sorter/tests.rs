@@ -1,8 +1,6 @@
 //! Sorters that fail or are wrong, and the choice between CPU and GPU; no GPU is needed.
 
-use super::block_sorter::BlockSorter;
-use super::joint_gpus::{JointGpus, JointSorter};
-use super::sorting_gpu::{GpuSorted, SortingGpu};
+use super::BlockSorter;
 use crate::base::device::Device;
 use crate::base::error::{Error, Result};
 use crate::base::tasks::Executor;
@@ -11,6 +9,8 @@ use crate::bwt::{self, Bwt, Sorter};
 use crate::coder::{self, Coding, Effort, SliceLimits};
 use crate::engine::coded_transform::{CodedTransform, Sorted};
 use crate::engine::device_pool::{DevicePool, OpenGpus, Opener, Rates};
+use crate::engine::encode::joint_gpus::{JointGpus, JointSorter};
+use crate::engine::encode::sorting_gpu::{GpuSorted, SortingGpu};
 use crate::options::events::{Listener, Step};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,10 +1,13 @@
 //! GPUs that fail or restore blocks wrongly, and slices for a search that a GPU decodes.
 
-use super::inverting_gpu::InvertingGpu;
 use super::*;
 use crate::base::device::GpuSet;
 use crate::bwt::{self, Bwt, Sorter};
 use crate::cases;
+use crate::engine::decode::inverting_gpu::InvertingGpu;
+use crate::engine::decode::{
+    DecodingGpu, SliceGpus, decode_as_gpu, decode_slices, decode_slices_on_gpus,
+};
 use crate::frame::FrameReader;
 use std::thread;
 

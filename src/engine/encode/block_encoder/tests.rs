@@ -1,9 +1,9 @@
 //! Blocks that are checked before they are written, and blocks that a GPU sorts wrongly.
 
-use super::sorting_gpu::SortingGpu;
 use super::*;
 use crate::bwt::Sorter;
 use crate::cases;
+use crate::engine::encode::sorting_gpu::SortingGpu;
 
 /// Creates an encoder on a GPU that gives wrong transforms, whose bytes are the right ones.
 fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {

@@ -1,0 +1,54 @@
+//! A block after its filters, and the form in which its transform will be coded.
+
+use crate::base::allocation;
+use crate::base::error::{Flaw, Result};
+use crate::coder::{Coding, Effort, SliceLimits};
+use crate::filter::Filtered;
+use crate::filter::sequence::{self, Contribution};
+
+/// A block after its filters. Its text is kept in case the block must be stored.
+pub(crate) struct FilteredBlock {
+    pub filtered: Filtered,
+    /// Its contribution to the index of a stream of sequences.
+    pub sequences: Option<(sequence::Kind, Contribution)>,
+    pub place: BlockPlace,
+    pub raw_size: usize,
+    pub checksum: u32,
+}
+
+impl FilteredBlock {
+    pub fn copy(&self) -> Result<Self> {
+        let Filtered { text, flags, side } = &self.filtered;
+        let copied = |bytes: &[u8]| allocation::copied(bytes).ok_or(Flaw::NO_MEMORY);
+        let filtered = Filtered { text: copied(text)?, flags: *flags, side: copied(side)? };
+        Ok(FilteredBlock { filtered, sequences: self.sequences.clone(), ..*self })
+    }
+}
+
+/// Position of a block in the stream, and whether it is the only one.
+#[derive(Clone, Copy)]
+pub(crate) struct BlockPlace {
+    pub number: u64,
+    pub offset: u64,
+    pub alone: bool,
+}
+
+/// Coding of a block's BWT.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockForm {
+    pub coding: Coding,
+    pub limits: SliceLimits,
+    pub indexed: bool,
+}
+
+impl BlockForm {
+    /// Creates the form of blocks of up to `block_size` bytes. `indexed` is true if they are
+    /// searched.
+    pub fn new(block_size: u64, effort: Effort, indexed: bool) -> Self {
+        let limits = match indexed {
+            true => SliceLimits::searched(),
+            false => SliceLimits::new(block_size as usize, effort),
+        };
+        BlockForm { coding: effort.into(), limits, indexed }
+    }
+}
