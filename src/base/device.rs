@@ -19,6 +19,7 @@ use std::str::FromStr;
 /// # Ok::<(), bwz::Error>(())
 /// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Device {
     /// Any device of this machine that makes the work faster.
     #[default]

@@ -62,6 +62,7 @@ use libsais::{BwtConstruction, LibsaisError, OutputElement};
 /// A sorter of blocks, chosen at run time. All give the same [`Bwt`] for the same block. None falls
 /// back on another: streams do that in their own way.
 #[derive(Debug)]
+#[non_exhaustive]
 pub enum Sorter {
     /// The CPU: the calling thread. The current rayon pool is used to find out if a block repeats
     /// itself, if it does, and above 2 GiB.

@@ -106,6 +106,7 @@ const MODELS_LEFT_OVER: Flaw = Flaw("coded bytes are left over after the models 
 
 /// The trade-off of coding between speed and size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Effort {
     /// Like the default, but with slices half as long, or a quarter as long above 64 MiB. A block
     /// that is alone keeps more threads and GPUs busy, and is 0.1 to 0.8 % larger.

@@ -20,6 +20,7 @@ pub const MOST_SEARCHED: u32 = u32::MAX - 1024;
 
 /// The CUDA version and the architectures of the kernels in this build.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Built {
     /// Version of the compiler.
     pub cuda: &'static str,
@@ -29,6 +30,7 @@ pub struct Built {
 
 /// A GPU of this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DeviceInfo {
     /// Device number, as in `cuda:0`.
     pub number: u32,

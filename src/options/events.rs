@@ -20,6 +20,7 @@ pub enum Event {
     /// One line, without the program's name.
     Warning(String),
     /// A step of compressing or decompressing a block is done.
+    #[non_exhaustive]
     Done {
         /// The number of the block in the file, from 0.
         block: u64,

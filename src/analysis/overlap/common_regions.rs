@@ -15,6 +15,7 @@ use rayon::prelude::*;
 /// A string that a record of each of two sets has. Positions start at 0, in the records as they are
 /// given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Match {
     /// Record of the first set.
     pub a: u32,

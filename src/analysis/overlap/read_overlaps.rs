@@ -30,6 +30,7 @@ const STRETCHES: usize = 4;
 /// Two reads may have up to four overlaps: each may come first, and either may be reversed. If `a`
 /// reversed is followed by `b` reversed, this is given as `b` followed by `a`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Overlap {
     /// Read whose suffix it is.
     pub a: u32,

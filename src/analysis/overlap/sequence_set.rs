@@ -20,6 +20,7 @@ pub const SORTING: u64 = 13;
 
 /// Strands that are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Strands {
     /// The sequences as they are given.
     Forward,

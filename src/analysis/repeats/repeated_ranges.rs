@@ -4,6 +4,7 @@ use std::ops::Range;
 
 /// The result of a search.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Repeats {
     /// The result for each text.
     pub files: Vec<FileRepeats>,
@@ -16,6 +17,7 @@ pub struct Repeats {
 
 /// The result for one text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct FileRepeats {
     /// Size of the text in bytes.
     pub size: u64,
@@ -30,6 +32,7 @@ pub struct FileRepeats {
 
 /// A window that has copies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MostFrequent {
     /// The text that contains it first, counted from 0.
     pub file: usize,

@@ -7,6 +7,7 @@ use std::sync::Arc;
 /// The unit of a text. Windows begin at multiples of its size from the start of their text. Bytes
 /// behind the last whole unit are in no window.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Unit {
     /// Bytes.
     #[default]
