@@ -528,7 +528,14 @@ def check_slice(index, k, coded, piece):
     for m, c in enumerate(present):
         count = sum(plain[32 + p * plane + m * slices + k] << (8 * p) for p in range(4))
         require(count == piece.count(c), "R27", "a count that is not that of its slice")
-    require(set(piece) <= set(present), "R27", "a byte of a slice that Counts does not know")
+
+
+def check_bitmap(index, bwt):
+    """Section 10.1: checks that the bits set in Counts are those of the bytes that occur."""
+    plain = index["counts"]
+    if plain is not None:
+        present = {c for c in range(256) if plain[c // 8] >> (c % 8) & 1}
+        require(present == set(bwt), "R27", "a bit of Counts that is not that of the text")
 
 
 # 11. Binary coder
@@ -833,7 +840,7 @@ def undo_fields(text, side, raw_size):
     require(parts.at == len(text), "R28", "bytes behind the last column")
     block = bytearray()
     for number in order:
-        block += join_lines(templates[number], columns) + b"\n"
+        block += join_lines(templates[number], columns, raw_size - len(block)) + b"\n"
         require(len(block) <= raw_size + 1, "R28", "lines that are more than Raw_Size bytes")
     if use_code % 2 == 1:
         del block[-1:]
@@ -870,13 +877,14 @@ def read_template_number(parts, template_count):
     return number
 
 
-def join_lines(template, columns):
-    """Section 12.9: one line or several, without the end of the last."""
+def join_lines(template, columns, most):
+    """Section 12.9: one line or several of at most `most` bytes, without the end of the last."""
     around, slots = template
-    line, values = around[0], []
+    line, values = bytearray(around[0]), []
     for column, behind in zip(slots, around[1:]):
-        values.append(columns[column].next(values))
+        values.append(columns[column].next(values, most - len(line)))
         line += values[-1] + behind
+        require(len(line) <= most, "R28", "lines that are more than Raw_Size bytes")
     return line
 
 
@@ -959,7 +967,7 @@ class PackedColumn:
         """Nothing can be left."""
         return True
 
-    def next(self, _):
+    def next(self, *_):
         """The next value."""
         return next(self.values)
 
@@ -1015,8 +1023,8 @@ class Column:
         self.at += 1
         return raised(value) if self.form == 8 else value
 
-    def next(self, values):
-        """The next value; `values` are those before it on its line."""
+    def next(self, values, most):
+        """The next value, where `values` are those before it on its line, and `most` bytes fit."""
         if self.form in (7, 8):
             return self.next_joined(values)
         stored = self.stored[self.at]
@@ -1028,7 +1036,7 @@ class Column:
         if self.form == 0:
             return stored
         if self.form == 9:
-            return self.next_list(stored, values)
+            return self.next_list(stored, values, most)
         key = values[-self.distances[0]]
         if stored == b"":
             value = self.last.get(self.entry(key), key)
@@ -1037,8 +1045,8 @@ class Column:
         self.last[self.entry(key)] = value
         return value
 
-    def next_list(self, stored, values):
-        """The next value of a column of lists."""
+    def next_list(self, stored, values, most):
+        """The next value of a column of lists, of at most `most` bytes."""
         key = values[-self.distances[0]] if self.distances[0] > 0 else b""
         if key[:1] in (b"\"", b"'"):
             key = key[1:-1]
@@ -1065,6 +1073,8 @@ class Column:
             require(max(begin, end) <= len(other), "R28", "an item that goes beyond another")
             before = other[:begin] + middle + other[len(other) - end:]
             items.append(before)
+        size = sum(len(item) + len(self.separator) for item in items) - len(self.separator)
+        require(size <= most, "R28", "a list that is more than Raw_Size bytes")
         return quote + self.separator.join(items) + quote
 
     def entry(self, key):
@@ -1334,6 +1344,8 @@ def decode_slices(payload, at, sizes, coding, index):
             check_slice(index, k, coded, piece)
         bwt += piece
         at += coded_size
+    if index:
+        check_bitmap(index, bwt)
     return bwt
 
 
