@@ -8,7 +8,7 @@ use crate::base::threads::{self, Threads};
 use crate::bwt::{self, Bwt, ByteSums, CpuSorter, could_be_of};
 use crate::coder::SliceLimits;
 use crate::engine::device_pool::{DevicePool, Opener, Rates};
-use crate::gpu::{self, Algorithm};
+use crate::gpu;
 use crate::options::Options;
 #[cfg(test)]
 use crate::options::events::Listener;
@@ -221,7 +221,7 @@ fn gpu_sort(
     limits: Option<SliceLimits>,
     threads: usize,
 ) -> Result<GpuSort> {
-    let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
+    let mut sorter = gpu::GpuSorter::new(number)?;
     sorter.reserve(block_size, sample_rate)?;
     // The CPU codes larger blocks.
     let limits = limits.filter(|_| block_size <= gpu::MOST_BYTES);

@@ -362,7 +362,7 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
 /// Any launch on a real GPU may fail, in any block.
 #[test]
 fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
-    use crate::gpu::{self, Algorithm, testing};
+    use crate::gpu::{self, testing};
     if testing::gpu().is_none() {
         return;
     }
@@ -371,7 +371,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
     for launches in [0, 1, 2, 5, 19] {
         let (listener, warnings) = Listener::of_warnings();
-        let mut sorter = gpu::GpuSorter::new(0, Algorithm::Default).unwrap();
+        let mut sorter = gpu::GpuSorter::new(0).unwrap();
         sorter.fail_after(launches);
         let gpu: GpuSort = Box::new(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;

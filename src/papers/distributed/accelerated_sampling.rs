@@ -21,7 +21,7 @@ use super::string_rows::StringRows;
 use super::string_sort::{SortedRows, heads, sort_strings};
 use super::suffix_merge::merge_sets;
 use crate::base::error::Result;
-use crate::base::sampling::{Level, SampledPositions};
+use crate::papers::sampling::{Level, SampledPositions};
 use std::ops::Range;
 use std::pin::Pin;
 
