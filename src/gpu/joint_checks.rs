@@ -1,4 +1,4 @@
-//! Helpers for tests of sorts by several GPUs: the processors, the expected results, and short texts.
+//! Helpers for tests of sorts by several GPUs: processors, expected results, short texts.
 
 use super::interface::SortedText;
 use super::joint_sorter::JointSorter;

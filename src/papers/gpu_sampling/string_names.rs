@@ -2,9 +2,8 @@
 //! over all GPUs: the host side of `kernels/papers/string_names.cu`.
 //!
 //! Strings are sorted by radix on each GPU, from their last word to the first. They are cut at the
-//! first rows of the next GPU ([`KeySplits`](crate::gpu::distributed::KeySplits)), exchanged, and sorted again. This
-//! is Algorithm 2 of the paper, with exact splitters instead of samples, so that no GPU gets more
-//! than its part.
+//! first rows of the next GPU (`KeySplits`), exchanged, and sorted again. This is Algorithm 2 of
+//! the paper, with exact splitters instead of samples, so that no GPU gets more than its part.
 
 use super::joint_work::{JointWork, exchanged_at};
 use crate::base::error::Result;
