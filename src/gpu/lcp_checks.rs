@@ -1,5 +1,5 @@
-//! Checks of LCP arrays on a GPU, which the tests of each sort call: they are compared with those of
-//! libsais.
+//! Checks of LCP arrays on a GPU, which the tests of each sort call. The arrays are compared with
+//! those of libsais.
 
 use super::gpu_lcp::GpuLcpSorter;
 use super::interface::LcpRows;

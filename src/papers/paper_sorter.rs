@@ -336,7 +336,7 @@ mod tests {
             assert!(matches!(end, Error::Device(_)) && said.contains("auto or cuda"), "{said}");
         }
         let mut sorter = PaperSorter::new(PaperAlgorithm::Bsp, &on_cpu().memory(1 << 20)).unwrap();
-        assert!(matches!(sorter.sort(&[7; 5000]), Err(Error::Limit { .. })));
+        assert!(matches!(sorter.sort(&[7; 6000]), Err(Error::Limit { .. })));
         assert!(matches!(sorter.sort(b""), Err(Error::Usage(_))));
         assert!(matches!(sort_by_libsais(b""), Err(Error::Usage(_))));
     }
