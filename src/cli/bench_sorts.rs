@@ -42,6 +42,9 @@ impl SortBench {
         if text.is_empty() {
             return say(format_args!("nothing to measure"));
         }
+        for (_, sorter) in &self.sorters {
+            sorter.check(len)?;
+        }
         say(format_args!(
             "{:<10} {:>10} {:>10} {:>11}  {:<9}  on",
             "sort", "MB/s", "kernels", "memory", "libsais"

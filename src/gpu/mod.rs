@@ -23,7 +23,8 @@
 //! | `process_ranks` | processes with a GPU each that sort a block together |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
-//! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. A CUDA thread
+//! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. Published sorts
+//! are in `papers`, outside of this folder, with their kernels in `kernels/papers`. A CUDA thread
 //! block is called a *CTA*; a *block* is a part of the input that is compressed alone.
 
 pub(crate) mod block;

@@ -10,8 +10,8 @@
 //! give the longest common prefix of each suffix and the last one before it that begins in the
 //! other sequence.
 //!
-//! Different: the range minima are those of [`RangeMinima`], with blocks of 64 values under the
-//! sparse table, and nothing runs on a GPU here. The product's form, on CPU or GPU, is
+//! Different: the range minima are those of [`RangeMinima`], a sparse table over blocks of 64
+//! values, and not a Cartesian tree with lowest common ancestors. Nothing runs on a GPU here. The product's form, on CPU or GPU, is
 //! [`overlap::longest_common`](crate::overlap::longest_common): it finds all longest regions, on
 //! both strands, from neighbours in the suffix array alone, and bytes that are no bases match
 //! nothing there. Tests compare the two.

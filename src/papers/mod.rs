@@ -14,6 +14,11 @@
 //!
 //! The page of each file says what is as in the paper, what differs, and gives figures.
 //!
+//! G. Liao et al., *GPU accelerated multiple deoxyribose nucleic acid sequence parallel matching*,
+//! search many patterns by binary search in a suffix array. That has no form here: the product
+//! counts and locates the same patterns by backward search, in [`fm_index`](crate::fm_index) and on
+//! GPUs (`bwz count`, `cargo bench --bench search`).
+//!
 //! A [`PaperSorter`] sorts by any of these ways:
 //!
 //! ```

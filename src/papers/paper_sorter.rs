@@ -135,10 +135,29 @@ impl PaperSorter {
         matches!(self.way, Way::Gpu { .. } | Way::Gpus { .. })
     }
 
-    /// Length of the longest text that is sorted, in bytes, whatever the memory. Accelerated
-    /// sampling on GPUs refuses texts whose parts are above 1 GiB.
-    #[must_use]
-    pub fn most_bytes(&self) -> u64 {
+    /// Checks that a text of `len` bytes can be sorted, as far as that is known before the sort. A
+    /// GPU may still have too little memory.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the text is empty or too long, [`Error::Limit`] if the memory that is
+    /// allowed does not suffice.
+    pub fn check(&self, len: usize) -> Result<()> {
+        let most = self.most_bytes();
+        if len == 0 || len as u64 > most {
+            let name = self.algorithm.name();
+            let what = format!("{name} takes texts of 1 to {most} bytes, and not of {len}");
+            return Err(Error::Usage(what.into()));
+        }
+        let needed = match self.way {
+            Way::Processors(_) => BYTES_OF_PROCESSORS.saturating_mul(len as u64),
+            _ => 0,
+        };
+        let what = || format!("sorting {len} bytes by bsp on virtual processors");
+        shortage::check(needed, self.memory, what)
+    }
+
+    /// Length of the longest text, whatever the memory.
+    fn most_bytes(&self) -> u64 {
         match &self.way {
             Way::Threads(_) => MAX_BLOCK_SIZE,
             Way::Processors(_) => u64::from(u32::MAX),
@@ -150,17 +169,10 @@ impl PaperSorter {
     /// Sorts the suffixes of a text.
     ///
     /// # Errors
-    /// [`Error::Usage`] if the text is empty or too long; [`Error::Limit`] if the memory that is
-    /// allowed does not suffice; [`Error::Io`] if there is no memory; [`Error::Device`] if a GPU
+    /// As [`PaperSorter::check`]; [`Error::Io`] if there is no memory; [`Error::Device`] if a GPU
     /// has too little memory or fails.
     pub fn sort(&mut self, text: &[u8]) -> Result<Measured> {
-        let most = self.most_bytes();
-        if text.is_empty() || text.len() as u64 > most {
-            let name = self.algorithm.name();
-            let len = text.len();
-            let what = format!("{name} sorts texts of 1 to {most} bytes there, and not of {len}");
-            return Err(Error::Usage(what.into()));
-        }
+        self.check(text.len())?;
         let rate = bwt::sample_rate(text.len());
         let from = Instant::now();
         let mut costs = Costs::default();
@@ -169,7 +181,7 @@ impl PaperSorter {
                 let threads = pool.current_num_threads();
                 pool.install(|| Sorter::Cpu.sort_on(threads, text, rate))?
             }
-            Way::Processors(count) => by_processors(text, *count, self.memory, rate)?,
+            Way::Processors(count) => by_processors(text, *count, rate)?,
             Way::Gpu { sorter, .. } => {
                 let SortedBlock { bytes, samples } = sorter.sort(text, rate)?;
                 costs = Costs::of_gpu(sorter);
@@ -240,10 +252,7 @@ pub fn sort_by_libsais(text: &[u8]) -> Result<Bwt> {
 }
 
 /// Sorts a text by `bsp` on `count` virtual processors.
-fn by_processors(text: &[u8], count: usize, memory: u64, rate: u32) -> Result<Bwt> {
-    let needed = BYTES_OF_PROCESSORS.saturating_mul(text.len() as u64);
-    let what = || format!("sorting {} bytes by bsp on virtual processors", text.len());
-    shortage::check(needed, memory, what)?;
+fn by_processors(text: &[u8], count: usize, rate: u32) -> Result<Bwt> {
     let blocks = run_virtual(count, async |exchange| {
         let own = Blocks::new(text.len(), count).range(exchange.number());
         let symbols = text[own].iter().map(|&byte| u64::from(byte) + 1).collect();

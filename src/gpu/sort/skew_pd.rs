@@ -1,4 +1,4 @@
-//! The skew algorithm with prefix doubling in place of its recursion. The suffixes at positions i
+//! `skew-pd`: the skew algorithm with prefix doubling in place of its recursion. The suffixes at positions i
 //! with i mod 3 = 1 or 2, the cover, are sorted by their first symbols. They are then sorted within
 //! groups of equal ones by the pair of ranks h and 2h positions behind, h being the length of their
 //! known common prefix. Each round makes h three times as large. A suffix alone in its group is

@@ -18,9 +18,12 @@
 //!
 //! The paper has each set of suffixes of one name merged on the processors that hold its rows. Here
 //! all suffixes are merged on the GPUs of their positions, and once more on the GPUs of their rows.
-//! No set has to be treated as one that spans processors.
+//! No set has to be treated as one that spans processors. Strings and suffixes are cut at exact
+//! rows, and not by samples. A text has positions of 32 bits.
 //!
-//! A text has positions of 32 bits.
+//! Figures (kernels/README.md): two H100 sort novels24, 24 MB, in 43.8 ms, one in 42.3 ms; prefix
+//! doubling on two takes 9.6 ms, and `default` on one 3.5 ms. Memory of one GPU: 64 bytes per
+//! suffix. After two levels about half of the symbols remain, so that two GPUs gain little.
 
 use super::item_pairs::{SampleTables, distribute, fetch_behind};
 use super::joint_work::{JointWork, OneGpu, exchanged_at};

@@ -1,5 +1,5 @@
-//! Accelerated sampling, as far as `bsp` on processors (`distributed`) and on GPUs (`gpu`) share
-//! it.
+//! Accelerated sampling, as far as `bsp` on processors (`distributed`) and on GPUs (`gpu_sampling`)
+//! share it.
 //!
 //! | file | job |
 //! |---|---|
