@@ -18,8 +18,8 @@ const NO_CUDA: &str = "this build of bwz has no CUDA: build it with the feature 
 
 /// Number of virtual processors of `bsp` unless another is set.
 const PROCESSORS: usize = 4;
-/// Bytes of memory that `bsp` on virtual processors takes for a byte of text. Texts of 2 MB took 131
-/// (random bases, 4 processors) to 187 (one byte repeated, one processor).
+/// Bytes of memory that `bsp` on virtual processors takes for a byte of text. Texts of 2 MB took
+/// 131 (random bases, 4 processors) to 187 (one byte repeated, one processor).
 const BYTES_OF_PROCESSORS: u64 = 200;
 
 /// Sorts texts by one algorithm. On a GPU its memory grows to fit the largest text and is kept, so
