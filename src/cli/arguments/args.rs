@@ -382,9 +382,9 @@ pub struct BenchArgs {
     pub runs: u16,
     /// Measure the suffix sort alone, each file as one block, by these sorts, and compare the
     /// results with libsais: default (that of bwz), skew, skew-pd, ls or bsp, or several of them
-    /// with commas between. The last four are published algorithms. skew, skew-pd and ls run on a
-    /// GPU only. bsp runs on all GPUs that --device names, or on the CPU by -T virtual processors
-    /// (4 if -T is not given)
+    /// with commas between. The last four are published algorithms. All run on the first GPU, if
+    /// there is one and --device is not cpu; bsp on all GPUs that --device names. On the CPU there
+    /// are default, and bsp by -T virtual processors (4 if -T is not given)
     #[arg(
         long,
         value_name = "NAME",
