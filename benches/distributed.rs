@@ -35,10 +35,8 @@ use bwz::internals::distributed::{
     Blocks, Exchange, Level, Processor, Superstep, critical_round, h_relations, levels,
     run_virtual, sort_by_doubling, suffix_array,
 };
-use bwz::internals::gpu::{
-    Algorithm, GpuSorter, JointReport, JointSorter, MOST_SORTED, SortedText,
-};
-use bwz::internals::sort_by_ranks;
+use bwz::internals::gpu::{GpuSorter, JointReport, JointSorter, MOST_SORTED, SortedText};
+use bwz::internals::{sort_by_ranks, sort_by_sampling};
 use bwz::{Device, Error, JoinedRank, Ranks, Result};
 use clap::Parser;
 use common::{Common, prove};
@@ -113,18 +111,21 @@ impl Bench {
     /// memory is free again when this returns.
     fn best(&self, text: &[u8], rate: u32) -> Result<(f64, JointReport, SortedText)> {
         let sorter = JointSorter::new(&self.gpus)?;
-        let mut sorter = match (self.nccl, self.doubling, self.bsp) {
-            (true, _, _) => sorter.by_nccl(),
-            (false, true, _) => sorter.by_doubling(),
-            (false, false, true) => sorter.by_sampling(),
-            (false, false, false) => sorter,
+        let mut sorter = match (self.nccl, self.doubling) {
+            (true, _) => sorter.by_nccl(),
+            (false, true) => sorter.by_doubling(),
+            (false, false) => sorter,
         };
         let mut best = f64::INFINITY;
         let mut report = JointReport::default();
-        let mut sorted = sorter.sort(text, rate)?;
+        let sort = match self.bsp {
+            true => sort_by_sampling,
+            false => JointSorter::sort,
+        };
+        let mut sorted = sort(&mut sorter, text, rate)?;
         for _ in 0..self.common.runs {
             let from = Instant::now();
-            sorted = sorter.sort(text, rate)?;
+            sorted = sort(&mut sorter, text, rate)?;
             let seconds = from.elapsed().as_secs_f64();
             if seconds < best {
                 (best, report) = (seconds, sorter.report().clone());
@@ -187,7 +188,7 @@ impl Bench {
 
     /// Sorts on one of the GPUs, and compares.
     fn alone(&self, text: &[u8], rate: u32, gpu: u32, sorted: &SortedText) -> Result<()> {
-        let mut sorter = GpuSorter::new(gpu, Algorithm::Default)?;
+        let mut sorter = GpuSorter::new(gpu)?;
         sorter.sort(text, rate)?;
         let mut best = f64::INFINITY;
         let mut kernels = f32::INFINITY;

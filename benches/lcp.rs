@@ -16,19 +16,20 @@
 //! given number of million bases. Half of one sequence is taken from the other, with 1 % of its
 //! bases changed. Their longest common region is found by `bwz::overlap` on the available device,
 //! by libsais on one thread, and by the serial method of the paper that poses the problem
-//! (`common/paper_method.rs`), which runs once.
+//! (`bwz::papers::longest_overlap`), which runs once.
 //!
 //! With `--queries` nothing is measured: range minima and longest common extensions are compared
 //! with naive ones.
 
 mod common;
 
-use bwz::internals::gpu::{Algorithm, GpuLcpSorter};
+use bwz::internals;
+use bwz::internals::gpu::GpuLcpSorter;
 use bwz::lcp::{Extensions, LcpArrays, LcpSorter, RangeMinima};
 use bwz::overlap::{Sequences, Strands, longest_common_on};
+use bwz::papers::longest_overlap;
 use bwz::{Device, GpuSet, Options, Result};
 use clap::Parser;
-use common::paper_method::{self, Longest};
 use common::{Common, Devices, Times, random_queries};
 use libsais::SuffixArrayConstruction;
 use std::time::{Duration, Instant};
@@ -122,7 +123,7 @@ impl Bench {
         text: &[u8],
         expected: Option<&LcpArrays>,
     ) -> Result<()> {
-        let mut sorter = GpuLcpSorter::new(number, name.parse()?)?;
+        let mut sorter = internals::open_for_lcp(name.parse()?, number)?;
         sorter.input(text.len())?.copy_from_slice(text);
         // The first sort allocates the memory.
         sorter.sort_input(0, |_| Ok(()))?;
@@ -212,7 +213,7 @@ impl Bench {
 
     /// The time of the kernels, without the rows that a caller may want.
     fn kernels(&self, number: u32, text: &[u8]) -> Result<()> {
-        let mut sorter = GpuLcpSorter::new(number, Algorithm::Default)?;
+        let mut sorter = GpuLcpSorter::new(number)?;
         sorter.input(text.len())?.copy_from_slice(text);
         let mut best = (f32::INFINITY, f32::INFINITY);
         for _ in 0..=self.common.runs {
@@ -226,7 +227,7 @@ impl Bench {
 
     /// The longest common regions of two sequences.
     fn regions(&self, bases: usize) -> Result<()> {
-        let (first, second) = paper_method::sequences(bases);
+        let (first, second) = two_sequences(bases);
         println!("two sequences of {bases} bases, best and median of {}", self.common.runs);
         let mut a = Sequences::new();
         let mut b = Sequences::new();
@@ -248,8 +249,8 @@ impl Bench {
             self.kernels(number, &text)?;
         }
         let border = first.len() as u32 + 1;
-        let against = |name: &str, found: Longest, took: Duration| {
-            assert_eq!(found.length, length, "{name} finds another length");
+        let against = |name: &str, found: usize, took: Duration| {
+            assert_eq!(found, length as usize, "{name} finds another length");
             Times::new(vec![took]).row(name, 2 * bases, "MB/s", "on one thread");
             println!(
                 "    {took:.1?}: {:.0} times as long",
@@ -259,16 +260,45 @@ impl Bench {
         if !self.devices.no_cpu {
             let find = |()| {
                 let LcpArrays { suffixes, lcp } = libsais(&text);
-                Ok(paper_method::longest_of_neighbours(&suffixes, &lcp, border))
+                Ok(longest_of_neighbours(&suffixes, &lcp, border))
             };
             let (times, found) = self.common.time(|| Ok(()), find)?;
             against("libsais", found, times.best());
         }
         if !self.no_paper {
             let from = Instant::now();
-            let found = paper_method::longest(&text, border)?;
-            against("paper", found, from.elapsed());
+            let found = longest_overlap(&first, &second)?;
+            against("paper", found.length, from.elapsed());
         }
         Ok(())
     }
+}
+
+/// Two sequences of `bases` bases. Half of the second is taken from the first, with 1 % of its
+/// bases changed.
+fn two_sequences(bases: usize) -> (Vec<u8>, Vec<u8>) {
+    let mut state = 4711_u64;
+    let mut next = |below: u64| {
+        state ^= state >> 12;
+        state ^= state << 25;
+        state ^= state >> 27;
+        (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % below
+    };
+    let mut random = |count| (0..count).map(|_| b"ACGT"[next(4) as usize]).collect::<Vec<u8>>();
+    let first = random(bases);
+    let mut second = random(bases);
+    for (to, &from) in second.iter_mut().zip(&first).skip(bases / 4).take(bases / 2) {
+        if next(100) > 0 {
+            *to = from;
+        }
+    }
+    (first, second)
+}
+
+/// The length of the longest common region of the parts of a text before and behind `border`, from
+/// the arrays alone: neighbours in the suffix array are enough.
+fn longest_of_neighbours(suffixes: &[u32], lcp: &[u32], border: u32) -> usize {
+    let pairs = suffixes.windows(2).zip(&lcp[1..]);
+    let across = pairs.filter(|(pair, _)| (pair[0] < border) != (pair[1] < border));
+    across.map(|(_, &length)| length as usize).max().unwrap_or(0)
 }

@@ -15,7 +15,7 @@ mod common;
 mod genome;
 
 use bwz::bwt::{self, Bwt};
-use bwz::internals::gpu::{Algorithm, GpuSorter};
+use bwz::internals::gpu::GpuSorter;
 use bwz::{Error, Result};
 use clap::Parser;
 use common::prove;
@@ -47,7 +47,7 @@ struct Bench {
 
 fn main() -> Result<()> {
     let bench = Bench::parse();
-    let mut sorter = GpuSorter::new(bench.gpu, Algorithm::Default)?;
+    let mut sorter = GpuSorter::new(bench.gpu)?;
     bench.text.iter().try_for_each(|kind| bench.measure(kind, &mut sorter))
 }
 

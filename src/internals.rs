@@ -32,6 +32,7 @@ use crate::frame::{
 pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
 use crate::options::Options;
+use crate::papers::{PaperAlgorithm, gpu_doors};
 use crate::search::{self, BlockJob, BlockText, FileBlock, Layouts, SearchedBlock, SharedInput};
 use rayon::ThreadPool;
 use std::{
@@ -274,6 +275,20 @@ pub fn sort_by_ranks(ranks: &Ranks, text: &[u8], sample_rate: u32) -> Result<gpu
 /// Sorts a block by libsais alone.
 pub fn sort_by_libsais(block: &[u8], sample_rate: u32) -> Result<Bwt> {
     CpuSorter::new().sort_on_one_thread(block, sample_rate)
+}
+
+/// Sorts a text by accelerated sampling on all GPUs of `sorter`.
+pub fn sort_by_sampling(
+    sorter: &mut gpu::JointSorter,
+    text: &[u8],
+    sample_rate: u32,
+) -> Result<gpu::SortedText> {
+    gpu_doors::sort_by_sampling(sorter, text, sample_rate)
+}
+
+/// Creates a sorter for LCP arrays on GPU `number`, which sorts by a published algorithm.
+pub fn open_for_lcp(algorithm: PaperAlgorithm, number: u32) -> Result<gpu::GpuLcpSorter> {
+    gpu_doors::open_for_lcp(algorithm, number)
 }
 
 /// Sorts a block of any size through a text without runs of `long` bytes. `None` if there are too

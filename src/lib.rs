@@ -30,12 +30,12 @@
 //! | [`fm_index`] | search in a [`bwt::Bwt`]: count, locate, extract |
 //! | `filter` | raw block <-> the text that is sorted: sequences, fields, repeats, tables, machine code |
 //! | `frame` | the bytes on disk and nothing else: chapters 2 to 8 and 10 of FORMAT.md |
-//! | `papers` | the algorithms of the papers as written, for comparison |
 //! | `engine` | all steps of a block, raw <-> coded, and the choice of CPU or GPU for it: pipeline, leases of GPUs, memory plan |
 //! | `stream` | [`compress()`], [`Encoder`], [`decompress()`], [`Decoder`]: thin interfaces to `engine` |
 //! | `search` | patterns in files, on disk and in memory, with an index or without; records and their bases |
 //! | `archive` | random access to a file: [`Archive`]; the intact blocks of a damaged one: [`recover()`] |
 //! | `analysis` | suffix and LCP arrays ([`lcp`]), repeats in a collection of files ([`repeats`]), common parts of sequences ([`overlap`]) |
+//! | [`papers`] | the algorithms of the papers as written, for comparison; no other room uses it |
 //! | `cli` | the command |
 //! | `internals` | no room: hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
 //!
@@ -56,8 +56,8 @@
 //! - believed: used without a check of the whole, such as an index on disk.
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
-//! `base < coder < gpu < options < bwt < fm_index < filter < frame < papers < engine < stream
-//! < search < archive < analysis < internals < lib < cli`.
+//! `base < coder < gpu < options < bwt < fm_index < filter < frame < engine < stream < search
+//! < archive < analysis < papers < internals < lib < cli`.
 //! The data that passes between rooms is the raw block, the text that filters make of it,
 //! [`bwt::Bwt`], which a GPU also returns and takes in coded form, and the coded block. [`bwt`] and
 //! [`fm_index`] are public for programs that search texts in memory.
@@ -126,7 +126,7 @@ mod gpu;
 #[doc(hidden)]
 pub mod internals;
 mod options;
-mod papers;
+pub mod papers;
 mod search;
 mod stream;
 

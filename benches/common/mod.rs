@@ -7,7 +7,6 @@
 
 #[path = "../../tests/common/cases.rs"]
 mod cases;
-pub mod paper_method;
 pub mod random_queries;
 
 use bwz::bwt::{self, Bwt};

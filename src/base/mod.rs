@@ -10,7 +10,6 @@
 //! | `tasks`, `threads` | work as a list of tasks, and the threads that do it |
 //! | `shortage` | the error of work that needs more memory than is allowed |
 //! | `system_limits` | the memory that the system lets this process have |
-//! | `sampling` | difference covers, and the levels of accelerated sampling |
 //! | `simd_dispatch` | functions compiled for the vector units that the processor has |
 //! | `content_defined`, `chosen_spans` | positions of a text that its bytes choose |
 //! | `equal_bytes`, `cache_lines` | common prefixes, and memory by cache lines |
@@ -24,7 +23,6 @@ pub(crate) mod equal_bytes;
 pub(crate) mod error;
 pub(crate) mod leb128;
 pub(crate) mod positions;
-pub(crate) mod sampling;
 pub(crate) mod shortage;
 pub(crate) mod simd_dispatch;
 pub(crate) mod system_limits;

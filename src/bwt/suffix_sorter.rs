@@ -39,7 +39,7 @@
 //! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` also call it for texts
 //! of larger alphabets.
 //!
-//! A GPU sorts as `gpu::algorithm` describes, with the same result.
+//! A GPU sorts as `gpu::sort` describes, with the same result.
 //!
 //! A block whose positions do not fit in 31 bits is cut into parts that do, for any number of
 //! threads, and merged. If it repeats itself too much to be cut, libsais64 sorts it on one thread.
@@ -82,7 +82,7 @@ impl Sorter {
         match device {
             Device::Auto | Device::Cpu => Ok(Sorter::Cpu),
             Device::Cuda(gpus) => {
-                let sorter = gpu::GpuSorter::new(gpus.first(), gpu::Algorithm::Default)?;
+                let sorter = gpu::GpuSorter::new(gpus.first())?;
                 Ok(Sorter::Gpu(Box::new(sorter)))
             }
         }

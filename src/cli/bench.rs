@@ -1,16 +1,17 @@
 //! `bwz bench`: measures the speed of compressing and decompressing whole files, and the compressed
-//! size. Everything is in memory: no file is read or written while the clock runs. Single stages
-//! are measured by `cargo bench` (`benches/`).
+//! size. Everything is in memory: no file is read or written while the clock runs. With `--sort` it
+//! measures suffix sorts alone (`bench_sorts`). `cargo bench` measures other stages (`benches/`).
 
 use crate::cli::arguments::args::{BenchArgs, Talk};
 use crate::cli::arguments::size::{human, ratio_text};
-use crate::cli::files::descriptors;
+use crate::cli::bench_line::say;
+use crate::cli::bench_sorts::SortBench;
 use crate::cli::files::input::OpenInput;
 use crate::cli::files::named_files::{self, Directories};
-use crate::cli::report::console::{self, Activity, printable};
+use crate::cli::report::console::{self, Activity};
 use crate::cli::report::exit::Exit;
 use bwz::{Options, Result};
-use std::io::{Read, Write};
+use std::io::Read;
 use std::time::Instant;
 
 /// Bytes of text to generate if no file is named.
@@ -18,7 +19,19 @@ const GENERATED: usize = 16 << 20;
 
 /// Measures each file, or generated text if no file is named.
 pub fn run(args: &BenchArgs) -> Exit {
-    let bench = match Bench::new(args) {
+    if args.sort.is_empty() {
+        return with_texts(args, Bench::new(args), Bench::report);
+    }
+    with_texts(args, SortBench::new(args), SortBench::report)
+}
+
+/// Calls `report` with the name and the bytes of each file, or with generated text.
+fn with_texts<B>(
+    args: &BenchArgs,
+    bench: Result<B>,
+    report: impl Fn(&mut B, &str, &[u8]) -> Result<()>,
+) -> Exit {
+    let mut bench = match bench {
         Ok(bench) => bench,
         Err(e) => return console::fail(&e),
     };
@@ -32,11 +45,11 @@ pub fn run(args: &BenchArgs) -> Exit {
             |name| {
                 let mut text = Vec::new();
                 OpenInput::open(name, true)?.source.read_to_end(&mut text)?;
-                bench.report(&name.to_string(), &text)
+                report(&mut bench, &name.to_string(), &text)
             },
         );
     }
-    match bench.report("(generated text)", &generated(GENERATED)) {
+    match report(&mut bench, "(generated text)", &generated(GENERATED)) {
         Ok(()) => Exit::Fine,
         Err(e) => console::fail(&e),
     }
@@ -57,7 +70,7 @@ impl Bench {
     }
 
     /// Prints the table of one text.
-    fn report(&self, name: &str, text: &[u8]) -> Result<()> {
+    fn report(&mut self, name: &str, text: &[u8]) -> Result<()> {
         let block = human(self.options.block_size());
         let threads = self.threads;
         say(format_args!(
@@ -97,11 +110,6 @@ impl Bench {
             }
         }
     }
-}
-
-/// Prints a line on standard output without buffering, because the next line may take a while.
-pub fn say(line: std::fmt::Arguments) -> Result<()> {
-    Ok(descriptors::stdout()?.write_all((printable(&line.to_string()) + "\n").as_bytes())?)
 }
 
 /// Generates text of words whose frequencies differ widely. The generator gives the same text on

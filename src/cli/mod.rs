@@ -8,6 +8,7 @@
 //! | `analysis` | repeats and overlap |
 //! | `report` | messages, events, progress, exit codes |
 //! | `bench`, `devices_command` | one command each |
+//! | `bench_sorts`, `bench_line` | `bench --sort`; a line of a table |
 //! | `allocator` | the memory allocator of this process, and the end if memory runs out |
 //!
 //! The program is written for Unix: it uses Unix permissions, signals and file identity.
@@ -16,6 +17,8 @@ mod allocator;
 mod analysis;
 mod arguments;
 mod bench;
+mod bench_line;
+mod bench_sorts;
 mod devices_command;
 mod files;
 mod report;

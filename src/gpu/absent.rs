@@ -12,8 +12,8 @@ mod text_parts;
 
 pub use absent_network::{JointSorter, NcclId, NcclProcessor, RankSorter};
 pub use interface::{
-    Algorithm, Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES,
-    MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SEARCHED,
+    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 
@@ -93,11 +93,12 @@ pub struct ExtensionQueries(Infallible);
 impl GpuSorter {
     /// # Errors
     /// `Error::Device` always.
-    pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
+    pub fn new(_number: u32) -> Result<Self> {
         absent("sorter")
     }
 
     uncallable! { self:
+        pub fn most_bytes(&self) -> u32;
         pub fn reserve(&mut self, _n: u32, _sample_rate: u32) -> Result<()>;
         pub fn reserve_output(&mut self, _n: u32) -> Result<()>;
         pub fn sort(&mut self, _block: &[u8], _sample_rate: u32) -> Result<SortedBlock>;
@@ -225,7 +226,7 @@ impl GpuLcpSorter {
 
     /// # Errors
     /// `Error::Device` always.
-    pub fn new(_number: u32, _algorithm: Algorithm) -> Result<Self> {
+    pub fn new(_number: u32) -> Result<Self> {
         absent("sorter")
     }
 

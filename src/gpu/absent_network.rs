@@ -56,8 +56,6 @@ impl JointSorter {
         pub fn by_doubling(self) -> Self;
         #[must_use]
         pub fn by_nccl(self) -> Self;
-        #[must_use]
-        pub fn by_sampling(self) -> Self;
         pub fn sort(&mut self, _text: &[u8], _sample_rate: u32) -> Result<SortedText>;
         pub fn report(&self) -> &JointReport;
         #[cfg(test)]

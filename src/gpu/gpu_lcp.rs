@@ -6,8 +6,8 @@
 
 mod row_chunks;
 
-use super::algorithm::AlgorithmBuffers;
-use super::interface::{Algorithm, LcpReport, LcpRows, LcpView};
+use super::gpu_sort::{ByDefault, GpuSort};
+use super::interface::{LcpReport, LcpRows, LcpView};
 use super::lcp_chunk::LcpChunk;
 use crate::base::error::{Error, Result};
 use crate::gpu::block::DeviceBlock;
@@ -41,7 +41,7 @@ pub struct GpuLcpSorter {
     /// The stream that copies all rows.
     copies: Gpu,
     chunks: RowChunks,
-    algorithm: Algorithm,
+    sort: &'static dyn GpuSort,
     memory: GrowingArena,
     extra: ExtraArenas,
     /// The next text and its length.
@@ -82,7 +82,15 @@ impl GpuLcpSorter {
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
-    pub fn new(number: u32, algorithm: Algorithm) -> Result<Self> {
+    pub fn new(number: u32) -> Result<Self> {
+        Self::with(number, &ByDefault)
+    }
+
+    /// Creates a sorter on GPU `number`, which sorts by `sort`.
+    ///
+    /// # Errors
+    /// As [`GpuLcpSorter::new`].
+    pub fn with(number: u32, sort: &'static dyn GpuSort) -> Result<Self> {
         let gpu = Gpu::open(number)?;
         let copies = Gpu::open(number)?;
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
@@ -91,7 +99,7 @@ impl GpuLcpSorter {
             chunks: RowChunks::new(&copies)?,
             gpu,
             copies,
-            algorithm,
+            sort,
             memory: GrowingArena::default(),
             extra: ExtraArenas::default(),
             text: (PinnedBuffer::default(), 0),
@@ -164,7 +172,7 @@ impl GpuLcpSorter {
         let n = u32::try_from(self.text.1).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
         let n = n.ok_or(Error::Usage("a text holds 1 to 2^31 - 1 bytes".into()))?;
         let gpu = &self.gpu;
-        let scratch = scratch_size(gpu, self.algorithm, n)?;
+        let scratch = scratch_size(gpu, self.sort, n)?;
         let TextArrays { text, sa, samples, rows, scratch } =
             self.memory.fit(gpu, |arena| Ok(TextArrays::allocate(arena, n, scratch)))?;
 
@@ -172,15 +180,13 @@ impl GpuLcpSorter {
         self.text.0.upload(gpu, text.first(n))?;
         gpu.check(self.marks[0].record(gpu.stream()))?;
         let block = DeviceBlock { text, sa, whole_sa: true, rows, samples, log_rate: LOG_RATE };
-        let mut within = ArenaAllocator::within(scratch);
-        let buffers = AlgorithmBuffers::allocate(self.algorithm, gpu, &mut within, n)?;
         // The kernel that this queues runs before the sort, and nothing waits for its result.
         let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         if let Wanted::All(_) = wanted {
             self.chunks.reserve(&self.copies, n)?;
         }
         let mut rounds = Vec::new();
-        buffers.run(gpu, block, &mut self.extra, &mut rounds)?;
+        self.sort.run(gpu, scratch, block, &mut self.extra, &mut rounds)?;
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
         // Suffixes left over by the first round share long prefixes.
@@ -291,9 +297,8 @@ fn all_rows(
 }
 
 /// Bytes of scratch memory for sorting or for the steps that follow it, whichever take more.
-fn scratch_size(gpu: &Gpu, algorithm: Algorithm, n: u32) -> Result<usize> {
-    let sorting = measure(|arena| AlgorithmBuffers::allocate(algorithm, gpu, arena, n))?;
-    Ok(sorting.max(measure(|arena| LcpSteps::allocate(gpu, arena, n))?))
+fn scratch_size(gpu: &Gpu, sort: &dyn GpuSort, n: u32) -> Result<usize> {
+    Ok(sort.memory(gpu, n)?.max(measure(|arena| LcpSteps::allocate(gpu, arena, n))?))
 }
 
 #[cfg(test)]

@@ -1,16 +1,14 @@
 //! Plain data that goes into the GPU code and comes out of it. Builds without CUDA (`absent`) use
 //! it too.
 
-use crate::base::error::{Error, Result};
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Largest block that a GPU sorts with [`Algorithm::Default`], in bytes. Positions have 32 bits,
-/// and the largest number means "none".
+/// Largest block that a GPU sorts, in bytes. Positions have 32 bits, and the largest number means
+/// "none".
 pub const MOST_SORTED: u32 = u32::MAX - 1;
 
-/// Largest block that a GPU sorts with another algorithm, codes or inverts, in bytes. Positions
+/// Largest block that a GPU codes or inverts, or sorts by a published method, in bytes. Positions
 /// have 31 bits there.
 pub const MOST_BYTES: u32 = i32::MAX as u32;
 
@@ -40,47 +38,6 @@ pub struct DeviceInfo {
     pub memory: u64,
     /// Compute capability: major and minor version.
     pub capability: (u32, u32),
-}
-
-/// Suffix sorting algorithm.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Algorithm {
-    /// The fastest one for each block: coded symbols, then ranks of minimizers; or the method of
-    /// `SkewPd`.
-    #[default]
-    Default,
-    /// Prefix doubling; each group is sorted by a method for its size.
-    Ls,
-    /// The skew algorithm, with recursion.
-    Skew,
-    /// The skew algorithm, with prefix doubling in place of recursion.
-    SkewPd,
-}
-
-impl Algorithm {
-    /// All algorithms with their names.
-    pub const ALL: [(&'static str, Algorithm); 4] = [
-        ("default", Algorithm::Default),
-        ("ls", Algorithm::Ls),
-        ("skew", Algorithm::Skew),
-        ("skew-pd", Algorithm::SkewPd),
-    ];
-
-    /// Largest block that the algorithm sorts, in bytes.
-    pub fn most_bytes(self) -> u32 {
-        if self == Algorithm::Default { MOST_SORTED } else { MOST_BYTES }
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = Error;
-
-    fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|(known, _)| *known == name);
-        found
-            .map(|(_, algorithm)| algorithm)
-            .ok_or_else(|| Error::Usage("it is not default, ls, skew or skew-pd".into()))
-    }
 }
 
 /// A sorted block. `bwt::Bwt` explains the fields.

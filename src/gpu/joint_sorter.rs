@@ -1,7 +1,7 @@
 //! Sorts one text on several GPUs together. A part of the text is copied to each GPU, and a part of
 //! the rows is copied back from each.
 
-use super::distributed::{PeerBoard, PeerExchange};
+use super::distributed::{ByDoubling, JointSort, PeerBoard, PeerExchange};
 use super::interface::{JointReport, MOST_SORTED, SortedText};
 use super::nccl_processor::NcclProcessor;
 use super::part_sorter::{JointTask, PartResult, PartSorter};
@@ -33,8 +33,6 @@ enum JointWay {
     Doubling,
     /// Prefix doubling, with arrays sent by NCCL and not copied from memory to memory.
     DoublingByNccl,
-    /// Accelerated sampling.
-    Sampling,
 }
 
 impl JointSorter {
@@ -75,13 +73,6 @@ impl JointSorter {
         self
     }
 
-    /// Makes it sort every text by `bsp`, accelerated sampling.
-    #[must_use]
-    pub fn by_sampling(mut self) -> Self {
-        self.way = JointWay::Sampling;
-        self
-    }
-
     /// Sorts a text of at least 1 byte. `sample_rate` is a power of two.
     ///
     /// # Errors
@@ -89,8 +80,32 @@ impl JointSorter {
     /// used again, but after some failures every later call fails too.
     pub fn sort(&mut self, text: &[u8], sample_rate: u32) -> Result<SortedText> {
         let results = self.run(text, sample_rate, false)?;
+        self.sorted_text(text, sample_rate, &results)
+    }
+
+    /// Sorts a text like [`JointSorter::sort`], but by `sort`.
+    ///
+    /// # Errors
+    /// As [`JointSorter::sort`].
+    pub fn sort_by(
+        &mut self,
+        sort: &impl JointSort,
+        text: &[u8],
+        sample_rate: u32,
+    ) -> Result<SortedText> {
+        let results = self.run_by(sort, text, sample_rate, false)?;
+        self.sorted_text(text, sample_rate, &results)
+    }
+
+    /// Joins the rows of all GPUs, which are in their pinned memory.
+    fn sorted_text(
+        &self,
+        text: &[u8],
+        sample_rate: u32,
+        results: &[PartResult],
+    ) -> Result<SortedText> {
         let parts: Vec<_> = (0..self.gpus.len()).map(|number| self.part(number)).collect();
-        let rows = parts.iter().zip(&results).map(|(part, result)| part.rows(result));
+        let rows = parts.iter().zip(results).map(|(part, result)| part.rows(result));
         let last = text[text.len() - 1];
         let n = text.len() as u64;
         SortedText::of_parts(last, n, sample_rate, &rows.collect::<Vec<_>>())
@@ -102,6 +117,13 @@ impl JointSorter {
     /// As [`JointSorter::sort`].
     pub fn suffix_array(&mut self, text: &[u8]) -> Result<Vec<u64>> {
         let results = self.run(text, 1 << 30, true)?;
+        Ok(results.into_iter().flat_map(|result| result.sa).collect())
+    }
+
+    /// The suffix array of a text, without the empty suffix, by `sort`.
+    #[cfg(test)]
+    pub fn suffix_array_by(&mut self, sort: &impl JointSort, text: &[u8]) -> Result<Vec<u64>> {
+        let results = self.run_by(sort, text, 1 << 30, true)?;
         Ok(results.into_iter().flat_map(|result| result.sa).collect())
     }
 
@@ -117,24 +139,45 @@ impl JointSorter {
     }
 
     fn run(&mut self, text: &[u8], sample_rate: u32, whole_sa: bool) -> Result<Vec<PartResult>> {
-        if text.is_empty() || !sample_rate.is_power_of_two() {
-            let what = "GPUs sort texts of a byte and more, with a power of two as sample rate";
-            return Err(Error::Usage(what.into()));
-        }
-        let parts = TextParts::new(text.len() as u64, self.gpus.len());
-        let by_sampling = self.way == JointWay::Sampling;
-        let task = JointTask { parts, sample_rate, whole_sa, by_sampling };
+        let task = self.task(text, sample_rate, whole_sa)?;
         let is_small = text.len() <= MOST_SORTED as usize;
         let by_ranges =
             (self.way == JointWay::Ranges && is_small).then(|| self.by_ranges(task, text));
         let results = match by_ranges {
             // The other method may still find enough memory.
-            None | Some(Err(Error::Device(_))) => self.by_rounds(task, text)?,
+            None | Some(Err(Error::Device(_))) => self.by_rounds(&ByDoubling, task, text)?,
             Some(results) => results?,
         };
+        self.add_reports(&results);
+        Ok(results)
+    }
+
+    fn run_by(
+        &mut self,
+        sort: &impl JointSort,
+        text: &[u8],
+        sample_rate: u32,
+        whole_sa: bool,
+    ) -> Result<Vec<PartResult>> {
+        let task = self.task(text, sample_rate, whole_sa)?;
+        let results = self.by_rounds(sort, task, text)?;
+        self.add_reports(&results);
+        Ok(results)
+    }
+
+    fn task(&self, text: &[u8], sample_rate: u32, whole_sa: bool) -> Result<JointTask> {
+        if text.is_empty() || !sample_rate.is_power_of_two() {
+            let what = "GPUs sort texts of a byte and more, with a power of two as sample rate";
+            return Err(Error::Usage(what.into()));
+        }
+        let parts = TextParts::new(text.len() as u64, self.gpus.len());
+        Ok(JointTask { parts, sample_rate, whole_sa })
+    }
+
+    /// Makes the report of a sort from those of all GPUs.
+    fn add_reports(&mut self, results: &[PartResult]) {
         self.report = JointReport::default();
         results.iter().for_each(|result| self.report.add(&result.report));
-        Ok(results)
     }
 
     /// Each GPU sorts a range of keys. If one fails, the memory for ranges is freed on all.
@@ -153,7 +196,12 @@ impl JointSorter {
     }
 
     /// All GPUs sort together, round by round or level by level.
-    fn by_rounds(&mut self, task: JointTask, text: &[u8]) -> Result<Vec<PartResult>> {
+    fn by_rounds(
+        &mut self,
+        sort: &impl JointSort,
+        task: JointTask,
+        text: &[u8],
+    ) -> Result<Vec<PartResult>> {
         let count = self.gpus.len();
         if self.way == JointWay::DoublingByNccl {
             let id = NcclId::new()?;
@@ -161,7 +209,7 @@ impl JointSorter {
                 let gpu = self.numbers[number];
                 let mut exchange = NcclProcessor::join(gpu, id, number, count, peers)?;
                 let part = PartText::of(text, task.parts, number);
-                let result = self.part(number).sort(task, part, &mut exchange)?;
+                let result = self.part(number).sort(sort, task, part, &mut exchange)?;
                 peers.finish(count).map(|()| result)
             });
         }
@@ -169,7 +217,7 @@ impl JointSorter {
         Peers::run(count, |number, peers| {
             let part = PartText::of(text, task.parts, number);
             let mut exchange = PeerExchange::new(number, &board, peers);
-            self.part(number).sort(task, part, &mut exchange)
+            self.part(number).sort(sort, task, part, &mut exchange)
         })
     }
 

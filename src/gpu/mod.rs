@@ -10,47 +10,53 @@
 //! | `peers` | the first failure in a network of GPUs |
 //! | `text_parts` | a text and its rows in parts, on several GPUs |
 //! | `runtime` | devices, streams, memory, flags; numbers and structs shared by host and kernels |
-//! | `primitives` | CUB's sorts and scans; segmented sorts and merge path |
+//! | `primitives` | CUB's sorts and scans |
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
-//! | `papers` | the algorithms of the papers: `skew`, `skew-pd`, `ls` |
-//! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers |
+//! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers; or skew with prefix doubling |
 //! | `distributed` | one text sorted by several GPUs |
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
-//! | `algorithm`, `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | for other rooms: a GPU with its memory, one kind of work each |
+//! | `gpu_sort` | a suffix sort as the sorters run it |
+//! | `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | for other rooms: a GPU with its memory, one kind of work each |
 //! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for other rooms: sorts and exchanges of several GPUs |
 //! | `process_ranks` | processes with a GPU each that sort a block together |
 //!
 //! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
-//! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. A CUDA thread
+//! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. Published sorts
+//! are in `papers`, outside of this folder, with their kernels in `kernels/papers`. A CUDA thread
 //! block is called a *CTA*; a *block* is a part of the input that is compressed alone.
 
-mod algorithm;
-mod block;
+pub(crate) mod block;
 mod bwt_decoder;
 mod bwt_encoder;
 mod coder;
-mod distributed;
+pub(crate) mod distributed;
 mod extension_queries;
 mod gpu_lcp;
+pub(crate) mod gpu_sort;
 mod interface;
 mod inverse;
 mod inverse_bwt;
+#[cfg(test)]
+pub(crate) mod joint_checks;
 mod joint_sorter;
 mod lcp;
+#[cfg(test)]
+pub(crate) mod lcp_checks;
 mod lcp_chunk;
 mod nccl_processor;
-mod papers;
 mod part_sorter;
 mod pattern_batches;
 mod peers;
-mod primitives;
+pub(crate) mod primitives;
 pub(crate) mod process_ranks;
 mod rank_sorter;
-mod runtime;
+pub(crate) mod runtime;
 mod search;
-mod sort;
+pub(crate) mod sort;
+#[cfg(test)]
+pub(crate) mod sort_checks;
 mod sorter;
 #[cfg(test)]
 mod test_data;
@@ -63,8 +69,8 @@ pub use bwt_encoder::{BwtEncoder, EncodedSlices};
 pub use extension_queries::ExtensionQueries;
 pub use gpu_lcp::GpuLcpSorter;
 pub use interface::{
-    Algorithm, Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES,
-    MOST_SEARCHED, MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
+    Built, DeviceInfo, JointReport, LcpReport, LcpRows, LcpView, MOST_BYTES, MOST_SEARCHED,
+    MOST_SORTED, MinimaArrays, Report, SortedBlock, SortedText, Transferred,
 };
 pub(crate) use interface::{IndexArrays, KmerArrays, RankArrays, SampleArrays};
 pub use inverse_bwt::GpuInverse;

@@ -3,7 +3,7 @@
 
 use crate::base::error::{Error, Result};
 use crate::gpu::distributed::{
-    DeviceExchange, JointDoubling, PartBytes, PeerExchange, RangeMemory, RangeTask, SampledSort,
+    DeviceExchange, JointSort, OwnPart, PartBytes, PeerExchange, RangeMemory, RangeTask,
     SortedRange, sort_range,
 };
 use crate::gpu::interface::{JointReport, MOST_SORTED};
@@ -30,7 +30,7 @@ pub struct PartSorter {
     bytes: PinnedBuffer<u8>,
 }
 
-/// The arrays beside those of the algorithm.
+/// The arrays beside those of the sort.
 #[derive(Clone, Copy)]
 struct PartArrays<'m> {
     text: Array<'m, u8>,
@@ -47,14 +47,6 @@ pub struct JointTask {
     pub parts: TextParts,
     pub sample_rate: u32,
     pub whole_sa: bool,
-    /// True if the parts are sorted by accelerated sampling, false if by prefix doubling.
-    pub by_sampling: bool,
-}
-
-/// Buffers of the algorithm by which the parts are sorted.
-enum PartAlgorithm<'m> {
-    Doubling(JointDoubling<'m>),
-    Sampling(SampledSort<'m>),
 }
 
 /// Result of one GPU. The bytes of its rows stay in its pinned memory.
@@ -88,34 +80,6 @@ impl<'m> PartArrays<'m> {
             sample_rows: self.sample_rows.address(),
             sample_count: self.sample_count.address(),
             rate_mask: u64::from(task.sample_rate) - 1,
-        }
-    }
-}
-
-impl<'m> PartAlgorithm<'m> {
-    fn allocate(
-        gpu: &Gpu,
-        arena: &mut ArenaAllocator<'m>,
-        task: JointTask,
-        number: usize,
-    ) -> Result<Self> {
-        Ok(match task.by_sampling {
-            false => Self::Doubling(JointDoubling::allocate(gpu, arena, task.parts, number)?),
-            true => Self::Sampling(SampledSort::allocate(gpu, arena, task.parts, number)?),
-        })
-    }
-
-    fn run(
-        self,
-        gpu: &Gpu,
-        exchange: &mut impl DeviceExchange,
-        part: PartBytes<'m>,
-        out: RowsView,
-        left: &mut Vec<u64>,
-    ) -> Result<()> {
-        match self {
-            Self::Doubling(doubling) => doubling.run(gpu, exchange, part, out, left),
-            Self::Sampling(sampling) => sampling.run(gpu, exchange, part, out, left),
         }
     }
 }
@@ -213,14 +177,14 @@ impl PartSorter {
         Ok(PartResult { sa, rows, samples, report })
     }
 
-    fn reserve(&mut self, task: JointTask, number: usize) -> Result<()> {
+    fn reserve(&mut self, sort: &impl JointSort, task: JointTask, number: usize) -> Result<()> {
         let n = task.parts.len();
         let size = task.parts.size();
         if size > MOST_OF_PART {
             let what = format!("{n} bytes are too many for GPUs that get {size} each");
             return Err(Error::Device(what.into()));
         }
-        let needed = measure(|arena| allocate(&self.gpu, arena, task, number))?;
+        let needed = measure(|arena| allocate(&self.gpu, sort, arena, task, number))?;
         if self.memory.grow(&self.gpu, needed).is_err() {
             let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
             return Err(Error::Device(format!(
@@ -231,19 +195,21 @@ impl PartSorter {
         Ok(())
     }
 
-    /// Sorts together with the other GPUs, round by round or level by level.
+    /// Sorts a part of the text by `sort`, together with the other GPUs.
     pub fn sort(
         &mut self,
+        sort: &impl JointSort,
         task: JointTask,
         text: PartText,
         exchange: &mut impl DeviceExchange,
     ) -> Result<PartResult> {
-        let done = self.sort_part(task, text, exchange);
+        let done = self.sort_part(sort, task, text, exchange);
         self.gpu.ended(done)
     }
 
     fn sort_part(
         &mut self,
+        sort: &impl JointSort,
         task: JointTask,
         text: PartText,
         exchange: &mut impl DeviceExchange,
@@ -252,10 +218,11 @@ impl PartSorter {
         let began = Instant::now();
         let range = task.parts.range(number);
         let own = (range.end - range.start) as usize;
-        self.reserve(task, number)?;
+        self.reserve(sort, task, number)?;
         let gpu = &self.gpu;
         let available = text.bytes;
-        let (arrays, buffers) = self.memory.fit(gpu, |arena| allocate(gpu, arena, task, number))?;
+        let (arrays, memory) =
+            self.memory.fit(gpu, |arena| allocate(gpu, sort, arena, task, number))?;
         self.bytes.reserve(gpu, available.len())?.copy_from_slice(available);
         let copied = available.len() as u32;
         gpu.zero(arrays.text.rest(copied))?;
@@ -266,10 +233,11 @@ impl PartSorter {
         gpu.wait()?;
         let before = text.before;
         let first = range.start;
-        let part = PartBytes { bytes: arrays.text, available: copied, before, first };
+        let bytes = PartBytes { bytes: arrays.text, available: copied, before, first };
+        let part = OwnPart { parts: task.parts, bytes, rows: arrays.view(task) };
         let mut left = Vec::new();
         let from = Instant::now();
-        buffers.run(gpu, exchange, part, arrays.view(task), &mut left)?;
+        sort.run(gpu, memory, exchange, part, &mut left)?;
         gpu.wait()?;
         let sorting = from.elapsed();
         self.bytes.reserve(gpu, own)?;
@@ -302,10 +270,11 @@ fn read_samples(gpu: &Gpu, arrays: PartArrays, first_row: u64) -> Result<Vec<(u6
 /// Allocates all arrays that a GPU needs.
 fn allocate<'m>(
     gpu: &Gpu,
+    sort: &impl JointSort,
     arena: &mut ArenaAllocator<'m>,
     task: JointTask,
     number: usize,
-) -> Result<(PartArrays<'m>, PartAlgorithm<'m>)> {
+) -> Result<(PartArrays<'m>, Array<'m, u8>)> {
     let arrays = PartArrays::allocate(arena, task, number);
-    Ok((arrays, PartAlgorithm::allocate(gpu, arena, task, number)?))
+    Ok((arrays, arena.array(sort.memory(gpu, task.parts, number)?)))
 }

@@ -1,6 +1,7 @@
 //! One GPU's part in the sort of a text whose other parts are in other processes. It uses NCCL and
 //! prefix doubling.
 
+use super::distributed::ByDoubling;
 use super::nccl_processor::NcclProcessor;
 use super::part_sorter::{JointTask, PartSorter};
 use super::peers::Peers;
@@ -40,8 +41,8 @@ impl RankSorter {
     ) -> Result<T> {
         let PartTask { parts, number, text, sample_rate } = task;
         let mut exchange = NcclProcessor::join(self.gpu, network, number, parts.gpus(), peers)?;
-        let task = JointTask { parts, sample_rate, whole_sa: false, by_sampling: false };
-        let result = self.part.sort(task, text, &mut exchange)?;
+        let task = JointTask { parts, sample_rate, whole_sa: false };
+        let result = self.part.sort(&ByDoubling, task, text, &mut exchange)?;
         settle(self.part.rows(&result))
     }
 }

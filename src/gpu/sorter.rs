@@ -1,8 +1,8 @@
 //! Sorts a block into its BWT and samples on a GPU: copy in, sort, copy out.
 
-use super::algorithm::AlgorithmBuffers;
 use super::bwt_encoder::{BwtEncoder, EncodedSlices};
-use super::interface::{Algorithm, MOST_BYTES, Report, SortedBlock, SortedBlockView};
+use super::gpu_sort::{ByDefault, GpuSort};
+use super::interface::{MOST_BYTES, Report, SortedBlock, SortedBlockView};
 use crate::base::allocation;
 use crate::base::error::{Error, Result};
 use crate::coder::SliceLimits;
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 #[derive(Debug)]
 pub struct GpuSorter {
     gpu: Gpu,
-    algorithm: Algorithm,
+    sort: &'static dyn GpuSort,
     memory: GrowingArena,
     extra: ExtraArenas,
     /// The block of the next sort and its length.
@@ -41,7 +41,7 @@ struct HostBuffers<'b> {
     samples: &'b mut PinnedBuffer<u32>,
 }
 
-/// The arrays beside those of the algorithm.
+/// The arrays beside those of the sort.
 #[derive(Clone, Copy)]
 struct SorterArrays<'m> {
     text: Array<'m, u8>,
@@ -75,11 +75,19 @@ impl<'m> SorterArrays<'m> {
 }
 
 impl GpuSorter {
-    /// Creates a sorter on GPU `number`.
+    /// Creates a sorter on GPU `number`, which sorts each block by the fastest method for its kind.
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU or its driver is missing, or if the GPU fails.
-    pub fn new(number: u32, algorithm: Algorithm) -> Result<Self> {
+    pub fn new(number: u32) -> Result<Self> {
+        Self::with(number, &ByDefault)
+    }
+
+    /// Creates a sorter on GPU `number`, which sorts by `sort`.
+    ///
+    /// # Errors
+    /// As [`GpuSorter::new`].
+    pub fn with(number: u32, sort: &'static dyn GpuSort) -> Result<Self> {
         let gpu = Gpu::open(number)?;
         let mark = || gpu.check(gpu.context().new_event(Some(CU_EVENT_DEFAULT)));
         let marks = [mark()?, mark()?];
@@ -89,7 +97,7 @@ impl GpuSorter {
         let epoch = (epoch, Instant::now());
         Ok(GpuSorter {
             gpu,
-            algorithm,
+            sort,
             memory: GrowingArena::default(),
             extra: ExtraArenas::default(),
             block: (PinnedBuffer::default(), 0),
@@ -101,6 +109,11 @@ impl GpuSorter {
         })
     }
 
+    /// Largest block that is sorted, in bytes.
+    pub fn most_bytes(&self) -> u32 {
+        self.sort.most_bytes()
+    }
+
     /// Allocates the memory that every block of up to `n` bytes needs, unless this is done already.
     /// Host memory for the BWT is not included ([`GpuSorter::reserve_output`]). Some blocks need
     /// more, which is allocated when they come.
@@ -110,8 +123,8 @@ impl GpuSorter {
     /// memory is allocated first, all of it or none.
     pub fn reserve(&mut self, n: u32, sample_rate: u32) -> Result<()> {
         let gpu = &self.gpu;
-        let algorithm = self.algorithm;
-        let needed = measure(|arena| allocate(gpu, algorithm, arena, n, sample_rate))?;
+        let sort = self.sort;
+        let needed = measure(|arena| allocate(gpu, sort, arena, n, sample_rate))?;
         if self.memory.grow(&self.gpu, needed).is_err() {
             let [needed, free] = [needed, self.gpu.free_memory()?].map(|bytes| bytes as f64 / 1e9);
             return Err(Error::Device(format!(
@@ -130,7 +143,7 @@ impl GpuSorter {
         self.bytes.reserve(&self.gpu, n as usize).map(drop)
     }
 
-    /// Sorts a block of 1 to [`Algorithm::most_bytes`] bytes. `sample_rate` is a power of two.
+    /// Sorts a block of 1 to [`GpuSorter::most_bytes`] bytes. `sample_rate` is a power of two.
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU has too little memory or fails. The sorter can be used again,
@@ -234,7 +247,7 @@ impl GpuSorter {
         whole_sa: bool,
         finish: impl FnOnce(&Gpu, HostBuffers, SorterArrays) -> Result<T>,
     ) -> Result<T> {
-        let most = self.algorithm.most_bytes();
+        let most = self.sort.most_bytes();
         let n = u32::try_from(self.block.1).ok().filter(|n| (1..=most).contains(n));
         let no_block = || Error::Usage(format!("a block on a GPU holds 1 to {most} bytes").into());
         let n = n.ok_or_else(no_block)?;
@@ -243,9 +256,9 @@ impl GpuSorter {
         let began = Instant::now();
         let mut rounds = Vec::new();
         let work = || {
-            let (arrays, buffers) = self
-                .memory
-                .fit(gpu, |arena| allocate(gpu, self.algorithm, arena, n, sample_rate))?;
+            let sort = self.sort;
+            let (arrays, memory) =
+                self.memory.fit(gpu, |arena| allocate(gpu, sort, arena, n, sample_rate))?;
             let SorterArrays { text, sa, samples, rows } = arrays;
             gpu.zero(text.rest(n))?;
             self.block.0.upload(gpu, text.first(n))?;
@@ -253,7 +266,7 @@ impl GpuSorter {
             gpu.check(self.marks[0].record(stream))?;
             let log_rate = sample_rate.ilog2();
             let block = DeviceBlock { text, sa, whole_sa, rows, samples, log_rate };
-            buffers.run(gpu, block, &mut self.extra, &mut rounds)?;
+            sort.run(gpu, memory, block, &mut self.extra, &mut rounds)?;
             gpu.check(self.marks[1].record(stream))?;
             let block = self.block.0.first(self.block.1);
             let bytes = &mut self.bytes;
@@ -276,16 +289,16 @@ impl GpuSorter {
     }
 }
 
-/// Allocates the arrays that every sort of n suffixes needs.
+/// Allocates the arrays for n suffixes, and the memory of the sort.
 fn allocate<'m>(
     gpu: &Gpu,
-    algorithm: Algorithm,
+    sort: &dyn GpuSort,
     arena: &mut ArenaAllocator<'m>,
     n: u32,
     sample_rate: u32,
-) -> Result<(SorterArrays<'m>, AlgorithmBuffers<'m>)> {
+) -> Result<(SorterArrays<'m>, Array<'m, u8>)> {
     let arrays = SorterArrays::allocate(arena, n, sample_rate);
-    Ok((arrays, AlgorithmBuffers::allocate(algorithm, gpu, arena, n)?))
+    Ok((arrays, arena.array(sort.memory(gpu, n)?)))
 }
 
 /// A copy of the items, or an error if the host has too little memory.

@@ -149,6 +149,47 @@ fn bench_measures_both_ways() {
 }
 
 #[test]
+fn bench_compares_sorts_with_libsais() {
+    let dir = Dir::with(&text(60_000));
+    dir.write("empty", b"");
+    let bench = dir.bwz("bench --sort default,bsp --device cpu -n 1 x empty").assert();
+    let table = stdout(bench.success().stderr(""));
+    has_all(&table, &["x: 60000 bytes as one block", "MB/s", "libsais", "nothing to measure"]);
+    let rows: Vec<Vec<&str>> = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| words.contains(&"equal"))
+        .collect();
+    assert_eq!(rows.len(), 2, "{table}");
+    assert!(rows[0][0] == "default" && rows[0].contains(&"threads"), "{table}");
+    assert!(rows[1][0] == "bsp" && rows[1][5..] == ["4", "virtual", "processors"], "{table}");
+    let three = stdout(dir.bwz("bench --sort bsp --device cpu -n 1 -T 3 x").assert().success());
+    has_all(&three, &["3 virtual processors", "equal"]);
+}
+
+#[test]
+fn bench_says_which_sorts_there_are_and_what_they_need() {
+    let dir = Dir::with(&text(60_000));
+    for name in ["skew", "skew-pd", "ls"] {
+        let asked = dir.bwz(&format!("bench --sort {name} --device cpu x")).assert();
+        let said = stderr(asked.code(1).stdout(""));
+        has_all(&said, &[name, "NVIDIA GPUs only", "auto or cuda"]);
+        if !cfg!(feature = "cuda") {
+            let said = stderr(dir.bwz(&format!("bench --sort {name} x")).assert().code(1));
+            has_all(&said, &[name, "has no CUDA", "feature cuda"]);
+        }
+    }
+    let said = stderr(dir.bwz("bench --sort merge x").assert().code(1));
+    has_all(&said, &["'merge'", "none of default, skew, skew-pd, ls and bsp"]);
+    let said = stderr(dir.bwz("bench --sort default --fast x").assert().code(1));
+    has_all(&said, &["--sort", "--fast"]);
+    let said = stderr(dir.bwz("bench --sort bsp --device cpu -M 1M x").assert().code(1));
+    has_all(&said, &["60000 bytes by bsp", "12 MiB of memory, 1 MiB allowed"]);
+    let page = stdout(dir.bwz("man").assert().success());
+    has_all(&page, &["\\-\\-sort", "skew\\-pd"]);
+}
+
+#[test]
 fn help_mentions_every_flag() {
     let dir = Dir::new();
     let help = stdout(dir.bwz("--help").assert().success());

@@ -11,11 +11,12 @@ fn kernels_and_their_host_files_are_pairs() {
     for (path, text) in kernels.iter().chain(&files("kernels", "cuh")) {
         assert!(text.starts_with("// "), "{path} does not open with what it is");
     }
+    let papers = files("src/papers", "rs");
     let mut stems = BTreeSet::new();
     for (path, text) in &kernels {
         let stem = stem(path);
         assert!(stems.insert(stem), "{path}: kernels go by the names of their files");
-        let host = path.replace("kernels/", "src/gpu/").replace(".cu", ".rs");
+        let host = host_of(path, &papers);
         assert!(root().join(&host).is_file(), "{path} has no {host}");
         if file_name(path) == "cub.cu" {
             continue;
@@ -27,6 +28,16 @@ fn kernels_and_their_host_files_are_pairs() {
             let launched = host.contains(&format!("\"{stem}/{name}\""));
             assert!(launched, "{path}: nothing launches {name}");
         }
+    }
+}
+
+/// The path of the file that launches a kernel file. The kernels of `papers` are in one folder, and
+/// their host files in several.
+fn host_of(kernels: &str, papers: &[(String, String)]) -> String {
+    let named = papers.iter().find(|(path, _)| stem(path) == stem(kernels));
+    match named.filter(|_| kernels.starts_with("kernels/papers/")) {
+        Some((path, _)) => path.clone(),
+        None => kernels.replace("kernels/", "src/gpu/").replace(".cu", ".rs"),
     }
 }
 

@@ -184,9 +184,10 @@ struct File {
 }
 
 impl Modules {
-    /// Reads the modules below `src`, without files of tests.
+    /// Reads the modules below `src`, without `tests.rs` and the `*_checks.rs` that tests share.
     pub fn read() -> Self {
-        let shipped = files("src", "rs").into_iter().filter(|(path, _)| stem(path) != "tests");
+        let is_shipped = |path: &str| stem(path) != "tests" && !stem(path).ends_with("_checks");
+        let shipped = files("src", "rs").into_iter().filter(|(path, _)| is_shipped(path));
         let files = shipped.map(|(path, text)| {
             let (imports, rest) = imports(&shipped_code(&text));
             (module(&path), File { path, imports, rest })

@@ -2,7 +2,6 @@
 
 /// The suffix array of a text of n bytes, and its LCP array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LcpArrays {
     /// Positions 0..n of all suffixes but the empty one, in the order of the suffixes. A suffix
     /// comes before those that it is a prefix of.

@@ -7,7 +7,7 @@ use crate::base::allocation;
 use crate::base::error::Result;
 use crate::engine::device_pool::{DevicePool, Opener, Rates};
 use crate::engine::thread_pool;
-use crate::gpu::{Algorithm, GpuLcpSorter, LcpRows};
+use crate::gpu::{GpuLcpSorter, LcpRows};
 use crate::options::Options;
 use rayon::ThreadPool;
 use rayon::prelude::*;
@@ -58,7 +58,7 @@ impl LcpSorter {
     /// [`Error::Device`](crate::Error::Device) if a GPU is asked for and this build has no CUDA,
     /// [`Error::Io`](crate::Error::Io) if no threads can be started.
     pub fn new(options: &Options) -> Result<Self> {
-        let open = |number| GpuLcpSorter::new(number, Algorithm::Default);
+        let open = |number| GpuLcpSorter::new(number);
         let opener = Opener::new(options.device, 1, 1, open)?;
         let threads = options.thread_count();
         let listener = options.run.listener.clone();

@@ -37,7 +37,6 @@ impl Recovery {
 
 /// A part of the original raw stream that could not be saved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Lost {
     /// Raw offset of the first lost byte.
     pub start: u64,

@@ -10,6 +10,7 @@ use crate::cli::arguments::shared_args::path;
 pub use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
 use crate::cli::arguments::size::{self, Span};
 use crate::cli::report::byte_escape;
+use bwz::papers::PaperAlgorithm;
 use bwz::{DEFAULT_SAMPLE_RATE, Options, Result as BwzResult};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
@@ -109,7 +110,8 @@ pub enum Command {
     Overlap(OverlapArgs),
     /// Save every intact block of a damaged file
     Recover(RecoverArgs),
-    /// Measure the speed and the size of compression and decompression, in memory
+    /// Measure the speed and the size of compression and decompression, in memory, or suffix sorts
+    /// alone
     Bench(BenchArgs),
     /// List the GPUs that blocks can be sorted, restored and searched on
     Devices,
@@ -383,6 +385,18 @@ pub struct BenchArgs {
     /// Number of runs of each kind; the median is printed
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub runs: u16,
+    /// Measure the suffix sort alone, each file as one block, by these sorts, and compare the
+    /// results with libsais: default (that of bwz), skew, skew-pd, ls or bsp, or several of them
+    /// with commas between. The last four are published algorithms. All run on the first GPU, if
+    /// there is one and --device is not cpu; bsp on all GPUs that --device names. On the CPU there
+    /// are default, and bsp by -T virtual processors (4 if -T is not given)
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_delimiter = ',',
+        conflicts_with_all = ["block", "fast", "best", "1", "2", "3", "4", "5", "6", "7", "8", "9"]
+    )]
+    pub sort: Vec<PaperAlgorithm>,
     #[command(flatten)]
     pub block_size: BlockSize,
     #[command(flatten)]

@@ -6,7 +6,7 @@ use crate::base::threads;
 use crate::bwt::{self, Bwt};
 use crate::coder::SliceLimits;
 use crate::engine::coded_transform::{CodedTransform, Sorted};
-use crate::gpu::{self, Algorithm};
+use crate::gpu;
 use crate::options::events::{Step, Timed};
 use std::time::Instant;
 
@@ -33,7 +33,7 @@ impl SortingGpu {
         limits: Option<SliceLimits>,
         threads: usize,
     ) -> Result<Self> {
-        let mut sorter = gpu::GpuSorter::new(number, Algorithm::Default)?;
+        let mut sorter = gpu::GpuSorter::new(number)?;
         sorter.reserve(block_size, sample_rate)?;
         // The CPU codes larger blocks.
         let limits = limits.filter(|_| block_size <= gpu::MOST_BYTES);

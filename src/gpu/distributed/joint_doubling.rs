@@ -37,10 +37,10 @@ use super::row_groups::{
     ListEnds, NewList, RowList, compose_keys, list_ends, mark_heads, mark_unresolved, part_list,
 };
 use super::run_merge::merge_runs;
-use super::string_names::count_from;
 use crate::base::error::Result;
 use crate::gpu::block::byte_counts::count_bytes;
 use crate::gpu::primitives::cub::Cub;
+use crate::gpu::primitives::gather::count_from;
 use crate::gpu::runtime::kernel_structs::RowsView;
 use crate::gpu::runtime::tuning::BYTE_COUNT_WORDS;
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, log_round};

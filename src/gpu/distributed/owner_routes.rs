@@ -4,8 +4,8 @@
 //! Suffixes are taken in batches, so that the buffers have room even if all GPUs ask the same one.
 
 use super::device_exchange::DeviceExchange;
-use super::string_names::take_items;
 use crate::base::error::Result;
+use crate::gpu::primitives::gather::take_items;
 use crate::gpu::runtime::kernel_structs::RouteView;
 use crate::gpu::runtime::tuning::{MOST_PROCESSORS, THREADS};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu, arguments};

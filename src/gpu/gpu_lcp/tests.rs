@@ -3,84 +3,15 @@
 
 use super::*;
 use crate::cases;
+use crate::gpu::lcp_checks::{all_rows, check};
 use crate::gpu::testing::{gpu, random, say};
-use libsais::SuffixArrayConstruction;
-
-/// The suffix array and the LCP array by libsais.
-fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    let permuted = sa.unwrap().plcp_construction().single_threaded().run().unwrap();
-    let lcp = permuted.lcp_construction().single_threaded().run().unwrap();
-    let unsigned = |all: &[i32]| all.iter().map(|n| n.cast_unsigned()).collect();
-    (unsigned(lcp.suffix_array()), unsigned(lcp.lcp()))
-}
-
-/// Distance from each position to the next byte below `least`.
-fn pieces(text: &[u8], least: u8) -> Vec<u32> {
-    let mut pieces = vec![0; text.len()];
-    let mut length = 0;
-    for (piece, &byte) in pieces.iter_mut().zip(text).rev() {
-        length = if byte < least { 0 } else { length + 1 };
-        *piece = length;
-    }
-    pieces
-}
-
-/// All rows in the order in which they arrive: first those of the suffix array.
-fn all_rows(sorter: &mut GpuLcpSorter, least: u8) -> Result<(Vec<u32>, Vec<u32>)> {
-    let n = sorter.text.1;
-    let mut suffixes = vec![0; n];
-    let mut lcp = vec![0; n];
-    let mut next = 0;
-    sorter.sort_input(least, |chunk| {
-        let (first, len) = match chunk {
-            LcpChunk::Suffixes { first, suffixes } => (first, suffixes.len()),
-            LcpChunk::Packed { first, len, .. } => (first, len),
-            LcpChunk::Lcp { first, bytes, .. } => (n + first, bytes.len()),
-        };
-        assert_eq!(first, next);
-        next += len;
-        chunk.write(&mut suffixes, &mut lcp)
-    })?;
-    assert_eq!(next, 2 * n);
-    Ok((suffixes, lcp))
-}
-
-/// Compares all rows, and the wanted ones, with the expected ones.
-fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u8) {
-    let (suffixes, mut lcp) = expected(text);
-    let pieces = pieces(text, least);
-    for (lcp, &pos) in lcp.iter_mut().zip(&suffixes) {
-        *lcp = pieces[pos as usize].min(*lcp);
-    }
-    sorter.input(text.len()).unwrap().copy_from_slice(text);
-    let found = all_rows(sorter, least).unwrap();
-    assert!(found.0 == suffixes, "{name}, {} bytes: suffixes", text.len());
-    assert!(found.1 == lcp, "{name}, {} bytes, from {least}: LCP", text.len());
-
-    let border = text.len() as u32 / 2;
-    let is_across = |row: usize| (suffixes[row] < border) != (suffixes[row - 1] < border);
-    let longest = (1..text.len()).filter(|&row| is_across(row)).map(|row| lcp[row]).max();
-    let wanted = [
-        (LcpRows::AtLeast(0), 1),
-        (LcpRows::AtLeast(20), 20),
-        (LcpRows::LongestAcross(border), longest.unwrap_or(0).max(1)),
-    ];
-    for (wanted, length) in wanted {
-        let next = |row: usize| lcp.get(row + 1).copied().unwrap_or(0);
-        let rows = (0..lcp.len()).filter(|&row| lcp[row].max(next(row)) >= length);
-        let (rows, of): (Vec<u32>, Vec<u32>) = rows.map(|row| (suffixes[row], lcp[row])).unzip();
-        let found = sorter.select_rows(least, wanted).unwrap();
-        assert!(found.suffixes == rows && found.lcp == of, "{name}: rows {wanted:?}");
-    }
-}
 
 #[test]
 fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuLcpSorter::new(0).unwrap();
     let mut count = 0;
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         check(&mut sorter, name, text, 0);
@@ -90,20 +21,6 @@ fn named_cases() {
     say(format_args!("{count} LCP arrays"));
 }
 
-/// Every algorithm leaves the arrays from which comparisons start.
-#[test]
-fn every_algorithm() {
-    if gpu().is_none() {
-        return;
-    }
-    for (name, algorithm) in Algorithm::ALL {
-        let mut sorter = GpuLcpSorter::new(0, algorithm).unwrap();
-        for (case, text) in cases::shapes(5000).iter().filter(|(_, text)| !text.is_empty()) {
-            check(&mut sorter, &format!("{name}: {case}"), text, 1);
-        }
-    }
-}
-
 /// Long common prefixes that end in each step: within a thread's part, a warp's part, and each
 /// window.
 #[test]
@@ -111,7 +28,7 @@ fn long_prefixes() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuLcpSorter::new(0).unwrap();
     for (name, text) in cases::shapes(3_000_000).iter().filter(|(_, text)| text.len() > 300) {
         check(&mut sorter, name, text, 0);
     }
@@ -130,7 +47,7 @@ fn few_long_prefixes() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuLcpSorter::new(0).unwrap();
     for alphabet in [4, 256] {
         let word = cases::random(600_000, alphabet);
         let parts = [&word[..], &word[100..70_100], &[9], &word[5000..5100], &word[..40]];
@@ -146,7 +63,7 @@ fn small_strings() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuLcpSorter::new(0).unwrap();
     for seed in 0..300 {
         let alphabet = seed % 4 + 1;
         let len = random(1, 80, seed)[0] as usize + 1;
@@ -163,7 +80,7 @@ fn every_lcp_kernel_once() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuLcpSorter::new(0).unwrap();
     let texts = [cases::text(1500), cases::fibonacci(700), vec![b'a'; 90_000]];
     for (n, text) in texts.iter().enumerate() {
         check(&mut sorter, &format!("text {n}"), text, b'b');
@@ -176,7 +93,7 @@ fn a_failure_leaves_the_sorter_usable() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuLcpSorter::new(0).unwrap();
     let text = [cases::text(20_000), cases::text(20_000)].concat();
     let mut failures = 0;
     loop {
@@ -192,7 +109,7 @@ fn a_failure_leaves_the_sorter_usable() {
     loop {
         sorter.input(text.len()).unwrap().copy_from_slice(&text);
         sorter.fail_after(failures);
-        match all_rows(&mut sorter, 1) {
+        match all_rows(&mut sorter, text.len(), 1) {
             Err(Error::Device(_)) => failures += 1,
             found => break assert_eq!(found.unwrap().1.len(), text.len()),
         }
@@ -208,7 +125,7 @@ fn a_receiver_that_fails_leaves_the_sorter_usable() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuLcpSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuLcpSorter::new(0).unwrap();
     let text = cases::text(5 << 20);
     for chunks in 0..6 {
         sorter.input(text.len()).unwrap().copy_from_slice(&text);

@@ -3,41 +3,13 @@
 
 use super::*;
 use crate::cases;
-use crate::gpu::testing::{gpu, one_network, random, say};
-use libsais::SuffixArrayConstruction;
-
-const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
-
-/// A sorter of `count` processors on the GPUs of the machine, in turn.
-fn processors(count: usize) -> JointSorter {
-    let gpus = crate::gpu::devices().unwrap().len();
-    JointSorter::new(&(0..count).map(|number| (number % gpus) as u32).collect::<Vec<_>>()).unwrap()
-}
+use crate::gpu::joint_checks::{PROCESSORS, expected, processors, small_string, transform};
+use crate::gpu::testing::{gpu, one_network, say};
 
 /// Sorters of all counts and methods.
 fn sorters() -> Vec<JointSorter> {
-    let all = |count| {
-        [processors(count), processors(count).by_doubling(), processors(count).by_sampling()]
-    };
+    let all = |count| [processors(count), processors(count).by_doubling()];
     PROCESSORS.into_iter().flat_map(all).collect()
-}
-
-fn expected(text: &[u8]) -> Vec<u64> {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    sa.unwrap().into_vec().into_iter().map(|pos| u64::from(pos.cast_unsigned())).collect()
-}
-
-/// The BWT by its definition, from a suffix array.
-fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
-    let n = text.len();
-    let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
-    let mut samples = vec![0; n.div_ceil(rate)];
-    for (row, &p) in (1..).zip(sa) {
-        if (p as usize).is_multiple_of(rate) {
-            samples[p as usize / rate] = row;
-        }
-    }
-    SortedText { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
 }
 
 fn check(sorters: &mut [JointSorter], name: &str, text: &[u8]) {
@@ -138,11 +110,7 @@ fn small_strings_on_several_processors() {
     let mut sorters = sorters();
     let tries = std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok());
     for seed in 0..tries.unwrap_or(300) {
-        let numbers = random(82, 1 << 40, seed);
-        let alphabet = numbers[0] % 4 + 1;
-        let len = numbers[1] % 80 + 1;
-        let text: Vec<u8> =
-            numbers[2..][..len as usize].iter().map(|n| (n % alphabet) as u8 * 85).collect();
+        let text = small_string(seed);
         let sa = expected(&text);
         for sorter in &mut sorters {
             let count = sorter.gpus.len();
@@ -164,8 +132,7 @@ fn the_failure_of_one_processor_ends_the_sort() {
     let ranges = [0, 1, 3].map(|launches| (launches, JointWay::Ranges));
     let other = [0, 1, 3, 10, 40, 100];
     let doubling = other.map(|launches| (launches, JointWay::Doubling));
-    let sampling = other.map(|launches| (launches, JointWay::Sampling));
-    for (launches, way) in ranges.into_iter().chain(doubling).chain(sampling) {
+    for (launches, way) in ranges.into_iter().chain(doubling) {
         for failing in 0..3 {
             let mut sorter = processors(3);
             sorter.way = if sorter.way == JointWay::Ranges { way } else { sorter.way };

@@ -1,11 +1,9 @@
-//! Device-wide primitives that know nothing of suffixes: those of CUB, and ours.
+//! Device-wide primitives that know nothing of suffixes.
 //!
 //! | file | job |
 //! |---|---|
 //! | `cub` | CUB's radix sorts, scans and selection |
-//! | `segmented_merge` | segmented sort by merging |
-//! | `binned_sort` | segmented sort that picks a method by size |
+//! | `gather` | ascending numbers; items copied in a given order |
 
-pub mod binned_sort;
 pub mod cub;
-pub mod segmented_merge;
+pub mod gather;

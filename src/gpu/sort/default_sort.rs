@@ -27,12 +27,12 @@ use super::list_sort::{Unresolved, UnresolvedList};
 use super::minimizer_doubling::MinimizerDoubling;
 use super::minimizers::{ListKeyKind, mark_minimizers, rank_resolved};
 use super::refine::{RefineInput, RefineKind, most_tiles, refine};
+use super::skew_pd::SkewPd;
 use super::unsorted_groups::{Minimizers, SortState, UnsortedGroups, most_groups};
 use crate::base::error::Result;
 use crate::gpu::block::DeviceBlock;
 use crate::gpu::block::byte_counts::{RepeatEstimate, count_bytes, words_with_tables};
 use crate::gpu::interface::MOST_BYTES;
-use crate::gpu::papers::SkewPd;
 use crate::gpu::primitives::cub::{Cub, bit_width};
 use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, GrowingArena, measure};
 

@@ -1,5 +1,6 @@
 //! `default`, the fastest suffix sort of bwz: an alphabetic code, small groups sorted in shared
-//! memory, and ranks of minimizers. `default_sort` explains how these fit together.
+//! memory, and ranks of minimizers; or the skew algorithm with prefix doubling. `default_sort`
+//! explains how these fit together.
 //!
 //! | file | job |
 //! |---|---|
@@ -12,11 +13,17 @@
 //! | `list_sort` | sorts a list by new keys |
 //! | `list_refinement` | refines a list round by round |
 //! | `minimizer_doubling` | ranks minimizers by prefix doubling |
+//! | `skew_cover` | sizes in the skew algorithm |
+//! | `cover_groups` | the prefix doubling of `skew_pd` |
+//! | `cover_merge` | the last steps of `skew_pd` |
+//! | `skew_pd` | the skew algorithm with prefix doubling |
 //! | `default_sort` | the whole sort |
 //! | `long_lists` | tests of the kernels at the end of the longest lists |
 
 mod alphabetic_code;
 mod code_keys;
+mod cover_groups;
+mod cover_merge;
 mod default_sort;
 mod list_refinement;
 mod list_sort;
@@ -25,6 +32,8 @@ mod long_lists;
 mod minimizer_doubling;
 mod minimizers;
 mod refine;
+mod skew_cover;
+mod skew_pd;
 mod sparse_minimizers;
 mod unsorted_groups;
 
@@ -34,4 +43,6 @@ pub use list_refinement::ListRefinement;
 pub use list_sort::Unresolved;
 pub use minimizer_doubling::{MinimizerDoubling, SelectedMinimizers};
 pub use minimizers::{rank_resolved, select_minimizers};
+pub use skew_cover::{cover_len, mod1_len, splits_for};
+pub use skew_pd::SkewPd;
 pub use unsorted_groups::{SortState, UnsortedGroups};

@@ -1,106 +1,58 @@
-//! Compares every algorithm with libsais: suffix arrays, BWTs and samples. Also tests what a
-//! failing GPU leaves behind.
+//! Compares the sort of bwz with libsais. Also tests what a failing GPU leaves behind.
 
 use super::*;
 use crate::cases;
 use crate::coder::{self, Coding};
+use crate::gpu::sort_checks::{self, expected, transform};
 use crate::gpu::testing::{gpu, random, say};
-use libsais::SuffixArrayConstruction;
 
-/// Sorters of every algorithm, or of the one that `BWZ_ALGORITHM` names; also `default` without the
-/// memory to choose `skew-pd`.
-fn sorters() -> Vec<(&'static str, GpuSorter)> {
-    let one = std::env::var("BWZ_ALGORITHM").ok();
-    let all = Algorithm::ALL.into_iter().chain([(SCARCE, Algorithm::Default)]);
-    let all = all.filter(|(name, _)| one.as_ref().is_none_or(|one| one == name));
-    let sorter = |(name, algorithm)| {
-        let sorter = GpuSorter::new(0, algorithm).unwrap();
-        if name == SCARCE {
-            sorter.make_scarce();
-        }
-        (name, sorter)
-    };
-    all.map(sorter).collect()
-}
-
-const SCARCE: &str = "default without memory";
-
-fn expected(text: &[u8]) -> Vec<u32> {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    sa.unwrap().into_vec().into_iter().map(i32::cast_unsigned).collect()
-}
-
-/// The BWT by its definition, from a suffix array.
-fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
-    let n = text.len();
-    let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
-    let mut samples = vec![0; n.div_ceil(rate)];
-    for (row, &p) in (1..).zip(sa) {
-        if (p as usize).is_multiple_of(rate) {
-            samples[p as usize / rate] = row;
-        }
-    }
-    SortedBlock { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
-}
-
-fn check(sorters: &mut [(&'static str, GpuSorter)], name: &str, text: &[u8], with_bwt: bool) {
-    let sa = expected(text);
-    for (algorithm, sorter) in sorters {
-        let got = sorter.suffix_array(text).unwrap();
-        assert!(got == sa, "{algorithm}: {name}, {} bytes", text.len());
-        if with_bwt {
-            let sorted = sorter.sort(text, 64).unwrap();
-            assert!(sorted == transform(text, &sa, 64), "{algorithm}: transform of {name}");
-        }
-    }
+/// The sort of bwz, with memory for all its methods and without.
+fn sorters() -> [(&'static str, GpuSorter); 2] {
+    let scarce = GpuSorter::new(0).unwrap();
+    scarce.make_scarce();
+    [("default", GpuSorter::new(0).unwrap()), ("default without memory", scarce)]
 }
 
 #[test]
 fn named_cases() {
-    if gpu().is_none() {
-        return;
+    if gpu().is_some() {
+        sort_checks::named_cases(&mut sorters());
     }
-    let mut sorters = sorters();
-    let mut count = 0;
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
-        check(&mut sorters, name, text, true);
-        count += sorters.len();
-    }
-    say(format_args!("{count} sorts"));
 }
 
-/// Sizes around those of tiles, and around those that fill a GPU.
 #[test]
 fn borders() {
-    if gpu().is_none() {
-        return;
+    if gpu().is_some() {
+        sort_checks::borders(&mut sorters());
     }
-    let mut sorters = sorters();
-    let mut count = 0;
-    for border in [128, 384, 768, 1280, 1536, 2048, 2560, 4096, 12_288, 152_064, 506_880] {
-        for size in border - 1..=border + 1 {
-            let texts = [cases::text(size), cases::fibonacci(size), vec![0; size]];
-            for (n, text) in texts.iter().enumerate() {
-                check(&mut sorters, &format!("border text {n}"), text, true);
-                count += 2 * sorters.len();
-            }
-        }
-    }
-    say(format_args!("{count} sorts"));
 }
 
 #[test]
 fn large_shapes() {
-    if gpu().is_none() {
-        return;
+    if gpu().is_some() {
+        sort_checks::large_shapes(&mut sorters());
     }
-    let mut sorters = sorters();
-    let mut count = 0;
-    for (name, text) in cases::shapes(3_000_000).iter().filter(|(_, text)| text.len() > 300) {
-        check(&mut sorters, name, text, false);
-        count += sorters.len();
+}
+
+#[test]
+fn every_kernel_once() {
+    if gpu().is_some() {
+        sort_checks::every_kernel_once(&mut sorters());
     }
-    say(format_args!("{count} sorts"));
+}
+
+#[test]
+fn small_strings() {
+    if gpu().is_some() {
+        sort_checks::small_strings(&mut sorters());
+    }
+}
+
+#[test]
+fn a_failure_leaves_the_sorter_usable() {
+    if gpu().is_some() {
+        sort_checks::a_failure_leaves_the_sorter_usable(&mut sorters());
+    }
 }
 
 /// `default` sorts texts with many repeats like `skew-pd`, unless the repeats are long or memory is
@@ -118,7 +70,7 @@ fn the_way_of_default() {
     for (text, repeated) in texts.iter().zip([false, true, false]) {
         let sa = expected(text);
         let memory = |scarce: bool| {
-            let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
+            let mut sorter = GpuSorter::new(0).unwrap();
             if scarce {
                 sorter.make_scarce();
             }
@@ -132,88 +84,13 @@ fn the_way_of_default() {
     }
 }
 
-/// More large groups than fit into a key beside two ranks, so that `skew-pd` sorts them by one
-/// rank.
-#[test]
-fn ranks_too_long_for_pairs() {
-    if gpu().is_none() {
-        return;
-    }
-    let word = cases::random(260_000, 4);
-    let text: Vec<u8> = word.iter().copied().cycle().take(200 * word.len()).collect();
-    let mut sorter = GpuSorter::new(0, Algorithm::SkewPd).unwrap();
-    assert!(sorter.suffix_array(&text).unwrap() == expected(&text));
-}
-
-/// The fewest and smallest texts that go through every kernel, for the tools of
-/// `compute-sanitizer`.
-#[test]
-fn every_kernel_once() {
-    if gpu().is_none() {
-        return;
-    }
-    let cycle = |word: &[u8], len| word.iter().copied().cycle().take(len).collect::<Vec<u8>>();
-    let texts = [
-        cases::text(1500),
-        cases::fibonacci(700),
-        cycle(b"a", 600),
-        cycle(&cases::text(40), 4000),
-        [cases::random(500, 4), cases::random(500, 4), cases::text(500)].concat(),
-    ];
-    let mut sorters = sorters();
-    for (n, text) in texts.iter().enumerate() {
-        check(&mut sorters, &format!("text {n}"), text, true);
-    }
-    say(format_args!("{} sorts", 2 * texts.len() * sorters.len()));
-}
-
-#[test]
-fn small_strings() {
-    if gpu().is_none() {
-        return;
-    }
-    let tries: u64 =
-        std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
-    let mut sorters = sorters();
-    for seed in 0..tries {
-        let alphabet = seed % 4 + 1;
-        let len = random(1, 80, seed)[0] as usize + 1;
-        let text: Vec<u8> =
-            random(len, alphabet, seed + 1).into_iter().map(|c| c as u8 * 85).collect();
-        check(&mut sorters, "a small string", &text, false);
-    }
-    say(format_args!("{} sorts", tries * sorters.len() as u64));
-}
-
-#[test]
-fn a_failure_leaves_the_sorter_usable() {
-    if gpu().is_none() {
-        return;
-    }
-    let text = cases::text(50_000);
-    for (name, mut sorter) in sorters() {
-        let whole = sorter.sort(&text, 64).unwrap();
-        let mut failures = 0;
-        loop {
-            sorter.fail_after(failures);
-            match sorter.sort(&text, 64) {
-                Err(Error::Device(_)) => failures += 1,
-                sorted => break assert_eq!(sorted.unwrap(), whole, "{name}"),
-            }
-        }
-        assert!(failures >= 3, "{name} launched {failures} kernels");
-        sorter.fail_after(u32::MAX);
-        assert_eq!(sorter.sort(&text, 64).unwrap(), whole, "{name}");
-    }
-}
-
 /// A BWT sorted and encoded on the device has the same slices as one encoded by the CPU.
 #[test]
 fn transforms_are_coded_where_they_are() {
     if gpu().is_none() {
         return;
     }
-    let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuSorter::new(0).unwrap();
     let mut encoder = BwtEncoder::new(0).unwrap();
     let mut blocks = 0;
     let limits = SliceLimits { runs: 3000, bytes: 1 << 24 };
@@ -273,7 +150,7 @@ fn a_block_above_2_gib() {
         return;
     }
     let rate = 1 << 20;
-    let mut sorter = GpuSorter::new(0, Algorithm::Default).unwrap();
+    let mut sorter = GpuSorter::new(0).unwrap();
     if let Err(e) = sorter.reserve(LEN, rate) {
         return say(format_args!("skipped: {e}"));
     }

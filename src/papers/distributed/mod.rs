@@ -42,4 +42,4 @@ pub use prefix_doubling::sort_by_doubling;
 pub use processor::{Processor, Superstep, h_relations};
 pub use virtual_processors::{VirtualProcessor, run_blocking, run_virtual};
 
-pub use crate::base::sampling::{Level, critical_round, levels};
+pub use crate::papers::sampling::{Level, critical_round, levels};

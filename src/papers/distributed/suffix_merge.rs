@@ -12,7 +12,7 @@ use super::string_rows::StringRows;
 use super::string_sort::heads;
 use super::suffix_order::SuffixOrder;
 use crate::base::error::Result;
-use crate::base::sampling::SampledPositions;
+use crate::papers::sampling::SampledPositions;
 use std::collections::BTreeMap;
 
 /// This processor's suffixes of spanning sets, by the number of the set.

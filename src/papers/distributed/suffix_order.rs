@@ -2,7 +2,7 @@
 //! merge.
 
 use super::string_rows::StringRows;
-use crate::base::sampling::DifferenceCover;
+use crate::papers::sampling::DifferenceCover;
 use std::cmp::Ordering;
 
 /// Order of suffixes with the same first v symbols.

@@ -284,7 +284,7 @@ fn one_block_does_not_wait_for_a_gpu_that_is_being_opened() {
 /// Any launch on a real GPU may fail, in any block.
 #[test]
 fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
-    use crate::gpu::{self, Algorithm, testing};
+    use crate::gpu::{self, testing};
     if testing::gpu().is_none() {
         return;
     }
@@ -292,7 +292,7 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
     let expected = Sorted::Bwt(Sorter::Cpu.sort(&block, 1 << 15).unwrap());
     for launches in [0, 1, 2, 5, 19] {
         let (listener, warnings) = Listener::of_warnings();
-        let mut sorter = gpu::GpuSorter::new(0, Algorithm::Default).unwrap();
+        let mut sorter = gpu::GpuSorter::new(0).unwrap();
         sorter.fail_after(launches);
         let gpu = SortingGpu::fake(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;

@@ -1,0 +1,46 @@
+//! The published sorts on GPUs, by name.
+
+use super::gpu_sampling::BySampling;
+use super::gpu_sorts::{ByLs, BySkew, BySkewPd};
+use super::paper_algorithm::PaperAlgorithm;
+use crate::base::error::Result;
+use crate::gpu::gpu_sort::{ByDefault, GpuSort};
+use crate::gpu::{GpuLcpSorter, GpuSorter, JointSorter, SortedText};
+
+/// The form for one GPU. `bsp` has none of its own; [`sort_by_sampling`] takes a network of one.
+fn gpu_sort(algorithm: PaperAlgorithm) -> &'static dyn GpuSort {
+    match algorithm {
+        PaperAlgorithm::Default | PaperAlgorithm::Bsp => &ByDefault,
+        PaperAlgorithm::Skew => &BySkew,
+        PaperAlgorithm::SkewPd => &BySkewPd,
+        PaperAlgorithm::Ls => &ByLs,
+    }
+}
+
+/// Creates a sorter on GPU `number`.
+///
+/// # Errors
+/// As [`GpuSorter::new`].
+pub fn open(algorithm: PaperAlgorithm, number: u32) -> Result<GpuSorter> {
+    GpuSorter::with(number, gpu_sort(algorithm))
+}
+
+/// Creates a sorter for LCP arrays on GPU `number`.
+///
+/// # Errors
+/// As [`GpuLcpSorter::new`].
+pub fn open_for_lcp(algorithm: PaperAlgorithm, number: u32) -> Result<GpuLcpSorter> {
+    GpuLcpSorter::with(number, gpu_sort(algorithm))
+}
+
+/// Sorts a text by `bsp` on all GPUs of `sorter`.
+///
+/// # Errors
+/// As [`JointSorter::sort`].
+pub fn sort_by_sampling(
+    sorter: &mut JointSorter,
+    text: &[u8],
+    sample_rate: u32,
+) -> Result<SortedText> {
+    sorter.sort_by(&BySampling, text, sample_rate)
+}
