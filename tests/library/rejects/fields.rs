@@ -104,7 +104,7 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R28-fields-joined-length-negative", changed(lengths + 2, &[17]), length),
         ("R28-fields-joined-long", changed(lengths + 2, &[16 + 190]), early),
         ("R28-fields-joined-size", changed(size + 2, &[0xCB]), early),
-        ("R28-fields-joined-short", changed(size + 2, &[0xC9]), "goes on"),
+        ("R28-fields-joined-short", changed(size + 2, &[0xC9]), "continues"),
         (
             "R28-fields-joined-left-over",
             {
