@@ -30,7 +30,6 @@ pub enum Error {
     Io(io::Error),
     /// The compressed data is damaged or not in bwz's format. The party that made or moved the file
     /// must act.
-    #[non_exhaustive]
     Format {
         /// Description of the damage, for a user.
         what: Cow<'static, str>,
@@ -40,7 +39,6 @@ pub enum Error {
         offset: u64,
     },
     /// The compressed data has another version of the format, which another release of bwz reads.
-    #[non_exhaustive]
     Version {
         /// The version, in words for a user.
         what: Cow<'static, str>,
@@ -48,7 +46,6 @@ pub enum Error {
         offset: u64,
     },
     /// The data asks for more than [`Options`](crate::Options) allow; raise the limit to go on.
-    #[non_exhaustive]
     Limit {
         /// The object that needs it.
         what: Cow<'static, str>,
@@ -61,7 +58,6 @@ pub enum Error {
     },
     /// The output would exceed [`Options::limit_output`](crate::Options::limit_output); raise the
     /// limit to go on.
-    #[non_exhaustive]
     OutputLimit {
         /// The block or range that exceeds the limit.
         what: Cow<'static, str>,

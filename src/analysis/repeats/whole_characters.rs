@@ -10,7 +10,6 @@ const CHUNK: usize = 1 << 18;
 
 /// Ranges cut between characters, or the place of an error in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Characters {
     /// The whole characters of each list of ranges.
     Whole(Vec<Vec<Range<u64>>>),

@@ -59,7 +59,7 @@ impl RepeatsReport<'_> {
             let start = range.start;
             talk.state(format_args!("the longest range: {length}, {name} at byte {start}"));
         }
-        if let Some(MostFrequent { file, offset, copies }) = self.found.most_frequent {
+        if let Some(MostFrequent { file, offset, copies, .. }) = self.found.most_frequent {
             let unit = if self.args.tokens.is_some() { "token" } else { "byte" };
             let length = count(self.args.min_length, unit);
             let copies = copy_count(copies);

@@ -57,7 +57,7 @@ impl EventLines {
         let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
         options.clone().on_event(move |event| match event {
             Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
-            Event::Done { block, step, from, to } => {
+            Event::Done { block, step, from, to, .. } => {
                 lines.steps.count(block, step);
                 lines.timeline.add(&file, block, step, from, to);
                 if !talk.wants_blocks() {
