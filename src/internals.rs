@@ -30,7 +30,10 @@ use crate::frame::{
 pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
 use crate::options::Options;
-use crate::search::{self, BlockJob, BlockText, FileBlock, Layouts, SearchedBlock, SharedInput};
+use crate::search::{
+    self, BlockJob, BlockText, ByteBlock, FileBlock, Layouts, OpenBlock, OpenIndex,
+    SearchedBlock as _, Section, SharedInput,
+};
 use rayon::ThreadPool;
 use std::{
     io::Cursor,
@@ -207,9 +210,10 @@ pub fn locate_on_disk(
 ) -> Result<Option<Vec<u64>>> {
     let file = Mutex::new(input);
     let input = SharedInput::new(&file);
-    let file_block = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
-    let opened = SearchedBlock::open(&file_block, BlockJob::default())?;
-    let SearchedBlock::OnDisk(block, _) = opened else { return Ok(None) };
+    let file = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
+    let block = ByteBlock { file };
+    let opened = OpenBlock::open(&block, BlockJob::default())?;
+    let OpenBlock::Indexed(OpenIndex::OnDisk(block)) = opened else { return Ok(None) };
     let rows: Vec<u64> = block.intervals(&[pattern])?.remove(0).take(limit).collect();
     block.positions(&rows).map(Some)
 }
@@ -224,14 +228,15 @@ pub fn find_sequences(
     let file = Mutex::new(input);
     let input = SharedInput::new(&file);
     let mut all = Vec::new();
-    for section in search::sections(&input, contents, options, &Layouts::default())? {
+    let sections = search::sections(&input, contents, options, &Layouts::default())?;
+    for section in sections.iter().filter_map(Section::sequences) {
         let mut found = Vec::new();
-        for block in section.blocks.iter().filter(|_| section.by_sequence) {
-            let opened = SearchedBlock::open(block, BlockJob::default())?;
-            let SearchedBlock::OnDisk(index, _) = opened else { continue };
+        for block in &section.blocks {
+            let opened = OpenBlock::open(block, BlockJob::default())?;
+            let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = opened else { continue };
             let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
-            found.extend(positions.map(|at| block.searched.start + at));
+            found.extend(positions.map(|at| block.positions().start + at));
             let layout = block.layout()?;
             let text = BlockText::OnDisk(index);
             for record in (0..limit).map_while(|number| layout.record(number)) {

@@ -1,0 +1,70 @@
+//! State of a search from one batch to the next: threads, GPUs, and the kept parts of blocks.
+
+use super::kept_blocks::KeptBlocks;
+use super::loaded_index::GpuLease;
+use crate::base::error::Result;
+use crate::engine::device_pool::{DevicePool, Opener, Rates};
+use crate::engine::sorters::SliceGpus;
+use crate::engine::thread_pool;
+use crate::gpu::GpuSearch;
+use crate::options::Options;
+use crate::options::events::Listener;
+use rayon::ThreadPool;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// State kept from one batch to the next.
+pub(crate) struct Session {
+    pub threads: Arc<ThreadPool>,
+    /// GPUs that decode blocks.
+    pub decoders: Arc<SliceGpus>,
+    /// The GPU that searches blocks in memory.
+    gpus: DevicePool<GpuSearch>,
+    /// Hears one warning, about the first block that does not fit in memory.
+    pub listener: Listener,
+    pub kept: KeptBlocks,
+}
+
+impl Session {
+    /// Creates a session that keeps up to `budget` bytes of decoded blocks.
+    ///
+    /// # Errors
+    /// [`Error::Device`](crate::Error::Device) if a GPU is asked for but this build has no CUDA.
+    pub fn new(options: &Options, budget: u64) -> Result<Self> {
+        // Blocks take turns on one GPU.
+        let opener = Opener::new(options.device, 1, 1, GpuSearch::new)?;
+        let count = options.thread_count();
+        let listener = options.run.listener.of_first_warning();
+        let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
+        let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
+        let threads = Arc::new(thread_pool::pool(options)?);
+        let listener = options.run.listener.of_first_warning();
+        Ok(Session { threads, decoders, gpus, listener, kept: KeptBlocks::new(budget) })
+    }
+
+    /// Announces patterns of `symbols` symbols in all, for blocks of up to `largest` bytes. If no
+    /// block will stay on disk, a GPU may be opened now.
+    pub fn expect(&mut self, symbols: u64, largest: u64) {
+        self.kept.expect(symbols);
+        if self.kept.symbols().surely_pay(largest) {
+            self.gpus.expect(symbols);
+        }
+    }
+
+    /// Leases a GPU for patterns of `symbols` symbols, if that pays. The symbols count once for
+    /// each block in memory; blocks on disk are not searched on a GPU.
+    pub fn lease(&self, symbols: u64, threads: usize) -> GpuLease<'_> {
+        if symbols == 0 {
+            return None;
+        }
+        self.gpus.expect(symbols);
+        self.gpus.lease(symbols, threads)
+    }
+
+    /// Reports that the CPU has searched blocks in memory for patterns of `symbols` symbols.
+    pub fn done_on_cpu(&self, symbols: u64, threads: usize, took: Duration) {
+        if symbols > 0 {
+            self.gpus.done_on_cpu(symbols, threads, took);
+        }
+    }
+}
