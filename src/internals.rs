@@ -31,8 +31,8 @@ pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
 use crate::options::Options;
 use crate::search::{
-    self, BlockJob, BlockText, ByteBlock, FileBlock, Layouts, OpenBlock, OpenIndex,
-    SearchedBlock as _, Section, SharedInput,
+    self, BlockJob, ByteBlock, FileBlock, Layouts, OpenBlock, OpenIndex, SearchedBlock as _,
+    Section, SharedInput, Task,
 };
 use rayon::ThreadPool;
 use std::{
@@ -200,6 +200,9 @@ pub fn restore(block: BlockBytes) -> Result<Vec<u8>> {
     block::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)
 }
 
+/// A job for which an indexed block stays on disk.
+const STAYS_ON_DISK: BlockJob = BlockJob { task: Task::LookUp, room: 0, listener: None };
+
 /// Locates `pattern` in a block that stays on disk, even if it has few slices. `None` if the block
 /// has no index.
 pub fn locate_on_disk(
@@ -212,7 +215,7 @@ pub fn locate_on_disk(
     let input = SharedInput::new(&file);
     let file = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
     let block = ByteBlock { file };
-    let opened = OpenBlock::open(&block, BlockJob::default())?;
+    let opened = OpenBlock::open(&block, STAYS_ON_DISK)?;
     let OpenBlock::Indexed(OpenIndex::OnDisk(block)) = opened else { return Ok(None) };
     let rows: Vec<u64> = block.intervals(&[pattern])?.remove(0).take(limit).collect();
     block.positions(&rows).map(Some)
@@ -232,15 +235,14 @@ pub fn find_sequences(
     for section in sections.iter().filter_map(Section::sequences) {
         let mut found = Vec::new();
         for block in &section.blocks {
-            let opened = OpenBlock::open(block, BlockJob::default())?;
-            let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = opened else { continue };
+            let opened = OpenBlock::open(block, STAYS_ON_DISK)?;
+            let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = &opened else { continue };
             let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
             found.extend(positions.map(|at| block.positions().start + at));
             let layout = block.layout()?;
-            let text = BlockText::OnDisk(index);
             for record in (0..limit).map_while(|number| layout.record(number)) {
-                text.get(record.header)?;
+                search::text_range(&opened, record.header)?;
             }
         }
         let mut found = [found];

@@ -26,8 +26,8 @@ impl Id {
 
 impl FmIndex<u32> {
     /// Finds the interval of each pattern as [`FmIndex::search`] does, but on a GPU, which keeps
-    /// the index as long as it has room ([`cuda::GpuSearch`](crate::cuda::GpuSearch)). Meanwhile the
-    /// threads of the current rayon pool pack patterns.
+    /// the index as long as it has room ([`cuda::GpuSearch`](crate::cuda::GpuSearch)). Meanwhile
+    /// the threads of the current rayon pool pack patterns.
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU fails, the index does not fit in its memory, or the block has

@@ -4,9 +4,8 @@
 use super::byte_block::ByteBlock;
 use super::disk_block::{DiskBlock, UnopenedBlock};
 use super::file_block::FileBlock;
-use super::loaded_index::LoadedIndex;
 use super::memory_policy::{self, Form, Task};
-use super::open_block;
+use super::open_block::{BlockJob, OpenBlock, OpenIndex};
 use super::searched_block::SearchedBlock;
 use super::sequence_block::SequenceBlock;
 use crate::base::error::{Flaw, Result};
@@ -19,59 +18,34 @@ use std::ops::Range;
 
 const NOT_OF_TEXT: Flaw = Flaw("the layout of sequences is not that of the block's text");
 
-/// Access to the searched text of a block: all of it in memory, or ranges by its index.
-pub(crate) enum BlockText<'a> {
-    OnDisk(Box<DiskBlock<'a>>),
-    Index(LoadedIndex),
-    Text(Vec<u8>),
+/// Opens a block to read `count` ranges of `size` bytes in all of its searched text.
+pub(crate) fn open_for_ranges<'a>(
+    block: &'a dyn SearchedBlock,
+    size: u64,
+    count: u64,
+) -> Result<OpenBlock<'a>> {
+    let room = memory_policy::room_for_ranges(block.file().options);
+    let task = Task::TextRanges { size, count };
+    OpenBlock::open(block, BlockJob { task, room, listener: None })
 }
 
-impl<'a> BlockText<'a> {
-    /// Opens a block to read `count` ranges of `size` bytes in all.
-    pub fn open(block: &'a dyn SearchedBlock, size: u64, count: u64) -> Result<Self> {
-        let on_disk = read_for_ranges(block)?;
-        let cost = on_disk.as_ref().map(|of| &of.cost);
-        match (memory_policy::form(block, cost, Task::TextRanges { size, count }), on_disk) {
-            (Form::OnDisk { .. }, Some(on_disk)) => {
-                Ok(BlockText::OnDisk(Box::new(on_disk.open()?)))
-            }
-            (Form::Index, _) => open_block::load(block).map(BlockText::Index),
-            _ => block.restored_text().map(BlockText::Text),
-        }
+/// Returns a range of the text of a block. A layout that does not belong to the block may ask for
+/// bytes beyond the text, which is an error.
+pub(crate) fn text_range<'b>(block: &'b OpenBlock, range: Range<usize>) -> Result<Cow<'b, [u8]>> {
+    match range.end <= block.text_size() {
+        true => block.extract(range),
+        false => Err(NOT_OF_TEXT.into()),
     }
-
-    /// Returns a range of the text. A layout that does not belong to the block may ask for bytes
-    /// beyond the text, which is an error.
-    pub fn get(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
-        let size = match self {
-            BlockText::OnDisk(block) => block.text_size(),
-            BlockText::Index(index) => index.len(),
-            BlockText::Text(text) => text.len(),
-        };
-        if range.end > size {
-            return Err(NOT_OF_TEXT.into());
-        }
-        match self {
-            BlockText::OnDisk(block) => Ok(block.extract(range)?.into()),
-            BlockText::Index(index) => Ok(index.extract(range)?.into()),
-            BlockText::Text(text) => Ok(text[range].into()),
-        }
-    }
-}
-
-/// Reads the sizes of a block of which ranges are wanted.
-fn read_for_ranges<'a>(block: &'a dyn SearchedBlock) -> Result<Option<UnopenedBlock<'a>>> {
-    UnopenedBlock::read(block, memory_policy::room_for_ranges(block.file().options))
 }
 
 /// Returns ranges of the searched text of a block. The block is opened once for all of them.
 pub(crate) fn texts(block: &SequenceBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
-    let text = BlockText::open(block, total(ranges), ranges.len() as u64)?;
-    if let BlockText::OnDisk(on_disk) = &text {
+    let open = open_for_ranges(block, total(ranges), ranges.len() as u64)?;
+    if let OpenBlock::Indexed(OpenIndex::OnDisk(on_disk)) = &open {
         // The walks of all ranges advance together.
         return texts_on_disk(on_disk, ranges);
     }
-    let get = |range: &Range<usize>| text.get(range.clone()).map(Cow::into_owned);
+    let get = |range: &Range<usize>| text_range(&open, range.clone()).map(Cow::into_owned);
     let pieces: Result<_> = ranges.par_iter().map(get).collect();
     pieces.map_err(|e| block.file.locate(e))
 }
@@ -115,6 +89,11 @@ pub(crate) fn raw_ranges(
             }
         }
     }
+}
+
+/// Reads the sizes of a block of which raw bytes are wanted, or names are looked up.
+fn read_for_ranges<'a>(block: &'a dyn SearchedBlock) -> Result<Option<UnopenedBlock<'a>>> {
+    UnopenedBlock::read(block, memory_policy::room_for_ranges(block.file().options))
 }
 
 /// Opens a block on disk for reading ranges of its raw bytes, if that pays.

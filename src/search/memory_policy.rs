@@ -1,45 +1,48 @@
 //! The policy for what of a block is in memory. [`form`] decides whether a block is searched on
-//! disk, by an index in memory, or in its text. All who open a block ask it, and nobody else
-//! decides.
+//! disk, by an index in memory, or in its text. Everything that opens a block asks it, and nothing
+//! else decides.
 //!
-//! | a block is | if |
+//! | form | condition |
 //! |---|---|
-//! | on disk | it has an index that the options trust, and the task costs less there (`search_cost`) or the memory does not suffice to decode the block |
-//! | an index in memory | it holds the transform of its searched text, and the task costs more on disk |
-//! | a text in memory | it does not hold that transform, or most of its text is read |
+//! | on disk | The block has an index that the options trust. The task costs less there (`search_cost`), or memory does not suffice to decode the block. |
+//! | index in memory | The block holds the transform of its searched text. The task costs more on disk, or the block cannot be searched there. |
+//! | text in memory | The block does not hold that transform, or most of its text is to be read. |
 //!
-//! A block is opened on disk at first if it can be. [`form`] is asked again before its rows are
-//! located, since the number of rows is not known before. So a block may come into memory in the
-//! middle of a search; it never goes back to disk.
+//! `form` is asked when a block is opened, and again before its rows are located, since their
+//! number is not known earlier. So a block may come into memory in the middle of a search. It goes
+//! back to disk only at the end of a batch, if there is no room to keep it.
 //!
-//! The other decisions follow from the form of a block, and are below [`form`]:
+//! Everything else follows from the form of a block:
 //!
-//! - A GPU searches blocks whose index is in memory, if one was asked for or if it pays
-//!   (`Session::lease`; `device_pool` compares the times).
-//! - A text in memory is scanned for each pattern, or sorted into an index ([`is_scanned`]).
-//! - An index in memory gets denser samples ([`gets_denser_samples`]) or its text
-//!   ([`holds_with_text`], [`text_pays`]), if that pays and there is room.
-//! - The first positions of a pattern are found in the restored text ([`text_is_scanned_first`]).
-//! - What is kept for the next batch is decided by `kept_blocks`, within the shares given here.
+//! - A GPU searches the blocks whose index is in memory, if one was asked for or if it pays
+//!   (`Session::lease`; `engine::device_pool` compares the times).
+//! - A text in memory is scanned for each pattern or sorted into an index ([`is_scanned`]).
+//! - An index in memory gets denser samples ([`gets_denser_samples`]) or its text ([`text_pays`],
+//!   [`holds_with_text`]) if that pays and there is room.
+//! - The first positions of a frequent pattern are found in the restored text
+//!   ([`text_is_scanned_first`]).
+//! - `kept_blocks` keeps what fits in the shares below for the next batch.
 //!
 //! # Shares of the memory limit
-//! | share | for |
+//! | share | use |
 //! |---|---|
-//! | 1/4 | indexes of decoded blocks that a `Searcher` keeps; none in a search of one batch |
+//! | 1/4 | indexes that a `Searcher` keeps. A search of one batch keeps none |
 //! | 1/2 of the rest | decoded slices of all blocks on disk |
-//! | 1/64 | a batch of patterns, with what is kept beside them |
+//! | 1/64 | a batch of patterns, with the data beside them |
 //! | 1/8 | searches or walks that advance together in a block on disk (`disk_batch`) |
 //! | 1/16 | rows that are located together (`find_in_block`) |
 //! | 1/8 | candidates that may turn out not to be matches (`section_search`) |
-//! | 1/16, 1/2 | layouts that are kept, and the layout that is read (`sections`, `sequence_block`) |
+//! | 1/16 | layouts that are kept (`sections`) |
+//! | 1/2 | the layout that is being read (`sequence_block`) |
 //!
-//! Decoding a block takes what `engine::memory` plans for it. Results are bounded by checks where
-//! they are made.
+//! `engine::memory` plans the memory for decoding a block. Results are checked against the limit
+//! where they are made.
 
 use super::loaded_index::LoadedIndex;
 use super::search_cost::{self, BlockCost, SearchWork};
 use super::searched_block::SearchedBlock;
 use crate::base::error::Error;
+use crate::engine::memory::Plan;
 use crate::options::Options;
 
 /// The form in which a block is searched.
@@ -122,6 +125,25 @@ const KEPT_BYTES: u64 = 4;
 /// Maximum memory of the index of a block of `size` bytes, in bytes.
 pub(crate) fn kept_size(size: u64) -> u64 {
     size.saturating_mul(KEPT_BYTES)
+}
+
+/// Number of blocks of up to `largest` bytes that may be searched at a time in `memory` bytes. It is
+/// 1 even if memory does not allow one, since a block is refused only when it must be decoded.
+pub(crate) fn side_by_side(largest: u64, memory: u64, options: &Options) -> usize {
+    let mut allowed = options.allowance();
+    allowed.memory = memory;
+    Plan::to_decode(largest, allowed).map_or(1, |plan| plan.workers)
+}
+
+/// Returns true if a block can be decoded only if `kept` bytes of kept slices are dropped.
+pub(crate) fn wants_room(block: &dyn SearchedBlock, kept: u64) -> bool {
+    let allowed = block.file().options.allowance();
+    let fits_in = |memory| {
+        let mut allowed = block.file().options.allowance();
+        allowed.memory = memory;
+        Plan::to_index(block.file().header.raw_size, allowed).is_ok()
+    };
+    fits_in(allowed.memory) && !fits_in(allowed.memory.saturating_sub(kept))
 }
 
 /// The part of `memory` bytes that decoded slices may take.

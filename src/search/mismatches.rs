@@ -7,7 +7,7 @@
 //! Time and memory grow with the occurrences of the halves. Patterns of a few bytes have very many
 //! of them, so `section_search` searches only some patterns at a time.
 
-use super::block_ranges::BlockText;
+use super::block_ranges;
 use super::search_batch::Batch;
 use super::search_results::BatchMatches;
 use super::searched_block::SearchedBlock;
@@ -86,7 +86,7 @@ pub(crate) fn search(
         if size == 0 {
             continue;
         }
-        let text = BlockText::open(block, size, walks as u64)?;
+        let open = block_ranges::open_for_ranges(block, size, walks as u64)?;
         candidates.par_iter_mut().try_for_each(|candidate| -> Result<()> {
             let range = range(candidate);
             if range.is_empty() || candidate.differing > 1 {
@@ -94,7 +94,7 @@ pub(crate) fn search(
             }
             let pattern = &batch.patterns[candidate.pattern][candidate.left.clone()];
             let skipped = start + range.start as u64 - candidate.place().start;
-            let bytes = text.get(range)?;
+            let bytes = block_ranges::text_range(&open, range)?;
             let pattern = &pattern[skipped as usize..][..bytes.len()];
             let (differing, at) = differing(&bytes, pattern, batch, by_sequence);
             candidate.differing += differing;

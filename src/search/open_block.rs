@@ -4,12 +4,12 @@
 use super::disk_block::{DiskBlock, UnopenedBlock};
 use super::loaded_index::LoadedIndex;
 use super::memory_policy::{self, DENSE, Form, Task};
-use super::search_cost::SearchWork;
 use super::searched_block::SearchedBlock;
 use super::slice_cache::SliceCache;
 use crate::base::error::{Error, Flaw, Result};
 use crate::bwt::Bwt;
 use crate::options::events::Listener;
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A block that is open for search.
@@ -25,12 +25,10 @@ pub(crate) enum OpenIndex<'a> {
     InMemory(LoadedIndex),
 }
 
-/// The work to be done on a block, as far as it is known in advance.
-#[derive(Clone, Copy, Default)]
+/// The task for which a block is opened, and what it may use.
+#[derive(Clone, Copy)]
 pub(crate) struct BlockJob<'l> {
-    pub work: SearchWork,
-    /// Estimated cost of earlier work on the block on disk.
-    pub spent: f64,
+    pub task: Task,
     /// Bytes for its decoded slices.
     pub room: u64,
     /// Hears a warning if the memory does not suffice to decode the block.
@@ -45,11 +43,26 @@ impl BlockJob<'_> {
         shortage: Option<Error>,
     ) -> Result<OpenIndex<'a>> {
         let mut block = block.open()?;
-        block.spent = self.spent + block.cost.on_disk(self.work);
+        if let Task::Search { work, spent } = self.task {
+            block.spent = spent + block.cost.on_disk(work);
+        }
         if let Some((listener, shortage)) = self.listener.zip(shortage) {
             warn_of_search_on_disk(listener, &shortage);
         }
         Ok(OpenIndex::OnDisk(Box::new(block)))
+    }
+
+    /// Decodes a whole block. If the memory turns out not to suffice for a search, the block is
+    /// opened on disk, if it can be.
+    fn load_or_stay<'a>(&self, block: &'a dyn SearchedBlock) -> Result<OpenIndex<'a>> {
+        let limit = match (load(block), self.task) {
+            (Err(limit @ Error::Limit { .. }), Task::Search { .. }) => limit,
+            (loaded, _) => return loaded.map(OpenIndex::InMemory),
+        };
+        match UnopenedBlock::read(block, self.room)? {
+            Some(on_disk) => self.open_on_disk(on_disk, Some(limit)),
+            None => Err(limit),
+        }
     }
 }
 
@@ -62,13 +75,12 @@ impl<'a> OpenBlock<'a> {
     /// Opens a block for a job.
     pub fn open(block: &'a dyn SearchedBlock, job: BlockJob) -> Result<Self> {
         let on_disk = UnopenedBlock::read(block, job.room)?;
-        let task = Task::Search { work: job.work, spent: job.spent };
-        let form = memory_policy::form(block, on_disk.as_ref().map(|of| &of.cost), task);
+        let form = memory_policy::form(block, on_disk.as_ref().map(|of| &of.cost), job.task);
         match (form, on_disk) {
             (Form::OnDisk { shortage }, Some(on_disk)) => {
                 job.open_on_disk(on_disk, shortage).map(OpenBlock::Indexed)
             }
-            (Form::Index, _) => load_or_stay(block, job).map(OpenBlock::Indexed),
+            (Form::Index, _) => job.load_or_stay(block).map(OpenBlock::Indexed),
             _ => block.restored_text().map(OpenBlock::Text),
         }
     }
@@ -88,31 +100,28 @@ impl<'a> OpenBlock<'a> {
         matches!(self, OpenBlock::Indexed(OpenIndex::InMemory(_)))
     }
 
-    /// Returns a range of the searched text. The range must be within it.
-    pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
+    /// Bytes of the text. The searched text may be only the first part of it.
+    pub fn text_size(&self) -> usize {
         match self {
-            OpenBlock::Indexed(OpenIndex::OnDisk(block)) => block.extract(range),
-            OpenBlock::Indexed(OpenIndex::InMemory(index)) => index.extract(range),
-            OpenBlock::Text(text) => Ok(text[range].to_vec()),
+            OpenBlock::Indexed(OpenIndex::OnDisk(block)) => block.text_size(),
+            OpenBlock::Indexed(OpenIndex::InMemory(index)) => index.len(),
+            OpenBlock::Text(text) => text.len(),
         }
     }
-}
 
-/// Decodes a whole block. If the memory turns out not to suffice, the block is opened on disk, if it
-/// can be.
-fn load_or_stay<'a>(block: &'a dyn SearchedBlock, job: BlockJob) -> Result<OpenIndex<'a>> {
-    match load(block) {
-        Err(limit @ Error::Limit { .. }) => match UnopenedBlock::read(block, job.room)? {
-            Some(on_disk) => job.open_on_disk(on_disk, Some(limit)),
-            None => Err(limit),
-        },
-        loaded => loaded.map(OpenIndex::InMemory),
+    /// Returns a range of the text. The range must be within it.
+    pub fn extract(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
+        match self {
+            OpenBlock::Indexed(OpenIndex::OnDisk(block)) => Ok(block.extract(range)?.into()),
+            OpenBlock::Indexed(OpenIndex::InMemory(index)) => Ok(index.extract(range)?.into()),
+            OpenBlock::Text(text) => Ok(text[range].into()),
+        }
     }
 }
 
 /// Decodes a whole block that holds the transform of its searched text, and builds the index.
 /// Restores and checks the block if it has no index that is trusted.
-pub(crate) fn load(block: &dyn SearchedBlock) -> Result<LoadedIndex> {
+fn load(block: &dyn SearchedBlock) -> Result<LoadedIndex> {
     let file = block.file();
     let no_transform = || file.flaw(Flaw("the block has no transform"));
     let index = |bwt| LoadedIndex::new(bwt, file.options.run.narrow).map_err(|e| file.locate(e));
@@ -176,10 +185,8 @@ fn on_disk_or_loaded<'a>(
 ) -> Result<OpenIndex<'a>> {
     let cost = on_disk.cost;
     let work = cost.locating(rows);
-    let spent = on_disk.spent;
-    if let Form::OnDisk { shortage } =
-        memory_policy::form(block, Some(&cost), Task::Search { work, spent })
-    {
+    let task = Task::Search { work, spent: on_disk.spent };
+    if let Form::OnDisk { shortage } = memory_policy::form(block, Some(&cost), task) {
         if let Some(shortage) = shortage {
             warn_of_search_on_disk(listener, &shortage);
         }
@@ -188,6 +195,5 @@ fn on_disk_or_loaded<'a>(
     }
     // The decoded slices are dropped before the block is restored, to save memory.
     drop(on_disk);
-    let job = BlockJob { work, spent, room: cost.room, listener: Some(listener) };
-    load_or_stay(block, job)
+    BlockJob { task, room: cost.room, listener: Some(listener) }.load_or_stay(block)
 }

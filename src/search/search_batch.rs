@@ -7,14 +7,13 @@ use super::boundary_matches::{Boundaries, Edges};
 use super::disk_batch;
 use super::find_in_block::BlockSearch;
 use super::letter_classes::BatchLetters;
-use super::memory_policy::room_for_slices;
+use super::memory_policy::{self, Task, room_for_slices};
 use super::open_block::{BlockJob, OpenBlock, OpenIndex};
 use super::search_cost::{self, SearchWork};
 use super::search_results::BatchMatches;
 use super::searched_block::SearchedBlock;
 use super::session::Session;
 use crate::base::error::Result;
-use crate::engine::memory::Plan;
 use crate::frame::EDGE;
 use crate::options::Options;
 use rayon::prelude::*;
@@ -141,8 +140,9 @@ impl Batch<'_> {
             let walks = if edge > EDGE { 2 } else { 0 };
             let work = SearchWork { queries, rounds, serial: walks * edge as u64, walks };
             let spent = session.kept.spent(block.file().number, block.size());
+            let task = Task::Search { work, spent };
             let listener = Some(&session.listener);
-            let opened = OpenBlock::open(*block, BlockJob { work, spent, room, listener })?;
+            let opened = OpenBlock::open(*block, BlockJob { task, room, listener })?;
             Ok(match slices {
                 Some(slices) => opened.with_slices(slices),
                 None => opened,
@@ -154,16 +154,7 @@ impl Batch<'_> {
     /// Drops all kept slices if some block can be decoded only without them.
     fn leave_room_for(&self, group: &[&dyn SearchedBlock], session: &mut Session) {
         let kept = session.kept.slices_size();
-        let fits = |block: &dyn SearchedBlock, memory| {
-            let mut allowed = self.options.allowance();
-            allowed.memory = memory;
-            Plan::to_index(block.file().header.raw_size, allowed).is_ok()
-        };
-        let memory = self.options.allowance().memory;
-        let is_in_want = |block: &&dyn SearchedBlock| {
-            fits(*block, memory) && !fits(*block, memory.saturating_sub(kept))
-        };
-        if kept > 0 && group.iter().any(is_in_want) {
+        if group.iter().any(|block| memory_policy::wants_room(*block, kept)) {
             session.kept.drop_slices();
         }
     }
@@ -183,8 +174,8 @@ impl Batch<'_> {
         let edges = |((open, _), block): (&(OpenBlock, BatchMatches), &&dyn SearchedBlock)| {
             let len = block.size();
             let edge = len.min(reach);
-            let head = open.extract(0..edge)?;
-            let tail = open.extract(len - edge..len)?;
+            let head = open.extract(0..edge)?.into_owned();
+            let tail = open.extract(len - edge..len)?.into_owned();
             Ok(Edges { head, tail, end: block.positions().end })
         };
         searched.par_iter().zip(group).map(edges).collect()
@@ -229,13 +220,10 @@ impl Batch<'_> {
         self.options.memory_limit().saturating_sub(session.kept.budget())
     }
 
-    /// Number of blocks that memory allows at a time. It is 1 even if memory does not allow one,
-    /// since a block is refused only when it must be decoded.
+    /// Number of blocks that are searched at a time.
     fn side_by_side(&self, blocks: &[&dyn SearchedBlock], session: &Session) -> usize {
         let largest = blocks.iter().map(|block| block.file().raw_size()).max();
-        let mut allowed = self.options.allowance();
-        allowed.memory = self.memory(session);
-        Plan::to_decode(largest.unwrap_or(0), allowed).map_or(1, |plan| plan.workers)
+        memory_policy::side_by_side(largest.unwrap_or(0), self.memory(session), self.options)
     }
 
     /// Number of positions of each pattern that are still to be located.
