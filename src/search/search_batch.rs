@@ -42,6 +42,16 @@ struct BatchSize {
     longest: usize,
 }
 
+/// A block after its search, with its matches.
+type SearchedPair<'a> = (OpenBlock<'a>, BatchMatches);
+
+/// Matches in the blocks of a section so far.
+struct SectionResults<'p> {
+    found: BatchMatches,
+    /// The matches that cross boundaries of blocks.
+    boundaries: Boundaries<'p>,
+}
+
 impl Batch<'_> {
     /// Searches the blocks of a section. Positions are those in the section.
     pub fn search_blocks(
@@ -51,48 +61,42 @@ impl Batch<'_> {
     ) -> Result<BatchMatches> {
         let size = self.size();
         let reach = if blocks.len() > 1 { size.longest - 1 } else { 0 };
-        let mut found = BatchMatches::none(self.patterns.len(), self.limit.is_some());
-        let mut boundaries = Boundaries::new(self.patterns, self.letters, self.limit);
+        let mut results = SectionResults {
+            found: BatchMatches::none(self.patterns.len(), self.limit.is_some()),
+            boundaries: Boundaries::new(self.patterns, self.letters, self.limit),
+        };
         for group in blocks.chunks(self.side_by_side(blocks, session)) {
             let opened = self.open(group, size, reach, session)?;
             let in_memory = opened.iter().filter(|block| block.has_loaded_index()).count() as u64;
             let symbols = in_memory * size.symbols;
-            let threads = self.options.thread_count();
-            let limits = self.limits(&found.positions);
+            let limits = self.limits(&results.found.positions);
             let search = BlockSearch {
                 patterns: self.patterns,
                 letters: self.letters,
                 limits: limits.as_deref(),
-                held: found.positions.par_iter().map(|positions| positions.len() as u64).sum(),
+                held: results.found.held(),
                 side_by_side: group.len() as u64,
                 listener: &session.listener,
             };
             // On a GPU the blocks are searched in turn, and all threads pack the patterns.
-            let mut lease = session.lease(symbols, threads);
+            let mut lease = session.lease(symbols);
             let by_gpu = lease.is_some();
             let from = Instant::now();
-            let searched: Vec<(OpenBlock, BatchMatches)> = if by_gpu {
+            let searched: Vec<SearchedPair> = if by_gpu {
                 let blocks = opened.into_iter().zip(group);
-                blocks
-                    .map(|(open, block)| open.find(*block, &search, &mut lease))
-                    .collect::<Result<_>>()
+                let searched = blocks.map(|(open, block)| open.find(*block, &search, &mut lease));
+                searched.collect::<Result<_>>()
             } else {
                 let blocks = opened.into_par_iter().zip(group);
                 blocks.map(|(open, block)| open.find(*block, &search, &mut None)).collect()
             }?;
             drop(lease);
             if !by_gpu {
-                session.done_on_cpu(symbols, threads, from.elapsed());
+                session.done_on_cpu(symbols, from.elapsed());
             }
-            let edges = self.edges(&searched, group, reach)?;
-            for (((open, more), block), edges) in searched.into_iter().zip(group).zip(edges) {
-                let saved = if by_gpu { 0 } else { self.saved_by_text(&more.counts) };
-                self.gather(&mut found, more, block.positions().start);
-                boundaries.add(edges)?;
-                self.keep(open, *block, saved, group.len(), session);
-            }
+            self.take(searched, group, reach, by_gpu, &mut results, session)?;
         }
-        self.add_crossing(boundaries, found)
+        self.with_crossing(results)
     }
 
     /// Symbols of all patterns.
@@ -164,21 +168,31 @@ impl Batch<'_> {
         room_for_slices(self.memory(session))
     }
 
-    /// The first and the last bytes of each block of a group.
-    fn edges(
+    /// Takes the results of a group of blocks, and keeps what there is room for.
+    fn take(
         &self,
-        searched: &[(OpenBlock, BatchMatches)],
+        searched: Vec<SearchedPair>,
         group: &[&dyn SearchedBlock],
         reach: usize,
-    ) -> Result<Vec<Edges>> {
-        let edges = |((open, _), block): (&(OpenBlock, BatchMatches), &&dyn SearchedBlock)| {
+        by_gpu: bool,
+        results: &mut SectionResults,
+        session: &mut Session,
+    ) -> Result<()> {
+        let edges = |((open, _), block): (&SearchedPair, &&dyn SearchedBlock)| {
             let len = block.size();
             let edge = len.min(reach);
             let head = open.extract(0..edge)?.into_owned();
             let tail = open.extract(len - edge..len)?.into_owned();
             Ok(Edges { head, tail, end: block.positions().end })
         };
-        searched.par_iter().zip(group).map(edges).collect()
+        let edges: Vec<Edges> = searched.par_iter().zip(group).map(edges).collect::<Result<_>>()?;
+        for (((open, found), block), edges) in searched.into_iter().zip(group).zip(edges) {
+            let saved = if by_gpu { 0 } else { self.saved_by_text(&found.counts) };
+            self.gather(&mut results.found, found, block.positions().start);
+            results.boundaries.add(edges)?;
+            self.keep(open, *block, saved, group.len(), session);
+        }
+        Ok(())
     }
 
     /// Keeps the parts of a block for the next batch. In this batch its text would have saved
@@ -244,12 +258,9 @@ impl Batch<'_> {
             if positions.is_empty() { *positions = found } else { positions.append(&mut found) }
         }
     }
-    /// Adds the matches across the boundaries of blocks.
-    fn add_crossing(
-        &self,
-        boundaries: Boundaries,
-        mut found: BatchMatches,
-    ) -> Result<BatchMatches> {
+    /// Adds the matches that cross boundaries of blocks to the others.
+    fn with_crossing(&self, results: SectionResults) -> Result<BatchMatches> {
+        let SectionResults { mut found, boundaries } = results;
         for (n, across) in boundaries.finish()? {
             found.counts[n] += across.count;
             if let Some(positions) = found.positions.get_mut(n) {

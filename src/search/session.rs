@@ -20,6 +20,8 @@ pub(crate) struct Session {
     pub decoders: Arc<SliceGpus>,
     /// The GPU that searches blocks in memory.
     gpus: DevicePool<GpuSearch>,
+    /// Number of threads that search if no GPU does.
+    thread_count: usize,
     /// Hears one warning, about the first block that does not fit in memory.
     pub listener: Listener,
     pub kept: KeptBlocks,
@@ -33,13 +35,14 @@ impl Session {
     pub fn new(options: &Options, budget: u64) -> Result<Self> {
         // Blocks take turns on one GPU.
         let opener = Opener::new(options.device, 1, 1, GpuSearch::new)?;
-        let count = options.thread_count();
+        let thread_count = options.thread_count();
         let listener = options.run.listener.of_first_warning();
         let decoders = Arc::new(SliceGpus::new(options, listener.clone())?);
-        let gpus = DevicePool::new(opener, Rates::SEARCH, count, listener);
+        let gpus = DevicePool::new(opener, Rates::SEARCH, thread_count, listener);
         let threads = Arc::new(thread_pool::pool(options)?);
         let listener = options.run.listener.of_first_warning();
-        Ok(Session { threads, decoders, gpus, listener, kept: KeptBlocks::new(budget) })
+        let kept = KeptBlocks::new(budget);
+        Ok(Session { threads, decoders, gpus, thread_count, listener, kept })
     }
 
     /// Announces patterns of `symbols` symbols in all, for blocks of up to `largest` bytes. If no
@@ -53,18 +56,18 @@ impl Session {
 
     /// Leases a GPU for patterns of `symbols` symbols, if that pays. The symbols count once for
     /// each block in memory; blocks on disk are not searched on a GPU.
-    pub fn lease(&self, symbols: u64, threads: usize) -> GpuLease<'_> {
+    pub fn lease(&self, symbols: u64) -> GpuLease<'_> {
         if symbols == 0 {
             return None;
         }
         self.gpus.expect(symbols);
-        self.gpus.lease(symbols, threads)
+        self.gpus.lease(symbols, self.thread_count)
     }
 
     /// Reports that the CPU has searched blocks in memory for patterns of `symbols` symbols.
-    pub fn done_on_cpu(&self, symbols: u64, threads: usize, took: Duration) {
+    pub fn done_on_cpu(&self, symbols: u64, took: Duration) {
         if symbols > 0 {
-            self.gpus.done_on_cpu(symbols, threads, took);
+            self.gpus.done_on_cpu(symbols, self.thread_count, took);
         }
     }
 }
