@@ -1,6 +1,6 @@
-//! The policy for what of a block is in memory. [`form`] decides whether a block is searched on
-//! disk, by an index in memory, or in its text. Everything that opens a block asks it, and nothing
-//! else decides.
+//! The policy on memory. [`form`] decides whether a block is searched on disk, by an index in
+//! memory, or in its text in memory. Everything that opens a block asks it, and nothing else
+//! decides.
 //!
 //! | form | condition |
 //! |---|---|
@@ -69,7 +69,7 @@ pub(crate) enum Task {
     LookUp,
     /// `count` ranges of `size` bytes in all are read, of the searched text.
     TextRanges { size: u64, count: u64 },
-    /// The same, of the raw bytes.
+    /// `count` ranges of `size` bytes in all are read, of the raw bytes.
     RawRanges { size: u64, count: u64 },
 }
 
@@ -127,8 +127,8 @@ pub(crate) fn kept_size(size: u64) -> u64 {
     size.saturating_mul(KEPT_BYTES)
 }
 
-/// Number of blocks of up to `largest` bytes that may be searched at a time in `memory` bytes. It is
-/// 1 even if memory does not allow one, since a block is refused only when it must be decoded.
+/// Number of blocks of up to `largest` bytes that may be searched at a time in `memory` bytes. It
+/// is 1 even if memory does not allow one, since a block is refused only when it must be decoded.
 pub(crate) fn side_by_side(largest: u64, memory: u64, options: &Options) -> usize {
     let mut allowed = options.allowance();
     allowed.memory = memory;
@@ -256,4 +256,91 @@ impl PatternSymbols {
 /// The text would have saved `saved` steps so far.
 pub(crate) fn text_pays(len: u64, saved: u64, symbols: PatternSymbols) -> bool {
     search_cost::text_pays(len, saved, symbols.come, symbols.expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use crate::frame::contents::Contents;
+    use crate::search::byte_block::ByteBlock;
+    use crate::search::disk_block::UnopenedBlock;
+    use crate::search::file_block::FileBlock;
+    use crate::search::shared_input::SharedInput;
+    use std::io::Cursor;
+    use std::sync::Mutex;
+
+    /// Calls `check` with the only block of a file, and with its cost on disk.
+    fn with_block(
+        raw: &[u8],
+        written: &Options,
+        read: &Options,
+        check: impl FnOnce(&dyn SearchedBlock, Option<&BlockCost>),
+    ) {
+        let mut file = Vec::new();
+        crate::compress(raw, &mut file, written).unwrap();
+        let mut file = Cursor::new(file);
+        let contents = Contents::read(&mut file, u64::MAX).unwrap();
+        let file = Mutex::new(file);
+        let input = SharedInput::new(&file);
+        let file = FileBlock::new(&input, &contents.blocks[0], 0, read).unwrap();
+        let block = ByteBlock { file };
+        let on_disk = UnopenedBlock::read(&block, 1 << 20).unwrap();
+        check(&block, on_disk.as_ref().map(|of| &of.cost));
+    }
+
+    fn patterns(count: u64) -> Task {
+        let work = SearchWork { queries: 2 * 20 * count, rounds: 20, ..SearchWork::default() };
+        Task::Search { work, spent: 0.0 }
+    }
+
+    fn is_on_disk(form: &Form) -> bool {
+        matches!(form, Form::OnDisk { shortage: None })
+    }
+
+    #[test]
+    fn a_block_with_an_index_is_decoded_if_that_pays_and_fits() {
+        let raw = cases::dna(900_000);
+        let options = Options::new().index(16).unwrap();
+        with_block(&raw, &options, &options, |block, cost| {
+            let form = |task| form(block, cost, task);
+            assert!(is_on_disk(&form(patterns(0))) && is_on_disk(&form(Task::LookUp)));
+            assert!(matches!(form(patterns(1_000_000)), Form::Index));
+            let work = SearchWork::default();
+            assert!(is_on_disk(&form(Task::Search { work, spent: f64::INFINITY })));
+            let text = |size| form(Task::TextRanges { size, count: 1 });
+            assert!(is_on_disk(&text(1)));
+            assert!(matches!(text(40_000), Form::Index));
+            assert!(matches!(text(900_000), Form::Text));
+            assert!(is_on_disk(&form(Task::RawRanges { size: 1, count: 1 })));
+            assert!(matches!(form(Task::RawRanges { size: 40_000, count: 1 }), Form::Text));
+        });
+        with_block(&raw, &options, &options.clone().memory(1 << 20), |block, cost| {
+            let form = |task| form(block, cost, task);
+            assert!(is_on_disk(&form(patterns(0))));
+            assert!(matches!(form(patterns(1_000_000)), Form::OnDisk { shortage: Some(_) }));
+        });
+    }
+
+    #[test]
+    fn a_block_without_a_trusted_index_is_decoded() {
+        let raw = cases::dna(900_000);
+        let indexed = Options::new().index(16).unwrap();
+        let verified = indexed.clone().verify(true);
+        let ranges = Task::TextRanges { size: 1, count: 1 };
+        for (written, read) in [(&Options::new(), &indexed), (&indexed, &verified)] {
+            with_block(&raw, written, read, |block, cost| {
+                assert!(cost.is_none());
+                let has_transform = block.transform().is_some();
+                assert_eq!(matches!(form(block, cost, patterns(0)), Form::Index), has_transform);
+                assert!(matches!(form(block, cost, ranges), Form::Text));
+                assert!(matches!(form(block, cost, Task::LookUp), Form::Text));
+            });
+        }
+        // A stored block has no transform.
+        let random = cases::random(1000, 256);
+        with_block(&random, &Options::new(), &indexed, |block, cost| {
+            assert!(matches!(form(block, cost, patterns(1_000_000)), Form::Text));
+        });
+    }
 }

@@ -40,7 +40,7 @@
 //! |---|---|
 //! | `searcher`, `pattern_stream` | several batches in turn; patterns from an iterator |
 //! | `file_search`, `search_results` | one batch or one range, and its result |
-//! | `sections`, `section_search` | the parts of a file searched by sequence and by bytes; one of them |
+//! | `sections`, `section_search` | the parts of a file, each searched by sequence or by bytes; the search of one |
 //! | `folded_patterns` | patterns for a search by sequence |
 //! | `search_batch` | a batch of patterns in the blocks of a section |
 //! | `session`, `kept_blocks` | state between batches: threads and GPUs; kept parts of blocks |
