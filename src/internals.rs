@@ -239,7 +239,7 @@ pub fn find_sequences(
             let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = &opened else { continue };
             let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
-            found.extend(positions.map(|at| block.positions().start + at));
+            found.extend(positions.map(|at| block.section_range().start + at));
             let layout = block.layout()?;
             for record in (0..limit).map_while(|number| layout.record(number)) {
                 search::text_range(&opened, record.header)?;

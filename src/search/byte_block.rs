@@ -16,7 +16,7 @@ impl SearchedBlock for ByteBlock<'_> {
         &self.file
     }
 
-    fn positions(&self) -> Range<u64> {
+    fn section_range(&self) -> Range<u64> {
         self.file.info.raw.clone()
     }
 

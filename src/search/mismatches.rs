@@ -74,7 +74,7 @@ pub(crate) fn search(
     let mut candidates = candidates(batch, &blocks, session)?;
     check_cost(&candidates)?;
     for block in blocks {
-        let Range { start, end } = block.positions();
+        let Range { start, end } = block.section_range();
         let range = |candidate: &Candidate| {
             let within = |at: u64| (at.clamp(start, end) - start) as usize;
             let place = candidate.place();
@@ -215,7 +215,7 @@ fn candidates(
         format!("{places} places of halves of patterns (ask for fewer or longer patterns)")
     })?;
     let (first, end) = match (blocks.first(), blocks.last()) {
-        (Some(first), Some(last)) => (first.positions().start, last.positions().end),
+        (Some(first), Some(last)) => (first.section_range().start, last.section_range().end),
         _ => return Ok(Vec::new()),
     };
     let all = batch.patterns.par_iter().enumerate().flat_map_iter(|(n, pattern)| {

@@ -252,7 +252,7 @@ fn position(section: &SequenceSection, offset: u64, layouts: &mut Layouts) -> Re
     let n = section.blocks.partition_point(|block| block.file.info.raw.end <= offset);
     let Some(block) = section.blocks.get(n) else { return Ok(None) };
     let at = layout(block, layouts)?.text_position((offset - block.file.info.raw.start) as usize);
-    Ok(at.map(|at| block.positions().start + at as u64))
+    Ok(at.map(|at| block.section_range().start + at as u64))
 }
 
 /// Compares the number of bases before block `n`, of the record that continues in it, with the

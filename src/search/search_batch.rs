@@ -183,12 +183,12 @@ impl Batch<'_> {
             let edge = len.min(reach);
             let head = open.extract(0..edge)?.into_owned();
             let tail = open.extract(len - edge..len)?.into_owned();
-            Ok(Edges { head, tail, end: block.positions().end })
+            Ok(Edges { head, tail, end: block.section_range().end })
         };
         let edges: Vec<Edges> = searched.par_iter().zip(group).map(edges).collect::<Result<_>>()?;
         for (((open, found), block), edges) in searched.into_iter().zip(group).zip(edges) {
             let saved = if by_gpu { 0 } else { self.saved_by_text(&found.counts) };
-            self.gather(&mut results.found, found, block.positions().start);
+            self.gather(&mut results.found, found, block.section_range().start);
             results.boundaries.add(edges)?;
             self.keep(open, *block, saved, group.len(), session);
         }

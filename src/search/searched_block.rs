@@ -14,8 +14,8 @@ pub(crate) trait SearchedBlock: Sync {
     /// The block of the file.
     fn file(&self) -> &FileBlock<'_>;
 
-    /// Positions of the searched text in its section.
-    fn positions(&self) -> Range<u64>;
+    /// Range of the positions of the searched text in its section.
+    fn section_range(&self) -> Range<u64>;
 
     /// The transform of the searched text. `None` if the block does not hold it: the block is
     /// stored, or its filters leave another text.
@@ -26,8 +26,8 @@ pub(crate) trait SearchedBlock: Sync {
 
     /// Bytes of the searched text.
     fn size(&self) -> usize {
-        let positions = self.positions();
-        (positions.end - positions.start) as usize
+        let range = self.section_range();
+        (range.end - range.start) as usize
     }
 
     /// The transform, if it has an index and the options trust that.

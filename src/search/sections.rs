@@ -169,7 +169,7 @@ impl<'a> SequenceSection<'a> {
                 residues: here.residues,
             };
             let block = SequenceBlock::new(file, table.kind, here.start, Some(entry), position)?;
-            position = block.positions().end;
+            position = block.section_range().end;
             blocks.push(block);
         }
         Ok(SequenceSection { blocks })
@@ -177,7 +177,7 @@ impl<'a> SequenceSection<'a> {
 
     /// The block that holds a position.
     fn block_at(&self, position: u64) -> Option<&SequenceBlock<'a>> {
-        let n = self.blocks.partition_point(|block| block.positions().end <= position);
+        let n = self.blocks.partition_point(|block| block.section_range().end <= position);
         self.blocks.get(n)
     }
 
@@ -188,7 +188,7 @@ impl<'a> SequenceSection<'a> {
         positions.par_sort_unstable();
         for position in positions {
             let Some(block) = self.block_at(*position) else { continue };
-            let at = (*position - block.positions().start) as usize;
+            let at = (*position - block.section_range().start) as usize;
             let offset = layout(block, layouts)?.raw_offset(at);
             let offset = offset.ok_or_else(|| block.file.flaw(OUTSIDE))?;
             *position = block.file.info.raw.start + offset as u64;
@@ -209,8 +209,8 @@ impl<'a> SequenceSection<'a> {
         while at < end
             && let Some(block) = self.block_at(at)
         {
-            let start = block.positions().start;
-            let to = end.min(block.positions().end);
+            let start = block.section_range().start;
+            let to = end.min(block.section_range().end);
             let range = (at - start) as usize..(to - start) as usize;
             for stretch in layout(block, layouts)?.small(range.clone()) {
                 let shift = (at - position) as usize;

@@ -33,7 +33,7 @@ pub(crate) struct SequenceBlock<'a> {
     /// State of the stream at the start of the block.
     start: LineState,
     /// Positions of its searched text in its section.
-    positions: Range<u64>,
+    section_range: Range<u64>,
     /// The fields before its transform. `None` if the block does not have the filter, or has others
     /// too.
     front: Option<PayloadFront>,
@@ -66,8 +66,8 @@ impl SearchedBlock for SequenceBlock<'_> {
         &self.file
     }
 
-    fn positions(&self) -> Range<u64> {
-        self.positions.clone()
+    fn section_range(&self) -> Range<u64> {
+        self.section_range.clone()
     }
 
     fn transform(&self) -> Option<TextTransform<'_>> {
@@ -106,8 +106,8 @@ impl<'a> SequenceBlock<'a> {
         if expected.is_some_and(|expected| expected != size) {
             return Err(file.flaw(CONTRADICTION));
         }
-        let positions = position..position.saturating_add(size);
-        Ok(SequenceBlock { file, kind, start, positions, front, entry })
+        let section_range = position..position.saturating_add(size);
+        Ok(SequenceBlock { file, kind, start, section_range, front, entry })
     }
 
     /// Returns true if its sequences are those of FASTQ.
