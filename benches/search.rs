@@ -52,12 +52,12 @@ struct Bench {
 }
 
 /// The device that searches.
-enum Searcher {
+enum SearchDevice {
     Cpu,
-    Gpu(Box<gpu::Searcher>),
+    Gpu(Box<gpu::GpuSearch>),
 }
 
-impl Searcher {
+impl SearchDevice {
     fn search(
         &mut self,
         index: &FmIndex,
@@ -65,18 +65,18 @@ impl Searcher {
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
         match self {
-            Searcher::Cpu => {
+            SearchDevice::Cpu => {
                 index.search(patterns, intervals);
                 Ok(())
             }
-            Searcher::Gpu(gpu) => index.search_on(gpu, patterns, intervals),
+            SearchDevice::Gpu(gpu) => index.search_on(gpu, patterns, intervals),
         }
     }
 
     fn positions(&mut self, index: &FmIndex, rows: &[u32]) -> Result<Vec<u32>> {
         match self {
-            Searcher::Cpu => index.positions(rows),
-            Searcher::Gpu(gpu) => index.positions_on(gpu, rows),
+            SearchDevice::Cpu => index.positions(rows),
+            SearchDevice::Gpu(gpu) => index.positions_on(gpu, rows),
         }
     }
 }
@@ -100,8 +100,9 @@ fn main() -> Result<()> {
         let mut expected = None;
         if !bench.devices.no_cpu {
             let few = &patterns[..patterns.len().min(FEW)];
-            bench.measure("one thread", &alone, &mut Searcher::Cpu, &index, few)?;
-            expected = Some(bench.measure("cpu", &all, &mut Searcher::Cpu, &index, &patterns)?);
+            bench.measure("one thread", &alone, &mut SearchDevice::Cpu, &index, few)?;
+            expected =
+                Some(bench.measure("cpu", &all, &mut SearchDevice::Cpu, &index, &patterns)?);
             let bits = index.size() as f64 * 8.0 / text.len() as f64;
             println!("    {bits:.1} bits of memory per symbol of text");
         }
@@ -136,7 +137,7 @@ impl Bench {
         expected: Option<&Found>,
     ) -> Result<()> {
         let started = Instant::now();
-        let mut gpu = Searcher::Gpu(Box::new(gpu::Searcher::new(number)?));
+        let mut gpu = SearchDevice::Gpu(Box::new(gpu::GpuSearch::new(number)?));
         let opened = 1e3 * started.elapsed().as_secs_f64();
         let started = Instant::now();
         pool.install(|| gpu.search(index, patterns, &mut vec![0..0; patterns.len()]))?;
@@ -176,12 +177,12 @@ impl Bench {
         &self,
         name: &str,
         pool: &ThreadPool,
-        searcher: &mut Searcher,
+        device: &mut SearchDevice,
         index: &FmIndex,
         patterns: &[&[u8]],
     ) -> Result<Found> {
         let mut intervals = vec![0..0; patterns.len()];
-        let mut search = |()| pool.install(|| searcher.search(index, patterns, &mut intervals));
+        let mut search = |()| pool.install(|| device.search(index, patterns, &mut intervals));
         let (times, ()) = self.common.time(|| Ok(()), &mut search)?;
         times.row(name, patterns.len() * self.length, "M symbols/s", "");
         let rows: Vec<u32> =
@@ -189,7 +190,7 @@ impl Bench {
         if rows.is_empty() {
             return Ok((intervals, rows));
         }
-        let locate = |()| pool.install(|| searcher.positions(index, &rows));
+        let locate = |()| pool.install(|| device.positions(index, &rows));
         let (times, positions) = self.common.time(|| Ok(()), locate)?;
         times.row("", rows.len(), "M positions/s", "");
         Ok((intervals, positions))

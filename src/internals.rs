@@ -33,7 +33,10 @@ pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
 use crate::options::Options;
 use crate::papers::{PaperAlgorithm, gpu_doors};
-use crate::search::{self, BlockJob, BlockText, FileBlock, Layouts, SearchedBlock, SharedInput};
+use crate::search::{
+    self, BlockJob, ByteBlock, FileBlock, Layouts, OpenBlock, OpenIndex, SearchedBlock as _,
+    Section, SharedInput, Task,
+};
 use rayon::ThreadPool;
 use std::{
     io::Cursor,
@@ -199,6 +202,9 @@ pub fn restore(block: BlockBytes) -> Result<Vec<u8>> {
     decode::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)
 }
 
+/// A job for which an indexed block stays on disk.
+const STAYS_ON_DISK: BlockJob = BlockJob { task: Task::LookUp, room: 0, listener: None };
+
 /// Locates `pattern` in a block that stays on disk, even if it has few slices. `None` if the block
 /// has no index.
 pub fn locate_on_disk(
@@ -209,9 +215,10 @@ pub fn locate_on_disk(
 ) -> Result<Option<Vec<u64>>> {
     let file = Mutex::new(input);
     let input = SharedInput::new(&file);
-    let file_block = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
-    let opened = SearchedBlock::open(&file_block, BlockJob::default())?;
-    let SearchedBlock::OnDisk(block, _) = opened else { return Ok(None) };
+    let file = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
+    let block = ByteBlock { file };
+    let opened = OpenBlock::open(&block, STAYS_ON_DISK)?;
+    let OpenBlock::Indexed(OpenIndex::OnDisk(block)) = opened else { return Ok(None) };
     let rows: Vec<u64> = block.intervals(&[pattern])?.remove(0).take(limit).collect();
     block.positions(&rows).map(Some)
 }
@@ -226,18 +233,18 @@ pub fn find_sequences(
     let file = Mutex::new(input);
     let input = SharedInput::new(&file);
     let mut all = Vec::new();
-    for section in search::sections(&input, contents, options, &Layouts::default())? {
+    let sections = search::sections(&input, contents, options, &Layouts::default())?;
+    for section in sections.iter().filter_map(Section::sequences) {
         let mut found = Vec::new();
-        for block in section.blocks.iter().filter(|_| section.by_sequence) {
-            let opened = SearchedBlock::open(block, BlockJob::default())?;
-            let SearchedBlock::OnDisk(index, _) = opened else { continue };
+        for block in &section.blocks {
+            let opened = OpenBlock::open(block, STAYS_ON_DISK)?;
+            let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = &opened else { continue };
             let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
-            found.extend(positions.map(|at| block.searched.start + at));
+            found.extend(positions.map(|at| block.section_range().start + at));
             let layout = block.layout()?;
-            let text = BlockText::OnDisk(index);
             for record in (0..limit).map_while(|number| layout.record(number)) {
-                text.get(record.header)?;
+                search::text_range(&opened, record.header)?;
             }
         }
         let mut found = [found];

@@ -91,7 +91,7 @@ pub mod bwt;
 pub mod fm_index;
 /// The GPUs of this machine, and the GPU support of this build.
 ///
-/// An index in memory is searched on a GPU by a [`Searcher`](cuda::Searcher), which keeps it:
+/// An index in memory is searched on a GPU by a [`GpuSearch`](cuda::GpuSearch), which keeps it:
 ///
 /// ```
 /// use bwz::bwt::Sorter;
@@ -99,7 +99,7 @@ pub mod fm_index;
 ///
 /// let index = FmIndex::new(Sorter::Cpu.sort(b"banana", 2)?)?;
 /// let mut intervals = [0..0];
-/// match cuda::Searcher::new(0) {
+/// match cuda::GpuSearch::new(0) {
 ///     Ok(mut gpu) => index.search_on(&mut gpu, &[b"an"], &mut intervals)?,
 ///     Err(_) => index.search(&[b"an"], &mut intervals),
 /// }
@@ -107,7 +107,7 @@ pub mod fm_index;
 /// # Ok::<(), bwz::Error>(())
 /// ```
 pub mod cuda {
-    pub use crate::gpu::{BUILT, Built, DeviceInfo, Searcher, devices, is_built};
+    pub use crate::gpu::{BUILT, Built, DeviceInfo, GpuSearch, devices, is_built};
 }
 
 mod analysis;

@@ -11,7 +11,6 @@ use super::byte_rank::ByteRank;
 use super::layout::IndexLayout;
 use crate::base::error::{Error, Flaw, Result};
 use crate::gpu;
-use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -27,8 +26,8 @@ impl Id {
 
 impl FmIndex<u32> {
     /// Finds the interval of each pattern as [`FmIndex::search`] does, but on a GPU, which keeps
-    /// the index as long as it has room ([`cuda::Searcher`](crate::cuda::Searcher)). Meanwhile the
-    /// threads of the current rayon pool pack patterns.
+    /// the index as long as it has room ([`cuda::GpuSearch`](crate::cuda::GpuSearch)). Meanwhile
+    /// the threads of the current rayon pool pack patterns.
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU fails, the index does not fit in its memory, or the block has
@@ -38,28 +37,11 @@ impl FmIndex<u32> {
     /// If there are not as many intervals as patterns.
     pub fn search_on<P: AsRef<[u8]> + Sync>(
         &self,
-        gpu: &mut gpu::Searcher,
+        gpu: &mut gpu::GpuSearch,
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
-        gpu.search(&self.arrays(patterns.len())?, patterns, intervals)
-    }
-
-    /// Number of occurrences of each pattern, found as by [`FmIndex::search_on`].
-    ///
-    /// # Errors
-    /// As for [`FmIndex::search_on`], and [`Error::Format`] if a count is impossible.
-    pub(crate) fn count_on<P: AsRef<[u8]> + Sync>(
-        &self,
-        gpu: &mut gpu::Searcher,
-        patterns: &[P],
-    ) -> Result<Vec<u64>> {
-        let mut counts = vec![0; patterns.len()];
-        gpu.count(&self.arrays(patterns.len())?, patterns, &mut counts)?;
-        match counts.par_iter().all(|&count| count <= self.len as u64 + 1) {
-            true => Ok(counts),
-            false => Err(Flaw("an interval is not one of the index").into()),
-        }
+        gpu.search(&self.arrays(patterns.len())?, patterns, intervals, |interval| interval)
     }
 
     /// The positions of rows as [`FmIndex::positions`] gives them, but found on a GPU.
@@ -69,7 +51,7 @@ impl FmIndex<u32> {
     ///
     /// # Panics
     /// If a row is not one of the index.
-    pub fn positions_on(&self, gpu: &mut gpu::Searcher, rows: &[u32]) -> Result<Vec<u32>> {
+    pub fn positions_on(&self, gpu: &mut gpu::GpuSearch, rows: &[u32]) -> Result<Vec<u32>> {
         let sampled = self.sampled_positions()?;
         let samples = gpu::SampleArrays {
             rate: sampled.rate,
@@ -84,12 +66,12 @@ impl FmIndex<u32> {
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU fails.
-    pub(crate) fn fits(&self, gpu: &gpu::Searcher) -> Result<bool> {
+    pub(crate) fn fits(&self, gpu: &gpu::GpuSearch) -> Result<bool> {
         Ok(self.len <= gpu::MOST_SEARCHED as usize && gpu.can_hold(&self.arrays(0)?)?)
     }
 
     /// The arrays that a GPU needs to search `patterns` patterns.
-    fn arrays(&self, patterns: usize) -> Result<gpu::IndexArrays<'_>> {
+    pub(crate) fn arrays(&self, patterns: usize) -> Result<gpu::IndexArrays<'_>> {
         if self.len > gpu::MOST_SEARCHED as usize {
             let len = self.len;
             let most = gpu::MOST_SEARCHED;

@@ -76,7 +76,7 @@ pub struct EncodedSlices {
 
 /// Searches on a GPU: not in this build.
 #[derive(Debug)]
-pub struct Searcher(Infallible);
+pub struct GpuSearch(Infallible);
 
 /// Builds LCP arrays on a GPU: not in this build.
 #[derive(Debug)]
@@ -180,25 +180,20 @@ impl BwtDecoder {
 /// # Panics
 /// As with CUDA.
 #[allow(missing_docs, reason = "documented in builds with CUDA")]
-impl Searcher {
+impl GpuSearch {
     /// # Errors
     /// `Error::Device` always.
     pub fn new(_number: u32) -> Result<Self> {
-        absent("searcher")
+        absent("search")
     }
 
     uncallable! { self:
-        pub(crate) fn search[P: AsRef<[u8]> + Sync](
+        pub(crate) fn search[P: AsRef<[u8]> + Sync, T: Send](
             &mut self,
             _arrays: &IndexArrays,
             _patterns: &[P],
-            _intervals: &mut [Range<u32>],
-        ) -> Result<()>;
-        pub(crate) fn count[P: AsRef<[u8]> + Sync](
-            &mut self,
-            _arrays: &IndexArrays,
-            _patterns: &[P],
-            _counts: &mut [u64],
+            _found: &mut [T],
+            _result: impl Fn(Range<u32>) -> T + Sync,
         ) -> Result<()>;
         pub(crate) fn positions(
             &mut self,

@@ -77,7 +77,7 @@ pub use inverse_bwt::GpuInverse;
 pub use joint_sorter::JointSorter;
 pub use lcp_chunk::LcpChunk;
 pub use nccl_processor::NcclProcessor;
-pub use pattern_batches::Searcher;
+pub use pattern_batches::GpuSearch;
 pub use peers::Peers;
 pub use rank_sorter::RankSorter;
 pub use runtime::{BUILT, NcclId, devices, has_driver};

@@ -34,7 +34,7 @@ const HOLD_SHARE: usize = 4;
 /// Searches on one GPU. It keeps its memory for the next batches. It keeps the searched indexes
 /// too, since the blocks of a file are searched in turn with each batch.
 #[derive(Debug)]
-pub struct Searcher {
+pub struct GpuSearch {
     streams: Vec<BatchStream>,
     /// Total memory of the GPU in bytes.
     memory: usize,
@@ -54,8 +54,8 @@ struct BatchStream {
     items: Range<usize>,
 }
 
-impl Searcher {
-    /// Creates a searcher on GPU `number`.
+impl GpuSearch {
+    /// Opens GPU `number` for searches.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the GPU or its driver is missing, or if the GPU
@@ -73,81 +73,56 @@ impl Searcher {
         };
         let streams: Vec<BatchStream> = (0..STREAMS).map(|_| stream()).collect::<Result<_>>()?;
         let memory = streams[0].gpu.all_memory()?;
-        Ok(Searcher { streams, memory, indexes: Vec::new() })
+        Ok(GpuSearch { streams, memory, indexes: Vec::new() })
     }
 
-    /// Finds the interval of each pattern in the index with these arrays. The arrays are copied to
-    /// the device unless they are there.
+    /// Finds the interval of each pattern in the index with these arrays, and sets the pattern's
+    /// entry of `found` to `result(interval)`. The arrays are copied to the device unless they are
+    /// there.
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the GPU has too little memory or fails.
     ///
     /// # Panics
-    /// If the numbers of intervals and patterns differ.
-    pub(crate) fn search<P: AsRef<[u8]> + Sync>(
+    /// If the numbers of entries and patterns differ.
+    pub(crate) fn search<P: AsRef<[u8]> + Sync, T: Send>(
         &mut self,
         arrays: &IndexArrays,
         patterns: &[P],
-        intervals: &mut [Range<u32>],
+        found: &mut [T],
+        result: impl Fn(Range<u32>) -> T + Sync,
     ) -> Result<()> {
-        assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
-        self.each(arrays, patterns, |interval, rows| *interval = rows, intervals)
-    }
-
-    /// Counts the rows of each pattern's interval in the index with these arrays. An interval that
-    /// ends before it begins counts as `u64::MAX`, which is more than any index has.
-    ///
-    /// # Errors
-    /// As [`Searcher::search`].
-    ///
-    /// # Panics
-    /// If the numbers of counts and patterns differ.
-    pub(crate) fn count<P: AsRef<[u8]> + Sync>(
-        &mut self,
-        arrays: &IndexArrays,
-        patterns: &[P],
-        counts: &mut [u64],
-    ) -> Result<()> {
-        assert_eq!(patterns.len(), counts.len(), "a count for each pattern");
-        let count = |count: &mut u64, rows: Range<u32>| {
-            *count = rows.end.checked_sub(rows.start).map_or(u64::MAX, u64::from);
-        };
-        self.each(arrays, patterns, count, counts)
-    }
-
-    /// Finds the interval of each pattern, and calls `take` with the pattern's entry of `places`
-    /// and its interval.
-    fn each<P: AsRef<[u8]> + Sync, T: Send>(
-        &mut self,
-        arrays: &IndexArrays,
-        patterns: &[P],
-        take: impl Fn(&mut T, Range<u32>) + Sync,
-        places: &mut [T],
-    ) -> Result<()> {
+        assert_eq!(patterns.len(), found.len(), "an entry for each pattern");
         let index = self.load(arrays)?;
         let longest = arrays.len + 1;
-        self.run(
-            index,
-            |from| from..from + batch(&patterns[from..], longest),
-            |stream, index| stream.search(index, &patterns[stream.items.clone()], longest),
-            |stream| {
-                let rows = stream.output.first(2 * stream.items.len());
-                let places = &mut places[stream.items.clone()];
-                let chunks = places.par_chunks_mut(CHUNK).zip(rows.par_chunks(2 * CHUNK));
-                chunks.for_each(|(places, rows)| {
-                    for (place, ends) in places.iter_mut().zip(rows.chunks_exact(2)) {
-                        take(place, ends[0]..ends[1]);
-                    }
-                });
-            },
-        )
+        let mut take = |stream: &BatchStream| {
+            let rows = stream.output.first(2 * stream.items.len());
+            let found = &mut found[stream.items.clone()];
+            let chunks = found.par_chunks_mut(CHUNK).zip(rows.par_chunks(2 * CHUNK));
+            chunks.for_each(|(found, rows)| {
+                for (found, ends) in found.iter_mut().zip(rows.chunks_exact(2)) {
+                    *found = result(ends[0]..ends[1]);
+                }
+            });
+        };
+        let mut turns = Turns::default();
+        while let Some(items) = turns.next(|from| batch(&patterns[from..], longest)) {
+            let stream = &mut self.streams[turns.stream()];
+            turns.done = stream.finish(&mut take).and_then(|()| {
+                let packed = stream.upload_patterns(items.clone(), &patterns[items], longest)?;
+                let PackedPatterns { gpu, text, starts, rows, output } = packed;
+                search::intervals(gpu, &index, text, starts, rows)?;
+                output.download(gpu, rows, 0..rows.len())
+            });
+        }
+        self.finish(turns, index, take)
     }
 
     /// Finds the positions of some rows in the index with these arrays and samples. Returns `None`
     /// if the samples contradict the index.
     ///
     /// # Errors
-    /// As [`Searcher::search`].
+    /// As [`GpuSearch::search`].
     ///
     /// # Panics
     /// If a row is not in the index.
@@ -164,16 +139,32 @@ impl Searcher {
             self.with_room(DeviceIndex::samples_size(samples)?, add)?;
         }
         let mut positions = vec![0; rows.len()];
-        self.run(
-            index,
-            |from| from..rows.len().min(from + BATCH_ITEMS),
-            |stream, index| stream.locate(index, &rows[stream.items.clone()]),
-            |stream| {
-                let found = stream.output.first(stream.items.len());
-                positions[stream.items.clone()].copy_from_slice(found);
-            },
-        )?;
+        let take = |stream: &BatchStream| {
+            let found = stream.output.first(stream.items.len());
+            positions[stream.items.clone()].copy_from_slice(found);
+        };
+        self.locate(index, rows, take)?;
         Ok((!positions.contains(&NO_POS)).then_some(positions))
+    }
+
+    /// Locates rows, and calls `take` with each stream that has positions of some of them.
+    fn locate(
+        &mut self,
+        index: DeviceIndex,
+        rows: &[u32],
+        mut take: impl FnMut(&BatchStream),
+    ) -> Result<()> {
+        let mut turns = Turns::default();
+        while let Some(items) = turns.next(|from| BATCH_ITEMS.min(rows.len() - from)) {
+            let stream = &mut self.streams[turns.stream()];
+            turns.done = stream.finish(&mut take).and_then(|()| {
+                let UploadedRows { gpu, rows, positions, output } =
+                    stream.upload_rows(items.clone(), &rows[items])?;
+                search::positions(gpu, &index, rows, positions)?;
+                output.download(gpu, positions, 0..positions.len())
+            });
+        }
+        self.finish(turns, index, take)
     }
 
     /// Number of indexes on the device.
@@ -240,33 +231,18 @@ impl Searcher {
         }
     }
 
-    /// Runs batches on the streams in turn, and then keeps the index. `next(from)` gives the range
-    /// of items from `from` on, which is empty at the end. `queue` starts the items of a stream.
-    /// `take` takes their results.
-    fn run(
+    /// Takes the results that are not yet taken, those of the oldest batch first, and keeps the
+    /// index.
+    fn finish(
         &mut self,
+        turns: Turns,
         index: DeviceIndex,
-        next: impl Fn(usize) -> Range<usize>,
-        queue: impl Fn(&mut BatchStream, &DeviceIndex) -> Result<()>,
         mut take: impl FnMut(&BatchStream),
     ) -> Result<()> {
-        let mut turns = || -> Result<()> {
-            let mut turn = 0;
-            let mut items = next(0);
-            while !items.is_empty() {
-                let stream = &mut self.streams[turn % STREAMS];
-                stream.finish(&mut take)?;
-                let end = items.end;
-                stream.items = items;
-                queue(stream, &index)?;
-                items = next(end);
-                turn += 1;
-            }
-            // The oldest batch comes first.
-            (turn..turn + STREAMS)
-                .try_for_each(|turn| self.streams[turn % STREAMS].finish(&mut take))
-        };
-        let done = turns();
+        let mut done = turns.done;
+        for turn in turns.begun..turns.begun + STREAMS {
+            done = done.and_then(|()| self.streams[turn % STREAMS].finish(&mut take));
+        }
         if done.is_err() {
             // No stream may still be at work when the next search begins. Errors of these waits are
             // ignored, since `done` has the first error.
@@ -280,6 +256,62 @@ impl Searcher {
     }
 }
 
+/// The turns of the streams: each takes the next batch of items.
+struct Turns {
+    /// Number of turns that have begun.
+    begun: usize,
+    /// Number of items in these turns.
+    items: usize,
+    /// The error that ended the last turn, if there was one.
+    done: Result<()>,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Turns { begun: 0, items: 0, done: Ok(()) }
+    }
+}
+
+impl Turns {
+    /// Begins the next turn, and returns its items. `batch(from)` is the number of items from
+    /// `from` on. Returns `None` if there are no more, or after an error.
+    fn next(&mut self, batch: impl Fn(usize) -> usize) -> Option<Range<usize>> {
+        let from = self.items;
+        let count = if self.done.is_ok() { batch(from) } else { 0 };
+        if count == 0 {
+            return None;
+        }
+        self.begun += 1;
+        self.items += count;
+        Some(from..self.items)
+    }
+
+    /// Number of the stream whose turn it is.
+    fn stream(&self) -> usize {
+        (self.begun - 1) % STREAMS
+    }
+}
+
+/// A batch of patterns on the device, and the places for their intervals.
+struct PackedPatterns<'s> {
+    gpu: &'s Gpu,
+    /// The text of the patterns.
+    text: Array<'s, u8>,
+    /// The starts of the patterns in the text.
+    starts: Array<'s, u32>,
+    /// Both ends of each interval.
+    rows: Array<'s, u32>,
+    output: &'s mut PinnedBuffer<u32>,
+}
+
+/// A batch of rows on the device, and the places for their positions.
+struct UploadedRows<'s> {
+    gpu: &'s Gpu,
+    rows: Array<'s, u32>,
+    positions: Array<'s, u32>,
+    output: &'s mut PinnedBuffer<u32>,
+}
+
 impl BatchStream {
     /// Waits for the items in progress, if any, and calls `take`.
     fn finish(&mut self, take: &mut impl FnMut(&BatchStream)) -> Result<()> {
@@ -291,24 +323,24 @@ impl BatchStream {
         Ok(())
     }
 
-    /// Queues the search of some patterns. Their intervals come to `output`.
-    fn search<P: AsRef<[u8]> + Sync>(
+    /// Packs patterns and queues their copy to the device. They are the `items` of this turn.
+    fn upload_patterns<P: AsRef<[u8]> + Sync>(
         &mut self,
-        index: &DeviceIndex,
+        items: Range<usize>,
         patterns: &[P],
         longest: usize,
-    ) -> Result<()> {
-        let gpu = &self.gpu;
+    ) -> Result<PackedPatterns<'_>> {
+        self.items = items;
+        let BatchStream { gpu, text: packed, input, output, memory, .. } = self;
         let count = patterns.len();
-        let starts = &mut self.input.reserve(gpu, BATCH_ITEMS + 1)?[..=count];
+        let starts = &mut input.reserve(gpu, BATCH_ITEMS + 1)?[..=count];
         let size = fill_starts(starts, patterns, longest);
         let room = size.max(BATCH_BYTES).next_multiple_of(8);
-        pack(patterns, longest, starts, &mut self.text.reserve(gpu, room)?[..size]);
-        self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
+        pack(patterns, longest, starts, &mut packed.reserve(gpu, room)?[..size]);
+        output.reserve(gpu, 2 * BATCH_ITEMS)?;
 
-        // The text of the patterns, the starts of the patterns, and both ends of their intervals.
         let (text, starts, rows): (Array<u8>, Array<u32>, Array<u32>) =
-            self.memory.fit(gpu, |arena| {
+            memory.fit(gpu, |arena| {
                 let items = BATCH_ITEMS + 1;
                 let ends = 2 * BATCH_ITEMS;
                 Ok((arena.array(room), arena.array(items), arena.array(ends)))
@@ -317,23 +349,22 @@ impl BatchStream {
         let rows = rows.first(2 * count as u32);
         if size > 0 {
             gpu.zero(text.part(size as u32 / 8 * 8..size.next_multiple_of(8) as u32))?;
-            self.text.upload(gpu, text.first(size as u32))?;
+            packed.upload(gpu, text.first(size as u32))?;
         }
-        self.input.upload(gpu, starts)?;
-        search::intervals(gpu, index, text, starts, rows)?;
-        self.output.download(gpu, rows, 0..rows.len())
+        input.upload(gpu, starts)?;
+        Ok(PackedPatterns { gpu, text, starts, rows, output })
     }
 
-    /// Queues walks from some rows. Their positions come to `output`.
-    fn locate(&mut self, index: &DeviceIndex, rows: &[u32]) -> Result<()> {
-        let gpu = &self.gpu;
+    /// Queues the copy of rows to the device. They are the `items` of this turn.
+    fn upload_rows(&mut self, items: Range<usize>, rows: &[u32]) -> Result<UploadedRows<'_>> {
+        self.items = items;
+        let BatchStream { gpu, input, output, memory, .. } = self;
         let count = rows.len();
-        self.input.reserve(gpu, BATCH_ITEMS + 1)?[..count].copy_from_slice(rows);
-        self.output.reserve(gpu, 2 * BATCH_ITEMS)?;
-        let two = self.memory.fit(gpu, |arena| Ok(arena.double_buffer(BATCH_ITEMS)))?;
+        input.reserve(gpu, BATCH_ITEMS + 1)?[..count].copy_from_slice(rows);
+        output.reserve(gpu, 2 * BATCH_ITEMS)?;
+        let two = memory.fit(gpu, |arena| Ok(arena.double_buffer(BATCH_ITEMS)))?;
         let two = two.first_items(count as u32);
-        self.input.upload(gpu, two.current)?;
-        search::positions(gpu, index, two.current, two.alternate)?;
-        self.output.download(gpu, two.alternate, 0..count as u32)
+        input.upload(gpu, two.current)?;
+        Ok(UploadedRows { gpu, rows: two.current, positions: two.alternate, output })
     }
 }

@@ -3,9 +3,9 @@
 //! A header line is part of the text of its block. If the bytes of a name occur nowhere in that
 //! text, no record of the block has the name; the block's index shows that with one search.
 
+use super::block_ranges;
 use super::file_search::FileSearch;
-use super::searched_block;
-use super::sections::{layout, sections};
+use super::sections::{Section, layout, sections};
 use super::shared_input::SharedInput;
 use crate::base::error::Result;
 use crate::engine::thread_pool;
@@ -29,11 +29,11 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
-        let by_sequence = sections.iter().filter(|section| section.by_sequence);
+        let by_sequence = sections.iter().filter_map(Section::sequences);
         let mut are_absent = true;
         for block in by_sequence.flat_map(|section| &section.blocks) {
             let is_torn = layout(block, self.layouts)?.ends_in_header(true);
-            are_absent = !is_torn && pool.install(|| searched_block::has_none(block, &mapped))?;
+            are_absent = !is_torn && pool.install(|| block_ranges::has_none(block, &mapped))?;
             if !are_absent {
                 break;
             }

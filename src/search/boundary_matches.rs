@@ -13,8 +13,9 @@
 
 use super::letter_classes::BatchLetters;
 use super::loaded_index::LoadedIndex;
+use super::memory_policy::MANY;
+use super::open_block::OpenIndex;
 use super::search_results::Matches;
-use super::searched_block::{MANY, SearchedBlock};
 use super::text_scan::ScannedText;
 use crate::base::error::Result;
 use crate::base::positions::NarrowLimits;
@@ -188,7 +189,7 @@ impl<'p> Boundaries<'p> {
     /// Searches for the patterns in an index of the windows.
     fn search_index(&mut self, numbers: &[usize], windows: &Windows) -> Result<()> {
         let bwt = Sorter::Cpu.sort(&windows.bytes, RATE)?;
-        let index = SearchedBlock::InMemory(LoadedIndex::new(bwt, NarrowLimits::USUAL)?);
+        let index = OpenIndex::InMemory(LoadedIndex::new(bwt, NarrowLimits::USUAL)?);
         // Hardly any pattern is found, so only nonempty intervals are kept.
         let mut found = Vec::new();
         let mut too_many = Vec::new();

@@ -11,7 +11,6 @@
 use super::class_search::BackwardSteps;
 use super::disk_block::DiskBlock;
 use super::disk_samples::DiskSamples;
-use super::slice_cache::DecodedSlice;
 use crate::base::allocation;
 use crate::base::error::{Flaw, Result};
 use rayon::prelude::*;
@@ -81,7 +80,7 @@ struct TextWalk {
 }
 
 /// A search in progress.
-struct PatternSearch<'p> {
+struct DiskSearch<'p> {
     number: usize,
     left: &'p [u8],
     interval: Range<u64>,
@@ -116,11 +115,11 @@ impl DiskBlock<'_> {
                 intervals[number] = 0..self.text_size() as u64 + 1;
                 continue;
             };
-            searches.push(PatternSearch { number, left, interval: self.rows_of(c) });
+            searches.push(DiskSearch { number, left, interval: self.rows_of(c) });
         }
         let mut queries = Vec::new();
         loop {
-            searches.retain(|PatternSearch { number, left, interval }| {
+            searches.retain(|DiskSearch { number, left, interval }| {
                 intervals[*number] = interval.clone();
                 !left.is_empty() && !interval.is_empty()
             });
@@ -280,15 +279,14 @@ impl DiskBlock<'_> {
         for group in groups {
             let k = number(group);
             let slice = slices.next_if(|(of, _)| *of == k).map(|(_, slice)| slice);
-            group.iter_mut().for_each(|query| self.answer_one(query, k, slice.as_deref()));
+            let slice = slice.as_deref();
+            for query in group.iter_mut() {
+                let offset = query.offset as usize;
+                let byte = || slice.map_or(0, |slice| slice.byte(offset));
+                let symbol = *query.symbol.get_or_insert_with(byte);
+                query.rank = self.rank_in(k, slice, symbol, offset);
+            }
         }
         Ok(())
-    }
-
-    fn answer_one(&self, query: &mut RankQuery, k: usize, slice: Option<&DecodedSlice>) {
-        let offset = query.offset as usize;
-        let byte = || slice.map_or(0, |slice| slice.byte(offset));
-        let c = *query.symbol.get_or_insert_with(byte);
-        query.rank = self.rank_in(k, slice, c, offset);
     }
 }

@@ -10,9 +10,10 @@
 //! slices are kept from one batch to the next.
 
 use super::disk_samples::DiskSamples;
-use super::disk_tables::DiskTables;
+use super::disk_tables::{DiskSizes, DiskTables};
 use super::file_block::FileBlock;
 use super::search_cost::BlockCost;
+use super::searched_block::SearchedBlock;
 use super::slice_cache::{BlockSymbols, DecodedSlice, SliceCache};
 use crate::base::allocation;
 use crate::base::error::{Error, Flaw, Result};
@@ -23,54 +24,74 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A block of which only the index is in memory.
 pub(crate) struct DiskBlock<'a> {
-    file_block: &'a FileBlock<'a>,
+    file: &'a FileBlock<'a>,
+    /// Bytes of the searched text.
+    searched_size: usize,
     shape: Shape,
     tables: DiskTables,
     /// First row of the suffixes that start with each byte, and the end of all rows.
     starts: Box<[u64; 257]>,
     symbols: BlockSymbols,
     pub cost: BlockCost,
+    /// Estimated cost of all work done on it, in this and earlier batches.
+    pub spent: f64,
     /// Read at the first use.
     samples: OnceLock<DiskSamples>,
     cache: Mutex<SliceCache>,
 }
 
-impl<'a> DiskBlock<'a> {
-    /// Reads the index of a block that has one of its searched text. Keeps decoded slices of up to
-    /// `room` bytes. Returns `None` if `pays` is false for the costs of the block.
-    pub fn open(
-        file_block: &'a FileBlock<'a>,
-        shape: Shape,
-        room: u64,
-        pays: impl FnOnce(&BlockCost) -> bool,
-    ) -> Result<Option<Self>> {
-        shape.sample_rate().map_err(|e| file_block.locate(e))?;
-        let cost = |text_size, slices| BlockCost {
-            text_size,
-            slices,
-            coded_size: file_block.info.coded.end - file_block.info.coded.start,
+/// An indexed block that may be opened on disk: its sizes have been read.
+pub(crate) struct UnopenedBlock<'a> {
+    block: &'a dyn SearchedBlock,
+    sizes: DiskSizes<'a>,
+    pub cost: BlockCost,
+}
+
+impl<'a> UnopenedBlock<'a> {
+    /// Reads the sizes of a block, which will keep decoded slices of up to `room` bytes. Returns
+    /// `None` if it has no index of its searched text, or the options do not trust the index.
+    pub fn read(block: &'a dyn SearchedBlock, room: u64) -> Result<Option<Self>> {
+        let Some(transform) = block.trusted_index() else { return Ok(None) };
+        let shape = transform.shape;
+        let file = block.file();
+        shape.sample_rate().map_err(|e| file.locate(e))?;
+        let sizes = DiskSizes::read(block, transform).map_err(|e| file.locate(e))?;
+        let cost = BlockCost {
+            text_size: sizes.text_size(),
+            slices: sizes.slices() as u64,
+            coded_size: file.info.coded.end - file.info.coded.start,
             coding: shape.coding,
             room,
-            threads: file_block.options.thread_count() as u64,
+            threads: file.options.thread_count() as u64,
             steps_to_sample: 1 << shape.sample_rate_log >> 1,
         };
-        let pays = |text_size, slices| pays(&cost(text_size, slices));
-        let tables = DiskTables::read(file_block, shape, pays);
-        let Some(tables) = tables.map_err(|e| file_block.locate(e))? else { return Ok(None) };
+        Ok(Some(UnopenedBlock { block, sizes, cost }))
+    }
+
+    /// Reads the index of the block.
+    pub fn open(self) -> Result<DiskBlock<'a>> {
+        let UnopenedBlock { block, sizes, cost } = self;
+        let file = block.file();
+        let shape = sizes.transform.shape;
+        let tables = DiskTables::read(file, sizes).map_err(|e| file.locate(e))?;
         let symbols = tables.index.counts.rows().map(|(symbol, _)| symbol).collect();
         let slices = tables.starts.len() - 1;
-        Ok(Some(DiskBlock {
-            file_block,
+        Ok(DiskBlock {
+            file,
+            searched_size: block.size(),
             shape,
             starts: fm_index::starts(&tables.above.all(slices)),
             symbols: BlockSymbols::new(symbols),
-            cost: cost(tables.text_size, slices as u64),
+            cost,
+            spent: 0.0,
             tables,
             samples: OnceLock::new(),
-            cache: Mutex::new(SliceCache::new(room)),
-        }))
+            cache: Mutex::new(SliceCache::new(cost.room)),
+        })
     }
+}
 
+impl DiskBlock<'_> {
     /// Returns a range of the text.
     pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         Ok(self.extract_all(&[range])?.concat())
@@ -83,7 +104,7 @@ impl<'a> DiskBlock<'a> {
         if range.end <= edge {
             return Some(&index.head[range.clone()]);
         }
-        let skipped = self.file_block.searched_size() - edge;
+        let skipped = self.searched_size - edge;
         if range.start >= skipped && range.end <= skipped + edge {
             return Some(&index.tail[range.start - skipped..range.end - skipped]);
         }
@@ -97,7 +118,7 @@ impl<'a> DiskBlock<'a> {
 
     /// The error for a flaw of the block.
     pub fn flaw(&self, flaw: Flaw) -> Error {
-        self.file_block.flaw(flaw)
+        self.file.flaw(flaw)
     }
 
     /// The rows of the suffixes that start with a byte.
@@ -154,7 +175,7 @@ impl<'a> DiskBlock<'a> {
         let coded = |&k: &usize| {
             let from = self.tables.offsets[k];
             let to = self.tables.offsets[k + 1];
-            let coded = self.file_block.input.read(from, to - from)?;
+            let coded = self.file.input.read(from, to - from)?;
             match checksum_holds(self.tables.index.slice_checksums[k], &coded) {
                 true => Ok(coded),
                 false => Err(self.flaw(Flaw("the checksum of a slice is wrong"))),
@@ -168,7 +189,7 @@ impl<'a> DiskBlock<'a> {
         let mut bytes: Vec<Vec<u8>> = numbers.iter().map(room).collect::<Result<_>>()?;
         let decoded = self.tables.decoder.decode_each(&coded, &mut bytes);
         decoded.map_err(|flaw| self.flaw(flaw))?;
-        self.file_block.input.slices_decoded(numbers.len() as u64);
+        self.file.input.slices_decoded(numbers.len() as u64);
         numbers.iter().zip(bytes).map(|(&k, bytes)| self.checked(k, bytes)).collect()
     }
 
@@ -187,7 +208,7 @@ impl<'a> DiskBlock<'a> {
 
     /// Memory limit in bytes.
     pub fn memory_limit(&self) -> u64 {
-        self.file_block.options.memory_limit()
+        self.file.options.memory_limit()
     }
 
     /// Moves cached slices of this block from an earlier batch into its cache, as many as fit.
@@ -216,13 +237,13 @@ impl<'a> DiskBlock<'a> {
         let DiskTables { index, wide, text_size, .. } = &self.tables;
         let count = self.shape.samples(*text_size);
         let needed = size + DiskSamples::size(count as u64, *text_size, *wide);
-        self.file_block.check_index_memory(needed).map_err(|e| self.file_block.locate(e))?;
-        let coded = self.file_block.input.read(offset, size)?;
+        self.file.check_index_memory(needed).map_err(|e| self.file.locate(e))?;
+        let coded = self.file.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
             let rate = 1 << self.shape.sample_rate_log;
             DiskSamples::read(&coded, count, rate, self.text_size(), index.primary_index, *wide)
         };
-        samples().map_err(|flaw| self.file_block.flaw(flaw))
+        samples().map_err(|flaw| self.file.flaw(flaw))
     }
 }

@@ -1,6 +1,6 @@
-//! A block of a file that is searched: its header, its place in the file, and how to decode it.
+//! A block of a file that is searched: its header, its place in the file, and how to decode it. The
+//! text that is searched in it is that of a `ByteBlock` or of a `SequenceBlock`.
 
-use super::sequence_text::SequenceText;
 use super::shared_input::SharedInput;
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::shortage;
@@ -12,7 +12,6 @@ use crate::frame::contents::{self, BlockInfo};
 use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
 use std::io::SeekFrom;
-use std::ops::Range;
 use std::sync::Arc;
 
 /// Bytes of memory per located position: its row, and the position itself, once in the list of all
@@ -28,18 +27,6 @@ pub(crate) struct FileBlock<'a> {
     pub options: &'a Options,
     /// The GPUs that may decode its slices, if the CPU does not have to do it alone.
     pub gpus: Option<Arc<SliceGpus>>,
-    /// Range of its searched text among the texts of its section.
-    pub searched: Range<u64>,
-    /// The text of its sequences, if it is searched by sequence.
-    pub sequences: Option<SequenceText>,
-    /// Number of records of its frame that begin before it. `None` if it is not searched by
-    /// sequence.
-    pub records_before: Option<u64>,
-    /// Number of bases before the block of the record that continues in it.
-    pub continued: u64,
-    /// Numbers of records and residues in the block, according to the table. The table does not
-    /// give the records of the last block.
-    pub adds: Option<(Option<u64>, u64)>,
 }
 
 impl<'a> FileBlock<'a> {
@@ -53,24 +40,12 @@ impl<'a> FileBlock<'a> {
         let header = input
             .with_input(|input| contents::read_block_header(input, info))
             .map_err(|e| e.at(number, info.coded.start))?;
-        let searched = info.raw.clone();
-        let gpus = None;
-        let sequences = None;
-        let records_before = None;
-        let continued = 0;
-        Ok(FileBlock {
-            input,
-            info,
-            header,
-            number,
-            options,
-            gpus,
-            searched,
-            sequences,
-            records_before,
-            continued,
-            adds: None,
-        })
+        Ok(FileBlock { input, info, header, number, options, gpus: None })
+    }
+
+    /// Bytes of the raw block.
+    pub fn raw_size(&self) -> u64 {
+        self.info.raw.end - self.info.raw.start
     }
 
     /// File offset of the payload, behind the block's tables. Errors do not name the block.
@@ -90,11 +65,6 @@ impl<'a> FileBlock<'a> {
             let end = offset.saturating_add(size);
             if end < self.info.coded.end { Ok(size) } else { Err(LONG_TABLES.into()) }
         })
-    }
-
-    /// Bytes of the searched text.
-    pub fn searched_size(&self) -> usize {
-        (self.searched.end - self.searched.start) as usize
     }
 
     /// Checks that `needed` bytes are allowed for the index of the block. A small file may claim a
@@ -144,7 +114,7 @@ impl<'a> FileBlock<'a> {
     }
 
     /// Returns the error of decoding the block for search, if there is too little memory.
-    pub fn is_too_large(&self) -> Option<Error> {
+    pub fn shortage_of_index(&self) -> Option<Error> {
         let plan = self.options.plan_to_index(self.header.raw_size);
         plan.err().map(|e| self.locate(e))
     }

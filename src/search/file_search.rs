@@ -1,11 +1,12 @@
 //! The searches of one file, block by block, and the extraction of ranges of its bytes.
 
-use super::batch_in_sections;
+use super::block_ranges;
 use super::file_block::{FileBlock, PER_POSITION};
-use super::search_batch::{Batch, Session};
+use super::search_batch::Batch;
 use super::search_results::{BatchMatches, ReadCost};
-use super::searched_block;
-use super::sections::Layouts;
+use super::section_search;
+use super::sections::{Layouts, sections};
+use super::session::Session;
 use super::shared_input::SharedInput;
 use crate::base::allocation;
 use crate::base::error::{Error, Result};
@@ -45,7 +46,12 @@ impl FileSearch<'_> {
         let mut found = BatchMatches::default();
         self.verify_tables()?;
         if !words.is_empty() || self.options.verify {
-            found = self.with_sound_tables(|file| file.search_words(&words, limit, session))?;
+            found = match self.search_sections(&words, limit, session) {
+                Err(e) if self.restore_tables(&e)? => {
+                    self.search_sections(&words, limit, session)?
+                }
+                found => found?,
+            };
         }
         if words.len() < patterns.len() {
             found = self.with_empty(patterns, limit, found)?;
@@ -53,8 +59,8 @@ impl FileSearch<'_> {
         Ok(found)
     }
 
-    /// Searches for patterns, none of them empty.
-    fn search_words(
+    /// Searches all sections for patterns, none of them empty.
+    fn search_sections(
         &mut self,
         words: &[&[u8]],
         limit: Option<usize>,
@@ -64,11 +70,20 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let batch = Batch { patterns: words, letters: None, limit, options: self.options };
-        let found = pool.install(|| {
-            batch_in_sections::run(&batch, &input, self.contents, session, self.layouts)
+        let found = pool.install(|| -> Result<BatchMatches> {
+            session.kept.have_come(batch.symbols(), self.contents);
+            let mut found = BatchMatches::default();
+            for mut section in sections(&input, self.contents, self.options, self.layouts)? {
+                section.set_decoders(&session.decoders);
+                let more = section_search::search(&batch, &section, session, self.layouts)?;
+                found.append(more, limit);
+            }
+            Ok(found)
         })?;
         *self.cost += input.cost();
-        Ok(found)
+        // Without blocks nothing was appended.
+        let has_counts = found.counts.len() == words.len();
+        Ok(if has_counts { found } else { BatchMatches::none(words.len(), limit.is_some()) })
     }
 
     /// Inserts the matches of empty patterns among those of the others.
@@ -119,11 +134,10 @@ impl FileSearch<'_> {
             if parts.is_empty() {
                 continue;
             }
-            let mut block = FileBlock::new(&input, info, number, self.options)?;
-            block.read_sequences()?;
+            let block = FileBlock::new(&input, info, number, self.options)?;
             let ranges: Vec<Range<usize>> = parts.iter().map(|(_, part)| part.clone()).collect();
             let known = self.layouts.kept(number);
-            let pieces = pool.install(|| searched_block::extract(&block, known, &ranges))?;
+            let pieces = pool.install(|| block_ranges::raw_ranges(block, known, &ranges))?;
             for ((n, _), piece) in parts.iter().zip(pieces) {
                 out[*n].extend_from_slice(&piece);
             }

@@ -5,12 +5,13 @@
 //! than it is to be located, its first positions are found by scanning the text instead.
 
 use super::class_search::{self, BackwardSteps, ClassIntervals};
-use super::file_block::FileBlock;
 use super::letter_classes::{BatchLetters, TextLetters};
 use super::loaded_index::{GpuLease, LoadedIndex};
+use super::memory_policy;
+use super::open_block::{OpenBlock, OpenIndex};
 use super::sample_sweep;
 use super::search_results::BatchMatches;
-use super::searched_block::{MANY, SearchedBlock};
+use super::searched_block::SearchedBlock;
 use super::text_scan::ScannedText;
 use crate::base::error::{Error, Result};
 use crate::bwt::{self, CpuSorter};
@@ -42,64 +43,77 @@ pub(crate) struct BlockSearch<'s> {
     pub listener: &'s Listener,
 }
 
-/// Bytes of a block that are restored in the time of one step from a row to a sampled one.
-const RESTORED_PER_STEP: u64 = 1;
-
-impl<'a> SearchedBlock<'a> {
+impl<'a> OpenBlock<'a> {
     /// Counts each pattern. If there are limits, also locates it.
     pub fn find(
         self,
-        file_block: &'a FileBlock<'a>,
+        block: &'a dyn SearchedBlock,
         search: &BlockSearch,
         lease: &mut GpuLease,
     ) -> Result<(Self, BatchMatches)> {
-        match self {
-            SearchedBlock::Plain(raw) if search.patterns.len() < MANY || raw.is_empty() => {
-                let text = ScannedText::new(&raw, search.letters);
-                let found = text.find_all(search.patterns, search.limits);
-                Ok((SearchedBlock::Plain(raw), found))
+        let index = match self {
+            OpenBlock::Indexed(index) => index,
+            OpenBlock::Text(text) if memory_policy::is_scanned(&text, search.patterns.len()) => {
+                let scanned = ScannedText::new(&text, search.letters);
+                let found = scanned.find_all(search.patterns, search.limits);
+                return Ok((OpenBlock::Text(text), found));
             }
-            SearchedBlock::Plain(raw) => {
-                let narrow = file_block.options.run.narrow;
-                let sorter = CpuSorter::with(narrow);
-                let bwt = sorter.sort_on(1, &raw, bwt::sample_rate(raw.len()))?;
-                let block = SearchedBlock::InMemory(LoadedIndex::new(bwt, narrow)?);
-                block.find_by_index(file_block, search, lease)
-            }
-            block => block.find_by_index(file_block, search, lease),
+            OpenBlock::Text(text) => OpenIndex::InMemory(sorted(&text, block)?),
+        };
+        let in_text = search.letters.and_then(|letters| letters.in_text(|c| index.has(c)));
+        if in_text.is_some() || search.limits.is_some() {
+            let (index, found) = index.find_rows(block, search, in_text.as_ref(), lease)?;
+            return Ok((OpenBlock::Indexed(index), found));
         }
+        let counts = match &index {
+            OpenIndex::OnDisk(disk) => lengths(&disk.intervals(search.patterns)?),
+            OpenIndex::InMemory(loaded) => {
+                loaded.counts(search.patterns, lease).map_err(|e| block.file().locate(e))?
+            }
+        };
+        Ok((OpenBlock::Indexed(index), BatchMatches { counts, positions: Vec::new() }))
     }
+}
 
-    fn find_by_index(
+/// Sorts a text in memory into an index.
+fn sorted(text: &[u8], block: &dyn SearchedBlock) -> Result<LoadedIndex> {
+    let narrow = block.file().options.run.narrow;
+    let bwt = CpuSorter::with(narrow).sort_on(1, text, bwt::sample_rate(text.len()))?;
+    LoadedIndex::new(bwt, narrow)
+}
+
+fn lengths(intervals: &[Range<u64>]) -> Vec<u64> {
+    intervals.par_iter().map(|of| of.end - of.start).collect()
+}
+
+impl<'a> OpenIndex<'a> {
+    /// Finds the rows of each pattern. Counts them and, if there are limits, locates them.
+    fn find_rows(
         self,
-        file_block: &'a FileBlock<'a>,
+        block: &'a dyn SearchedBlock,
         search: &BlockSearch,
+        in_text: Option<&TextLetters>,
         lease: &mut GpuLease,
     ) -> Result<(Self, BatchMatches)> {
-        let in_text = search.letters.and_then(|letters| letters.in_text(|c| self.has(c)));
-        if in_text.is_none() && search.limits.is_none() {
-            let counts = self.counts(file_block, search.patterns, lease)?;
-            return Ok((self, BatchMatches { counts, positions: Vec::new() }));
-        }
-        let intervals = self.all_intervals(search.patterns, in_text.as_ref(), lease)?;
+        let intervals = self.all_intervals(search.patterns, in_text, lease)?;
         let mut counts = vec![0; search.patterns.len()];
         for (n, interval) in &intervals.all {
             counts[*n] += interval.end - interval.start;
         }
-        let (block, mut found) = match search.limits {
+        let (index, mut found) = match search.limits {
             None => (self, BatchMatches { counts, positions: Vec::new() }),
             Some(limits) => {
                 let rows = FoundRows { intervals: intervals.all, counts };
-                self.locate(file_block, search, limits, rows, lease)?
+                self.locate(block, search, limits, rows, lease)?
             }
         };
         if !intervals.too_many.is_empty() {
-            scan_for(file_block, search, &intervals.too_many, &mut found)?;
+            scan_for(block, search, &intervals.too_many, &mut found)?;
         }
-        Ok((block, found))
+        Ok((index, found))
     }
 
-    /// The rows of patterns in a block that has an index.
+    /// The rows of patterns.
     pub fn rows_of(
         &self,
         patterns: &[&[u8]],
@@ -126,31 +140,16 @@ impl<'a> SearchedBlock<'a> {
 
     fn has(&self, symbol: u8) -> bool {
         match self {
-            SearchedBlock::OnDisk(block, _) => block.has(symbol),
-            SearchedBlock::InMemory(index) => index.has(symbol),
-            SearchedBlock::Plain(raw) => raw.contains(&symbol),
+            OpenIndex::OnDisk(block) => block.has(symbol),
+            OpenIndex::InMemory(index) => index.has(symbol),
         }
-    }
-
-    fn counts(
-        &self,
-        file_block: &FileBlock,
-        patterns: &[&[u8]],
-        lease: &mut GpuLease,
-    ) -> Result<Vec<u64>> {
-        if let SearchedBlock::InMemory(index) = self {
-            return index.count(patterns, lease).map_err(|e| file_block.locate(e));
-        }
-        let intervals = self.intervals(patterns, lease)?;
-        Ok(intervals.par_iter().map(|of| of.end - of.start).collect())
     }
 
     /// The rows of each pattern, whose letters stand for themselves.
     fn intervals(&self, patterns: &[&[u8]], lease: &mut GpuLease) -> Result<Vec<Range<u64>>> {
         match self {
-            SearchedBlock::OnDisk(block, _) => block.intervals(patterns),
-            SearchedBlock::InMemory(index) => Ok(index.search(patterns, lease)),
-            SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
+            OpenIndex::OnDisk(block) => block.intervals(patterns),
+            OpenIndex::InMemory(index) => Ok(index.intervals(patterns, lease)),
         }
     }
 
@@ -177,9 +176,8 @@ impl<'a> SearchedBlock<'a> {
         let mut all: Vec<_> = plain.into_iter().zip(found).collect();
         let some: Vec<&[u8]> = branching.iter().map(|&n| patterns[n]).collect();
         let found = match self {
-            SearchedBlock::OnDisk(block, _) => class_search::search(&**block, &some, in_text)?,
-            SearchedBlock::InMemory(index) => class_search::search(index, &some, in_text)?,
-            SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
+            OpenIndex::OnDisk(block) => class_search::search(&**block, &some, in_text)?,
+            OpenIndex::InMemory(index) => class_search::search(index, &some, in_text)?,
         };
         all.extend(found.all.into_iter().map(|(n, interval)| (branching[n], interval)));
         let too_many = found.too_many.into_iter().map(|n| branching[n]).collect();
@@ -189,7 +187,7 @@ impl<'a> SearchedBlock<'a> {
     /// Locates the first occurrences of each pattern, up to its limit.
     fn locate(
         self,
-        file_block: &'a FileBlock<'a>,
+        block: &'a dyn SearchedBlock,
         search: &BlockSearch,
         limits: &[usize],
         rows: FoundRows,
@@ -198,34 +196,35 @@ impl<'a> SearchedBlock<'a> {
         let FoundRows { mut intervals, counts } = rows;
         let wanted = counts.iter().zip(limits);
         let kept: u64 = wanted.map(|(&count, &limit)| count.min(limit as u64)).sum();
-        file_block.check_positions(search.held + kept)?;
-        let in_text = self.first_in_text(file_block, search, limits, &counts)?;
+        let file = block.file();
+        file.check_positions(search.held + kept)?;
+        let in_text = self.first_in_text(block, search, limits, &counts)?;
         intervals.retain(|(n, interval)| {
             limits[*n] > 0 && in_text[*n].is_none() && !interval.is_empty()
         });
         let mut positions: Vec<_> = in_text.into_iter().map(Option::unwrap_or_default).collect();
         let walked = intervals.iter().map(|(_, interval)| interval.end - interval.start).sum();
-        let block = self.ready_for(file_block, walked, search.side_by_side, search.listener)?;
-        if let SearchedBlock::OnDisk(on_disk, _) = &block
+        let index = self.ready_for(block, walked, search.side_by_side, search.listener)?;
+        if let OpenIndex::OnDisk(on_disk) = &index
             && on_disk.cost.is_swept(walked)
         {
             sample_sweep::locate(on_disk, intervals, limits, &mut positions)?;
             finish(&mut positions, limits);
-            return Ok((block, BatchMatches { counts, positions }));
+            return Ok((index, BatchMatches { counts, positions }));
         }
-        let most = (file_block.options.memory_limit() / ROWS_SHARE / PER_ROW)
-            .clamp(ROWS.start, ROWS.end) as usize;
+        let most = (file.options.memory_limit() / ROWS_SHARE / PER_ROW).clamp(ROWS.start, ROWS.end)
+            as usize;
         let all = intervals.into_iter().flat_map(|(n, interval)| interval.map(move |row| (n, row)));
         let mut all = all.peekable();
         while all.peek().is_some() {
             let (numbers, rows): (Vec<usize>, Vec<u64>) = all.by_ref().take(most).unzip();
-            let found = block.positions(&rows, lease).map_err(|e| file_block.locate(e))?;
+            let found = index.positions(&rows, lease).map_err(|e| file.locate(e))?;
             for (n, position) in numbers.into_iter().zip(found) {
                 sample_sweep::add_first(&mut positions[n], position, limits[n]);
             }
         }
         finish(&mut positions, limits);
-        Ok((block, BatchMatches { counts, positions }))
+        Ok((index, BatchMatches { counts, positions }))
     }
 
     /// Returns the first positions of the patterns that occur more often than their limit. Scans
@@ -237,7 +236,7 @@ impl<'a> SearchedBlock<'a> {
     /// of the text, its cost at most doubles.
     fn first_in_text(
         &self,
-        file_block: &FileBlock,
+        block: &dyn SearchedBlock,
         search: &BlockSearch,
         limits: &[usize],
         counts: &[u64],
@@ -248,11 +247,17 @@ impl<'a> SearchedBlock<'a> {
         let cut: Vec<usize> = (0..counts.len()).filter(is_cut).collect();
         let steps = |n: usize| counts[n].saturating_mul(steps_to_sample);
         let all_steps = cut.iter().fold(0_u64, |sum, &n| sum.saturating_add(steps(n)));
-        let restored_steps = file_block.searched_size() as u64 / RESTORED_PER_STEP;
-        if all_steps <= restored_steps || !self.may_be_restored(file_block, search.side_by_side) {
+        let fits = match self {
+            OpenIndex::OnDisk(_) => true,
+            OpenIndex::InMemory(index) => {
+                let options = block.file().options;
+                memory_policy::may_be_restored(index, search.side_by_side, options)
+            }
+        };
+        if !fits || !memory_policy::text_is_scanned_first(block, all_steps) {
             return Ok(found);
         }
-        let Some(text) = restored(file_block)? else { return Ok(found) };
+        let Some(text) = restored(block)? else { return Ok(found) };
         let text = ScannedText::new(&text, search.letters);
         let scan = |&n: &usize| {
             let bytes = steps(n).saturating_mul(text.bytes_per_step(search.patterns[n]));
@@ -268,9 +273,8 @@ impl<'a> SearchedBlock<'a> {
     /// The position of each row, in the same order.
     pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
         match self {
-            SearchedBlock::OnDisk(block, _) => block.positions(rows),
-            SearchedBlock::InMemory(index) => index.positions(rows, lease),
-            SearchedBlock::Plain(_) => unreachable!("plain bytes have no rows"),
+            OpenIndex::OnDisk(block) => block.positions(rows),
+            OpenIndex::InMemory(index) => index.positions(rows, lease),
         }
     }
 }
@@ -292,9 +296,9 @@ fn finish(positions: &mut [Vec<u64>], limits: &[usize]) {
 }
 
 /// The text of a block, or `None` if there is too little memory to restore it.
-fn restored(file_block: &FileBlock) -> Result<Option<Vec<u8>>> {
-    match file_block.restore() {
-        Ok(raw) => file_block.text_of(raw).map(Some),
+fn restored(block: &dyn SearchedBlock) -> Result<Option<Vec<u8>>> {
+    match block.file().restore() {
+        Ok(raw) => block.text_of(raw).map(Some),
         Err(Error::Limit { .. }) => Ok(None),
         Err(e) => Err(e),
     }
@@ -302,12 +306,12 @@ fn restored(file_block: &FileBlock) -> Result<Option<Vec<u8>>> {
 
 /// Scans the text of the block for the patterns with these numbers.
 fn scan_for(
-    file_block: &FileBlock,
+    block: &dyn SearchedBlock,
     search: &BlockSearch,
     numbers: &[usize],
     found: &mut BatchMatches,
 ) -> Result<()> {
-    let text = file_block.text_of(file_block.restore()?)?;
+    let text = block.restored_text()?;
     let text = ScannedText::new(&text, search.letters);
     let patterns: Vec<&[u8]> = numbers.iter().map(|&n| search.patterns[n]).collect();
     let limits = search.limits.map(|limits| numbers.iter().map(|&n| limits[n]).collect::<Vec<_>>());

@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Folded patterns, one after the other. Empty if all patterns are already folded.
+#[derive(Default)]
 pub(crate) struct FoldedPatterns(Vec<u8>);
 
 impl FoldedPatterns {

@@ -6,27 +6,12 @@ use crate::base::positions::{ByWidth, NarrowLimits, by_width};
 use crate::bwt::Bwt;
 use crate::engine::device_pool::Lease;
 use crate::fm_index::{FmIndex, Row};
-use crate::gpu::Searcher;
+use crate::gpu::GpuSearch;
 use rayon::prelude::*;
 use std::ops::Range;
 
 /// The GPU that searches blocks in memory, or `None` if the CPU does.
-pub type GpuLease<'a> = Option<Lease<'a, Searcher>>;
-
-/// Does `work` with an index on the leased GPU. Returns `None` if the CPU has to do it: there is no
-/// GPU, the GPU fails, it cannot hold the index, or it finds that the index contradicts itself. In
-/// the last case only the CPU can tell whether the index is damaged.
-fn on_gpu<T>(
-    lease: &mut GpuLease,
-    index: &FmIndex,
-    work: impl FnOnce(&mut Searcher) -> Result<T>,
-) -> Option<T> {
-    let work = |gpu: &mut Searcher| match index.fits(gpu)? {
-        true => work(gpu).map(Some),
-        false => Ok(None),
-    };
-    lease.as_mut()?.run(work)?.ok()?
-}
+pub type GpuLease<'a> = Option<Lease<'a, GpuSearch>>;
 
 /// An [`FmIndex`] with rows of 32 or of 64 bits.
 pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
@@ -81,7 +66,7 @@ impl LoadedIndex {
     }
 
     /// The interval of each pattern. A GPU searches blocks of up to 4 GiB.
-    pub fn search<P: AsRef<[u8]> + Sync>(
+    pub fn intervals<P: AsRef<[u8]> + Sync>(
         &self,
         patterns: &[P],
         lease: &mut GpuLease,
@@ -97,34 +82,65 @@ impl LoadedIndex {
 
     /// Number of occurrences of each pattern. A GPU counts the rows of the intervals; the CPU may
     /// count by the text.
-    pub fn count<P: AsRef<[u8]> + Sync>(
+    pub fn counts<P: AsRef<[u8]> + Sync>(
         &self,
         patterns: &[P],
         lease: &mut GpuLease,
     ) -> Result<Vec<u64>> {
-        match self {
-            LoadedIndex::Narrow(index) => {
-                match on_gpu(lease, index, |gpu| index.count_on(gpu, patterns)) {
-                    Some(counts) => Ok(counts),
-                    None => Ok(index.count_all(patterns)?.into_par_iter().map(u64::from).collect()),
+        let index = match self {
+            LoadedIndex::Narrow(index) => index,
+            LoadedIndex::Wide(index) => return index.count_all(patterns),
+        };
+        let on_gpu = lease.as_mut().and_then(|lease| {
+            lease.run(|gpu| {
+                if !index.fits(gpu)? {
+                    return Ok(None);
                 }
-            }
-            LoadedIndex::Wide(index) => index.count_all(patterns),
+                let mut counts = vec![0; patterns.len()];
+                gpu.search(&index.arrays(patterns.len())?, patterns, &mut counts, rows_in)?;
+                Ok(are_counts(&counts, index).then_some(counts))
+            })
+        });
+        match done(on_gpu) {
+            Some(counts) => Ok(counts),
+            None => Ok(index.count_all(patterns)?.into_par_iter().map(u64::from).collect()),
         }
     }
 
     /// The position of each row, in the same order.
     pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
-        match self {
-            LoadedIndex::Narrow(index) => {
-                let rows: Vec<u32> = rows.par_iter().map(|&row| row as u32).collect();
-                let on_gpu = on_gpu(lease, index, |gpu| index.positions_on(gpu, &rows));
-                let positions = on_gpu.map_or_else(|| index.positions(&rows), Ok)?;
-                Ok(positions.into_par_iter().map(u64::from).collect())
-            }
-            LoadedIndex::Wide(index) => index.positions(rows),
-        }
+        let index = match self {
+            LoadedIndex::Narrow(index) => index,
+            LoadedIndex::Wide(index) => return index.positions(rows),
+        };
+        let rows: Vec<u32> = rows.par_iter().map(|&row| row as u32).collect();
+        let on_gpu = lease.as_mut().and_then(|lease| {
+            lease.run(|gpu| match index.fits(gpu)? {
+                true => index.positions_on(gpu, &rows).map(Some),
+                false => Ok(None),
+            })
+        });
+        let positions = done(on_gpu).map_or_else(|| index.positions(&rows), Ok)?;
+        Ok(positions.into_par_iter().map(u64::from).collect())
     }
+}
+
+/// The result of work on a GPU. `None` if the CPU has to do the work: there is no GPU, the GPU
+/// fails, it cannot hold the index, or it finds that the index contradicts itself. In the last case
+/// only the CPU can tell whether the index is damaged.
+fn done<T>(outcome: Option<Result<Option<T>>>) -> Option<T> {
+    outcome?.ok()?
+}
+
+/// Number of rows of an interval. An interval that ends before it begins has more rows than any
+/// index.
+fn rows_in(interval: Range<u32>) -> u64 {
+    interval.end.checked_sub(interval.start).map_or(u64::MAX, u64::from)
+}
+
+/// Returns true if all numbers may be counts of patterns in an index.
+fn are_counts(counts: &[u64], index: &FmIndex) -> bool {
+    counts.par_iter().all(|&count| count <= index.len() as u64 + 1)
 }
 
 impl BackwardSteps for LoadedIndex {
@@ -148,11 +164,15 @@ fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
     patterns: &[P],
     lease: &mut GpuLease,
 ) -> Option<Vec<Range<u32>>> {
-    if lease.is_none() {
-        return None;
-    }
-    let mut intervals = vec![0..0; patterns.len()];
-    on_gpu(lease, index, |gpu| index.search_on(gpu, patterns, &mut intervals))?;
+    let on_gpu = lease.as_mut()?.run(|gpu| {
+        if !index.fits(gpu)? {
+            return Ok(None);
+        }
+        let mut intervals = vec![0..0; patterns.len()];
+        index.search_on(gpu, patterns, &mut intervals)?;
+        Ok(Some(intervals))
+    });
+    let intervals = done(on_gpu)?;
     let rows = 0..=index.len() as u32 + 1;
     let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
     intervals.par_iter().all(are_rows).then_some(intervals)

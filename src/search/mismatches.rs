@@ -5,12 +5,14 @@
 //! the index if there are few of them; otherwise the block is decoded.
 //!
 //! Time and memory grow with the occurrences of the halves. Patterns of a few bytes have very many
-//! of them, so `batch_in_sections` searches only some patterns at a time.
+//! of them, so `section_search` searches only some patterns at a time.
 
-use super::search_batch::{Batch, Session};
+use super::block_ranges;
+use super::search_batch::Batch;
 use super::search_results::BatchMatches;
-use super::searched_block;
-use super::sections::{Layouts, Section};
+use super::searched_block::SearchedBlock;
+use super::sections::{Layouts, Section, SequenceSection};
+use super::session::Session;
 use crate::base::error::{Error, Result};
 use crate::base::shortage;
 use crate::options::Letters;
@@ -46,9 +48,10 @@ struct Candidate {
 }
 
 /// The patterns as given, if case matters: a letter of another case is a mismatch.
+#[derive(Clone, Copy)]
 pub(crate) struct MatchedCase<'a> {
+    pub section: &'a SequenceSection<'a>,
     pub patterns: &'a [&'a [u8]],
-    pub layouts: &'a mut Layouts,
 }
 
 impl Candidate {
@@ -64,14 +67,16 @@ pub(crate) fn search(
     section: &Section,
     session: &mut Session,
     case: Option<MatchedCase>,
+    layouts: &mut Layouts,
 ) -> Result<BatchMatches> {
-    let mut candidates = candidates(batch, section, session)?;
+    let blocks = section.blocks();
+    let by_sequence = section.sequences().is_some();
+    let mut candidates = candidates(batch, &blocks, session)?;
     check_cost(&candidates)?;
-    for block in &section.blocks {
+    for block in blocks {
+        let Range { start, end } = block.section_range();
         let range = |candidate: &Candidate| {
-            let within = |at: u64| {
-                (at.clamp(block.searched.start, block.searched.end) - block.searched.start) as usize
-            };
+            let within = |at: u64| (at.clamp(start, end) - start) as usize;
             let place = candidate.place();
             within(place.start)..within(place.end)
         };
@@ -81,17 +86,17 @@ pub(crate) fn search(
         if size == 0 {
             continue;
         }
-        let text = searched_block::BlockText::open(block, size, walks as u64)?;
+        let open = block_ranges::open_for_ranges(block, size, walks as u64)?;
         candidates.par_iter_mut().try_for_each(|candidate| -> Result<()> {
             let range = range(candidate);
             if range.is_empty() || candidate.differing > 1 {
                 return Ok(());
             }
             let pattern = &batch.patterns[candidate.pattern][candidate.left.clone()];
-            let skipped = block.searched.start + range.start as u64 - candidate.place().start;
-            let bytes = text.get(range)?;
+            let skipped = start + range.start as u64 - candidate.place().start;
+            let bytes = block_ranges::text_range(&open, range)?;
             let pattern = &pattern[skipped as usize..][..bytes.len()];
-            let (differing, at) = differing(&bytes, pattern, batch, section.by_sequence);
+            let (differing, at) = differing(&bytes, pattern, batch, by_sequence);
             candidate.differing += differing;
             let within = candidate.left.start + skipped as usize;
             candidate.differs_at = candidate.differs_at.or(at.map(|at| within + at));
@@ -100,7 +105,7 @@ pub(crate) fn search(
     }
     candidates.retain(|candidate| candidate.differing <= 1);
     if let Some(case) = case {
-        keep_case(&mut candidates, section, case)?;
+        keep_case(&mut candidates, case, layouts)?;
     }
     let mut found = BatchMatches::none(batch.patterns.len(), batch.limit.is_some());
     for Candidate { pattern, start, .. } in candidates {
@@ -115,8 +120,12 @@ pub(crate) fn search(
 }
 
 /// Drops the candidates with more than one mismatch if letters of another case count.
-fn keep_case(candidates: &mut Vec<Candidate>, section: &Section, case: MatchedCase) -> Result<()> {
-    let MatchedCase { patterns, layouts } = case;
+fn keep_case(
+    candidates: &mut Vec<Candidate>,
+    case: MatchedCase,
+    layouts: &mut Layouts,
+) -> Result<()> {
+    let MatchedCase { section, patterns } = case;
     // In order of position, so that each layout is read once.
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.par_sort_unstable_by_key(|&n| candidates[n].start);
@@ -193,16 +202,20 @@ pub(crate) fn halves<'p>(patterns: &[&'p [u8]]) -> Result<Vec<&'p [u8]>> {
 
 /// The places at which a half of a pattern occurs, each place once, in the order of patterns and
 /// positions.
-fn candidates(batch: &Batch, section: &Section, session: &mut Session) -> Result<Vec<Candidate>> {
+fn candidates(
+    batch: &Batch,
+    blocks: &[&dyn SearchedBlock],
+    session: &mut Session,
+) -> Result<Vec<Candidate>> {
     let parts = halves(batch.patterns)?;
     let exact = Batch { patterns: &parts, limit: Some(usize::MAX), ..*batch };
-    let found = exact.run_section(&section.blocks, session)?;
+    let found = exact.search_blocks(blocks, session)?;
     let places: u64 = found.positions.par_iter().map(|positions| positions.len() as u64).sum();
     shortage::check(places.saturating_mul(PER_PLACE), batch.options.memory_limit(), || {
         format!("{places} places of halves of patterns (ask for fewer or longer patterns)")
     })?;
-    let (first, end) = match (section.blocks.first(), section.blocks.last()) {
-        (Some(first), Some(last)) => (first.searched.start, last.searched.end),
+    let (first, end) = match (blocks.first(), blocks.last()) {
+        (Some(first), Some(last)) => (first.section_range().start, last.section_range().end),
         _ => return Ok(Vec::new()),
     };
     let all = batch.patterns.par_iter().enumerate().flat_map_iter(|(n, pattern)| {

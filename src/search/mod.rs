@@ -1,38 +1,69 @@
 //! Search in a file: counts, locates and extracts for [`Archive`](crate::Archive). The index of a
 //! block is an FM-index (FORMAT.md chapter 10).
 //!
-//! A block is searched in one of three ways:
+//! A block has one searched text: its raw bytes (`byte_block`) or the text of its sequences
+//! (`sequence_block`). The text is searched in one of three forms:
 //!
-//! - On disk: only its index is in memory, and the slices that the search asks are decoded.
-//! - In memory: the whole block is decoded into an FM-index.
-//! - As plain bytes: the block is restored. This is the way if its transform is not that of the
-//!   searched text, or if it has none.
+//! - On disk: only the index of the block is in memory, and the slices that the search asks are
+//!   decoded.
+//! - By an index in memory: the whole block is decoded into an FM-index.
+//! - As a text in memory: the block is restored, and its text is scanned or sorted.
 //!
-//! `search_cost` estimates which of the first two ways is cheaper.
+//! **`memory_policy::form` decides which.** It compares the costs that `search_cost` estimates.
 //!
+//! # The way of `count`
+//! Calls from [`Archive::count`](crate::Archive::count) to the loop of backward search. A search by
+//! [`Searcher::count`] takes the same way.
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 1 | `FileSearch::search` (`file_search`) | checks tables, answers empty patterns |
+//! | 2 | `FileSearch::search_sections` | goes through the sections of the file |
+//! | 3 | `section_search::search` | folds patterns, cuts the batch to fit in memory |
+//! | 4 | `Batch::search_blocks` (`search_batch`) | opens some blocks at a time, takes a GPU if there is one, searches them, keeps them |
+//! | 5 | `OpenBlock::find` (`find_in_block`) | searches one block in the form that it has |
+//!
+//! From there:
+//!
+//! | | on disk | in memory, CPU | in memory, GPU |
+//! |--:|---|---|---|
+//! | 6 | `DiskBlock::intervals` (`disk_batch`) | `LoadedIndex::counts` | `LoadedIndex::counts` |
+//! | 7 | `DiskBlock::search`: the loop | `FmIndex::count_all` (`fm_index::text_matches`) | `Lease::run` (`engine::device_pool`) |
+//! | 8 | | `FmIndex::search_chunk` | `GpuSearch::search` (`gpu::pattern_batches`) |
+//! | 9 | | `FmIndex::search_chunk_v3` | `intervals` (`gpu::search`) |
+//! | 10 | | `FmIndex::search_in_turn`: the loop | `Gpu::launch_struct`: the kernel |
+//!
+//! Call 4 opens blocks by `OpenBlock::open` (`open_block`), which asks `memory_policy::form`.
+//!
+//! # Files
 //! | file | job |
 //! |---|---|
 //! | `searcher`, `pattern_stream` | several batches in turn; patterns from an iterator |
 //! | `file_search`, `search_results` | one batch or one range, and its result |
-//! | `search_batch` | a batch of patterns in all blocks |
-//! | `searched_block` | one block: on disk, in memory as an FM-index, or plain |
+//! | `sections`, `section_search` | the parts of a file, each searched by sequence or by bytes; the search of one |
+//! | `folded_patterns` | patterns for a search by sequence |
+//! | `search_batch` | a batch of patterns in the blocks of a section |
+//! | `session`, `kept_blocks` | state between batches: threads and GPUs; kept parts of blocks |
+//! | `memory_policy`, `search_cost` | the form in which a block is searched; estimates of its cost |
+//! | `file_block` | a block of the file: its header, and decoding it |
+//! | `searched_block` | a block with its searched text, which is one of the next two |
+//! | `byte_block` | a block searched as bytes |
+//! | `sequence_block`, `payload_front` | a block searched by sequence; the fields before its text |
+//! | `open_block` | a block that is open for search, in one of the forms |
 //! | `find_in_block`, `text_scan` | patterns in it: by its index, or by scanning its text |
+//! | `block_ranges` | ranges of its text or of its raw bytes |
 //! | `letter_classes`, `class_search` | letters that stand for several symbols, and their search |
 //! | `loaded_index` | the index of a block in memory, of 32 bits or of 64 |
 //! | `disk_block`, `disk_tables` | a block on disk: its tables, and its slices one by one |
 //! | `counts_above`, `disk_samples` | the counts and the samples of its index |
 //! | `disk_batch`, `slice_cache` | many searches and walks in it, which share slices |
 //! | `sample_sweep` | many rows of it, located together |
-//! | `search_cost` | the choice between a search on disk and in memory |
-//! | `batch_in_sections`, `sections` | the parts of a file searched by sequence and by bytes |
-//! | `sequence_block`, `sequence_text`, `folded_patterns` | search by sequence |
 //! | `record_tables` | the names and numbers of all records, from tables or from blocks |
 //! | `absent_names` | names that no record has |
 //! | `record_info` | one record, with its name and numbers |
 //! | `records` | places in records, and the bases of these |
 //! | `mismatches` | matches with at most one mismatch |
 //! | `boundary_matches` | matches that cross the boundary of two blocks |
-//! | `file_block` | a block of the file: its header, and decoding it |
 //! | `shared_input` | the file, read by position from any thread |
 //!
 //! # Order of work
@@ -53,16 +84,16 @@
 //! hardly checked (`engine`). There is one warning, about the first thing that goes wrong.
 //!
 //! # Memory
-//! A [`Searcher`] keeps decoded blocks in a quarter of the memory limit. The decoded slices of
-//! blocks on disk take at most half of the rest.
+//! `memory_policy` lists the share of the memory limit that each part of a search may use.
 //!
 //! # Absent
 //! A match has at most one mismatch, and no insertions or deletions. There are no regular
 //! expressions. A search never writes an index for a file that has none.
 
 mod absent_names;
-mod batch_in_sections;
+mod block_ranges;
 mod boundary_matches;
+mod byte_block;
 mod class_search;
 mod counts_above;
 mod disk_batch;
@@ -73,10 +104,14 @@ mod file_block;
 mod file_search;
 mod find_in_block;
 mod folded_patterns;
+mod kept_blocks;
 mod letter_classes;
 mod loaded_index;
+mod memory_policy;
 mod mismatches;
+mod open_block;
 mod pattern_stream;
+mod payload_front;
 mod record_info;
 mod record_tables;
 mod records;
@@ -86,21 +121,26 @@ mod search_cost;
 mod search_results;
 mod searched_block;
 mod searcher;
+mod section_search;
 mod sections;
 mod sequence_block;
-mod sequence_text;
+mod session;
 mod shared_input;
 mod slice_cache;
 mod text_scan;
 
+pub(crate) use block_ranges::text_range;
+pub(crate) use byte_block::ByteBlock;
 pub(crate) use file_block::FileBlock;
 pub(crate) use file_search::FileSearch;
+pub(crate) use memory_policy::Task;
+pub(crate) use open_block::{BlockJob, OpenBlock, OpenIndex};
 pub(crate) use pattern_stream::PatternStream;
 pub use record_info::RecordInfo;
 pub use records::Place;
-pub(crate) use search_batch::Session;
 pub use search_results::{Matches, ReadCost};
-pub(crate) use searched_block::{BlockJob, BlockText, SearchedBlock};
+pub(crate) use searched_block::SearchedBlock;
 pub use searcher::Searcher;
-pub(crate) use sections::{Layouts, sections};
+pub(crate) use sections::{Layouts, Section, sections};
+pub(crate) use session::Session;
 pub(crate) use shared_input::SharedInput;

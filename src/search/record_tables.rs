@@ -7,13 +7,12 @@
 //! their texts. If the options ask for verification, all tables are compared with all blocks
 //! ([`FileSearch::check_tables`]).
 
+use super::block_ranges;
 use super::file_block::FileBlock;
 use super::file_search::FileSearch;
 use super::record_info::RecordInfo;
-use super::searched_block;
-use super::sections::{
-    CONTRADICTION, Layouts, OUTSIDE, Section, is_contradiction, layout, sections,
-};
+use super::sections::{Layouts, OUTSIDE, Section, SequenceSection, layout, sections};
+use super::sequence_block::{CONTRADICTION, SequenceBlock, is_contradiction};
 use super::shared_input::SharedInput;
 use crate::base::error::{Error, Flaw, Result};
 use crate::engine::thread_pool;
@@ -52,7 +51,7 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
-        let by_sequence = sections.iter().filter(|section| section.by_sequence);
+        let by_sequence = sections.iter().filter_map(Section::sequences);
         let mut records: Vec<RecordInfo> = Vec::new();
         for (section, listed) in by_sequence.zip(lists) {
             match listed {
@@ -133,13 +132,13 @@ impl FileSearch<'_> {
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
         let pool = thread_pool::pool(self.options)?;
         let mut all_are = true;
-        for block in sections.iter().flat_map(|section| &section.blocks) {
-            let Some(records) = by_block.get(&block.number) else { continue };
+        for block in sections.iter().filter_map(Section::sequences).flat_map(|of| &of.blocks) {
+            let Some(records) = by_block.get(&block.file.number) else { continue };
             let Some(headers) = headers_if_like(records, block, self.layouts)? else {
                 all_are = false;
                 break;
             };
-            let texts = pool.install(|| searched_block::texts(block, &headers))?;
+            let texts = pool.install(|| block_ranges::texts(block, &headers))?;
             if !have_names(records, &texts, layout(block, self.layouts)?) {
                 all_are = false;
                 break;
@@ -182,7 +181,7 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
-        let by_sequence = sections.iter().filter(|section| section.by_sequence);
+        let by_sequence = sections.iter().filter_map(Section::sequences);
         for (section, (frame, table)) in by_sequence.zip(tables) {
             let Some(table) = table else { continue };
             let offset = frame.records.map_or(0, |place| place.offset);
@@ -212,17 +211,25 @@ impl FileSearch<'_> {
         mut work: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<T> {
         match work(self) {
-            Err(e) if is_contradiction(&e) && self.may_restore() => {
-                self.layouts.restored = self.sequences_of_blocks()?;
-                self.layouts.names_from_blocks = true;
-                self.options.run.listener.warn(format!(
-                    "{e}: the data of this table is restored from the blocks, which takes longer \
-                     (bwz -t tells whether the blocks are sound)"
-                ));
-                work(self)
-            }
+            Err(e) if self.restore_tables(&e)? => work(self),
             done => done,
         }
+    }
+
+    /// If an error is that a table of sequences contradicts its blocks, restores the tables from
+    /// the blocks. Returns true if they were restored. If the options ask for verification, they
+    /// are not.
+    pub fn restore_tables(&mut self, error: &Error) -> Result<bool> {
+        if !is_contradiction(error) || !self.may_restore() {
+            return Ok(false);
+        }
+        self.layouts.restored = self.sequences_of_blocks()?;
+        self.layouts.names_from_blocks = true;
+        self.options.run.listener.warn(format!(
+            "{error}: the data of this table is restored from the blocks, which takes longer \
+             (bwz -t tells whether the blocks are sound)"
+        ));
+        Ok(true)
     }
 
     fn may_restore(&self) -> bool {
@@ -248,15 +255,15 @@ impl FileSearch<'_> {
             let last = blocks.last().map_or(0, |(number, _)| *number);
             let mut contributions: Vec<Contribution> = Vec::new();
             for (number, info) in blocks {
-                let mut block = FileBlock::new(&input, info, number, self.options)?;
-                block.search_sequences(kind, state, None, 0)?;
+                let file = FileBlock::new(&input, info, number, self.options)?;
+                let block = SequenceBlock::new(file, kind, state, None, 0)?;
                 let layout = block.layout()?;
                 if layout.has_qualities() {
                     kind = Kind::Fastq;
                 }
                 contributions.push(layout.contribution(state));
                 if number != last {
-                    state = state.behind(&pool.install(|| block.restore())?, kind);
+                    state = state.behind(&pool.install(|| block.file.restore())?, kind);
                 }
             }
             tables.push(Some(SequencesTable::of(kind, contributions)));
@@ -318,7 +325,7 @@ fn is_consistent(
 /// `None` if the layout of the block contradicts one of the records.
 pub(super) fn headers_if_like(
     records: &[&RecordInfo],
-    block: &FileBlock,
+    block: &SequenceBlock,
     layouts: &mut Layouts,
 ) -> Result<Option<Vec<Range<usize>>>> {
     let mut headers = Vec::with_capacity(records.len());
@@ -339,7 +346,7 @@ pub(super) fn have_names(records: &[&RecordInfo], headers: &[Vec<u8>], layout: &
 /// `None` if the layout of the block contradicts the record.
 fn header_if_like(
     record: &RecordInfo,
-    block: &FileBlock,
+    block: &SequenceBlock,
     layouts: &mut Layouts,
 ) -> Result<Option<Range<usize>>> {
     let layout = layout(block, layouts)?;
@@ -352,10 +359,10 @@ fn header_if_like(
     let lines = (record.line_bases, record.line_width);
     let lines_here = (part.line_bases as u64, part.line_width as u64);
     let begins = here == 0
-        || record.offset == block.info.raw.start + part.raw_start as u64
+        || record.offset == block.file.info.raw.start + part.raw_start as u64
             && (lines == lines_here || is_torn && lines.0 >= lines_here.0);
     let has_qualities = match part.quality_start {
-        Some(start) => record.quality_offset == Some(block.info.raw.start + start as u64),
+        Some(start) => record.quality_offset == Some(block.file.info.raw.start + start as u64),
         // The qualities are in a later block, or there are none.
         None => goes_on || record.quality_offset.is_none_or(|offset| offset == record.offset),
     };
@@ -372,21 +379,21 @@ fn has_name(record: &RecordInfo, header: &[u8], layout: &Layout) -> bool {
 }
 
 /// The kind of the records of a section.
-fn kind_of(section: &Section) -> Kind {
-    let is_fastq = section.blocks.iter().any(FileBlock::is_fastq);
+fn kind_of(section: &SequenceSection) -> Kind {
+    let is_fastq = section.blocks.iter().any(SequenceBlock::is_fastq);
     if is_fastq { Kind::Fastq } else { Kind::Fasta }
 }
 
 /// Adds the records of a section, read from its blocks.
 fn gather(
-    section: &Section,
+    section: &SequenceSection,
     records: &mut Vec<RecordInfo>,
     layouts: &mut Layouts,
     options: &Options,
 ) -> Result<()> {
     let Some(first) = section.blocks.first() else { return Ok(()) };
     let (list, places) = list_of(section, records.len(), layouts, options)?;
-    let start = first.info.raw.start;
+    let start = first.file.info.raw.start;
     for (record, (block, number)) in list.finish(kind_of(section)).into_iter().zip(places) {
         records.push(RecordInfo::new(record, start, block, number));
     }
@@ -396,29 +403,32 @@ fn gather(
 /// Returns the records of a section, with offsets from its start, and for each record its block and
 /// its number there. `before` records are in memory already.
 fn list_of(
-    section: &Section,
+    section: &SequenceSection,
     before: usize,
     layouts: &mut Layouts,
     options: &Options,
 ) -> Result<(RecordList, Vec<(u64, usize)>)> {
     let mut list = RecordList::default();
     let mut places = Vec::new();
-    let start = section.blocks.first().map_or(0, |block| block.info.raw.start);
+    let start = section.blocks.first().map_or(0, |block| block.file.info.raw.start);
     let pool = thread_pool::pool(options)?;
     for block in &section.blocks {
         let layout = layout(block, layouts)?;
         let count = before + list.count() + layout.records();
-        options.check_records(count).map_err(|e| block.locate(e))?;
+        options.check_records(count).map_err(|e| block.file.locate(e))?;
         let mut heads = Vec::new();
         let begins_in_header = list.ends_in_header();
         let headers = BlockRecords::headers(layout, begins_in_header);
-        let headers = headers.ok_or_else(|| block.flaw(OUTSIDE))?;
+        let headers = headers.ok_or_else(|| block.file.flaw(OUTSIDE))?;
         if !headers.is_empty() {
-            heads = pool.install(|| searched_block::texts(block, &[headers]))?.concat();
+            heads = pool.install(|| block_ranges::texts(block, &[headers]))?.concat();
         }
         let records = BlockRecords::new(layout, &heads, begins_in_header);
-        list.add(block.info.raw.start - start, records.ok_or_else(|| block.flaw(OUTSIDE))?);
-        places.extend((1..=layout.records()).map(|number| (block.number, number)));
+        list.add(
+            block.file.info.raw.start - start,
+            records.ok_or_else(|| block.file.flaw(OUTSIDE))?,
+        );
+        places.extend((1..=layout.records()).map(|number| (block.file.number, number)));
     }
     Ok((list, places))
 }

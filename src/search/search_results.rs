@@ -1,5 +1,7 @@
 //! Results of a search and their cost.
 
+use rayon::prelude::*;
+
 /// Cost of a search: the bytes read, and the slices and blocks decoded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -44,6 +46,11 @@ impl BatchMatches {
     pub fn none(patterns: usize, located: bool) -> Self {
         let located = if located { patterns } else { 0 };
         BatchMatches { counts: vec![0; patterns], positions: vec![Vec::new(); located] }
+    }
+
+    /// Number of positions of all patterns.
+    pub fn held(&self) -> u64 {
+        self.positions.par_iter().map(|positions| positions.len() as u64).sum()
     }
 
     /// Appends the results of the next part of the file. Keeps up to `limit` positions of each

@@ -5,21 +5,11 @@
 //! that it searched.
 
 use super::file_search::FileSearch;
-use super::search_batch::Session;
-use super::search_results::{BatchMatches, Matches};
+use super::memory_policy;
+use super::search_results::Matches;
+use super::session::Session;
 use crate::base::error::Result;
 use std::fmt;
-
-/// A batch of patterns may use 1/64 of the memory limit. Several batches are in progress at a time
-/// if they are read and printed while others are searched.
-const BATCH_SHARE: u64 = 64;
-/// Decoded blocks may use 1/4 of the memory limit.
-const BLOCKS_SHARE: u64 = 4;
-
-/// Maximum bytes of a batch if decoded blocks are kept. A larger batch would not save time.
-const LARGEST_BATCH: u64 = 64 << 20;
-/// Maximum bytes of a batch if each batch decodes the blocks again.
-const LARGEST_ANEW: u64 = 256 << 20;
 
 /// Searches for batches of patterns in one file. Created by
 /// [`Archive::searcher`](crate::Archive::searcher).
@@ -36,16 +26,16 @@ impl fmt::Debug for Searcher<'_> {
 
 impl<'a> Searcher<'a> {
     pub(crate) fn new(file: FileSearch<'a>) -> Result<Self> {
-        let session = Session::new(file.options, file.options.memory_limit() / BLOCKS_SHARE)?;
+        let session =
+            Session::new(file.options, memory_policy::room_for_kept_blocks(file.options))?;
         Ok(Searcher { file, session })
     }
 
     /// Recommended size of a batch in bytes of memory, for the patterns and the data kept beside
     /// them. A smaller batch costs more per pattern; a larger one gains nothing.
     pub fn batch_size(&self) -> u64 {
-        let warm = self.session.keeps(self.file.contents.raw_size());
-        let largest = if warm { LARGEST_BATCH } else { LARGEST_ANEW };
-        (self.file.options.memory_limit() / BATCH_SHARE).min(largest)
+        let are_kept = self.session.kept.hold_all(self.file.contents.raw_size());
+        memory_policy::batch_size(self.file.options, are_kept)
     }
 
     /// Announces patterns of about `bytes` bytes in all. If a GPU will search them, it is opened
@@ -59,7 +49,7 @@ impl<'a> Searcher<'a> {
     /// # Errors
     /// As there.
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
-        Ok(self.search(patterns, None)?.counts)
+        Ok(self.file.search(patterns, None, &mut self.session)?.counts)
     }
 
     /// Locates like [`Archive::locate`](crate::Archive::locate).
@@ -71,15 +61,7 @@ impl<'a> Searcher<'a> {
         patterns: &[P],
         limit: usize,
     ) -> Result<Vec<Matches>> {
-        Ok(self.search(patterns, Some(limit))?.into_matches())
-    }
-
-    fn search<P: AsRef<[u8]> + Sync>(
-        &mut self,
-        patterns: &[P],
-        limit: Option<usize>,
-    ) -> Result<BatchMatches> {
-        self.file.search(patterns, limit, &mut self.session)
+        Ok(self.file.search(patterns, Some(limit), &mut self.session)?.into_matches())
     }
 }
 
@@ -134,7 +116,11 @@ mod tests {
                     .collect();
                 assert_eq!(searcher.count(&reads).unwrap(), wanted, "batch {batch} of {expected}");
             }
-            assert_eq!(searcher.session.texts(), if expected == 1 { 0 } else { 3 }, "{expected}");
+            assert_eq!(
+                searcher.session.kept.texts(),
+                if expected == 1 { 0 } else { 3 },
+                "{expected}"
+            );
         }
         // A quarter of this memory does not hold all texts.
         for memory in [12 << 20, 36 << 20] {
@@ -150,7 +136,7 @@ mod tests {
                 };
                 assert!(found.into_iter().all(is_right), "batch {batch}, {memory} bytes");
             }
-            assert_eq!(searcher.session.texts(), 0, "{memory} bytes");
+            assert_eq!(searcher.session.kept.texts(), 0, "{memory} bytes");
         }
     }
 

@@ -6,9 +6,11 @@
 //! position is a raw offset. Sequences are no longer than the raw bytes that hold them, so
 //! positions of different sections never coincide.
 
+use super::byte_block::ByteBlock;
 use super::file_block::FileBlock;
+use super::searched_block::SearchedBlock;
+use super::sequence_block::{CONTRADICTION, SequenceBlock, TableEntry};
 use super::shared_input::SharedInput;
-use crate::base::error::Error;
 use crate::base::error::{Flaw, Result};
 use crate::base::shortage;
 use crate::engine::decode::SliceGpus;
@@ -21,10 +23,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Blocks that are searched as one text.
-pub(crate) struct Section<'a> {
-    pub blocks: Vec<FileBlock<'a>>,
-    /// True if it is searched by sequence.
-    pub by_sequence: bool,
+pub(crate) enum Section<'a> {
+    Bytes(Vec<ByteBlock<'a>>),
+    Sequences(SequenceSection<'a>),
+}
+
+/// The blocks of a frame of sequences.
+pub(crate) struct SequenceSection<'a> {
+    pub blocks: Vec<SequenceBlock<'a>>,
 }
 
 /// Kept layouts may use 1/16 of the memory limit.
@@ -89,50 +95,89 @@ pub(crate) fn sections<'a>(
             }
             None => &frame.sequences,
         };
-        let mut blocks = infos
+        let blocks: Vec<FileBlock> = infos
             .by_ref()
             .take(frame.blocks as usize)
             .map(|(number, info)| FileBlock::new(input, info, number, options))
-            .collect::<Result<Vec<_>>>()?;
+            .collect::<Result<_>>()?;
         contents::check_stream(frame, blocks.iter().map(|block| &block.header))?;
-        let mut position = frame.raw.start;
-        for (n, block) in blocks.iter_mut().enumerate() {
-            if let Some(sequences) = table {
-                let here = &sequences.blocks[n];
-                let records = sequences
-                    .blocks
-                    .get(n + 1)
-                    .map(|next| next.records_before.saturating_sub(here.records_before));
-                let size = records.map(|records| here.residues.saturating_add(records));
-                position = block.search_sequences(sequences.kind, here.start, size, position)?;
-                block.records_before = Some(here.records_before);
-                block.continued = here.continued;
-                block.adds = Some((records, here.residues));
-            }
+        if let Some(table) = table {
+            let section = SequenceSection::new(blocks, table, frame.raw.start)?;
+            all.push(Section::Sequences(section));
+            continue;
         }
-        match (all.last_mut(), table) {
-            (Some(Section { by_sequence: false, blocks: before }), None) => before.extend(blocks),
-            (_, sequences) => all.push(Section { blocks, by_sequence: sequences.is_some() }),
+        let blocks = blocks.into_iter().map(|file| ByteBlock { file });
+        match all.last_mut() {
+            Some(Section::Bytes(before)) => before.extend(blocks),
+            _ => all.push(Section::Bytes(blocks.collect())),
         }
     }
     Ok(all)
 }
 
-impl Section<'_> {
-    /// Returns the section with blocks that GPUs may decode.
-    pub fn decoded_by(mut self, gpus: &Arc<SliceGpus>) -> Self {
-        self.blocks.iter_mut().for_each(|block| block.gpus = Some(Arc::clone(gpus)));
-        self
+impl<'a> Section<'a> {
+    /// The section, if it is searched by sequence.
+    pub fn sequences(&self) -> Option<&SequenceSection<'a>> {
+        match self {
+            Section::Bytes(_) => None,
+            Section::Sequences(section) => Some(section),
+        }
+    }
+
+    /// The blocks, in order.
+    pub fn blocks(&self) -> Vec<&dyn SearchedBlock> {
+        match self {
+            Section::Bytes(blocks) => blocks.iter().map(|block| block as _).collect(),
+            Section::Sequences(section) => section.blocks.iter().map(|block| block as _).collect(),
+        }
+    }
+
+    /// Lets GPUs decode the blocks.
+    pub fn set_decoders(&mut self, gpus: &Arc<SliceGpus>) {
+        match self {
+            Section::Bytes(blocks) => {
+                blocks.iter_mut().for_each(|block| block.file.gpus = Some(Arc::clone(gpus)));
+            }
+            Section::Sequences(SequenceSection { blocks }) => {
+                blocks.iter_mut().for_each(|block| block.file.gpus = Some(Arc::clone(gpus)));
+            }
+        }
     }
 
     /// Raw offset just behind the section.
     pub fn raw_end(&self) -> u64 {
-        self.blocks.last().map_or(0, |block| block.info.raw.end)
+        let last = match self {
+            Section::Bytes(blocks) => blocks.last().map(|block| &block.file),
+            Section::Sequences(section) => section.blocks.last().map(|block| &block.file),
+        };
+        last.map_or(0, |file| file.info.raw.end)
+    }
+}
+
+impl<'a> SequenceSection<'a> {
+    /// Makes the blocks of a frame a section, according to the frame's table. The section begins at
+    /// `position`.
+    fn new(files: Vec<FileBlock<'a>>, table: &SequencesTable, mut position: u64) -> Result<Self> {
+        let mut blocks = Vec::with_capacity(files.len());
+        for (n, file) in files.into_iter().enumerate() {
+            let here = &table.blocks[n];
+            let next = table.blocks.get(n + 1);
+            let entry = TableEntry {
+                records_before: here.records_before,
+                continued: here.continued,
+                records: next.map(|next| next.records_before.saturating_sub(here.records_before)),
+                residues: here.residues,
+            };
+            let block = SequenceBlock::new(file, table.kind, here.start, Some(entry), position)?;
+            position = block.section_range().end;
+            blocks.push(block);
+        }
+        Ok(SequenceSection { blocks })
     }
 
     /// The block that holds a position.
-    fn block_at(&self, position: u64) -> Option<&FileBlock<'_>> {
-        let n = self.blocks.partition_point(|block| block.searched.end <= position);
+    fn block_at(&self, position: u64) -> Option<&SequenceBlock<'a>> {
+        let n = self.blocks.partition_point(|block| block.section_range().end <= position);
         self.blocks.get(n)
     }
 
@@ -142,13 +187,11 @@ impl Section<'_> {
         let mut positions: Vec<&mut u64> = all.iter_mut().flatten().collect();
         positions.par_sort_unstable();
         for position in positions {
-            let Some(block) = self.block_at(*position).filter(|_| self.by_sequence) else {
-                continue;
-            };
-            let at = (*position - block.searched.start) as usize;
+            let Some(block) = self.block_at(*position) else { continue };
+            let at = (*position - block.section_range().start) as usize;
             let offset = layout(block, layouts)?.raw_offset(at);
-            let offset = offset.ok_or_else(|| block.flaw(OUTSIDE))?;
-            *position = block.info.raw.start + offset as u64;
+            let offset = offset.ok_or_else(|| block.file.flaw(OUTSIDE))?;
+            *position = block.file.info.raw.start + offset as u64;
         }
         Ok(())
     }
@@ -166,8 +209,8 @@ impl Section<'_> {
         while at < end
             && let Some(block) = self.block_at(at)
         {
-            let start = block.searched.start;
-            let to = end.min(block.searched.end);
+            let start = block.section_range().start;
+            let to = end.min(block.section_range().end);
             let range = (at - start) as usize..(to - start) as usize;
             for stretch in layout(block, layouts)?.small(range.clone()) {
                 let shift = (at - position) as usize;
@@ -183,26 +226,18 @@ impl Section<'_> {
     }
 }
 
-/// The flaw of a table of sequences that contradicts the blocks.
-pub(crate) const CONTRADICTION: Flaw =
-    Flaw("the block's sequences are not those of the frame's table");
-
-/// Returns true if the error is that a table contradicts its blocks.
-pub(crate) fn is_contradiction(error: &Error) -> bool {
-    matches!(error, Error::Format { what, .. } if *what == CONTRADICTION.0)
-}
-
 pub(crate) const OUTSIDE: Flaw = Flaw("the block's index finds sequences where it has none");
 
 /// Returns the layout of a block. Reads it if it is not kept.
-pub(crate) fn layout<'l>(block: &FileBlock, layouts: &'l mut Layouts) -> Result<&'l Layout> {
-    if !layouts.all.contains_key(&block.number) {
-        let most = block.options.memory_limit() / LAYOUTS_SHARE;
+pub(crate) fn layout<'l>(block: &SequenceBlock, layouts: &'l mut Layouts) -> Result<&'l Layout> {
+    let FileBlock { number, options, .. } = block.file;
+    if !layouts.all.contains_key(&number) {
+        let most = options.memory_limit() / LAYOUTS_SHARE;
         let read = block.layout()?;
         block.check_against_table(&read)?;
-        layouts.keep(block.number, read, most);
+        layouts.keep(number, read, most);
     }
-    Ok(&layouts.all[&block.number])
+    Ok(&layouts.all[&number])
 }
 
 #[cfg(test)]

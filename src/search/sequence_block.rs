@@ -1,140 +1,187 @@
-//! A block that is searched by sequence: its searched text and its layout.
+//! A block that is searched by sequence: its searched text, its layout, and its entry in the table
+//! of its frame.
 //!
 //! Usually the filter has split the block into text and layout. A block is without the filter if
 //! escapes would have made the text larger; it is restored and split in memory.
 
 use super::file_block::FileBlock;
-use super::sections::CONTRADICTION;
-use super::sequence_text::{Front, SequenceText};
+use super::payload_front::PayloadFront;
+use super::searched_block::{SearchedBlock, TextTransform};
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::shortage;
 use crate::filter::SEQUENCES;
 use crate::filter::sequence::{self, Contribution, Layout, LineState};
 use crate::frame::{BlockKind, Shape};
+use std::ops::Range;
 
 /// The layout of a block may use 1/2 of the memory limit.
 const LAYOUT_SHARE: u64 = 2;
 
-impl FileBlock<'_> {
-    /// Makes the block one that is searched by sequence and begins in the state `start`. Its text
-    /// stands at `position` in its section and has `expected` bytes, if that is known. Returns the
-    /// position behind the text.
-    pub fn search_sequences(
-        &mut self,
-        kind: sequence::Kind,
-        start: LineState,
-        expected: Option<u64>,
-        position: u64,
-    ) -> Result<u64> {
-        let joined = matches!(self.header.kind, BlockKind::Bwt(Shape { filters: SEQUENCES, .. }));
-        let (front, size) = match (joined, expected) {
-            (true, _) => {
-                let (front, size) = self.front().map_err(|e| self.locate(e))?;
-                (Some(front), size)
-            }
-            (false, Some(size)) => (None, size),
-            (false, None) => (None, self.split(kind, start)?.1.sequence_size() as u64),
-        };
-        if expected.is_some_and(|expected| expected != size) {
-            return Err(self.flaw(CONTRADICTION));
-        }
-        self.searched = position..position.saturating_add(size);
-        self.sequences = Some(SequenceText { kind, start, size, front });
-        Ok(self.searched.end)
+/// The flaw of a table of sequences that contradicts the blocks.
+pub(crate) const CONTRADICTION: Flaw =
+    Flaw("the block's sequences are not those of the frame's table");
+
+/// Returns true if the error is that a table contradicts its blocks.
+pub(crate) fn is_contradiction(error: &Error) -> bool {
+    matches!(error, Error::Format { what, .. } if *what == CONTRADICTION.0)
+}
+
+/// A block that is searched by sequence.
+pub(crate) struct SequenceBlock<'a> {
+    pub file: FileBlock<'a>,
+    kind: sequence::Kind,
+    /// State of the stream at the start of the block.
+    start: LineState,
+    /// Positions of its searched text in its section.
+    section_range: Range<u64>,
+    /// The fields before its transform. `None` if the block does not have the filter, or has others
+    /// too.
+    front: Option<PayloadFront>,
+    /// Its entry in the table of its frame. `None` if the block is read without a table.
+    pub entry: Option<TableEntry>,
+}
+
+/// The entry of a block in the table of sequences of its frame.
+#[derive(Clone, Copy)]
+pub(crate) struct TableEntry {
+    /// Number of records of the frame that begin before the block.
+    pub records_before: u64,
+    /// Number of bases before the block of the record that continues in it.
+    pub continued: u64,
+    /// Number of records that begin in the block. The table does not give that of the last block.
+    pub records: Option<u64>,
+    /// Number of residues in the block.
+    pub residues: u64,
+}
+
+impl TableEntry {
+    /// Bytes of the searched text according to the table.
+    fn text_size(&self) -> Option<u64> {
+        self.records.map(|records| self.residues.saturating_add(records))
+    }
+}
+
+impl SearchedBlock for SequenceBlock<'_> {
+    fn file(&self) -> &FileBlock<'_> {
+        &self.file
     }
 
-    /// Lets raw bytes be read through the block's text if it has the filter. The block's own layout
-    /// is used for that, whatever the table of its frame says.
-    pub fn read_sequences(&mut self) -> Result<()> {
-        match self.header.kind {
-            BlockKind::Bwt(Shape { filters: SEQUENCES, indexed: true, .. }) => {
-                self.search_sequences(sequence::Kind::Fasta, LineState::default(), None, 0)?;
-                Ok(())
+    fn section_range(&self) -> Range<u64> {
+        self.section_range.clone()
+    }
+
+    fn transform(&self) -> Option<TextTransform<'_>> {
+        let BlockKind::Bwt(shape) = self.file.header.kind else { return None };
+        self.front.as_ref().map(|front| TextTransform { shape, front: Some(front) })
+    }
+
+    fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {
+        let split = sequence::split(&raw, self.kind, self.start);
+        let (text, layout) = split.map_err(|flaw| self.file.flaw(flaw))?;
+        self.check_size(&layout)?;
+        Ok(text)
+    }
+}
+
+impl<'a> SequenceBlock<'a> {
+    /// Makes a block one that is searched by sequence. It begins in the state `start`, and its text
+    /// stands at `position` in its section. If there is an entry of the table, the size of the text
+    /// is compared with it.
+    pub fn new(
+        file: FileBlock<'a>,
+        kind: sequence::Kind,
+        start: LineState,
+        entry: Option<TableEntry>,
+        position: u64,
+    ) -> Result<Self> {
+        let expected = entry.and_then(|entry| entry.text_size());
+        let (front, size) = match (file.header.kind, expected) {
+            (BlockKind::Bwt(Shape { filters: SEQUENCES, .. }), _) => {
+                let (front, size) = read_front(&file).map_err(|e| file.locate(e))?;
+                (Some(front), size)
             }
-            _ => Ok(()),
+            (_, Some(size)) => (None, size),
+            (_, None) => (None, split(&file, kind, start)?.sequence_size() as u64),
+        };
+        if expected.is_some_and(|expected| expected != size) {
+            return Err(file.flaw(CONTRADICTION));
         }
+        let section_range = position..position.saturating_add(size);
+        Ok(SequenceBlock { file, kind, start, section_range, front, entry })
     }
 
     /// Returns true if its sequences are those of FASTQ.
     pub fn is_fastq(&self) -> bool {
-        self.sequences.as_ref().is_some_and(|text| text.kind == sequence::Kind::Fastq)
+        self.kind == sequence::Kind::Fastq
     }
 
     /// Reads the layout of the block: the places of its header lines, line ends and residues.
     pub fn layout(&self) -> Result<Layout> {
-        let Some(text) = &self.sequences else {
-            return Err(self.flaw(Flaw("the block has no sequences")));
-        };
-        let layout = match &text.front {
-            Some(Front { side, .. }) => {
+        let file = &self.file;
+        let layout = match &self.front {
+            Some(PayloadFront { side, .. }) => {
                 let size = side.end - side.start;
-                self.check_index_memory(size).map_err(|e| self.locate(e))?;
-                let bytes = self.input.read(side.start, size)?;
-                let most = self.options.memory_limit() / LAYOUT_SHARE / sequence::OF_ENTRY;
+                file.check_index_memory(size).map_err(|e| file.locate(e))?;
+                let bytes = file.input.read(side.start, size)?;
+                let most = file.options.memory_limit() / LAYOUT_SHARE / sequence::OF_ENTRY;
                 let most = usize::try_from(most).unwrap_or(usize::MAX);
-                let layout = Layout::read_up_to(&mut &bytes[..], self.raw_size(), most);
+                let layout = Layout::read_up_to(&mut &bytes[..], file.raw_size() as usize, most);
                 layout.map_err(|flaw| self.layout_error(flaw))?
             }
-            None => self.split(text.kind, text.start)?.1,
+            None => split(file, self.kind, self.start)?,
         };
-        match layout.sequence_size() as u64 == text.size {
-            true => Ok(layout),
-            false => Err(self.flaw(CONTRADICTION)),
-        }
+        self.check_size(&layout)?;
+        Ok(layout)
     }
 
     /// The block's contribution to the table of its frame.
     pub fn contribution(&self, layout: &Layout) -> Contribution {
-        layout.contribution(self.sequences.as_ref().map(|text| text.start).unwrap_or_default())
+        layout.contribution(self.start)
     }
 
-    /// Compares the entry of the table of sequences with the block.
+    /// Compares the block's entry in the table with the block.
     pub fn check_against_table(&self, layout: &Layout) -> Result<()> {
-        let Some((records, residues)) = self.adds else { return Ok(()) };
+        let Some(TableEntry { records, residues, .. }) = self.entry else { return Ok(()) };
         let found = self.contribution(layout);
-        let is_of_reads = self.is_fastq();
         let fits = found.residues == residues
             && records.is_none_or(|records| records == found.records)
-            && (is_of_reads || !layout.has_qualities());
-        if fits { Ok(()) } else { Err(self.flaw(CONTRADICTION)) }
+            && (self.is_fastq() || !layout.has_qualities());
+        if fits { Ok(()) } else { Err(self.file.flaw(CONTRADICTION)) }
     }
 
-    /// The searched text of a block that was restored: its text of sequences, or its raw bytes.
-    pub fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {
-        let Some(SequenceText { kind, start, size, .. }) = self.sequences else { return Ok(raw) };
-        let (text, layout) = sequence::split(&raw, kind, start).map_err(|flaw| self.flaw(flaw))?;
-        match layout.sequence_size() as u64 == size {
-            true => Ok(text),
-            false => Err(self.flaw(CONTRADICTION)),
+    /// Checks that the layout is that of a text of the block's size.
+    fn check_size(&self, layout: &Layout) -> Result<()> {
+        match layout.sequence_size() == self.size() {
+            true => Ok(()),
+            false => Err(self.file.flaw(CONTRADICTION)),
         }
-    }
-
-    /// Reads the fields before the payload. Returns them with the size of the searched text. Errors
-    /// do not name the block.
-    fn front(&self) -> Result<(Front, u64)> {
-        let place = self.payload_start()?..self.info.coded.end;
-        let most = place.end.saturating_sub(place.start).min(Front::MOST);
-        let bytes = self.input.read(place.start, most)?;
-        Ok(Front::parse(&bytes, place, self.raw_size() as u64)?)
     }
 
     /// The error for a flaw of the layout. A layout may have one entry for every four bytes of the
     /// block, so the flaw may be too little memory.
     fn layout_error(&self, flaw: Flaw) -> Error {
-        let raw_size = self.raw_size() as u64;
+        let raw_size = self.file.raw_size();
         let most = (raw_size / 4 + 16) * sequence::OF_ENTRY * LAYOUT_SHARE;
         let what = || format!("the layout of a block of {raw_size} bytes");
-        match shortage::check(most, self.options.memory_limit(), what) {
-            Err(limit) if flaw == sequence::NO_ROOM => self.locate(limit),
-            _ => self.flaw(flaw),
+        match shortage::check(most, self.file.options.memory_limit(), what) {
+            Err(limit) if flaw == sequence::NO_ROOM => self.file.locate(limit),
+            _ => self.file.flaw(flaw),
         }
     }
+}
 
-    fn split(&self, kind: sequence::Kind, start: LineState) -> Result<(Vec<u8>, Layout)> {
-        sequence::split(&self.restore()?, kind, start).map_err(|flaw| self.flaw(flaw))
-    }
+/// Reads the fields before the payload. Returns them with the size of the searched text. Errors do
+/// not name the block.
+fn read_front(file: &FileBlock) -> Result<(PayloadFront, u64)> {
+    let place = file.payload_start()?..file.info.coded.end;
+    let most = place.end.saturating_sub(place.start).min(PayloadFront::MOST);
+    let bytes = file.input.read(place.start, most)?;
+    Ok(PayloadFront::parse(&bytes, place, file.raw_size())?)
+}
 
-    fn raw_size(&self) -> usize {
-        (self.info.raw.end - self.info.raw.start) as usize
-    }
+/// The layout of a block without the filter.
+fn split(file: &FileBlock, kind: sequence::Kind, start: LineState) -> Result<Layout> {
+    let (_, layout) =
+        sequence::split(&file.restore()?, kind, start).map_err(|flaw| file.flaw(flaw))?;
+    Ok(layout)
 }

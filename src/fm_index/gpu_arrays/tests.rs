@@ -39,7 +39,7 @@ fn patterns(text: &[u8], seed: u64, count: usize) -> Vec<Vec<u8>> {
 /// Compares intervals and, for up to `limit` rows of each, positions. Returns the number of
 /// patterns and positions compared.
 fn check(
-    gpu: &mut gpu::Searcher,
+    gpu: &mut gpu::GpuSearch,
     name: &str,
     index: &FmIndex,
     patterns: &[Vec<u8>],
@@ -54,7 +54,9 @@ fn check(
         let pattern = &pattern[..pattern.len().min(50)];
         assert!(same, "{name}: {expected:?} {found:?} {pattern:?}");
     }
-    let counts = index.count_on(gpu, patterns).unwrap();
+    let mut counts = vec![u64::MAX; patterns.len()];
+    let arrays = index.arrays(patterns.len()).unwrap();
+    gpu.search(&arrays, patterns, &mut counts, |rows| rows.len() as u64).unwrap();
     assert!(counts.iter().zip(&expected).all(|(&n, rows)| n == rows.len() as u64), "{name}");
     let rows: Vec<u32> = expected.iter().flat_map(|rows| rows.clone().take(limit)).collect();
     let positions = index.positions_on(gpu, &rows).unwrap();
@@ -67,7 +69,7 @@ fn named_cases() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let mut count = 0;
     for (seed, (name, text)) in cases::named().into_iter().enumerate() {
         if !text.is_empty() {
@@ -86,7 +88,7 @@ fn many_random_texts() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let mut count = 0;
     for (seed, alphabet) in (0..240).zip([1, 2, 4, 5, 16, 17, 100, 256].into_iter().cycle()) {
         let len = 1 + random(1, 3000, seed)[0] as usize;
@@ -109,7 +111,7 @@ fn borders() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let mut count = 0;
     let singles: Vec<Vec<u8>> = (0..=255).map(|c| vec![c]).collect();
     for border in [64, 128, 224, 256, 512, 16_384, 32_768, 57_344] {
@@ -130,7 +132,7 @@ fn batches() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let mut count = 0;
     let long = cases::text(18 << 20);
     for (name, text) in [
@@ -170,7 +172,7 @@ fn blocks_above_2_gib() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let most = gpu::MOST_SEARCHED;
     for (sigma, len) in [(4, 1 << 31), (4, most), (20, most), (128, most), (256, most)] {
         let count = len as usize / sigma;
@@ -218,7 +220,7 @@ fn indexes_stay() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let texts = [cases::text(70_001), cases::random(90_000, 4), cases::random(50_000, 17)];
     let mut indexes: Vec<FmIndex> = texts.iter().map(|text| index(text, 16)).collect();
     // From the second turn on they have a k-mer table.
@@ -247,7 +249,7 @@ fn every_kernel_once() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let mut count = 0;
     for alphabet in [4, 8, 16, 60, 256] {
         let text = cases::random(3000, alphabet);
@@ -258,26 +260,26 @@ fn every_kernel_once() {
 }
 
 #[test]
-fn a_failure_leaves_the_searcher_usable() {
+fn a_failure_leaves_the_gpu_usable() {
     if gpu().is_none() {
         return;
     }
     let text = cases::text(50_000);
     let index = index(&text, 64);
     let patterns = patterns(&text, 1, 600_000);
-    let mut searcher = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let mut failures = 0;
     loop {
-        searcher.fail_after(failures);
+        gpu.fail_after(failures);
         let mut found = vec![0..0; patterns.len()];
-        match index.search_on(&mut searcher, &patterns, &mut found) {
+        match index.search_on(&mut gpu, &patterns, &mut found) {
             Err(Error::Device(_)) => failures += 1,
             done => break done.unwrap(),
         }
     }
     assert!(failures > 0);
-    searcher.fail_after(u32::MAX);
-    check(&mut searcher, "after failures", &index, &patterns, 3);
+    gpu.fail_after(u32::MAX);
+    check(&mut gpu, "after failures", &index, &patterns, 3);
 }
 
 /// Damage that the CPU handles is handled by a GPU with the same outcome.
@@ -286,7 +288,7 @@ fn contradictions() {
     if gpu().is_none() {
         return;
     }
-    let mut gpu = gpu::Searcher::new(0).unwrap();
+    let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let mut errors = 0;
     let mut others = 0;
     for (seed, sigma) in (0..200).zip([1, 2, 5, 17, 256].into_iter().cycle()) {

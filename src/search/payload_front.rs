@@ -1,28 +1,15 @@
-//! The searched text of a block in a frame of sequences. It is the first part of the block's text:
-//! residues, with a byte `0A` before those of each record.
+//! The fields at the start of the payload of a block that has the filter for sequences. They tell
+//! which part of the block's text is searched: the first part, which has the residues, with a byte
+//! `0A` before those of each record.
 
 use crate::base::error::{Flaw, Result};
 use crate::base::leb128;
 use crate::frame::FilterFields;
-
-use crate::filter::sequence;
 use std::ops::Range;
-
-/// The searched text of a block.
-#[derive(Clone, Debug)]
-pub(crate) struct SequenceText {
-    pub kind: sequence::Kind,
-    /// State of the stream at the start of the block.
-    pub start: sequence::LineState,
-    /// Bytes of the searched text.
-    pub size: u64,
-    /// `None` if the block does not have the filter, or has others too.
-    pub front: Option<Front>,
-}
 
 /// The fields at the start of the payload of a block with the filter.
 #[derive(Clone, Debug)]
-pub(crate) struct Front {
+pub(crate) struct PayloadFront {
     pub text_size: u64,
     /// Range of the filter's parameters in the file.
     pub side: Range<u64>,
@@ -30,7 +17,7 @@ pub(crate) struct Front {
     pub fields: Vec<u8>,
 }
 
-impl Front {
+impl PayloadFront {
     /// Maximum size in bytes: the sizes, and a number of up to 6 bytes.
     pub const MOST: u64 = FilterFields::SIZES as u64 + 6;
 
@@ -48,6 +35,6 @@ impl Front {
             return Err(Flaw("the size of the filtered text does not fit the block"));
         }
         let fields = bytes[..bytes.len() - behind.len()].to_vec();
-        Ok((Front { text_size, side, fields }, size))
+        Ok((PayloadFront { text_size, side, fields }, size))
     }
 }

@@ -1,4 +1,4 @@
-//! The search for a batch of patterns in all sections of a file.
+//! The search for a batch of patterns in a section of a file.
 //!
 //! A section of sequences is searched with folded patterns ([`FoldedPatterns`]), any other section
 //! with the patterns as they are. If only some of the occurrences that the index finds are matches
@@ -8,91 +8,52 @@
 use super::folded_patterns::FoldedPatterns;
 use super::letter_classes::BatchLetters;
 use super::mismatches::{self, MatchedCase};
-use super::search_batch::{Batch, Session};
+use super::search_batch::Batch;
 use super::search_results::BatchMatches;
-use super::sections::{Layouts, Section, sections};
-use super::shared_input::SharedInput;
+use super::sections::{Layouts, Section};
+use super::session::Session;
 use crate::base::error::Result;
-use crate::frame::contents::Contents;
 use rayon::prelude::*;
 use std::iter;
 use std::ops::Range;
 
-/// Searches a file for a batch. Positions are raw offsets.
-pub(crate) fn run(
-    batch: &Batch,
-    input: &SharedInput,
-    contents: &Contents,
-    session: &mut Session,
-    layouts: &mut Layouts,
-) -> Result<BatchMatches> {
-    session.have_come(batch.symbols(), contents);
-    let mut found = BatchMatches::default();
-    for section in sections(input, contents, batch.options, layouts)? {
-        let section = section.decoded_by(&session.decoders);
-        let more = match section.by_sequence {
-            true => by_sequence(batch, &section, session, layouts)?,
-            false => search(batch, &section, session)?,
-        };
-        found.append(more, batch.limit);
-    }
-    if found.counts.is_empty() {
-        // The file has no blocks.
-        found = BatchMatches::none(batch.patterns.len(), batch.limit.is_some());
-    }
-    Ok(found)
-}
-
-fn by_sequence(
+/// Searches a section for a batch. Positions are raw offsets.
+pub(crate) fn search(
     batch: &Batch,
     section: &Section,
     session: &mut Session,
     layouts: &mut Layouts,
 ) -> Result<BatchMatches> {
-    let folded = FoldedPatterns::new(batch.patterns, batch.options.letters)?;
+    let options = batch.options;
+    let sequences = section.sequences();
+    let folded = match sequences {
+        Some(_) => FoldedPatterns::new(batch.patterns, options.letters)?,
+        None => FoldedPatterns::default(),
+    };
     let patterns = folded.patterns(batch.patterns);
-    let letters = BatchLetters::of(&patterns, batch.options.letters);
-    let matches_case = batch.options.match_case;
-    let limit = if matches_case { Some(usize::MAX) } else { batch.limit };
+    let letters = sequences.and_then(|_| BatchLetters::of(&patterns, options.letters));
+    let cased = sequences.filter(|_| options.match_case);
+    let limit = if cased.is_some() { Some(usize::MAX) } else { batch.limit };
     let all = Batch { patterns: &patterns, letters: letters.as_ref(), limit, ..*batch };
     let mut found = BatchMatches::default();
     for range in stretches(&all, section, session)? {
-        let patterns = &patterns[range.clone()];
-        let given = &batch.patterns[range];
-        let case = matches_case.then_some(MatchedCase { patterns: given, layouts: &mut *layouts });
-        let mut some = search_some(&Batch { patterns, ..all }, section, session, case)?;
-        if matches_case {
+        let some = Batch { patterns: &patterns[range.clone()], ..all };
+        let case = cased.map(|section| MatchedCase { section, patterns: &batch.patterns[range] });
+        let mut more = match options.max_mismatches {
+            0 => some.search_blocks(&section.blocks(), session)?,
+            _ => mismatches::search(&some, section, session, case, layouts)?,
+        };
+        if let Some(case) = case {
+            if options.max_mismatches == 0 {
+                keep_case(case, layouts, &mut more)?;
+            }
             let wanted = batch.limit.unwrap_or(0);
-            some.positions.iter_mut().for_each(|positions| positions.truncate(wanted));
+            more.positions.iter_mut().for_each(|positions| positions.truncate(wanted));
         }
-        section.raw_offsets(&mut some.positions, layouts)?;
-        found.extend(some);
-    }
-    Ok(found)
-}
-
-/// Searches a section by its bytes, exactly or with mismatches.
-fn search(batch: &Batch, section: &Section, session: &mut Session) -> Result<BatchMatches> {
-    let mut found = BatchMatches::default();
-    for range in stretches(batch, section, session)? {
-        let patterns = &batch.patterns[range];
-        found.extend(search_some(&Batch { patterns, ..*batch }, section, session, None)?);
-    }
-    Ok(found)
-}
-
-fn search_some(
-    batch: &Batch,
-    section: &Section,
-    session: &mut Session,
-    case: Option<MatchedCase>,
-) -> Result<BatchMatches> {
-    if batch.options.max_mismatches > 0 {
-        return mismatches::search(batch, section, session, case);
-    }
-    let mut found = batch.run_section(&section.blocks, session)?;
-    if let Some(case) = case {
-        keep_case(case, section, &mut found)?;
+        if let Some(section) = sequences {
+            section.raw_offsets(&mut more.positions, layouts)?;
+        }
+        found.extend(more);
     }
     Ok(found)
 }
@@ -110,13 +71,14 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
     let options = batch.options;
     let patterns = batch.patterns;
     let has_halves = options.max_mismatches > 0;
-    if patterns.len() <= FEW || !(has_halves || options.match_case && section.by_sequence) {
+    if patterns.len() <= FEW || !(has_halves || options.match_case && section.sequences().is_some())
+    {
         return Ok(iter::once(0..patterns.len()).collect());
     }
     let halves = if has_halves { mismatches::halves(patterns)? } else { Vec::new() };
     let parts = if has_halves { &halves } else { patterns };
     let counting = Batch { patterns: parts, limit: None, ..*batch };
-    let counts = counting.run_section(&section.blocks, session)?.counts;
+    let counts = counting.search_blocks(&section.blocks(), session)?.counts;
     let counts = counts.chunks(parts.len() / patterns.len()).map(|counts| counts.iter().sum());
     Ok(cut(counts, options.memory_limit() / CANDIDATES_SHARE / CANDIDATE))
 }
@@ -140,8 +102,8 @@ fn cut(counts: impl Iterator<Item = u64>, most: u64) -> Vec<Range<usize>> {
 }
 
 /// Drops the matches that differ from their patterns in case.
-fn keep_case(case: MatchedCase, section: &Section, found: &mut BatchMatches) -> Result<()> {
-    let MatchedCase { patterns, layouts } = case;
+fn keep_case(case: MatchedCase, layouts: &mut Layouts, found: &mut BatchMatches) -> Result<()> {
+    let MatchedCase { section, patterns } = case;
     let numbered = found.positions.iter().enumerate();
     let all = numbered.flat_map(|(n, positions)| positions.iter().map(move |&at| (at, n)));
     let mut all: Vec<(u64, usize)> = all.collect();
