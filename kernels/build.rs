@@ -195,7 +195,7 @@ fn constants(header: &str) -> String {
         if let Some((name, value)) = line.strip_prefix("#define ").and_then(|d| d.split_once(' ')) {
             let _ = writeln!(
                 code,
-                "/// {}\npub const {name}: u32 = {value};",
+                "/// {}\npub(crate) const {name}: u32 = {value};",
                 above.trim_start_matches("// ")
             );
         }
@@ -219,7 +219,7 @@ fn structs() -> String {
             let _ = writeln!(
                 code,
                 "/// `struct {name}` of {}.\n#[repr(C)]\n#[derive({default}Clone, Copy, Debug)]\n\
-                 pub struct {name} {{\n{fields}}}\nshared!({name});\n",
+                 pub(crate) struct {name} {{\n{fields}}}\nshared!({name});\n",
                 path.display()
             );
         }
@@ -250,8 +250,8 @@ fn fields(line: &str) -> String {
         other => other,
     };
     let field = |name: &str| match name.split_once('[') {
-        Some((name, len)) => format!("    pub {name}: [{kind}; {len},\n"),
-        None => format!("    pub {name}: {kind},\n"),
+        Some((name, len)) => format!("    pub(crate) {name}: [{kind}; {len},\n"),
+        None => format!("    pub(crate) {name}: {kind},\n"),
     };
     // Brackets are indices there, but would be links in a doc comment.
     let comment = comment.replace('[', "\\[").replace(']', "\\]");

@@ -80,6 +80,8 @@
 //!   `kernels/README.md`), running it only a driver.
 
 #![deny(missing_docs, missing_debug_implementations)]
+// `pub` is for the public API; what rooms share is `pub(crate)`.
+#![deny(unreachable_pub)]
 #![deny(unsafe_code)]
 
 #[cfg(not(target_pointer_width = "64"))]
@@ -115,7 +117,7 @@ mod archive;
 mod base;
 #[cfg(test)]
 #[path = "../tests/common/cases.rs"]
-#[allow(dead_code, reason = "shared with the integration tests, which use all of it")]
+#[allow(dead_code, unreachable_pub, reason = "shared with the integration tests")]
 mod cases;
 mod coder;
 mod engine;

@@ -1,6 +1,6 @@
 //! The `bwz` command; everything is in [`cli`].
 
-#![deny(unsafe_code)]
+#![deny(unsafe_code, unreachable_pub)]
 
 #[cfg(not(unix))]
 compile_error!(

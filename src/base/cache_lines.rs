@@ -5,18 +5,18 @@ use crate::base::allocation::{self, Zero};
 use std::ops::{Deref, DerefMut};
 
 /// Size of a cache line in bytes.
-pub const LINE: usize = 64;
+pub(crate) const LINE: usize = 64;
 
 /// An array whose first element is the first of a cache line.
 #[derive(Debug)]
-pub struct CacheLines<T> {
+pub(crate) struct CacheLines<T> {
     items: Vec<T>,
     start: usize,
 }
 
 impl<T: Zero> CacheLines<T> {
     /// An array of `len` zeros, or `None` if there is no memory for it.
-    pub fn zeroed(len: usize) -> Option<Self> {
+    pub(crate) fn zeroed(len: usize) -> Option<Self> {
         // The elements are not of a type with this alignment: for such a type the allocator clears
         // the pages itself, before they can become huge.
         let items: Vec<T> = allocation::zeroed(len + LINE / size_of::<T>())?;
@@ -44,7 +44,7 @@ impl<T> DerefMut for CacheLines<T> {
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 #[allow(unsafe_code)]
-pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
+pub(crate) fn equal(line: &[u8; LINE], c: u8) -> u64 {
     use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
     let quarter = |n: usize| {
         // SAFETY: SSE2 is part of x86-64, and the 16 bytes from 16 n on are within the line.
@@ -67,7 +67,7 @@ pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
 /// Prefetches the cache line of `items[index]`. An index out of range is harmless.
 #[inline(always)]
 #[allow(unsafe_code)]
-pub fn prefetch<T>(items: &[T], index: usize) {
+pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

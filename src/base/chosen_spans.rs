@@ -118,13 +118,13 @@ pub(super) struct KeptApart {
 
 impl KeptApart {
     /// A filter that keeps positions at least `apart` bytes apart, at most 64.
-    pub fn by(apart: usize) -> Self {
+    pub(super) fn by(apart: usize) -> Self {
         KeptApart { apart, next: 0 }
     }
 
     /// Calls `visit` with the positions whose bits are set in the span at `start`.
     #[inline(always)]
-    pub fn each(&mut self, start: usize, chosen: u64, mut visit: impl FnMut(usize)) {
+    pub(super) fn each(&mut self, start: usize, chosen: u64, mut visit: impl FnMut(usize)) {
         let mut chosen = chosen & u64::MAX << usize::saturating_sub(self.next, start);
         while chosen != 0 {
             let n = chosen.trailing_zeros() as usize;

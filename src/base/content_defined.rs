@@ -32,7 +32,7 @@ impl Look {
     /// Looks at `text`. Returns `None` if there is no memory. This takes 1/16 to 1/11 byte of
     /// memory per byte, up to 1/4 byte more for odd texts, and 1/8 byte for the positions, which
     /// are kept.
-    pub fn at(text: &[u8], pool: &Threads) -> Option<Self> {
+    pub(crate) fn at(text: &[u8], pool: &Threads) -> Option<Self> {
         let mut positions = CommonPositions::new(text.len())?;
         let common = positions.spans.chunks_mut(STRETCH / SPAN);
         let stretches = stretches(text.len(), STRETCH).zip(common);
@@ -189,7 +189,7 @@ impl CommonPositions {
     }
 
     /// Marks a range of the text as changed. The length of the text is unchanged.
-    pub fn forget(&mut self, changed: Range<usize>) {
+    pub(crate) fn forget(&mut self, changed: Range<usize>) {
         // The 8 bytes at a position before the range may reach into it.
         let first = changed.start.saturating_sub(KEYED - 1) / BATCH_BYTES;
         let batches = self.changed.iter_mut().enumerate();
@@ -207,7 +207,7 @@ impl CommonPositions {
 
     /// Calls `visit` with the common positions in a stretch of `text`. Each is at least `apart`
     /// bytes (at most 64) after the last one, and is followed by at least 24 bytes.
-    pub fn for_each(
+    pub(crate) fn for_each(
         &self,
         text: &[u8],
         stretch: Range<usize>,

@@ -7,7 +7,7 @@
 const PIECE: usize = 32;
 
 /// The length of the common prefix.
-pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let a = &a[..least];
     let b = &b[..least];
@@ -27,7 +27,7 @@ pub fn common_prefix(a: &[u8], b: &[u8]) -> usize {
 }
 
 /// The length of the common suffix.
-pub fn common_suffix(a: &[u8], b: &[u8]) -> usize {
+pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let a = &a[a.len() - least..];
     let b = &b[b.len() - least..];

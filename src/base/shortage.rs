@@ -12,11 +12,11 @@ pub(crate) struct Shortage {
 
 impl Shortage {
     /// The error of a block of `block_size` bytes.
-    pub fn of(self, block_size: u64) -> Error {
+    pub(crate) fn of(self, block_size: u64) -> Error {
         self.error(format!("a block of {block_size} bytes"))
     }
 
-    pub fn error(self, what: String) -> Error {
+    pub(crate) fn error(self, what: String) -> Error {
         let Shortage { needed, allowed, by } = self;
         Error::Limit { what: what.into(), needed, allowed, by }
     }

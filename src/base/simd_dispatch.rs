@@ -31,7 +31,7 @@ pub(crate) use widest;
 /// Returns true if this processor has AVX2 and the other features that code is compiled for with
 /// it, here and elsewhere.
 #[cfg(target_arch = "x86_64")]
-pub fn has_avx2() -> bool {
+pub(crate) fn has_avx2() -> bool {
     is_x86_feature_detected!("popcnt")
         && is_x86_feature_detected!("avx2")
         && is_x86_feature_detected!("bmi1")

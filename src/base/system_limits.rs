@@ -78,7 +78,7 @@ pub(crate) struct Space {
 
 impl Space {
     /// The limit of this process that leaves the least memory, if there is one.
-    pub fn of_process() -> Option<Space> {
+    pub(crate) fn of_process() -> Option<Space> {
         [Bound::AddressSpace, Bound::Data].into_iter().filter_map(Space::of).min_by_key(Space::left)
     }
 
@@ -89,7 +89,7 @@ impl Space {
         Some(Space { by, limit, used })
     }
 
-    pub fn left(&self) -> u64 {
+    pub(crate) fn left(&self) -> u64 {
         self.limit.saturating_sub(self.used)
     }
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// The work on one item, such as a slice.
-pub type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
+pub(crate) type Task<'a> = Box<dyn FnOnce() + Send + 'a>;
 
 /// The threads that do tasks.
 #[derive(Clone, Copy)]
-pub struct Executor<'e> {
+pub(crate) struct Executor<'e> {
     /// Number of threads among which work is divided.
     pub threads: usize,
     place: Place<'e>,
@@ -28,11 +28,11 @@ enum Place<'e> {
 
 /// The time that tasks took, summed over the threads.
 #[derive(Debug, Default)]
-pub struct TaskClock(AtomicU64);
+pub(crate) struct TaskClock(AtomicU64);
 
 impl TaskClock {
     /// Returns the sum.
-    pub fn read(&self) -> Duration {
+    pub(crate) fn read(&self) -> Duration {
         Duration::from_nanos(self.0.load(Ordering::Relaxed))
     }
 
@@ -43,11 +43,11 @@ impl TaskClock {
 
 impl Executor<'static> {
     /// The executor that uses the calling thread.
-    pub const CALLING: Executor<'static> =
+    pub(crate) const CALLING: Executor<'static> =
         Executor { threads: 1, place: Place::CallingThread, clock: None };
 
     /// The executor that uses the current rayon pool, which is created if there is none.
-    pub fn current_pool() -> Self {
+    pub(crate) fn current_pool() -> Self {
         let threads = rayon::current_num_threads();
         Executor { threads, place: Place::CurrentPool, clock: None }
     }
@@ -60,28 +60,28 @@ impl<'e> Executor<'e> {
     /// example all of another block. Its own block would be finished only after that one. Blocks
     /// that are worked on side by side would finish at the same time, and most threads would be
     /// idle at the end.
-    pub fn other_pool(pool: &'e ThreadPool) -> Self {
+    pub(crate) fn other_pool(pool: &'e ThreadPool) -> Self {
         let threads = pool.current_num_threads();
         Executor { threads, place: Place::OtherPool(pool), clock: None }
     }
 
     /// Divides work among `threads` threads.
-    pub fn among(self, threads: usize) -> Self {
+    pub(crate) fn among(self, threads: usize) -> Self {
         Executor { threads, ..self }
     }
 
     /// Adds the time of each task to `clock`.
-    pub fn timed(self, clock: &'e TaskClock) -> Self {
+    pub(crate) fn timed(self, clock: &'e TaskClock) -> Self {
         Executor { clock: Some(clock), ..self }
     }
 
     /// Does all tasks, beginning with the first.
-    pub fn execute(self, tasks: Vec<Task>) {
+    pub(crate) fn execute(self, tasks: Vec<Task>) {
         self.each(tasks, |task| task());
     }
 
     /// Does `work` with each item, beginning with the first.
-    pub fn each<T: Send>(self, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
+    pub(crate) fn each<T: Send>(self, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
         let work = |item| {
             let since = Instant::now();
             work(item);
@@ -105,14 +105,14 @@ impl<'e> Executor<'e> {
     }
 
     /// Does `work` on one of the threads.
-    pub fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn run<R: Send>(self, work: impl FnOnce() -> R + Send) -> R {
         let mut result = None;
         self.execute(vec![Box::new(|| result = Some(work()))]);
         result.expect("each task is done")
     }
 
     /// Does `work` with each item; the results are in the items' order.
-    pub fn map<T: Send, R: Send>(
+    pub(crate) fn map<T: Send, R: Send>(
         self,
         items: impl IntoIterator<Item = T>,
         work: impl Fn(T) -> R + Sync,

@@ -21,7 +21,7 @@ pub(crate) enum Threads {
 }
 
 impl Threads {
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         match self {
             Threads::Calling => 1,
             Threads::Pool(pool) => pool.current_num_threads(),
@@ -29,7 +29,7 @@ impl Threads {
     }
 
     /// Does `work` on one of the threads; its parallel parts use all of them.
-    pub fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
+    pub(crate) fn install<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
         match self {
             Threads::Calling => work(),
             Threads::Pool(pool) => pool.install(work),
@@ -37,7 +37,7 @@ impl Threads {
     }
 
     /// Keeps `count` threads of a pool from computing until all senders of `until` are dropped.
-    pub fn rest(&self, count: usize, until: &Receiver<Infallible>) {
+    pub(crate) fn rest(&self, count: usize, until: &Receiver<Infallible>) {
         if let Threads::Pool(pool) = self {
             for until in iter::repeat_n(until.clone(), count) {
                 pool.spawn(move || _ = until.recv());
@@ -47,7 +47,7 @@ impl Threads {
 
     /// The executor that uses these threads. Only a thread outside a pool may use it, see
     /// [`Executor::other_pool`].
-    pub fn executor(&self) -> Executor<'_> {
+    pub(crate) fn executor(&self) -> Executor<'_> {
         match self {
             Threads::Calling => Executor::CALLING,
             Threads::Pool(pool) => Executor::other_pool(pool),
@@ -55,12 +55,16 @@ impl Threads {
     }
 
     /// Does `work` with each item by [`Threads::executor`], beginning with the first item.
-    pub fn each<T: Send>(&self, items: impl IntoIterator<Item = T>, work: impl Fn(T) + Sync) {
+    pub(crate) fn each<T: Send>(
+        &self,
+        items: impl IntoIterator<Item = T>,
+        work: impl Fn(T) + Sync,
+    ) {
         self.executor().each(items, work);
     }
 
     /// Does `work` with each item as [`Threads::each`] does; the results are in the items' order.
-    pub fn map<T: Send, R: Send>(
+    pub(crate) fn map<T: Send, R: Send>(
         &self,
         items: impl IntoIterator<Item = T>,
         work: impl Fn(T) -> R + Sync,

@@ -26,12 +26,12 @@ const _: () = assert!(PIECE as u64 / 32 * 4 * 127 * 127 <= i32::MAX as u64);
 pub(crate) struct ByteSums([i64; SUMS]);
 
 impl ByteSums {
-    pub fn of(text: &[u8]) -> Self {
+    pub(crate) fn of(text: &[u8]) -> Self {
         text.par_chunks(PIECE).map(Self::of_piece).reduce(ByteSums::default, Self::plus)
     }
 
     /// The sums of a text in which the byte values occur `counts` times.
-    pub fn of_counts(counts: &[u32; 256]) -> Self {
+    pub(crate) fn of_counts(counts: &[u32; 256]) -> Self {
         let number = |n: usize, byte: usize| {
             let [low, high] = FACTORS[n];
             i64::from(low[byte % 16]) * i64::from(high[byte / 16])

@@ -4,24 +4,24 @@
 //! Experience 24, 1994.
 
 /// A set of numbers below its size.
-pub struct FenwickTree(Vec<u32>);
+pub(super) struct FenwickTree(Vec<u32>);
 
 impl FenwickTree {
-    pub fn empty(size: usize) -> Self {
+    pub(super) fn empty(size: usize) -> Self {
         FenwickTree(vec![0; size + 1])
     }
 
-    pub fn full(size: usize) -> Self {
+    pub(super) fn full(size: usize) -> Self {
         FenwickTree((0..=size).map(|node| (node & node.wrapping_neg()) as u32).collect())
     }
 
     /// Adds a number that is not in the set.
-    pub fn add(&mut self, number: usize) {
+    pub(super) fn add(&mut self, number: usize) {
         self.change(number, 1);
     }
 
     /// Removes a number that is in the set.
-    pub fn remove(&mut self, number: usize) {
+    pub(super) fn remove(&mut self, number: usize) {
         self.change(number, u32::MAX);
     }
 
@@ -34,7 +34,7 @@ impl FenwickTree {
     }
 
     /// Number of members below `number`.
-    pub fn below(&self, number: usize) -> usize {
+    pub(super) fn below(&self, number: usize) -> usize {
         let mut node = number;
         let mut count = 0;
         while node > 0 {
@@ -45,7 +45,7 @@ impl FenwickTree {
     }
 
     /// The member with `below` members below it.
-    pub fn nth(&self, mut below: usize) -> usize {
+    pub(super) fn nth(&self, mut below: usize) -> usize {
         let mut node = 0;
         for log in (0..self.0.len().ilog2() + 1).rev() {
             let next = node + (1 << log);

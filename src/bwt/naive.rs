@@ -7,7 +7,7 @@ use super::{Bwt, cases};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 /// Sorts the suffixes as strings. The empty suffix, that of the sentinel, comes first.
-pub fn sort(block: &[u8], sample_rate: u32) -> Bwt {
+pub(super) fn sort(block: &[u8], sample_rate: u32) -> Bwt {
     let mut sa: Vec<usize> = (0..=block.len()).collect();
     sa.sort_by_key(|&pos| &block[pos..]);
     let row_of = |pos: usize| sa.iter().position(|&p| p == pos).unwrap() as u64;
@@ -20,7 +20,7 @@ pub fn sort(block: &[u8], sample_rate: u32) -> Bwt {
 
 /// One LF step for each byte, each computed by counting. The rows must be those of a real
 /// transform.
-pub fn invert(bwt: &Bwt) -> Vec<u8> {
+pub(super) fn invert(bwt: &Bwt) -> Vec<u8> {
     let primary = bwt.samples[0] as usize;
     let mut text = Vec::new();
     let mut row = 0;
@@ -37,7 +37,7 @@ pub fn invert(bwt: &Bwt) -> Vec<u8> {
 
 /// Named test blocks, small enough for this module: all lengths up to 300, all shapes, and lengths
 /// near those of lanes and samples.
-pub fn blocks() -> Vec<(String, Vec<u8>)> {
+pub(super) fn blocks() -> Vec<(String, Vec<u8>)> {
     let mut blocks: Vec<_> =
         (1..=300).map(|len| (format!("random, {len} bytes"), cases::random(len, 256))).collect();
     for border in [64, 128, 256, 512, 1024, 2048] {
@@ -52,7 +52,7 @@ pub fn blocks() -> Vec<(String, Vec<u8>)> {
 }
 
 /// Pools with the numbers of threads to test.
-pub fn pools() -> Vec<ThreadPool> {
+pub(super) fn pools() -> Vec<ThreadPool> {
     let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     [1, 2, 3, 7].map(pool).into()
 }

@@ -7,7 +7,7 @@ use crate::base::positions::NarrowLimits;
 
 /// Limits of the blocks that are sorted by way of a text without their long runs.
 #[derive(Clone, Copy, Debug)]
-pub struct LongRunLimits {
+pub(crate) struct LongRunLimits {
     /// Minimum size in bytes: sorting a smaller block takes less time than 2^16 buckets.
     pub min_len: usize,
     /// Minimum length of a long run in bytes.
@@ -22,16 +22,17 @@ impl LongRunLimits {
     /// With these, memory is less than 6 bytes per byte: the block, its transform, 6 for each byte
     /// of the shorter text, which is at most half, and 8 to 80 for each run and each sample inside
     /// one.
-    pub const USUAL: LongRunLimits =
+    pub(crate) const USUAL: LongRunLimits =
         LongRunLimits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
 
     /// Nearly all blocks of any kind.
-    pub const LOWEST: LongRunLimits = LongRunLimits { min_len: 1, long: 2, share: 1, apart: 1 };
+    pub(crate) const LOWEST: LongRunLimits =
+        LongRunLimits { min_len: 1, long: 2, share: 1, apart: 1 };
 }
 
 /// Limits of the blocks that are sorted by prefix-free parsing.
 #[derive(Clone, Copy, Debug)]
-pub struct ParsingLimits {
+pub(crate) struct ParsingLimits {
     /// Minimum size in bytes.
     pub min_len: usize,
     /// Minimum number of strings of two dozen bytes per distinct one.
@@ -51,7 +52,7 @@ pub struct ParsingLimits {
 impl ParsingLimits {
     /// With these, memory is less than 6 bytes per byte: the block, its BWT, 12 for each phrase, 5
     /// for each byte of the dictionary, and the workspace that libsais needs for large alphabets.
-    pub const USUAL: ParsingLimits = ParsingLimits {
+    pub(crate) const USUAL: ParsingLimits = ParsingLimits {
         min_len: 1 << 20,
         repeats: 4,
         spacing: 8,
@@ -61,7 +62,7 @@ impl ParsingLimits {
     };
 
     /// Nearly all blocks of any kind, however long that takes.
-    pub const LOWEST: ParsingLimits = ParsingLimits {
+    pub(crate) const LOWEST: ParsingLimits = ParsingLimits {
         min_len: 1,
         squares: usize::MAX,
         phrase_share: 1,
@@ -72,7 +73,7 @@ impl ParsingLimits {
 
 /// Limits of the blocks that are cut and merged.
 #[derive(Clone, Copy, Debug)]
-pub struct MergeLimits {
+pub(crate) struct MergeLimits {
     /// Minimum size in bytes of a block that is cut.
     pub min_len: usize,
     /// Minimum number of rows per sample: each sample takes a search.
@@ -90,7 +91,7 @@ pub struct MergeLimits {
 
 impl MergeLimits {
     /// Smaller blocks take a few hundredths of a second uncut.
-    pub const USUAL: MergeLimits = MergeLimits {
+    pub(crate) const USUAL: MergeLimits = MergeLimits {
         min_len: 2 << 20,
         min_rate: 1 << 12,
         overlap_share: 256,
@@ -100,7 +101,7 @@ impl MergeLimits {
     };
 
     /// Nearly all blocks of any kind.
-    pub const LOWEST: MergeLimits = MergeLimits {
+    pub(crate) const LOWEST: MergeLimits = MergeLimits {
         min_len: 16,
         min_rate: 2,
         overlap_share: 8,
@@ -111,7 +112,7 @@ impl MergeLimits {
 }
 
 /// The error if there is not enough memory to sort a block by any method.
-pub fn no_memory() -> Error {
+pub(crate) fn no_memory() -> Error {
     Error::out_of_memory(
         "to sort a block, which takes 6 times its size, or up to 10 times if it is above 2 GiB",
     )

@@ -152,23 +152,28 @@ pub(crate) struct CpuSorter {
 }
 
 impl CpuSorter {
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         CpuSorter::with(NarrowLimits::USUAL)
     }
 
     /// A sorter with these as the largest blocks that are sorted with positions in 32 bits.
-    pub const fn with(narrow: NarrowLimits) -> Self {
+    pub(crate) const fn with(narrow: NarrowLimits) -> Self {
         CpuSorter { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
     /// Frees the workspace kept for the next blocks.
-    pub fn free(&self) {
+    pub(crate) fn free(&self) {
         self.tables.free();
         self.wide_tables.free();
     }
 
     /// Sorts as [`Sorter::sort_on`] does.
-    pub fn sort_on(&self, threads: usize, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+    pub(crate) fn sort_on(
+        &self,
+        threads: usize,
+        block: &[u8],
+        sample_rate: u32,
+    ) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
         let on_one_thread = |block: &[u8], rate| self.sort_on_one_thread(block, rate);
         let limits = MergeLimits { narrow: self.narrow, ..MergeLimits::USUAL };
@@ -197,7 +202,7 @@ impl CpuSorter {
     }
 
     /// Sorts on the calling thread.
-    pub fn sort_on_one_thread(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+    pub(crate) fn sort_on_one_thread(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         if block.len() > self.narrow.sorted {
             let sort = |workspace: &mut [i64]| induce(block, sample_rate.into(), workspace);
             return self.wide_tables.lend(block.len(), sort).ok_or_else(no_memory)?;

@@ -11,13 +11,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub(crate) struct TablePool<T>(Mutex<Vec<Vec<T>>>);
 
 impl<T: Zero> TablePool<T> {
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         TablePool(Mutex::new(Vec::new()))
     }
 
     /// Lends a table of `len` values to `work`, with its contents from the last use. Returns `None`
     /// if there is no memory for it.
-    pub fn lend<R>(&self, len: usize, work: impl FnOnce(&mut [T]) -> R) -> Option<R> {
+    pub(crate) fn lend<R>(&self, len: usize, work: impl FnOnce(&mut [T]) -> R) -> Option<R> {
         let mut table = self.take(len).or_else(|| zeroed(len))?;
         let done = work(&mut table[..len]);
         self.all().push(table);
@@ -25,7 +25,7 @@ impl<T: Zero> TablePool<T> {
     }
 
     /// Frees the tables that are not in use.
-    pub fn free(&self) {
+    pub(crate) fn free(&self) {
         self.all().clear();
     }
 

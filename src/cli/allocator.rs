@@ -55,7 +55,7 @@ const MESSAGE: &str = "bwz: the system gives this process no more memory; raise 
 /// Ends the command because memory ran out. Only one message is printed, whatever fails on other
 /// threads meanwhile. This function does not allocate.
 #[allow(unsafe_code)]
-pub fn end() -> ! {
+pub(super) fn end() -> ! {
     static ENDING: AtomicBool = AtomicBool::new(false);
     while ENDING.swap(true, Ordering::Relaxed) {
         rustix::event::pause();
@@ -77,7 +77,7 @@ pub fn end() -> ! {
 /// a large allocation is given back as soon as it is freed. This costs time.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
-pub fn tune() {
+pub(super) fn tune() {
     let limited = is_limited();
     let (mapped_alone, kept) = if limited { (LEAST_ALONE, 1 << 20) } else { (32 << 20, KEPT) };
     // SAFETY: these only set parameters of malloc, while this is the only thread.
@@ -103,7 +103,7 @@ const LEAST_ALONE: libc::c_int = 256 << 10;
 /// the system clears memory before it gives it again.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
-pub fn keep_within(memory: u64, threads: usize) {
+pub(super) fn keep_within(memory: u64, threads: usize) {
     let each = memory / (2 * threads.max(1) as u64);
     if each >= KEPT as u64 || is_limited() {
         return;

@@ -18,7 +18,7 @@ use std::time::Instant;
 const GENERATED: usize = 16 << 20;
 
 /// Measures each file, or generated text if no file is named.
-pub fn run(args: &BenchArgs) -> Exit {
+pub(super) fn run(args: &BenchArgs) -> Exit {
     if args.sort.is_empty() {
         return with_texts(args, Bench::new(args), Bench::report);
     }

@@ -7,6 +7,6 @@ use std::fmt::Arguments;
 use std::io::Write;
 
 /// Prints a line on standard output without buffering, because the next line may take a while.
-pub fn say(line: Arguments) -> Result<()> {
+pub(super) fn say(line: Arguments) -> Result<()> {
     Ok(descriptors::stdout()?.write_all((printable(&line.to_string()) + "\n").as_bytes())?)
 }

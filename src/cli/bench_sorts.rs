@@ -10,7 +10,7 @@ use bwz::{Error, Result};
 use std::time::Duration;
 
 /// Sorters that are open for all files.
-pub struct SortBench {
+pub(super) struct SortBench {
     sorters: Vec<(PaperAlgorithm, PaperSorter)>,
     runs: usize,
 }
@@ -21,7 +21,7 @@ struct Times(Vec<Duration>);
 
 impl SortBench {
     /// Opens a sorter for each of the named algorithms.
-    pub fn new(args: &BenchArgs) -> Result<Self> {
+    pub(super) fn new(args: &BenchArgs) -> Result<Self> {
         let options = args.resources.options();
         let mut sorters = Vec::new();
         for &algorithm in &args.sort {
@@ -35,7 +35,7 @@ impl SortBench {
     }
 
     /// Prints the table of one text.
-    pub fn report(&mut self, name: &str, text: &[u8]) -> Result<()> {
+    pub(super) fn report(&mut self, name: &str, text: &[u8]) -> Result<()> {
         let len = text.len();
         let runs = self.runs;
         say(format_args!("{name}: {len} bytes as one block, median of {runs}"))?;

@@ -9,7 +9,7 @@ use bwz::cuda::DeviceInfo;
 use std::io::Write;
 
 /// Lists the devices that blocks can be sorted and searched on.
-pub fn run() -> Exit {
+pub(super) fn run() -> Exit {
     let mut lines = vec![version::kernels()];
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     lines.push(format!("cpu     {threads} threads"));

@@ -46,7 +46,7 @@ use std::env;
 use std::process::ExitCode;
 
 /// Runs the command that the arguments ask for.
-pub fn main() -> ExitCode {
+pub(crate) fn main() -> ExitCode {
     allocator::tune();
     bugs::guard(run).into()
 }

@@ -9,16 +9,16 @@ use super::range_coder::{BinaryCoder, ONE};
 
 /// The probability that a bit is 1, in units of 2^-16, and the number of bits seen.
 #[derive(Clone, Copy, Debug)]
-pub struct BitModel {
+pub(super) struct BitModel {
     one: u16,
     seen: u8,
 }
 
 impl BitModel {
-    pub const NEW: BitModel = BitModel { one: (ONE / 2) as u16, seen: 0 };
+    pub(super) const NEW: BitModel = BitModel { one: (ONE / 2) as u16, seen: 0 };
 
     #[inline]
-    pub fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
+    pub(super) fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
         let bit = coder.code(bit, self.one.into());
         self.learn(bit);
         bit
@@ -43,15 +43,15 @@ impl BitModel {
 
 /// A bit tree: a value below `2^BITS`, the highest bit first.
 #[derive(Clone, Debug)]
-pub struct BitTree<const BITS: u32>(Vec<BitModel>);
+pub(crate) struct BitTree<const BITS: u32>(Vec<BitModel>);
 
 impl<const BITS: u32> BitTree<BITS> {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         BitTree(vec![BitModel::NEW; 1 << BITS])
     }
 
     /// Encodes `value`, or decodes one, for which `value` does not matter.
-    pub fn code(&mut self, value: usize, coder: &mut impl BinaryCoder) -> usize {
+    pub(crate) fn code(&mut self, value: usize, coder: &mut impl BinaryCoder) -> usize {
         let node = (0..BITS).rev().fold(1, |node, shift| {
             let bit = self.0[node].code(value >> shift & 1 == 1, coder);
             node << 1 | usize::from(bit)
@@ -63,7 +63,7 @@ impl<const BITS: u32> BitTree<BITS> {
 /// Numbers up to [`NumberModel::MOST`]: the exp-Golomb bucket of the number + 1, then its extra
 /// bits.
 #[derive(Clone, Debug)]
-pub struct NumberModel {
+pub(crate) struct NumberModel {
     bucket: BitTree<5>,
     top: Vec<[BitModel; 8]>,
 }
@@ -73,14 +73,14 @@ const TOP: u32 = 3;
 
 impl NumberModel {
     /// The largest number that fits the 32 buckets.
-    pub const MOST: usize = u32::MAX as usize - 1;
+    pub(crate) const MOST: usize = u32::MAX as usize - 1;
 
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         NumberModel { bucket: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
     }
 
     /// Encodes `number`, or decodes one, for which `number` does not matter.
-    pub fn code(&mut self, number: usize, coder: &mut impl BinaryCoder) -> usize {
+    pub(crate) fn code(&mut self, number: usize, coder: &mut impl BinaryCoder) -> usize {
         let bucket = self.bucket.code((number + 1).ilog2() as usize, coder);
         let mut node = 1;
         let coded = (0..bucket).rev().fold(1, |coded, shift| {

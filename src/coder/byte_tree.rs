@@ -19,7 +19,7 @@ use crate::base::error::Flaw;
 
 /// An inner node: bytes from `split` on are to the right.
 #[derive(Debug, Clone, Copy)]
-pub struct TreeNode {
+pub(super) struct TreeNode {
     pub split: u8,
     /// Left and right child: a byte, or 256 plus the index of a node.
     pub children: [u16; 2],
@@ -31,23 +31,23 @@ pub struct TreeNode {
 
 /// The tree of a slice, or its only byte.
 #[derive(Debug)]
-pub struct ByteTree {
+pub(super) struct ByteTree {
     pub root: u16,
     nodes: Vec<TreeNode>,
 }
 
 /// Codes below this one are bytes, the others are nodes.
-pub const INNER: u16 = 256;
+pub(super) const INNER: u16 = 256;
 
 impl ByteTree {
     /// The node of a code that is at least [`INNER`].
     #[inline(always)]
-    pub fn node(&self, code: u16) -> TreeNode {
+    pub(super) fn node(&self, code: u16) -> TreeNode {
         self.nodes[usize::from(code - INNER)]
     }
 
     /// Writes the weights that suit `slice`, and returns their tree.
-    pub fn encode(slice: &[u8], out: &mut Vec<u8>) -> Self {
+    pub(super) fn encode(slice: &[u8], out: &mut Vec<u8>) -> Self {
         let mut counts = [0u32; 256];
         let mut pos = 0;
         while pos < slice.len() {
@@ -68,7 +68,7 @@ impl ByteTree {
     }
 
     /// Reads the output of [`ByteTree::encode`]. Returns the tree and the bytes behind it.
-    pub fn decode(coded: &[u8]) -> Result<(Self, &[u8]), Flaw> {
+    pub(super) fn decode(coded: &[u8]) -> Result<(Self, &[u8]), Flaw> {
         let (present, rest) = coded.split_at_checked(32).ok_or(ENDS_EARLY)?;
         let is_present = |byte: &usize| present[byte / 8] >> (byte % 8) & 1 == 1;
         let bytes: Vec<usize> = (0..256).filter(is_present).collect();

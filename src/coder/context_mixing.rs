@@ -41,7 +41,7 @@ const UNARY: u32 = 8;
 const WIDTHS: u32 = 31;
 
 /// The coded runs of `slice`, or `None` if they would not be shorter than the slice.
-pub fn encode(slice: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn encode(slice: &[u8]) -> Option<Vec<u8>> {
     widest!(
         encode_with::<super::mixer_simd::MixerAvx2, MixerPlain>(slice: &[u8]) -> Option<Vec<u8>>
     )
@@ -67,7 +67,7 @@ fn encode_with<V: MixerVector>(slice: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Fills `out` with the runs coded in `coded`.
-pub fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
+pub(super) fn decode(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw> {
     widest!(
         decode_with::<super::mixer_simd::MixerAvx2, MixerPlain>(coded: &[u8], out: &mut [u8])
             -> Result<(), Flaw>

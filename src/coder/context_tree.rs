@@ -13,9 +13,9 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 /// Number of leaves of the tree of run lengths.
-pub const RUN_LEAVES: usize = 64;
+pub(super) const RUN_LEAVES: usize = 64;
 /// Number of leaves of the tree of MTF ranks.
-pub const RANK_LEAVES: usize = 256;
+pub(super) const RANK_LEAVES: usize = 256;
 
 /// The trees in preorder. `r3` is a node: contexts whose feature r is less than 3 go to the left.
 /// `.` is a leaf.
@@ -45,7 +45,7 @@ const RANK_TREE: &str = "\
 
 /// A node of a tree. The nodes are in preorder: the left child is the next node.
 #[derive(Debug, Clone)]
-pub struct ContextNode {
+pub(super) struct ContextNode {
     /// The split of its contexts, or `None` for a leaf.
     split: Option<NodeSplit>,
     /// The leaves at and below it.
@@ -64,14 +64,14 @@ struct NodeSplit {
 
 impl ContextNode {
     /// The index of its right child, if it has children.
-    pub fn right(&self) -> Option<usize> {
+    pub(super) fn right(&self) -> Option<usize> {
         self.split.map(|split| split.right)
     }
 }
 
 /// One of the two trees.
 #[derive(Debug)]
-pub struct ContextTree {
+pub(super) struct ContextTree {
     pub nodes: Vec<ContextNode>,
     /// The own nodes: those below which the average around the run is used.
     own: Vec<usize>,
@@ -146,17 +146,17 @@ impl ContextTree {
 }
 
 /// Number of values of the average around a run.
-pub const AROUND: usize = 8;
+pub(super) const AROUND: usize = 8;
 /// Size of the table of the leaves of MTF ranks: a power of two that is enough for all own nodes.
-pub const RANK_CONTEXTS: usize = 1024;
+pub(super) const RANK_CONTEXTS: usize = 1024;
 
 /// The contexts of a byte, by r * 128 + q * 8 + l: the leaf of its run length, and from bit 16 on
 /// [`AROUND`] times the number of its own node for MTF ranks.
-pub type OwnContexts = [u32; 2048];
+pub(super) type OwnContexts = [u32; 2048];
 
 /// Both trees, and their leaves.
 #[derive(Debug)]
-pub struct Contexts {
+pub(super) struct Contexts {
     pub runs: ContextTree,
     pub ranks: ContextTree,
     pub own: Box<OwnContexts>,
@@ -165,7 +165,7 @@ pub struct Contexts {
 }
 
 /// The contexts that the format defines.
-pub static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
+pub(super) static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
     let runs = ContextTree::parse(RUN_TREE, b'r', 11);
     let ranks = ContextTree::parse(RANK_TREE, b'q', 16);
     let mut own = Box::new([0; 2048]);

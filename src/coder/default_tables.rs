@@ -9,7 +9,7 @@ use super::run_context::{QUANTISED_MTF_RANKS, QUANTISED_RUN_LENGTHS};
 
 /// Number of run lengths, each less one, in each bucket, of 1024 with the same quantised average.
 #[rustfmt::skip]
-pub const RUN_LENGTH_SHARES: [[u16; 16]; QUANTISED_RUN_LENGTHS] = [
+pub(super) const RUN_LENGTH_SHARES: [[u16; 16]; QUANTISED_RUN_LENGTHS] = [
     [972, 29, 7, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2],
     [886, 97, 21, 6, 3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
     [807, 144, 39, 14, 6, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1],
@@ -25,7 +25,7 @@ pub const RUN_LENGTH_SHARES: [[u16; 16]; QUANTISED_RUN_LENGTHS] = [
 
 /// Number of MTF ranks, each less one, in each bucket, of 1024 with the same quantised average.
 #[rustfmt::skip]
-pub const MTF_RANK_SHARES: [[u16; 16]; QUANTISED_MTF_RANKS] = [
+pub(super) const MTF_RANK_SHARES: [[u16; 16]; QUANTISED_MTF_RANKS] = [
     [125, 33, 23, 13, 17, 19, 16, 15, 18, 10, 54, 72, 99, 157, 126, 227],
     [918, 73, 17, 3, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
     [674, 223, 84, 17, 7, 4, 3, 2, 1, 1, 2, 2, 1, 1, 1, 1],

@@ -22,7 +22,7 @@ const TABLES: usize = RUN_LEAVES + RANK_LEAVES + EXTRA_TABLES;
 
 /// Maps from model state to leaves, which are the same for all blocks. Averages, MTF ranks and run
 /// lengths are all less one.
-pub struct ContextArrays {
+pub(crate) struct ContextArrays {
     /// By number: its scaled root, and from bit 24 on its quantised value as a last MTF rank.
     pub roots: [u32; 256],
     /// Quantised average run length, by average.
@@ -42,7 +42,7 @@ pub struct ContextArrays {
 
 impl ContextArrays {
     /// The maps that the format defines.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         // The quantisers of the CPU include the factors of its keys.
         let quantised =
             |by: &[u16; 1024], factor| std::array::from_fn(|at| (by[at] / factor) as u8);
@@ -62,7 +62,7 @@ impl ContextArrays {
 
 /// The models of a block.
 #[derive(Debug, PartialEq, Eq)]
-pub struct ModelArrays {
+pub(crate) struct ModelArrays {
     /// By 16 * the table plus the symbol: its first slot, and from bit 16 on its number of slots.
     /// The order of tables is that of the leaves of run lengths, then of MTF ranks, then of extra
     /// bits.
@@ -73,10 +73,10 @@ pub struct ModelArrays {
 
 impl ModelArrays {
     /// Number of counts that [`ModelArrays::choose`] takes.
-    pub const COUNTS: usize = 16 * TABLES + 256;
+    pub(crate) const COUNTS: usize = 16 * TABLES + 256;
 
     /// Reads the models of a block.
-    pub fn read(coded: &[u8]) -> Result<Self, Flaw> {
+    pub(crate) fn read(coded: &[u8]) -> Result<Self, Flaw> {
         Models::decode(coded).map(|models| Self::of(&models))
     }
 
@@ -85,7 +85,7 @@ impl ModelArrays {
     ///
     /// # Panics
     /// If `counts` does not have [`ModelArrays::COUNTS`] entries.
-    pub fn choose(counts: &[u32], out: &mut Vec<u8>) -> Self {
+    pub(crate) fn choose(counts: &[u32], out: &mut Vec<u8>) -> Self {
         assert_eq!(counts.len(), Self::COUNTS);
         let (symbols, bytes) = counts.split_at(16 * TABLES);
         let symbols = symbols.as_chunks::<16>().0;

@@ -15,15 +15,15 @@
 //! width 7; the width of a run length is coded beside it.
 
 /// The buckets below this one are the numbers themselves.
-pub const DIRECT: usize = 10;
+pub(super) const DIRECT: usize = 10;
 /// The bucket of all widths from [`LAST_BUCKET_WIDTH`] up.
-pub const LAST_BUCKET: usize = 15;
+pub(super) const LAST_BUCKET: usize = 15;
 /// Minimum width in the last bucket.
-pub const LAST_BUCKET_WIDTH: u32 = 7;
+pub(super) const LAST_BUCKET_WIDTH: u32 = 7;
 
 /// A number split into its bucket and its extra bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExpGolomb {
+pub(super) struct ExpGolomb {
     pub bucket: usize,
     /// Number of extra bits.
     pub width: u32,
@@ -32,7 +32,7 @@ pub struct ExpGolomb {
 
 /// Splits `number`.
 #[inline(always)]
-pub fn split(number: u32) -> ExpGolomb {
+pub(super) fn split(number: u32) -> ExpGolomb {
     if number < DIRECT as u32 {
         return ExpGolomb { bucket: number as usize, width: 0, extra: 0 };
     }
@@ -44,7 +44,7 @@ pub fn split(number: u32) -> ExpGolomb {
 
 /// The number with these extra bits, for buckets from 10 on. `width` is at most 30.
 #[inline(always)]
-pub fn join(width: u32, extra: u32) -> u32 {
+pub(super) fn join(width: u32, extra: u32) -> u32 {
     (1 << width) + extra + 6
 }
 

@@ -12,19 +12,19 @@ use super::slot_search::SlotSearch;
 const SHARED: u64 = (1 << SLOT_BITS) - 16;
 
 /// A weight in one byte.
-pub type Code = u8;
+pub(super) type Code = u8;
 
 /// The slots that each of 16 symbols owns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[repr(align(64))]
-pub struct FrequencyTable {
+pub(super) struct FrequencyTable {
     /// The first slot of each symbol, and behind them 2^15.
     starts: [u16; 17],
 }
 
 impl FrequencyTable {
     /// The table of these weights.
-    pub fn new(codes: &[Code; 16]) -> Self {
+    pub(super) fn new(codes: &[Code; 16]) -> Self {
         let weights = codes.map(weight);
         let all = weights.iter().sum::<u64>().max(1);
         let mut before = 0;
@@ -38,25 +38,25 @@ impl FrequencyTable {
 
     /// The slots of a symbol.
     #[inline(always)]
-    pub fn slots(&self, symbol: usize) -> Slots {
+    pub(super) fn slots(&self, symbol: usize) -> Slots {
         let [start, end] = [self.starts[symbol & 15], self.starts[(symbol & 15) + 1]];
         Slots { start: start.into(), freq: u32::from(end - start) }
     }
 
     /// The slots of all symbols.
-    pub fn prepared(&self) -> [PreparedSlots; 16] {
+    pub(super) fn prepared(&self) -> [PreparedSlots; 16] {
         std::array::from_fn(|symbol| self.slots(symbol).into())
     }
 
     /// Returns true if `slot` belongs to `symbol` or one above it.
     #[inline(always)]
-    pub fn reaches(&self, symbol: usize, slot: u32) -> bool {
+    pub(super) fn reaches(&self, symbol: usize, slot: u32) -> bool {
         slot >= u32::from(self.starts[symbol])
     }
 
     /// The symbol that owns `slot`, and its slots.
     #[inline(always)]
-    pub fn find<S: SlotSearch>(&self, slot: u32) -> (u32, Slots) {
+    pub(super) fn find<S: SlotSearch>(&self, slot: u32) -> (u32, Slots) {
         let starts = self.starts.first_chunk().expect("sixteen of seventeen");
         let symbol = S::not_above(starts, slot as u16).wrapping_sub(1);
         (symbol as u32, self.slots(symbol))
@@ -65,7 +65,7 @@ impl FrequencyTable {
 
 /// The codes of counts, scaled so that the weights sum to about 2^15. Similar counts have equal
 /// codes.
-pub fn codes(counts: &[u32; 16]) -> [Code; 16] {
+pub(super) fn codes(counts: &[u32; 16]) -> [Code; 16] {
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     counts.map(|count| match u64::from(count) << SLOT_BITS {
         0 => 0,
@@ -74,7 +74,7 @@ pub fn codes(counts: &[u32; 16]) -> [Code; 16] {
 }
 
 /// The code of a weight, rounded: weights below 16 are themselves.
-pub fn to_code(weight: u32) -> Code {
+pub(super) fn to_code(weight: u32) -> Code {
     let dropped = (weight.max(8).ilog2() - 3) as u64;
     let high = (u64::from(weight) + (1 << dropped >> 1)) >> dropped;
     (8 * dropped + high) as u8

@@ -9,7 +9,7 @@
 use std::{arch::x86_64::*, mem::transmute};
 
 /// Sixteen neighbouring bytes of a list.
-pub trait ListHead: Copy {
+pub(super) trait ListHead: Copy {
     fn of(bytes: [u8; 16]) -> Self;
 
     fn bytes(self) -> [u8; 16];
@@ -31,7 +31,7 @@ pub trait ListHead: Copy {
 /// Plain version in two words, the front one first; the first byte is the lowest.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 #[derive(Debug, Clone, Copy)]
-pub struct HeadPlain([u64; 2]);
+pub(super) struct HeadPlain([u64; 2]);
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl HeadPlain {
@@ -93,7 +93,7 @@ impl ListHead for HeadPlain {
 /// SSE2 version, in one register.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
-pub struct HeadSse2(__m128i);
+pub(super) struct HeadSse2(__m128i);
 
 #[cfg(target_arch = "x86_64")]
 impl ListHead for HeadSse2 {
@@ -192,7 +192,7 @@ static PUT_BACK: Shuffles = {
 /// AVX2 version. Only code that runs under `#[target_feature(enable = "avx2")]` may use this type.
 #[cfg(target_arch = "x86_64")]
 #[derive(Debug, Clone, Copy)]
-pub struct HeadAvx2(__m128i);
+pub(super) struct HeadAvx2(__m128i);
 
 #[cfg(target_arch = "x86_64")]
 impl ListHead for HeadAvx2 {
@@ -247,7 +247,7 @@ impl ListHead for HeadAvx2 {
 
 /// The version for every processor of this architecture.
 #[cfg(target_arch = "x86_64")]
-pub type HeadBaseline = HeadSse2;
+pub(super) type HeadBaseline = HeadSse2;
 #[cfg(not(target_arch = "x86_64"))]
 pub type HeadBaseline = HeadPlain;
 #[cfg(not(target_arch = "x86_64"))]

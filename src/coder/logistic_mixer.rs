@@ -56,7 +56,7 @@ static SQUASH: [u16; 4096] = {
 
 /// The contexts of one binary symbol.
 #[derive(Debug, Clone, Copy)]
-pub struct MixerContext<const INPUTS: usize> {
+pub(super) struct MixerContext<const INPUTS: usize> {
     /// For each input, the start of its group of eight estimates.
     pub groups: [u32; INPUTS],
     /// Index of the estimate in each group.
@@ -70,7 +70,7 @@ pub struct MixerContext<const INPUTS: usize> {
 /// All adaptive state of one kind of binary symbols. Sizes are powers of two; each input has an
 /// eighth of the estimates.
 #[derive(Debug)]
-pub struct Mixer<
+pub(super) struct Mixer<
     const INPUTS: usize,
     const ESTIMATES: usize,
     const FIRST: usize,
@@ -94,7 +94,7 @@ impl<
 > Mixer<INPUTS, ESTIMATES, FIRST, SECOND, APM_CONTEXTS>
 {
     /// A mixer whose counts of estimates go up to `limits`, by input.
-    pub fn new(limits: [u16; 8]) -> Self {
+    pub(super) fn new(limits: [u16; 8]) -> Self {
         let weights = MixerWeights([INITIAL_WEIGHT; 8]);
         Mixer {
             estimates: boxed(0),
@@ -108,27 +108,27 @@ impl<
 
     /// The start of group `number` of input `input`.
     #[inline(always)]
-    pub fn group(input: usize, number: u32) -> u32 {
+    pub(super) fn group(input: usize, number: u32) -> u32 {
         let each = ESTIMATES as u32 / 8;
         (input as u32 * each) | (number << 3) & (each - 1)
     }
 
     /// Does [`Mixer::group`] for all inputs.
     #[inline(always)]
-    pub fn groups(numbers: [u32; INPUTS]) -> [u32; INPUTS] {
+    pub(super) fn groups(numbers: [u32; INPUTS]) -> [u32; INPUTS] {
         std::array::from_fn(|k| Self::group(k, numbers[k]))
     }
 
     /// Prefetches estimates that will be used soon.
     #[inline(always)]
-    pub fn prefetch<V: MixerVector>(&self, groups: [u32; INPUTS]) {
+    pub(super) fn prefetch<V: MixerVector>(&self, groups: [u32; INPUTS]) {
         let estimate = |group| &self.estimates[group as usize & (ESTIMATES - 1)];
         groups.into_iter().for_each(|group| V::prefetch(estimate(group)));
     }
 
     /// Codes one binary symbol and learns from it.
     #[inline(always)]
-    pub fn code<V: MixerVector, C: BinaryCoder>(
+    pub(super) fn code<V: MixerVector, C: BinaryCoder>(
         &mut self,
         coder: &mut C,
         at: &MixerContext<INPUTS>,

@@ -16,19 +16,19 @@ mod mixer_avx2;
 mod mixer_plain;
 
 #[cfg(target_arch = "x86_64")]
-pub use mixer_avx2::MixerAvx2;
-pub use mixer_plain::MixerPlain;
+pub(super) use mixer_avx2::MixerAvx2;
+pub(super) use mixer_plain::MixerPlain;
 
 /// Eight weights, in units of 2^-20.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(32))]
-pub struct MixerWeights(pub [i32; 8]);
+pub(super) struct MixerWeights(pub [i32; 8]);
 
 /// The part of the distance that an estimate moves, in units of 2^-8, by its count.
 const RATES: [u8; 16] = [160, 98, 71, 55, 46, 39, 34, 30, 27, 24, 21, 18, 16, 14, 12, 10];
 
 /// Eight 16-bit numbers: estimates, inputs or limits of counts.
-pub trait MixerVector: Copy {
+pub(super) trait MixerVector: Copy {
     fn load(lanes: [u16; 8]) -> Self;
 
     fn store(self) -> [u16; 8];

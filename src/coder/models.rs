@@ -24,7 +24,7 @@ use std::sync::LazyLock;
 
 /// Number of tables of the highest extra bits: one for each width from 2 to 6 and one from 7 up,
 /// first those of run lengths.
-pub const EXTRA_TABLES: usize = 2 * WIDTHS;
+pub(super) const EXTRA_TABLES: usize = 2 * WIDTHS;
 const WIDTHS: usize = 6;
 
 /// Number of occurrences of each bucket, or of each value of the highest extra bits.
@@ -32,7 +32,7 @@ type Counts = [u32; 16];
 
 /// The counts from which the models of a block are made.
 #[derive(Debug, Clone)]
-pub struct SymbolCounts {
+pub(super) struct SymbolCounts {
     /// By leaf.
     pub runs: Box<[Counts; RUN_LEAVES]>,
     pub ranks: Box<[Counts; RANK_LEAVES]>,
@@ -42,7 +42,7 @@ pub struct SymbolCounts {
 }
 
 impl SymbolCounts {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         SymbolCounts {
             runs: Box::new([[0; 16]; RUN_LEAVES]),
             ranks: Box::new([[0; 16]; RANK_LEAVES]),
@@ -52,7 +52,7 @@ impl SymbolCounts {
     }
 
     /// Adds the counts of another slice.
-    pub fn add(&mut self, other: &SymbolCounts) {
+    pub(super) fn add(&mut self, other: &SymbolCounts) {
         let tables = |counts: &mut [Counts], more: &[Counts]| {
             let more = more.as_flattened().iter();
             counts.as_flattened_mut().iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
@@ -66,19 +66,19 @@ impl SymbolCounts {
 
 /// The index of the table of a number's highest extra bits.
 #[inline(always)]
-pub fn extra_table(stream: RansStream, width: u32) -> usize {
+pub(super) fn extra_table(stream: RansStream, width: u32) -> usize {
     stream as usize * WIDTHS + width.min(LAST_BUCKET_WIDTH) as usize - 2
 }
 
 /// The extra bits that are coded by a table: the highest four.
 #[inline(always)]
-pub fn high_bits(split: ExpGolomb) -> usize {
+pub(super) fn high_bits(split: ExpGolomb) -> usize {
     (split.extra >> split.width.saturating_sub(4)) as usize
 }
 
 /// The data of a block that encoder and decoder of a slice share.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Models {
+pub(super) struct Models {
     /// The bytes that occur, in ascending order.
     pub alphabet: Vec<u8>,
     pub runs: ClassTables,
@@ -93,7 +93,7 @@ pub struct Models {
 
 /// The classes of a tree, and their tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ClassTables {
+pub(super) struct ClassTables {
     pub class_of_leaf: [u8; 256],
     /// By class. The tables behind the last class are never used, but make checks unnecessary.
     pub tables: Box<[FrequencyTable; 256]>,
@@ -101,7 +101,7 @@ pub struct ClassTables {
 
 impl Models {
     /// Chooses the models for these counts, and appends them.
-    pub fn encode(counts: &SymbolCounts, out: &mut Vec<u8>) -> Self {
+    pub(super) fn encode(counts: &SymbolCounts, out: &mut Vec<u8>) -> Self {
         let mut choice = Choice::of(counts);
         let mut coder = RangeEncoder::new(out);
         choice.code(&mut coder).expect("codes that were made from counts");
@@ -110,7 +110,7 @@ impl Models {
     }
 
     /// Reads the output of [`Models::encode`].
-    pub fn decode(coded: &[u8]) -> Result<Self, Flaw> {
+    pub(super) fn decode(coded: &[u8]) -> Result<Self, Flaw> {
         let mut choice = Choice::new();
         let mut coder = RangeDecoder::new(coded);
         choice.code(&mut coder)?;

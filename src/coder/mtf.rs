@@ -25,7 +25,7 @@ use crate::base::simd_dispatch::widest;
 
 /// Bytes in the order of their next run, the current one in front.
 #[derive(Debug, Clone)]
-pub struct MtfList<H> {
+pub(super) struct MtfList<H> {
     /// The first sixteen bytes: most moves stay within them.
     head: H,
     rest: [H; 15],
@@ -33,7 +33,7 @@ pub struct MtfList<H> {
 
 /// One run after move-to-front.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct MtfStep {
+pub(super) struct MtfStep {
     pub byte: u8,
     /// The run length less one; [`LONG`] stands for itself and all larger values.
     pub len: u8,
@@ -42,11 +42,11 @@ pub struct MtfStep {
 }
 
 /// The value of `len` for run lengths less one of this and more.
-pub const LONG: u8 = 254;
+pub(super) const LONG: u8 = 254;
 
 /// All runs of a slice.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct MtfSteps {
+pub(super) struct MtfSteps {
     pub steps: Vec<MtfStep>,
     /// The run lengths less one, of those that are [`LONG`] or more.
     pub long: Vec<u32>,
@@ -55,7 +55,7 @@ pub struct MtfSteps {
 }
 
 /// The steps of all runs of `slice`.
-pub fn encode(slice: &[u8]) -> MtfSteps {
+pub(super) fn encode(slice: &[u8]) -> MtfSteps {
     widest!(encode_with::<HeadAvx2, HeadBaseline>(slice: &[u8]) -> MtfSteps)
 }
 
@@ -111,7 +111,7 @@ fn set_ranks<H: ListHead>(steps: &mut [MtfStep]) -> Vec<u8> {
 
 impl<H: ListHead> MtfList<H> {
     /// A list that begins with `bytes`, at most 256.
-    pub fn of(bytes: &[u8]) -> Self {
+    pub(super) fn of(bytes: &[u8]) -> Self {
         let mut all = [0; 256];
         all[..bytes.len()].copy_from_slice(bytes);
         let parts = all.as_chunks().0;
@@ -126,19 +126,19 @@ impl<H: ListHead> MtfList<H> {
 
     /// The byte of the current run.
     #[inline(always)]
-    pub fn front(&self) -> u8 {
+    pub(super) fn front(&self) -> u8 {
         self.head.first_two() as u8
     }
 
     /// The byte of the next run.
     #[inline(always)]
-    pub fn second(&self) -> u8 {
+    pub(super) fn second(&self) -> u8 {
         (self.head.first_two() >> 8) as u8
     }
 
     /// Removes the front and puts it back at `mtf_rank`.
     #[inline(always)]
-    pub fn put_back(&mut self, mtf_rank: u8) {
+    pub(super) fn put_back(&mut self, mtf_rank: u8) {
         let at = usize::from(mtf_rank);
         if at < 16 {
             self.head.put_back(at);

@@ -12,13 +12,13 @@
 //! Source: Martin, "Range encoding" (1979), with the carry of Schindler's coder.
 
 /// Probabilities are in units of 2^-16, from 1 to 65535.
-pub const ONE: u32 = 1 << 16;
+pub(crate) const ONE: u32 = 1 << 16;
 /// The interval is widened as soon as it is smaller than this. An interval of exactly this size
 /// must not be widened, since it would no longer fit in 64 bits.
 const NARROW: u64 = 1 << 32;
 
 /// One direction of binary coding.
-pub trait BinaryCoder {
+pub(crate) trait BinaryCoder {
     /// Codes one binary symbol that is 1 with probability `p1`. An encoder writes `bit` and returns
     /// it; a decoder ignores `bit` and returns the bit that was encoded.
     fn code(&mut self, bit: bool, p1: u32) -> bool;
@@ -26,24 +26,24 @@ pub trait BinaryCoder {
 
 /// Encodes binary symbols; the coded bytes are appended to a vector.
 #[derive(Debug)]
-pub struct RangeEncoder<'a> {
+pub(crate) struct RangeEncoder<'a> {
     out: &'a mut Vec<u8>,
     low: u64,
     range: u64,
 }
 
 impl<'a> RangeEncoder<'a> {
-    pub fn new(out: &'a mut Vec<u8>) -> Self {
+    pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
         RangeEncoder { out, low: 0, range: u64::MAX }
     }
 
     /// Length of the output so far, including the bytes that it held before.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.out.len()
     }
 
     /// Writes the last eight bytes.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         self.out.extend(self.low.to_be_bytes());
     }
 
@@ -83,7 +83,7 @@ impl BinaryCoder for RangeEncoder<'_> {
 
 /// Decodes binary symbols from coded bytes.
 #[derive(Debug)]
-pub struct RangeDecoder<'a> {
+pub(crate) struct RangeDecoder<'a> {
     coded: &'a [u8],
     /// Number of bytes requested, even behind the end.
     taken: usize,
@@ -93,7 +93,7 @@ pub struct RangeDecoder<'a> {
 }
 
 impl<'a> RangeDecoder<'a> {
-    pub fn new(coded: &'a [u8]) -> Self {
+    pub(crate) fn new(coded: &'a [u8]) -> Self {
         let mut decoder = RangeDecoder { coded, taken: 0, offset: 0, range: u64::MAX };
         decoder.offset = decoder.word() << 32;
         decoder.offset |= decoder.word();
@@ -101,13 +101,13 @@ impl<'a> RangeDecoder<'a> {
     }
 
     /// Returns true if the coded bytes were used up exactly.
-    pub fn is_at_end(&self) -> bool {
+    pub(crate) fn is_at_end(&self) -> bool {
         self.taken == self.coded.len() && self.offset == 0
     }
 
     /// Returns true if bytes behind the end were requested.
     #[inline(always)]
-    pub fn is_exhausted(&self) -> bool {
+    pub(crate) fn is_exhausted(&self) -> bool {
         self.taken > self.coded.len()
     }
 

@@ -17,20 +17,20 @@ use super::ENDS_EARLY;
 use crate::base::error::Flaw;
 
 /// Binary logarithm of the number of slots.
-pub const SLOT_BITS: u32 = 15;
+pub(super) const SLOT_BITS: u32 = 15;
 /// Minimum of a state between symbols, and its value at the beginning and at the end.
 const LOWER_BOUND: u32 = 1 << 16;
 
 /// The streams of symbols, each of which has a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RansStream {
+pub(super) enum RansStream {
     RunLengths = 0,
     MtfRanks = 1,
 }
 
 /// The slots of one symbol: `freq` slots from `start` on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slots {
+pub(super) struct Slots {
     pub start: u32,
     pub freq: u32,
 }
@@ -54,7 +54,7 @@ impl Slots {
 /// A symbol takes one word or none; if the buffer is full, words are lost. The stack is small and
 /// is passed by value, so that it stays in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RansStack {
+pub(super) struct RansStack {
     states: [u32; 2],
     /// Number of free words of the buffer.
     free: usize,
@@ -62,7 +62,7 @@ pub struct RansStack {
 
 impl RansStack {
     /// An encoder for a buffer of `room` words.
-    pub fn new(room: usize) -> Self {
+    pub(super) fn new(room: usize) -> Self {
         RansStack { states: [LOWER_BOUND; 2], free: room }
     }
 
@@ -77,7 +77,13 @@ impl RansStack {
 
     /// Pushes a value of `bits` bits, 1 to 15; all values are equally likely.
     #[inline(always)]
-    pub fn push_plain(&mut self, words: &mut [[u8; 2]], stream: RansStream, value: u32, bits: u32) {
+    pub(super) fn push_plain(
+        &mut self,
+        words: &mut [[u8; 2]],
+        stream: RansStream,
+        value: u32,
+        bits: u32,
+    ) {
         let rest_bits = SLOT_BITS - bits;
         let Slots { start, freq } = Slots::plain(value, bits);
         let state = self.renormalised(words, stream, freq << 17);
@@ -85,7 +91,7 @@ impl RansStack {
     }
 
     /// Pushes a value below `values`, at most 256; all values are equally likely.
-    pub fn push_even(
+    pub(super) fn push_even(
         &mut self,
         words: &mut [[u8; 2]],
         stream: RansStream,
@@ -100,7 +106,7 @@ impl RansStack {
 
     /// Pushes a symbol by a multiplication instead of the division.
     #[inline(always)]
-    pub fn push_prepared(
+    pub(super) fn push_prepared(
         &mut self,
         words: &mut [[u8; 2]],
         stream: RansStream,
@@ -124,7 +130,7 @@ impl RansStack {
     }
 
     /// Appends the states to `out` and then the words.
-    pub fn write(self, words: &[[u8; 2]], out: &mut Vec<u8>) {
+    pub(super) fn write(self, words: &[[u8; 2]], out: &mut Vec<u8>) {
         self.states.iter().for_each(|state| out.extend(state.to_le_bytes()));
         out.extend_from_slice(words[self.free..].as_flattened());
     }
@@ -132,7 +138,7 @@ impl RansStack {
 
 /// A symbol's slots, with the number that turns the division by `freq` into a multiplication.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct PreparedSlots {
+pub(super) struct PreparedSlots {
     /// 2^64 / freq, rounded up: exact enough for states of 32 bits.
     inverse: u64,
     /// Limit of the state before the symbol is pushed, exclusive: freq * 2^17.
@@ -165,7 +171,7 @@ impl From<Slots> for PreparedSlots {
 
 /// Decodes symbols from coded bytes.
 #[derive(Debug, Clone, Copy)]
-pub struct RansDecoder<'a> {
+pub(super) struct RansDecoder<'a> {
     words: &'a [[u8; 2]],
     /// 1 if the number of coded bytes is odd.
     rest: usize,
@@ -179,7 +185,7 @@ impl<'a> RansDecoder<'a> {
     ///
     /// # Errors
     /// A [`Flaw`] if they are missing or too small.
-    pub fn new(coded: &'a [u8]) -> Result<Self, Flaw> {
+    pub(super) fn new(coded: &'a [u8]) -> Result<Self, Flaw> {
         let (states, words) = coded.split_first_chunk::<8>().ok_or(ENDS_EARLY)?;
         let (words, rest) = words.as_chunks();
         let state =
@@ -193,13 +199,13 @@ impl<'a> RansDecoder<'a> {
 
     /// The slot that the next symbol of `stream` owns.
     #[inline(always)]
-    pub fn slot(&self, stream: RansStream) -> u32 {
+    pub(super) fn slot(&self, stream: RansStream) -> u32 {
         self.states[stream as usize] as u32 & ((1 << SLOT_BITS) - 1)
     }
 
     /// Removes the symbol that owns `slots`, which include the current slot, from `stream`.
     #[inline(always)]
-    pub fn take(&mut self, stream: RansStream, slots: Slots) {
+    pub(super) fn take(&mut self, stream: RansStream, slots: Slots) {
         let state = self.states[stream as usize] as u32;
         let state =
             slots.freq * (state >> SLOT_BITS) + (state & ((1 << SLOT_BITS) - 1)) - slots.start;
@@ -214,7 +220,7 @@ impl<'a> RansDecoder<'a> {
 
     /// Removes a symbol from each stream, first from that of run lengths.
     #[inline(always)]
-    pub fn take_both(&mut self, slots: [Slots; 2]) {
+    pub(super) fn take_both(&mut self, slots: [Slots; 2]) {
         let Some([first, second]) =
             self.words.get(self.pos..).and_then(|words| words.first_chunk())
         else {
@@ -236,14 +242,14 @@ impl<'a> RansDecoder<'a> {
 
     /// Takes a value of `bits` bits; all values are equally likely.
     #[inline(always)]
-    pub fn take_plain(&mut self, stream: RansStream, bits: u32) -> u32 {
+    pub(super) fn take_plain(&mut self, stream: RansStream, bits: u32) -> u32 {
         let value = self.slot(stream) >> (SLOT_BITS - bits);
         self.take(stream, Slots::plain(value, bits));
         value
     }
 
     /// Takes a value below `values`, at most 256; all values are equally likely.
-    pub fn take_even(&mut self, stream: RansStream, values: u32) -> u32 {
+    pub(super) fn take_even(&mut self, stream: RansStream, values: u32) -> u32 {
         let value = ((self.slot(stream) + 1) * values - 1) >> SLOT_BITS;
         if values > 1 {
             self.take(stream, Slots::even(value, values));
@@ -252,7 +258,7 @@ impl<'a> RansDecoder<'a> {
     }
 
     /// Checks that the coded bytes were used up exactly.
-    pub fn finish(&self) -> Result<(), Flaw> {
+    pub(super) fn finish(&self) -> Result<(), Flaw> {
         if self.states != [u64::from(LOWER_BOUND); 2] {
             return Err(super::LEFT_OVER);
         }

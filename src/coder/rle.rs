@@ -15,13 +15,13 @@ const PIECE: usize = 128;
 
 /// One run: `len` times `byte`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BwtRun {
+pub(super) struct BwtRun {
     pub byte: u8,
     pub len: u32,
 }
 
 /// The run that starts at `pos`.
-pub fn read(slice: &[u8], pos: usize) -> BwtRun {
+pub(super) fn read(slice: &[u8], pos: usize) -> BwtRun {
     BwtRun { byte: slice[pos], len: (run_end(slice, pos) - pos) as u32 }
 }
 
@@ -30,7 +30,7 @@ pub fn read(slice: &[u8], pos: usize) -> BwtRun {
 /// Most runs are short, so 16 bytes are written for any run up to that length; later runs overwrite
 /// the surplus.
 #[inline(always)]
-pub fn write(out: &mut [u8], pos: usize, run: BwtRun) -> Result<usize, Flaw> {
+pub(super) fn write(out: &mut [u8], pos: usize, run: BwtRun) -> Result<usize, Flaw> {
     const DOES_NOT_FIT: Flaw = Flaw("a slice holds a run that does not fit");
     let next = pos + run.len as usize;
     let room = out.get_mut(pos..).ok_or(DOES_NOT_FIT)?;
@@ -51,7 +51,7 @@ fn fill(out: &mut [u8], byte: u8) {
 }
 
 /// The length of the run of `byte` at the end of `bytes`.
-pub fn run_before(bytes: &[u8], byte: u8) -> usize {
+pub(crate) fn run_before(bytes: &[u8], byte: u8) -> usize {
     let pieces = bytes.as_rchunks::<PIECE>().1.iter().rev();
     let whole = PIECE * pieces.take_while(|piece| **piece == [byte; PIECE]).count();
     let rest = bytes.len() - whole;
@@ -60,7 +60,7 @@ pub fn run_before(bytes: &[u8], byte: u8) -> usize {
 
 /// The start of the run of `byte` that ends at `end` (exclusive).
 #[inline(always)]
-pub fn start(slice: &[u8], mut end: usize, byte: u8) -> usize {
+pub(super) fn start(slice: &[u8], mut end: usize, byte: u8) -> usize {
     while let Some(head) = end.checked_sub(8) {
         let other = word(slice, head) ^ splat(byte);
         if other != 0 {
@@ -75,7 +75,7 @@ pub fn start(slice: &[u8], mut end: usize, byte: u8) -> usize {
 }
 
 /// The end (exclusive) of the run of equal bytes at `pos`.
-pub fn run_end(slice: &[u8], mut pos: usize) -> usize {
+pub(crate) fn run_end(slice: &[u8], mut pos: usize) -> usize {
     let byte = slice[pos];
     if slice.get(pos + PIECE - 1) == Some(&byte) {
         let pieces = slice[pos..].as_chunks::<PIECE>().0.iter();
@@ -103,7 +103,7 @@ fn splat(byte: u8) -> u64 {
 }
 
 /// Number of runs in `bytes`. One comparison per byte, which compiles to vector code.
-pub fn count(bytes: &[u8]) -> usize {
+pub(super) fn count(bytes: &[u8]) -> usize {
     let borders = |tile: &[u8], next: &[u8]| -> usize {
         let sum: u8 = tile.iter().zip(next).map(|(a, b)| u8::from(a != b)).sum();
         sum.into()
@@ -122,7 +122,7 @@ pub fn count(bytes: &[u8]) -> usize {
 ///
 /// The borders of 64 bytes are found at once: a run does not wait for the one before.
 #[inline(always)]
-pub fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
+pub(super) fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
     let mut start = 0;
     let mut at = 0;
     while let Some(tile) = slice.get(at..).and_then(|rest| rest.first_chunk::<65>()) {
@@ -144,7 +144,7 @@ pub fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
 }
 
 /// The end of the first `runs` runs of `bytes`, or the end of `bytes` if there are fewer.
-pub fn end_of_runs(bytes: &[u8], mut runs: usize) -> usize {
+pub(super) fn end_of_runs(bytes: &[u8], mut runs: usize) -> usize {
     const STEP: usize = 64 * PIECE;
     let mut pos = 0;
     // A step and the byte behind it give the borders behind each of its bytes.

@@ -11,7 +11,7 @@ use std::{arch::x86_64::*, mem::transmute};
 /// that of the first byte.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-pub fn borders(bytes: &[u8; 65]) -> u64 {
+pub(super) fn borders(bytes: &[u8; 65]) -> u64 {
     let same = |from: usize| {
         let [here, next] = [from, from + 1]
             .map(|from| *bytes[from..].first_chunk::<16>().expect("sixteen bytes of 65"));
@@ -30,7 +30,7 @@ pub use borders_plain as borders;
 
 /// The version for other processors, and for the comparison.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-pub fn borders_plain(bytes: &[u8; 65]) -> u64 {
+pub(super) fn borders_plain(bytes: &[u8; 65]) -> u64 {
     (0..64).fold(0, |borders, k| borders | u64::from(bytes[k] != bytes[k + 1]) << k)
 }
 

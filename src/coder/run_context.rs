@@ -16,13 +16,13 @@
 use super::context_tree::{OwnContexts, RANK_CONTEXTS};
 
 /// Number of quantised values of a byte's average run length.
-pub const QUANTISED_RUN_LENGTHS: usize = 11;
+pub(super) const QUANTISED_RUN_LENGTHS: usize = 11;
 /// Number of quantised values of a byte's average MTF rank.
-pub const QUANTISED_MTF_RANKS: usize = 16;
+pub(super) const QUANTISED_MTF_RANKS: usize = 16;
 
 /// The roots that are averaged, by number: 40 times the square root of the number plus one, less
 /// 40, plus 2 so that averages are rounded. For run lengths the number is the length less one.
-pub static ROUNDED_ROOTS: [u32; 256] = {
+pub(super) static ROUNDED_ROOTS: [u32; 256] = {
     let mut roots = [0; 256];
     let mut number = 0;
     while number < 256 {
@@ -35,7 +35,7 @@ pub static ROUNDED_ROOTS: [u32; 256] = {
 /// Two values for each MTF rank less one. From bit 16 on: its rounded root. From bit 28 on: its
 /// quantised value as the last rank of its byte, which is the number itself from 0 to 3, then grows
 /// with powers of two up to 7.
-pub static MTF_RANKS: [u32; 256] = {
+pub(super) static MTF_RANKS: [u32; 256] = {
     let mut ranks = [0; 256];
     let mut rank = 0;
     while rank < 256 {
@@ -51,7 +51,7 @@ pub static MTF_RANKS: [u32; 256] = {
 };
 
 /// The lowest bit of the quantised rank in [`MTF_RANKS`]: above all sums of roots.
-pub const LAST_RANK_BIT: u32 = 28;
+pub(super) const LAST_RANK_BIT: u32 = 28;
 
 /// The quantised value of each average: the number of `limits` that it reaches, times `factor`.
 const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024] {
@@ -70,18 +70,19 @@ const fn quantiser<const N: usize>(limits: [u16; N], factor: u16) -> [u16; 1024]
 
 /// A byte's average run length, quantised to [`QUANTISED_RUN_LENGTHS`] values and shifted to its
 /// bits in the key of [`OwnContexts`].
-pub static OWN_BY_RUN_LENGTH: [u16; 1024] = quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
+pub(super) static OWN_BY_RUN_LENGTH: [u16; 1024] =
+    quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
 /// A byte's average MTF rank, quantised to [`QUANTISED_MTF_RANKS`] values and shifted to its bits
 /// in the key of [`OwnContexts`].
-pub static OWN_BY_MTF_RANK: [u16; 1024] =
+pub(super) static OWN_BY_MTF_RANK: [u16; 1024] =
     quantiser([1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290], 8);
 
 /// The average over all bytes, quantised to 8 values.
-pub static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 1);
+pub(super) static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 1);
 
 /// The state of the contexts after the runs of a slice so far.
 #[derive(Debug)]
-pub struct ModelState<'a> {
+pub(super) struct ModelState<'a> {
     /// On the heap, so that the fields below stay in registers.
     bytes: Box<[ByteState; 256]>,
     own_contexts: &'a OwnContexts,
@@ -102,7 +103,7 @@ struct ByteState {
 }
 
 impl<'a> ModelState<'a> {
-    pub fn new(own_contexts: &'a OwnContexts) -> Self {
+    pub(super) fn new(own_contexts: &'a OwnContexts) -> Self {
         let bytes = Box::new([ByteState { averages: 0, own: own_contexts[0] }; 256]);
         ModelState { bytes, own_contexts, all: 0, last: 2, around: 0 }
     }
@@ -110,7 +111,7 @@ impl<'a> ModelState<'a> {
     /// The context of the length of a run of `byte`, as in `own_contexts`, and the context of the
     /// MTF rank after it.
     #[inline(always)]
-    pub fn contexts(&self, byte: u8) -> [usize; 2] {
+    pub(super) fn contexts(&self, byte: u8) -> [usize; 2] {
         let own = self.bytes[usize::from(byte)].own;
         [(own & 0xffff) as usize, ((own >> 16) + self.around) as usize % RANK_CONTEXTS]
     }
@@ -118,7 +119,7 @@ impl<'a> ModelState<'a> {
     /// Adds a run of `byte` and the MTF rank after it, each less one. A length of 255 stands for
     /// longer runs.
     #[inline(always)]
-    pub fn add(&mut self, byte: u8, run_length: u8, mtf_rank: u8) {
+    pub(super) fn add(&mut self, byte: u8, run_length: u8, mtf_rank: u8) {
         let ranked = MTF_RANKS[usize::from(mtf_rank)];
         let both = ranked + ROUNDED_ROOTS[usize::from(run_length)];
         let state = &mut self.bytes[usize::from(byte)];

@@ -77,7 +77,7 @@ impl<'b> RunBorders<'b> {
 /// Cuts a BWT into slices of at most as many runs as the limits allow. The runs are spread evenly,
 /// so that the last slice is no shorter than the others. If one slice is not enough, the number of
 /// slices is a multiple of `step`, unless runs are long or few.
-pub fn cut(on: Executor, bwt: &[u8], limits: SliceLimits, step: u64) -> Vec<Range<usize>> {
+pub(super) fn cut(on: Executor, bwt: &[u8], limits: SliceLimits, step: u64) -> Vec<Range<usize>> {
     let borders = RunBorders::new(on, bwt);
     let all = if bwt.is_empty() { 0 } else { borders.all() + 1 };
     let count = match all.div_ceil(limits.runs as u64) {

@@ -16,7 +16,7 @@ use crate::base::simd_dispatch::widest;
 use std::sync::LazyLock;
 
 /// A slice as its symbols, between the two passes of an encoder.
-pub struct SliceSymbols {
+pub(super) struct SliceSymbols {
     pub runs: Vec<RunKey>,
     /// The numbers with extra bits: MTF ranks and run lengths, each less one. Run lengths are
     /// limited to [`LONG`].
@@ -30,13 +30,13 @@ pub struct SliceSymbols {
 
 /// A run: its length in the lower half and its MTF rank in the upper half. Each half is 16 times
 /// the leaf that it is coded by, plus its bucket, plus [`LARGE`] if it has extra bits.
-pub type RunKey = u32;
+pub(super) type RunKey = u32;
 /// Bit of half a [`RunKey`] that says that there are extra bits.
-pub const LARGE: RunKey = 1 << 15;
+pub(super) const LARGE: RunKey = 1 << 15;
 
 impl SliceSymbols {
     /// Finds the symbols of a slice, and adds the number of occurrences of each to `counts`.
-    pub fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
+    pub(super) fn of(slice: &[u8], counts: &mut SymbolCounts) -> Self {
         let steps = mtf::encode(slice);
         widest!(
             symbols_of(

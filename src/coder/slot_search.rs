@@ -13,7 +13,7 @@ use super::list_head::{HeadAvx2, HeadSse2};
 use std::{arch::x86_64::*, mem::transmute};
 
 /// A method to search the first slots of sixteen symbols.
-pub trait SlotSearch {
+pub(super) trait SlotSearch {
     /// The number of `starts` that are not above `slot`. They ascend from 0 and stay below 2^15.
     fn not_above(starts: &[u16; 16], slot: u16) -> usize;
 
@@ -23,7 +23,7 @@ pub trait SlotSearch {
 
 /// The version for every processor of this architecture.
 #[cfg(target_arch = "x86_64")]
-pub type SearchBaseline = SearchSse2;
+pub(super) type SearchBaseline = SearchSse2;
 #[cfg(not(target_arch = "x86_64"))]
 pub type SearchBaseline = SearchPlain;
 #[cfg(not(target_arch = "x86_64"))]
@@ -32,7 +32,7 @@ pub type SearchAvx2 = SearchPlain;
 /// AVX2 version, in one register. Only code that runs under `#[target_feature(enable = "avx2")]`
 /// may name this type.
 #[cfg(target_arch = "x86_64")]
-pub struct SearchAvx2;
+pub(super) struct SearchAvx2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchAvx2 {
@@ -53,7 +53,7 @@ impl SlotSearch for SearchAvx2 {
 
 /// SSE2 version, in two registers.
 #[cfg(target_arch = "x86_64")]
-pub struct SearchSse2;
+pub(super) struct SearchSse2;
 
 #[cfg(target_arch = "x86_64")]
 impl SlotSearch for SearchSse2 {
@@ -75,7 +75,7 @@ impl SlotSearch for SearchSse2 {
 
 /// The version for other processors, and for the comparison.
 #[cfg(any(test, not(target_arch = "x86_64")))]
-pub struct SearchPlain;
+pub(super) struct SearchPlain;
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 impl SlotSearch for SearchPlain {

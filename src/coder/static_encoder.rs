@@ -15,7 +15,7 @@ use super::static_rans::WIDTH_BITS;
 use crate::base::simd_dispatch::widest;
 
 /// The models of a block in the form for an encoder.
-pub struct SliceEncoder {
+pub(super) struct SliceEncoder {
     /// By 16 times the class plus the bucket.
     runs: [PreparedSlots; 4096],
     ranks: [PreparedSlots; 4096],
@@ -28,7 +28,7 @@ pub struct SliceEncoder {
 }
 
 impl SliceEncoder {
-    pub fn new(models: &Models) -> Box<Self> {
+    pub(super) fn new(models: &Models) -> Box<Self> {
         let prepared = |classes: &ClassTables| {
             let tables = classes.tables.each_ref().map(|table| table.prepared());
             std::array::from_fn(|key| tables[key / 16][key % 16])
@@ -44,7 +44,7 @@ impl SliceEncoder {
     }
 
     /// The coded form of a slice of `slice_size` bytes, or `None` if it would not be shorter.
-    pub fn encode(&self, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
+    pub(super) fn encode(&self, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
         let coder = self;
         widest!(
             encode_with(

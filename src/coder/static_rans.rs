@@ -24,7 +24,7 @@ use crate::base::simd_dispatch::widest;
 const LAST_RANK: Flaw = Flaw("a slice continues after its last run");
 
 /// Bits that code the exp-Golomb width of a very long run, less the minimum.
-pub const WIDTH_BITS: u32 = 5;
+pub(super) const WIDTH_BITS: u32 = 5;
 
 /// Decodes the list of a slice.
 fn take_list(coder: &mut RansDecoder, alphabet: &[u8]) -> Vec<u8> {
@@ -123,7 +123,7 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
 }
 
 /// A coded slice and the buffer for its bytes.
-pub struct SliceJob<'a> {
+pub(super) struct SliceJob<'a> {
     pub coded: &'a [u8],
     pub out: &'a mut [u8],
 }
@@ -131,14 +131,14 @@ pub struct SliceJob<'a> {
 impl SliceJob<'_> {
     /// The time that decoding takes, relative to other slices: it depends mostly on the number of
     /// coded bytes, and a little on the number of decoded or stored bytes.
-    pub fn work(&self) -> usize {
+    pub(super) fn work(&self) -> usize {
         let coded = if self.coded.len() < self.out.len() { self.coded.len() } else { 0 };
         coded + self.out.len() / 64
     }
 }
 
 /// Decodes a slice, or returns its flaw.
-pub fn decode(models: &Models, SliceJob { coded, out }: SliceJob) -> Result<(), Flaw> {
+pub(super) fn decode(models: &Models, SliceJob { coded, out }: SliceJob) -> Result<(), Flaw> {
     widest!(
         decode_with::<super::slot_search::SearchAvx2, SearchBaseline>(
             models: &Models, coded: &[u8], out: &mut [u8]
@@ -153,7 +153,7 @@ fn decode_with<S: SlotSearch>(models: &Models, coded: &[u8], out: &mut [u8]) -> 
 
 /// Does [`decode`] for two slices at once. Each run waits only for the one before it in its own
 /// slice, so this takes a third less time than one slice after the other.
-pub fn decode_two(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2] {
+pub(super) fn decode_two(models: &Models, jobs: [SliceJob; 2]) -> [Result<(), Flaw>; 2] {
     widest!(
         decode_two_with::<super::slot_search::SearchAvx2, SearchBaseline>(
             models: &Models, jobs: [SliceJob; 2]

@@ -5,7 +5,7 @@
 use super::frequency_table::{Code, FrequencyTable, codes};
 
 /// A bit in the unit of costs.
-pub const ONE_BIT: u64 = 1 << 12;
+pub(super) const ONE_BIT: u64 = 1 << 12;
 /// Approximate cost of storing a table, besides that of its symbols.
 const SENT: u64 = 4 * ONE_BIT;
 /// Approximate cost of storing one symbol of a table, up to the last that occurs.
@@ -13,14 +13,14 @@ const SENT_SYMBOL: u64 = 4 * ONE_BIT;
 
 /// A table that is not stored.
 #[derive(Debug)]
-pub struct DefaultTable {
+pub(super) struct DefaultTable {
     pub codes: [Code; 16],
     /// Cost of each symbol by this table.
     costs: [u64; 16],
 }
 
 impl DefaultTable {
-    pub fn new(codes: [Code; 16]) -> Self {
+    pub(super) fn new(codes: [Code; 16]) -> Self {
         let table = FrequencyTable::new(&codes);
         let cost = |symbol| 15 * ONE_BIT - log2(table.slots(symbol).freq.into());
         DefaultTable { codes, costs: std::array::from_fn(cost) }
@@ -29,7 +29,7 @@ impl DefaultTable {
 
 /// The cost of all symbols with the cheaper of their own table and the default, and their own table
 /// if it is the cheaper one.
-pub fn cheapest(counts: &[u32; 16], default: &DefaultTable) -> (u64, Option<[Code; 16]>) {
+pub(super) fn cheapest(counts: &[u32; 16], default: &DefaultTable) -> (u64, Option<[Code; 16]>) {
     let pairs = counts.iter().zip(default.costs);
     let by_default: u64 = pairs.map(|(&count, cost)| u64::from(count) * cost).sum();
     if by_default == 0 {

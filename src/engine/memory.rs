@@ -106,7 +106,12 @@ pub(crate) struct Allowance {
 impl Allowance {
     /// Fits the caller's request into the `space` of this process. Each thread takes `thread_space`
     /// bytes of it.
-    pub fn new(threads: usize, memory: u64, space: Option<Space>, thread_space: u64) -> Self {
+    pub(crate) fn new(
+        threads: usize,
+        memory: u64,
+        space: Option<Space>,
+        thread_space: u64,
+    ) -> Self {
         let narrow = NarrowLimits::USUAL;
         let asked = threads;
         let beside = 0;
@@ -124,14 +129,14 @@ impl Allowance {
 
     /// Reduces the threads to the number that the memory can hold, so that a machine with many
     /// cores needs no more memory than one with few.
-    pub fn with_threads_for_memory(self) -> Self {
+    pub(crate) fn with_threads_for_memory(self) -> Self {
         let most = usize::try_from(self.memory / THREAD_MEMORY).unwrap_or(usize::MAX);
         Allowance { threads: self.threads.min(most.max(1)), ..self }
     }
 
     /// Adds `blocks` blocks that a GPU works on or that wait for a GPU. Adds none if the system
     /// limits the memory of their threads.
-    pub fn beside(self, blocks: usize) -> Self {
+    pub(crate) fn beside(self, blocks: usize) -> Self {
         Allowance { beside: if self.space.is_some() { 0 } else { blocks }, ..self }
     }
 
@@ -182,7 +187,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Limit`] if not even one block fits.
-    pub fn new(
+    pub(crate) fn new(
         block_size: u64,
         allowed: Allowance,
         coding: Coding,
@@ -193,13 +198,13 @@ impl Plan {
     }
 
     /// Makes a plan to decode blocks. The coding of a block is known only when it is decoded.
-    pub fn to_decode(block_size: u64, allowed: Allowance) -> Result<Plan> {
+    pub(crate) fn to_decode(block_size: u64, allowed: Allowance) -> Result<Plan> {
         let need = BlockNeed::to_decode(block_size > allowed.narrow.others as u64);
         Plan::of_any_coding(block_size, allowed, need)
     }
 
     /// Makes a plan to build the index of blocks, without restoring them.
-    pub fn to_index(block_size: u64, allowed: Allowance) -> Result<Plan> {
+    pub(crate) fn to_index(block_size: u64, allowed: Allowance) -> Result<Plan> {
         Plan::of_any_coding(block_size, allowed, BlockNeed::to_index())
     }
 
@@ -216,14 +221,14 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Limit`] if it has none.
-    pub fn check_large_models(&self, raw_size: u64) -> Result<()> {
+    pub(crate) fn check_large_models(&self, raw_size: u64) -> Result<()> {
         let what = || format!("a block of {raw_size} bytes coded with --best");
         self.shortage.map_or(Ok(()), |shortage| Err(shortage.error(what())))
     }
 
     /// The room of side structures, for the one block of up to `block_size` bytes that gets all of
     /// it: the memory of all workers without the texts of the waiting blocks.
-    pub fn side_room(&self, block_size: u64) -> SideRoom {
+    pub(crate) fn side_room(&self, block_size: u64) -> SideRoom {
         let wide = block_size > self.narrow.others as u64;
         let working = BlockNeed::to_decode(wide).working(block_size, self.allowed.threads);
         let each = working + self.side_share;
@@ -232,12 +237,12 @@ impl Plan {
 
     /// The bytes that a block of `raw_size` bytes may take for its side structures in place of the
     /// table of its inverse, which is free by then.
-    pub fn freed_for_side(raw_size: u64) -> u64 {
+    pub(crate) fn freed_for_side(raw_size: u64) -> u64 {
         FREED * raw_size
     }
 
     /// The error of a block of `raw_size` bytes whose side structures take `side` bytes.
-    pub fn side_shortage(&self, raw_size: u64, side: u64) -> Error {
+    pub(crate) fn side_shortage(&self, raw_size: u64, side: u64) -> Error {
         let allowed = self.allowed;
         let threads = self.allowed.asked;
         let need = BlockNeed::to_decode(raw_size > allowed.narrow.others as u64);
@@ -255,7 +260,7 @@ impl Plan {
 
     /// The memory limit under which blocks of `block_size` bytes can be decoded, whatever their
     /// coding.
-    pub fn needed_to_decode(block_size: u64, threads: usize) -> u64 {
+    pub(crate) fn needed_to_decode(block_size: u64, threads: usize) -> u64 {
         let nothing = Allowance::new(threads, 0, None, 0);
         let need = BlockNeed::to_decode(block_size > nothing.narrow.others as u64);
         Plan::fit(block_size, nothing, Coding::ContextMixing, need)
@@ -313,7 +318,7 @@ impl Plan {
 
     /// The largest block that [`Plan::new`] accepts. A reader reads no more than this before it
     /// asks.
-    pub fn largest_block(allowed: Allowance, coding: Coding, index: Option<u32>) -> u64 {
+    pub(crate) fn largest_block(allowed: Allowance, coding: Coding, index: Option<u32>) -> u64 {
         let left = left(allowed, coding);
         let threads = allowed.threads;
         let need = |wide| allowed.to_encode(wide, coding, index);

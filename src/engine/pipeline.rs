@@ -63,7 +63,7 @@ impl<W: Work> Pipeline<W> {
     ///
     /// # Errors
     /// An error if not even one thread can be started.
-    pub fn start(depth: usize, workers: usize, work: W) -> io::Result<Self> {
+    pub(crate) fn start(depth: usize, workers: usize, work: W) -> io::Result<Self> {
         let (jobs, to_do) = bounded::<Job<W>>(depth);
         let mut pipeline = Pipeline {
             work: Arc::new(work),
@@ -101,17 +101,17 @@ impl<W: Work> Pipeline<W> {
     }
 
     /// Returns true if a result must be taken before another item is given.
-    pub fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.replies.len() >= self.depth
     }
 
     /// Returns true if the oldest result can be had without waiting.
-    pub fn is_ready(&self) -> bool {
+    pub(crate) fn is_ready(&self) -> bool {
         self.replies.front().is_some_and(|reply| !reply.is_empty())
     }
 
     /// Gives the next item. An item that has failed already takes its turn like any other.
-    pub fn submit(&mut self, item: Source<W>) {
+    pub(crate) fn submit(&mut self, item: Source<W>) {
         let (reply, result) = bounded(1);
         self.replies.push_back(result);
         match (item, &self.jobs) {
@@ -125,13 +125,13 @@ impl<W: Work> Pipeline<W> {
     }
 
     /// Closes the input, since no more items come.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.jobs = None;
         self.work.close();
     }
 
     /// Waits for the oldest result. Returns `None` if none is owed.
-    pub fn next(&mut self) -> Option<Outcome<W>> {
+    pub(crate) fn next(&mut self) -> Option<Outcome<W>> {
         let oldest = self.replies.pop_front()?;
         Some(self.received(oldest.recv()))
     }
@@ -141,7 +141,7 @@ impl<W: Work> Pipeline<W> {
     ///
     /// An error is returned only after the reading thread has ended, which may take long if `items`
     /// waits for its source. `failed` is called at once, and may end that wait.
-    pub fn run(
+    pub(crate) fn run(
         mut self,
         mut items: impl Iterator<Item = Source<W>> + Send,
         mut sink: impl FnMut(W::Done) -> Result<(), W::Error>,
@@ -226,7 +226,7 @@ pub(crate) struct KeptThreads(Option<Sender<()>>, Vec<JoinHandle<()>>);
 
 impl KeptThreads {
     /// Keeps `count` threads, or as many as can be started.
-    pub fn of(count: usize) -> Self {
+    pub(crate) fn of(count: usize) -> Self {
         let (release, released) = bounded::<()>(0);
         let mut kept = KeptThreads(Some(release), Vec::new());
         for _ in 0..count {

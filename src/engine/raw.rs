@@ -37,12 +37,12 @@ pub(crate) struct Run {
 
 impl Run {
     /// Returns the run if all of `bytes` is one run.
-    pub fn of(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let byte = *bytes.first()?;
         (coder::run_end(bytes, 0) == bytes.len()).then_some(Run { byte, len: bytes.len() })
     }
 
-    pub fn to_bytes(self) -> Result<Vec<u8>> {
+    pub(crate) fn to_bytes(self) -> Result<Vec<u8>> {
         let mut bytes = bwt::zeroed(self.len)?;
         if self.byte > 0 {
             bytes.fill(self.byte);
@@ -58,7 +58,7 @@ impl From<Vec<u8>> for Raw {
 }
 
 impl Raw {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         match self {
             Raw::Bytes(bytes) => bytes.len(),
             Raw::Run(run) => run.len,
@@ -66,7 +66,7 @@ impl Raw {
     }
 
     /// Fills `out` with the bytes from `pos` on.
-    pub fn read_at(&self, pos: usize, out: &mut [u8]) {
+    pub(crate) fn read_at(&self, pos: usize, out: &mut [u8]) {
         match self {
             Raw::Bytes(bytes) => out.copy_from_slice(&bytes[pos..pos + out.len()]),
             Raw::Run(run) => out.fill(run.byte),
@@ -74,7 +74,7 @@ impl Raw {
     }
 
     /// Writes the bytes of a range.
-    pub fn write(&self, range: Range<usize>, output: &mut impl Write) -> io::Result<()> {
+    pub(crate) fn write(&self, range: Range<usize>, output: &mut impl Write) -> io::Result<()> {
         const PIECE: usize = 256 << 10;
         match self {
             Raw::Bytes(bytes) => output.write_all(&bytes[range]),
@@ -127,18 +127,18 @@ pub(crate) struct RawBlocks<R> {
 pub(crate) struct Spare(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Spare {
-    pub fn keep(&self, bytes: Vec<u8>) {
+    pub(crate) fn keep(&self, bytes: Vec<u8>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
     }
 
     /// Keeps the memory of a block that is not needed any more.
-    pub fn keep_bytes(&self, raw: Raw) {
+    pub(crate) fn keep_bytes(&self, raw: Raw) {
         if let Raw::Bytes(bytes) = raw {
             self.keep(bytes);
         }
     }
 
-    pub fn take(&self) -> Vec<u8> {
+    pub(crate) fn take(&self) -> Vec<u8> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
     }
 
@@ -147,7 +147,7 @@ impl Spare {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if there is no memory.
-    pub fn take_len(&self, len: usize) -> Result<Vec<u8>> {
+    pub(crate) fn take_len(&self, len: usize) -> Result<Vec<u8>> {
         let mut bytes = self.take();
         if !(len..=len + len / 2).contains(&bytes.capacity()) {
             drop(bytes);
@@ -159,7 +159,7 @@ impl Spare {
 }
 
 impl<R: Read> RawBlocks<R> {
-    pub fn new(input: R, block_size: u64, cut: BlockCut, listener: Listener) -> Self {
+    pub(crate) fn new(input: R, block_size: u64, cut: BlockCut, listener: Listener) -> Self {
         RawBlocks {
             input,
             block_size,

@@ -5,7 +5,7 @@ use crate::frame::SliceFacts;
 
 /// Counts the bytes in each slice of a transform, and takes the checksums of the slices' coded
 /// forms.
-pub fn slice_facts<S: AsRef<[u8]> + Sync>(
+pub(super) fn slice_facts<S: AsRef<[u8]> + Sync>(
     on: Executor,
     mut bwt: &[u8],
     raw_sizes: &[u32],

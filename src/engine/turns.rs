@@ -38,7 +38,7 @@ pub(crate) struct Turn<'t>(&'t Turns);
 
 impl Turns {
     /// Lets `at_a_time` blocks take the step at a time.
-    pub fn new(at_a_time: usize) -> Self {
+    pub(super) fn new(at_a_time: usize) -> Self {
         let state = State { free: at_a_time, ..State::default() };
         Turns { state: Mutex::new(state), changed: Condvar::new() }
     }
@@ -48,29 +48,29 @@ impl Turns {
     }
 
     /// Announces a block that will take the step.
-    pub fn announce(&self) {
+    pub(super) fn announce(&self) {
         self.state().to_come += 1;
     }
 
     /// Says that an announced block will not take the step.
-    pub fn pass(&self) {
+    pub(super) fn pass(&self) {
         let mut state = self.state();
         state.to_come = state.to_come.saturating_sub(1);
     }
 
     /// Says that no more blocks are announced.
-    pub fn close(&self) {
+    pub(super) fn close(&self) {
         self.state().closed = true;
     }
 
     /// True if no more blocks will take the step, and none is taking it.
-    pub fn are_over(&self) -> bool {
+    pub(super) fn are_over(&self) -> bool {
         let state = self.state();
         state.closed && state.to_come == 0
     }
 
     /// Sends all blocks away that wait, since nobody wants them any more.
-    pub fn abandon(&self) {
+    pub(super) fn abandon(&self) {
         self.state().abandoned = true;
         self.changed.notify_all();
     }
@@ -79,7 +79,7 @@ impl Turns {
     ///
     /// # Errors
     /// An error that nobody hears, if the blocks have been abandoned.
-    pub fn enter(&self, number: u64) -> Result<Turn<'_>> {
+    pub(super) fn enter(&self, number: u64) -> Result<Turn<'_>> {
         let mut state = self.state();
         state.waiting.insert(number);
         let must_wait = |state: &mut State| {

@@ -29,12 +29,12 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         out.extend([self.stride as u8, self.width as u8 | u8::from(self.transposed) << 7]);
         leb128::write(self.row, out);
     }
 
-    pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
+    pub(crate) fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         let (&[stride, form], rest) = bytes.split_first_chunk().ok_or(CUT)?;
         *bytes = rest;
         let stride = usize::from(stride);
@@ -47,7 +47,7 @@ impl Records {
     }
 
     /// Applies the filter to `region`, or undoes it.
-    pub fn change(
+    pub(crate) fn change(
         &self,
         region: &mut [u8],
         direction: Direction,
@@ -60,7 +60,7 @@ impl Records {
     }
 
     /// Changes `region` in place.
-    pub fn encode(&self, region: &mut [u8], pool: &Threads) -> Result<(), Flaw> {
+    pub(crate) fn encode(&self, region: &mut [u8], pool: &Threads) -> Result<(), Flaw> {
         self.take_differences(region, pool);
         if self.transposed {
             let records = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
@@ -79,7 +79,7 @@ impl Records {
     }
 
     /// Undoes [`Records::encode`].
-    pub fn decode(&self, region: &mut [u8], pool: &Threads) -> Result<(), Flaw> {
+    pub(crate) fn decode(&self, region: &mut [u8], pool: &Threads) -> Result<(), Flaw> {
         if self.transposed {
             let columns = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
             let count = columns.len() / self.stride;

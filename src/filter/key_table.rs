@@ -46,7 +46,7 @@ const TASK: usize = 256 << 10;
 const RANGES: usize = 64;
 
 impl KeyTable {
-    pub fn new(text: &[u8], pool: &Threads) -> Result<Self, Flaw> {
+    pub(super) fn new(text: &[u8], pool: &Threads) -> Result<Self, Flaw> {
         let log = (text.len() / STEP).max(1).ilog2().clamp(10, 24);
         let shift = 64 - log;
         let slots = 1 << log;
@@ -86,7 +86,7 @@ impl KeyTable {
     ///
     /// There are three steps. The first two have no branch that depends on the text: otherwise each
     /// wrong prediction of the processor would make it wait for the prints that it has requested.
-    pub fn look_up(
+    pub(super) fn look_up(
         &self,
         text: &[u8],
         positions: Range<usize>,
@@ -125,7 +125,7 @@ impl KeyTable {
     }
 
     /// The positions of a range that are before `at`, the last one first.
-    pub fn before(&self, range: Range<u32>, at: usize) -> impl Iterator<Item = usize> {
+    pub(super) fn before(&self, range: Range<u32>, at: usize) -> impl Iterator<Item = usize> {
         let places = &self.places[range.start as usize..range.end as usize];
         let before = places.partition_point(|&place| (place as usize) < at);
         places[..before].iter().rev().map(|&place| place as usize)

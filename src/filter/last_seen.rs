@@ -48,7 +48,7 @@ pub(super) struct Positions {
 impl Positions {
     /// The positions of `stretch`. At most twice as many as usual are kept, so that their memory is
     /// bounded.
-    pub fn new(
+    pub(super) fn new(
         text: &[u8],
         positions: &CommonPositions,
         stretch: Range<usize>,
@@ -99,7 +99,7 @@ impl Positions {
 
     /// Calls `visit` with each position in order, and with the earlier state of its context and of
     /// its key.
-    pub fn each(&self, text: &[u8], mut visit: impl FnMut(usize, [Option<Before>; KINDS])) {
+    pub(super) fn each(&self, text: &[u8], mut visit: impl FnMut(usize, [Option<Before>; KINDS])) {
         let starts = |kind| std::array::from_fn(|share| self.starts(kind, share));
         let mut next: [[usize; SHARES]; KINDS] = std::array::from_fn(starts);
         let mut batch = [[0; KINDS]; BATCH];
@@ -208,7 +208,7 @@ struct Slot {
 }
 
 impl LastSeen {
-    pub fn new(size: usize) -> Result<Self, Flaw> {
+    pub(super) fn new(size: usize) -> Result<Self, Flaw> {
         let log = (size / 64).next_power_of_two().ilog2().max(6);
         let slots = || allocation::filled(Slot::default(), 1 << log).ok_or(Flaw::NO_MEMORY);
         Ok(LastSeen { slots: [slots()?, slots()?], log })
@@ -217,7 +217,7 @@ impl LastSeen {
     /// Enters positions in their order, and stores with each the earlier state of its slot. A
     /// thread takes one share of the slots and the positions that belong to it, so that the slots
     /// stay in its cache.
-    pub fn enter_all(&mut self, positions: &[Positions], pool: &Threads) {
+    pub(super) fn enter_all(&mut self, positions: &[Positions], pool: &Threads) {
         let size = self.slots[0].len() / SHARES;
         let shares = self.slots.iter_mut().enumerate().flat_map(|(kind, slots)| {
             slots.chunks_mut(size).enumerate().map(move |(n, slots)| (kind, n, slots))

@@ -135,12 +135,12 @@ impl RepeatOffsets {
     }
 
     /// Returns true if `distance` is one of these, or near the last.
-    pub fn is_near(&self, distance: usize) -> bool {
+    pub(super) fn is_near(&self, distance: usize) -> bool {
         self.code_of(distance) != DistanceCode::New
     }
 
     /// Moves `distance` to the front.
-    pub fn use_again(&mut self, distance: usize) {
+    pub(super) fn use_again(&mut self, distance: usize) {
         let ago = self.0.iter().position(|&known| known == distance).unwrap_or(3);
         self.0[..=ago].rotate_right(1);
         self.0[0] = distance;

@@ -197,7 +197,7 @@ enum RepeatsSearch {
 impl Undeduplicated {
     /// Returns true if the text repeats itself as a whole. [`deduplicate`] then takes up to 6 bytes
     /// of memory per byte, including its input and its output.
-    pub fn is_repetitive(&self) -> bool {
+    pub(crate) fn is_repetitive(&self) -> bool {
         matches!(self.repeats, RepeatsSearch::Everywhere)
     }
 }

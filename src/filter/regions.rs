@@ -120,7 +120,7 @@ impl RegionKind {
     }
 
     /// Reads a kind and removes it from the front of `bytes`.
-    pub fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
+    pub(crate) fn read(bytes: &mut &[u8]) -> Result<Self, Flaw> {
         match *bytes.split_off_first().ok_or(leb128::CUT)? {
             0 => Ok(RegionKind::Plain),
             1 => Records::read(bytes).map(RegionKind::Records),

@@ -31,7 +31,7 @@ pub(super) struct TextRule {
 }
 
 impl TextRule {
-    pub const NEVER: Self = TextRule { least: usize::MAX, alone: usize::MAX };
+    pub(super) const NEVER: Self = TextRule { least: usize::MAX, alone: usize::MAX };
 }
 
 /// A search in flight: the pattern's number, the remaining part of it, and the interval of the part

@@ -35,7 +35,7 @@ const WORDS: usize = LINE / 4;
 
 /// The layout for alphabets of 2^P symbols and rare others.
 #[derive(Debug)]
-pub struct BitSlicedRank<R, const P: usize> {
+pub(crate) struct BitSlicedRank<R, const P: usize> {
     /// [`WORDS`] words for each line.
     pub(super) lines: CacheLines<u32>,
     /// For every 256 lines, the count of each code before them; `1 << P` counts each.
@@ -52,7 +52,7 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
 
     /// Builds the layout. `by_count` lists all symbols, the most frequent first; `sigma` of them
     /// occur.
-    pub fn new(bytes: &[u8], by_count: &[u8], sigma: usize) -> Result<Self> {
+    pub(crate) fn new(bytes: &[u8], by_count: &[u8], sigma: usize) -> Result<Self> {
         let mut symbols = [0; 16];
         symbols[..1 << P].copy_from_slice(&by_count[..1 << P]);
         symbols[..1 << P].reverse();
@@ -262,7 +262,7 @@ impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
 
 /// The places of the symbols without a code.
 #[derive(Debug)]
-pub struct Rare<R> {
+pub(super) struct Rare<R> {
     /// All places, ascending.
     pub(super) places: Vec<R>,
     /// The symbol at each place.

@@ -32,7 +32,7 @@ const PIECE: usize = 1 << 20;
 
 /// The layout for any alphabet.
 #[derive(Debug)]
-pub struct ByteRank<R> {
+pub(crate) struct ByteRank<R> {
     pub(super) bytes: Vec<u8>,
     /// Offset of the first byte in its cache line. Places are counted from the start of that line.
     pub(super) skew: usize,
@@ -50,7 +50,7 @@ pub struct ByteRank<R> {
 impl<R: Row> ByteRank<R> {
     /// Builds the layout. `by_count` lists all symbols, the most frequent first; `sigma` of them
     /// occur.
-    pub fn new(bytes: Vec<u8>, by_count: &[u8], sigma: usize) -> Result<Self> {
+    pub(crate) fn new(bytes: Vec<u8>, by_count: &[u8], sigma: usize) -> Result<Self> {
         let mut columns = Box::new([0; 256]);
         for (column, &symbol) in by_count[..sigma].iter().enumerate() {
             columns[usize::from(symbol)] = column as u8;

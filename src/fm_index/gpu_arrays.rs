@@ -16,10 +16,10 @@ use std::sync::Arc;
 
 /// Identity of an index, by which a GPU recognises one that it holds, and notices that one is gone.
 #[derive(Debug)]
-pub struct Id(Arc<()>);
+pub(super) struct Id(Arc<()>);
 
 impl Id {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Id(Arc::new(()))
     }
 }

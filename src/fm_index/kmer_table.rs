@@ -35,7 +35,7 @@ const NONE: u8 = 0xFF;
 
 /// The table for one block.
 #[derive(Debug)]
-pub struct KmerTable<R> {
+pub(super) struct KmerTable<R> {
     /// The length k of the strings.
     pub(super) length: usize,
     pub(super) sigma: usize,
@@ -95,7 +95,7 @@ impl<R: Row> KmerTable<R> {
 
     /// The entry of the last symbols of `pattern`, and the rest of it. The entry is prefetched.
     #[inline(always)]
-    pub fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], usize)> {
+    pub(super) fn find<'p>(&self, pattern: &'p [u8]) -> Option<(&'p [u8], usize)> {
         let (left, last) = pattern.split_at_checked(pattern.len().checked_sub(self.length)?)?;
         let mut entry = 0;
         for &c in last {
@@ -111,12 +111,12 @@ impl<R: Row> KmerTable<R> {
 
     /// The interval of an entry.
     #[inline(always)]
-    pub fn interval(&self, entry: usize) -> Range<R> {
+    pub(super) fn interval(&self, entry: usize) -> Range<R> {
         let [lo, hi] = self.intervals[entry];
         lo..hi
     }
 
-    pub fn size(&self) -> usize {
+    pub(super) fn size(&self) -> usize {
         size_of::<[R; 2]>() * self.intervals.len()
     }
 }

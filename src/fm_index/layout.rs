@@ -13,7 +13,7 @@ use crate::base::positions::Row;
 
 /// The layout of one BWT.
 #[derive(Debug)]
-pub enum IndexLayout<R> {
+pub(crate) enum IndexLayout<R> {
     Two(BitSlicedRank<R, 2>),
     Three(BitSlicedRank<R, 3>),
     Four(BitSlicedRank<R, 4>),
@@ -50,7 +50,7 @@ impl<R: Row> IndexLayout<R> {
     ///
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if there is no memory.
-    pub fn new(bytes: Vec<u8>, counts: &[u64; 256]) -> Result<Self> {
+    pub(crate) fn new(bytes: Vec<u8>, counts: &[u64; 256]) -> Result<Self> {
         let Alphabet { by_count, sigma, planes } = Alphabet::new(bytes.len(), counts);
         Ok(match planes {
             Some(2) => IndexLayout::Two(BitSlicedRank::new(&bytes, &by_count, sigma)?),
@@ -62,7 +62,7 @@ impl<R: Row> IndexLayout<R> {
 
     /// A bit-sliced layout, if it takes at most half as much memory as the bytes. `None` if there
     /// are too many symbols, or no memory.
-    pub fn packed(bytes: &[u8], counts: &[u64; 256]) -> Option<Self> {
+    pub(crate) fn packed(bytes: &[u8], counts: &[u64; 256]) -> Option<Self> {
         let Alphabet { by_count, sigma, planes } = Alphabet::new(bytes.len(), counts);
         match planes? {
             2 => BitSlicedRank::new(bytes, &by_count, sigma).ok().map(IndexLayout::Two),
@@ -72,17 +72,17 @@ impl<R: Row> IndexLayout<R> {
     }
 
     /// How often `c`, which need not occur, stands before a place.
-    pub fn rank(&self, c: u8, at: usize) -> R {
+    pub(crate) fn rank(&self, c: u8, at: usize) -> R {
         with_layout!(self, rank => rank.rank(c, at))
     }
 
     /// The byte at a place.
-    pub fn byte(&self, at: usize) -> u8 {
+    pub(crate) fn byte(&self, at: usize) -> u8 {
         with_layout!(self, rank => rank.byte(at))
     }
 
     /// Bytes of memory.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         with_layout!(self, rank => rank.size())
     }
 }

@@ -6,7 +6,7 @@ use crate::base::positions::Row;
 
 /// A BWT that counts its bytes. `at` is at most the number n of bytes, and below n for
 /// [`Rank::byte`].
-pub trait Rank<R: Row>: Sync {
+pub(super) trait Rank<R: Row>: Sync {
     /// Number of `c` among the first `at` bytes; `c` occurs in the BWT.
     fn rank(&self, c: u8, at: usize) -> R;
 
@@ -29,6 +29,6 @@ pub trait Rank<R: Row>: Sync {
     fn size(&self) -> usize;
 }
 
-pub fn no_memory() -> Error {
+pub(super) fn no_memory() -> Error {
     Error::out_of_memory("for a search index")
 }

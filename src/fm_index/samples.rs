@@ -28,7 +28,7 @@ const ONE_ROW: Flaw = Flaw("two samples of the block are the same row, or one is
 
 /// The rows of the suffixes at regular positions.
 #[derive(Debug)]
-pub struct SampledRows<R> {
+pub(crate) struct SampledRows<R> {
     rate: u32,
     /// Size of the block in bytes.
     len: usize,
@@ -38,30 +38,30 @@ pub struct SampledRows<R> {
 
 impl<R: Row> SampledRows<R> {
     /// Takes the row of the suffix at each position `k * rate` of a block of `len` bytes.
-    pub fn new(rows: Vec<R>, rate: u32, len: usize) -> Self {
+    pub(crate) fn new(rows: Vec<R>, rate: u32, len: usize) -> Self {
         SampledRows { rate, len, rows }
     }
 
     /// The distance between sampled positions.
-    pub fn rate(&self) -> u32 {
+    pub(crate) fn rate(&self) -> u32 {
         self.rate
     }
 
     /// The row of the suffix at each position `k * rate`.
-    pub fn rows(&self) -> &[R] {
+    pub(crate) fn rows(&self) -> &[R] {
         &self.rows
     }
 
     /// The row and the position of the nearest sample at or behind `pos`, or else of the end of the
     /// block.
-    pub fn behind(&self, pos: usize) -> (R, usize) {
+    pub(crate) fn behind(&self, pos: usize) -> (R, usize) {
         let rate = self.rate as usize;
         let number = pos.div_ceil(rate);
         self.rows.get(number).map_or((R::default(), self.len), |&row| (row, number * rate))
     }
 
     /// Size in memory in bytes.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         size_of::<R>() * self.rows.len()
     }
 
@@ -71,7 +71,7 @@ impl<R: Row> SampledRows<R> {
     ///
     /// # Errors
     /// A flaw if two samples are the same row, or if one is row 0 or not in the block.
-    pub fn positions(&self) -> Result<SampledPositions<R>, Flaw> {
+    pub(crate) fn positions(&self) -> Result<SampledPositions<R>, Flaw> {
         let mut marks = allocation::zeroed(self.len / 64 + 1).ok_or(Flaw::NO_MEMORY)?;
         let borders = marks.len().div_ceil(BORDER / 64);
         let mut ranks = allocation::zeroed(borders).ok_or(Flaw::NO_MEMORY)?;
@@ -188,7 +188,7 @@ fn rank<R: Row>(marks: &[u64], ranks: &[R], row: usize) -> usize {
 
 /// The positions of sampled rows.
 #[derive(Debug)]
-pub struct SampledPositions<R> {
+pub(crate) struct SampledPositions<R> {
     pub(super) rate: u32,
     /// A bit for each row of the block, set if the row is sampled.
     pub(super) marks: Vec<u64>,
@@ -201,13 +201,13 @@ pub struct SampledPositions<R> {
 impl<R: Row> SampledPositions<R> {
     /// The position of a row, if it is sampled.
     #[inline(always)]
-    pub fn pos(&self, row: R) -> Option<R> {
+    pub(crate) fn pos(&self, row: R) -> Option<R> {
         self.place(row).map(|place| self.at(place))
     }
 
     /// The index of a row's sample number, if it is sampled.
     #[inline(always)]
-    pub fn place(&self, row: R) -> Option<usize> {
+    pub(crate) fn place(&self, row: R) -> Option<usize> {
         let row = row.get();
         let marked = self.marks[row / 64] >> (row % 64) & 1 == 1;
         marked.then(|| rank(&self.marks, &self.ranks, row))
@@ -215,24 +215,24 @@ impl<R: Row> SampledPositions<R> {
 
     /// The position of the sampled row whose number is at index `place`.
     #[inline(always)]
-    pub fn at(&self, place: usize) -> R {
+    pub(crate) fn at(&self, place: usize) -> R {
         R::new(self.numbers[place].get() * self.rate as usize)
     }
 
     /// Prefetches the line that `at(place)` reads.
     #[inline(always)]
-    pub fn prefetch_at(&self, place: usize) {
+    pub(crate) fn prefetch_at(&self, place: usize) {
         cache_lines::prefetch(&self.numbers, place);
     }
 
     /// Prefetches the line that `pos(row)` reads first.
     #[inline(always)]
-    pub fn prefetch(&self, row: R) {
+    pub(crate) fn prefetch(&self, row: R) {
         cache_lines::prefetch(&self.marks, row.get() / 64);
     }
 
     /// Size in memory in bytes.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         8 * self.marks.len() + size_of::<R>() * (self.ranks.len() + self.numbers.len())
     }
 }

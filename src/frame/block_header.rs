@@ -113,7 +113,7 @@ pub(super) fn fill(input: &mut (impl Read + ?Sized), bytes: &mut [u8]) -> io::Re
 
 impl CodedBlock {
     /// Checks the checksum of the payload as it is stored in the file, before anything is decoded.
-    pub fn check_payload(&self) -> Result<(), Flaw> {
+    pub(crate) fn check_payload(&self) -> Result<(), Flaw> {
         ensure(
             checksum_holds(self.header.payload_checksum, &self.payload),
             "the block is damaged: the checksum of its payload is wrong",
@@ -121,15 +121,15 @@ impl CodedBlock {
     }
 
     /// The error for a flaw in this block.
-    pub fn error(&self, flaw: Flaw) -> Error {
+    pub(crate) fn error(&self, flaw: Flaw) -> Error {
         flaw.at(Some(self.number), self.offset)
     }
 }
 
 impl BlockHeader {
-    pub const SIZE: usize = 42;
+    pub(crate) const SIZE: usize = 42;
 
-    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+    pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
         let kind = match self.kind {
             BlockKind::Stored => [0; 4],
             BlockKind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }) => {
@@ -149,7 +149,7 @@ impl BlockHeader {
         bytes
     }
 
-    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
+    pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..8] == SYNC_MARKER, "there is no block where one must be")?;
         ensure_checksum(bytes, 38, "the block header is damaged: its checksum is wrong")?;
         let header = BlockHeader {

@@ -50,7 +50,7 @@ pub(crate) struct SliceFacts {
 
 impl SliceFacts {
     /// The facts about one part of the transform and its coded form.
-    pub fn of(raw: &[u8], coded: &[u8]) -> Self {
+    pub(crate) fn of(raw: &[u8], coded: &[u8]) -> Self {
         let mut counts = [0; 256];
         bwt::count(raw, &mut counts);
         SliceFacts { checksum: crc32fast::hash(coded), counts }
@@ -68,9 +68,9 @@ pub(crate) struct SliceCounts {
 }
 
 impl BlockIndexHeader {
-    pub const SIZE: usize = 20;
+    pub(crate) const SIZE: usize = 20;
 
-    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
+    pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[0] <= 1, "the index is of an unknown form")?;
         ensure(bytes[1] == 0, "a reserved bit of the index is set")?;
         Ok(BlockIndexHeader {
@@ -84,12 +84,12 @@ impl BlockIndexHeader {
 
     /// Size of the rest of the index, behind this header, if `searched` bytes of the text are
     /// searched and the block has `slices` slices.
-    pub fn rest(&self, searched: u64, slices: usize) -> usize {
+    pub(crate) fn rest(&self, searched: u64, slices: usize) -> usize {
         4 * slices + 2 * edge(searched) + self.counts_size as usize
     }
 
     /// Checks Samples as they are stored in the file.
-    pub fn check_samples(&self, samples: &[u8]) -> Result<(), Flaw> {
+    pub(crate) fn check_samples(&self, samples: &[u8]) -> Result<(), Flaw> {
         ensure(
             checksum_holds(self.samples_checksum, samples),
             "the block's index is damaged: the checksum of its samples is wrong",
@@ -122,7 +122,7 @@ pub(crate) struct TextSizes {
 
 impl BlockIndex {
     /// Builds the index of a block from the searched part of its text and from its slices.
-    pub fn new(text: &[u8], primary_index: u64, slices: &[SliceFacts]) -> Self {
+    pub(crate) fn new(text: &[u8], primary_index: u64, slices: &[SliceFacts]) -> Self {
         let edge = EDGE.min(text.len());
         BlockIndex {
             primary_index,
@@ -134,7 +134,7 @@ impl BlockIndex {
     }
 
     /// Checks that the index agrees with the slices.
-    pub fn check(&self, slices: &[SliceFacts]) -> Result<(), Flaw> {
+    pub(crate) fn check(&self, slices: &[SliceFacts]) -> Result<(), Flaw> {
         let checksums = slices.iter().map(|slice| &slice.checksum);
         let sums_hold = cfg!(fuzzing) || checksums.eq(&self.slice_checksums);
         let counts_hold = self.counts == SliceCounts::new(slices);
@@ -142,14 +142,14 @@ impl BlockIndex {
     }
 
     /// Checks that the index agrees with the ends of the searched part of the block's text.
-    pub fn check_edges(&self, text: &[u8]) -> Result<(), Flaw> {
+    pub(crate) fn check_edges(&self, text: &[u8]) -> Result<(), Flaw> {
         let holds = text.starts_with(&self.head) && text.ends_with(&self.tail);
         ensure(holds, "the block's index does not match its ends")
     }
 
     /// Index in its stored form. In the file it follows Samples and the sizes of slices, and Models
     /// follow it. `samples` and `around` are in their stored form too.
-    pub fn to_bytes(&self, samples: &[u8], around: Around) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self, samples: &[u8], around: Around) -> Vec<u8> {
         let (form, coded) = to_form(self.counts.to_bytes());
         let mut bytes = vec![0; BlockIndexHeader::SIZE];
         bytes[0] = form;
@@ -166,7 +166,7 @@ impl BlockIndex {
     }
 
     /// Parses an index. `bytes` is the whole index, and `header` is parsed from its front.
-    pub fn from_bytes(
+    pub(crate) fn from_bytes(
         header: &BlockIndexHeader,
         bytes: &[u8],
         around: Around,
@@ -191,7 +191,7 @@ impl BlockIndex {
     }
 
     /// Takes the index off the front of `payload`, which begins behind the sizes of slices.
-    pub fn take(
+    pub(crate) fn take(
         payload: &mut &[u8],
         samples: &[u8],
         around: Around,
@@ -261,7 +261,7 @@ impl SliceCounts {
     }
 
     /// The symbols that occur in the block, each with its counts in all slices.
-    pub fn rows(&self) -> impl Iterator<Item = (u8, &[u32])> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (u8, &[u32])> {
         self.symbols.iter().copied().zip(self.values.chunks_exact(self.slices))
     }
 }

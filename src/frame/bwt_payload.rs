@@ -44,10 +44,10 @@ pub(crate) struct FilterFields<'a> {
 
 impl<'a> FilterFields<'a> {
     /// Bytes of the sizes in front of Side.
-    pub const SIZES: usize = 10;
+    pub(crate) const SIZES: usize = 10;
 
     /// Text_Size and Side_Size.
-    pub fn sizes(bytes: &[u8]) -> (u64, u64) {
+    pub(crate) fn sizes(bytes: &[u8]) -> (u64, u64) {
         (uint_at::<5>(bytes, 0), uint_at::<5>(bytes, 5))
     }
 
@@ -76,7 +76,7 @@ impl<'a> BwtPayload<'a> {
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`].
-    pub fn to_bytes(&self, coding: Coding) -> Result<Vec<u8>, Flaw> {
+    pub(crate) fn to_bytes(&self, coding: Coding) -> Result<Vec<u8>, Flaw> {
         let sizes = SliceSizes {
             raw: self.raw_sizes.clone(),
             models: self.models.len() as u32,
@@ -110,7 +110,7 @@ impl<'a> BwtPayload<'a> {
     ///
     /// # Errors
     /// [`Error::Format`] if the payload is damaged.
-    pub fn of(block: &'a CodedBlock) -> Result<Option<(Shape, Self)>, Error> {
+    pub(crate) fn of(block: &'a CodedBlock) -> Result<Option<(Shape, Self)>, Error> {
         let parts = block.check_payload().and_then(|()| match block.header.kind {
             BlockKind::Stored => Ok(None),
             BlockKind::Bwt(shape) => {
@@ -122,17 +122,21 @@ impl<'a> BwtPayload<'a> {
     }
 
     /// Parameters of the filters. Empty if the block has no filters.
-    pub fn side(&self) -> &'a [u8] {
+    pub(crate) fn side(&self) -> &'a [u8] {
         self.filtered.map_or(&[], |filtered| filtered.side)
     }
 
     /// Bytes of the text of a block of `raw_size` bytes.
-    pub fn text_size(&self, raw_size: u64) -> u64 {
+    pub(crate) fn text_size(&self, raw_size: u64) -> u64 {
         self.filtered.map_or(raw_size, |filtered| filtered.text_size)
     }
 
     /// Parses the payload of a block of `raw_size` bytes, which is in `1..2^40`.
-    pub fn from_bytes(mut payload: &'a [u8], raw_size: u64, shape: Shape) -> Result<Self, Flaw> {
+    pub(crate) fn from_bytes(
+        mut payload: &'a [u8],
+        raw_size: u64,
+        shape: Shape,
+    ) -> Result<Self, Flaw> {
         let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
         let from_filtered = payload;
         let filtered = (shape.filters != 0)
@@ -183,7 +187,7 @@ impl Shape {
     /// # Errors
     /// [`Error::Limit`] if the distance is above 1 GiB, which is possible in blocks above 128 GiB.
     /// This library writes no such blocks.
-    pub fn sample_rate(self) -> Result<u32, Error> {
+    pub(crate) fn sample_rate(self) -> Result<u32, Error> {
         let rate = 1_u64 << self.sample_rate_log;
         let allowed = 1 << 30;
         if rate <= allowed {
@@ -194,7 +198,7 @@ impl Shape {
     }
 
     /// Number of samples of a text of `size` bytes.
-    pub fn samples(self, size: u64) -> usize {
+    pub(crate) fn samples(self, size: u64) -> usize {
         size.div_ceil(1 << self.sample_rate_log) as usize
     }
 }

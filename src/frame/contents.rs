@@ -88,7 +88,7 @@ impl FrameInfo {
 impl Contents {
     /// Reads the tables of all frames of `input`, from the last to the first, if `memory` bytes can
     /// hold them.
-    pub fn read(input: &mut dyn ReadSeek, memory: u64) -> Result<Self> {
+    pub(crate) fn read(input: &mut dyn ReadSeek, memory: u64) -> Result<Self> {
         let mut frames = Vec::new();
         let mut blocks = 0;
         let size = input.seek(SeekFrom::End(0))?;
@@ -123,18 +123,18 @@ impl Contents {
     }
 
     /// Raw bytes of the whole file.
-    pub fn raw_size(&self) -> u64 {
+    pub(crate) fn raw_size(&self) -> u64 {
         self.frames.last().map_or(0, |frame| frame.raw.end)
     }
 
     /// Raw bytes of the largest block.
-    pub fn largest_block(&self) -> u64 {
+    pub(crate) fn largest_block(&self) -> u64 {
         let sizes = self.blocks.iter().map(|block| block.raw.end - block.raw.start);
         sizes.max().unwrap_or(0)
     }
 
     /// Fails if the range is not within the raw stream.
-    pub fn check_range(&self, range: &Range<u64>) -> Result<()> {
+    pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<()> {
         if range.start <= range.end && range.end <= self.raw_size() {
             return Ok(());
         }

@@ -20,9 +20,9 @@ pub(crate) struct Footer {
 }
 
 impl Footer {
-    pub const SIZE: usize = 32;
+    pub(crate) const SIZE: usize = 32;
 
-    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+    pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&self.total_raw_size.to_le_bytes());
         put_uint::<7>(&mut bytes, 8, self.frame_size);
@@ -33,7 +33,7 @@ impl Footer {
         bytes
     }
 
-    pub fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
+    pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[28..] == FOOTER_MAGIC, NO_FOOTER.0)?;
         ensure_checksum(bytes, 24, "the footer is damaged: its checksum is wrong")?;
         Ok(Footer {

@@ -21,9 +21,9 @@ pub(crate) struct FrameHeader {
 }
 
 impl FrameHeader {
-    pub const SIZE: usize = 16;
+    pub(crate) const SIZE: usize = 16;
 
-    pub fn to_bytes(self) -> [u8; Self::SIZE] {
+    pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
         bytes[..4].copy_from_slice(&MAGIC);
         bytes[4] = VERSION;
@@ -33,7 +33,7 @@ impl FrameHeader {
     }
 
     /// Parses the header that is at `offset` in the file.
-    pub fn at(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self, Error> {
+    pub(crate) fn at(bytes: &[u8; Self::SIZE], offset: u64) -> Result<Self, Error> {
         other_version(bytes, offset).map_or(Ok(()), Err)?;
         Self::from_bytes(bytes).map_err(|flaw| flaw.at(None, offset))
     }

@@ -46,7 +46,7 @@ struct OpenFrame {
 }
 
 impl<R: Read> FrameReader<R> {
-    pub fn new(input: R, options: &Options) -> Self {
+    pub(crate) fn new(input: R, options: &Options) -> Self {
         FrameReader {
             input,
             options: options.clone(),
@@ -62,18 +62,18 @@ impl<R: Read> FrameReader<R> {
     }
 
     /// Bytes read so far.
-    pub fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Numbers of blocks read so far, by their kind of index.
-    pub fn indexed(&self) -> IndexedBlocks {
+    pub(crate) fn indexed(&self) -> IndexedBlocks {
         self.indexed
     }
 
     /// Number of the next block in the file and the offset of its header. Valid right after
     /// [`FrameReader::next_block_size`].
-    pub fn place(&self) -> (u64, u64) {
+    pub(crate) fn place(&self) -> (u64, u64) {
         (self.blocks, self.offset.saturating_sub(SYNC_MARKER.len() as u64))
     }
 
@@ -81,7 +81,7 @@ impl<R: Read> FrameReader<R> {
     /// after an error.
     ///
     /// Reads and checks frames without blocks, and ends of frames, on the way.
-    pub fn next_block_size(&mut self) -> Result<Option<u64>> {
+    pub(crate) fn next_block_size(&mut self) -> Result<Option<u64>> {
         if self.failed {
             return Ok(None);
         }
@@ -92,7 +92,7 @@ impl<R: Read> FrameReader<R> {
 
     /// Reads the next block. `None` if there is no block, or if the block size of its frame is
     /// above `planned` bytes.
-    pub fn next_block(&mut self, planned: u64) -> Option<Result<CodedBlock>> {
+    pub(crate) fn next_block(&mut self, planned: u64) -> Option<Result<CodedBlock>> {
         match self.next_block_size().transpose()? {
             Err(e) => Some(Err(e)),
             Ok(size) if size > planned => None,

@@ -51,7 +51,7 @@ struct ListedSoFar {
 
 impl<W: Write> FrameWriter<W> {
     /// Starts a frame whose largest block has `block_size` bytes. 0 is for a frame without blocks.
-    pub fn start(output: W, block_size: u64) -> Result<Self> {
+    pub(crate) fn start(output: W, block_size: u64) -> Result<Self> {
         let mut writer = FrameWriter {
             output,
             pending: Vec::new(),
@@ -68,7 +68,7 @@ impl<W: Write> FrameWriter<W> {
     }
 
     /// Writes the next block. Its raw offset must be the end of the block before it.
-    pub fn block(&mut self, block: &CodedBlock) -> Result<()> {
+    pub(crate) fn block(&mut self, block: &CodedBlock) -> Result<()> {
         debug_assert_eq!(block.header.raw_offset, self.raw_size);
         if self.entries.len() == MAX_BLOCKS {
             return Err(Error::Usage("more blocks than a frame holds: use a higher level".into()));
@@ -89,7 +89,7 @@ impl<W: Write> FrameWriter<W> {
 
     /// Ends the frame. Returns the output, the frame's raw and coded size, and the numbers of its
     /// blocks by their kind of index.
-    pub fn finish(mut self) -> Result<(W, u64, u64, IndexedBlocks)> {
+    pub(crate) fn finish(mut self) -> Result<(W, u64, u64, IndexedBlocks)> {
         let Some((kind, blocks)) = self.sequences.take() else { return self.finish_with(&[]) };
         let sequences = SequencesTable::of(kind, blocks).to_bytes();
         let records = self.records.take();
@@ -113,7 +113,7 @@ impl<W: Write> FrameWriter<W> {
 
     /// Ends the frame as [`finish`](Self::finish) does, with these tables of the frame in their
     /// stored form.
-    pub fn finish_with(mut self, tables: &[u8]) -> Result<(W, u64, u64, IndexedBlocks)> {
+    pub(crate) fn finish_with(mut self, tables: &[u8]) -> Result<(W, u64, u64, IndexedBlocks)> {
         let table = SeekTable::to_bytes(&self.entries, tables);
         self.put(&table)?;
         let footer = Footer {
@@ -129,7 +129,7 @@ impl<W: Write> FrameWriter<W> {
     }
 
     /// Writes all gathered bytes and flushes the output.
-    pub fn flush(&mut self) -> io::Result<()> {
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
         self.write_pending()?;
         self.output.flush()
     }
@@ -151,7 +151,7 @@ impl<W: Write> FrameWriter<W> {
 
     /// Writes the gathered bytes. Called at the end of a block if the next block may come late or
     /// never: if the process is then killed, nothing of this block is lost.
-    pub fn write_pending(&mut self) -> io::Result<()> {
+    pub(crate) fn write_pending(&mut self) -> io::Result<()> {
         self.output.write_all(&self.pending)?;
         self.pending.clear();
         Ok(())

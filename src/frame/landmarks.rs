@@ -35,12 +35,12 @@ pub(crate) struct Scanner {
 
 impl Scanner {
     /// Creates a scanner of a file up to `end`.
-    pub fn new(end: u64) -> Self {
+    pub(crate) fn new(end: u64) -> Self {
         Scanner { end, window: Vec::new(), window_start: 0 }
     }
 
     /// The first landmark at or after `from`.
-    pub fn next<R: Read + Seek>(
+    pub(crate) fn next<R: Read + Seek>(
         &mut self,
         input: &mut R,
         mut from: u64,

@@ -30,7 +30,11 @@ pub(crate) struct RangeChecksums {
 
 impl RangeChecksums {
     /// The CRC-32 of a range that is within the file and does not start before the previous query.
-    pub fn of<R: Read + Seek>(&mut self, input: &mut R, range: Range<u64>) -> io::Result<u32> {
+    pub(crate) fn of<R: Read + Seek>(
+        &mut self,
+        input: &mut R,
+        range: Range<u64>,
+    ) -> io::Result<u32> {
         self.forget_before(range.start);
         self.reach(input, range.end)?;
         let before = self.prefix(input, range.start)?;

@@ -45,10 +45,10 @@ pub(crate) struct SeekTable {
 }
 
 impl SeekTable {
-    pub const HEADER_SIZE: usize = 28;
+    pub(crate) const HEADER_SIZE: usize = 28;
 
     /// The whole table, followed by `tables` if there are any. `entries.len()` fits in 28 bits.
-    pub fn to_bytes(entries: &[Entry], tables: &[u8]) -> Vec<u8> {
+    pub(crate) fn to_bytes(entries: &[Entry], tables: &[u8]) -> Vec<u8> {
         let (form, coded) = to_form(entries.iter().flat_map(|entry| entry.to_bytes()).collect());
         let mut header = [0; Self::HEADER_SIZE];
         header[..8].copy_from_slice(&SEEK_MARKER);
@@ -61,7 +61,7 @@ impl SeekTable {
         [&header[..], &coded, tables].concat()
     }
 
-    pub fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
+    pub(crate) fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..8] == SEEK_MARKER, "there is no seek table where one must be")?;
         ensure_checksum(bytes, 24, "the seek table is damaged: its header's checksum is wrong")?;
         ensure(bytes[8] <= 1, "the seek table is of an unknown form")?;
@@ -76,7 +76,7 @@ impl SeekTable {
     }
 
     /// Checks that the header fits a frame of `block_count` blocks, before its entries are read.
-    pub fn check_size(&self, block_count: u64) -> Result<(), Flaw> {
+    pub(crate) fn check_size(&self, block_count: u64) -> Result<(), Flaw> {
         ensure(
             self.block_count == block_count,
             "the seek table does not have as many entries as there are blocks",
@@ -87,7 +87,7 @@ impl SeekTable {
     }
 
     /// Parses the entries of a table whose size was checked.
-    pub fn entries(&self, coded: &[u8]) -> Result<Vec<Entry>, Flaw> {
+    pub(crate) fn entries(&self, coded: &[u8]) -> Result<Vec<Entry>, Flaw> {
         ensure(
             checksum_holds(self.entries_checksum, coded),
             "the seek table is damaged: its entries' checksum is wrong",
@@ -99,12 +99,12 @@ impl SeekTable {
     }
 
     /// Number of entries that the header claims.
-    pub fn block_count(&self) -> u64 {
+    pub(crate) fn block_count(&self) -> u64 {
         self.block_count
     }
 
     /// Size in the file, without the tables behind it.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         Self::HEADER_SIZE as u64 + self.entries_size
     }
 }

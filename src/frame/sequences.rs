@@ -35,7 +35,7 @@ pub(crate) struct BlockSequences {
 
 impl SequencesTable {
     /// Builds the table from the contributions of the blocks, in order.
-    pub fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
+    pub(crate) fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
         let mut records_before = 0;
         let mut continued = 0;
         let place = |Contribution { records, residues, of_last, start, .. }: Contribution| {
@@ -48,7 +48,7 @@ impl SequencesTable {
     }
 
     /// The content of the table.
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut plain = vec![self.kind as u8];
         for &BlockSequences { records_before, continued, residues, start } in &self.blocks {
             let numbers = [records_before, continued, residues];
@@ -60,7 +60,7 @@ impl SequencesTable {
     }
 
     /// Maximum size of the content of the table of a frame of `blocks` blocks.
-    pub fn longest(blocks: u64) -> u64 {
+    pub(crate) fn longest(blocks: u64) -> u64 {
         1 + Self::longest_plain(blocks)
     }
 
@@ -71,7 +71,7 @@ impl SequencesTable {
     }
 
     /// Parses the content of the table of a frame of `blocks` blocks.
-    pub fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
+    pub(crate) fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
         let (&form, coded) = content.split_first().ok_or(MISFIT)?;
         ensure(form <= 1, MISFIT.0)?;
         let plain =

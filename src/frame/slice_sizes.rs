@@ -28,7 +28,7 @@ const LARGEST: u64 = (1 << 31) - 1;
 
 impl SliceSizes {
     /// Appends the sizes in their stored form.
-    pub fn write(&self, coding: Coding, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, coding: Coding, out: &mut Vec<u8>) {
         let [raw, coded] = [&self.raw, &self.coded].map(|sizes| &sizes[..self.raw.len() - 1]);
         packed_array::write(&[self.raw.len() as u32], out);
         if !raw.is_empty() {
@@ -43,7 +43,7 @@ impl SliceSizes {
     }
 
     /// Takes the sizes of a text of `text_size` bytes off the front of `bytes`.
-    pub fn read(bytes: &mut &[u8], coding: Coding, text_size: u64) -> Result<Self, Flaw> {
+    pub(crate) fn read(bytes: &mut &[u8], coding: Coding, text_size: u64) -> Result<Self, Flaw> {
         let count = packed_array::read::<u64>(bytes, 1)?[0];
         let most = text_size.div_ceil(LEAST_MEAN);
         ensure((1..=most).contains(&count), "the block has no slices, or more than it can have")?;
@@ -65,14 +65,14 @@ impl SliceSizes {
     }
 
     /// Adds the coded size of the last slice, which follows from the total `all`.
-    pub fn complete(&mut self, all: u64) -> Result<(), Flaw> {
+    pub(crate) fn complete(&mut self, all: u64) -> Result<(), Flaw> {
         self.coded.push(last(&self.coded, all)?);
         let fit = self.coded.iter().zip(&self.raw).all(|(coded, raw)| coded <= raw);
         ensure(fit, MISFIT.0)
     }
 
     /// Maximum number of bytes of a structure that begins with `bytes`.
-    pub fn most(mut bytes: &[u8]) -> Result<u64, Flaw> {
+    pub(crate) fn most(mut bytes: &[u8]) -> Result<u64, Flaw> {
         let count = packed_array::read::<u64>(&mut bytes, 1)?[0] as usize;
         let [one, all] = [1, count].map(|n| packed_array::size(packed_array::WIDEST, n));
         Ok(2 * one? + 2 * all?)

@@ -269,10 +269,10 @@ impl ExtensionQueries {
 /// Helpers of GPU tests in this build.
 #[cfg(test)]
 pub(crate) mod testing {
-    pub use super::test_data::{one_network, random, say};
+    pub(crate) use super::test_data::{one_network, random, say};
 
     /// Returns no GPU, and prints a note that says why.
-    pub fn gpu() -> Option<()> {
+    pub(crate) fn gpu() -> Option<()> {
         say("skipped: this build of bwz has no CUDA");
         None
     }

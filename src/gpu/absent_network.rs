@@ -8,7 +8,7 @@ use std::convert::Infallible;
 use std::marker::PhantomData;
 
 /// Error of every constructor: this build has no CUDA.
-pub fn absent<T>(what: &str) -> Result<T> {
+pub(super) fn absent<T>(what: &str) -> Result<T> {
     Err(Error::Device(format!("this build of bwz has no CUDA {what}").into()))
 }
 

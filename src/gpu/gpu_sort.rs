@@ -43,7 +43,7 @@ pub trait GpuSort: Debug + Send + Sync {
 
 /// The sort of the product, the fastest one for each block: see [`DefaultSort`].
 #[derive(Debug)]
-pub struct ByDefault;
+pub(crate) struct ByDefault;
 
 impl GpuSort for ByDefault {
     fn most_bytes(&self) -> u32 {

@@ -166,7 +166,7 @@ pub struct MinimaArrays<'a> {
 
 /// Arrays of an FM-index.
 #[derive(Clone, Copy, Debug)]
-pub struct IndexArrays<'a> {
+pub(crate) struct IndexArrays<'a> {
     /// Identity of the index in this process. The device copy is dropped once the index is gone.
     pub id: &'a Arc<()>,
     /// Number of bytes in the block.
@@ -187,7 +187,7 @@ pub struct IndexArrays<'a> {
 
 /// Layout of the BWT.
 #[derive(Clone, Copy, Debug)]
-pub enum RankArrays<'a> {
+pub(crate) enum RankArrays<'a> {
     /// Bit planes of 4, 8 or 16 symbols.
     BitSliced {
         /// Number of planes: 2, 3 or 4.
@@ -222,7 +222,7 @@ pub enum RankArrays<'a> {
 
 /// K-mer table: the intervals of all strings of `length` frequent symbols.
 #[derive(Clone, Copy, Debug)]
-pub struct KmerArrays<'a> {
+pub(crate) struct KmerArrays<'a> {
     /// Number of symbols per string.
     pub length: usize,
     /// Number of frequent symbols.
@@ -235,7 +235,7 @@ pub struct KmerArrays<'a> {
 
 /// Sampled rows of an FM-index.
 #[derive(Clone, Copy, Debug)]
-pub struct SampleArrays<'a> {
+pub(crate) struct SampleArrays<'a> {
     /// Distance between sampled positions.
     pub rate: u32,
     /// One bit per row, set if the row is sampled.

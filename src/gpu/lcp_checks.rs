@@ -8,7 +8,7 @@ use crate::base::error::Result;
 use libsais::SuffixArrayConstruction;
 
 /// The suffix array and the LCP array by libsais.
-pub fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
+pub(crate) fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
     let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
     let permuted = sa.unwrap().plcp_construction().single_threaded().run().unwrap();
     let lcp = permuted.lcp_construction().single_threaded().run().unwrap();
@@ -17,7 +17,7 @@ pub fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
 }
 
 /// Distance from each position to the next byte below `least`.
-pub fn pieces(text: &[u8], least: u8) -> Vec<u32> {
+pub(crate) fn pieces(text: &[u8], least: u8) -> Vec<u32> {
     let mut pieces = vec![0; text.len()];
     let mut length = 0;
     for (piece, &byte) in pieces.iter_mut().zip(text).rev() {
@@ -28,7 +28,11 @@ pub fn pieces(text: &[u8], least: u8) -> Vec<u32> {
 }
 
 /// All rows in the order in which they arrive: first those of the suffix array.
-pub fn all_rows(sorter: &mut GpuLcpSorter, n: usize, least: u8) -> Result<(Vec<u32>, Vec<u32>)> {
+pub(crate) fn all_rows(
+    sorter: &mut GpuLcpSorter,
+    n: usize,
+    least: u8,
+) -> Result<(Vec<u32>, Vec<u32>)> {
     let mut suffixes = vec![0; n];
     let mut lcp = vec![0; n];
     let mut next = 0;
@@ -47,7 +51,7 @@ pub fn all_rows(sorter: &mut GpuLcpSorter, n: usize, least: u8) -> Result<(Vec<u
 }
 
 /// Compares all rows, and the wanted ones, with the expected ones.
-pub fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u8) {
+pub(crate) fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u8) {
     let (suffixes, mut lcp) = expected(text);
     let pieces = pieces(text, least);
     for (lcp, &pos) in lcp.iter_mut().zip(&suffixes) {

@@ -7,13 +7,13 @@ use crate::base::error::{Error, Result};
 use rayon::prelude::*;
 
 /// Rows per tile. The long values of a tile are stored together.
-pub const TILE: usize = 1024;
+pub(super) const TILE: usize = 1024;
 
 /// Start given for a tile without long values.
-pub const NO_VALUES: u32 = u32::MAX;
+pub(super) const NO_VALUES: u32 = u32::MAX;
 
 /// Byte given for an LCP value of 255 or more.
-pub const LONG: u8 = u8::MAX;
+pub(super) const LONG: u8 = u8::MAX;
 
 /// Number of tiles that a thread takes at a time.
 const TILES: usize = 64;

@@ -20,7 +20,7 @@ const MOST_OF_PART: u64 = MOST_SORTED as u64 - KEY_BYTES;
 
 /// One of the GPUs that sort together.
 #[derive(Debug)]
-pub struct PartSorter {
+pub(super) struct PartSorter {
     gpu: Gpu,
     memory: GrowingArena,
     /// The whole text, for sorting a range of its suffixes.
@@ -43,14 +43,14 @@ struct PartArrays<'m> {
 
 /// Task that all GPUs share.
 #[derive(Clone, Copy)]
-pub struct JointTask {
+pub(super) struct JointTask {
     pub parts: TextParts,
     pub sample_rate: u32,
     pub whole_sa: bool,
 }
 
 /// Result of one GPU. The bytes of its rows stay in its pinned memory.
-pub struct PartResult {
+pub(super) struct PartResult {
     pub sa: Vec<u64>,
     pub rows: Range<u64>,
     /// Pairs of a sampled position and its row, from 1, in any order.
@@ -85,7 +85,7 @@ impl<'m> PartArrays<'m> {
 }
 
 impl PartSorter {
-    pub fn open(number: u32) -> Result<Self> {
+    pub(super) fn open(number: u32) -> Result<Self> {
         let memory = GrowingArena::default();
         let text = GrowingArena::default();
         let ranges = RangeMemory::default();
@@ -94,24 +94,24 @@ impl PartSorter {
     }
 
     /// Lets another GPU read the memory of this one. Returns false if it cannot.
-    pub fn let_read(&self, other: &PartSorter) -> bool {
+    pub(super) fn let_read(&self, other: &PartSorter) -> bool {
         self.gpu.let_read(&other.gpu)
     }
 
     /// The rows of the last sort, which must be the one that gave `result`.
-    pub fn rows<'r>(&'r self, result: &'r PartResult) -> PartRows<'r> {
+    pub(super) fn rows<'r>(&'r self, result: &'r PartResult) -> PartRows<'r> {
         let rows = result.rows.clone();
         let bytes = self.bytes.first((rows.end - rows.start) as usize);
         PartRows { rows, bytes, samples: &result.samples }
     }
 
     #[cfg(test)]
-    pub fn fail_after(&self, launches: u32) {
+    pub(super) fn fail_after(&self, launches: u32) {
         self.gpu.fail_after(launches);
     }
 
     /// Sorts a range of the suffixes.
-    pub fn sort_range(
+    pub(super) fn sort_range(
         &mut self,
         task: JointTask,
         text: PartText,
@@ -122,7 +122,7 @@ impl PartSorter {
     }
 
     /// Frees the memory for ranges.
-    pub fn forget_ranges(&mut self) {
+    pub(super) fn forget_ranges(&mut self) {
         (self.text, self.ranges) = Default::default();
     }
 
@@ -196,7 +196,7 @@ impl PartSorter {
     }
 
     /// Sorts a part of the text by `sort`, together with the other GPUs.
-    pub fn sort(
+    pub(super) fn sort(
         &mut self,
         sort: &impl JointSort,
         task: JointTask,

@@ -9,13 +9,13 @@ use crate::cases;
 use libsais::SuffixArrayConstruction;
 
 /// The suffix array by libsais.
-pub fn expected(text: &[u8]) -> Vec<u32> {
+pub(crate) fn expected(text: &[u8]) -> Vec<u32> {
     let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
     sa.unwrap().into_vec().into_iter().map(i32::cast_unsigned).collect()
 }
 
 /// The BWT by its definition, from a suffix array.
-pub fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
+pub(crate) fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
     let n = text.len();
     let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
     let mut samples = vec![0; n.div_ceil(rate)];
@@ -39,7 +39,7 @@ fn check(sorters: &mut [(&str, GpuSorter)], name: &str, text: &[u8], with_bwt: b
     }
 }
 
-pub fn named_cases(sorters: &mut [(&str, GpuSorter)]) {
+pub(crate) fn named_cases(sorters: &mut [(&str, GpuSorter)]) {
     let mut count = 0;
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         check(sorters, name, text, true);
@@ -49,7 +49,7 @@ pub fn named_cases(sorters: &mut [(&str, GpuSorter)]) {
 }
 
 /// Sizes around those of tiles, and around those that fill a GPU.
-pub fn borders(sorters: &mut [(&str, GpuSorter)]) {
+pub(crate) fn borders(sorters: &mut [(&str, GpuSorter)]) {
     let mut count = 0;
     for border in [128, 384, 768, 1280, 1536, 2048, 2560, 4096, 12_288, 152_064, 506_880] {
         for size in border - 1..=border + 1 {
@@ -63,7 +63,7 @@ pub fn borders(sorters: &mut [(&str, GpuSorter)]) {
     say(format_args!("{count} sorts"));
 }
 
-pub fn large_shapes(sorters: &mut [(&str, GpuSorter)]) {
+pub(crate) fn large_shapes(sorters: &mut [(&str, GpuSorter)]) {
     let mut count = 0;
     for (name, text) in cases::shapes(3_000_000).iter().filter(|(_, text)| text.len() > 300) {
         check(sorters, name, text, false);
@@ -74,7 +74,7 @@ pub fn large_shapes(sorters: &mut [(&str, GpuSorter)]) {
 
 /// The fewest and smallest texts that go through every kernel, for the tools of
 /// `compute-sanitizer`.
-pub fn every_kernel_once(sorters: &mut [(&str, GpuSorter)]) {
+pub(crate) fn every_kernel_once(sorters: &mut [(&str, GpuSorter)]) {
     let cycle = |word: &[u8], len| word.iter().copied().cycle().take(len).collect::<Vec<u8>>();
     let texts = [
         cases::text(1500),
@@ -89,7 +89,7 @@ pub fn every_kernel_once(sorters: &mut [(&str, GpuSorter)]) {
     say(format_args!("{} sorts", 2 * texts.len() * sorters.len()));
 }
 
-pub fn small_strings(sorters: &mut [(&str, GpuSorter)]) {
+pub(crate) fn small_strings(sorters: &mut [(&str, GpuSorter)]) {
     let tries: u64 =
         std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
     for seed in 0..tries {
@@ -102,7 +102,7 @@ pub fn small_strings(sorters: &mut [(&str, GpuSorter)]) {
     say(format_args!("{} sorts", tries * sorters.len() as u64));
 }
 
-pub fn a_failure_leaves_the_sorter_usable(sorters: &mut [(&str, GpuSorter)]) {
+pub(crate) fn a_failure_leaves_the_sorter_usable(sorters: &mut [(&str, GpuSorter)]) {
     let text = cases::text(50_000);
     for (name, sorter) in sorters {
         let whole = sorter.sort(&text, 64).unwrap();

@@ -6,19 +6,19 @@ use std::io::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Prints a line that is also shown when tests pass.
-pub fn say(line: impl Display) {
+pub(crate) fn say(line: impl Display) {
     let _ = writeln!(io::stdout(), "{line}");
 }
 
 /// Lock that a test holds while it has networks of NCCL. Each network waits for all of its kernels,
 /// and the kernels of two networks on the same GPUs may start in a different order on each GPU.
-pub fn one_network() -> MutexGuard<'static, ()> {
+pub(crate) fn one_network() -> MutexGuard<'static, ()> {
     static NETWORK: Mutex<()> = Mutex::new(());
     NETWORK.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Random numbers that are the same on every run.
-pub fn random(len: usize, below: u64, seed: u64) -> Vec<u64> {
+pub(crate) fn random(len: usize, below: u64, seed: u64) -> Vec<u64> {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {
         state ^= state >> 12;

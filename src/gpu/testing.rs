@@ -1,13 +1,13 @@
 //! Helpers that tests on a GPU share: the GPU itself, arrays made from slices, and segments of
 //! hostile shapes.
 
-pub use super::test_data::{one_network, random, say};
+pub(crate) use super::test_data::{one_network, random, say};
 use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::env;
 
 /// The first GPU. If there is none it prints a note and returns `None`, or panics if
 /// `BWZ_REQUIRE_GPU=1`.
-pub fn gpu() -> Option<Gpu> {
+pub(crate) fn gpu() -> Option<Gpu> {
     match Gpu::open(0) {
         Ok(gpu) => Some(gpu),
         Err(e) if env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1") => {
@@ -21,12 +21,12 @@ pub fn gpu() -> Option<Gpu> {
 }
 
 /// Memory for a test.
-pub fn memory(gpu: &Gpu, bytes: usize) -> Arena {
+pub(crate) fn memory(gpu: &Gpu, bytes: usize) -> Arena {
     Arena::new(gpu, bytes).unwrap()
 }
 
 /// An array with the given items.
-pub fn upload<'m, T>(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: &[T]) -> Array<'m, T>
+pub(crate) fn upload<'m, T>(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: &[T]) -> Array<'m, T>
 where
     T: cudarc::driver::ValidAsZeroBits,
 {
@@ -37,7 +37,7 @@ where
 
 /// Lengths of segments: one item, all of one length, huge ones, mixtures, and lengths around the
 /// borders of tiles and bins.
-pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
+pub(crate) fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     let sizes = |len, below, seed| -> Vec<u32> {
         random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()
     };
@@ -71,7 +71,7 @@ pub fn shapes() -> Vec<(&'static str, Vec<u32>)> {
 }
 
 /// Starts of segments with the given lengths, and the end.
-pub fn starts(lengths: &[u32]) -> Vec<u32> {
+pub(crate) fn starts(lengths: &[u32]) -> Vec<u32> {
     let mut starts = vec![0];
     for len in lengths {
         starts.push(starts[starts.len() - 1] + len);

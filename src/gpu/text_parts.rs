@@ -9,7 +9,7 @@ use std::{mem, thread};
 
 /// Maximum number of bytes by which a suffix is first sorted. A GPU takes this many bytes behind
 /// its part.
-pub const KEY_BYTES: u64 = 64;
+pub(super) const KEY_BYTES: u64 = 64;
 
 /// Division of `n` items (bytes or rows) among several GPUs.
 #[derive(Clone, Copy, Debug)]

@@ -75,12 +75,12 @@ pub(crate) struct Listener(Option<Arc<dyn Fn(Event) + Send + Sync>>);
 
 impl Listener {
     /// A listener that is called with every event.
-    pub fn new(listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(listen: impl Fn(Event) + Send + Sync + 'static) -> Self {
         Listener(Some(Arc::new(listen)))
     }
 
     /// A listener that passes on every event, but of the warnings only the first.
-    pub fn of_first_warning(&self) -> Self {
+    pub(crate) fn of_first_warning(&self) -> Self {
         let Listener(Some(listen)) = self.clone() else { return Listener(None) };
         let warned = AtomicBool::new(false);
         Listener::new(move |event| {
@@ -92,7 +92,7 @@ impl Listener {
     }
 
     /// Gives a warning.
-    pub fn warn(&self, what: String) {
+    pub(crate) fn warn(&self, what: String) {
         if let Listener(Some(listen)) = self {
             listen(Event::Warning(what));
         }
@@ -100,7 +100,7 @@ impl Listener {
 
     /// A listener that keeps the warnings, and the list that it keeps them in.
     #[cfg(test)]
-    pub fn of_warnings() -> (Self, Arc<Mutex<Vec<String>>>) {
+    pub(crate) fn of_warnings() -> (Self, Arc<Mutex<Vec<String>>>) {
         let warnings: Arc<Mutex<Vec<String>>> = Arc::default();
         let received = Arc::clone(&warnings);
         let listener = Listener::new(move |event| {
@@ -112,14 +112,14 @@ impl Listener {
     }
 
     /// Reports that an error is about to be returned.
-    pub fn failed(&self) {
+    pub(crate) fn failed(&self) {
         if let Listener(Some(listen)) = self {
             listen(Event::Failed);
         }
     }
 
     /// Reports steps of a block.
-    pub fn done(&self, block: u64, steps: impl IntoIterator<Item = Timed>) {
+    pub(crate) fn done(&self, block: u64, steps: impl IntoIterator<Item = Timed>) {
         if let Listener(Some(listen)) = self {
             for (step, from, to) in steps {
                 listen(Event::Done { block, step, from, to });
@@ -128,7 +128,7 @@ impl Listener {
     }
 
     /// Does one step of a block and reports it if it succeeds.
-    pub fn time<T, E>(
+    pub(crate) fn time<T, E>(
         &self,
         block: u64,
         step: Step,

@@ -29,7 +29,7 @@ pub(crate) struct Run {
 
 impl Run {
     /// The circumstances of this process, with nobody who listens or helps.
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Run {
             listener: Listener::default(),
             ranks: None,

@@ -20,7 +20,7 @@ struct Samples {
 }
 
 /// The suffix array of symbols from 1 to `alphabet` - 1.
-pub fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
+pub(super) fn dc3(mut text: Vec<u32>, alphabet: usize) -> Vec<u32> {
     let n = text.len();
     if n < 3 {
         let mut suffixes: Vec<u32> = (0..n as u32).collect();

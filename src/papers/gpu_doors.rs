@@ -21,7 +21,7 @@ fn gpu_sort(algorithm: PaperAlgorithm) -> &'static dyn GpuSort {
 ///
 /// # Errors
 /// As [`GpuSorter::new`].
-pub fn open(algorithm: PaperAlgorithm, number: u32) -> Result<GpuSorter> {
+pub(crate) fn open(algorithm: PaperAlgorithm, number: u32) -> Result<GpuSorter> {
     GpuSorter::with(number, gpu_sort(algorithm))
 }
 
@@ -29,7 +29,7 @@ pub fn open(algorithm: PaperAlgorithm, number: u32) -> Result<GpuSorter> {
 ///
 /// # Errors
 /// As [`GpuLcpSorter::new`].
-pub fn open_for_lcp(algorithm: PaperAlgorithm, number: u32) -> Result<GpuLcpSorter> {
+pub(crate) fn open_for_lcp(algorithm: PaperAlgorithm, number: u32) -> Result<GpuLcpSorter> {
     GpuLcpSorter::with(number, gpu_sort(algorithm))
 }
 
@@ -37,7 +37,7 @@ pub fn open_for_lcp(algorithm: PaperAlgorithm, number: u32) -> Result<GpuLcpSort
 ///
 /// # Errors
 /// As [`JointSorter::sort`].
-pub fn sort_by_sampling(
+pub(crate) fn sort_by_sampling(
     sorter: &mut JointSorter,
     text: &[u8],
     sample_rate: u32,

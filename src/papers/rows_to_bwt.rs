@@ -4,7 +4,11 @@ use crate::bwt::Bwt;
 
 /// Makes the BWT of a text of at least one byte from the positions of its suffixes in order,
 /// without the empty suffix.
-pub fn rows_to_bwt(text: &[u8], suffixes: impl Iterator<Item = u64>, sample_rate: u32) -> Bwt {
+pub(super) fn rows_to_bwt(
+    text: &[u8],
+    suffixes: impl Iterator<Item = u64>,
+    sample_rate: u32,
+) -> Bwt {
     let rate = sample_rate as usize;
     let mut bytes = Vec::with_capacity(text.len());
     let mut samples = vec![0; text.len().div_ceil(rate)];

@@ -16,7 +16,7 @@ impl FileSearch<'_> {
     /// Returns true if certainly no record has any of these names. Searches the index of each
     /// block. The answer is false if a block has no index or ends within a header, or if a name is
     /// empty.
-    pub fn are_absent(&mut self, names: &[&[u8]]) -> Result<bool> {
+    pub(crate) fn are_absent(&mut self, names: &[&[u8]]) -> Result<bool> {
         self.with_sound_tables(|file| file.are_absent_by_index(names))
     }
 

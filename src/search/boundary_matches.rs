@@ -43,7 +43,7 @@ const RATE: u32 = 8;
 /// The first and the last bytes of a block: one byte fewer than the longest pattern at each end, or
 /// the whole block if it is shorter.
 #[derive(Debug)]
-pub struct Edges {
+pub(super) struct Edges {
     pub head: Vec<u8>,
     pub tail: Vec<u8>,
     /// Position just behind the block.
@@ -58,7 +58,7 @@ impl Edges {
 }
 
 /// The search at the boundaries of consecutive blocks.
-pub struct Boundaries<'p> {
+pub(super) struct Boundaries<'p> {
     patterns: &'p [&'p [u8]],
     /// Meaning of the patterns' letters, unless all letters stand for themselves.
     letters: Option<&'p BatchLetters>,
@@ -78,7 +78,7 @@ pub struct Boundaries<'p> {
 
 impl<'p> Boundaries<'p> {
     /// Creates a search that counts, and also locates if there is a limit.
-    pub fn new(
+    pub(super) fn new(
         patterns: &'p [&'p [u8]],
         letters: Option<&'p BatchLetters>,
         limit: Option<usize>,
@@ -98,7 +98,7 @@ impl<'p> Boundaries<'p> {
     }
 
     /// Adds the next block. Searches if enough blocks are collected.
-    pub fn add(&mut self, edges: Edges) -> Result<()> {
+    pub(super) fn add(&mut self, edges: Edges) -> Result<()> {
         self.size += edges.size();
         self.edges.push(edges);
         match self.size >= self.enough || self.edges.len() >= self.left + MOST_BLOCKS {
@@ -109,7 +109,7 @@ impl<'p> Boundaries<'p> {
 
     /// Searches the remaining boundaries. Returns the matches of each pattern that crosses one, by
     /// the number of the pattern. Positions ascend.
-    pub fn finish(mut self) -> Result<HashMap<usize, Matches>> {
+    pub(super) fn finish(mut self) -> Result<HashMap<usize, Matches>> {
         self.search(self.edges.len().saturating_sub(1))?;
         Ok(self.found)
     }

@@ -10,7 +10,7 @@ use crate::fm_index::Row;
 use crate::frame::BlockIndex;
 
 /// Occurrences of each symbol above each slice, followed by those in the whole block.
-pub struct CountsAbove {
+pub(super) struct CountsAbove {
     /// The symbols of the block, ascending.
     symbols: Vec<u8>,
     /// For each byte, its index in `symbols`.
@@ -25,7 +25,7 @@ impl CountsAbove {
     ///
     /// # Errors
     /// A flaw if the counts of a slice do not add up to its size.
-    pub fn new(index: &BlockIndex, starts: &[u64], wide: bool) -> Result<Self, Flaw> {
+    pub(super) fn new(index: &BlockIndex, starts: &[u64], wide: bool) -> Result<Self, Flaw> {
         let symbols: Vec<u8> = index.counts.rows().map(|(symbol, _)| symbol).collect();
         let mut numbers = [None; 256];
         for (number, &symbol) in (0..=255).zip(&symbols) {
@@ -39,14 +39,14 @@ impl CountsAbove {
     }
 
     /// Occurrences of `c` above slice `k`.
-    pub fn get(&self, k: usize, c: u8) -> u64 {
+    pub(super) fn get(&self, k: usize, c: u8) -> u64 {
         let Some(number) = self.numbers[usize::from(c)] else { return 0 };
         let at = k * self.symbols.len() + usize::from(number);
         by_width!(&self.counts, counts => counts[at].get() as u64)
     }
 
     /// Occurrences of each byte above slice `k`.
-    pub fn all(&self, k: usize) -> [u64; 256] {
+    pub(super) fn all(&self, k: usize) -> [u64; 256] {
         let mut all = [0; 256];
         for &symbol in &self.symbols {
             all[usize::from(symbol)] = self.get(k, symbol);

@@ -17,21 +17,21 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Range of the number of searches or walks that advance together.
-pub const TOGETHER: Range<u64> = 1 << 14..1 << 18;
+pub(super) const TOGETHER: Range<u64> = 1 << 14..1 << 18;
 /// Searches or walks that advance together may use 1/8 of the memory limit.
 const TOGETHER_SHARE: u64 = 8;
 /// Bytes of memory per search or walk.
 const OF_ONE: u64 = 100;
 
 /// Number of searches or walks that advance together under a memory limit of `memory` bytes.
-pub fn together(memory: u64) -> usize {
+pub(super) fn together(memory: u64) -> usize {
     (memory / TOGETHER_SHARE / OF_ONE).clamp(TOGETHER.start, TOGETHER.end) as usize
 }
 
 /// A query for the rank of a symbol at an offset in a slice. Without a symbol, it asks for the byte
 /// at the offset and for its rank.
 #[derive(Debug)]
-pub struct RankQuery {
+pub(crate) struct RankQuery {
     slice: u32,
     offset: u32,
     pub symbol: Option<u8>,
@@ -95,12 +95,12 @@ struct Walk {
 
 impl DiskBlock<'_> {
     /// Number of searches or walks that advance together.
-    pub fn together(&self) -> usize {
+    pub(crate) fn together(&self) -> usize {
         together(self.memory_limit())
     }
 
     /// The rows of the suffixes that start with each pattern.
-    pub fn intervals<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Vec<Range<u64>>> {
+    pub(crate) fn intervals<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Vec<Range<u64>>> {
         let mut intervals = vec![0..0; patterns.len()];
         let most = self.together();
         let mut some = patterns.chunks(most).zip(intervals.chunks_mut(most));
@@ -148,7 +148,7 @@ impl DiskBlock<'_> {
     }
 
     /// The position of each row, in the same order.
-    pub fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
+    pub(crate) fn positions(&self, rows: &[u64]) -> Result<Vec<u64>> {
         let samples = self.samples()?;
         let mut positions = vec![0; rows.len()];
         let most = self.together();
@@ -189,7 +189,7 @@ impl DiskBlock<'_> {
     }
 
     /// Returns some ranges of the text, each within it.
-    pub fn extract_all(&self, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
+    pub(crate) fn extract_all(&self, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
         let mut texts = Vec::with_capacity(ranges.len());
         let mut walks = Vec::new();
         for (number, range) in ranges.iter().enumerate() {
@@ -247,7 +247,7 @@ impl DiskBlock<'_> {
 
     /// Creates a query for the rank of `symbol` before offset `at` of the BWT; if it is `None`, for
     /// the rank of the byte at `at`.
-    pub fn query(&self, at: usize, symbol: Option<u8>, number: usize) -> RankQuery {
+    pub(crate) fn query(&self, at: usize, symbol: Option<u8>, number: usize) -> RankQuery {
         let (slice, offset) = self.split(at);
         let slice = slice as u32;
         let offset = offset as u32;
@@ -256,7 +256,7 @@ impl DiskBlock<'_> {
     }
 
     /// Answers the queries, and reorders them.
-    pub fn answer(&self, queries: &mut [RankQuery]) -> Result<()> {
+    pub(crate) fn answer(&self, queries: &mut [RankQuery]) -> Result<()> {
         queries.par_sort_unstable_by_key(|query| query.slice);
         let groups = queries.chunk_by_mut(|one, other| one.slice == other.slice);
         let mut groups: Vec<&mut [RankQuery]> = groups.collect();

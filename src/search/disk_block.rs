@@ -50,7 +50,7 @@ pub(crate) struct UnopenedBlock<'a> {
 impl<'a> UnopenedBlock<'a> {
     /// Reads the sizes of a block, which will keep decoded slices of up to `room` bytes. Returns
     /// `None` if it has no index of its searched text, or the options do not trust the index.
-    pub fn read(block: &'a dyn SearchedBlock, room: u64) -> Result<Option<Self>> {
+    pub(super) fn read(block: &'a dyn SearchedBlock, room: u64) -> Result<Option<Self>> {
         let Some(transform) = block.trusted_index() else { return Ok(None) };
         let shape = transform.shape;
         let file = block.file();
@@ -69,7 +69,7 @@ impl<'a> UnopenedBlock<'a> {
     }
 
     /// Reads the index of the block.
-    pub fn open(self) -> Result<DiskBlock<'a>> {
+    pub(super) fn open(self) -> Result<DiskBlock<'a>> {
         let UnopenedBlock { block, sizes, cost } = self;
         let file = block.file();
         let shape = sizes.transform.shape;
@@ -93,12 +93,12 @@ impl<'a> UnopenedBlock<'a> {
 
 impl DiskBlock<'_> {
     /// Returns a range of the text.
-    pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
+    pub(crate) fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         Ok(self.extract_all(&[range])?.concat())
     }
 
     /// Returns a range of the text, if it lies within one of the two edges that the index stores.
-    pub fn edge(&self, range: &Range<usize>) -> Option<&[u8]> {
+    pub(crate) fn edge(&self, range: &Range<usize>) -> Option<&[u8]> {
         let index = &self.tables.index;
         let edge = index.head.len();
         if range.end <= edge {
@@ -112,47 +112,53 @@ impl DiskBlock<'_> {
     }
 
     /// Bytes of the text. The searched text may be only the first part of it.
-    pub fn text_size(&self) -> usize {
+    pub(crate) fn text_size(&self) -> usize {
         self.tables.text_size as usize
     }
 
     /// The error for a flaw of the block.
-    pub fn flaw(&self, flaw: Flaw) -> Error {
+    pub(crate) fn flaw(&self, flaw: Flaw) -> Error {
         self.file.flaw(flaw)
     }
 
     /// The rows of the suffixes that start with a byte.
-    pub fn rows_of(&self, c: u8) -> Range<u64> {
+    pub(crate) fn rows_of(&self, c: u8) -> Range<u64> {
         self.starts[usize::from(c)]..self.starts[usize::from(c) + 1]
     }
 
     /// Occurrences of `c`, a symbol of the block, before an offset in slice `k`. At offset 0 the
     /// slice is not needed.
-    pub fn rank_in(&self, k: usize, slice: Option<&DecodedSlice>, c: u8, offset: usize) -> u64 {
+    pub(crate) fn rank_in(
+        &self,
+        k: usize,
+        slice: Option<&DecodedSlice>,
+        c: u8,
+        offset: usize,
+    ) -> u64 {
         let within = slice.map_or(0, |slice| slice.rank(&self.symbols, c, offset));
         self.tables.above.get(k, c) + within
     }
 
     /// The slice that holds place `at` of the BWT, and the offset of `at` in it. The end of the
     /// block belongs to a slice behind the last one.
-    pub fn split(&self, at: usize) -> (usize, usize) {
+    pub(crate) fn split(&self, at: usize) -> (usize, usize) {
         let k = self.tables.starts.partition_point(|&start| start as usize <= at) - 1;
         (k, at - self.tables.starts[k] as usize)
     }
 
     /// Number of bytes of the transform above a row.
-    pub fn stored(&self, row: u64) -> usize {
+    pub(crate) fn stored(&self, row: u64) -> usize {
         row as usize - usize::from(row > self.tables.index.primary_index)
     }
 
     /// Place of the byte of a row in the transform. The row of the primary index has no byte. Any
     /// place will do for it, since no walk in an intact block continues from there.
-    pub fn with_byte(&self, row: u64) -> usize {
+    pub(crate) fn with_byte(&self, row: u64) -> usize {
         self.stored(row).min(self.text_size() - 1)
     }
 
     /// Returns the slices with these distinct numbers, decoded, from the cache or from the file.
-    pub fn slices(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
+    pub(crate) fn slices(&self, numbers: &[usize]) -> Result<Vec<Arc<DecodedSlice>>> {
         let cache = self.cache();
         let known: Vec<_> = numbers.iter().map(|&k| cache.get(k)).collect();
         drop(cache);
@@ -207,24 +213,24 @@ impl DiskBlock<'_> {
     }
 
     /// Memory limit in bytes.
-    pub fn memory_limit(&self) -> u64 {
+    pub(crate) fn memory_limit(&self) -> u64 {
         self.file.options.memory_limit()
     }
 
     /// Moves cached slices of this block from an earlier batch into its cache, as many as fit.
-    pub fn with_slices(mut self, kept: SliceCache) -> Self {
+    pub(crate) fn with_slices(mut self, kept: SliceCache) -> Self {
         let cache = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
         *cache = kept.with_room(cache.room());
         self
     }
 
     /// Returns the cached slices.
-    pub fn into_slices(self) -> SliceCache {
+    pub(crate) fn into_slices(self) -> SliceCache {
         self.cache.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The samples. They are read at the first use.
-    pub fn samples(&self) -> Result<&DiskSamples> {
+    pub(crate) fn samples(&self) -> Result<&DiskSamples> {
         if self.samples.get().is_none() {
             let read = self.read_samples()?;
             let _ = self.samples.set(read);

@@ -10,17 +10,17 @@ use std::sync::OnceLock;
 
 /// The rows of a block's samples. Reading a range of the text needs only these; their positions are
 /// made at the first use.
-pub struct Samples<R> {
+pub(crate) struct Samples<R> {
     rows: SampledRows<R>,
     positions: OnceLock<Result<SampledPositions<R>, Flaw>>,
 }
 
 /// Samples with rows of 32 or of 64 bits.
-pub type DiskSamples = ByWidth<Samples<u32>, Samples<u64>>;
+pub(super) type DiskSamples = ByWidth<Samples<u32>, Samples<u64>>;
 
 impl DiskSamples {
     /// Reads the samples of a text of `len` bytes, whose first sample is `primary`.
-    pub fn read(
+    pub(crate) fn read(
         coded: &[u8],
         count: usize,
         rate: u32,
@@ -36,18 +36,18 @@ impl DiskSamples {
 
     /// Bytes of memory for `count` samples of a text of `len` bytes: one bit per row and the counts
     /// that rank these bits, plus each sample twice.
-    pub fn size(count: u64, len: u64, wide: bool) -> u64 {
+    pub(crate) fn size(count: u64, len: u64, wide: bool) -> u64 {
         len / 7 + count * if wide { 16 } else { 8 }
     }
 
     /// Distance between sampled positions.
-    pub fn rate(&self) -> u32 {
+    pub(crate) fn rate(&self) -> u32 {
         by_width!(self, samples => samples.rows.rate())
     }
 
     /// The row and the position of the nearest sample at or behind `pos`, or of the end of the
     /// block.
-    pub fn behind(&self, pos: usize) -> (u64, usize) {
+    pub(crate) fn behind(&self, pos: usize) -> (u64, usize) {
         let (row, pos) = by_width!(self, samples => {
             let (row, pos) = samples.rows.behind(pos);
             (row.get(), pos)
@@ -59,7 +59,7 @@ impl DiskSamples {
     ///
     /// # Errors
     /// A flaw if two samples have the same row.
-    pub fn pos(&self, row: u64) -> Result<Option<u64>, Flaw> {
+    pub(crate) fn pos(&self, row: u64) -> Result<Option<u64>, Flaw> {
         let row = row as usize;
         let pos = by_width!(self, samples => {
             samples.positions()?.pos(Row::new(row)).map(Row::get)

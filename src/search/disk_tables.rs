@@ -13,7 +13,7 @@ use crate::frame::{Around, BlockIndex, BlockIndexHeader, SliceSizes, TextSizes, 
 use std::iter;
 
 /// The sizes of an indexed block.
-pub struct DiskSizes<'b> {
+pub(super) struct DiskSizes<'b> {
     pub transform: TextTransform<'b>,
     text: TextSizes,
     slices: SliceSizes,
@@ -27,7 +27,7 @@ pub struct DiskSizes<'b> {
 
 impl<'b> DiskSizes<'b> {
     /// Reads the sizes in three small reads. Errors do not name the block.
-    pub fn read(block: &dyn SearchedBlock, transform: TextTransform<'b>) -> Result<Self> {
+    pub(super) fn read(block: &dyn SearchedBlock, transform: TextTransform<'b>) -> Result<Self> {
         let TextTransform { shape, front } = transform;
         let file = block.file();
         let raw_size = file.header.raw_size;
@@ -60,12 +60,12 @@ impl<'b> DiskSizes<'b> {
     }
 
     /// Bytes of the text of the transform.
-    pub fn text_size(&self) -> u64 {
+    pub(super) fn text_size(&self) -> u64 {
         self.text.all
     }
 
     /// Number of slices.
-    pub fn slices(&self) -> usize {
+    pub(super) fn slices(&self) -> usize {
         self.slices.raw.len()
     }
 
@@ -78,7 +78,7 @@ impl<'b> DiskSizes<'b> {
 }
 
 /// The tables of a block, without its samples.
-pub struct DiskTables {
+pub(super) struct DiskTables {
     /// Bytes of the text. The searched text may be only the first part of it.
     pub text_size: u64,
     pub header: BlockIndexHeader,
@@ -97,7 +97,7 @@ pub struct DiskTables {
 
 impl DiskTables {
     /// Reads the tables of a block with these sizes in one read. Errors do not name the block.
-    pub fn read(file: &FileBlock, sizes: DiskSizes) -> Result<Self> {
+    pub(super) fn read(file: &FileBlock, sizes: DiskSizes) -> Result<Self> {
         let coded_end = file.info.coded.end;
         let TextTransform { shape, front } = sizes.transform;
         let DiskSizes { text, slices: mut slice_sizes, samples_at, .. } = sizes;

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Bytes of memory per located position: its row, and the position itself, once in the list of all
 /// and once in the list of its pattern.
-pub const PER_POSITION: u64 = 24;
+pub(super) const PER_POSITION: u64 = 24;
 
 /// A block of which only the header has been read.
 pub(crate) struct FileBlock<'a> {
@@ -31,7 +31,7 @@ pub(crate) struct FileBlock<'a> {
 
 impl<'a> FileBlock<'a> {
     /// Reads the header of block `number`.
-    pub fn new(
+    pub(crate) fn new(
         input: &'a SharedInput<'a>,
         info: &'a BlockInfo,
         number: u64,
@@ -44,12 +44,12 @@ impl<'a> FileBlock<'a> {
     }
 
     /// Bytes of the raw block.
-    pub fn raw_size(&self) -> u64 {
+    pub(crate) fn raw_size(&self) -> u64 {
         self.info.raw.end - self.info.raw.start
     }
 
     /// File offset of the payload, behind the block's tables. Errors do not name the block.
-    pub fn payload_start(&self) -> Result<u64> {
+    pub(crate) fn payload_start(&self) -> Result<u64> {
         let start = self.info.coded.start + BlockHeader::SIZE as u64;
         match self.header.kind {
             BlockKind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
@@ -58,7 +58,7 @@ impl<'a> FileBlock<'a> {
     }
 
     /// Reads past the tables at `offset`, and returns their size. Errors do not name the block.
-    pub fn pass_tables(&self, offset: u64) -> Result<u64> {
+    pub(crate) fn pass_tables(&self, offset: u64) -> Result<u64> {
         self.input.with_input(|input| {
             input.seek(SeekFrom::Start(offset))?;
             let size = pass_tables(input)??;
@@ -72,7 +72,7 @@ impl<'a> FileBlock<'a> {
     ///
     /// # Errors
     /// [`Error::Limit`].
-    pub fn check_index_memory(&self, needed: u64) -> Result<()> {
+    pub(crate) fn check_index_memory(&self, needed: u64) -> Result<()> {
         let what = || format!("the index of a block of {} bytes", self.header.raw_size);
         shortage::check(needed, self.options.memory_limit(), what)
     }
@@ -81,7 +81,7 @@ impl<'a> FileBlock<'a> {
     ///
     /// # Errors
     /// [`Error::Limit`].
-    pub fn check_positions(&self, count: u64) -> Result<()> {
+    pub(crate) fn check_positions(&self, count: u64) -> Result<()> {
         let number = self.number;
         shortage::check(count.saturating_mul(PER_POSITION), self.options.memory_limit(), || {
             format!("locating {count} occurrences in block {number} (ask for fewer, or allow more)")
@@ -89,22 +89,22 @@ impl<'a> FileBlock<'a> {
     }
 
     /// Adds the block's number and offset to an error.
-    pub fn locate(&self, error: Error) -> Error {
+    pub(crate) fn locate(&self, error: Error) -> Error {
         error.at(self.number, self.info.coded.start)
     }
 
     /// The error for a flaw of the block.
-    pub fn flaw(&self, flaw: Flaw) -> Error {
+    pub(crate) fn flaw(&self, flaw: Flaw) -> Error {
         flaw.at(Some(self.number), self.info.coded.start)
     }
 
     /// Reads the whole block, restores its raw bytes and checks them.
-    pub fn restore(&self) -> Result<Vec<u8>> {
+    pub(crate) fn restore(&self) -> Result<Vec<u8>> {
         self.decoded(|decoded| self.finish(decoded))
     }
 
     /// Restores the raw bytes of the decoded block and checks them.
-    pub fn finish(&self, decoded: Decoded) -> Result<Vec<u8>> {
+    pub(crate) fn finish(&self, decoded: Decoded) -> Result<Vec<u8>> {
         decode::finish(decoded, &CpuInverse::new(self.options.run.narrow), &self.plan()?)
     }
 
@@ -114,19 +114,19 @@ impl<'a> FileBlock<'a> {
     }
 
     /// Returns the error of decoding the block for search, if there is too little memory.
-    pub fn shortage_of_index(&self) -> Option<Error> {
+    pub(crate) fn shortage_of_index(&self) -> Option<Error> {
         let plan = self.options.plan_to_index(self.header.raw_size);
         plan.err().map(|e| self.locate(e))
     }
 
     /// Reads the whole block, decodes its slices and does `work` with them. If the checks or `work`
     /// find damage in slices that a GPU decoded, the CPU decodes them again.
-    pub fn decoded<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
+    pub(crate) fn decoded<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
         self.decoded_by(&self.plan()?, work)
     }
 
     /// Like [`FileBlock::decoded`], without restoring the block, which takes less memory.
-    pub fn decoded_for_index<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
+    pub(crate) fn decoded_for_index<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
         let plan = self.options.plan_to_index(self.header.raw_size);
         self.decoded_by(&plan.map_err(|e| self.locate(e))?, work)
     }

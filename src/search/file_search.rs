@@ -31,7 +31,7 @@ pub(crate) struct FileSearch<'a> {
 
 impl FileSearch<'_> {
     /// Counts the patterns; if there is a limit, also locates up to `limit` matches of each.
-    pub fn search<P: AsRef<[u8]> + Sync>(
+    pub(crate) fn search<P: AsRef<[u8]> + Sync>(
         &mut self,
         patterns: &[P],
         limit: Option<usize>,
@@ -111,7 +111,7 @@ impl FileSearch<'_> {
     }
 
     /// The raw bytes of each range. A block that must be decoded is decoded once for all of them.
-    pub fn extract(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
+    pub(crate) fn extract(&mut self, ranges: &[Range<u64>]) -> Result<Vec<Vec<u8>>> {
         let mut size = 0;
         for range in ranges {
             self.contents.check_range(range)?;

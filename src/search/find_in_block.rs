@@ -45,7 +45,7 @@ pub(crate) struct BlockSearch<'s> {
 
 impl<'a> OpenBlock<'a> {
     /// Counts each pattern. If there are limits, also locates it.
-    pub fn find(
+    pub(crate) fn find(
         self,
         block: &'a dyn SearchedBlock,
         search: &BlockSearch,
@@ -114,7 +114,7 @@ impl<'a> OpenIndex<'a> {
     }
 
     /// The rows of patterns.
-    pub fn rows_of(
+    pub(crate) fn rows_of(
         &self,
         patterns: &[&[u8]],
         letters: Option<&BatchLetters>,
@@ -271,7 +271,7 @@ impl<'a> OpenIndex<'a> {
     }
 
     /// The position of each row, in the same order.
-    pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
+    pub(crate) fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
         match self {
             OpenIndex::OnDisk(block) => block.positions(rows),
             OpenIndex::InMemory(index) => index.positions(rows, lease),

@@ -17,7 +17,7 @@ impl FoldedPatterns {
     /// # Errors
     /// [`Error::Usage`] if a pattern has a byte that is not searched by sequence. With
     /// [`Letters::Iupac`], also if it has a letter that is not one of IUPAC.
-    pub fn new(patterns: &[&[u8]], letters: Letters) -> Result<Self> {
+    pub(super) fn new(patterns: &[&[u8]], letters: Letters) -> Result<Self> {
         // Nearly all patterns are ready.
         let ready = if letters == Letters::Exact { &CAPITALS } else { &NUCLEOTIDES_WITHOUT_U };
         let is_ready = |pattern: &&[u8]| {
@@ -50,7 +50,7 @@ impl FoldedPatterns {
     }
 
     /// Returns the folded form of the patterns that it was made of.
-    pub fn patterns<'p>(&'p self, of: &'p [&'p [u8]]) -> Cow<'p, [&'p [u8]]> {
+    pub(super) fn patterns<'p>(&'p self, of: &'p [&'p [u8]]) -> Cow<'p, [&'p [u8]]> {
         let mut rest = &self.0[..];
         let mut take = |len| rest.split_off(..len).unwrap_or_default();
         match self.0.is_empty() {

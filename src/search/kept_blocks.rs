@@ -31,7 +31,7 @@ pub(crate) struct KeptBlocks {
 
 impl KeptBlocks {
     /// Keeps indexes of up to `budget` bytes.
-    pub fn new(budget: u64) -> Self {
+    pub(crate) fn new(budget: u64) -> Self {
         KeptBlocks {
             indexes: BTreeMap::new(),
             slices: BTreeMap::new(),
@@ -46,28 +46,28 @@ impl KeptBlocks {
     }
 
     /// Announces patterns of `symbols` symbols in all.
-    pub fn expect(&mut self, symbols: u64) {
+    pub(crate) fn expect(&mut self, symbols: u64) {
         self.symbols.expected = symbols;
     }
 
     /// Records that patterns of `symbols` symbols have come for a file.
-    pub fn have_come(&mut self, symbols: u64, file: &Contents) {
+    pub(crate) fn have_come(&mut self, symbols: u64, file: &Contents) {
         self.symbols.come += symbols;
         self.raw_size = file.raw_size();
         self.blocks = file.blocks.len() as u64;
     }
 
-    pub fn symbols(&self) -> PatternSymbols {
+    pub(crate) fn symbols(&self) -> PatternSymbols {
         self.symbols
     }
 
     /// Memory budget for indexes, in bytes.
-    pub fn budget(&self) -> u64 {
+    pub(crate) fn budget(&self) -> u64 {
         self.budget
     }
 
     /// Returns true if all decoded blocks of a file of `raw_size` bytes fit in the budget.
-    pub fn hold_all(&self, raw_size: u64) -> bool {
+    pub(crate) fn hold_all(&self, raw_size: u64) -> bool {
         memory_policy::kept_size(raw_size) <= self.budget
     }
 
@@ -75,7 +75,7 @@ impl KeptBlocks {
     /// pays only if it can be kept, since otherwise each batch would decode it. If it cannot be
     /// kept, the cost is 0. If the expected patterns surely pay for decoding it, the cost is
     /// infinite.
-    pub fn spent(&self, number: u64, size: usize) -> f64 {
+    pub(crate) fn spent(&self, number: u64, size: usize) -> f64 {
         if memory_policy::kept_size(size as u64) > self.room {
             return 0.0;
         }
@@ -86,7 +86,7 @@ impl KeptBlocks {
     }
 
     /// Takes the index of a block.
-    pub fn take_index(&mut self, number: u64) -> Option<LoadedIndex> {
+    pub(crate) fn take_index(&mut self, number: u64) -> Option<LoadedIndex> {
         let index = self.indexes.remove(&number)?;
         self.room += index.size() as u64;
         Some(index)
@@ -94,7 +94,7 @@ impl KeptBlocks {
 
     /// Keeps the index of a block if there is room, with its text if that pays. In the last batch
     /// the text would have saved `saved` steps.
-    pub fn keep_index(&mut self, number: u64, mut index: LoadedIndex, saved: u64) {
+    pub(crate) fn keep_index(&mut self, number: u64, mut index: LoadedIndex, saved: u64) {
         let pays = self.text_pays(number, index.len(), saved);
         // The texts take at most a quarter of the memory beside all other blocks of the file, so
         // that the rest suffices to restore any block.
@@ -118,14 +118,14 @@ impl KeptBlocks {
     }
 
     /// Takes the decoded slices of a block on disk.
-    pub fn take_slices(&mut self, number: u64) -> Option<SliceCache> {
+    pub(crate) fn take_slices(&mut self, number: u64) -> Option<SliceCache> {
         self.slices.remove(&number)
     }
 
     /// Keeps the decoded slices of a block on disk, as many as leave room for those of all other
     /// blocks, and the cost of all work on the block. `together` blocks are searched at a time.
     /// `room` is the number of bytes for the slices of all blocks, kept or being searched.
-    pub fn keep_slices(
+    pub(crate) fn keep_slices(
         &mut self,
         number: u64,
         slices: SliceCache,
@@ -148,18 +148,18 @@ impl KeptBlocks {
     }
 
     /// Bytes of all kept slices.
-    pub fn slices_size(&self) -> u64 {
+    pub(crate) fn slices_size(&self) -> u64 {
         self.slices.values().map(SliceCache::size).sum()
     }
 
     /// Drops all kept slices.
-    pub fn drop_slices(&mut self) {
+    pub(crate) fn drop_slices(&mut self) {
         self.slices.clear();
     }
 
     /// Number of blocks in memory whose text is there too.
     #[cfg(test)]
-    pub fn texts(&self) -> usize {
+    pub(crate) fn texts(&self) -> usize {
         self.indexes.values().filter(|index| index.size_with_text(DENSE).is_none()).count()
     }
 }

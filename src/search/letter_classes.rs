@@ -35,7 +35,7 @@ const URACIL: u8 = 0b10000;
 
 /// The symbols of a class that a text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SymbolSet {
+pub(super) struct SymbolSet {
     symbols: [u8; MOST],
     len: u8,
 }
@@ -46,7 +46,7 @@ impl SymbolSet {
         self.len += 1;
     }
 
-    pub fn as_slice(&self) -> &[u8] {
+    pub(super) fn as_slice(&self) -> &[u8] {
         &self.symbols[..usize::from(self.len)]
     }
 }
@@ -60,7 +60,7 @@ static AMBIGUITY_CODES: LetterClasses = LetterClasses::new(true);
 
 impl LetterClasses {
     /// The classes of letters, or `None` if every letter stands for itself.
-    pub fn of(letters: Letters) -> Option<&'static Self> {
+    pub(crate) fn of(letters: Letters) -> Option<&'static Self> {
         match letters {
             Letters::Nucleotides => Some(&BASES_ALONE),
             Letters::Iupac => Some(&AMBIGUITY_CODES),
@@ -89,7 +89,7 @@ impl LetterClasses {
     }
 
     /// Returns true if a letter of a pattern stands for a symbol of a text.
-    pub fn matches(&self, letter: u8, symbol: u8) -> bool {
+    pub(crate) fn matches(&self, letter: u8, symbol: u8) -> bool {
         match self.0[usize::from(letter)] {
             0 => letter == symbol,
             mask => mask & base_mask(symbol) != 0,
@@ -143,7 +143,7 @@ pub(crate) struct BatchLetters {
 
 impl BatchLetters {
     /// The letters of some patterns, or `None` if every letter stands for itself.
-    pub fn of(patterns: &[&[u8]], letters: Letters) -> Option<Self> {
+    pub(crate) fn of(patterns: &[&[u8]], letters: Letters) -> Option<Self> {
         let classes = LetterClasses::of(letters)?;
         let mut used = [false; 256];
         for pattern in patterns {
@@ -154,7 +154,7 @@ impl BatchLetters {
 
     /// Restricts the classes to the symbols of a text. Returns `None` if the patterns can be
     /// searched as they are.
-    pub fn in_text(&self, has: impl Fn(u8) -> bool) -> Option<TextLetters> {
+    pub(crate) fn in_text(&self, has: impl Fn(u8) -> bool) -> Option<TextLetters> {
         let of = |letter: usize| self.classes.symbols(letter as u8, &has);
         let stands_for_itself = |letter: usize| match *of(letter).as_slice() {
             [] => !has(letter as u8),
@@ -173,17 +173,17 @@ pub(crate) struct TextLetters(Box<[SymbolSet; 256]>);
 const ABSENT: u8 = b'x';
 
 impl TextLetters {
-    pub fn symbols(&self, letter: u8) -> &[u8] {
+    pub(crate) fn symbols(&self, letter: u8) -> &[u8] {
         self.0[usize::from(letter)].as_slice()
     }
 
     /// Returns true if a letter of the pattern stands for more than one symbol of the text.
-    pub fn branches(&self, pattern: &[u8]) -> bool {
+    pub(crate) fn branches(&self, pattern: &[u8]) -> bool {
         pattern.iter().any(|&letter| self.symbols(letter).len() > 1)
     }
 
     /// The pattern in symbols of the text, if it does not branch.
-    pub fn translated(&self, pattern: &[u8]) -> impl Iterator<Item = u8> {
+    pub(crate) fn translated(&self, pattern: &[u8]) -> impl Iterator<Item = u8> {
         pattern.iter().map(|&letter| self.symbols(letter).first().copied().unwrap_or(ABSENT))
     }
 }

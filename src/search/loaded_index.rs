@@ -11,14 +11,14 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// The GPU that searches blocks in memory, or `None` if the CPU does.
-pub type GpuLease<'a> = Option<Lease<'a, GpuSearch>>;
+pub(super) type GpuLease<'a> = Option<Lease<'a, GpuSearch>>;
 
 /// An [`FmIndex`] with rows of 32 or of 64 bits.
 pub(crate) type LoadedIndex = ByWidth<Box<FmIndex>, Box<FmIndex<u64>>>;
 
 impl LoadedIndex {
     /// Builds the index of a transform.
-    pub fn new(bwt: Bwt, narrow: NarrowLimits) -> Result<Self> {
+    pub(crate) fn new(bwt: Bwt, narrow: NarrowLimits) -> Result<Self> {
         Ok(match bwt.bytes.len() <= narrow.others {
             true => LoadedIndex::Narrow(Box::new(FmIndex::new(bwt)?)),
             false => LoadedIndex::Wide(Box::new(FmIndex::wide(bwt)?)),
@@ -26,22 +26,22 @@ impl LoadedIndex {
     }
 
     /// Bytes of the block.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         by_width!(self, index => index.len())
     }
 
     /// Size in memory in bytes.
-    pub fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         by_width!(self, index => index.size())
     }
 
     /// The mean number of steps from a row to a sampled one.
-    pub fn steps_to_sample(&self) -> u64 {
+    pub(crate) fn steps_to_sample(&self) -> u64 {
         by_width!(self, index => index.steps_to_sample())
     }
 
     /// Returns the index with denser samples.
-    pub fn with_sample_rate(self, rate: u32) -> Result<Self> {
+    pub(crate) fn with_sample_rate(self, rate: u32) -> Result<Self> {
         Ok(match self {
             LoadedIndex::Narrow(index) => {
                 LoadedIndex::Narrow(Box::new(index.with_sample_rate(rate)?))
@@ -51,22 +51,22 @@ impl LoadedIndex {
     }
 
     /// Adds the text and denser samples.
-    pub fn add_text(&mut self, rate: u32) -> Result<()> {
+    pub(crate) fn add_text(&mut self, rate: u32) -> Result<()> {
         by_width!(self, index => index.add_text(rate))
     }
 
     /// Bytes of memory with the text and denser samples, or `None` if the index has the text.
-    pub fn size_with_text(&self, rate: u32) -> Option<usize> {
+    pub(crate) fn size_with_text(&self, rate: u32) -> Option<usize> {
         by_width!(self, index => (!index.has_text()).then(|| index.size_with_text(rate)))
     }
 
     /// Returns a range of the block's bytes.
-    pub fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
+    pub(crate) fn extract(&self, range: Range<usize>) -> Result<Vec<u8>> {
         by_width!(self, index => index.extract(range))
     }
 
     /// The interval of each pattern. A GPU searches blocks of up to 4 GiB.
-    pub fn intervals<P: AsRef<[u8]> + Sync>(
+    pub(crate) fn intervals<P: AsRef<[u8]> + Sync>(
         &self,
         patterns: &[P],
         lease: &mut GpuLease,
@@ -82,7 +82,7 @@ impl LoadedIndex {
 
     /// Number of occurrences of each pattern. A GPU counts the rows of the intervals; the CPU may
     /// count by the text.
-    pub fn counts<P: AsRef<[u8]> + Sync>(
+    pub(crate) fn counts<P: AsRef<[u8]> + Sync>(
         &self,
         patterns: &[P],
         lease: &mut GpuLease,
@@ -108,7 +108,7 @@ impl LoadedIndex {
     }
 
     /// The position of each row, in the same order.
-    pub fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
+    pub(crate) fn positions(&self, rows: &[u64], lease: &mut GpuLease) -> Result<Vec<u64>> {
         let index = match self {
             LoadedIndex::Narrow(index) => index,
             LoadedIndex::Wide(index) => return index.positions(rows),

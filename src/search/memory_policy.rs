@@ -247,7 +247,7 @@ pub(crate) struct PatternSymbols {
 impl PatternSymbols {
     /// Returns true if the expected patterns pay for the index in memory of a block of `size`
     /// bytes, whatever its coding.
-    pub fn surely_pay(&self, size: u64) -> bool {
+    pub(crate) fn surely_pay(&self, size: u64) -> bool {
         search_cost::surely_in_memory(self.expected, size)
     }
 }

@@ -73,7 +73,7 @@ fn warn_of_search_on_disk(listener: &Listener, limit: &Error) {
 
 impl<'a> OpenBlock<'a> {
     /// Opens a block for a job.
-    pub fn open(block: &'a dyn SearchedBlock, job: BlockJob) -> Result<Self> {
+    pub(crate) fn open(block: &'a dyn SearchedBlock, job: BlockJob) -> Result<Self> {
         let on_disk = UnopenedBlock::read(block, job.room)?;
         let form = memory_policy::form(block, on_disk.as_ref().map(|of| &of.cost), job.task);
         match (form, on_disk) {
@@ -86,7 +86,7 @@ impl<'a> OpenBlock<'a> {
     }
 
     /// Gives a block on disk the decoded slices that were kept for it.
-    pub fn with_slices(self, kept: SliceCache) -> Self {
+    pub(crate) fn with_slices(self, kept: SliceCache) -> Self {
         match self {
             OpenBlock::Indexed(OpenIndex::OnDisk(block)) => {
                 OpenBlock::Indexed(OpenIndex::OnDisk(Box::new(block.with_slices(kept))))
@@ -96,12 +96,12 @@ impl<'a> OpenBlock<'a> {
     }
 
     /// Returns true if its index is in memory.
-    pub fn has_loaded_index(&self) -> bool {
+    pub(crate) fn has_loaded_index(&self) -> bool {
         matches!(self, OpenBlock::Indexed(OpenIndex::InMemory(_)))
     }
 
     /// Bytes of the text. The searched text may be only the first part of it.
-    pub fn text_size(&self) -> usize {
+    pub(crate) fn text_size(&self) -> usize {
         match self {
             OpenBlock::Indexed(OpenIndex::OnDisk(block)) => block.text_size(),
             OpenBlock::Indexed(OpenIndex::InMemory(index)) => index.len(),
@@ -110,7 +110,7 @@ impl<'a> OpenBlock<'a> {
     }
 
     /// Returns a range of the text. The range must be within it.
-    pub fn extract(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
+    pub(crate) fn extract(&self, range: Range<usize>) -> Result<Cow<'_, [u8]>> {
         match self {
             OpenBlock::Indexed(OpenIndex::OnDisk(block)) => Ok(block.extract(range)?.into()),
             OpenBlock::Indexed(OpenIndex::InMemory(index)) => Ok(index.extract(range)?.into()),
@@ -144,7 +144,7 @@ impl<'a> OpenIndex<'a> {
     /// Prepares an index for locating `rows` rows. A block on disk is decoded if that pays. An
     /// index in memory gets denser samples if that pays and there is room while `side_by_side`
     /// blocks are searched.
-    pub fn ready_for(
+    pub(crate) fn ready_for(
         self,
         block: &'a dyn SearchedBlock,
         rows: u64,
@@ -168,7 +168,7 @@ impl<'a> OpenIndex<'a> {
     }
 
     /// The mean number of steps from a row to a sampled one.
-    pub fn steps_to_sample(&self) -> u64 {
+    pub(crate) fn steps_to_sample(&self) -> u64 {
         match self {
             OpenIndex::OnDisk(block) => block.cost.steps_to_sample,
             OpenIndex::InMemory(index) => index.steps_to_sample(),

@@ -28,7 +28,7 @@ pub(crate) struct PatternStream<'a, I: Iterator> {
 
 impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
     /// Creates a stream that counts, and also locates if there is a limit.
-    pub fn new(file: FileSearch<'a>, patterns: I, limit: Option<usize>) -> Self {
+    pub(crate) fn new(file: FileSearch<'a>, patterns: I, limit: Option<usize>) -> Self {
         let ready = Vec::new().into_iter().zip(Vec::new());
         let left = Vec::new();
         PatternStream {

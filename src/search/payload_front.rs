@@ -19,11 +19,15 @@ pub(crate) struct PayloadFront {
 
 impl PayloadFront {
     /// Maximum size in bytes: the sizes, and a number of up to 6 bytes.
-    pub const MOST: u64 = FilterFields::SIZES as u64 + 6;
+    pub(crate) const MOST: u64 = FilterFields::SIZES as u64 + 6;
 
     /// Parses the `bytes` at the start of the payload. `place` is the file range from there to the
     /// end of the block. Returns the fields and the size of the searched text.
-    pub fn parse(bytes: &[u8], place: Range<u64>, raw_size: u64) -> Result<(Self, u64), Flaw> {
+    pub(crate) fn parse(
+        bytes: &[u8],
+        place: Range<u64>,
+        raw_size: u64,
+    ) -> Result<(Self, u64), Flaw> {
         let cut = Flaw("the block ends before its text's sizes");
         let (sizes, mut behind) = bytes.split_at_checked(FilterFields::SIZES).ok_or(cut)?;
         let size = leb128::read(&mut behind)? as u64;

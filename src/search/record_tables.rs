@@ -30,7 +30,7 @@ const WRONG_RECORDS: Flaw = Flaw("the frame's table of records does not match it
 
 impl FileSearch<'_> {
     /// All records, in order.
-    pub fn records(&mut self) -> Result<Vec<RecordInfo>> {
+    pub(crate) fn records(&mut self) -> Result<Vec<RecordInfo>> {
         self.verify_tables()?;
         self.with_sound_tables(FileSearch::records_by_tables)
     }
@@ -105,7 +105,7 @@ impl FileSearch<'_> {
     }
 
     /// Warns, once, that the records are read from the blocks.
-    pub fn warn_of_records(&mut self) {
+    pub(crate) fn warn_of_records(&mut self) {
         if !self.layouts.names_from_blocks {
             self.layouts.names_from_blocks = true;
             self.options.run.listener.warn(format!(
@@ -118,7 +118,7 @@ impl FileSearch<'_> {
 
     /// Returns true if records from a table agree with their blocks: in their names, in their start
     /// and line lengths, and in their length as far as it can be seen in one block.
-    pub fn are_as_in_blocks(&mut self, records: &[&RecordInfo]) -> Result<bool> {
+    pub(crate) fn are_as_in_blocks(&mut self, records: &[&RecordInfo]) -> Result<bool> {
         self.with_sound_tables(|file| file.are_as_in_blocks_by_tables(records))
     }
 
@@ -152,7 +152,7 @@ impl FileSearch<'_> {
     ///
     /// # Errors
     /// [`Error::Format`] if a table contradicts its blocks; otherwise as a search of all blocks.
-    pub fn check_tables(&mut self) -> Result<()> {
+    pub(crate) fn check_tables(&mut self) -> Result<()> {
         let frames = &self.contents.frames;
         let lacking = frames.iter().find(|frame| frame.lacks_sequences);
         if let Some(frame) = lacking {
@@ -195,7 +195,7 @@ impl FileSearch<'_> {
     }
 
     /// Checks all tables, once, if the options ask for verification.
-    pub fn verify_tables(&mut self) -> Result<()> {
+    pub(crate) fn verify_tables(&mut self) -> Result<()> {
         if self.options.verify && !self.layouts.are_tables_checked {
             self.check_tables()?;
             self.layouts.are_tables_checked = true;
@@ -206,7 +206,7 @@ impl FileSearch<'_> {
     /// Does `work`. If a table of sequences contradicts its blocks, restores the tables from the
     /// blocks and does `work` again. If the options ask for verification, returns the error
     /// instead.
-    pub fn with_sound_tables<T>(
+    pub(crate) fn with_sound_tables<T>(
         &mut self,
         mut work: impl FnMut(&mut Self) -> Result<T>,
     ) -> Result<T> {
@@ -219,7 +219,7 @@ impl FileSearch<'_> {
     /// If an error is that a table of sequences contradicts its blocks, restores the tables from
     /// the blocks. Returns true if they were restored. If the options ask for verification, they
     /// are not.
-    pub fn restore_tables(&mut self, error: &Error) -> Result<bool> {
+    pub(crate) fn restore_tables(&mut self, error: &Error) -> Result<bool> {
         if !is_contradiction(error) || !self.may_restore() {
             return Ok(false);
         }

@@ -32,7 +32,7 @@ pub struct Place {
 
 impl FileSearch<'_> {
     /// The places of the bytes at some raw offsets.
-    pub fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
+    pub(crate) fn places(&mut self, offsets: &[u64]) -> Result<Vec<Place>> {
         self.with_sound_tables(|file| file.places_by_tables(offsets))
     }
 
@@ -70,7 +70,7 @@ impl FileSearch<'_> {
     /// Returns the raw offset behind each stretch. A stretch is given by the raw offset of its
     /// start and its length. The length is a number of bases if a base is at the start; otherwise
     /// it is a number of bytes.
-    pub fn ends(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
+    pub(crate) fn ends(&mut self, stretches: &[(u64, u64)]) -> Result<Vec<u64>> {
         self.with_sound_tables(|file| file.ends_by_tables(stretches))
     }
 
@@ -110,7 +110,7 @@ impl FileSearch<'_> {
 
     /// Returns bases of records, as they are in the file. Returns `None` if a block contradicts one
     /// of the `unchecked` records. A block is opened once for all of them.
-    pub fn bases(
+    pub(crate) fn bases(
         &mut self,
         wanted: &[(&RecordInfo, Range<u64>)],
         unchecked: &[&RecordInfo],

@@ -38,7 +38,7 @@ struct WantedRows {
 }
 
 /// Adds the positions of the rows of patterns, up to the limit of each.
-pub fn locate(
+pub(super) fn locate(
     block: &DiskBlock,
     intervals: Vec<(usize, Range<u64>)>,
     limits: &[usize],
@@ -86,7 +86,7 @@ pub fn locate(
 }
 
 /// Adds a position to the list of first positions. Keeps only a few more than `limit` of them.
-pub fn add_first(first: &mut Vec<u64>, position: u64, limit: usize) {
+pub(super) fn add_first(first: &mut Vec<u64>, position: u64, limit: usize) {
     const BESIDE: usize = 1 << 10;
     first.push(position);
     if first.len() >= limit.saturating_mul(2).saturating_add(BESIDE) {

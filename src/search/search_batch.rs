@@ -24,7 +24,7 @@ const PATTERNS: usize = 1 << 13;
 
 /// Patterns that are searched together, none of them empty.
 #[derive(Clone, Copy)]
-pub struct Batch<'p> {
+pub(super) struct Batch<'p> {
     pub patterns: &'p [&'p [u8]],
     /// Meaning of the patterns' letters, unless all letters stand for themselves.
     pub letters: Option<&'p BatchLetters>,
@@ -54,7 +54,7 @@ struct SectionResults<'p> {
 
 impl Batch<'_> {
     /// Searches the blocks of a section. Positions are those in the section.
-    pub fn search_blocks(
+    pub(super) fn search_blocks(
         &self,
         blocks: &[&dyn SearchedBlock],
         session: &mut Session,
@@ -100,7 +100,7 @@ impl Batch<'_> {
     }
 
     /// Symbols of all patterns.
-    pub fn symbols(&self) -> u64 {
+    pub(super) fn symbols(&self) -> u64 {
         self.size().symbols
     }
 

@@ -34,7 +34,7 @@ const RESTORED: u64 = 2;
 
 /// The queries of a search to a block on disk.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SearchWork {
+pub(crate) struct SearchWork {
     /// Number of queries to slices, two for each symbol of a pattern.
     pub queries: u64,
     /// Number of steps of the longest pattern or walk. In each step, slices that are not kept are
@@ -48,7 +48,7 @@ pub struct SearchWork {
 
 /// A block that can be searched on disk or in memory.
 #[derive(Clone, Copy, Debug)]
-pub struct BlockCost {
+pub(crate) struct BlockCost {
     pub text_size: u64,
     pub slices: u64,
     pub coded_size: u64,
@@ -72,19 +72,19 @@ impl BlockCost {
 
     /// Returns true if work pays on disk. `spent` is the estimated cost of earlier work there. Work
     /// that asks few slices always pays, since there may be too little memory to decode the block.
-    pub fn pays_on_disk(&self, work: SearchWork, spent: f64) -> bool {
+    pub(crate) fn pays_on_disk(&self, work: SearchWork, spent: f64) -> bool {
         self.asks_few(work) || spent + self.on_disk(work) < self.in_memory()
     }
 
     /// Returns true if the work asks no more slices than the block has. A query of a walk counts
     /// twice, since nothing else is decoded at the same time.
-    pub fn asks_few(&self, work: SearchWork) -> bool {
+    pub(crate) fn asks_few(&self, work: SearchWork) -> bool {
         work.queries.saturating_add(self.serial(work).saturating_mul(2)) <= self.slices
     }
 
     /// Returns true if ranges of `size` bytes in all are read on disk rather than from the restored
     /// block. Their walks advance side by side and take less memory.
-    pub fn pays_for_ranges(&self, size: u64, ranges: u64) -> bool {
+    pub(crate) fn pays_for_ranges(&self, size: u64, ranges: u64) -> bool {
         let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
         if self.coding == Coding::ContextMixing {
             return self.asks_few(work);
@@ -95,12 +95,12 @@ impl BlockCost {
     }
 
     /// Returns true if `rows` rows are located by walks from all samples, not from each row.
-    pub fn is_swept(&self, rows: u64) -> bool {
+    pub(crate) fn is_swept(&self, rows: u64) -> bool {
         rows.saturating_mul(self.steps_to_sample) > self.text_size
     }
 
     /// The work of locating `rows` rows.
-    pub fn locating(&self, rows: u64) -> SearchWork {
+    pub(crate) fn locating(&self, rows: u64) -> SearchWork {
         let queries = rows.saturating_mul(self.steps_to_sample).min(self.text_size);
         SearchWork { queries, rounds: 2 * self.steps_to_sample, ..SearchWork::default() }
     }
@@ -116,7 +116,7 @@ impl BlockCost {
     }
 
     /// Cost of the work on disk.
-    pub fn on_disk(&self, work: SearchWork) -> f64 {
+    pub(crate) fn on_disk(&self, work: SearchWork) -> f64 {
         let slices = self.slices.max(1) as f64;
         let queries = work.queries as f64;
         let kept = (self.room as f64 / self.text_size.max(1) as f64).min(1.0);
@@ -135,13 +135,13 @@ impl BlockCost {
 /// Returns true if patterns of `symbols` symbols pay for the index in memory of a block of
 /// `text_size` bytes, whatever its coding. With that many symbols, a search on disk would decode
 /// all slices too.
-pub fn surely_in_memory(symbols: u64, text_size: u64) -> bool {
+pub(super) fn surely_in_memory(symbols: u64, text_size: u64) -> bool {
     2.0 * symbols as f64 * QUERY >= text_size as f64 * INDEX
 }
 
 /// Number of steps that the block's text saves for a pattern that occurs `count` times in it. A
 /// pattern that does not occur saves none: its search mostly ends before the interval is one row.
-pub fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
+pub(super) fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
     if count == 1 { pattern.len().saturating_sub(UNTIL_ALONE) as u64 } else { 0 }
 }
 
@@ -150,7 +150,7 @@ pub fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
 /// `expected` the number of all; the latter may be the size of a file that holds more than
 /// patterns. If `expected` is 0, as many symbols are assumed to come as have come. A wrong guess
 /// costs one restoration of the block.
-pub fn text_pays(text_size: u64, saved: u64, come: u64, expected: u64) -> bool {
+pub(super) fn text_pays(text_size: u64, saved: u64, come: u64, expected: u64) -> bool {
     let to_come = if expected == 0 { come } else { expected.saturating_sub(come) };
     let saved = u128::from(saved) * u128::from(to_come) / u128::from(come.max(1));
     saved >= u128::from(text_size / RESTORED)

@@ -43,19 +43,19 @@ pub(crate) struct BatchMatches {
 
 impl BatchMatches {
     /// Creates an empty result for `patterns` patterns.
-    pub fn none(patterns: usize, located: bool) -> Self {
+    pub(crate) fn none(patterns: usize, located: bool) -> Self {
         let located = if located { patterns } else { 0 };
         BatchMatches { counts: vec![0; patterns], positions: vec![Vec::new(); located] }
     }
 
     /// Number of positions of all patterns.
-    pub fn held(&self) -> u64 {
+    pub(crate) fn held(&self) -> u64 {
         self.positions.par_iter().map(|positions| positions.len() as u64).sum()
     }
 
     /// Appends the results of the next part of the file. Keeps up to `limit` positions of each
     /// pattern. If `self` has no patterns yet, it becomes `more`.
-    pub fn append(&mut self, more: Self, limit: Option<usize>) {
+    pub(crate) fn append(&mut self, more: Self, limit: Option<usize>) {
         if self.counts.is_empty() {
             return *self = more;
         }
@@ -69,7 +69,7 @@ impl BatchMatches {
     }
 
     /// Appends the results of further patterns.
-    pub fn extend(&mut self, more: Self) {
+    pub(crate) fn extend(&mut self, more: Self) {
         if self.counts.is_empty() {
             return *self = more;
         }
@@ -77,7 +77,7 @@ impl BatchMatches {
         self.positions.extend(more.positions);
     }
 
-    pub fn into_matches(self) -> Vec<Matches> {
+    pub(crate) fn into_matches(self) -> Vec<Matches> {
         let all = self.counts.into_iter().zip(self.positions);
         all.map(|(count, positions)| Matches { count, positions }).collect()
     }

@@ -57,7 +57,7 @@ pub(crate) struct Layouts {
 
 impl Layouts {
     /// The layout of a block, if it is kept.
-    pub fn kept(&self, number: u64) -> Option<&Layout> {
+    pub(crate) fn kept(&self, number: u64) -> Option<&Layout> {
         self.all.get(&number)
     }
 
@@ -117,7 +117,7 @@ pub(crate) fn sections<'a>(
 
 impl<'a> Section<'a> {
     /// The section, if it is searched by sequence.
-    pub fn sequences(&self) -> Option<&SequenceSection<'a>> {
+    pub(crate) fn sequences(&self) -> Option<&SequenceSection<'a>> {
         match self {
             Section::Bytes(_) => None,
             Section::Sequences(section) => Some(section),
@@ -125,7 +125,7 @@ impl<'a> Section<'a> {
     }
 
     /// The blocks, in order.
-    pub fn blocks(&self) -> Vec<&dyn SearchedBlock> {
+    pub(crate) fn blocks(&self) -> Vec<&dyn SearchedBlock> {
         match self {
             Section::Bytes(blocks) => blocks.iter().map(|block| block as _).collect(),
             Section::Sequences(section) => section.blocks.iter().map(|block| block as _).collect(),
@@ -133,7 +133,7 @@ impl<'a> Section<'a> {
     }
 
     /// Lets GPUs decode the blocks.
-    pub fn set_decoders(&mut self, gpus: &Arc<SliceGpus>) {
+    pub(crate) fn set_decoders(&mut self, gpus: &Arc<SliceGpus>) {
         match self {
             Section::Bytes(blocks) => {
                 blocks.iter_mut().for_each(|block| block.file.gpus = Some(Arc::clone(gpus)));
@@ -145,7 +145,7 @@ impl<'a> Section<'a> {
     }
 
     /// Raw offset just behind the section.
-    pub fn raw_end(&self) -> u64 {
+    pub(crate) fn raw_end(&self) -> u64 {
         let last = match self {
             Section::Bytes(blocks) => blocks.last().map(|block| &block.file),
             Section::Sequences(section) => section.blocks.last().map(|block| &block.file),
@@ -183,7 +183,7 @@ impl<'a> SequenceSection<'a> {
 
     /// Replaces positions by raw offsets. Works in order of position, so that each layout is read
     /// once.
-    pub fn raw_offsets(&self, all: &mut [Vec<u64>], layouts: &mut Layouts) -> Result<()> {
+    pub(crate) fn raw_offsets(&self, all: &mut [Vec<u64>], layouts: &mut Layouts) -> Result<()> {
         let mut positions: Vec<&mut u64> = all.iter_mut().flatten().collect();
         positions.par_sort_unstable();
         for position in positions {
@@ -197,7 +197,7 @@ impl<'a> SequenceSection<'a> {
     }
 
     /// Returns the letters of `pattern`, by index, whose case differs from the text at `position`.
-    pub fn case_differs(
+    pub(crate) fn case_differs(
         &self,
         pattern: &[u8],
         position: u64,

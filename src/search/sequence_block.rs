@@ -87,7 +87,7 @@ impl<'a> SequenceBlock<'a> {
     /// Makes a block one that is searched by sequence. It begins in the state `start`, and its text
     /// stands at `position` in its section. If there is an entry of the table, the size of the text
     /// is compared with it.
-    pub fn new(
+    pub(crate) fn new(
         file: FileBlock<'a>,
         kind: sequence::Kind,
         start: LineState,
@@ -111,12 +111,12 @@ impl<'a> SequenceBlock<'a> {
     }
 
     /// Returns true if its sequences are those of FASTQ.
-    pub fn is_fastq(&self) -> bool {
+    pub(crate) fn is_fastq(&self) -> bool {
         self.kind == sequence::Kind::Fastq
     }
 
     /// Reads the layout of the block: the places of its header lines, line ends and residues.
-    pub fn layout(&self) -> Result<Layout> {
+    pub(crate) fn layout(&self) -> Result<Layout> {
         let file = &self.file;
         let layout = match &self.front {
             Some(PayloadFront { side, .. }) => {
@@ -135,12 +135,12 @@ impl<'a> SequenceBlock<'a> {
     }
 
     /// The block's contribution to the table of its frame.
-    pub fn contribution(&self, layout: &Layout) -> Contribution {
+    pub(crate) fn contribution(&self, layout: &Layout) -> Contribution {
         layout.contribution(self.start)
     }
 
     /// Compares the block's entry in the table with the block.
-    pub fn check_against_table(&self, layout: &Layout) -> Result<()> {
+    pub(crate) fn check_against_table(&self, layout: &Layout) -> Result<()> {
         let Some(TableEntry { records, residues, .. }) = self.entry else { return Ok(()) };
         let found = self.contribution(layout);
         let fits = found.residues == residues

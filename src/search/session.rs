@@ -32,7 +32,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if a GPU is asked for but this build has no CUDA.
-    pub fn new(options: &Options, budget: u64) -> Result<Self> {
+    pub(crate) fn new(options: &Options, budget: u64) -> Result<Self> {
         // Blocks take turns on one GPU.
         let opener = Opener::new(options.device, 1, 1, GpuSearch::new)?;
         let thread_count = options.thread_count();
@@ -47,7 +47,7 @@ impl Session {
 
     /// Announces patterns of `symbols` symbols in all, for blocks of up to `largest` bytes. If no
     /// block will stay on disk, a GPU may be opened now.
-    pub fn expect(&mut self, symbols: u64, largest: u64) {
+    pub(crate) fn expect(&mut self, symbols: u64, largest: u64) {
         self.kept.expect(symbols);
         if self.kept.symbols().surely_pay(largest) {
             self.gpus.expect(symbols);
@@ -56,7 +56,7 @@ impl Session {
 
     /// Leases a GPU for patterns of `symbols` symbols, if that pays. The symbols count once for
     /// each block in memory; blocks on disk are not searched on a GPU.
-    pub fn lease(&self, symbols: u64) -> GpuLease<'_> {
+    pub(crate) fn lease(&self, symbols: u64) -> GpuLease<'_> {
         if symbols == 0 {
             return None;
         }
@@ -65,7 +65,7 @@ impl Session {
     }
 
     /// Reports that the CPU has searched blocks in memory for patterns of `symbols` symbols.
-    pub fn done_on_cpu(&self, symbols: u64, took: Duration) {
+    pub(crate) fn done_on_cpu(&self, symbols: u64, took: Duration) {
         if symbols > 0 {
             self.gpus.done_on_cpu(symbols, self.thread_count, took);
         }

@@ -31,12 +31,15 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'a> SharedInput<'a> {
-    pub fn new(file: &'a dyn Locked) -> Self {
+    pub(crate) fn new(file: &'a dyn Locked) -> Self {
         SharedInput { file, cost: Mutex::default() }
     }
 
     /// Gives the file to `work`, which has it alone.
-    pub fn with_input<T>(&self, work: impl FnOnce(&mut dyn ReadSeek) -> Result<T>) -> Result<T> {
+    pub(crate) fn with_input<T>(
+        &self,
+        work: impl FnOnce(&mut dyn ReadSeek) -> Result<T>,
+    ) -> Result<T> {
         let mut work = Some(work);
         let mut done = None;
         self.file.with(&mut |input| done = work.take().map(|work| work(input)));
@@ -44,7 +47,7 @@ impl<'a> SharedInput<'a> {
     }
 
     /// Reads the `size` bytes at `offset`.
-    pub fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
+    pub(crate) fn read(&self, offset: u64, size: u64) -> Result<Vec<u8>> {
         let bytes = self.with_input(|input| {
             input.seek(SeekFrom::Start(offset))?;
             Ok(read_payload(input, size)?)
@@ -57,19 +60,19 @@ impl<'a> SharedInput<'a> {
     }
 
     /// Counts `count` slices that were decoded one by one.
-    pub fn slices_decoded(&self, count: u64) {
+    pub(crate) fn slices_decoded(&self, count: u64) {
         lock(&self.cost).slices += count;
     }
 
     /// Counts a block of `coded_size` bytes in the file that was read and decoded as a whole.
-    pub fn block_decoded(&self, coded_size: u64) {
+    pub(crate) fn block_decoded(&self, coded_size: u64) {
         let mut cost = lock(&self.cost);
         cost.blocks += 1;
         cost.coded_bytes += coded_size;
     }
 
     /// The cost of all reads so far.
-    pub fn cost(&self) -> ReadCost {
+    pub(crate) fn cost(&self) -> ReadCost {
         *lock(&self.cost)
     }
 }

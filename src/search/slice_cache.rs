@@ -21,7 +21,7 @@ const PIECE: RangeInclusive<usize> = 1 << 8..=1 << 12;
 
 /// The symbols that occur in a block.
 #[derive(Debug)]
-pub struct BlockSymbols {
+pub(crate) struct BlockSymbols {
     symbols: Vec<u8>,
     /// For each symbol, its index in `symbols`.
     numbers: [u8; 256],
@@ -30,7 +30,7 @@ pub struct BlockSymbols {
 }
 
 impl BlockSymbols {
-    pub fn new(symbols: Vec<u8>) -> Self {
+    pub(crate) fn new(symbols: Vec<u8>) -> Self {
         let mut numbers = [0; 256];
         for (n, &symbol) in symbols.iter().enumerate() {
             numbers[usize::from(symbol)] = n as u8;
@@ -43,7 +43,7 @@ impl BlockSymbols {
 
 /// A decoded slice.
 #[derive(Debug)]
-pub enum DecodedSlice {
+pub(crate) enum DecodedSlice {
     /// A slice of few distinct symbols, packed into as many bits as they need.
     Packed(Box<IndexLayout<u32>>),
     Counted(CountedBytes),
@@ -51,7 +51,7 @@ pub enum DecodedSlice {
 
 /// The plain bytes of a slice, with counts.
 #[derive(Debug)]
-pub struct CountedBytes {
+pub(crate) struct CountedBytes {
     bytes: Vec<u8>,
     /// Occurrences of each symbol of the block before each piece: those of all symbols before the
     /// first piece, then before the next one, and so on.
@@ -65,7 +65,7 @@ const LEAST_PACKED: usize = 1 << 14;
 impl DecodedSlice {
     /// Packs the bytes of a slice or adds counts to them. Returns the slice, and the number of
     /// occurrences of each byte.
-    pub fn new(bytes: Vec<u8>, symbols: &BlockSymbols) -> (Self, [u32; 256]) {
+    pub(crate) fn new(bytes: Vec<u8>, symbols: &BlockSymbols) -> (Self, [u32; 256]) {
         let mut counts = [0; 256];
         bwt::count(&bytes, &mut counts);
         if let Some(packed) = Self::packed(&bytes, &counts) {
@@ -90,7 +90,7 @@ impl DecodedSlice {
     }
 
     /// The byte at an offset.
-    pub fn byte(&self, at: usize) -> u8 {
+    pub(crate) fn byte(&self, at: usize) -> u8 {
         match self {
             DecodedSlice::Packed(packed) => packed.byte(at),
             DecodedSlice::Counted(slice) => slice.bytes[at],
@@ -98,7 +98,7 @@ impl DecodedSlice {
     }
 
     /// Occurrences of `c`, a symbol of the block, before an offset in the slice.
-    pub fn rank(&self, symbols: &BlockSymbols, c: u8, at: usize) -> u64 {
+    pub(crate) fn rank(&self, symbols: &BlockSymbols, c: u8, at: usize) -> u64 {
         match self {
             DecodedSlice::Packed(packed) => packed.rank(c, at).into(),
             DecodedSlice::Counted(slice) => slice.rank(symbols, c, at),
@@ -130,11 +130,11 @@ impl CountedBytes {
 }
 
 /// Number of slices kept in addition to those that fit in the room.
-pub const KEPT: usize = 4;
+pub(super) const KEPT: usize = 4;
 
 /// Decoded slices by their numbers.
 #[derive(Debug)]
-pub struct SliceCache {
+pub(crate) struct SliceCache {
     slices: HashMap<usize, Arc<DecodedSlice>>,
     /// Numbers of the slices kept beyond the room, the oldest first.
     last: VecDeque<usize>,
@@ -146,12 +146,12 @@ pub struct SliceCache {
 
 impl SliceCache {
     /// Creates a cache for slices of up to `room` bytes in all.
-    pub fn new(room: u64) -> Self {
+    pub(crate) fn new(room: u64) -> Self {
         SliceCache { slices: HashMap::new(), last: VecDeque::new(), size: 0, room }
     }
 
     /// Returns the cache with another room. Keeps as many slices as fit.
-    pub fn with_room(mut self, room: u64) -> Self {
+    pub(crate) fn with_room(mut self, room: u64) -> Self {
         for k in self.last.drain(..) {
             self.slices.remove(&k);
         }
@@ -168,20 +168,20 @@ impl SliceCache {
         self
     }
 
-    pub fn room(&self) -> u64 {
+    pub(crate) fn room(&self) -> u64 {
         self.room
     }
 
     /// Bytes of the slices within the room.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.size
     }
 
-    pub fn get(&self, k: usize) -> Option<Arc<DecodedSlice>> {
+    pub(crate) fn get(&self, k: usize) -> Option<Arc<DecodedSlice>> {
         self.slices.get(&k).map(Arc::clone)
     }
 
-    pub fn keep(&mut self, k: usize, slice: &Arc<DecodedSlice>) {
+    pub(crate) fn keep(&mut self, k: usize, slice: &Arc<DecodedSlice>) {
         if self.slices.insert(k, Arc::clone(slice)).is_some() {
             return;
         }

@@ -8,7 +8,10 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// All positions at which `pattern` occurs in `raw`, overlaps included.
-pub fn occurrences<'t>(pattern: &'t [u8], raw: &'t [u8]) -> impl Iterator<Item = usize> + 't {
+pub(super) fn occurrences<'t>(
+    pattern: &'t [u8],
+    raw: &'t [u8],
+) -> impl Iterator<Item = usize> + 't {
     let finder = memmem::Finder::new(pattern);
     let mut from = 0;
     std::iter::from_fn(move || {
@@ -40,7 +43,7 @@ pub(crate) struct ScannedText<'t> {
 }
 
 impl<'t> ScannedText<'t> {
-    pub fn new(raw: &'t [u8], letters: Option<&BatchLetters>) -> Self {
+    pub(super) fn new(raw: &'t [u8], letters: Option<&BatchLetters>) -> Self {
         let letters = letters.and_then(|letters| {
             let mut counts = [0_u64; 256];
             bwt::count(raw, &mut counts);
@@ -56,7 +59,7 @@ impl<'t> ScannedText<'t> {
     }
 
     /// Like `find`, within a range. Positions count from the start of the range.
-    pub fn find_in(
+    pub(super) fn find_in(
         &self,
         range: Range<usize>,
         pattern: &[u8],
@@ -76,7 +79,7 @@ impl<'t> ScannedText<'t> {
     }
 
     /// Counts each pattern. If there are limits, also returns the first positions of each.
-    pub fn find_all(&self, patterns: &[&[u8]], limits: Option<&[usize]>) -> BatchMatches {
+    pub(super) fn find_all(&self, patterns: &[&[u8]], limits: Option<&[usize]>) -> BatchMatches {
         let find = |n: usize| {
             let limit = limits.map_or(0, |limits| limits[n]);
             let mut count = 0;
@@ -96,7 +99,7 @@ impl<'t> ScannedText<'t> {
 
     /// Returns the first `limit` positions of a pattern, if it occurs as often as that within the
     /// first `bytes` bytes of the text.
-    pub fn first(&self, pattern: &[u8], limit: usize, bytes: u64) -> Option<Vec<u64>> {
+    pub(super) fn first(&self, pattern: &[u8], limit: usize, bytes: u64) -> Option<Vec<u64>> {
         let end = self.raw.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut positions = Vec::new();
         self.find_in(0..end, pattern, |at| {
@@ -107,7 +110,7 @@ impl<'t> ScannedText<'t> {
     }
 
     /// Bytes that are scanned for a pattern in the time of one step from a row to a sampled one.
-    pub fn bytes_per_step(&self, pattern: &[u8]) -> u64 {
+    pub(super) fn bytes_per_step(&self, pattern: &[u8]) -> u64 {
         match &self.letters {
             Some((_, in_text)) if in_text.branches(pattern) => 4,
             _ => 32,

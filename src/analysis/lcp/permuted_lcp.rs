@@ -25,7 +25,7 @@ const ROWS: usize = 1 << 16;
 
 /// Computes the LCP array of `text` from its suffix array. Common prefixes end before bytes below
 /// `least`.
-pub fn lcp(text: &[u8], suffixes: &[u32], least: u8, pool: &ThreadPool) -> Result<Vec<u32>> {
+pub(super) fn lcp(text: &[u8], suffixes: &[u32], least: u8, pool: &ThreadPool) -> Result<Vec<u32>> {
     pool.install(|| {
         let mut permuted = phi(suffixes)?;
         let stretch = text.len().div_ceil(STRETCHES * pool.current_num_threads()).max(1);

@@ -16,7 +16,7 @@ const QUERIES: usize = 1 << 12;
 
 /// A GPU for queries of one set of values, which it keeps in its memory. Clones share it.
 #[derive(Clone)]
-pub struct QueryGpu {
+pub(super) struct QueryGpu {
     gpus: Arc<DevicePool<ExtensionQueries>>,
     /// Identifies these values: no other values have this id.
     id: u64,
@@ -27,7 +27,7 @@ impl QueryGpu {
     ///
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if a GPU is asked for and this build has no CUDA.
-    pub fn new(options: &Options) -> Result<Self> {
+    pub(super) fn new(options: &Options) -> Result<Self> {
         static IDS: AtomicU64 = AtomicU64::new(0);
         let opener = Opener::new(options.device, 1, 1, ExtensionQueries::new)?;
         let threads = options.thread_count();
@@ -38,7 +38,7 @@ impl QueryGpu {
 
     /// Answers `queries` queries by `work`, which is given the id of the values. Returns false if
     /// the CPU has to answer them.
-    pub fn answer(
+    pub(super) fn answer(
         &self,
         queries: usize,
         work: impl FnOnce(&mut ExtensionQueries, u64) -> Result<()>,
@@ -51,7 +51,7 @@ impl QueryGpu {
 
     /// Answers the queries that [`QueryGpu::answer`] did not, on as many threads as the options
     /// say.
-    pub fn answer_on_cpu<Q: Sync>(
+    pub(super) fn answer_on_cpu<Q: Sync>(
         &self,
         queries: &[Q],
         found: &mut [u32],

@@ -130,7 +130,7 @@ pub fn unique_matches(
 }
 
 /// Checks the minimum length of matches.
-pub fn check_least(least: u32) -> Result<()> {
+pub(super) fn check_least(least: u32) -> Result<()> {
     match least {
         0 => Err(Error::Usage("a match has at least 1 base".into())),
         _ => Ok(()),

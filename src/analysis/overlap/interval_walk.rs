@@ -25,7 +25,7 @@ use std::iter::successors;
 const STRETCHES: usize = 32;
 
 /// Maximum number of rows that are walked sooner than another thread is woken.
-pub const FEW: usize = 1 << 10;
+pub(super) const FEW: usize = 1 << 10;
 
 const NONE: u32 = u32::MAX;
 
@@ -36,7 +36,7 @@ const NO_BASE_BEFORE: usize = 4;
 
 /// A string that both sets have and that cannot be made longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
+pub(super) struct Pair {
     /// Position in the text, of the second set.
     pub b: u32,
     /// Position in the text, of the first set.
@@ -45,7 +45,7 @@ pub struct Pair {
 }
 
 /// A walk of the rows of a text.
-pub struct IntervalWalk<'t> {
+pub(super) struct IntervalWalk<'t> {
     pub text: &'t JoinedText<'t>,
     pub arrays: &'t LcpArrays,
     /// Minimum number of bases for which a pair agrees, 1 or more.
@@ -58,7 +58,7 @@ pub struct IntervalWalk<'t> {
 
 impl IntervalWalk<'_> {
     /// Finds all pairs, in no order.
-    pub fn pairs(&self, pool: &ThreadPool) -> Result<Vec<Pair>> {
+    pub(super) fn pairs(&self, pool: &ThreadPool) -> Result<Vec<Pair>> {
         let rows = self.arrays.lcp.len();
         let no_memory = || Error::out_of_memory("for the matches");
         let mut next: Vec<u32> = allocation::zeroed(rows).ok_or_else(no_memory)?;
@@ -102,7 +102,7 @@ impl IntervalWalk<'_> {
 
 /// Cuts the rows into about `count` stretches, between neighbours that agree for less than `least`.
 /// Returns the ends of the stretches.
-pub fn cuts(lcp: &[u32], least: u32, count: usize) -> Vec<usize> {
+pub(super) fn cuts(lcp: &[u32], least: u32, count: usize) -> Vec<usize> {
     let size = lcp.len().div_ceil(count).max(1);
     let mut ends = Vec::new();
     let mut from = 0;

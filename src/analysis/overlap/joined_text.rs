@@ -21,7 +21,7 @@ const STEPS: u64 = 4;
 
 /// A strand of a record in the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Strand {
+pub(super) struct Strand {
     pub record: u32,
     pub is_reverse: bool,
     /// True if it is of the first of two sets.
@@ -37,17 +37,17 @@ impl Strand {
     }
 
     /// Returns true if its first base is at `pos` of the text.
-    pub fn starts_at(&self, pos: u32) -> bool {
+    pub(super) fn starts_at(&self, pos: u32) -> bool {
         self.start == pos
     }
 
     /// Returns true if it ends directly after the `length` bases at `pos` of the text.
-    pub fn ends_after(&self, pos: u32, length: u32) -> bool {
+    pub(super) fn ends_after(&self, pos: u32, length: u32) -> bool {
         self.start + self.length == pos + length
     }
 
     /// Returns the start, in the record as it is given, of the `length` bases at `pos` of the text.
-    pub fn place(&self, pos: u32, length: u32) -> u32 {
+    pub(super) fn place(&self, pos: u32, length: u32) -> u32 {
         match self.is_reverse {
             false => pos - self.start,
             true => self.length - (pos - self.start) - length,
@@ -57,7 +57,7 @@ impl Strand {
 
 /// A text, and the strand of each of its positions. Its bytes are only in the sequences until they
 /// are written into the memory in which they are sorted.
-pub struct JoinedText<'s> {
+pub(super) struct JoinedText<'s> {
     pub strands: Vec<Strand>,
     first: &'s Sequences,
     second: &'s Sequences,
@@ -73,7 +73,7 @@ impl<'s> JoinedText<'s> {
     /// # Errors
     /// [`Error::Usage`] if this is more than can be sorted, [`Error::Limit`] if it is more than
     /// memory is allowed for, [`Error::Io`] if there is no memory.
-    pub fn new(
+    pub(super) fn new(
         first: &'s Sequences,
         second: &'s Sequences,
         strands: Strands,
@@ -120,18 +120,18 @@ impl<'s> JoinedText<'s> {
     }
 
     /// Number of bytes: all bases, and one end per strand.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.strands.last().map_or(0, |strand| strand.end() as usize)
     }
 
     /// Position after the last one of the first set.
-    pub fn first_end(&self) -> u32 {
+    pub(super) fn first_end(&self) -> u32 {
         let second = self.strands.partition_point(|strand| strand.is_first);
         self.strands.get(second).map_or(self.len() as u32, |strand| strand.start)
     }
 
     /// Returns the number of the strand that holds a position.
-    pub fn strand_at(&self, pos: u32) -> u32 {
+    pub(super) fn strand_at(&self, pos: u32) -> u32 {
         let step = (pos / self.step) as usize;
         let from = self.steps[step];
         let last = self.steps.get(step + 1);
@@ -141,12 +141,12 @@ impl<'s> JoinedText<'s> {
     }
 
     /// Returns the strand that holds a position.
-    pub fn strand(&self, pos: u32) -> &Strand {
+    pub(super) fn strand(&self, pos: u32) -> &Strand {
         &self.strands[self.strand_at(pos) as usize]
     }
 
     /// Returns the byte before a position of the text: a base, `NO_BASE` or [`END`].
-    pub fn before(&self, pos: u32) -> u8 {
+    pub(super) fn before(&self, pos: u32) -> u8 {
         let strand = self.strand(pos);
         let bases = self.bases(strand);
         let at = (pos - strand.start) as usize;
@@ -164,7 +164,7 @@ impl<'s> JoinedText<'s> {
     }
 
     /// Sorts the suffixes. Rows that are not wanted may be missing.
-    pub fn arrays(&self, sorter: &LcpSorter, wanted: LcpRows) -> Result<LcpArrays> {
+    pub(super) fn arrays(&self, sorter: &LcpSorter, wanted: LcpRows) -> Result<LcpArrays> {
         let write = |to: &mut [u8]| self.write(to, sorter.pool());
         sorter.select(self.len(), write, LEAST_BASE, wanted)
     }

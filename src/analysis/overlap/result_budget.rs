@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const TIMES: usize = 4;
 
 /// Memory that all threads together may take.
-pub struct Budget {
+pub(super) struct Budget {
     /// Bytes taken by the text and its arrays.
     before: u64,
     allowed: u64,
@@ -20,7 +20,7 @@ pub struct Budget {
 
 impl Budget {
     /// Creates the budget that work on `size` bytes of text leaves.
-    pub fn new(size: usize, options: &Options) -> Self {
+    pub(super) fn new(size: usize, options: &Options) -> Self {
         let before = SORTING * size as u64;
         let allowed = options.memory_limit();
         Budget { before, allowed, taken: AtomicU64::new(0) }
@@ -30,7 +30,7 @@ impl Budget {
     ///
     /// # Errors
     /// [`Error::Limit`] if that is more than is left.
-    pub fn take(&self, bytes: usize) -> Result<()> {
+    pub(super) fn take(&self, bytes: usize) -> Result<()> {
         let taken = self.taken.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
         let needed = self.before + taken;
         if needed <= self.allowed {
@@ -41,7 +41,7 @@ impl Budget {
     }
 
     /// Adds a result. Room for many is taken at once.
-    pub fn push<T>(&self, results: &mut Vec<T>, result: T) -> Result<()> {
+    pub(super) fn push<T>(&self, results: &mut Vec<T>, result: T) -> Result<()> {
         if results.len() == results.capacity() {
             let more = results.len().max(16);
             self.take(TIMES * more * size_of::<T>())?;

@@ -5,18 +5,18 @@ use crate::base::error::{Error, Result};
 use crate::options::Options;
 
 /// End of a record in a text of many records.
-pub const END: u8 = 0;
+pub(super) const END: u8 = 0;
 
 /// Byte that matches nothing. It is above [`END`], so that the suffixes that end sort first, and
 /// below all bases.
-pub const NO_BASE: u8 = 1;
+pub(super) const NO_BASE: u8 = 1;
 
 /// Least byte that matches.
-pub const LEAST_BASE: u8 = 2;
+pub(super) const LEAST_BASE: u8 = 2;
 
 /// Bytes of memory for each byte of the text of records while its suffixes are sorted, and while
 /// the walk of their intervals keeps lists of them.
-pub const SORTING: u64 = 13;
+pub(super) const SORTING: u64 = 13;
 
 /// Strands that are searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -145,7 +145,7 @@ fn base(byte: u8) -> u8 {
 }
 
 /// Base opposite to `base` on the other strand.
-pub fn complement(base: u8) -> u8 {
+pub(super) fn complement(base: u8) -> u8 {
     match base {
         b'A' => b'T',
         b'C' => b'G',

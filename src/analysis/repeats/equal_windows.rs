@@ -86,7 +86,7 @@ struct WindowGroup<'a> {
 impl<'a> Comparison<'a> {
     /// Marks the windows of groups; `minimizers` is sorted. Returns the window with the most
     /// copies, if it may have more than windows of other calls.
-    pub fn compare(&self, minimizers: &[Minimizer]) -> Option<Frequent> {
+    pub(super) fn compare(&self, minimizers: &[Minimizer]) -> Option<Frequent> {
         let groups = minimizers.chunk_by(|a, b| a.hash == b.hash);
         groups.filter_map(|group| self.group(group)).max()
     }

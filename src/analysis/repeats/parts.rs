@@ -73,7 +73,12 @@ where
     ///
     /// # Errors
     /// [`Error::Limit`] if there is no memory for two parts of 1 MiB, or for a few windows.
-    pub fn new(search: &'s Search, sizes: Vec<u64>, load: L, options: &Options) -> Result<Self> {
+    pub(super) fn new(
+        search: &'s Search,
+        sizes: Vec<u64>,
+        load: L,
+        options: &Options,
+    ) -> Result<Self> {
         let all = sizes.iter().sum();
         let width = search.unit.size() as u64;
         let originals = if search.keeps_originals { all / width / 8 } else { 0 };
@@ -118,7 +123,7 @@ where
     }
 
     /// Searches all pairs of parts.
-    pub fn run(&mut self) -> Result<Repeats> {
+    pub(super) fn run(&mut self) -> Result<Repeats> {
         let files = self.sizes.iter().map(|&size| FileRepeats { size, ..FileRepeats::default() });
         let mut files: Vec<FileRepeats> = files.collect();
         let progress = self.progress();

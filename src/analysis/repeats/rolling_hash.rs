@@ -25,21 +25,21 @@ pub(super) struct RollingHash {
 }
 
 impl RollingHash {
-    pub fn new(base: u64, len: usize) -> Self {
+    pub(super) fn new(base: u64, len: usize) -> Self {
         let quarter = power(base, len / 4);
         let leaving = PRIME - power(base, len);
         RollingHash { base, len, quarter, leaving }
     }
 
     /// The hash of strings of another length, by the same base.
-    pub fn with_len(&self, len: usize) -> Self {
+    pub(super) fn with_len(&self, len: usize) -> Self {
         RollingHash::new(self.base, len)
     }
 
     /// The hash of as many units as the length; `unit(n)` is the unit with number n.
     ///
     /// Each step waits for the one before it, so four quarters are computed side by side.
-    pub fn of(&self, unit: impl Fn(usize) -> u64) -> u64 {
+    pub(super) fn of(&self, unit: impl Fn(usize) -> u64) -> u64 {
         let step = |hash: u64, n| fold(u128::from(hash) * u128::from(self.base), unit(n) + 1);
         let quarter = self.len / 4;
         let rest = self.len % 4;
@@ -55,7 +55,7 @@ impl RollingHash {
 
     /// The hash after `left` was removed from the front and `came` was added at the end.
     #[inline(always)]
-    pub fn roll(&self, hash: u64, left: u64, came: u64) -> u64 {
+    pub(super) fn roll(&self, hash: u64, left: u64, came: u64) -> u64 {
         let change = multiply(left + 1, self.leaving) + came + 1;
         fold(u128::from(hash) * u128::from(self.base), change)
     }

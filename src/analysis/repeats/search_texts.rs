@@ -60,12 +60,12 @@ impl<'a> TextSearch<'a> {
     ///
     /// # Errors
     /// [`Error::Io`] if there is no memory.
-    pub fn run(&self, marks: &Marks) -> Result<Option<Frequent>> {
+    pub(super) fn run(&self, marks: &Marks) -> Result<Option<Frequent>> {
         self.run_by(random_base(), marks)
     }
 
     /// Runs as [`run`](Self::run), with hashes of a given base.
-    pub fn run_by(&self, base: u64, marks: &Marks) -> Result<Option<Frequent>> {
+    pub(super) fn run_by(&self, base: u64, marks: &Marks) -> Result<Option<Frequent>> {
         let winnowing = Winnowing::new(self.len, base);
         let tasks = self.tasks();
         let units: u64 = tasks.iter().flatten().map(|(_, windows)| windows.len() as u64).sum();

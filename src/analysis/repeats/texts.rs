@@ -27,12 +27,12 @@ pub(super) struct Texts<'a> {
 }
 
 impl<'a> Texts<'a> {
-    pub fn new(width: usize) -> Self {
+    pub(super) fn new(width: usize) -> Self {
         Texts { segments: Vec::new(), width, end: 0 }
     }
 
     /// Adds a text behind the others.
-    pub fn add(&mut self, text: &'a [u8], is_source: bool, is_target: bool) {
+    pub(super) fn add(&mut self, text: &'a [u8], is_source: bool, is_target: bool) {
         let start = self.end;
         let text = &text[..text.len() / self.width * self.width];
         self.end += text.len() / self.width;
@@ -42,12 +42,12 @@ impl<'a> Texts<'a> {
     }
 
     /// Skips positions, so that the next text starts with a new word of marks.
-    pub fn align(&mut self) {
+    pub(super) fn align(&mut self) {
         self.end = self.end.next_multiple_of(64);
     }
 
     /// The segments, each with the start positions of its windows of `len` units.
-    pub fn windows(&self, len: usize) -> impl Iterator<Item = (Segment<'a>, Range<usize>)> {
+    pub(super) fn windows(&self, len: usize) -> impl Iterator<Item = (Segment<'a>, Range<usize>)> {
         let width = self.width;
         self.segments.iter().map(move |segment| {
             let count = (segment.text.len() / width + 1).saturating_sub(len);
@@ -56,18 +56,18 @@ impl<'a> Texts<'a> {
     }
 
     /// The segment that holds the unit at `position`.
-    pub fn segment(&self, position: usize) -> Segment<'a> {
+    pub(super) fn segment(&self, position: usize) -> Segment<'a> {
         self.segments[self.segments.partition_point(|segment| segment.start <= position) - 1]
     }
 
     /// A unit of a segment, by its position.
-    pub fn spot(&self, position: usize) -> Spot<'a> {
+    pub(super) fn spot(&self, position: usize) -> Spot<'a> {
         let segment = self.segment(position);
         Spot { segment, offset: (position - segment.start) * self.width }
     }
 
     /// Number of equal units before both spots, up to `most`.
-    pub fn common_before(&self, a: Spot, b: Spot, most: usize) -> usize {
+    pub(super) fn common_before(&self, a: Spot, b: Spot, most: usize) -> usize {
         let a = &a.segment.text[..a.offset];
         let b = &b.segment.text[..b.offset];
         let most = a.len().min(b.len()).min(most * self.width);
@@ -75,7 +75,7 @@ impl<'a> Texts<'a> {
     }
 
     /// Number of equal units from both spots on, up to `most`.
-    pub fn common_from(&self, a: Spot, b: Spot, most: usize) -> usize {
+    pub(super) fn common_from(&self, a: Spot, b: Spot, most: usize) -> usize {
         let a = &a.segment.text[a.offset..];
         let b = &b.segment.text[b.offset..];
         let most = a.len().min(b.len()).min(most * self.width);
@@ -83,7 +83,7 @@ impl<'a> Texts<'a> {
     }
 
     /// True if both positions have `len` units, and these are equal.
-    pub fn are_equal(&self, a: usize, b: usize, len: usize) -> bool {
+    pub(super) fn are_equal(&self, a: usize, b: usize, len: usize) -> bool {
         self.common_from(self.spot(a), self.spot(b), len) == len
     }
 }

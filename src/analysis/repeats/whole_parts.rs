@@ -14,12 +14,12 @@ pub(super) struct WholeParts<'r> {
 
 impl<'r> WholeParts<'r> {
     /// Creates a comparison that has no part yet.
-    pub fn new(ranges: &'r [Range<u64>]) -> Self {
+    pub(super) fn new(ranges: &'r [Range<u64>]) -> Self {
         WholeParts { ranges: ranges.iter().peekable(), whole: Vec::new(), start: 0 }
     }
 
     /// Adds the part that ends at `end`.
-    pub fn end_at(&mut self, end: u64) {
+    pub(super) fn end_at(&mut self, end: u64) {
         let start = self.start;
         while self.ranges.next_if(|range| range.end <= start).is_some() {}
         let is_inside = |range: &&Range<u64>| range.start <= start && end <= range.end;
@@ -33,7 +33,7 @@ impl<'r> WholeParts<'r> {
     }
 
     /// The ranges of the parts that lie in some range as a whole.
-    pub fn found(self) -> Vec<Range<u64>> {
+    pub(super) fn found(self) -> Vec<Range<u64>> {
         self.whole
     }
 }

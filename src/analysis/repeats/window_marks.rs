@@ -14,22 +14,22 @@ impl WindowMarks {
     ///
     /// # Errors
     /// [`Error::Io`] if there is no memory for them.
-    pub fn new(len: usize) -> Result<Self> {
+    pub(super) fn new(len: usize) -> Result<Self> {
         // The system provides the memory at the first mark, so several threads share that work.
         let words = allocation::zeroed(len.div_ceil(64));
         let no_memory = || Error::out_of_memory("for the windows");
         words.map(WindowMarks).ok_or_else(no_memory)
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    pub fn is_set(&self, at: usize) -> bool {
+    pub(super) fn is_set(&self, at: usize) -> bool {
         self.0[at / 64].load(Ordering::Relaxed) >> (at % 64) & 1 == 1
     }
 
-    pub fn set(&self, range: Range<usize>) {
+    pub(super) fn set(&self, range: Range<usize>) {
         let mut at = range.start;
         while at < range.end {
             let count = (range.end - at).min(64 - at % 64);
@@ -40,7 +40,7 @@ impl WindowMarks {
     }
 
     /// True if no bit of a range is set.
-    pub fn are_clear(&self, range: Range<usize>) -> bool {
+    pub(super) fn are_clear(&self, range: Range<usize>) -> bool {
         let mut at = range.start;
         while at < range.end {
             let count = (range.end - at).min(64 - at % 64);
@@ -54,7 +54,7 @@ impl WindowMarks {
 
     /// Sets the bits that are set in `other`. Its first bit corresponds to bit `from` of these
     /// marks.
-    pub fn add(&self, from: usize, other: &WindowMarks) {
+    pub(super) fn add(&self, from: usize, other: &WindowMarks) {
         debug_assert!(from.is_multiple_of(64));
         for (mine, other) in self.0[from / 64..].iter().zip(&other.0) {
             mine.fetch_or(other.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -62,7 +62,7 @@ impl WindowMarks {
     }
 
     /// Sets the bits that are set in `other`, whose bit `from` corresponds to the first bit here.
-    pub fn add_from(&self, from: usize, other: &WindowMarks) {
+    pub(super) fn add_from(&self, from: usize, other: &WindowMarks) {
         debug_assert!(from.is_multiple_of(64));
         for (mine, other) in self.0.iter().zip(&other.0[from / 64..]) {
             mine.fetch_or(other.load(Ordering::Relaxed), Ordering::Relaxed);
@@ -71,7 +71,11 @@ impl WindowMarks {
 
     /// The units covered by the marked windows of `len` units that begin in `range`, as ranges that
     /// do not touch.
-    pub fn covered(&self, range: Range<usize>, len: usize) -> impl Iterator<Item = Range<usize>> {
+    pub(super) fn covered(
+        &self,
+        range: Range<usize>,
+        len: usize,
+    ) -> impl Iterator<Item = Range<usize>> {
         let mut at = range.start;
         std::iter::from_fn(move || {
             let start = self.next_set(at..range.end)?;

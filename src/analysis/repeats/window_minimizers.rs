@@ -37,7 +37,7 @@ pub(super) struct Winnowing {
 }
 
 impl Winnowing {
-    pub fn new(len: usize, base: u64) -> Self {
+    pub(super) fn new(len: usize, base: u64) -> Self {
         let spread = spread(len);
         Winnowing { len, spread, hash: RollingHash::new(base, len + 1 - spread) }
     }
@@ -65,17 +65,17 @@ impl Minimizer {
     }
 
     /// Start of the phrase.
-    pub fn at(self) -> usize {
+    pub(super) fn at(self) -> usize {
         (self.packed >> 25) as usize
     }
 
     /// Distances from the starts of its windows to the phrase.
-    pub fn distances(self) -> Range<usize> {
+    pub(super) fn distances(self) -> Range<usize> {
         (self.packed >> 1 & 0xFFF) as usize..(self.packed >> 13 & 0xFFF) as usize + 1
     }
 
     /// True if the minimizers of a [`PeriodicRun`] follow.
-    pub fn is_repeated(self) -> bool {
+    pub(super) fn is_repeated(self) -> bool {
         self.packed & 1 == 1
     }
 }
@@ -91,12 +91,12 @@ pub(super) struct PeriodicRun {
 
 impl PeriodicRun {
     /// The windows of the first period.
-    pub fn first(&self) -> Range<usize> {
+    pub(super) fn first(&self) -> Range<usize> {
         self.windows.start - self.period..self.windows.start
     }
 
     /// Number of repetitions of the first period.
-    pub fn times(&self) -> usize {
+    pub(super) fn times(&self) -> usize {
         self.windows.len() / self.period
     }
 }

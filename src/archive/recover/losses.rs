@@ -47,7 +47,7 @@ pub struct Lost {
 
 /// The progress of a recovery in the raw stream and in the file.
 #[derive(Default)]
-pub struct Account {
+pub(super) struct Account {
     /// Number of blocks found, intact or not.
     pub blocks_met: u64,
     /// True if a block of the current frame was found but not yet the frame's end.
@@ -82,12 +82,12 @@ struct Hole {
 
 impl Account {
     /// Number of raw bytes saved so far.
-    pub fn saved(&self) -> u64 {
+    pub(super) fn saved(&self) -> u64 {
         self.recovery.raw_size
     }
 
     /// Starts a frame if this block is the first of one. Called before [`Account::block`].
-    pub fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
+    pub(super) fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
         if self.in_frame && header.raw_offset < self.pos {
             // The end of the frame before it was not found.
             self.end_unknown();
@@ -111,7 +111,7 @@ impl Account {
     }
 
     /// Counts a block. It is saved if `whole` is true, and lost otherwise.
-    pub fn block(&mut self, header: &BlockHeader, whole: bool) {
+    pub(super) fn block(&mut self, header: &BlockHeader, whole: bool) {
         let size = header.raw_size;
         let end = header.raw_offset.saturating_add(size);
         self.lose_up_to(if whole { header.raw_offset } else { end });
@@ -126,7 +126,7 @@ impl Account {
     }
 
     /// Records the footer of a frame, which ends at file offset `end`.
-    pub fn frame_end(&mut self, footer: &Footer, end: u64) {
+    pub(super) fn frame_end(&mut self, footer: &Footer, end: u64) {
         self.frame_starts_at(end.saturating_sub(footer.frame_size));
         self.frame_done(footer.total_raw_size, footer.stream_checksum);
         self.frames_end = end;
@@ -134,7 +134,7 @@ impl Account {
     }
 
     /// Ends a frame of `raw_size` bytes whose blocks have all been handled.
-    pub fn frame_done(&mut self, raw_size: u64, checksum: u32) {
+    pub(super) fn frame_done(&mut self, raw_size: u64, checksum: u32) {
         self.lose_up_to(raw_size);
         let start = self.frame_start;
         let size = raw_size.max(self.pos);
@@ -148,7 +148,7 @@ impl Account {
     }
 
     /// Records that the end of this frame, or frames behind it, are lost.
-    pub fn end_unknown(&mut self) {
+    pub(super) fn end_unknown(&mut self) {
         self.next_frame(self.pos);
         self.lose_unknown();
     }
@@ -163,7 +163,7 @@ impl Account {
     }
 
     /// Returns the saved blocks and the losses. Fails if nothing of a bwz file was found.
-    pub fn end(mut self) -> Result<Recovery, Flaw> {
+    pub(super) fn end(mut self) -> Result<Recovery, Flaw> {
         if !self.seen {
             return Err(Flaw("nothing of a bwz file was found"));
         }

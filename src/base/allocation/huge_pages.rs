@@ -35,7 +35,7 @@ const HUGE_PAGE: usize = 2 << 20;
 const PAGE: usize = 4 << 10;
 
 /// The parts of an array, each of which lies in one huge page.
-pub fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
+pub(crate) fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
     let before = values.as_ptr().cast::<u8>().align_offset(HUGE_PAGE) / size_of::<T>();
     let (first, rest) = values.split_at_mut(before.min(values.len()));
     [first].into_iter().chain(rest.chunks_mut(HUGE_PAGE / size_of::<T>()))
@@ -43,7 +43,7 @@ pub fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
 
 /// Touches each page of an array of zeros, so that it is mapped.
 #[allow(unsafe_code)]
-pub fn touch_zeros<T: Zero>(zeros: &mut [T]) {
+pub(crate) fn touch_zeros<T: Zero>(zeros: &mut [T]) {
     for zero in zeros.iter_mut().step_by(PAGE / size_of::<T>()) {
         // SAFETY: zero bits are a valid value of every `Zero`, and none needs a drop.
         unsafe { ptr::write_volatile(zero, mem::zeroed()) };
@@ -53,7 +53,7 @@ pub fn touch_zeros<T: Zero>(zeros: &mut [T]) {
 /// Asks for huge pages. This is only advice: if the kernel declines, the array is slower but right.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
-pub fn ask_for<T>(start: *mut T, len: usize) {
+pub(super) fn ask_for<T>(start: *mut T, len: usize) {
     let start = start.cast::<u8>();
     let size = len * size_of::<T>();
     if size < HUGE_PAGE {

@@ -20,7 +20,7 @@ const MIN_TASK: usize = if cfg!(any(test, fuzzing)) { 500 } else { 1 << 18 };
 
 /// The L column of the sorted rotations. The sentinel has a row in it but no stored byte.
 #[derive(Clone, Copy)]
-pub struct LColumn<'a> {
+pub(super) struct LColumn<'a> {
     pub bytes: &'a [u8],
     /// The row of the sentinel, which is that of the suffix at pos 0.
     pub primary: usize,
@@ -29,23 +29,23 @@ pub struct LColumn<'a> {
 impl<'a> LColumn<'a> {
     /// Number of stored bytes before `row`.
     #[inline]
-    pub fn stored(self, row: usize) -> usize {
+    pub(super) fn stored(self, row: usize) -> usize {
         row - usize::from(row > self.primary)
     }
 
     /// The number after that of the last row, which stands for no row.
-    pub fn no_row<R: Row>(self) -> R {
+    pub(super) fn no_row<R: Row>(self) -> R {
         R::new(self.bytes.len() + 1)
     }
 
     /// The stored bytes of `rows`.
-    pub fn of(self, rows: Range<usize>) -> &'a [u8] {
+    pub(super) fn of(self, rows: Range<usize>) -> &'a [u8] {
         &self.bytes[self.stored(rows.start)..self.stored(rows.end)]
     }
 }
 
 /// A range of rows, with the row that LF, and LF of LF, gives next for each symbol and pair.
-pub struct Chunk<R> {
+pub(super) struct Chunk<R> {
     pub rows: Range<usize>,
     /// `lf[c]`: LF of the next row of this chunk whose symbol is c.
     pub lf: Box<[R; 256]>,
@@ -70,7 +70,7 @@ impl<R: Row> Chunk<R> {
 }
 
 /// All counters of a block, with their values at the first row of each chunk.
-pub struct Counters<'a, R> {
+pub(super) struct Counters<'a, R> {
     pub column: LColumn<'a>,
     /// Rows per chunk; the last may have fewer.
     pub chunk_len: usize,
@@ -82,7 +82,7 @@ pub struct Counters<'a, R> {
 
 impl<'a, R: Row> Counters<'a, R> {
     /// Counts symbols and pairs. `bytes` is not empty and `primary` is in 1..=bytes.len().
-    pub fn new(bytes: &'a [u8], primary: usize, on: Executor) -> Self {
+    pub(super) fn new(bytes: &'a [u8], primary: usize, on: Executor) -> Self {
         let column = LColumn { bytes, primary };
         let rows = bytes.len() + 1;
         let chunk_len = chunk_len(rows, on.threads);
@@ -95,19 +95,19 @@ impl<'a, R: Row> Counters<'a, R> {
     }
 
     /// Number of rows, which is one more than the length of the block.
-    pub fn rows(&self) -> usize {
+    pub(super) fn rows(&self) -> usize {
         self.column.bytes.len() + 1
     }
 
     /// The last symbol of the text, which is before the sentinel in row 0, and the row of the
     /// suffix that consists of it.
-    pub fn last_symbol(&self) -> (u8, R) {
+    pub(super) fn last_symbol(&self) -> (u8, R) {
         let symbol = self.column.bytes[0];
         (symbol, self.starts[usize::from(symbol)])
     }
 
     /// The symbols that occur, in ascending order.
-    pub fn symbols(&self) -> Vec<u8> {
+    pub(super) fn symbols(&self) -> Vec<u8> {
         let occurs = |c: &u8| self.starts[usize::from(*c)] < self.starts[usize::from(*c) + 1];
         (0..=255).filter(occurs).collect()
     }
@@ -115,7 +115,7 @@ impl<'a, R: Row> Counters<'a, R> {
     /// The first row that starts with this pair of symbols, both of which occur, or with a larger
     /// pair.
     #[inline]
-    pub fn pair_start(&self, [x, y]: [u8; 2]) -> R {
+    pub(super) fn pair_start(&self, [x, y]: [u8; 2]) -> R {
         // The rows that start with xy are LF of the rows that start with y and have x before them.
         self.chunks[0].lf_lf[usize::from(y) << 8 | usize::from(x)]
     }
@@ -131,7 +131,7 @@ fn chunk_len(rows: usize, threads: usize) -> usize {
 }
 
 /// Number of occurrences of each byte value.
-pub fn counts(bytes: &[u8], on: Executor) -> [u64; 256] {
+pub(crate) fn counts(bytes: &[u8], on: Executor) -> [u64; 256] {
     const PIECE: usize = 1 << 20;
     let piece = |bytes: &[u8]| {
         let mut counts = [0; 256];
@@ -143,7 +143,7 @@ pub fn counts(bytes: &[u8], on: Executor) -> [u64; 256] {
 }
 
 /// Adds the number of occurrences of each byte value to `counts`.
-pub fn count<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
+pub(crate) fn count<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
     // The counters below have 32 bits.
     bytes.chunks(1 << 31).for_each(|part| count_part(part, counts));
 }

@@ -16,7 +16,7 @@ const MAX_SLOTS: usize = 1 << 17;
 /// slots than they use.
 const MIN_SHIFT: u32 = 4;
 
-pub struct FirstSymbols<R> {
+pub(super) struct FirstSymbols<R> {
     shift: u32,
     /// `slots[s]`: the index of the pair of row `s << shift`.
     slots: Vec<u16>,
@@ -26,7 +26,7 @@ pub struct FirstSymbols<R> {
 }
 
 impl<R: Row> FirstSymbols<R> {
-    pub fn new(counters: &Counters<R>) -> Self {
+    pub(super) fn new(counters: &Counters<R>) -> Self {
         let (ends, symbols) = present(counters);
         let rows = counters.rows();
         let mut shift = MIN_SHIFT;
@@ -50,7 +50,7 @@ impl<R: Row> FirstSymbols<R> {
     /// `row` is a row of the block that the counters were made for, or the number after the last.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub unsafe fn of(&self, row: R) -> [u8; 2] {
+    pub(super) unsafe fn of(&self, row: R) -> [u8; 2] {
         let slot = row.get() >> self.shift;
         debug_assert!(slot + 1 < self.slots.len());
         // SAFETY: there is a slot for each row and one behind them. A slot holds the index of a

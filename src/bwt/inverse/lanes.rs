@@ -28,7 +28,7 @@ const MIN_GROUP: usize = 8;
 /// Bytes of text per lane that are collected before they are written: a cache line. Lanes are a
 /// power of two apart, so without this all of them would compete for the same few lines of the
 /// cache.
-pub const STAGE: usize = 64;
+pub(super) const STAGE: usize = 64;
 
 type StageBuffer = [[u8; 2]; STAGE / 2];
 
@@ -37,24 +37,27 @@ type LaneTask<'a, R> = ((&'a mut [u8], &'a [R]), NotedRows<'a, R>);
 
 /// A buffer for the rows at every multiple of `spacing`: a power of two from 2 to [`STAGE`] that is
 /// no larger than the sample rate.
-pub struct NotedRows<'a, R> {
+pub(super) struct NotedRows<'a, R> {
     pub spacing: usize,
     pub rows: &'a mut [R],
 }
 
-pub struct LaneWalk<'a, R: Row> {
+pub(super) struct LaneWalk<'a, R: Row> {
     lf_squared: &'a LfSquared<'a, R>,
     first_symbols: &'a FirstSymbols<R>,
 }
 
 impl<'a, R: Row> LaneWalk<'a, R> {
-    pub fn new(lf_squared: &'a LfSquared<'a, R>, first_symbols: &'a FirstSymbols<R>) -> Self {
+    pub(super) fn new(
+        lf_squared: &'a LfSquared<'a, R>,
+        first_symbols: &'a FirstSymbols<R>,
+    ) -> Self {
         LaneWalk { lf_squared, first_symbols }
     }
 
     /// Writes the text before the suffix at `row`, which has an even number of bytes, and notes
     /// rows of its positions.
-    pub fn write(
+    pub(super) fn write(
         &self,
         sample_rate: u32,
         samples: &[R],

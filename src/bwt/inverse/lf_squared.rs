@@ -18,16 +18,16 @@ use crate::base::tasks::Executor;
 /// before it was incremented. A counter is incremented as often as its pair was counted, so it ends
 /// at the start of the next pair's, and the last of all at n + 1, for any bytes and any primary
 /// index.
-pub struct LfSquared<'t, R: Row>(&'t [R::Packed]);
+pub(super) struct LfSquared<'t, R: Row>(&'t [R::Packed]);
 
 impl<'t, R: Row> LfSquared<'t, R> {
     /// Number of entries for a block of `len` bytes.
-    pub fn entries(len: usize) -> usize {
+    pub(super) fn entries(len: usize) -> usize {
         len + 2
     }
 
     /// Builds the table in `entries`.
-    pub fn new(counters: Counters<R>, entries: &'t mut [R::Packed], on: Executor) -> Self {
+    pub(super) fn new(counters: Counters<R>, entries: &'t mut [R::Packed], on: Executor) -> Self {
         let Counters { column, chunk_len, mut chunks, .. } = counters;
         assert_eq!(entries.len(), Self::entries(column.bytes.len()));
         // The row of the sentinel is the only one that is not filled below.
@@ -45,7 +45,7 @@ impl<'t, R: Row> LfSquared<'t, R> {
     /// `row` is a row of the block, such as 0 or a checked sample, or the value of another entry.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub unsafe fn of(&self, row: R) -> R {
+    pub(super) unsafe fn of(&self, row: R) -> R {
         debug_assert!(row.get() < self.0.len());
         // SAFETY: there is an entry for each row, and for the value that means no row.
         R::unpack(unsafe { *self.0.get_unchecked(row.get()) })
@@ -54,7 +54,7 @@ impl<'t, R: Row> LfSquared<'t, R> {
     /// Prefetches the entry of a row.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn prefetch(&self, row: R) {
+    pub(super) fn prefetch(&self, row: R) {
         #[cfg(target_arch = "x86_64")]
         {
             use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

@@ -76,18 +76,18 @@ pub(crate) struct CpuInverse {
 
 impl CpuInverse {
     /// An inverse with these as the largest blocks whose rows have 32 bits.
-    pub const fn new(narrow: NarrowLimits) -> Self {
+    pub(crate) const fn new(narrow: NarrowLimits) -> Self {
         CpuInverse { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
     }
 
     /// Frees the tables that are not in use.
-    pub fn free_tables(&self) {
+    pub(crate) fn free_tables(&self) {
         self.tables.free();
         self.wide_tables.free();
     }
 
     /// Restores a block on the threads of the current rayon pool.
-    pub fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
+    pub(crate) fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
         // Asking rayon for its threads starts them.
         let is_small = bwt.bytes.len() <= SMALL;
         let on = if is_small { Executor::CALLING } else { Executor::current_pool() };
@@ -95,7 +95,7 @@ impl CpuInverse {
     }
 
     /// Restores a block with the threads of `on`, of which the caller is none.
-    pub fn invert_on(&self, on: Executor, bwt: Bwt) -> Result<Vec<u8>> {
+    pub(crate) fn invert_on(&self, on: Executor, bwt: Bwt) -> Result<Vec<u8>> {
         match bwt.bytes.len() <= SMALL {
             true => on.run(|| self.invert_by(Executor::CALLING, bwt)),
             false => self.invert_by(on, bwt),

@@ -10,7 +10,7 @@ use crate::base::positions::Row;
 use crate::base::tasks::Executor;
 
 /// Checks the invariants of [`Bwt`] that the other steps rely on.
-pub fn check(bwt: &Bwt) -> Result<(), Flaw> {
+pub(super) fn check(bwt: &Bwt) -> Result<(), Flaw> {
     let len = bwt.bytes.len();
     let rate = bwt.sample_rate as usize;
     if len == 0 || len as u64 > MAX_BLOCK_SIZE {
@@ -30,7 +30,7 @@ pub fn check(bwt: &Bwt) -> Result<(), Flaw> {
 
 /// Rebuilds the block of a checked [`Bwt`], with memory for its LF squared table and, if rows are
 /// noted, a buffer for them.
-pub fn rebuild<R: Row>(
+pub(super) fn rebuild<R: Row>(
     bwt: Bwt,
     table: &mut [R::Packed],
     mut noted: Option<NotedRows<R>>,
@@ -66,7 +66,7 @@ pub fn rebuild<R: Row>(
     Ok(text)
 }
 
-pub fn no_memory() -> Error {
+pub(super) fn no_memory() -> Error {
     Error::out_of_memory(
         "to restore a block, which takes 5 times its size, or 6 times if it is above 4 GiB",
     )

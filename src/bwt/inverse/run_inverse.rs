@@ -24,20 +24,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Number of bytes at the end of each run that are walked one by one; runs of up to this length are
 /// walked as a whole.
-pub const KEPT: usize = 31;
+pub(super) const KEPT: usize = 31;
 
 /// Minimum size in bytes: shorter blocks are restored fast enough.
-pub const MIN_LEN: usize = if cfg!(fuzzing) { 1 << 8 } else { 1 << 16 };
+pub(super) const MIN_LEN: usize = if cfg!(fuzzing) { 1 << 8 } else { 1 << 16 };
 
 /// Minimum number of rows per sample: with more samples, lanes would take more memory than is
 /// saved.
-pub const MIN_RATE: u32 = 64;
+pub(super) const MIN_RATE: u32 = 64;
 
 /// Number of lanes in lock step.
 const GROUP: usize = 32;
 
 /// A BWT without the rows inside of long runs.
-pub struct RunInverse {
+pub(super) struct RunInverse {
     byte: u8,
     kept: usize,
     /// The rows that are left out.
@@ -90,7 +90,7 @@ struct Side {
 impl RunInverse {
     /// Looks for long runs. Returns `None` if they are less than two thirds of the block, or if
     /// this cannot be the BWT of a text.
-    pub fn new(bwt: &Bwt, kept: usize, on: Executor) -> Option<Self> {
+    pub(super) fn new(bwt: &Bwt, kept: usize, on: Executor) -> Option<Self> {
         let byte = mostly(&bwt.bytes)?;
         let counts = counts(&bwt.bytes, on);
         let mut row = 1;
@@ -136,7 +136,12 @@ impl RunInverse {
     }
 
     /// Rebuilds the block, with a table of an entry for each row.
-    pub fn rebuild(&self, bwt: Bwt, table: &mut [u32], on: Executor) -> Result<Vec<u8>, Flaw> {
+    pub(super) fn rebuild(
+        &self,
+        bwt: Bwt,
+        table: &mut [u32],
+        on: Executor,
+    ) -> Result<Vec<u8>, Flaw> {
         let steps = &mut table.as_chunks_mut::<2>().0[..self.rows + self.heads.len()];
         on.run(|| self.fill(&bwt, steps));
         let Bwt { bytes: mut text, sample_rate, samples } = bwt;

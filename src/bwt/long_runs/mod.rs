@@ -33,11 +33,11 @@ use super::{Bwt, wide};
 use crate::base::allocation;
 use crate::base::error::Error;
 use libsais::SuffixArrayConstruction;
-pub use rows_inside::RowsInside;
+pub(crate) use rows_inside::RowsInside;
 use short_text::{SAMPLED, ShortText};
 
 /// Sorts a block on the calling thread. Returns `None` if the block has too few long runs.
-pub fn sort(
+pub(crate) fn sort(
     block: &[u8],
     sample_rate: u32,
     limits: LongRunLimits,

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 /// All rising long runs of one byte, or all falling ones.
-pub struct RowsInside {
+pub(crate) struct RowsInside {
     /// Their positions in the block, in the order of the suffixes behind them.
     pub runs: Vec<Range<usize>>,
     pub rises: bool,
@@ -18,7 +18,7 @@ pub struct RowsInside {
 impl RowsInside {
     /// Stores in `samples` the rows of the suffixes at every `rate`th byte of the block. Returns
     /// the start of each run and its row.
-    pub fn rows(&self, rate: usize, samples: &mut [u32]) -> Vec<(usize, usize)> {
+    pub(crate) fn rows(&self, rate: usize, samples: &mut [u32]) -> Vec<(usize, usize)> {
         let mut starts = Vec::with_capacity(self.runs.len());
         let mut lengths = RunLengths::new(self);
         for (left, number) in self.wanted(rate) {

@@ -7,7 +7,7 @@ use crate::coder;
 use std::ops::Range;
 
 /// The mark on a symbol if a sampled suffix begins at the next position of the text.
-pub const SAMPLED: u16 = 1 << 15;
+pub(super) const SAMPLED: u16 = 1 << 15;
 
 /// A run of at least the minimum length of a long run.
 struct LongRun {
@@ -32,7 +32,7 @@ impl LongRun {
 }
 
 /// The text without the long runs.
-pub struct ShortText {
+pub(super) struct ShortText {
     pub text: Vec<u16>,
     /// The byte of each symbol.
     pub bytes: Vec<u8>,
@@ -47,7 +47,7 @@ pub struct ShortText {
 type ByteSymbols = [[u16; 2]; 256];
 
 /// Suffixes that begin with the same symbol, and their rows in the block.
-pub struct SymbolGroup {
+pub(super) struct SymbolGroup {
     /// Range of their numbers among the sorted suffixes of the shorter text.
     pub suffixes: Range<usize>,
     pub byte: u8,
@@ -61,7 +61,7 @@ pub struct SymbolGroup {
 
 impl ShortText {
     /// Shortens a block. `None` if the result is too long, or if there are too many lengths.
-    pub fn new(block: &[u8], limits: LongRunLimits) -> Result<Option<Self>, Error> {
+    pub(super) fn new(block: &[u8], limits: LongRunLimits) -> Result<Option<Self>, Error> {
         let kept = limits.long - 1;
         let Some(runs) = find(block, limits) else { return Ok(None) };
         let Some((symbols, bytes, keys)) = name(&runs) else { return Ok(None) };
@@ -83,7 +83,7 @@ impl ShortText {
 
     /// All suffixes except those that begin with the symbol of a length, in order, with the rows
     /// between them.
-    pub fn parts(&self, suffixes: &[i32]) -> Vec<SymbolGroup> {
+    pub(super) fn parts(&self, suffixes: &[i32]) -> Vec<SymbolGroup> {
         let mut inside = [[0; 2]; 256];
         for run in &self.runs {
             inside[usize::from(run.byte)][usize::from(run.rises)] += run.len() - self.kept;
@@ -109,14 +109,14 @@ impl ShortText {
     }
 
     /// The long run whose last bytes begin at `at` of the text.
-    pub fn run_before(&self, at: usize) -> Option<Range<usize>> {
+    pub(super) fn run_before(&self, at: usize) -> Option<Range<usize>> {
         let before = at.checked_sub(1)?;
         let found = self.runs.binary_search_by_key(&before, |run| run.at);
         found.ok().map(|n| self.runs[n].start..self.runs[n].end)
     }
 
     /// The position in the block of position `at` of the text, which is not the symbol of a length.
-    pub fn pos(&self, at: usize) -> usize {
+    pub(super) fn pos(&self, at: usize) -> usize {
         let runs = self.runs.partition_point(|run| run.at < at);
         at + runs.checked_sub(1).map_or(0, |last| self.left_out(&self.runs[last]))
     }
@@ -128,7 +128,7 @@ impl ShortText {
 
     /// Marks the suffixes at every `rate`th byte of the block, except the first and those that
     /// begin inside long runs.
-    pub fn mark_samples(&mut self, len: usize, rate: usize) {
+    pub(super) fn mark_samples(&mut self, len: usize, rate: usize) {
         let mut next = 0;
         let mut left_out = 0;
         for pos in (rate..len).step_by(rate) {

@@ -17,7 +17,7 @@ use std::ops::Range;
 const INTERVAL: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 12 };
 
 /// Merges the transforms of the two parts of a block.
-pub fn combine<R: Row>(
+pub(super) fn combine<R: Row>(
     block: &[u8],
     split: Split,
     a: Bwt,

@@ -9,14 +9,14 @@ use crate::base::positions::Row;
 use std::collections::TryReserveError;
 
 /// Rows of B that are merged in one task.
-pub const TASK: usize = if cfg!(any(test, fuzzing)) { 64 } else { 1 << 16 };
+pub(super) const TASK: usize = if cfg!(any(test, fuzzing)) { 64 } else { 1 << 16 };
 
 /// Ranks of one task that are stored together.
 const CHUNK: usize = if cfg!(any(test, fuzzing)) { 8 } else { 512 };
 
 /// The ranks that one thread has found, by task and otherwise unordered.
 #[derive(Debug)]
-pub struct InterleaveLog<R> {
+pub(super) struct InterleaveLog<R> {
     /// Chunks, each of one task.
     ranks: Vec<u16>,
     /// The task of each chunk.
@@ -29,7 +29,7 @@ pub struct InterleaveLog<R> {
 
 impl<R: Row> InterleaveLog<R> {
     /// Creates a log for about `expected` ranks among `rows` rows and the place behind them.
-    pub fn new(expected: usize, rows: usize) -> Self {
+    pub(super) fn new(expected: usize, rows: usize) -> Self {
         let tasks = rows / TASK + 1;
         let mut log = InterleaveLog {
             ranks: Vec::new(),
@@ -46,7 +46,7 @@ impl<R: Row> InterleaveLog<R> {
     }
 
     #[inline(always)]
-    pub fn push(&mut self, rank: R) {
+    pub(super) fn push(&mut self, rank: R) {
         let task = rank.get() / TASK;
         let mut end = self.ends[task].get();
         if end.is_multiple_of(CHUNK) {
@@ -74,13 +74,13 @@ impl<R: Row> InterleaveLog<R> {
     }
 
     /// True if there was memory for all ranks.
-    pub fn is_complete(&self) -> bool {
+    pub(super) fn is_complete(&self) -> bool {
         self.shortage.is_none()
     }
 }
 
 /// The ranks of each task from some logs, relative to the task's first row.
-pub fn by_task<R: Row>(logs: &[InterleaveLog<R>]) -> Vec<Vec<&[u16]>> {
+pub(super) fn by_task<R: Row>(logs: &[InterleaveLog<R>]) -> Vec<Vec<&[u16]>> {
     let mut all = vec![Vec::new(); logs.first().map_or(0, |log| log.ends.len())];
     for log in logs {
         for ((chunk, ranks), &task) in log.ranks.chunks(CHUNK).enumerate().zip(&log.tasks) {

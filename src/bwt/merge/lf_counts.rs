@@ -25,7 +25,7 @@ const BLOCK: usize = 2 * LINE;
 const GROUP: usize = 1 << 16;
 
 /// A transform with counts of its symbols.
-pub struct LfCounts<R> {
+pub(super) struct LfCounts<R> {
     /// The transform, padded with 0 to whole blocks. The position behind it is in a block too.
     bytes: CacheLines<u8>,
     /// LF at the first byte of each group.
@@ -39,7 +39,7 @@ pub struct LfCounts<R> {
 
 impl<R: Row> LfCounts<R> {
     /// Counts a transform. `None` if there is no memory.
-    pub fn new(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn new(bytes: &[u8]) -> Option<Self> {
         let groups = starts(bytes, GROUP);
         let (numbers, stride) = number(&groups);
         let count = bytes.len() / BLOCK + 1;
@@ -58,7 +58,7 @@ impl<R: Row> LfCounts<R> {
 
     /// The first row that starts with `c`, plus the number of `c` in the first `at` bytes.
     #[inline(always)]
-    pub fn step(&self, c: u8, at: usize) -> R {
+    pub(super) fn step(&self, c: u8, at: usize) -> R {
         let group = self.groups[at / GROUP][usize::from(c)];
         let block = self.blocks[self.count_at(c, at)];
         let line = self.bytes[at / LINE * LINE..].first_chunk().expect("whole blocks");
@@ -68,7 +68,7 @@ impl<R: Row> LfCounts<R> {
 
     /// Prefetches the cache lines that `step` will read.
     #[inline(always)]
-    pub fn prefetch(&self, c: u8, at: usize) {
+    pub(super) fn prefetch(&self, c: u8, at: usize) {
         prefetch(&self.blocks, self.count_at(c, at));
         prefetch(&self.bytes, at);
     }
@@ -101,7 +101,7 @@ fn number<R: Row>(groups: &[[R; 256]]) -> ([u8; 256], usize) {
 }
 
 /// The LF row of each symbol at the first byte of each `interval` bytes.
-pub fn starts<R: Row>(bytes: &[u8], interval: usize) -> Vec<[R; 256]> {
+pub(super) fn starts<R: Row>(bytes: &[u8], interval: usize) -> Vec<[R; 256]> {
     let mut counts: Vec<[R; 256]> = bytes
         .par_chunks(interval)
         .map(|bytes| {

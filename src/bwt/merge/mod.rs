@@ -37,7 +37,7 @@ use crate::base::error::Error;
 
 /// Sorts a block on up to `threads` threads. The result is that of `sort_on_one_thread`, which
 /// sorts on one thread.
-pub fn sort<F>(
+pub(crate) fn sort<F>(
     block: &[u8],
     sample_rate: u32,
     threads: usize,

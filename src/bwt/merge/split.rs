@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Split {
+pub(super) struct Split {
     /// The length of A, a multiple of the sample rate.
     pub at: usize,
     /// Number of bytes of B to sort with A.
@@ -29,7 +29,7 @@ const TASK: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 18 };
 const WORD: usize = 8;
 
 /// The first cut that works. `None` is possible in blocks that repeat themselves.
-pub fn find(block: &[u8], sample_rate: usize, limits: MergeLimits) -> Option<Split> {
+pub(super) fn find(block: &[u8], sample_rate: usize, limits: MergeLimits) -> Option<Split> {
     let most = (block.len() / limits.overlap_share).max(WORD);
     let mut cuts: Vec<usize> = PLACES
         .iter()

@@ -33,7 +33,7 @@ struct LaneEnd<R> {
 }
 
 /// The ranks that the merge needs.
-pub struct Ranks<R> {
+pub(super) struct Ranks<R> {
     /// The ranks of the suffixes at 1..=h. The suffix at h is B itself: it represents the byte
     /// before it, which is not in B.
     pub logs: Vec<InterleaveLog<R>>,
@@ -52,7 +52,7 @@ struct BackwardSearch<'a, R> {
 }
 
 /// Ranks all suffixes of `a` in `b`, whose counts are `counts`. `None` if there is no memory.
-pub fn rank_all<R: Row>(
+pub(super) fn rank_all<R: Row>(
     a: &[u8],
     sample_rate: u32,
     counts: &LfCounts<R>,

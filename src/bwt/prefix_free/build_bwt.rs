@@ -19,7 +19,7 @@ const BATCH: usize = 256;
 const SLICE: usize = if cfg!(any(test, fuzzing)) { 20 } else { 1 << 16 };
 
 /// Builds the BWT. `samples` are sorted by their positions in the dictionary.
-pub fn build(
+pub(super) fn build(
     block: &[u8],
     sample_rate: u32,
     dictionary: &Dictionary,

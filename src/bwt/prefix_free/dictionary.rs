@@ -12,7 +12,7 @@ use rayon::prelude::*;
 /// They are in the order of their names, except for the last phrase of the block, which is at the
 /// end: it has no window behind it, and its end is smaller than all bytes, like the end of the
 /// dictionary for libsais.
-pub struct Dictionary {
+pub(super) struct Dictionary {
     pub bytes: Vec<u8>,
     /// The start of each phrase, and the end of the last.
     starts: Vec<u32>,
@@ -23,7 +23,7 @@ pub struct Dictionary {
 
 /// A suffix of a phrase.
 #[derive(Clone, Copy)]
-pub struct Suffix {
+pub(super) struct Suffix {
     /// Its position in the dictionary.
     pub at: u32,
     pub len: u32,
@@ -36,7 +36,7 @@ pub struct Suffix {
 impl Dictionary {
     /// Sorts the phrases. Returns the dictionary and the name of each phrase of the block, or
     /// `None` if they exceed the limits.
-    pub fn new(
+    pub(super) fn new(
         phrases: &Phrases,
         equal: &[u32],
         limits: ParsingLimits,
@@ -75,12 +75,12 @@ impl Dictionary {
     }
 
     /// Number of phrases.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
     /// The suffix array of the bytes.
-    pub fn suffixes(&self) -> Result<Vec<i32>, Error> {
+    pub(super) fn suffixes(&self) -> Result<Vec<i32>, Error> {
         let mut suffixes = allocation::zeroed(self.bytes.len()).ok_or_else(no_memory)?;
         SuffixArrayConstruction::for_text(&self.bytes[..])
             .in_borrowed_buffer(&mut suffixes[..])
@@ -91,7 +91,7 @@ impl Dictionary {
     }
 
     /// The start of a phrase.
-    pub fn start(&self, name: u32) -> u32 {
+    pub(super) fn start(&self, name: u32) -> u32 {
         let place = match name {
             _ if name == self.last_name => self.len() - 1,
             _ => name as usize - usize::from(name > self.last_name),
@@ -101,7 +101,7 @@ impl Dictionary {
 
     /// The byte of the block before the window that ends a phrase. For the last phrase, which has
     /// no such window, it is 0 and never used.
-    pub fn last_byte(&self, name: u32) -> u8 {
+    pub(super) fn last_byte(&self, name: u32) -> u8 {
         let place = name as usize - usize::from(name > self.last_name);
         match name == self.last_name {
             true => 0,
@@ -112,7 +112,7 @@ impl Dictionary {
     /// The suffix at `at`, if suffixes of the block begin with it. None does if it is in the window
     /// of the next phrase.
     #[inline(always)]
-    pub fn suffix(&self, at: u32) -> Option<Suffix> {
+    pub(super) fn suffix(&self, at: u32) -> Option<Suffix> {
         let place = self.firsts.up_to(at) - 1;
         let start = self.starts[place];
         let end = self.starts[place + 1];
@@ -127,14 +127,14 @@ impl Dictionary {
 
     /// Returns true if two suffixes are equal strings.
     #[inline]
-    pub fn are_equal(&self, x: Suffix, y: Suffix) -> bool {
+    pub(super) fn are_equal(&self, x: Suffix, y: Suffix) -> bool {
         let bytes = |suffix: Suffix| &self.bytes[suffix.at as usize..][..suffix.len as usize];
         x.len == y.len && bytes(x) == bytes(y)
     }
 
     /// The byte before a suffix that is not whole.
     #[inline(always)]
-    pub fn before(&self, suffix: Suffix) -> u8 {
+    pub(super) fn before(&self, suffix: Suffix) -> u8 {
         self.bytes[suffix.at as usize - 1]
     }
 }

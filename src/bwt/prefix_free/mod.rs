@@ -38,7 +38,7 @@ use phrases::Phrases;
 
 /// The average number of bytes between two phrases of `block`, or `None` if it repeats itself too
 /// little to be sorted like this.
-pub fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
+pub(crate) fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
     if block.len() < limits.min_len {
         return None;
     }
@@ -49,7 +49,7 @@ pub fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
 
 /// Sorts a block by prefix-free parsing on the current rayon pool, or returns `None` if its phrases
 /// exceed the limits.
-pub fn sort(
+pub(crate) fn sort(
     block: &[u8],
     sample_rate: u32,
     spacing: u32,

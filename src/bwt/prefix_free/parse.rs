@@ -17,7 +17,7 @@ const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
 const SAMPLED: u32 = 1 << 31;
 
 /// The suffix array of the names.
-pub fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
+pub(super) fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
     let mut suffixes = allocation::zeroed(names.len()).ok_or_else(no_memory)?;
     SuffixArrayConstruction::for_text_mut(names)
         .in_borrowed_buffer(&mut suffixes[..])
@@ -28,7 +28,7 @@ pub fn suffixes(names: &mut [i32]) -> Result<Vec<i32>, Error> {
 }
 
 /// All phrases of a block in the order of the suffixes of the block that start with them.
-pub struct SortedParse {
+pub(super) struct SortedParse {
     /// The rank of the phrase behind each; 0 for the last phrase, which differs from all others.
     pub follower: Vec<u32>,
     /// The byte before each; 0 for the first phrase of the block.
@@ -40,7 +40,7 @@ pub struct SortedParse {
 }
 
 /// A suffix of the block whose row is to be sampled.
-pub struct SampledSuffix {
+pub(super) struct SampledSuffix {
     /// The suffix of its phrase in the dictionary.
     pub at: u32,
     /// The rank of the next phrase.
@@ -49,7 +49,11 @@ pub struct SampledSuffix {
 }
 
 impl SortedParse {
-    pub fn new(dictionary: &Dictionary, names: &[i32], suffixes: Vec<i32>) -> Result<Self, Error> {
+    pub(super) fn new(
+        dictionary: &Dictionary,
+        names: &[i32],
+        suffixes: Vec<i32>,
+    ) -> Result<Self, Error> {
         let len = names.len();
         let mut parse = SortedParse {
             follower: allocation::zeroed(len).ok_or_else(no_memory)?,
@@ -89,20 +93,20 @@ impl SortedParse {
 
     /// The ranks of the phrases of one name.
     #[inline(always)]
-    pub fn list(&self, name: u32) -> Range<usize> {
+    pub(super) fn list(&self, name: u32) -> Range<usize> {
         let start = |name: u32| self.lists[name as usize].load(Ordering::Relaxed) & !SAMPLED;
         start(name) as usize..start(name + 1) as usize
     }
 
     /// Returns true if phrases of this name contain samples.
     #[inline(always)]
-    pub fn is_sampled(&self, name: u32) -> bool {
+    pub(super) fn is_sampled(&self, name: u32) -> bool {
         self.lists[name as usize].load(Ordering::Relaxed) & SAMPLED != 0
     }
 
     /// Marks the names whose phrases contain samples. Returns the sampled suffixes, sorted by their
     /// positions in the dictionary.
-    pub fn samples(
+    pub(super) fn samples(
         &self,
         phrases: &Phrases,
         dictionary: &Dictionary,

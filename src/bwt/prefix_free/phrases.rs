@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a window, whose hash decides if a phrase starts with it.
-pub const WINDOW: usize = 8;
+pub(super) const WINDOW: usize = 8;
 
 /// Bytes or phrases per task.
 const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
@@ -22,13 +22,13 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// One step of a hash.
 #[inline(always)]
-pub fn stir(hash: u64, word: u64) -> u64 {
+pub(super) fn stir(hash: u64, word: u64) -> u64 {
     let product = u128::from(hash ^ word ^ MULTIPLIER) * u128::from(MULTIPLIER);
     (product as u64) ^ (product >> 64) as u64
 }
 
 /// A block and its cuts.
-pub struct Phrases<'a> {
+pub(super) struct Phrases<'a> {
     block: &'a [u8],
     /// The first byte of each phrase. The first is 0.
     starts: Vec<u32>,
@@ -36,7 +36,7 @@ pub struct Phrases<'a> {
 
 impl<'a> Phrases<'a> {
     /// Cuts a block, or returns `None` if the phrases exceed the limits.
-    pub fn cut(
+    pub(super) fn cut(
         block: &'a [u8],
         spacing: u32,
         limits: ParsingLimits,
@@ -69,24 +69,24 @@ impl<'a> Phrases<'a> {
     }
 
     /// Number of phrases.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.starts.len()
     }
 
     /// Length of the block in bytes.
-    pub fn bytes_in_block(&self) -> usize {
+    pub(super) fn bytes_in_block(&self) -> usize {
         self.block.len()
     }
 
     /// A phrase, including the window that starts the next one. The last phrase has no such window.
     #[inline]
-    pub fn bytes(&self, phrase: usize) -> &'a [u8] {
+    pub(super) fn bytes(&self, phrase: usize) -> &'a [u8] {
         let end = self.starts.get(phrase + 1).map_or(self.block.len(), |&s| s as usize + WINDOW);
         &self.block[self.starts[phrase] as usize..end]
     }
 
     /// The phrase that the byte at `pos` belongs to, and its offset there.
-    pub fn find(&self, pos: usize) -> (usize, usize) {
+    pub(super) fn find(&self, pos: usize) -> (usize, usize) {
         let phrase = self.starts.partition_point(|&start| start as usize <= pos) - 1;
         (phrase, pos - self.starts[phrase] as usize)
     }
@@ -96,7 +96,7 @@ impl<'a> Phrases<'a> {
     ///
     /// All threads fill one table. The thread that is first decides which of several equal phrases
     /// gives the index.
-    pub fn find_equal(&self) -> Result<Option<Vec<u32>>, Error> {
+    pub(super) fn find_equal(&self) -> Result<Option<Vec<u32>>, Error> {
         let slots = (self.len() / 4).max(1024).next_power_of_two();
         let table = allocation::zeroed::<AtomicU64>(slots).ok_or_else(no_memory)?;
         let mut equal = allocation::zeroed::<u32>(self.len()).ok_or_else(no_memory)?;

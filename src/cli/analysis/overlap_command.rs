@@ -29,7 +29,7 @@ const USUAL_LENGTH: u32 = 20;
 const CHUNK: usize = 1 << 20;
 
 /// Prints the regions, matches or overlaps that the arguments ask for.
-pub fn run(args: &OverlapArgs) -> Exit {
+pub(crate) fn run(args: &OverlapArgs) -> Exit {
     if args.min.is_none() && args.files.len() != 2 {
         let what = "takes two files, A and B; with --min any number of files of reads";
         return console::fail(&Error::Usage(format!("overlap {what}").into()));

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 
 /// A common region, as `--json` shows it. Positions count from 0; the end is not included.
 #[derive(Serialize)]
-pub struct CommonRegion<'n> {
+pub(crate) struct CommonRegion<'n> {
     #[serde(serialize_with = "as_text")]
     a: &'n [u8],
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -25,7 +25,11 @@ pub struct CommonRegion<'n> {
     length: u32,
 }
 
-pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<CommonRegion<'n>> {
+pub(crate) fn regions<'n>(
+    a: &'n Sequences,
+    b: &'n Sequences,
+    found: &[Match],
+) -> Vec<CommonRegion<'n>> {
     let region = |m: &Match| CommonRegion {
         a: a.name(m.a),
         a_hex: hex_unless_text(a.name(m.a)),
@@ -41,7 +45,7 @@ pub fn regions<'n>(a: &'n Sequences, b: &'n Sequences, found: &[Match]) -> Vec<C
     found.iter().map(region).collect()
 }
 
-pub fn print_regions(out: &mut impl Write, regions: &[CommonRegion]) -> io::Result<()> {
+pub(crate) fn print_regions(out: &mut impl Write, regions: &[CommonRegion]) -> io::Result<()> {
     for region in regions {
         let CommonRegion { a_start, a_end, b_start, b_end, strand, length, .. } = region;
         out.write_all(region.a)?;
@@ -57,7 +61,7 @@ fn as_text<S: Serializer>(name: &[u8], serializer: S) -> Result<S::Ok, S::Error>
 }
 
 /// Prints matches as mummer does, under a line for each strand of each record of `b`.
-pub fn print_matches(
+pub(crate) fn print_matches(
     out: &mut impl Write,
     a: &Sequences,
     b: &Sequences,
@@ -93,7 +97,7 @@ pub fn print_matches(
     Ok(())
 }
 
-pub fn print_paf(
+pub(crate) fn print_paf(
     out: &mut impl Write,
     reads: &Sequences,
     names: &[Cow<[u8]>],
@@ -126,7 +130,7 @@ fn print_side(
 }
 
 /// Prints reads without their bases, and the links between them.
-pub fn print_gfa(
+pub(crate) fn print_gfa(
     out: &mut impl Write,
     reads: &Sequences,
     names: &[Cow<[u8]>],

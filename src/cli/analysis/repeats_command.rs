@@ -30,7 +30,7 @@ use std::path::{Path, PathBuf};
 const BUFFER: usize = 1 << 20;
 
 /// Searches all files together, and prints or writes the result.
-pub fn run(args: &RepeatsArgs) -> Exit {
+pub(crate) fn run(args: &RepeatsArgs) -> Exit {
     let given_once = usage::once("--across", &args.across)
         .and(usage::once("-o", &args.output))
         .and(usage::one_stdin(args.across.iter().chain(&args.files)));

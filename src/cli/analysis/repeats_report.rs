@@ -13,14 +13,14 @@ use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 
 /// The arguments, and the repeats found.
-pub struct RepeatsReport<'a> {
+pub(crate) struct RepeatsReport<'a> {
     pub args: &'a RepeatsArgs,
     pub names: &'a [Name],
     pub found: &'a Repeats,
 }
 
 /// Prints JSON if it is wanted. Otherwise prints ranges, unless files are written.
-pub fn print(report: &RepeatsReport) -> io::Result<()> {
+pub(crate) fn print(report: &RepeatsReport) -> io::Result<()> {
     match report.args {
         RepeatsArgs { json: true, .. } => {
             crate::cli::report::screen::print_json(&RepeatsListing::of(report))
@@ -45,7 +45,7 @@ fn print_lines(report: &RepeatsReport) -> io::Result<()> {
 
 impl RepeatsReport<'_> {
     /// Reports how much is repeated.
-    pub fn sum_up(&self, talk: Talk) {
+    pub(crate) fn sum_up(&self, talk: Talk) {
         let Sums { size, repeated, ranges, removed } = self.sums();
         let share = |part: u64| 100.0 * part as f64 / (size as f64).max(1.0);
         let of = count(size, "byte");

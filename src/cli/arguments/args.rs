@@ -7,7 +7,7 @@ use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use crate::cli::arguments::search_args::{ExtractArgs, LocateArgs, SearchArgs};
 use crate::cli::arguments::search_help::{COUNT_HELP, EXTRACT_HELP, LOCATE_HELP};
 use crate::cli::arguments::shared_args::path;
-pub use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
+pub(crate) use crate::cli::arguments::shared_args::{Limits, Resources, Talk};
 use crate::cli::arguments::size::{self, Span};
 use crate::cli::report::byte_escape;
 use bwz::papers::PaperAlgorithm;
@@ -34,7 +34,7 @@ use std::path::PathBuf;
     after_long_help = AFTER_HELP,
     max_term_width = 100
 )]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
     #[command(flatten)]
@@ -44,7 +44,7 @@ pub struct Cli {
 impl Cli {
     /// Returns the resources that the work may use, and how much of it is reported. It is `None`
     /// for a command that does no such work. `bench` always reports everything.
-    pub fn work(&self) -> Option<(&Resources, Talk)> {
+    pub(crate) fn work(&self) -> Option<(&Resources, Talk)> {
         let all = Talk { verbose: 0, quiet: false, no_progress: true };
         Some(match &self.command {
             None => (&self.files.resources, self.files.talk),
@@ -89,7 +89,7 @@ With tar: tar -I bwz -cf x.tar.bwz DIR; tar -I 'bwz -9' -cf x.tar.bwz DIR; tar -
 x.tar.bwz.";
 
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(crate) enum Command {
     /// Write files, or a range of their bytes, decompressed to standard output
     Cat(CatArgs),
     /// Count the occurrences of patterns in compressed files
@@ -126,7 +126,7 @@ pub enum Command {
 
 /// The arguments for files when no command is named.
 #[derive(Args, Debug)]
-pub struct FileArgs {
+pub(crate) struct FileArgs {
     /// Files to work on; no file, or -, is standard input
     #[arg(value_name = "FILE", value_parser = path())]
     pub files: Vec<PathBuf>,
@@ -223,7 +223,7 @@ pub struct FileArgs {
 
 /// The index of a compressed file.
 #[derive(Args, Debug)]
-pub struct IndexArgs {
+pub(crate) struct IndexArgs {
     /// Add an index, which lets count, locate and extract work without decompressing the file. The
     /// file grows by 1 to 6 % of the raw size
     #[arg(long, value_name = "OF", num_args = 0..=1, require_equals = true, default_missing_value = "auto")]
@@ -236,7 +236,7 @@ pub struct IndexArgs {
 
 impl IndexArgs {
     /// Adds the index that the arguments ask for to the options.
-    pub fn add_to(&self, options: Options) -> BwzResult<Options> {
+    pub(crate) fn add_to(&self, options: Options) -> BwzResult<Options> {
         match self.index {
             None => Ok(options),
             Some(of) => {
@@ -251,7 +251,7 @@ impl IndexArgs {
 
 /// The kind of an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum IndexOf {
+pub(crate) enum IndexOf {
     /// Index the sequences of FASTA and FASTQ, found across line ends and in either case; index the
     /// bytes of any other input
     Auto,
@@ -263,7 +263,7 @@ pub enum IndexOf {
 
 /// The mode of work. If several are given, the last one wins.
 #[derive(Args, Debug)]
-pub struct ModeArgs {
+pub(crate) struct ModeArgs {
     /// Compress (the default)
     #[arg(short = 'z', long, overrides_with_all = ["decompress", "test", "list"])]
     compress: bool,
@@ -279,7 +279,7 @@ pub struct ModeArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     Compress,
     Decompress,
     Test,
@@ -287,7 +287,7 @@ pub enum Mode {
 }
 
 impl ModeArgs {
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         match self {
             ModeArgs { list: true, .. } => Mode::List,
             ModeArgs { test: true, .. } => Mode::Test,
@@ -299,7 +299,7 @@ impl ModeArgs {
 
 /// The trade-off between speed and size.
 #[derive(Args, Debug)]
-pub struct EffortArgs {
+pub(crate) struct EffortArgs {
     /// Code for speed rather than size: a single block keeps more threads and GPUs busy
     #[arg(long, overrides_with = "best")]
     fast: bool,
@@ -309,7 +309,7 @@ pub struct EffortArgs {
 }
 
 impl EffortArgs {
-    pub fn chosen(&self) -> bwz::Effort {
+    pub(crate) fn chosen(&self) -> bwz::Effort {
         match (self.fast, self.best) {
             (true, _) => bwz::Effort::Fast,
             (_, true) => bwz::Effort::Best,
@@ -319,7 +319,7 @@ impl EffortArgs {
 }
 
 /// True if `word`, as the first argument, is a command.
-pub fn is_command(word: &OsStr) -> bool {
+pub(crate) fn is_command(word: &OsStr) -> bool {
     Cli::command().get_subcommands().any(|command| word == command.get_name())
 }
 
@@ -338,7 +338,7 @@ fn suffix() -> impl TypedValueParser<Value = OsString> {
 }
 
 #[derive(Args, Debug)]
-pub struct CatArgs {
+pub(crate) struct CatArgs {
     /// Files to read; - is standard input (without --range)
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,
@@ -355,7 +355,7 @@ pub struct CatArgs {
 }
 
 #[derive(Args, Debug)]
-pub struct RecoverArgs {
+pub(crate) struct RecoverArgs {
     /// The damaged file
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
@@ -378,7 +378,7 @@ pub struct RecoverArgs {
 
 /// The arguments of `bench`.
 #[derive(Args, Debug)]
-pub struct BenchArgs {
+pub(crate) struct BenchArgs {
     /// Files to measure, held in memory; without any, text is generated
     #[arg(value_name = "FILE")]
     pub files: Vec<PathBuf>,

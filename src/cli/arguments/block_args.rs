@@ -6,7 +6,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches};
 
 /// A level, or a size in bytes. The last one wins.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct BlockSize {
+pub(crate) struct BlockSize {
     #[command(flatten)]
     pub level: LevelArg,
     /// Blocks of SIZE bytes, 64K to 1T - 1. Compressing a block above 2 GiB takes memory of up to
@@ -20,7 +20,7 @@ pub struct BlockSize {
 
 impl BlockSize {
     /// Adds the block size to the options.
-    pub fn add_to(self, options: Options) -> Result<Options> {
+    pub(crate) fn add_to(self, options: Options) -> Result<Options> {
         match self.block {
             Some(bytes) => options.with_block_size(bytes),
             None => options.level(self.level.0),
@@ -30,7 +30,7 @@ impl BlockSize {
 
 /// `-1` to `-9`. The last one wins.
 #[derive(Clone, Copy, Debug)]
-pub struct LevelArg(pub u8);
+pub(crate) struct LevelArg(pub u8);
 
 const LEVELS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 

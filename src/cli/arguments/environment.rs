@@ -16,13 +16,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::Path;
 
 /// The command line without `BWZ_OPT`.
-pub struct Words {
+pub(crate) struct Words {
     stands_for: &'static [&'static str],
     arguments: Vec<OsString>,
 }
 
 impl Words {
-    pub fn new(argv: Vec<OsString>) -> Self {
+    pub(crate) fn new(argv: Vec<OsString>) -> Self {
         let mut argv = argv.into_iter();
         let called = argv.next().unwrap_or_else(|| "bwz".into());
         Words { stands_for: meaning(&called), arguments: argv.collect() }
@@ -30,7 +30,7 @@ impl Words {
 
     /// Returns the words to parse: the command's name, the arguments that this name stands for,
     /// `defaults`, and the arguments.
-    pub fn with(&self, defaults: Vec<OsString>) -> Vec<OsString> {
+    pub(crate) fn with(&self, defaults: Vec<OsString>) -> Vec<OsString> {
         let mut words = vec![OsString::from("bwz")];
         words.extend(self.stands_for.iter().map(OsString::from));
         words.extend(defaults);
@@ -73,7 +73,7 @@ const DEFAULTS: [&str; 26] = [
 ///
 /// # Errors
 /// [`Error::Usage`] if it holds anything but the options of [`DEFAULTS`].
-pub fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
+pub(crate) fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
     let words = split(bwz_opt)?;
     if let Some(command) = words.first().filter(|word| is_command(word)) {
         return Err(refused(&command.to_string_lossy()));

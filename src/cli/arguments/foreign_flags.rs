@@ -5,7 +5,7 @@
 //! and ignore it: a user who asks for little memory, or for another check, relies on getting it.
 
 /// Returns the advice for a flag, given as on the command line but without its value.
-pub fn advice(flag: &str) -> Option<&'static str> {
+pub(crate) fn advice(flag: &str) -> Option<&'static str> {
     FLAGS.iter().find(|(flags, _)| flags.split(' ').any(|f| f == flag)).map(|(_, advice)| *advice)
 }
 

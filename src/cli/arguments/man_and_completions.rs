@@ -12,19 +12,19 @@ use clap_mangen::Man;
 use std::io::{self, Write};
 
 /// Prints the completion script of a shell.
-pub fn completions(shell: Shell) -> Exit {
+pub(crate) fn completions(shell: Shell) -> Exit {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "bwz", &mut script);
     print(Ok(script))
 }
 
 /// Prints one man page for everything, commands included.
-pub fn man() -> Exit {
+pub(crate) fn man() -> Exit {
     print(page())
 }
 
 /// Prints the version, the description and the license.
-pub fn license() -> Exit {
+pub(crate) fn license() -> Exit {
     print(Ok(format!(
         "bwz {}, {}\nIt may be used, changed and passed on under the terms of either license of: {}.\n\
          It comes without any warranty.\n",

@@ -5,7 +5,7 @@ use clap::Args;
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
-pub struct OverlapArgs {
+pub(crate) struct OverlapArgs {
     /// Files of FASTA or FASTQ, plain or compressed by gzip or bwz: A and B, or with --min one or
     /// more files of reads; - is standard input
     #[arg(value_name = "FILE", required = true, value_parser = path())]
@@ -44,7 +44,7 @@ fn length() -> impl clap::builder::TypedValueParser<Value = u32> {
     clap::value_parser!(u32).range(1..)
 }
 
-pub const OVERLAP_HELP: &str = "\
+pub(crate) const OVERLAP_HELP: &str = "\
 Only A, C, G and T match, with U as T, in either case. N, the other codes of IUPAC and any other \
 letter match nothing. So this command is for nucleotides, not for proteins. B is searched on both \
 strands.

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
 #[derive(Args, Debug)]
-pub struct RepeatsArgs {
+pub(crate) struct RepeatsArgs {
     /// Files to search together, in their order; - is standard input. If bwz compressed a file, its
     /// content is searched
     #[arg(value_name = "FILE", required = true, value_parser = path())]
@@ -52,18 +52,18 @@ pub struct RepeatsArgs {
 
 /// The type of tokens.
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub enum TokenType {
+pub(crate) enum TokenType {
     U16,
     U32,
 }
 
 impl RepeatsArgs {
     /// True if ranges are trimmed to whole characters.
-    pub fn cuts_characters(&self) -> bool {
+    pub(crate) fn cuts_characters(&self) -> bool {
         !self.no_utf8 && self.tokens.is_none()
     }
 
-    pub fn unit(&self) -> Unit {
+    pub(crate) fn unit(&self) -> Unit {
         match self.tokens {
             None => Unit::Byte,
             Some(TokenType::U16) => Unit::U16,
@@ -72,7 +72,7 @@ impl RepeatsArgs {
     }
 }
 
-pub const REPEATS_HELP: &str = "\
+pub(crate) const REPEATS_HELP: &str = "\
 A stretch of N bytes is a copy if an equal stretch begins earlier: in a FILE before, or in the \
 same FILE, where the two may overlap. No stretch crosses from one FILE into the next. The ranges \
 found are all bytes of all copies. With --tokens, bytes after the last whole token belong to no \

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// The arguments that count and locate share.
 #[derive(Args, Debug)]
-pub struct SearchArgs {
+pub(crate) struct SearchArgs {
     /// The pattern, a string of bytes, and the compressed files; only the files if -e, -f, --fasta
     /// or --reads1 give patterns
     #[arg(value_name = "PATTERN FILE", required = true)]
@@ -59,7 +59,7 @@ pub struct SearchArgs {
 }
 
 #[derive(Args, Debug)]
-pub struct LocateArgs {
+pub(crate) struct LocateArgs {
     #[command(flatten)]
     pub search: SearchArgs,
     /// Locate the first N occurrences of each pattern in each file
@@ -91,7 +91,7 @@ pub struct LocateArgs {
 }
 
 #[derive(Args, Debug)]
-pub struct ExtractArgs {
+pub(crate) struct ExtractArgs {
     /// The compressed files
     #[arg(value_name = "FILE", required = true, value_parser = path())]
     pub files: Vec<PathBuf>,

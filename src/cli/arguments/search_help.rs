@@ -32,7 +32,7 @@ finds such a table warns, and takes names and positions from the blocks."
     };
 }
 
-pub const EXTRACT_HELP: &str = concat!(
+pub(crate) const EXTRACT_HELP: &str = concat!(
     "\
 Regions are those of samtools: NAME, NAME:START-END, NAME:START-, NAME:-END. Positions count from \
 1, and END is included. 1,000, 1K, 1.5M and 1e3 are numbers. If a name has colons, write \
@@ -51,9 +51,9 @@ a pipe, names are unchanged.
     search_checks!()
 );
 
-pub const COUNT_HELP: &str = concat!(by_sequence!(), search_checks!());
+pub(crate) const COUNT_HELP: &str = concat!(by_sequence!(), search_checks!());
 
-pub const LOCATE_HELP: &str = concat!(
+pub(crate) const LOCATE_HELP: &str = concat!(
     by_sequence!(),
     "\
 Lines: file, pattern, strand (with --revcomp), offset in the raw file, position as \

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 /// The limit of the output.
 #[derive(Args, Debug)]
-pub struct Limits {
+pub(crate) struct Limits {
     /// When reading: end with an error before a file gives more than SIZE bytes
     #[arg(long, value_name = "SIZE", value_parser = size::bytes)]
     pub limit_output: Option<u64>,
@@ -19,12 +19,12 @@ pub struct Limits {
 
 impl Limits {
     /// Adds the limit to the options, if there is one.
-    pub fn add_to(&self, options: Options) -> Options {
+    pub(crate) fn add_to(&self, options: Options) -> Options {
         self.limit_output.into_iter().fold(options, Options::limit_output)
     }
 
     /// Checks that the ranges together are within the limit.
-    pub fn check(&self, ranges: &[Range<u64>]) -> Result<()> {
+    pub(crate) fn check(&self, ranges: &[Range<u64>]) -> Result<()> {
         let sizes = ranges.iter().map(|range| range.end.saturating_sub(range.start));
         let needed = sizes.fold(0, u64::saturating_add);
         let allowed = self.limit_output.unwrap_or(u64::MAX);
@@ -37,7 +37,7 @@ impl Limits {
 
 /// The resources that the work may use.
 #[derive(Args, Debug)]
-pub struct Resources {
+pub(crate) struct Resources {
     /// Threads that compute, up to 1024; 0 is one per core. No more than four per core run, or 64
     /// if that is more
     #[arg(short = 'T', long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u16).range(..=1024))]
@@ -58,7 +58,7 @@ const THREAD_SPACE: u64 = (2 << 20) + (64 << 10);
 
 impl Resources {
     /// Returns the number of threads that compute.
-    pub fn thread_count(&self) -> usize {
+    pub(crate) fn thread_count(&self) -> usize {
         match self.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => usize::from(threads).min(Options::most_threads()),
@@ -66,7 +66,7 @@ impl Resources {
     }
 
     /// Prints a note if this machine runs fewer threads than the arguments ask for.
-    pub fn warn_of_fewer_threads(&self, talk: Talk) {
+    pub(crate) fn warn_of_fewer_threads(&self, talk: Talk) {
         let asked = usize::from(self.threads);
         let most = Options::most_threads();
         if asked > most {
@@ -78,7 +78,7 @@ impl Resources {
     }
 
     /// Returns the options with these resources. The allocator gets the memory limit too.
-    pub fn options(&self) -> Options {
+    pub(crate) fn options(&self) -> Options {
         if self.memory > 0 {
             allocator::keep_within(self.memory, self.thread_count());
         }
@@ -93,7 +93,7 @@ impl Resources {
 
 /// The verbosity.
 #[derive(Args, Clone, Copy, Debug)]
-pub struct Talk {
+pub(crate) struct Talk {
     /// Report what was done, on standard error; twice (-vv): report when and on which device each
     /// step of each block was done
     #[arg(short, long, action = ArgAction::Count, overrides_with = "quiet")]
@@ -109,6 +109,6 @@ pub struct Talk {
 
 /// Parses a path, even an empty one. A path that cannot be opened must not keep the other files
 /// from being worked on.
-pub fn path() -> impl TypedValueParser<Value = PathBuf> {
+pub(crate) fn path() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().map(PathBuf::from)
 }

@@ -4,12 +4,12 @@ use bwz::{IndexedBlocks, MAX_BLOCK_SIZE, ReadCost};
 use std::ops::Range;
 
 /// Reads `-M`. 0 leaves the limit to the library.
-pub fn memory(text: &str) -> Result<u64, String> {
+pub(crate) fn memory(text: &str) -> Result<u64, String> {
     if text == "default" { Ok(0) } else { bytes(text) }
 }
 
 /// Reads `--block`.
-pub fn block(text: &str) -> Result<u64, String> {
+pub(crate) fn block(text: &str) -> Result<u64, String> {
     const LEAST: u64 = 64 << 10;
     match bytes(text)? {
         ..LEAST => Err("it is below 64K, the smallest block".into()),
@@ -20,20 +20,20 @@ pub fn block(text: &str) -> Result<u64, String> {
 
 /// A range of bytes. Without an end it reaches to the end of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub(crate) struct Span {
     start: u64,
     end: Option<u64>,
 }
 
 impl Span {
     /// Returns the range in a file of `size` bytes.
-    pub fn within(self, size: u64) -> Range<u64> {
+    pub(crate) fn within(self, size: u64) -> Range<u64> {
         self.start..self.end.unwrap_or(size)
     }
 }
 
 /// Reads `A..B`, `A+LENGTH`, `A..` or `..B`.
-pub fn span(text: &str) -> Result<Span, String> {
+pub(crate) fn span(text: &str) -> Result<Span, String> {
     if let Some((start, length)) = text.split_once('+') {
         let start = bytes(start)?;
         let end = start.checked_add(bytes(length)?).ok_or("it is too large")?;
@@ -51,7 +51,7 @@ pub fn span(text: &str) -> Result<Span, String> {
 }
 
 /// Reads a number of bytes: `4096`, `4K`, `4KiB` and `4kb` are equal.
-pub fn bytes(text: &str) -> Result<u64, String> {
+pub(crate) fn bytes(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let shift = match unit.to_ascii_lowercase().as_str() {
@@ -72,7 +72,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
 }
 
 /// Formats a number of bytes for people: `17 B`, `1.2 KiB`, `3.4 GiB`.
-pub fn human(bytes: u64) -> String {
+pub(crate) fn human(bytes: u64) -> String {
     const UNITS: [&str; 5] = ["KiB", "MiB", "GiB", "TiB", "PiB"];
     if bytes < 1024 {
         return format!("{bytes} B");
@@ -87,29 +87,29 @@ pub fn human(bytes: u64) -> String {
 }
 
 /// Returns `raw` divided by `coded`; `None` if either is 0.
-pub fn ratio(raw: u64, coded: u64) -> Option<f64> {
+pub(crate) fn ratio(raw: u64, coded: u64) -> Option<f64> {
     (raw > 0 && coded > 0).then(|| raw as f64 / coded as f64)
 }
 
 /// Formats a ratio for people.
-pub fn ratio_text(raw: u64, coded: u64) -> String {
+pub(crate) fn ratio_text(raw: u64, coded: u64) -> String {
     ratio(raw, coded).map_or_else(|| "-".into(), |ratio| format!("{ratio:.3}"))
 }
 
 /// Formats a number with a noun: `1 block`, `2 blocks`.
-pub fn count(number: u64, noun: &str) -> String {
+pub(crate) fn count(number: u64, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
 }
 
 /// Formats how much a command read and decoded.
-pub fn read_cost(cost: ReadCost) -> String {
+pub(crate) fn read_cost(cost: ReadCost) -> String {
     let bytes = count(cost.coded_bytes, "byte");
     let slices = count(cost.slices, "slice");
     format!("{bytes} read, {slices} and {} decoded", count(cost.blocks, "block"))
 }
 
 /// Formats how many blocks have an index, and of which kind.
-pub fn index_text(indexed: &IndexedBlocks) -> String {
+pub(crate) fn index_text(indexed: &IndexedBlocks) -> String {
     let of = |blocks: u64| {
         let all = count(indexed.all(), "block");
         if blocks == indexed.all() { format!("in {all}") } else { format!("in {blocks} of {all}") }

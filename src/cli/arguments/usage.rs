@@ -9,7 +9,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use std::path::PathBuf;
 
 /// Prints help or version, as clap renders them.
-pub fn help(text: &clap::Error) -> Exit {
+pub(crate) fn help(text: &clap::Error) -> Exit {
     match descriptors::stdout().and_then(|_| text.print()) {
         Ok(()) => Exit::Fine,
         Err(e) => console::fail(&e.into()),
@@ -18,7 +18,7 @@ pub fn help(text: &clap::Error) -> Exit {
 
 /// Prints a complaint about arguments. For an unknown option the text is ours: clap would explain
 /// how to pass a file of that name, which hardly anyone means.
-pub fn usage(error: &clap::Error) -> Exit {
+pub(crate) fn usage(error: &clap::Error) -> Exit {
     let context = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
@@ -39,7 +39,7 @@ pub fn usage(error: &clap::Error) -> Exit {
 
 /// Prints a complaint about arguments if no command is named. Flags of other compressors get
 /// advice.
-pub fn usage_of_files(error: &clap::Error) -> Exit {
+pub(crate) fn usage_of_files(error: &clap::Error) -> Exit {
     let foreign = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::TooManyValues);
     if foreign
         && let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
@@ -53,7 +53,7 @@ pub fn usage_of_files(error: &clap::Error) -> Exit {
 
 /// Refuses standard input that is named more than once, because only the first reader would get any
 /// bytes.
-pub fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
+pub(crate) fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
     match paths.filter(|path| path.as_os_str() == "-").count() {
         0 | 1 => Ok(()),
         times => Err(Error::Usage(
@@ -64,7 +64,7 @@ pub fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
 
 /// Returns the value of an option that may be given once. Without this check a second value would
 /// silently replace the first.
-pub fn once<'v, T>(flag: &str, values: &'v [T]) -> Result<Option<&'v T>> {
+pub(crate) fn once<'v, T>(flag: &str, values: &'v [T]) -> Result<Option<&'v T>> {
     match values {
         [] => Ok(None),
         [value] => Ok(Some(value)),

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 /// Returns the text of `--version`: the version, and the line of [`kernels`].
-pub fn long() -> &'static str {
+pub(crate) fn long() -> &'static str {
     static TEXT: LazyLock<String> =
         LazyLock::new(|| format!("{}\n{}", env!("CARGO_PKG_VERSION"), kernels()));
     &TEXT
@@ -11,7 +11,7 @@ pub fn long() -> &'static str {
 
 /// Returns a line about the kernels of this build: their CUDA version and compute capabilities, or
 /// that there are none.
-pub fn kernels() -> String {
+pub(crate) fn kernels() -> String {
     if !bwz::cuda::is_built() {
         return "kernels: none, since this build has no CUDA".into();
     }

@@ -15,7 +15,7 @@ use bwz::{Archive, Options, ReadCost, Result};
 use std::io;
 
 /// Writes each file, or the ranges of each file.
-pub fn run(args: &CatArgs) -> Exit {
+pub(crate) fn run(args: &CatArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options());
     let event_lines = EventLines::default();
     named_files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {

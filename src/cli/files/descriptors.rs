@@ -17,12 +17,12 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 /// Standard input. It is an error if it cannot be read from.
-pub fn stdin() -> io::Result<File> {
+pub(crate) fn stdin() -> io::Result<File> {
     opened_for(OFlags::RDONLY, io::stdin().as_fd())
 }
 
 /// Standard output, without a buffer. It is an error if it cannot be written to.
-pub fn stdout() -> io::Result<File> {
+pub(crate) fn stdout() -> io::Result<File> {
     let file = opened_for(OFlags::WRONLY, io::stdout().as_fd());
     file.map_err(|e| while_writing("standard output", e))
 }
@@ -31,7 +31,7 @@ pub fn stdout() -> io::Result<File> {
 /// Pipes are 6 % faster with it. If the file is no pipe, or the system does not allow this size,
 /// nothing happens.
 #[cfg(target_os = "linux")]
-pub fn widen(file: &File) {
+pub(crate) fn widen(file: &File) {
     use rustix::pipe::{fcntl_getpipe_size, fcntl_setpipe_size};
     const WIDE: usize = 1 << 20;
     if fcntl_getpipe_size(file).is_ok_and(|size| size < WIDE) {
@@ -44,7 +44,7 @@ pub fn widen(_file: &File) {}
 
 /// Raises the limit of open files of this process to the most that the system allows. If the limit
 /// cannot be raised, it stays.
-pub fn allow_many() {
+pub(crate) fn allow_many() {
     let maximum = getrlimit(Resource::Nofile).maximum;
     let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
 }

@@ -7,7 +7,7 @@ use bwz::{Error, Result};
 
 /// Checks the arguments. `asked` holds the arguments of the command line, without the defaults of
 /// `BWZ_OPT`. A default that does not apply is ignored.
-pub fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
+pub(crate) fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
     let usage = |what: &'static str| Err(Error::Usage(what.into()));
     let mode = asked.mode.mode();
     if asked.license {

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 /// Does with each file what the arguments ask for.
 ///
 /// `asked` holds the arguments of the command line, without the defaults of `BWZ_OPT`.
-pub fn run(asked: &FileArgs, args: &FileArgs) -> Exit {
+pub(crate) fn run(asked: &FileArgs, args: &FileArgs) -> Exit {
     work_on_all(asked, args).unwrap_or_else(|exit| exit)
 }
 

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const BUFFER: usize = 256 << 10;
 
 /// The content of an input, decompressed while it is read.
-pub struct ForeignInput<'r> {
+pub(crate) struct ForeignInput<'r> {
     content: Box<dyn Read + Send + 'r>,
     format: Format,
     state: Arc<State>,
@@ -21,7 +21,7 @@ pub struct ForeignInput<'r> {
 /// The state of the reading. It is shared, so that it is known even if the reader was moved
 /// elsewhere.
 #[derive(Default)]
-pub struct State {
+pub(crate) struct State {
     /// Bytes of the input that were decompressed.
     taken: AtomicU64,
     /// The input could not be read; this is not damage.
@@ -32,7 +32,7 @@ pub struct State {
 
 impl<'r> ForeignInput<'r> {
     /// Opens an input. `format` must be one that can be read ([`Format::is_read`]).
-    pub fn open(input: impl Read + Send + 'r, format: Format) -> io::Result<Self> {
+    pub(crate) fn open(input: impl Read + Send + 'r, format: Format) -> io::Result<Self> {
         let state = Arc::<State>::default();
         let input = Taken { input: BufReader::with_capacity(BUFFER, input), state: state.clone() };
         let content: Box<dyn Read + Send + 'r> = match format {
@@ -42,7 +42,7 @@ impl<'r> ForeignInput<'r> {
         Ok(ForeignInput { content, format, state })
     }
 
-    pub fn state(&self) -> Arc<State> {
+    pub(crate) fn state(&self) -> Arc<State> {
         Arc::clone(&self.state)
     }
 }
@@ -68,7 +68,7 @@ impl Read for ForeignInput<'_> {
 impl State {
     /// Returns the error of a compression. If damage of the input caused it, it becomes an error of
     /// the format.
-    pub fn explain(&self, error: Error) -> Error {
+    pub(crate) fn explain(&self, error: Error) -> Error {
         match error {
             Error::Io(e) if self.damaged.load(Ordering::Relaxed) => Error::Format {
                 what: e.to_string().into(),

@@ -11,20 +11,20 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// An open input and its properties.
-pub struct OpenInput {
+pub(crate) struct OpenInput {
     pub source: InputSource,
     pub about: About,
     /// Ends a read that waits for data, if the source may have to wait.
     pub stop: Option<Stop>,
 }
 
-pub enum InputSource {
+pub(crate) enum InputSource {
     File(ParallelReads),
     Waiting(Waiting),
 }
 
 /// The properties of an open input.
-pub struct About {
+pub(crate) struct About {
     metadata: Metadata,
     /// The input was opened by its name, so outputs take over its properties.
     named: bool,
@@ -32,7 +32,7 @@ pub struct About {
 
 impl OpenInput {
     /// Opens `name`. Unless `any_kind`, only regular files are taken.
-    pub fn open(name: &Name, any_kind: bool) -> Result<OpenInput> {
+    pub(crate) fn open(name: &Name, any_kind: bool) -> Result<OpenInput> {
         match name {
             Name::Stdin => Ok(OpenInput::new(descriptors::stdin()?, false)?),
             Name::File(path) => {
@@ -59,24 +59,24 @@ impl OpenInput {
 
 impl About {
     /// The number of bytes to read, if it is known.
-    pub fn size(&self) -> Option<u64> {
+    pub(crate) fn size(&self) -> Option<u64> {
         self.regular().map(Metadata::len)
     }
 
     /// The metadata of an input that is a regular file.
-    pub fn regular(&self) -> Option<&Metadata> {
+    pub(crate) fn regular(&self) -> Option<&Metadata> {
         Some(&self.metadata).filter(|metadata| metadata.is_file())
     }
 
     /// The metadata from which outputs take their permissions, owner and times.
-    pub fn attributes(&self) -> Option<&Metadata> {
+    pub(crate) fn attributes(&self) -> Option<&Metadata> {
         self.regular().filter(|_| self.named)
     }
 }
 
 /// Refuses to read compressed data from a terminal. Nobody types it by hand: a user who starts `bwz
 /// -d` without input most likely forgot the file.
-pub fn refuse_terminal() -> Result<()> {
+pub(crate) fn refuse_terminal() -> Result<()> {
     if !io::stdin().is_terminal() {
         return Ok(());
     }
@@ -102,7 +102,7 @@ fn check_kind(path: &Path, any_kind: bool) -> Result<()> {
 }
 
 /// Opens a file for reading by position: a named file, or the file that is standard input.
-pub fn open_seekable(name: &Name) -> Result<File> {
+pub(crate) fn open_seekable(name: &Name) -> Result<File> {
     let (file, refusal) = match name {
         Name::Stdin => (
             descriptors::stdin()?,
@@ -120,26 +120,26 @@ pub fn open_seekable(name: &Name) -> Result<File> {
 }
 
 /// True if both are the same file.
-pub fn is_same(a: &Metadata, b: &Metadata) -> bool {
+pub(crate) fn is_same(a: &Metadata, b: &Metadata) -> bool {
     (a.dev(), a.ino()) == (b.dev(), b.ino())
 }
 
 /// True if both are the same file and its size and times have not changed.
-pub fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
+pub(crate) fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
     let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
     is_same(before, now) && state(before) == state(now)
 }
 
 impl InputSource {
     /// Lets several threads read a regular file, beside `threads` threads that compute.
-    pub fn read_beside(&mut self, threads: usize) {
+    pub(crate) fn read_beside(&mut self, threads: usize) {
         if let InputSource::File(file) = self {
             file.beside(threads);
         }
     }
 
     /// The current metadata of the input.
-    pub fn metadata(&self) -> io::Result<Metadata> {
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         match self {
             InputSource::File(reads) => reads.file.metadata(),
             InputSource::Waiting(waiting) => waiting.metadata(),

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// An input as the user knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Name {
+pub(crate) enum Name {
     Stdin,
     File(PathBuf),
 }
@@ -23,7 +23,7 @@ impl From<&Path> for Name {
 
 impl Name {
     /// The bytes of the name, which need not be UTF-8.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match self {
             Name::Stdin => b"(stdin)",
             Name::File(path) => path.as_os_str().as_bytes(),
@@ -41,7 +41,7 @@ impl fmt::Display for Name {
 }
 
 /// The directory that a file is in.
-pub fn parent(path: &Path) -> &Path {
+pub(crate) fn parent(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if parent.as_os_str() != OsStr::new("") => parent,
         _ => Path::new("."),

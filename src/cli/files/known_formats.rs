@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// A format of another compressor. Files of bgzip count as gzip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     Gzip,
     Bzip2,
     Xz,
@@ -45,7 +45,7 @@ impl Format {
     }
 
     /// Returns the format of a regular file. It is `None` also for a file that cannot be read.
-    pub fn of_file(path: &Path) -> Option<Format> {
+    pub(crate) fn of_file(path: &Path) -> Option<Format> {
         if !path.is_file() {
             return None;
         }
@@ -54,7 +54,7 @@ impl Format {
         Format::of(&start)
     }
 
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Format::Gzip => "gzip",
             Format::Bzip2 => "bzip2",
@@ -64,12 +64,12 @@ impl Format {
     }
 
     /// True if `--decompress-input` reads this format.
-    pub fn is_read(self) -> bool {
+    pub(crate) fn is_read(self) -> bool {
         matches!(self, Format::Gzip | Format::Zstd)
     }
 
     /// Returns the command that compresses the content of a file of this format, with `options`.
-    pub fn command(self, name: &Name, options: &str) -> String {
+    pub(crate) fn command(self, name: &Name, options: &str) -> String {
         let program = self.name();
         match name {
             Name::File(path) if self.is_read() => {
@@ -88,7 +88,7 @@ impl Format {
 }
 
 /// Returns the name of the content of a compressed file, without the suffix of the compressor.
-pub fn name_inside(path: &Path) -> PathBuf {
+pub(crate) fn name_inside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     for (suffix, ending) in SUFFIXES {
         if let Some(stem) = name.strip_suffix(suffix.as_bytes()).filter(|stem| !stem.is_empty()) {
@@ -100,7 +100,7 @@ pub fn name_inside(path: &Path) -> PathBuf {
 }
 
 /// Returns the format of `input`, and a reader of all its bytes.
-pub fn peek<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
+pub(crate) fn peek<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
     let mut start = Vec::new();
     input.by_ref().take(LONGEST_MAGIC).read_to_end(&mut start)?;
     Ok((Format::of(&start), Cursor::new(start).chain(input)))

@@ -20,7 +20,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::ops::Range;
 
 /// Lists each file.
-pub fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
+pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
     if args.records {
         let event_lines = EventLines::default();
         return named_files::each(&args.files, directories, args.talk, Activity::Reading, |name| {

@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
 /// True for the files in a directory that are taken.
-pub type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
+pub(crate) type Wanted<'a> = &'a dyn Fn(&Path) -> bool;
 
 /// The treatment of directories.
 #[derive(Clone, Copy)]
-pub enum Directories<'a> {
+pub(crate) enum Directories<'a> {
     /// Directories are walked, and the wanted files in them are taken.
     Walked(Wanted<'a>),
     /// Directories are refused; `-r` would walk them.
@@ -29,7 +29,7 @@ pub enum Directories<'a> {
 ///
 /// An error with one file is reported, and work goes on with the others. The worst exit code is
 /// returned.
-pub fn each(
+pub(crate) fn each(
     names: &[PathBuf],
     directories: Directories,
     talk: Talk,
@@ -90,19 +90,19 @@ fn tree<'a>(
 const SUFFIXES: [(&[u8], &[u8]); 2] = [(b".bwz", b""), (b".tbwz", b".tar")];
 
 /// True if a file's name says that it is compressed. `own` is the suffix that the user chose.
-pub fn has_suffix(path: &Path, own: Option<&OsStr>) -> bool {
+pub(crate) fn has_suffix(path: &Path, own: Option<&OsStr>) -> bool {
     decompressed_name(path, own).is_some()
 }
 
 /// Returns the name of a file's compressed output.
-pub fn compressed(path: &Path, own: Option<&OsStr>) -> PathBuf {
+pub(crate) fn compressed(path: &Path, own: Option<&OsStr>) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(own.unwrap_or(OsStr::new(".bwz")));
     name.into()
 }
 
 /// Returns the name of a compressed file without its suffix, or `None` if it has no known suffix.
-pub fn decompressed_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
+pub(crate) fn decompressed_name(path: &Path, own: Option<&OsStr>) -> Option<PathBuf> {
     let name = path.file_name()?.as_bytes();
     let own = own.map(|suffix| (suffix.as_bytes(), &b""[..]));
     let (stem, ending) = own

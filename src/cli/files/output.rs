@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// The place that output goes to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Destination {
+pub(crate) enum Destination {
     Nowhere,
     Stdout,
     /// A name made from the input's.
@@ -26,7 +26,7 @@ pub enum Destination {
 }
 
 impl Destination {
-    pub fn chosen(path: &Path) -> Self {
+    pub(crate) fn chosen(path: &Path) -> Self {
         match path.to_str() {
             Some("-") => Destination::Stdout,
             _ => Destination::Chosen(path.to_owned()),
@@ -36,7 +36,7 @@ impl Destination {
 
 /// The checks before anything is written.
 #[derive(Clone, Copy, Default)]
-pub struct Rules<'a> {
+pub(crate) struct Rules<'a> {
     /// Overwrite files, write compressed data to terminals.
     pub force: bool,
     /// The output is compressed data.
@@ -48,7 +48,7 @@ pub struct Rules<'a> {
 }
 
 /// An open output.
-pub struct Output {
+pub(crate) struct Output {
     sink: Sink,
     holes: Option<Holes>,
     force: bool,
@@ -80,7 +80,7 @@ impl Sink {
 }
 
 impl Output {
-    pub fn open(destination: Destination, rules: &Rules) -> Result<Output> {
+    pub(crate) fn open(destination: Destination, rules: &Rules) -> Result<Output> {
         let sink = match destination {
             Destination::Nowhere => Sink::Nowhere,
             Destination::Stdout => Sink::Stdout(open_stdout(rules)?),
@@ -91,23 +91,23 @@ impl Output {
     }
 
     /// Opens standard output for raw bytes. `input` is the input, if that is a regular file.
-    pub fn stdout(input: Option<&Metadata>) -> Result<Output> {
+    pub(crate) fn stdout(input: Option<&Metadata>) -> Result<Output> {
         Output::open(Destination::Stdout, &Rules { input, ..Rules::default() })
     }
 
     /// True if the output is a terminal, where a progress bar would get in the way.
-    pub fn is_terminal(&self) -> bool {
+    pub(crate) fn is_terminal(&self) -> bool {
         self.sink.file().is_some_and(File::is_terminal)
     }
 
     /// From here on, leaves holes in place of zeros, if the output allows it.
-    pub fn leave_holes(&mut self) {
+    pub(crate) fn leave_holes(&mut self) {
         self.holes = self.sink.file().and_then(Holes::at_end_of);
     }
 
     /// Completes the output. Returns its path if it is a regular file. If `to_disk`, waits until
     /// the file is on disk; for a small file this takes longer than all other steps.
-    pub fn finish(
+    pub(crate) fn finish(
         mut self,
         attributes: Option<&Metadata>,
         to_disk: bool,
@@ -219,7 +219,7 @@ fn sync(file: &File) -> io::Result<()> {
 }
 
 /// Waits until the name `path` is on disk, too.
-pub fn sync_name(path: &Path) -> Result<()> {
+pub(crate) fn sync_name(path: &Path) -> Result<()> {
     let dir = parent(path);
     let synced = File::open(dir).and_then(|dir| sync(&dir));
     Ok(synced.map_err(|e| while_writing(dir.display(), e))?)

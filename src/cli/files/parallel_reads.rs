@@ -26,7 +26,7 @@ const PIECE: usize = 1 << 20;
 const STACK: usize = 128 << 10;
 
 /// A regular file, read from its current position.
-pub struct ParallelReads {
+pub(crate) struct ParallelReads {
     pub file: File,
     /// Number of threads for a large read.
     readers: usize,
@@ -44,13 +44,13 @@ struct Filled {
 
 impl ParallelReads {
     /// Creates a reader with one thread.
-    pub fn new(file: File) -> Self {
+    pub(crate) fn new(file: File) -> Self {
         ParallelReads { file, readers: 1, threads: None, was_read: false }
     }
 
     /// Sets the number of readers to half the number of threads that compute, which have other work
     /// meanwhile.
-    pub fn beside(&mut self, threads: usize) {
+    pub(crate) fn beside(&mut self, threads: usize) {
         self.readers = (threads / 2).clamp(1, READERS);
     }
 

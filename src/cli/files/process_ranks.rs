@@ -11,7 +11,7 @@ use bwz::{JoinedRank, Options};
 ///
 /// A helper that cannot help any longer ends with success. Launchers end all processes if one
 /// fails, but the first process can go on without it.
-pub fn join(args: &FileArgs, options: Options) -> Result<Options, Exit> {
+pub(crate) fn join(args: &FileArgs, options: Options) -> Result<Options, Exit> {
     let Some(address) = &args.ranks else { return Ok(options) };
     match JoinedRank::join(address, args.resources.device) {
         Err(e) => Err(console::fail(&e)),

@@ -19,7 +19,7 @@ use std::ops::Range;
 const LINES: usize = 20;
 
 /// Saves the intact blocks of the file. Any loss gives the exit code of damage.
-pub fn run(args: &RecoverArgs) -> Exit {
+pub(crate) fn run(args: &RecoverArgs) -> Exit {
     let name = Name::from(args.file.as_path());
     match recover(&name, args) {
         Ok(recovery) => report(&name, &recovery, args),

@@ -14,11 +14,11 @@ const MOST_OPEN: usize = 8;
 
 /// The open files, each with its number.
 #[derive(Clone, Default)]
-pub struct OpenFiles(Arc<Mutex<VecDeque<(usize, File)>>>);
+pub(crate) struct OpenFiles(Arc<Mutex<VecDeque<(usize, File)>>>);
 
 /// A reader of a file, with a position of its own.
 #[derive(Clone)]
-pub struct ReopenedFile {
+pub(crate) struct ReopenedFile {
     of: Arc<SameFile>,
     position: u64,
 }
@@ -41,7 +41,7 @@ enum Source {
 
 impl OpenFiles {
     /// Opens file `number`, which is `name`. It is read from its start.
-    pub fn open(&self, number: usize, name: &Name) -> bwz::Result<ReopenedFile> {
+    pub(crate) fn open(&self, number: usize, name: &Name) -> bwz::Result<ReopenedFile> {
         let file = input::open_seekable(name)?;
         if *name == Name::Stdin {
             return Ok(ReopenedFile::kept(file)?);
@@ -69,19 +69,19 @@ impl OpenFiles {
 
 impl ReopenedFile {
     /// Creates a reader of a file that stays open.
-    pub fn kept(file: File) -> io::Result<Self> {
+    pub(crate) fn kept(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let source = Source::Kept(Mutex::new(file));
         Ok(ReopenedFile { of: Arc::new(SameFile { source, metadata }), position: 0 })
     }
 
     /// The metadata of the file when it was first opened.
-    pub fn metadata(&self) -> &Metadata {
+    pub(crate) fn metadata(&self) -> &Metadata {
         &self.of.metadata
     }
 
     /// Returns a reader of this file from its start.
-    pub fn at_start(&self) -> Self {
+    pub(crate) fn at_start(&self) -> Self {
         ReopenedFile { position: 0, ..self.clone() }
     }
 

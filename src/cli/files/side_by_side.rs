@@ -9,7 +9,7 @@ const STACK: usize = 128 << 10;
 
 /// Works on items on this thread and up to `threads - 1` others, which take them in turn. The
 /// results are in the order of the items. If fewer threads can be started, fewer are used.
-pub fn side_by_side<T: Send, R: Send>(
+pub(crate) fn side_by_side<T: Send, R: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(T) -> R + Sync,
@@ -27,7 +27,7 @@ pub fn side_by_side<T: Send, R: Send>(
 /// Works on items as [`side_by_side`] does. `take` gets the results in the order of the items, each
 /// as soon as it is ready, on one thread at a time, until `take` fails. A thread that is ahead
 /// waits, so there are never more results than threads.
-pub fn in_turn<T: Send, R, E: Send>(
+pub(crate) fn in_turn<T: Send, R, E: Send>(
     threads: usize,
     items: impl Iterator<Item = T> + Send,
     work: impl Fn(T) -> R + Sync,

@@ -10,7 +10,7 @@ use std::io::{self, Seek, SeekFrom, Write};
 const PAGE: usize = 4 << 10;
 
 /// The position of the next byte, and the number of bytes skipped before it.
-pub struct Holes {
+pub(crate) struct Holes {
     pos: u64,
     skipped: u64,
 }
@@ -19,14 +19,14 @@ impl Holes {
     /// Creates the holes of a file whose position is at its end, so that skipped bytes are zero.
     /// `None` for a file that is not regular, that is overwritten in its middle, or that is only
     /// appended to, at whatever position it is.
-    pub fn at_end_of(mut file: &File) -> Option<Self> {
+    pub(crate) fn at_end_of(mut file: &File) -> Option<Self> {
         let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
         let pos = file.stream_position().ok()?;
         (pos == metadata.len() && !appends(file)).then_some(Holes { pos, skipped: 0 })
     }
 
     /// Writes or skips some of `bytes`, as [`Write::write`] does.
-    pub fn write(&mut self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
+    pub(crate) fn write(&mut self, mut file: &File, bytes: &[u8]) -> io::Result<usize> {
         let skipped = self.zeros(bytes);
         if skipped > 0 {
             self.pos += skipped as u64;
@@ -44,7 +44,7 @@ impl Holes {
     }
 
     /// If the last byte was skipped, writes it, because it gives the file its size.
-    pub fn finish(&mut self, mut file: &File) -> io::Result<()> {
+    pub(crate) fn finish(&mut self, mut file: &File) -> io::Result<()> {
         if self.skipped == 0 {
             return Ok(());
         }

@@ -9,28 +9,28 @@ use std::fs::{File, Metadata};
 use std::io::{self, ErrorKind, PipeReader, PipeWriter, Read, Write};
 
 /// An input that may have to wait: a pipe, a terminal or the like.
-pub struct Waiting {
+pub(crate) struct Waiting {
     file: File,
     /// Receives a byte when the reads are to stop.
     stopped: PipeReader,
 }
 
 /// Ends a waiting read and all later ones.
-pub struct Stop(PipeWriter);
+pub(crate) struct Stop(PipeWriter);
 
 impl Stop {
-    pub fn now(&self) {
+    pub(crate) fn now(&self) {
         let _ = (&self.0).write(&[0]);
     }
 }
 
 impl Waiting {
-    pub fn new(file: File) -> io::Result<(Self, Stop)> {
+    pub(crate) fn new(file: File) -> io::Result<(Self, Stop)> {
         let (stopped, stop) = io::pipe()?;
         Ok((Waiting { file, stopped }, Stop(stop)))
     }
 
-    pub fn metadata(&self) -> io::Result<Metadata> {
+    pub(crate) fn metadata(&self) -> io::Result<Metadata> {
         self.file.metadata()
     }
 

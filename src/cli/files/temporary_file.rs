@@ -44,7 +44,7 @@ const NAMES: usize = 4;
 const LONGEST: usize = 100;
 
 /// A file that becomes its target when it is complete, and is removed otherwise.
-pub struct Temporary {
+pub(crate) struct Temporary {
     file: File,
     /// `None` while the file has no name. Dropping it removes the file.
     name: Option<TempPath>,
@@ -52,7 +52,7 @@ pub struct Temporary {
 
 impl Temporary {
     /// Creates the file with the given permissions, from which the umask is taken away.
-    pub fn beside(target: &Path, mode: u32) -> io::Result<Self> {
+    pub(crate) fn beside(target: &Path, mode: u32) -> io::Result<Self> {
         names(target).for_each(|name| remove_if_abandoned(&name));
         match unnamed(parent(target), mode) {
             Some(file) => Ok(Temporary { file, name: None }),
@@ -79,12 +79,12 @@ impl Temporary {
         Err(all_taken())
     }
 
-    pub fn file(&self) -> &File {
+    pub(crate) fn file(&self) -> &File {
         &self.file
     }
 
     /// Makes the file `target`. An existing file is replaced only if `replace`.
-    pub fn persist(mut self, target: &Path, replace: bool) -> io::Result<()> {
+    pub(crate) fn persist(mut self, target: &Path, replace: bool) -> io::Result<()> {
         let mut current = current();
         let done = match self.name.take() {
             Some(name) if replace => name.persist(target).map_err(|e| e.error),
@@ -200,7 +200,7 @@ fn unlink(name: &CStr) {
 
 /// Removes the file, for a process that ends at once and can neither wait nor allocate. If another
 /// thread is just working on it, the next command removes what remains.
-pub fn abandon() {
+pub(crate) fn abandon() {
     if let Ok(current) = CURRENT.try_lock() {
         current.as_deref().map(unlink);
     }
@@ -211,7 +211,7 @@ pub fn abandon() {
 ///
 /// A file-size limit does not end the command: SIGXFSZ is handled, so the write fails, and that is
 /// treated like a full disk.
-pub fn clean_up_on_signals() -> io::Result<()> {
+pub(crate) fn clean_up_on_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();
     let ends = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2].into_iter();

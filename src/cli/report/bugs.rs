@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 static PANICKED: AtomicBool = AtomicBool::new(false);
 
 /// Runs the command. A panic in any of its threads is reported as a bug, with [`Exit::Bug`].
-pub fn guard(run: fn() -> Exit) -> Exit {
+pub(crate) fn guard(run: fn() -> Exit) -> Exit {
     panic::set_hook(Box::new(report_bug));
     let ended = panic::catch_unwind(run);
     if PANICKED.load(Ordering::Relaxed) { Exit::Bug } else { ended.unwrap_or(Exit::Bug) }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 /// Reads a byte: `,`, `\n`, `\0`, `\x1e` or `\036`.
-pub fn byte(text: OsString) -> Result<u8, String> {
+pub(crate) fn byte(text: OsString) -> Result<u8, String> {
     match text.as_encoded_bytes() {
         &[byte] if byte != b'\\' => Ok(byte),
         [b'\\', escape @ ..] => escaped(escape).ok_or_else(|| {

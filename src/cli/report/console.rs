@@ -21,7 +21,7 @@ fn say(line: impl Display) {
 
 /// Returns `text` with its control characters escaped: those that move the cursor, change colours,
 /// end the line or turn the direction of text. A file's name may contain such characters.
-pub fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     let shown = |c: char| match is_control(c) {
         true => c.escape_default().to_string(),
         false => c.to_string(),
@@ -30,69 +30,69 @@ pub fn printable(text: &str) -> String {
 }
 
 /// True if a terminal obeys the character, or if it changes the direction of text.
-pub fn is_control(c: char) -> bool {
+pub(crate) fn is_control(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Reports a word of the command line that is no flag, with advice.
-pub fn refuse(word: &str, advice: impl Display) {
+pub(crate) fn refuse(word: &str, advice: impl Display) {
     say(format_args!("cannot take {word}: {advice}"));
 }
 
 /// Prints a complaint of clap.
-pub fn complain(text: &str) {
+pub(crate) fn complain(text: &str) {
     let mut lines = text.lines().map(printable);
     let _ = lines.try_for_each(|line| writeln!(io::stderr(), "{line}"));
 }
 
 impl Talk {
-    pub fn warn(self, name: &Name, what: impl Display) {
+    pub(crate) fn warn(self, name: &Name, what: impl Display) {
         if !self.quiet {
             say(format_args!("{name}: {what}"));
         }
     }
 
-    pub fn report(self, name: &Name, what: impl Display) {
+    pub(crate) fn report(self, name: &Name, what: impl Display) {
         if self.verbose > 0 {
             say(format_args!("{name}: {what}"));
         }
     }
 
     /// Reports something about the whole run, if verbose.
-    pub fn sum_up(self, what: impl Display) {
+    pub(crate) fn sum_up(self, what: impl Display) {
         if self.verbose > 0 {
             say(what);
         }
     }
 
     /// Reports something about the whole run, unless quiet.
-    pub fn state(self, what: impl Display) {
+    pub(crate) fn state(self, what: impl Display) {
         if !self.quiet {
             say(what);
         }
     }
 
     /// True if each block gets a line.
-    pub fn wants_blocks(self) -> bool {
+    pub(crate) fn wants_blocks(self) -> bool {
         self.verbose > 1
     }
 
     /// Prints a message about a file, whatever the verbosity.
-    pub fn say(self, name: &Name, what: impl Display) {
+    pub(crate) fn say(self, name: &Name, what: impl Display) {
         say(format_args!("{name}: {what}"));
     }
 }
 
 /// The task during which an error came. It selects the advice that is printed with the error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Activity {
+pub(crate) enum Activity {
     Compressing,
     Reading,
     Recovering,
 }
 
 /// Reports an error that ends the command.
-pub fn fail(error: &Error) -> Exit {
+pub(crate) fn fail(error: &Error) -> Exit {
     if exit::is_closed_pipe(error) {
         return exit::closed_pipe();
     }
@@ -101,7 +101,7 @@ pub fn fail(error: &Error) -> Exit {
 }
 
 /// Reports an error with one file, and advice.
-pub fn fail_with(error: &Error, name: &Name, task: Activity) -> Exit {
+pub(crate) fn fail_with(error: &Error, name: &Name, task: Activity) -> Exit {
     if exit::is_closed_pipe(error) {
         return exit::closed_pipe();
     }

@@ -18,7 +18,7 @@ use std::time::Instant;
 
 /// The warnings and steps of this run so far.
 #[derive(Clone, Default)]
-pub struct EventLines {
+pub(crate) struct EventLines {
     /// Warnings that were printed.
     said: Arc<Mutex<HashSet<String>>>,
     timeline: Arc<Timeline>,
@@ -31,19 +31,19 @@ type Steps = Vec<(Step, Instant, Instant)>;
 impl EventLines {
     /// Creates the lines of a run. `trace` is the file for the timeline, if any; `force` overwrites
     /// it.
-    pub fn with(trace: Option<&Path>, force: bool) -> Result<Self> {
+    pub(crate) fn with(trace: Option<&Path>, force: bool) -> Result<Self> {
         let timeline = Arc::new(Timeline::start(trace, force)?);
         Ok(EventLines { said: Arc::default(), timeline, steps: BlockSteps::default() })
     }
 
     /// Returns these lines with a progress bar that is moved by `steps`.
-    pub fn moving(&self, steps: BlockSteps) -> Self {
+    pub(crate) fn moving(&self, steps: BlockSteps) -> Self {
         EventLines { steps, ..self.clone() }
     }
 
     /// Returns `options` for work on one file. Its events are printed as `talk` says. If the work
     /// fails, it does not wait for its input any longer.
-    pub fn add_to(
+    pub(crate) fn add_to(
         &self,
         options: &Options,
         name: &Name,
@@ -77,7 +77,7 @@ impl EventLines {
     }
 
     /// Prints how busy the GPUs were, and writes the timeline if it is wanted.
-    pub fn end(&self, talk: Talk) -> Result<()> {
+    pub(crate) fn end(&self, talk: Talk) -> Result<()> {
         let (gpus, all) = self.timeline.busy();
         for (gpu, busy) in gpus.into_iter().filter(|_| talk.wants_blocks()) {
             let busy = busy.as_secs_f64();

@@ -47,12 +47,12 @@ impl From<&Error> for Exit {
 }
 
 /// True if the reader of our output has closed its end.
-pub fn is_closed_pipe(error: &Error) -> bool {
+pub(crate) fn is_closed_pipe(error: &Error) -> bool {
     matches!(error, Error::Io(e) if e.kind() == io::ErrorKind::BrokenPipe)
 }
 
 /// Ends the process quietly by SIGPIPE, like a program that does not handle this signal.
-pub fn closed_pipe() -> Exit {
+pub(crate) fn closed_pipe() -> Exit {
     let _ = emulate_default_handler(SIGPIPE);
     Exit::Trouble
 }

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::io;
 
 /// Removes ` (os error 2)`, and the path of a temporary file that may follow it.
-pub fn strip_number(mut text: String) -> String {
+pub(crate) fn strip_number(mut text: String) -> String {
     if let Some(start) = text.rfind(" (os error ") {
         text.truncate(start);
     }
@@ -14,12 +14,12 @@ pub fn strip_number(mut text: String) -> String {
 }
 
 /// Words a failed read of an input.
-pub fn while_reading(e: io::Error) -> io::Error {
+pub(crate) fn while_reading(e: io::Error) -> io::Error {
     reworded(e, |text| format!("cannot be read: {text}"))
 }
 
 /// Words a failed write to `target`.
-pub fn while_writing(target: impl Display, e: io::Error) -> io::Error {
+pub(crate) fn while_writing(target: impl Display, e: io::Error) -> io::Error {
     reworded(e, |text| format!("cannot write {target}: {text}"))
 }
 

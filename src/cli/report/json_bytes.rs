@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Returns bytes as a string. U+FFFD replaces whatever is not UTF-8.
-pub fn text(bytes: &[u8]) -> Cow<'_, str> {
+pub(crate) fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
 /// Returns the hexadecimal digits of bytes that are not UTF-8, or `None` if they are UTF-8.
-pub fn hex_unless_text(bytes: &[u8]) -> Option<String> {
+pub(crate) fn hex_unless_text(bytes: &[u8]) -> Option<String> {
     str::from_utf8(bytes).is_err().then(|| hex(bytes))
 }
 
 /// Returns the hexadecimal digits of every item if at least one item is not UTF-8.
-pub fn all_hex_unless_text(all: &[Vec<u8>]) -> Option<Vec<String>> {
+pub(crate) fn all_hex_unless_text(all: &[Vec<u8>]) -> Option<Vec<String>> {
     let is_text = all.iter().all(|bytes| str::from_utf8(bytes).is_ok());
     (!is_text).then(|| all.iter().map(|bytes| hex(bytes)).collect())
 }

@@ -27,7 +27,7 @@ const SOON_DONE: u64 = 256 << 10;
 const REFRESH: Duration = Duration::from_millis(200);
 
 /// A bar that shows itself after a while, and is removed when it is dropped.
-pub struct Progress {
+pub(crate) struct Progress {
     bar: ProgressBar,
     read: Arc<AtomicU64>,
     steps: BlockSteps,
@@ -37,7 +37,7 @@ pub struct Progress {
 
 /// The progress of the blocks.
 #[derive(Clone, Default)]
-pub struct BlockSteps(Arc<Mutex<Blocks>>);
+pub(crate) struct BlockSteps(Arc<Mutex<Blocks>>);
 
 #[derive(Default)]
 struct Blocks {
@@ -55,7 +55,7 @@ const HALF_DONE: f64 = 50e-9;
 
 impl BlockSteps {
     /// Counts a finished step of a block.
-    pub fn count(&self, block: u64, step: Step) {
+    pub(crate) fn count(&self, block: u64, step: Step) {
         let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let share = match step {
             Step::Read => {
@@ -97,7 +97,7 @@ impl BlockSteps {
 impl Progress {
     /// Starts to count towards `total` bytes. `clear_view` is true if nothing else is written to
     /// the terminal.
-    pub fn start(name: &Name, total: Option<u64>, talk: Talk, clear_view: bool) -> Self {
+    pub(crate) fn start(name: &Name, total: Option<u64>, talk: Talk, clear_view: bool) -> Self {
         let wanted = !talk.quiet
             && !talk.no_progress
             && !talk.wants_blocks()
@@ -120,12 +120,12 @@ impl Progress {
     }
 
     /// The counter for steps of blocks.
-    pub fn steps(&self) -> BlockSteps {
+    pub(crate) fn steps(&self) -> BlockSteps {
         self.steps.clone()
     }
 
     /// Shows the time taken by work whose progress is unknown.
-    pub fn wait(what: &Name, talk: Talk) -> Self {
+    pub(crate) fn wait(what: &Name, talk: Talk) -> Self {
         let progress = Progress::start(what, None, talk, true);
         let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
         progress.bar.set_style(style.expect("the template is well formed"));
@@ -133,7 +133,7 @@ impl Progress {
     }
 
     /// Returns a function that sets the amount done and the total.
-    pub fn teller(&self) -> impl Fn(u64, u64) + Send + Sync + use<> {
+    pub(crate) fn teller(&self) -> impl Fn(u64, u64) + Send + Sync + use<> {
         let bar = self.bar.clone();
         move |done, total| {
             bar.set_length(total);
@@ -142,7 +142,7 @@ impl Progress {
     }
 
     /// Counts the bytes read from `inner`.
-    pub fn count<R>(&self, inner: R) -> CountedReads<R> {
+    pub(crate) fn count<R>(&self, inner: R) -> CountedReads<R> {
         let counting = self.bar.length().is_none().then(|| self.bar.clone());
         CountedReads { inner, read: Arc::clone(&self.read), bar: counting }
     }
@@ -205,7 +205,7 @@ fn columns() -> u16 {
 
 /// A reader that reports its progress to the bar. Its errors are worded as those of reading, to
 /// tell them from a writer's.
-pub struct CountedReads<R> {
+pub(crate) struct CountedReads<R> {
     inner: R,
     read: Arc<AtomicU64>,
     /// A bar that shows the bytes read, if the total is unknown.

@@ -12,7 +12,7 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 const LONGEST: usize = 4;
 
 /// An output that may be a terminal.
-pub struct Screen<W> {
+pub(crate) struct Screen<W> {
     out: W,
     form: Escapes,
     /// The first bytes of a character whose other bytes are still to come.
@@ -32,13 +32,13 @@ enum Escapes {
 
 impl<W: Write> Screen<W> {
     /// Creates a screen for text with lines and tabs.
-    pub fn text(out: W, is_terminal: bool) -> Self {
+    pub(crate) fn text(out: W, is_terminal: bool) -> Self {
         let form = if is_terminal { Escapes::Text } else { Escapes::None };
         Screen { out, form, rest: Vec::new() }
     }
 
     /// Creates a screen for values of JSON.
-    pub fn json(out: W, is_terminal: bool) -> Self {
+    pub(crate) fn json(out: W, is_terminal: bool) -> Self {
         let form = if is_terminal { Escapes::Json } else { Escapes::None };
         Screen { out, form, rest: Vec::new() }
     }
@@ -89,14 +89,14 @@ fn push_hex(text: &mut Vec<u8>, byte: u8) {
 
 impl Screen<File> {
     /// Opens standard output for text.
-    pub fn stdout() -> io::Result<Self> {
+    pub(crate) fn stdout() -> io::Result<Self> {
         let out = descriptors::stdout()?;
         let is_terminal = out.is_terminal();
         Ok(Screen::text(out, is_terminal))
     }
 
     /// Opens standard output for JSON.
-    pub fn json_stdout() -> io::Result<Self> {
+    pub(crate) fn json_stdout() -> io::Result<Self> {
         let out = descriptors::stdout()?;
         let is_terminal = out.is_terminal();
         Ok(Screen::json(out, is_terminal))
@@ -121,7 +121,7 @@ impl<W: Write> Write for Screen<W> {
 }
 
 /// Prints a value as JSON on standard output.
-pub fn print_json(value: &impl Serialize) -> io::Result<()> {
+pub(crate) fn print_json(value: &impl Serialize) -> io::Result<()> {
     let mut out = BufWriter::new(Screen::json_stdout()?);
     serde_json::to_writer_pretty(&mut out, value)?;
     writeln!(out)?;

@@ -18,7 +18,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 /// The steps so far.
-pub struct Timeline {
+pub(crate) struct Timeline {
     started: Instant,
     trace: Option<(File, PathBuf)>,
     steps: Mutex<Vec<TracedStep>>,
@@ -44,13 +44,13 @@ impl Default for Timeline {
 impl Timeline {
     /// Starts the clock and opens the trace's file. An existing file is overwritten only if
     /// `force`.
-    pub fn start(trace: Option<&Path>, force: bool) -> Result<Self> {
+    pub(crate) fn start(trace: Option<&Path>, force: bool) -> Result<Self> {
         let trace = trace.map(|path| create(path, force).map(|file| (file, path.to_owned())));
         Ok(Timeline { trace: trace.transpose()?, ..Timeline::default() })
     }
 
     /// Adds a step that the calling thread reports.
-    pub fn add(&self, file: &Arc<str>, block: u64, step: Step, from: Instant, to: Instant) {
+    pub(crate) fn add(&self, file: &Arc<str>, block: u64, step: Step, from: Instant, to: Instant) {
         if self.trace.is_none() && gpu_of(step).is_none() {
             return;
         }
@@ -62,7 +62,7 @@ impl Timeline {
     }
 
     /// Returns how long each GPU sorted or restored blocks, and how long the run has taken so far.
-    pub fn busy(&self) -> (BTreeMap<u32, Duration>, Duration) {
+    pub(crate) fn busy(&self) -> (BTreeMap<u32, Duration>, Duration) {
         let mut spans = BTreeMap::<u32, Vec<_>>::new();
         for &TracedStep { step, from, to, .. } in self.steps().iter() {
             gpu_of(step).into_iter().for_each(|gpu| spans.entry(gpu).or_default().push((from, to)));
@@ -72,7 +72,7 @@ impl Timeline {
     }
 
     /// Writes the trace, if it is wanted.
-    pub fn write(&self) -> Result<()> {
+    pub(crate) fn write(&self) -> Result<()> {
         let Some((file, path)) = &self.trace else { return Ok(()) };
         let trace = json!({ "displayTimeUnit": "ms", "traceEvents": self.events() });
         let mut out = BufWriter::new(file);
@@ -188,7 +188,7 @@ fn gpu_of(step: Step) -> Option<u32> {
 
 /// Returns a step's name in a trace, the word for it when a block is done, and its device, which is
 /// the CPU if the step names none.
-pub fn words(step: Step) -> (&'static str, &'static str, Device) {
+pub(crate) fn words(step: Step) -> (&'static str, &'static str, Device) {
     match step {
         Step::Read => ("read", "read", Device::Cpu),
         Step::Filter => ("filter", "filtered", Device::Cpu),

@@ -16,7 +16,7 @@ const CODES: &[u8] = b"RYSWKMBDHV";
 const SHOWN: usize = 40;
 
 /// State of the warning.
-pub struct AmbiguityCodes {
+pub(crate) struct AmbiguityCodes {
     /// True if the warning is wanted and was not printed yet.
     unheard: bool,
     /// True if N counts as a code. In reads of --fasta it stands for an unknown base, and does not
@@ -26,13 +26,13 @@ pub struct AmbiguityCodes {
 
 impl AmbiguityCodes {
     /// Creates the state for a search of a file by sequence.
-    pub fn taken_as_they_are(args: &SearchArgs) -> Self {
+    pub(crate) fn taken_as_they_are(args: &SearchArgs) -> Self {
         let unheard = !args.iupac && !args.strict_letters && !args.talk.quiet;
         AmbiguityCodes { unheard, with_n: args.fasta.is_empty() }
     }
 
     /// Warns of the first pattern of nucleotides that has a code.
-    pub fn warn(&mut self, batch: &PatternBatch, name: &Name, talk: Talk) {
+    pub(crate) fn warn(&mut self, batch: &PatternBatch, name: &Name, talk: Talk) {
         if !self.unheard {
             return;
         }

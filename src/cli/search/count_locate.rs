@@ -50,14 +50,14 @@ const HITS: usize = 1 << 16;
 const FEW: u64 = 100;
 
 /// Prints how often each pattern occurs in each file.
-pub fn count(args: &SearchArgs) -> Exit {
+pub(crate) fn count(args: &SearchArgs) -> Exit {
     let form = if args.json { LineForm::Json } else { LineForm::Lines };
     let sam = SamSettings::default();
     Exit::of_search(search_files(args, SearchOutput { limits: None, form, pairs: None, sam }))
 }
 
 /// Prints where each pattern occurs in each file.
-pub fn locate(args: &LocateArgs) -> Exit {
+pub(crate) fn locate(args: &LocateArgs) -> Exit {
     let form = match args {
         LocateArgs { sam: true, .. } => LineForm::Sam,
         LocateArgs { bed: true, .. } => LineForm::Bed,

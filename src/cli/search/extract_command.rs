@@ -17,7 +17,7 @@ use std::io::Write;
 const SHORT: u64 = 1 << 20;
 
 /// Writes the ranges of each file.
-pub fn run(args: &ExtractArgs) -> Exit {
+pub(crate) fn run(args: &ExtractArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options()).verify(args.verify);
     let event_lines = EventLines::default();
     named_files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {

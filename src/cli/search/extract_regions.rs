@@ -21,7 +21,7 @@ const AT_ONCE: usize = 1 << 16;
 
 /// Writes the regions that the arguments name, in their order. If one cannot be read, the regions
 /// before it are still written.
-pub fn write_regions(
+pub(crate) fn write_regions(
     args: &ExtractArgs,
     file: &Name,
     archive: &mut Archive<File>,

@@ -14,11 +14,11 @@ use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// The bytes between two objects, even if they are of different stretches.
-pub const BETWEEN_OBJECTS: &[u8] = b",\n";
+pub(crate) const BETWEEN_OBJECTS: &[u8] = b",\n";
 
 /// The results of a pattern in a file.
 #[derive(Default)]
-pub struct Hits {
+pub(crate) struct Hits {
     pub count: u64,
     /// True if these hits follow others of the same pattern.
     pub goes_on: bool,
@@ -32,7 +32,7 @@ pub struct Hits {
 
 /// The form of the lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LineForm {
+pub(crate) enum LineForm {
     Lines,
     Json,
     Bed,
@@ -40,7 +40,7 @@ pub enum LineForm {
 }
 
 /// The settings for all patterns of a file.
-pub struct LineSettings {
+pub(crate) struct LineSettings {
     pub form: LineForm,
     pub strands: bool,
     /// The records of the file.
@@ -50,7 +50,7 @@ pub struct LineSettings {
 
 /// The lines of a stretch of patterns. Both strands of a read, and its mate, are in the same
 /// stretch.
-pub struct MatchLines<'a> {
+pub(crate) struct MatchLines<'a> {
     file: &'a Name,
     settings: &'a LineSettings,
     text: Vec<u8>,
@@ -65,7 +65,7 @@ pub struct MatchLines<'a> {
 }
 
 /// The finished lines of a stretch of patterns.
-pub struct Shown {
+pub(crate) struct Shown {
     pub text: Vec<u8>,
     pub patterns: u64,
     /// Number of patterns that were found.
@@ -74,7 +74,7 @@ pub struct Shown {
 
 impl<'a> MatchLines<'a> {
     /// Creates the lines about a file, in the memory of an empty text.
-    pub fn new(file: &'a Name, settings: &'a LineSettings, text: Vec<u8>) -> Self {
+    pub(crate) fn new(file: &'a Name, settings: &'a LineSettings, text: Vec<u8>) -> Self {
         let mut file_start = Vec::new();
         let start = Vec::new();
         push_escaped(&mut file_start, file.bytes());
@@ -84,7 +84,10 @@ impl<'a> MatchLines<'a> {
     }
 
     /// Adds all patterns of a stretch with their results, and returns the finished lines.
-    pub fn all<'p>(mut self, all: impl Iterator<Item = (NamedPattern<'p>, Hits)>) -> Result<Shown> {
+    pub(crate) fn all<'p>(
+        mut self,
+        all: impl Iterator<Item = (NamedPattern<'p>, Hits)>,
+    ) -> Result<Shown> {
         for (pattern, hits) in all {
             self.add(&pattern, hits)?;
         }
@@ -282,7 +285,7 @@ fn push_place(
 
 /// Appends bytes as one field of a line. Bytes that are not UTF-8, or that would end the field, are
 /// escaped as in C.
-pub fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
+pub(crate) fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
     // Nearly all fields are plain. This test looks at many bytes at a time.
     if bytes.iter().fold(true, |plain, &byte| plain & is_plain(byte)) {
         return text.extend_from_slice(bytes);

@@ -21,7 +21,7 @@ const MOST_THREADS: usize = 8;
 /// longer.
 const LARGEST_TEXT: usize = 16 << 20;
 
-pub struct Printer {
+pub(crate) struct Printer {
     out: Screen<File>,
     settings: LineSettings,
     threads: usize,
@@ -35,7 +35,7 @@ pub struct Printer {
 
 /// Totals of the output so far.
 #[derive(Default)]
-pub struct Printed {
+pub(crate) struct Printed {
     /// True if a JSON object was written.
     has_objects: bool,
     /// Number of patterns of the current file.
@@ -52,7 +52,7 @@ fn names_and_lengths(records: &[RecordInfo]) -> Vec<(Vec<u8>, u64)> {
 }
 
 impl Printer {
-    pub fn new(args: &SearchArgs, form: LineForm, sam: SamSettings) -> io::Result<Self> {
+    pub(crate) fn new(args: &SearchArgs, form: LineForm, sam: SamSettings) -> io::Result<Self> {
         let threads = (args.resources.thread_count() / 2).clamp(1, MOST_THREADS);
         Ok(Printer {
             out: match form {
@@ -72,7 +72,7 @@ impl Printer {
     ///
     /// # Errors
     /// [`bwz::Error::Usage`] if SAM cannot describe the records.
-    pub fn begin(&mut self, records: Vec<RecordInfo>) -> Result<()> {
+    pub(crate) fn begin(&mut self, records: Vec<RecordInfo>) -> Result<()> {
         self.settings.records = records;
         (self.printed.patterns, self.printed.found) = (0, 0);
         let mut header = Vec::new();
@@ -86,7 +86,7 @@ impl Printer {
     /// Sets the records of the file if they differ from the records so far: they were not known
     /// yet, or a table was found to be wrong. With SAM a difference is an error, since the header
     /// with the former names was written already.
-    pub fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
+    pub(crate) fn know_records(&mut self, records: &[RecordInfo]) -> Result<()> {
         if self.settings.form == LineForm::Sam {
             if self.in_header == names_and_lengths(records) {
                 return Ok(());
@@ -105,7 +105,7 @@ impl Printer {
 
     /// Prints the results of stretches of patterns. Both strands of a read, and its mate, are in
     /// the same stretch.
-    pub fn print<'p, S>(
+    pub(crate) fn print<'p, S>(
         &mut self,
         name: &Name,
         stretches: impl IntoIterator<Item = S, IntoIter: Send>,
@@ -135,7 +135,7 @@ impl Printer {
     }
 
     /// Ends the list of JSON objects.
-    pub fn finish(&mut self) -> io::Result<()> {
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
         match (self.settings.form, self.printed.has_objects) {
             (LineForm::Json, true) => self.out.write_all(b"\n]\n")?,
             (LineForm::Json, false) => self.out.write_all(b"[]\n")?,

@@ -4,7 +4,7 @@ use crate::cli::search::pattern_batch::{Mate, NamedPattern, is_rna, reverse_comp
 
 /// A hit of a read: the record, the base from 0, and the strand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub(crate) struct Hit {
     pub record: usize,
     pub base: u64,
     pub reverse: bool,
@@ -14,7 +14,7 @@ pub struct Hit {
 
 /// A read and its hits.
 #[derive(Clone, Debug, Default)]
-pub struct Read {
+pub(crate) struct Read {
     pub name: Vec<u8>,
     pub strands: [Vec<u8>; 2],
     pub qualities: Vec<u8>,
@@ -27,7 +27,7 @@ pub struct Read {
 
 impl Read {
     /// Creates a read without hits.
-    pub fn of(pattern: &NamedPattern) -> Self {
+    pub(crate) fn of(pattern: &NamedPattern) -> Self {
         Read {
             name: pattern.name.to_vec(),
             qualities: pattern.qualities.unwrap_or_default().to_vec(),
@@ -36,18 +36,18 @@ impl Read {
         }
     }
 
-    pub fn len(&self) -> u64 {
+    pub(crate) fn len(&self) -> u64 {
         self.strands[0].len() as u64
     }
 
     /// True if the read equals its reverse complement, so that it was searched on one strand alone.
-    pub fn is_own_reverse(&self) -> bool {
+    pub(crate) fn is_own_reverse(&self) -> bool {
         self.strands[1].is_empty() && self.len() > 0
     }
 
     /// Moves a hit to the front. If the read equals its reverse complement, the hit's strand is set
     /// to the one that is wanted.
-    pub fn take_first(&mut self, hit: usize, reverse: bool) {
+    pub(crate) fn take_first(&mut self, hit: usize, reverse: bool) {
         self.hits[..=hit].rotate_right(1);
         if reverse && self.is_own_reverse() {
             let mut bases = self.strands[0].clone();
@@ -60,7 +60,7 @@ impl Read {
 
 /// A hit of each read of a pair. The two hits face each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct ProperPair {
+pub(crate) struct ProperPair {
     /// The number of the hit in each read.
     pub hits: [usize; 2],
     /// The read, 0 or 1, that is on the reverse strand.
@@ -71,7 +71,7 @@ pub struct ProperPair {
 /// face each other, with at most `longest` bases from the first base of both to the last. A read
 /// that is its own reverse complement is on both strands. Of equally close pairs, the one with the
 /// first hit of the first read is taken, then the one with the first hit of the second read.
-pub fn closest_pair(reads: [&Read; 2], longest: u64) -> Option<ProperPair> {
+pub(crate) fn closest_pair(reads: [&Read; 2], longest: u64) -> Option<ProperPair> {
     let mut closest: Option<(u64, ProperPair)> = None;
     for forward in 0..2 {
         let reverse = 1 - forward;

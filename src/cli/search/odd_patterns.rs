@@ -10,19 +10,19 @@ use crate::cli::search::pattern_batch::PatternBatch;
 const SHOWN: usize = 40;
 
 /// State of the warning.
-pub struct OddPatterns {
+pub(crate) struct OddPatterns {
     /// True if the warning is wanted and was not printed yet.
     unheard: bool,
 }
 
 impl OddPatterns {
     /// Creates the state for a search of a file by sequence.
-    pub fn new(talk: Talk) -> Self {
+    pub(crate) fn new(talk: Talk) -> Self {
         OddPatterns { unheard: !talk.quiet }
     }
 
     /// Warns of the first pattern that has a byte that is no residue.
-    pub fn warn(&mut self, batch: &PatternBatch, name: &Name, talk: Talk) {
+    pub(crate) fn warn(&mut self, batch: &PatternBatch, name: &Name, talk: Talk) {
         if !self.unheard {
             return;
         }

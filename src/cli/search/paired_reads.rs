@@ -16,7 +16,7 @@ use std::sync::Arc;
 const AT_ONCE: u64 = 8 << 20;
 
 /// The two files while they are read.
-pub struct PairedReads<'s> {
+pub(crate) struct PairedReads<'s> {
     sides: [Side<'s>; 2],
     paths: &'s [PathBuf; 2],
     both_strands: bool,
@@ -37,7 +37,7 @@ struct Side<'s> {
 }
 
 impl<'s> PairedReads<'s> {
-    pub fn open(
+    pub(crate) fn open(
         paths: &'s [PathBuf; 2],
         syntax: PatternSyntax,
         plan: ReadPlan<'s>,
@@ -62,7 +62,7 @@ impl<'s> PairedReads<'s> {
     }
 
     /// Adds pairs until the batch has `enough` bytes. Returns true if there may be more.
-    pub fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
+    pub(crate) fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
         while batch.size() < enough {
             let [first, second] = &mut self.sides;
             match [first.fill(self.spare)?, second.fill(self.spare)?] {

@@ -10,7 +10,7 @@ const PER_THREAD: usize = 1 << 15;
 
 /// A pattern with the name that results use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NamedPattern<'b> {
+pub(crate) struct NamedPattern<'b> {
     pub bytes: &'b [u8],
     /// The name in results: the pattern as it was given, or the name of its sequence.
     pub name: &'b [u8],
@@ -25,7 +25,7 @@ pub struct NamedPattern<'b> {
 
 /// The read of a pair that a pattern is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Mate {
+pub(crate) enum Mate {
     /// The pattern is not of a pair.
     #[default]
     None,
@@ -36,39 +36,39 @@ pub enum Mate {
 impl NamedPattern<'_> {
     /// True if its results are separate from those before it. This is false for the reverse strand
     /// of a pattern and for the second read of a pair.
-    pub fn starts(&self) -> bool {
+    pub(crate) fn starts(&self) -> bool {
         !self.reverse && self.mate != Mate::Second
     }
 
     /// The strand as results show it.
-    pub fn strand(&self) -> &'static str {
+    pub(crate) fn strand(&self) -> &'static str {
         if self.reverse { "-" } else { "+" }
     }
 }
 
 /// Patterns that are searched together.
 #[derive(Clone, Debug, Default)]
-pub struct PatternBatch {
+pub(crate) struct PatternBatch {
     /// Both strands of a pattern and both reads of a pair are in the same part.
     pub parts: Vec<Arc<PatternPart>>,
 }
 
 impl PatternBatch {
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.parts.iter().map(|part| part.len()).sum()
     }
 
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
     /// Returns the bytes of memory that the batch takes.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         self.parts.iter().map(|part| part.size()).sum()
     }
 
     /// Returns the patterns from number `first` on.
-    pub fn patterns_from(&self, first: usize) -> impl Iterator<Item = NamedPattern<'_>> {
+    pub(crate) fn patterns_from(&self, first: usize) -> impl Iterator<Item = NamedPattern<'_>> {
         let mut left = first;
         self.parts.iter().flat_map(move |part| {
             let passed = left.min(part.len());
@@ -79,7 +79,7 @@ impl PatternBatch {
 
     /// Returns the place near the middle at which some patterns can be split: before a pattern
     /// whose results are separate from those before it.
-    pub fn middle(&self, some: Range<usize>) -> Option<usize> {
+    pub(crate) fn middle(&self, some: Range<usize>) -> Option<usize> {
         let half = some.start + some.len() / 2;
         let first = some.start + 1;
         let patterns = self.patterns_from(first);
@@ -88,7 +88,7 @@ impl PatternBatch {
     }
 
     /// Returns the bytes of each pattern, collected by up to `threads` threads.
-    pub fn bytes(&self, threads: usize) -> Vec<&[u8]> {
+    pub(crate) fn bytes(&self, threads: usize) -> Vec<&[u8]> {
         let mut all = vec![&[][..]; self.len()];
         let mut rest = &mut all[..];
         let parts = self.parts.iter().map(|part| {
@@ -105,7 +105,7 @@ impl PatternBatch {
 
 /// Patterns whose bytes are in one stretch of memory.
 #[derive(Debug, Default)]
-pub struct PatternPart {
+pub(crate) struct PatternPart {
     /// Names and patterns, which may share bytes.
     pub bytes: Vec<u8>,
     places: Vec<PatternSpan>,
@@ -126,21 +126,21 @@ struct PatternSpan {
 impl PatternPart {
     /// Creates a part of bytes without patterns.
     #[cfg(test)]
-    pub fn new(bytes: Vec<u8>) -> Self {
+    pub(crate) fn new(bytes: Vec<u8>) -> Self {
         PatternPart { bytes, places: Vec::new() }
     }
 
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.places.len()
     }
 
     /// Returns the bytes of memory that the part takes.
-    pub fn size(&self) -> u64 {
+    pub(crate) fn size(&self) -> u64 {
         (self.bytes.len() + self.places.len() * size_of::<PatternSpan>()) as u64
     }
 
     /// Adds a pattern whose bytes are in the part already.
-    pub fn add(
+    pub(crate) fn add(
         &mut self,
         name: Range<usize>,
         pattern: Range<usize>,
@@ -157,7 +157,7 @@ impl PatternPart {
     }
 
     /// Adds a copy of a read as one of a pair.
-    pub fn add_mate(&mut self, read: &NamedPattern, mate: Mate) {
+    pub(crate) fn add_mate(&mut self, read: &NamedPattern, mate: Mate) {
         let name = self.append(read.name);
         let pattern = self.append(read.bytes);
         let qualities = read.qualities.map(|qualities| self.append(qualities));
@@ -174,7 +174,7 @@ impl PatternPart {
     }
 
     /// Adds the reverse complement of the last pattern, unless both are equal.
-    pub fn add_reverse(&mut self) {
+    pub(crate) fn add_reverse(&mut self) {
         let Some(PatternSpan { name, pattern, qualities, mate, .. }) = self.places.last() else {
             return;
         };
@@ -203,7 +203,7 @@ impl PatternPart {
         self.places.push(span);
     }
 
-    pub fn iter(&self) -> impl Iterator<Item = NamedPattern<'_>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = NamedPattern<'_>> {
         self.places.iter().map(|span| self.named(span))
     }
 
@@ -212,7 +212,7 @@ impl PatternPart {
     }
 
     /// Returns pattern number `n`.
-    pub fn get(&self, n: usize) -> Option<NamedPattern<'_>> {
+    pub(crate) fn get(&self, n: usize) -> Option<NamedPattern<'_>> {
         self.places.get(n).map(|span| self.named(span))
     }
 
@@ -233,7 +233,7 @@ impl PatternPart {
 /// Memory of parts that are no longer needed, for parts that are read next. The system gives memory
 /// page by page, which takes longer than parsing the bytes that are read into it.
 #[derive(Debug, Default)]
-pub struct SpareParts(Mutex<Vec<PatternPart>>);
+pub(crate) struct SpareParts(Mutex<Vec<PatternPart>>);
 
 impl SpareParts {
     /// Maximum bytes of a part that is kept. Without this limit, the memory of a long pattern would
@@ -241,12 +241,12 @@ impl SpareParts {
     const LARGEST: usize = 48 << 20;
 
     /// Returns a part without patterns. Its bytes are those of a former part.
-    pub fn take(&self) -> Option<PatternPart> {
+    pub(crate) fn take(&self) -> Option<PatternPart> {
         self.parts().pop()
     }
 
     /// Takes over the memory of a part.
-    pub fn put(&self, mut part: PatternPart) {
+    pub(crate) fn put(&self, mut part: PatternPart) {
         part.places.clear();
         let places = part.places.capacity() * size_of::<PatternSpan>();
         if part.bytes.capacity() + places <= Self::LARGEST {
@@ -288,13 +288,13 @@ fn plain_complements(bases: u64) -> u64 {
 }
 
 /// True if the bases are those of RNA: they have U and no T.
-pub fn is_rna(bases: &[u8]) -> bool {
+pub(crate) fn is_rna(bases: &[u8]) -> bool {
     let has = |base: u8| memchr::memchr2(base, base.to_ascii_lowercase(), bases).is_some();
     has(b'U') && !has(b'T')
 }
 
 /// Replaces bases by their reverse complement, of RNA or of DNA.
-pub fn reverse_complement(bases: &mut [u8], of_rna: bool) {
+pub(crate) fn reverse_complement(bases: &mut [u8], of_rna: bool) {
     bases.reverse();
     for base in bases {
         *base = match complement(*base) {

@@ -17,7 +17,7 @@ const PIECE: u64 = 1 << 10;
 const MOST_IN_FRONT: usize = 1 << 20;
 
 /// A file of patterns while it is read.
-pub struct PatternChunks<'a> {
+pub(crate) struct PatternChunks<'a> {
     input: Box<dyn Read + Send + 'a>,
     pub format: Format,
     /// Bytes of a chunk. A longer pattern gets a larger chunk.
@@ -34,7 +34,7 @@ pub struct PatternChunks<'a> {
 
 impl<'a> PatternChunks<'a> {
     /// Creates the chunks of a file of lines.
-    pub fn lines(input: impl Read + Send + 'a, size: usize) -> Self {
+    pub(crate) fn lines(input: impl Read + Send + 'a, size: usize) -> Self {
         Self::new(Box::new(input), Format::Lines, size)
     }
 
@@ -42,7 +42,7 @@ impl<'a> PatternChunks<'a> {
     ///
     /// # Errors
     /// [`bwz::Error::Usage`] if it is neither.
-    pub fn sequences(mut input: impl Read + Send + 'a, size: usize) -> Result<Self> {
+    pub(crate) fn sequences(mut input: impl Read + Send + 'a, size: usize) -> Result<Self> {
         let mut first = Vec::new();
         input.by_ref().take(GZIP.len() as u64).read_to_end(&mut first)?;
         let mut input: Box<dyn Read + Send + 'a> = Box::new(input);
@@ -74,12 +74,12 @@ impl<'a> PatternChunks<'a> {
     }
 
     /// Gives each chunk room for `copies` copies of its bytes. Spare memory is used first.
-    pub fn with_room(self, copies: usize, spare: &'a SpareParts) -> Self {
+    pub(crate) fn with_room(self, copies: usize, spare: &'a SpareParts) -> Self {
         PatternChunks { copies, spare: Some(spare), ..self }
     }
 
     /// True if there are no more chunks and no error.
-    pub fn are_over(&self) -> bool {
+    pub(crate) fn are_over(&self) -> bool {
         self.is_over && self.failed.is_none()
     }
 

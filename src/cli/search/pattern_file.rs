@@ -32,7 +32,7 @@ const READ_BESIDE: usize = 2;
 const PER_THREAD: u64 = 4 << 20;
 
 /// A file of patterns while it is read.
-pub struct PatternFile<'s> {
+pub(crate) struct PatternFile<'s> {
     chunks: PatternChunks<'s>,
     syntax: PatternSyntax,
     /// Number of lines that were read.
@@ -48,7 +48,7 @@ pub struct PatternFile<'s> {
 /// The way in which files of patterns are read: the bytes of a batch, the spare memory, and the
 /// number of threads.
 #[derive(Clone, Copy)]
-pub struct ReadPlan<'s> {
+pub(crate) struct ReadPlan<'s> {
     pub size: u64,
     pub spare: &'s SpareParts,
     pub threads: usize,
@@ -69,7 +69,7 @@ impl ReadPlan<'_> {
 
 impl<'s> PatternFile<'s> {
     /// Opens a file of lines or of sequences, or standard input.
-    pub fn open(
+    pub(crate) fn open(
         path: &'s Path,
         are_sequences: bool,
         syntax: PatternSyntax,
@@ -92,7 +92,7 @@ impl<'s> PatternFile<'s> {
     }
 
     /// Adds patterns until the batch has `enough` bytes. Returns true if there may be more.
-    pub fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
+    pub(crate) fn read(&mut self, batch: &mut PatternBatch, enough: u64) -> Result<bool> {
         let threads = self.threads.min((enough / PER_THREAD) as usize);
         for parsed in self.parse(enough.saturating_sub(batch.size()), threads) {
             let ParsedChunk { part, lines, flaw } = parsed.map_err(|e| failed(self.path, e))?;

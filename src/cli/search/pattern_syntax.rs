@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// The syntax of the patterns of a file, and the patterns to make of each.
 #[derive(Clone, Copy, Debug)]
-pub struct PatternSyntax {
+pub(crate) struct PatternSyntax {
     pub format: Format,
     /// True if lines are hexadecimal digits.
     pub hex: bool,
@@ -23,7 +23,7 @@ pub struct PatternSyntax {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     Lines,
     Fasta,
     Fastq,
@@ -31,7 +31,7 @@ pub enum Format {
 
 /// The patterns of a chunk.
 #[derive(Debug)]
-pub struct ParsedChunk {
+pub(crate) struct ParsedChunk {
     pub part: PatternPart,
     /// Lines that were read.
     pub lines: u64,
@@ -45,7 +45,7 @@ impl Format {
     ///
     /// # Errors
     /// [`Error::Usage`] if that line begins no record.
-    pub fn of_sequences(beginning: &[u8]) -> Result<Option<Self>> {
+    pub(crate) fn of_sequences(beginning: &[u8]) -> Result<Option<Self>> {
         for line in beginning.split(|&byte| byte == b'\n') {
             let line = without_mark(line);
             match line.first() {
@@ -64,7 +64,7 @@ impl Format {
 
     /// Returns the end of the last pattern that is known to be complete, in bytes that start with a
     /// pattern and may go on. It is 0 if there is none.
-    pub fn whole(self, bytes: &[u8]) -> usize {
+    pub(crate) fn whole(self, bytes: &[u8]) -> usize {
         match self {
             Format::Lines => memrchr(b'\n', bytes).map_or(0, |at| at + 1),
             Format::Fasta => whole_fasta(bytes),
@@ -129,7 +129,7 @@ fn whole_fastq(bytes: &[u8]) -> usize {
 
 impl PatternSyntax {
     /// Makes patterns of the bytes of a chunk, in place. The chunk has no patterns yet.
-    pub fn parse(self, part: PatternPart) -> ParsedChunk {
+    pub(crate) fn parse(self, part: PatternPart) -> ParsedChunk {
         let lines = LineReader { at: 0, end: part.bytes.len(), count: 0 };
         let mut parser = Parser { syntax: self, part, lines };
         let outcome = match self.format {
@@ -141,7 +141,11 @@ impl PatternSyntax {
     }
 
     /// Makes a pattern of bytes of the part. The same bytes are its name.
-    pub fn add_given(self, part: &mut PatternPart, name: Range<usize>) -> Result<(), String> {
+    pub(crate) fn add_given(
+        self,
+        part: &mut PatternPart,
+        name: Range<usize>,
+    ) -> Result<(), String> {
         let pattern = if self.hex { decode_hex(&mut part.bytes, &name)? } else { name.clone() };
         self.add(part, name, pattern, None);
         Ok(())

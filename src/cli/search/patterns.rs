@@ -21,7 +21,7 @@ const PARSERS: usize = 8;
 
 /// The patterns that the arguments name. They are read while others are searched, and again for
 /// each file, so there may be more of them than fit in memory.
-pub struct Patterns {
+pub(crate) struct Patterns {
     sources: Vec<PatternSource>,
     /// The syntax of lines. Files of sequences tell their own format.
     syntax: PatternSyntax,
@@ -40,7 +40,7 @@ enum PatternSource {
 
 /// Returns the patterns, on one strand or on both, with those of two files of paired reads; and the
 /// files that the arguments name.
-pub fn gather(
+pub(crate) fn gather(
     args: &SearchArgs,
     pairs: Option<[PathBuf; 2]>,
     both_strands: bool,
@@ -80,7 +80,7 @@ pub fn gather(
 impl Patterns {
     /// Returns the approximate bytes of the patterns, as far as they are known before the patterns
     /// are read.
-    pub fn expected_size(&self) -> u64 {
+    pub(crate) fn expected_size(&self) -> u64 {
         let size = |source: &PatternSource| match source {
             PatternSource::Held(parts) => parts.iter().map(|part| part.bytes.len() as u64).sum(),
             PatternSource::Lines(path) | PatternSource::Sequences(path) => size_of_file(path),
@@ -90,7 +90,7 @@ impl Patterns {
     }
 
     /// Takes back the memory of a batch that is no longer needed.
-    pub fn recycle(&self, batch: PatternBatch) {
+    pub(crate) fn recycle(&self, batch: PatternBatch) {
         let parts = batch.parts.into_iter().filter_map(Arc::into_inner);
         parts.for_each(|part| self.spare.put(part));
     }
@@ -98,7 +98,7 @@ impl Patterns {
     /// Returns all patterns in order, in batches of about `size` bytes. Each pattern is followed by
     /// its reverse complement if that is wanted. A source that cannot be read gives an error in its
     /// place, and ends the batches.
-    pub fn batches(&self, size: u64) -> impl Iterator<Item = Result<PatternBatch>> {
+    pub(crate) fn batches(&self, size: u64) -> impl Iterator<Item = Result<PatternBatch>> {
         let mut sources = self.sources.iter();
         let mut reader = None;
         let mut failed = None;

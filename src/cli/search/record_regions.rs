@@ -8,7 +8,7 @@ use std::path::Path;
 
 /// A region of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Region {
+pub(crate) struct Region {
     /// The name of the region in the output.
     pub title: Vec<u8>,
     pub name: Vec<u8>,
@@ -29,7 +29,7 @@ impl Region {
     ///
     /// # Errors
     /// [`Error::Usage`] if the text can be read in two ways, or in none; errors of `is_name`.
-    pub fn parse(text: &[u8], is_name: IsName) -> Result<Self> {
+    pub(crate) fn parse(text: &[u8], is_name: IsName) -> Result<Self> {
         let whole = Region {
             title: text.to_vec(),
             name: text.to_vec(),
@@ -68,7 +68,7 @@ impl Region {
     }
 
     /// Returns the title, with samtools' mark if the region is on the other strand.
-    pub fn title(&self) -> Vec<u8> {
+    pub(crate) fn title(&self) -> Vec<u8> {
         let mark: &[u8] = if self.reverse { b"/rc" } else { b"" };
         [&self.title, mark].concat()
     }
@@ -148,21 +148,21 @@ fn number(text: &str) -> Option<u64> {
 
 /// A file of regions, read line by line. A line is BED if its second and third fields, separated by
 /// tabs, are numbers. Otherwise it is in samtools' notation.
-pub struct RegionFile<'p> {
+pub(crate) struct RegionFile<'p> {
     lines: BufReader<File>,
     path: &'p Path,
     line: u64,
 }
 
 impl<'p> RegionFile<'p> {
-    pub fn open(path: &'p Path) -> Result<Self> {
+    pub(crate) fn open(path: &'p Path) -> Result<Self> {
         let file = File::open(path);
         let file = file.map_err(|e| Error::Usage(format!("{}: {e}", path.display()).into()))?;
         Ok(RegionFile { lines: BufReader::new(file), path, line: 0 })
     }
 
     /// Returns the next region. Empty lines, comments and lines for genome browsers are skipped.
-    pub fn next(&mut self, is_name: IsName) -> Result<Option<Region>> {
+    pub(crate) fn next(&mut self, is_name: IsName) -> Result<Option<Region>> {
         loop {
             let mut line = Vec::new();
             if self.lines.read_until(b'\n', &mut line).map_err(|e| self.failed(e))? == 0 {
@@ -195,7 +195,7 @@ impl<'p> RegionFile<'p> {
     }
 
     /// Returns the file and line of the last region.
-    pub fn place(&self) -> String {
+    pub(crate) fn place(&self) -> String {
         format!("{} line {}", self.path.display(), self.line)
     }
 

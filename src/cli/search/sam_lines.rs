@@ -25,7 +25,7 @@ const LONGEST_NAME: usize = 254;
 
 /// The settings for reads in SAM.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SamSettings {
+pub(crate) struct SamSettings {
     /// True if records of one name get different names.
     pub rename_duplicates: bool,
     /// Maximum number of bases from the first to the last base of a proper pair.
@@ -36,7 +36,11 @@ pub struct SamSettings {
 ///
 /// # Errors
 /// [`Error::Usage`] if two records have one name, or if SAM does not allow a record's name.
-pub fn header(text: &mut Vec<u8>, records: &mut [RecordInfo], settings: SamSettings) -> Result<()> {
+pub(crate) fn header(
+    text: &mut Vec<u8>,
+    records: &mut [RecordInfo],
+    settings: SamSettings,
+) -> Result<()> {
     let shown: Vec<usize> = (0..records.len()).filter(|&n| records[n].length > 0).collect();
     let names = records.iter().map(|record| &record.name[..]).collect();
     let names = NameOrder::new(names, shown.clone());
@@ -66,7 +70,7 @@ pub fn header(text: &mut Vec<u8>, records: &mut [RecordInfo], settings: SamSetti
 }
 
 /// Returns the name of a read without `/1` or `/2` at its end, which tells it from its mate.
-pub fn template_name(name: &[u8]) -> &[u8] {
+pub(crate) fn template_name(name: &[u8]) -> &[u8] {
     match name {
         [start @ .., b'/', b'1' | b'2'] if !start.is_empty() => start,
         _ => name,
@@ -77,7 +81,7 @@ pub fn template_name(name: &[u8]) -> &[u8] {
 ///
 /// # Errors
 /// [`Error::Usage`] if the name of a read is longer than SAM allows.
-pub fn template(
+pub(crate) fn template(
     text: &mut Vec<u8>,
     reads: &mut [Read],
     records: &[RecordInfo],

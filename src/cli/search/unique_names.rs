@@ -6,21 +6,21 @@ use std::cmp::Ordering;
 use std::collections::HashSet;
 
 /// Names and their numbers, ordered by name and then by number.
-pub struct NameOrder<'n> {
+pub(crate) struct NameOrder<'n> {
     names: Vec<&'n [u8]>,
     order: Vec<usize>,
 }
 
 impl<'n> NameOrder<'n> {
     /// Orders the names at `numbers`; the other names are ignored.
-    pub fn new(names: Vec<&'n [u8]>, mut numbers: Vec<usize>) -> Self {
+    pub(crate) fn new(names: Vec<&'n [u8]>, mut numbers: Vec<usize>) -> Self {
         numbers.sort_unstable_by_key(|&n| (names[n], n));
         NameOrder { names, order: numbers }
     }
 
     /// Returns new names for those that equal a name before them: `name.2`, `name.3` and so on,
     /// without names that are taken.
-    pub fn renamed(&self) -> Vec<(usize, Vec<u8>)> {
+    pub(crate) fn renamed(&self) -> Vec<(usize, Vec<u8>)> {
         let mut renamed = Vec::new();
         let mut taken = HashSet::new();
         for same in self.order.chunk_by(|&a, &b| self.names[a] == self.names[b]) {
@@ -43,7 +43,7 @@ impl<'n> NameOrder<'n> {
     ///
     /// # Errors
     /// [`Error::Usage`] with the first two things of one name, and advice.
-    pub fn check(&self, things: &str, output: &str) -> Result<()> {
+    pub(crate) fn check(&self, things: &str, output: &str) -> Result<()> {
         let pairs = self.order.windows(2).filter(|pair| self.compare(pair[0], pair[1]).is_eq());
         let Some(pair) = pairs.min_by_key(|pair| pair[1]) else { return Ok(()) };
         let first = pair[0] + 1;

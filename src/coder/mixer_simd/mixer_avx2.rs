@@ -8,7 +8,7 @@ use std::arch::x86_64::*;
 use std::mem::transmute;
 
 #[derive(Debug, Clone, Copy)]
-pub struct MixerAvx2(__m128i);
+pub(crate) struct MixerAvx2(__m128i);
 
 impl MixerWeights {
     #[inline(always)]

@@ -4,7 +4,7 @@ use super::{MixerWeights, RATES};
 use std::array::from_fn;
 
 #[derive(Debug, Clone, Copy)]
-pub struct MixerPlain([u16; 8]);
+pub(crate) struct MixerPlain([u16; 8]);
 
 /// The binary logarithm of `x`, interpolated linearly between powers of two, in units of 2^-23.
 fn line(x: u32) -> i32 {

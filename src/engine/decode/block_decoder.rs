@@ -54,7 +54,12 @@ type Restored = (Vec<u8>, Option<CodedBlock>);
 impl BlockDecoder {
     /// Creates the decoder for blocks of up to `block_size` bytes. `spare` has memory for the next
     /// block.
-    pub fn new(block_size: u64, pool: Threads, spare: Spare, options: &Options) -> Result<Self> {
+    pub(crate) fn new(
+        block_size: u64,
+        pool: Threads,
+        spare: Spare,
+        options: &Options,
+    ) -> Result<Self> {
         let plan = options.plan_to_decode(block_size)?;
         Ok(BlockDecoder {
             inverter: BlockInverter::new(plan.workers, block_size, &pool, options)?,
@@ -72,12 +77,12 @@ impl BlockDecoder {
     }
 
     /// The number of blocks at a time.
-    pub fn plan(&self) -> Plan {
+    pub(crate) fn plan(&self) -> Plan {
         self.plan
     }
 
     /// Restores a block.
-    pub fn decode(&self, block: CodedBlock) -> Result<Raw> {
+    pub(crate) fn decode(&self, block: CodedBlock) -> Result<Raw> {
         let from = Instant::now();
         if let Some(run) = self.known_run(&block) {
             self.listener.done(block.number, [(Step::Check, from, Instant::now())]);

@@ -47,7 +47,12 @@ impl BlockInverter {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if this build has no inverse for the device that is
     /// asked for.
-    pub fn new(workers: usize, block_size: u64, pool: &Threads, options: &Options) -> Result<Self> {
+    pub(super) fn new(
+        workers: usize,
+        block_size: u64,
+        pool: &Threads,
+        options: &Options,
+    ) -> Result<Self> {
         // Larger blocks go to the CPU.
         let most = block_size.min(gpu::MOST_BYTES.into()) as u32;
         let open = move |number| InvertingGpu::open(number, most);
@@ -62,19 +67,19 @@ impl BlockInverter {
 
     /// Creates the inverters of GPUs that are open from the start and used for every block.
     #[cfg(test)]
-    pub fn of(gpus: Vec<InvertingGpu>, pool: Threads, listener: Listener) -> Self {
+    pub(super) fn of(gpus: Vec<InvertingGpu>, pool: Threads, listener: Listener) -> Self {
         let gpus = DevicePool::new(Opener::of(gpus), Rates::INVERT, 4, listener);
         BlockInverter::with(gpus, pool, NarrowLimits::USUAL)
     }
 
     /// Number of threads that the CPU would have for one more block.
-    pub fn threads(&self) -> usize {
+    pub(super) fn threads(&self) -> usize {
         (self.pool.count() / (self.on_cpu.load(Ordering::Relaxed) + 1)).max(1)
     }
 
     /// Restores the text of a transform, as [`crate::bwt::invert`] does, and says when each step
     /// was done. The caller must not be a thread of the pool, which does the work on the CPU.
-    pub fn invert(&self, mut bwt: Bwt) -> Result<(Vec<u8>, Vec<Timed>)> {
+    pub(super) fn invert(&self, mut bwt: Bwt) -> Result<(Vec<u8>, Vec<Timed>)> {
         let threads = self.threads();
         let lease = self.gpus.lease(bwt.bytes.len() as u64, threads);
         let done =
@@ -87,7 +92,7 @@ impl BlockInverter {
 
     /// Restores a text on the CPU. The block got no lease when it was compared with `threads`
     /// threads, or its GPU failed.
-    pub fn invert_on_cpu(&self, bwt: Bwt, threads: usize) -> Result<(Vec<u8>, Vec<Timed>)> {
+    pub(super) fn invert_on_cpu(&self, bwt: Bwt, threads: usize) -> Result<(Vec<u8>, Vec<Timed>)> {
         let len = bwt.bytes.len() as u64;
         let from = Instant::now();
         // Other blocks may end before this one, so it is divided among more threads.

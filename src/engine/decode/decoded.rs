@@ -21,11 +21,11 @@ pub(crate) struct Origin {
 }
 
 impl Origin {
-    pub fn of(block: &CodedBlock) -> Self {
+    pub(crate) fn of(block: &CodedBlock) -> Self {
         Origin { header: block.header, number: block.number, offset: block.offset }
     }
 
-    pub fn error(&self, flaw: Flaw) -> Error {
+    pub(crate) fn error(&self, flaw: Flaw) -> Error {
         flaw.at(Some(self.number), self.offset)
     }
 }
@@ -49,12 +49,12 @@ pub(crate) enum DecodedText {
 
 impl Decoded {
     /// The transform. `None` if the block is stored.
-    pub fn bwt(&self) -> Option<&Bwt> {
+    pub(crate) fn bwt(&self) -> Option<&Bwt> {
         if let DecodedText::Bwt(bwt) = &self.text { Some(bwt) } else { None }
     }
 
     /// Takes the transform, and drops the rest of the block. `None` if the block is stored.
-    pub fn into_bwt(self) -> Option<Bwt> {
+    pub(crate) fn into_bwt(self) -> Option<Bwt> {
         if let DecodedText::Bwt(bwt) = self.text { Some(bwt) } else { None }
     }
 }

@@ -7,7 +7,7 @@ use crate::frame::{BlockHeader, BlockKind, BwtPayload, Shape};
 use crate::gpu;
 
 /// Returns true if a GPU can decode such blocks.
-pub fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
+pub(super) fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
     let BlockKind::Bwt(shape) = header.kind else { return false };
     shape.coding == Coding::StaticRans
         && !shape.indexed
@@ -15,7 +15,7 @@ pub fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
 }
 
 /// Returns the transform of such a block.
-pub fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransform {
+pub(super) fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransform {
     let coded = CodedBwt {
         models: parts.models.to_vec(),
         raw_sizes: parts.raw_sizes.clone(),

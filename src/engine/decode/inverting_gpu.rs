@@ -12,7 +12,7 @@ use crate::options::events::{Step, Timed};
 use std::time::Instant;
 
 /// A transform, and the memory for its text.
-pub enum InvertJob<'a> {
+pub(super) enum InvertJob<'a> {
     /// The text replaces the transform's bytes. If that fails, the bytes are unchanged.
     Bwt(&'a mut Bwt),
     /// A coded transform, and memory of the text's length.
@@ -22,7 +22,7 @@ pub enum InvertJob<'a> {
 #[cfg(test)]
 impl<'a> InvertJob<'a> {
     /// Does the job on the CPU, and returns the text in its memory.
-    pub fn on_cpu(self) -> Result<&'a mut [u8]> {
+    pub(super) fn on_cpu(self) -> Result<&'a mut [u8]> {
         match self {
             InvertJob::Bwt(bwt) => {
                 bwt.bytes = crate::bwt::invert(bwt.clone())?;
@@ -43,7 +43,7 @@ impl<'a> InvertJob<'a> {
 }
 
 /// A GPU that inverts transforms.
-pub enum InvertingGpu {
+pub(super) enum InvertingGpu {
     Cuda(Box<CudaInverter>),
     /// A test's stand-in for a GPU.
     #[cfg(test)]
@@ -53,7 +53,7 @@ pub enum InvertingGpu {
 impl InvertingGpu {
     /// Opens GPU `number`, with memory for blocks of up to `block_size` bytes and for the samples
     /// of a usual index.
-    pub fn open(number: u32, block_size: u32) -> Result<Self> {
+    pub(super) fn open(number: u32, block_size: u32) -> Result<Self> {
         let mut inverse = gpu::GpuInverse::new(number)?;
         inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
         let mut decoder = gpu::BwtDecoder::new(number)?;
@@ -62,12 +62,14 @@ impl InvertingGpu {
     }
 
     #[cfg(test)]
-    pub fn fake(invert: impl FnMut(InvertJob) -> Result<Vec<Timed>> + Send + 'static) -> Self {
+    pub(super) fn fake(
+        invert: impl FnMut(InvertJob) -> Result<Vec<Timed>> + Send + 'static,
+    ) -> Self {
         InvertingGpu::Fake(Box::new(invert))
     }
 
     /// Restores the text of a transform, and says when each step was done.
-    pub fn invert(&mut self, job: InvertJob) -> Result<Vec<Timed>> {
+    pub(super) fn invert(&mut self, job: InvertJob) -> Result<Vec<Timed>> {
         match (self, job) {
             (InvertingGpu::Cuda(gpu), InvertJob::Bwt(bwt)) => gpu.invert(bwt),
             (InvertingGpu::Cuda(gpu), InvertJob::Coded(coded, text)) => {
@@ -80,7 +82,7 @@ impl InvertingGpu {
 }
 
 /// A GPU with the memory for one block.
-pub struct CudaInverter {
+pub(super) struct CudaInverter {
     number: u32,
     inverse: gpu::GpuInverse,
     decoder: gpu::BwtDecoder,

@@ -90,7 +90,7 @@ pub(super) struct SideShare<'p> {
 }
 
 impl<'p> SideShare<'p> {
-    pub fn new(plan: &'p Plan, raw_size: u64) -> Self {
+    pub(super) fn new(plan: &'p Plan, raw_size: u64) -> Self {
         SideShare { plan, raw_size, asked: 0 }
     }
 
@@ -100,7 +100,7 @@ impl<'p> SideShare<'p> {
     ///
     /// # Errors
     /// [`Error::Limit`] if none of these is enough.
-    pub fn next(
+    pub(super) fn next(
         &mut self,
         needed: Option<u64>,
         free_tables: impl FnOnce(),

@@ -45,7 +45,7 @@ impl DecodingGpu {
     }
 
     #[cfg(test)]
-    pub fn fake(
+    pub(crate) fn fake(
         decode: impl FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send + 'static,
     ) -> Self {
         DecodingGpu::Fake(Box::new(decode))
@@ -84,7 +84,7 @@ impl SliceGpus {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if this build has no decoder for the device that is
     /// asked for.
-    pub fn new(options: &Options, listener: Listener) -> Result<Self> {
+    pub(crate) fn new(options: &Options, listener: Listener) -> Result<Self> {
         let threads = options.thread_count();
         let opener = Opener::new(options.device, threads, LEASES, DecodingGpu::open)?;
         let gpus = DevicePool::new(opener, Rates::DECODE, threads, listener);
@@ -94,35 +94,35 @@ impl SliceGpus {
     /// Creates a pool of GPUs that are open from the start and used for every block, for portions
     /// of `portion` bytes.
     #[cfg(test)]
-    pub fn of(gpus: Vec<DecodingGpu>, portion: usize, listener: Listener) -> Self {
+    pub(crate) fn of(gpus: Vec<DecodingGpu>, portion: usize, listener: Listener) -> Self {
         SliceGpus { gpus: DevicePool::new(Opener::of(gpus), Rates::DECODE, 4, listener), portion }
     }
 
     /// Returns true if GPUs decode such blocks: those of static rANS with an index, from which
     /// `block` knows the correct result.
-    pub fn take(header: &BlockHeader) -> bool {
+    pub(crate) fn take(header: &BlockHeader) -> bool {
         let indexed = |shape: Shape| shape.indexed && shape.coding == Coding::StaticRans;
         matches!(header.kind, BlockKind::Bwt(shape) if indexed(shape))
     }
 
     /// Announces that a block of `coded_size` coded bytes, of a kind that GPUs take, will be
     /// decoded.
-    pub fn expect(&self, coded_size: u64) {
+    pub(crate) fn expect(&self, coded_size: u64) {
         self.gpus.expect(coded_size);
     }
 
     /// Returns true if a GPU may be leased for blocks that were expected.
-    pub fn may_decode(&self) -> bool {
+    pub(crate) fn may_decode(&self) -> bool {
         self.gpus.may_lease()
     }
 
     /// Warns that a GPU decoded a block wrongly.
-    pub fn warn(&self, failure: &str) {
+    pub(crate) fn warn(&self, failure: &str) {
         self.gpus.warn(failure);
     }
 
     /// Fills `bwt` with slices, as [`coder::decode_slices`] does.
-    pub fn decode(
+    pub(crate) fn decode(
         &self,
         decoder: &SliceDecoder,
         models: &[u8],

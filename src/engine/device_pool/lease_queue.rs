@@ -40,7 +40,7 @@ pub(super) struct QueueState<G> {
 impl<G> LeaseQueue<G> {
     /// Creates the queue for blocks that are coded on `threads` threads. `can_open` is true if GPUs
     /// may be opened.
-    pub fn new(
+    pub(crate) fn new(
         can_open: bool,
         gpu_only: bool,
         rates: Rates,
@@ -58,7 +58,7 @@ impl<G> LeaseQueue<G> {
     }
 
     /// Adds an opened GPU, for one more lease.
-    pub fn add(&self, gpu: G) {
+    pub(crate) fn add(&self, gpu: G) {
         HAS_OPENED.store(true, Ordering::Relaxed);
         let mut state = self.state();
         if state.ended {
@@ -72,7 +72,7 @@ impl<G> LeaseQueue<G> {
 
     /// Ends the queue: no more GPUs are opened or leased, and none comes back. Returns the free
     /// ones.
-    pub fn end(&self) -> Vec<G> {
+    pub(crate) fn end(&self) -> Vec<G> {
         let mut state = self.state();
         (state.ended, state.can_open) = (true, false);
         state.workload.leases -= state.free.len();
@@ -80,12 +80,12 @@ impl<G> LeaseQueue<G> {
         mem::take(&mut state.free)
     }
 
-    pub fn has_ended(&self) -> bool {
+    pub(crate) fn has_ended(&self) -> bool {
         self.state().ended
     }
 
     /// Reports that no more GPUs will be opened.
-    pub fn opened(&self) {
+    pub(crate) fn opened(&self) {
         self.state().workload.opening = None;
         self.changed.notify_all();
     }
@@ -93,7 +93,7 @@ impl<G> LeaseQueue<G> {
     /// Leases a GPU for a block of `len` bytes, after waiting for it. Returns `None` if the CPU is
     /// to do the block, on `threads` threads. The caller then reports the end by
     /// [`LeaseQueue::done_on_cpu`].
-    pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
+    pub(crate) fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
         let mut state = self.state();
         let request = state.workload.ask(len);
         let most = state.workload.rates.most;
@@ -132,19 +132,19 @@ impl<G> LeaseQueue<G> {
     }
 
     /// Warns of a failed GPU. Only the first warning of a queue is given.
-    pub fn warn(&self, failure: &str) {
+    pub(crate) fn warn(&self, failure: &str) {
         let verb = self.state().workload.rates.verb;
         self.warn_once(format!("{failure}; {verb} on the CPU"));
     }
 
     /// Warns of GPUs that failed to do a block together.
-    pub fn warn_of_several(&self, failure: &str) {
+    pub(crate) fn warn_of_several(&self, failure: &str) {
         let verb = self.state().workload.rates.verb;
         self.warn_once(format!("{failure}; {verb} on one GPU or the CPU"));
     }
 
     /// Warns of GPUs that could not be opened. `others` is true if others could.
-    pub fn warn_of_unopened(&self, failures: &str, others: bool) {
+    pub(crate) fn warn_of_unopened(&self, failures: &str, others: bool) {
         let verb = self.state().workload.rates.verb;
         match others {
             true => self.warn_once(format!("{failures}; {verb} on the other GPUs")),
@@ -161,7 +161,7 @@ impl<G> LeaseQueue<G> {
 
 impl<G> QueueState<G> {
     /// Begins opening. True only the first time.
-    pub fn begin_opening(&mut self) -> bool {
+    pub(super) fn begin_opening(&mut self) -> bool {
         let begins = mem::take(&mut self.can_open);
         if begins {
             self.workload.opening = Some(Instant::now());
@@ -194,7 +194,7 @@ pub(crate) struct Lease<'a, G> {
 impl<G> Lease<'_, G> {
     /// Does `work` on the GPU. Returns `None` if the GPU fails, now or before. A warning has then
     /// been given, the GPU is not leased again, and the CPU has to do the work.
-    pub fn run<T>(&mut self, work: impl FnOnce(&mut G) -> Result<T>) -> Option<Result<T>> {
+    pub(crate) fn run<T>(&mut self, work: impl FnOnce(&mut G) -> Result<T>) -> Option<Result<T>> {
         // A GPU on which the work panics is lost too.
         let mut gpu = self.gpu.take()?;
         let done = work(&mut gpu);

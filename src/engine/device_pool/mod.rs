@@ -65,7 +65,7 @@ struct Opening<G> {
 
 impl<G: Send + 'static> DevicePool<G> {
     /// Creates a pool for blocks that are coded on `threads` threads.
-    pub fn new(opener: Opener<G>, rates: Rates, threads: usize, listener: Listener) -> Self {
+    pub(crate) fn new(opener: Opener<G>, rates: Rates, threads: usize, listener: Listener) -> Self {
         let Opener { gpu_only, open } = opener;
         let queue = LeaseQueue::new(open.is_some(), gpu_only, rates, threads, listener);
         let opening = Mutex::new(Opening { open, thread: None });
@@ -74,7 +74,12 @@ impl<G: Send + 'static> DevicePool<G> {
 
     /// Creates a pool for blocks that are coded by `threads`. Some of them rest while GPUs are
     /// opened.
-    pub fn of(opener: Opener<G>, rates: Rates, threads: &Threads, listener: Listener) -> Self {
+    pub(crate) fn of(
+        opener: Opener<G>,
+        rates: Rates,
+        threads: &Threads,
+        listener: Listener,
+    ) -> Self {
         let mut pool = DevicePool::new(opener, rates, threads.count(), listener);
         pool.threads = Some(threads.clone());
         pool
@@ -82,13 +87,13 @@ impl<G: Send + 'static> DevicePool<G> {
 
     /// Announces that blocks of `all` bytes will come in total, as far as is known, with those that
     /// came already.
-    pub fn announce(&self, all: u64) {
+    pub(crate) fn announce(&self, all: u64) {
         self.queue.state().workload.announce(all);
     }
 
     /// Registers a block of `len` bytes that has come. GPUs are opened, once, if all known blocks
     /// keep the threads busy for longer than that takes, or if a GPU must do them.
-    pub fn expect(&self, len: u64) {
+    pub(crate) fn expect(&self, len: u64) {
         let mut state = self.queue.state();
         state.workload.expect(len);
         let pays = self.queue.gpu_only || state.workload.opening_pays();
@@ -104,7 +109,7 @@ impl<G: Send + 'static> DevicePool<G> {
     ///
     /// GPUs are opened, once, if this block alone takes the threads longer than that, or if a GPU
     /// must do it.
-    pub fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
+    pub(crate) fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
         let mut state = self.queue.state();
         let pays = self.queue.gpu_only || state.workload.opening_pays_for(len, threads);
         let opens = state.workload.fits(len) && pays && state.begin_opening();
@@ -117,29 +122,29 @@ impl<G: Send + 'static> DevicePool<G> {
 
     /// Reports that the threads coded or decoded a block of `len` bytes, in `took` of one thread's
     /// time.
-    pub fn coded(&self, len: u64, took: Duration) {
+    pub(crate) fn coded(&self, len: u64, took: Duration) {
         self.queue.account(|work| work.coded(len, took));
     }
 
     /// Reports that the CPU has done a block of `len` bytes on `threads` threads.
-    pub fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
+    pub(crate) fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
         self.queue.account(|work| work.end_on_cpu(len, threads, took));
     }
 
     /// Warns of a failed GPU. Only the first warning of a pool is given.
-    pub fn warn(&self, failure: &str) {
+    pub(crate) fn warn(&self, failure: &str) {
         self.queue.warn(failure);
     }
 
     /// Gives up all GPUs after a wrong result, with a warning. The next wrong result might not be
     /// noticed.
-    pub fn give_up(&self, failure: &str) {
+    pub(crate) fn give_up(&self, failure: &str) {
         self.warn(failure);
         self.end();
     }
 
     /// Warns as [`Self::warn`] does, and says that one GPU or the CPU takes over.
-    pub fn warn_of_several(&self, failure: &str) {
+    pub(crate) fn warn_of_several(&self, failure: &str) {
         self.queue.warn_of_several(failure);
     }
 
@@ -168,7 +173,7 @@ impl<G: Send + 'static> DevicePool<G> {
 
     /// Closes the open GPUs, since no more work comes. Closing takes time, so it is done side by
     /// side.
-    pub fn end(&self) {
+    pub(crate) fn end(&self) {
         let gpus = self.queue.end();
         thread::scope(|scope| {
             for gpu in gpus {
@@ -179,19 +184,19 @@ impl<G: Send + 'static> DevicePool<G> {
     }
 
     /// True if a block may be done on a GPU. False once all opened GPUs have failed.
-    pub fn has_gpus(&self) -> bool {
+    pub(crate) fn has_gpus(&self) -> bool {
         let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
         opening.open.is_some() || opening.thread.is_some() && self.may_lease()
     }
 
     /// True if a GPU is open, or is being opened.
-    pub fn may_lease(&self) -> bool {
+    pub(crate) fn may_lease(&self) -> bool {
         self.queue.state().workload.may_lease()
     }
 
     /// True if opening GPUs has begun.
     #[cfg(test)]
-    pub fn has_begun_opening(&self) -> bool {
+    pub(crate) fn has_begun_opening(&self) -> bool {
         self.opening.lock().unwrap().thread.is_some()
     }
 }

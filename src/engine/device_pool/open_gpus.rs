@@ -27,7 +27,7 @@ pub(crate) struct Opener<G> {
 impl<G: Send + 'static> Opener<G> {
     /// An opener of GPUs that are open at once and used for every block.
     #[cfg(test)]
-    pub fn of(gpus: Vec<G>) -> Self {
+    pub(crate) fn of(gpus: Vec<G>) -> Self {
         let open: OpenGpus<G> =
             Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
         Opener { gpu_only: true, open: Some(open) }
@@ -38,7 +38,7 @@ impl<G: Send + 'static> Opener<G> {
     ///
     /// # Errors
     /// [`Error::Device`] if a GPU is asked for and this build has no CUDA.
-    pub fn new(
+    pub(crate) fn new(
         device: Device,
         workers: usize,
         per_gpu: usize,

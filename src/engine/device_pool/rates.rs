@@ -29,7 +29,7 @@ pub(crate) struct Rates {
 }
 
 impl Rates {
-    pub const SORT: Rates = Rates {
+    pub(crate) const SORT: Rates = Rates {
         verb: "sorting",
         code: Rate { bytes: 20e6, seconds: 1.0 },
         whole: true,
@@ -40,7 +40,7 @@ impl Rates {
         most: gpu::MOST_SORTED as u64,
     };
 
-    pub const INVERT: Rates = Rates {
+    pub(crate) const INVERT: Rates = Rates {
         verb: "restoring",
         code: Rate { bytes: 40e6, seconds: 1.0 },
         whole: true,
@@ -53,7 +53,7 @@ impl Rates {
 
     /// Rates in coded bytes of searched blocks. Their slices are decoded and nothing more. The time
     /// depends on the number of runs, and so does the coded size, in DNA as in source code.
-    pub const DECODE: Rates = Rates {
+    pub(crate) const DECODE: Rates = Rates {
         whole: true,
         cpu: Rate { bytes: 13e6, seconds: 1.0 },
         gpu: Rate { bytes: 10e6, seconds: 0.016 },
@@ -61,7 +61,7 @@ impl Rates {
     };
 
     /// Rates in symbols of patterns. All threads take part in each search on the CPU.
-    pub const SEARCH: Rates = Rates {
+    pub(crate) const SEARCH: Rates = Rates {
         verb: "searching",
         code: Rate { bytes: 1.0, seconds: 0.0 },
         whole: false,
@@ -73,7 +73,7 @@ impl Rates {
     };
 
     /// Rates in bytes of a text whose suffix array and LCP array are built.
-    pub const LCP: Rates = Rates {
+    pub(crate) const LCP: Rates = Rates {
         verb: "sorting",
         divided: false,
         cpu: Rate { bytes: 10e6, seconds: 1.0 },
@@ -83,7 +83,7 @@ impl Rates {
     };
 
     /// Rates in queries.
-    pub const EXTENSIONS: Rates = Rates {
+    pub(crate) const EXTENSIONS: Rates = Rates {
         verb: "answering",
         cpu: Rate { bytes: 4e6, seconds: 1.0 },
         gpu: Rate { bytes: 100e6, seconds: 0.5 },
@@ -118,13 +118,13 @@ pub(crate) struct Rate {
 
 impl Rate {
     /// Adds a measurement.
-    pub fn add(&mut self, bytes: u64, seconds: f64) {
+    pub(crate) fn add(&mut self, bytes: u64, seconds: f64) {
         self.bytes += bytes as f64;
         self.seconds += seconds;
     }
 
     /// The seconds that `bytes` take.
-    pub fn seconds(&self, bytes: f64) -> f64 {
+    pub(crate) fn seconds(&self, bytes: f64) -> f64 {
         bytes * self.seconds / self.bytes
     }
 }

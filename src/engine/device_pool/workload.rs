@@ -44,7 +44,7 @@ pub(super) struct Workload {
 }
 
 impl Workload {
-    pub fn new(rates: Rates, threads: usize, opens_in: f64) -> Self {
+    pub(super) fn new(rates: Rates, threads: usize, opens_in: f64) -> Self {
         Workload {
             rates,
             threads: threads as f64,
@@ -64,7 +64,7 @@ impl Workload {
 
     /// Announces that blocks of `all` bytes will come in total, as far as is known now, with those
     /// that came already.
-    pub fn announce(&mut self, all: u64) {
+    pub(super) fn announce(&mut self, all: u64) {
         self.announced = all;
     }
 
@@ -74,7 +74,7 @@ impl Workload {
     }
 
     /// Registers a block that has come.
-    pub fn expect(&mut self, len: u64) {
+    pub(super) fn expect(&mut self, len: u64) {
         self.came += len;
         if !self.rates.whole {
             self.to_code += len;
@@ -82,7 +82,7 @@ impl Workload {
     }
 
     /// Records that the threads coded or decoded a block, in `took` of one thread's time.
-    pub fn coded(&mut self, len: u64, took: Duration) {
+    pub(super) fn coded(&mut self, len: u64, took: Duration) {
         // If the time is zero, a GPU did it, or there was nothing to do.
         if !took.is_zero() {
             self.rates.code.add(len, took.as_secs_f64());
@@ -93,18 +93,18 @@ impl Workload {
     }
 
     /// True if a GPU takes a block of `len` bytes at all.
-    pub fn fits(&self, len: u64) -> bool {
+    pub(super) fn fits(&self, len: u64) -> bool {
         len <= self.rates.most
     }
 
     /// True if a GPU is open, or is being opened.
-    pub fn may_lease(&self) -> bool {
+    pub(super) fn may_lease(&self) -> bool {
         self.leases > 0 || self.opening.is_some()
     }
 
     /// True if all known blocks keep the threads busy for longer than a GPU takes that must first
     /// be opened.
-    pub fn opening_pays(&self) -> bool {
+    pub(super) fn opening_pays(&self) -> bool {
         self.all_on_cpu(self.all()) > self.with_opening(self.all())
     }
 
@@ -115,7 +115,7 @@ impl Workload {
     }
 
     /// True if a block alone takes `threads` threads longer than a GPU that must first be opened.
-    pub fn opening_pays_for(&self, len: u64, threads: usize) -> bool {
+    pub(super) fn opening_pays_for(&self, len: u64, threads: usize) -> bool {
         self.alone_on_cpu(len, threads) > self.with_opening(len)
     }
 
@@ -127,23 +127,23 @@ impl Workload {
     }
 
     /// Registers a block that waits for a GPU. Returns the number of this request.
-    pub fn ask(&mut self, len: u64) -> u64 {
+    pub(super) fn ask(&mut self, len: u64) -> u64 {
         self.requests += 1;
         self.waiting.insert(self.requests, len);
         self.requests
     }
 
     /// The request that is served next.
-    pub fn first(&self) -> Option<u64> {
+    pub(super) fn first(&self) -> Option<u64> {
         self.waiting.first_key_value().map(|(&request, _)| request)
     }
 
-    pub fn begin_lease(&mut self, request: u64) {
+    pub(super) fn begin_lease(&mut self, request: u64) {
         self.leased += self.waiting.remove(&request).unwrap_or(0);
     }
 
     /// Ends the lease of a GPU for a block. `took` is its time, or `None` if the GPU failed.
-    pub fn end_lease(&mut self, len: u64, took: Option<Duration>) {
+    pub(super) fn end_lease(&mut self, len: u64, took: Option<Duration>) {
         self.leased -= len;
         match took {
             Some(took) => self.rates.gpu.add(len, took.as_secs_f64()),
@@ -152,12 +152,12 @@ impl Workload {
     }
 
     /// Sends a waiting block to the CPU.
-    pub fn give_up(&mut self, request: u64, threads: usize) {
+    pub(super) fn give_up(&mut self, request: u64, threads: usize) {
         let len = self.waiting.remove(&request).unwrap_or(0);
         self.begin_on_cpu(len, threads);
     }
 
-    pub fn begin_on_cpu(&mut self, len: u64, threads: usize) {
+    pub(super) fn begin_on_cpu(&mut self, len: u64, threads: usize) {
         self.to_cpu += len;
         self.on_cpu += self.threads_taken(len, threads);
         if self.rates.whole {
@@ -166,13 +166,13 @@ impl Workload {
     }
 
     /// Records that a block was done on `threads` threads of the CPU.
-    pub fn end_on_cpu(&mut self, len: u64, threads: usize, took: Duration) {
+    pub(super) fn end_on_cpu(&mut self, len: u64, threads: usize, took: Duration) {
         self.on_cpu = (self.on_cpu - self.threads_taken(len, threads)).max(0.0);
         self.rates.cpu.add(len, took.as_secs_f64() * self.gain(threads));
     }
 
     /// True if the GPUs would finish a waiting block before `threads` threads would.
-    pub fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
+    pub(super) fn gpus_are_sooner(&self, request: u64, threads: usize, now: Instant) -> bool {
         self.may_lease()
             && (self.more_leases_come()
                 || self.opening_is_awaited(now)

@@ -53,7 +53,7 @@ struct LastRun {
 
 impl BlockEncoder {
     /// Plans the memory for blocks no larger than the first, and creates their encoder.
-    pub fn planned(
+    pub(crate) fn planned(
         first: u64,
         pool: Threads,
         spare: Spare,
@@ -71,7 +71,7 @@ impl BlockEncoder {
 
     /// Creates the encoder for blocks of up to `block_size` bytes, as many at a time as the plan
     /// says.
-    pub fn new(
+    pub(crate) fn new(
         block_size: u64,
         plan: &Plan,
         pool: Threads,
@@ -100,7 +100,7 @@ impl BlockEncoder {
     }
 
     /// Codes a block.
-    pub fn encode(&self, block: RawBlock) -> Result<CodedBlock> {
+    pub(crate) fn encode(&self, block: RawBlock) -> Result<CodedBlock> {
         let RawBlock { raw, number, offset, alone, sequences } = block;
         let place = BlockPlace { number, offset, alone };
         match raw {

@@ -53,7 +53,7 @@ impl BlockSorter {
     ///
     /// # Errors
     /// [`Error::Device`] if this build has no sorter for the device that is asked for.
-    pub fn new(
+    pub(super) fn new(
         workers: usize,
         block_size: u64,
         sample_rate: u32,
@@ -83,21 +83,21 @@ impl BlockSorter {
 
     /// Creates the sorters of GPUs that are open from the start and used for every block.
     #[cfg(test)]
-    pub fn of(gpus: Vec<SortingGpu>, listener: Listener) -> Self {
+    pub(super) fn of(gpus: Vec<SortingGpu>, listener: Listener) -> Self {
         let gpus = DevicePool::new(Opener::of(gpus), Rates::SORT, 4, listener);
         BlockSorter::with(gpus, Threads::Calling)
     }
 
     /// Announces that a block of `len` bytes will be sorted when it has its turn. `is_alone` is
     /// true if it may be alone in its stream.
-    pub fn expect(&self, len: usize, is_alone: bool) {
+    pub(super) fn expect(&self, len: usize, is_alone: bool) {
         if !self.together.take(len as u64, is_alone) {
             self.gpus.expect(len as u64);
         }
     }
 
     /// Warns that a GPU was wrong, and uses none any more: the next error may not be found.
-    pub fn give_up(&self, failure: &str) {
+    pub(super) fn give_up(&self, failure: &str) {
         self.gpus.give_up(failure);
         self.together.give_up();
     }
@@ -108,7 +108,7 @@ impl BlockSorter {
     ///
     /// The result of several GPUs is inverted on the CPU and compared with the text. It goes
     /// through more hands than the result of one GPU, and blocks that large are few.
-    pub fn sort(
+    pub(super) fn sort(
         &self,
         text: &[u8],
         sample_rate: u32,
@@ -144,7 +144,7 @@ impl BlockSorter {
     }
 
     /// Sorts a text on the CPU, though no turn of it was announced.
-    pub fn sort_again(&self, text: &[u8], sample_rate: u32, is_alone: bool) -> Result<Bwt> {
+    pub(super) fn sort_again(&self, text: &[u8], sample_rate: u32, is_alone: bool) -> Result<Bwt> {
         let threads = self.threads(is_alone);
         self.pool.install(|| self.cpu.sort_on(threads, text, sample_rate))
     }

@@ -12,7 +12,7 @@ use crate::filter;
 use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
 
 /// Codes a block's slices side by side, or stores the block if that is not longer.
-pub fn code(
+pub(crate) fn code(
     block: FilteredBlock,
     sorted: Sorted,
     form: BlockForm,

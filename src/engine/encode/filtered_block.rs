@@ -17,7 +17,7 @@ pub(crate) struct FilteredBlock {
 }
 
 impl FilteredBlock {
-    pub fn copy(&self) -> Result<Self> {
+    pub(crate) fn copy(&self) -> Result<Self> {
         let Filtered { text, flags, side } = &self.filtered;
         let copied = |bytes: &[u8]| allocation::copied(bytes).ok_or(Flaw::NO_MEMORY);
         let filtered = Filtered { text: copied(text)?, flags: *flags, side: copied(side)? };
@@ -44,7 +44,7 @@ pub(crate) struct BlockForm {
 impl BlockForm {
     /// Creates the form of blocks of up to `block_size` bytes. `indexed` is true if they are
     /// searched.
-    pub fn new(block_size: u64, effort: Effort, indexed: bool) -> Self {
+    pub(crate) fn new(block_size: u64, effort: Effort, indexed: bool) -> Self {
         let limits = match indexed {
             true => SliceLimits::searched(),
             false => SliceLimits::new(block_size as usize, effort),

@@ -52,7 +52,7 @@ pub(super) enum JointSorter {
 
 impl JointSorter {
     #[cfg(test)]
-    pub fn fake(sort: impl FnMut(&[u8], u32) -> Result<Bwt> + Send + 'static) -> Self {
+    pub(super) fn fake(sort: impl FnMut(&[u8], u32) -> Result<Bwt> + Send + 'static) -> Self {
         JointSorter::Fake(Box::new(sort))
     }
 
@@ -94,7 +94,7 @@ struct ChosenGpus {
 impl JointGpus {
     /// Creates the pool of GPUs named by `device`, or of those of the helping `ranks`. If `codes`
     /// is true, a GPU that sorts a block alone codes it too.
-    pub fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
+    pub(super) fn new(device: Device, ranks: Option<Ranks>, codes: bool) -> Self {
         let chosen = OnceLock::new();
         let sorter = Mutex::new(None);
         let failed = AtomicBool::new(false);
@@ -104,7 +104,7 @@ impl JointGpus {
     /// Creates a pool of `count` GPUs, for which `sorter` stands in. Each can hold blocks of up to
     /// `holds` bytes.
     #[cfg(test)]
-    pub fn of(count: u32, sorter: JointSorter, holds: u64, codes: bool) -> Self {
+    pub(super) fn of(count: u32, sorter: JointSorter, holds: u64, codes: bool) -> Self {
         let count = count as usize;
         let device = Device::Auto;
         let chosen = Some(ChosenGpus { device, numbers: Vec::new(), count, holds }).into();
@@ -116,7 +116,7 @@ impl JointGpus {
 
     /// Returns true if the GPUs together sort a block of `len` bytes. `is_alone` is true if it may
     /// be alone in its stream.
-    pub fn take(&self, len: u64, is_alone: bool) -> bool {
+    pub(super) fn take(&self, len: u64, is_alone: bool) -> bool {
         if len < self.least || self.failed.load(Ordering::Relaxed) {
             return false;
         }
@@ -131,7 +131,7 @@ impl JointGpus {
     ///
     /// # Errors
     /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
-    pub fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
+    pub(super) fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
         let mut open = self.sorter.lock().unwrap_or_else(PoisonError::into_inner);
         if self.failed.load(Ordering::Relaxed) {
             return Ok(None);
@@ -154,7 +154,7 @@ impl JointGpus {
     }
 
     /// Stops the GPUs after a wrong result: they take no more blocks, and their memory is freed.
-    pub fn give_up(&self) {
+    pub(super) fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
         *self.sorter.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }

@@ -12,10 +12,10 @@ use std::time::Instant;
 
 /// Result of a GPU: the transform, coded or not; if it is coded, how often each byte occurs in it;
 /// and the time of each step.
-pub type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
+pub(super) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
 
 /// A GPU that sorts blocks.
-pub enum SortingGpu {
+pub(super) enum SortingGpu {
     Cuda(Box<CudaSorter>),
     /// A test's stand-in for a GPU, which is given a block and the sample rate.
     #[cfg(test)]
@@ -26,7 +26,7 @@ impl SortingGpu {
     /// Opens GPU `number`, with memory for blocks of up to `block_size` bytes at this sample rate.
     /// If `limits` is given and there is memory, the GPU also codes the blocks into slices of these
     /// limits. Up to `threads` threads copy very large blocks.
-    pub fn open(
+    pub(super) fn open(
         number: u32,
         block_size: u32,
         sample_rate: u32,
@@ -48,12 +48,12 @@ impl SortingGpu {
     }
 
     #[cfg(test)]
-    pub fn fake(sort: impl FnMut(&[u8], u32) -> Result<GpuSorted> + Send + 'static) -> Self {
+    pub(super) fn fake(sort: impl FnMut(&[u8], u32) -> Result<GpuSorted> + Send + 'static) -> Self {
         SortingGpu::Fake(Box::new(sort))
     }
 
     /// Sorts a block with the given sample rate, and codes it if this GPU does.
-    pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<GpuSorted> {
+    pub(super) fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<GpuSorted> {
         match self {
             SortingGpu::Cuda(gpu) => {
                 let began = Instant::now();
@@ -67,7 +67,7 @@ impl SortingGpu {
 }
 
 /// A GPU with the memory for one block.
-pub struct CudaSorter {
+pub(super) struct CudaSorter {
     number: u32,
     sorter: gpu::GpuSorter,
     coder: Option<(gpu::BwtEncoder, SliceLimits)>,

@@ -41,7 +41,7 @@ const COUNTERS: u64 = 512 << 10;
 
 /// The bytes that a block needs.
 #[derive(Clone, Copy, Debug)]
-pub struct BlockNeed {
+pub(super) struct BlockNeed {
     /// Per raw byte of a block in its hard stage.
     working: u64,
     /// Per raw byte of a block that is coded or decoded.
@@ -52,7 +52,7 @@ pub struct BlockNeed {
 
 impl BlockNeed {
     /// The need of a block that is sorted and coded. `wide` means positions of 64 bits.
-    pub fn to_encode(wide: bool, coding: Coding, index: Option<u32>) -> Self {
+    pub(super) fn to_encode(wide: bool, coding: Coding, index: Option<u32>) -> Self {
         let coded = match coding {
             Coding::StaticRans => CODING_STATIC,
             Coding::ContextMixing => CODING,
@@ -64,36 +64,36 @@ impl BlockNeed {
 
     /// The need of a block that is also restored before it is written, while its text and its coded
     /// form are kept.
-    pub fn checked(self) -> Self {
+    pub(super) fn checked(self) -> Self {
         let working = self.working + 2;
         BlockNeed { working, coded: working, ..self }
     }
 
     /// The need of a block that is decoded, with any index.
-    pub fn to_decode(wide: bool) -> Self {
+    pub(super) fn to_decode(wide: bool) -> Self {
         let working = if wide { RESTORING_WIDE } else { WORKING };
         BlockNeed { working, coded: DECODING, sample_rate: None }
     }
 
     /// The need of a block that is decoded to be searched, and not restored.
-    pub fn to_index() -> Self {
+    pub(super) fn to_index() -> Self {
         BlockNeed { working: INDEXING, coded: DECODING, sample_rate: None }
     }
 
     /// The bytes of the samples.
-    pub fn samples(self, block: u64) -> u64 {
+    pub(super) fn samples(self, block: u64) -> u64 {
         self.sample_rate.map_or(0, |rate| (SAMPLE * block).div_ceil(rate.into()))
     }
 
     /// The bytes of the hard stage with `threads` threads.
-    pub fn working(self, block: u64, threads: usize) -> u64 {
+    pub(super) fn working(self, block: u64, threads: usize) -> u64 {
         let counters = (COUNTERS * threads as u64).min(2 * block);
         self.working * block + counters + self.samples(block)
     }
 
     /// The largest block whose hard stage, with `more` extra bytes per raw byte, fits in `left`
     /// bytes.
-    pub fn largest(self, left: u64, threads: usize, more: u64) -> u64 {
+    pub(super) fn largest(self, left: u64, threads: usize, more: u64) -> u64 {
         let each = self.working + more;
         let large = self.fitting(left.saturating_sub(COUNTERS * threads as u64), each);
         large.max(self.fitting(left, each + 2))

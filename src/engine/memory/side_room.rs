@@ -33,13 +33,13 @@ pub(crate) struct SideGuest<'r> {
 
 impl SideRoom {
     /// Creates a room in which a block that has all of it may take `all` bytes.
-    pub fn new(all: u64) -> Self {
+    pub(crate) fn new(all: u64) -> Self {
         SideRoom { all, state: Mutex::default(), changed: Condvar::new() }
     }
 
     /// Registers one more block, after waiting until no block has all the room. The caller must not
     /// be a thread of a pool.
-    pub fn enter(&self) -> SideGuest<'_> {
+    pub(crate) fn enter(&self) -> SideGuest<'_> {
         let mut state = self.wait_while(self.state(), |state| state.is_given);
         state.working += 1;
         SideGuest { room: self, has_all: false }
@@ -61,7 +61,7 @@ impl SideRoom {
 
 impl SideGuest<'_> {
     /// Waits for all the room, and returns its bytes.
-    pub fn take_all(&mut self) -> u64 {
+    pub(crate) fn take_all(&mut self) -> u64 {
         if !self.has_all {
             let mut state = self.room.state();
             state.working -= 1;

@@ -39,7 +39,7 @@ pub(crate) struct SequencesStart {
 const PIECE: usize = 64 << 10;
 
 impl BlockCut {
-    pub fn new(options: &Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         BlockCut {
             undecided: options.looks_for_sequences(),
             kind: None,
@@ -51,18 +51,18 @@ impl BlockCut {
     }
 
     /// Returns true if a block may end before its last byte.
-    pub fn may_cut(&self) -> bool {
+    pub(crate) fn may_cut(&self) -> bool {
         self.undecided || self.kind.is_some() || self.separator.is_some()
     }
 
     /// Start of the next block, if the stream is one of sequences.
-    pub fn start(&self) -> Option<SequencesStart> {
+    pub(crate) fn start(&self) -> Option<SequencesStart> {
         self.kind.map(|kind| SequencesStart { kind, state: self.odd.state() })
     }
 
     /// Passes a block of `len` copies of `byte`. A stream that begins with one is not one of
     /// sequences. Either every byte of it is a separator or none is, so it is not cut.
-    pub fn pass_run(&mut self, byte: u8, len: usize) -> Result<()> {
+    pub(crate) fn pass_run(&mut self, byte: u8, len: usize) -> Result<()> {
         let piece = vec![byte; len.min(PIECE)];
         if mem::take(&mut self.undecided) {
             self.tell_why(&piece, true)?;
@@ -75,7 +75,7 @@ impl BlockCut {
     }
 
     /// Warns of odd bytes in the stream, which has ended.
-    pub fn warn(&self, listener: &Listener) {
+    pub(crate) fn warn(&self, listener: &Listener) {
         if let Some(what) = self.odd.warning() {
             listener.warn(what);
         }
@@ -83,7 +83,7 @@ impl BlockCut {
 
     /// Takes the bytes with which the following block begins off the end of this one. There are
     /// none if it is the last. Also returns the block's start if the stream is one of sequences.
-    pub fn cut(
+    pub(crate) fn cut(
         &mut self,
         block: &mut Vec<u8>,
         is_last: bool,

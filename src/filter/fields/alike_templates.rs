@@ -31,7 +31,7 @@ pub(super) enum Kind {
 
 impl Kind {
     /// Returns true if templates may differ in `word`: a slot, or a word of this kind without one.
-    pub fn may_differ(self, word: &[u8]) -> bool {
+    pub(super) fn may_differ(self, word: &[u8]) -> bool {
         match (self, word) {
             (_, [SLOT]) => true,
             (Kind::BetweenSpaces, _) => !word.is_empty() && !word.contains(&SLOT),
@@ -119,7 +119,7 @@ impl Form {
 
 impl Forms {
     /// Merges templates as far as possible.
-    pub fn merged(names: &[&[u8]], kind: Kind) -> Self {
+    pub(super) fn merged(names: &[&[u8]], kind: Kind) -> Self {
         let mut forms = Forms::of(names, kind);
         let least = match kind {
             Kind::BetweenSpaces => LEAST,
@@ -139,7 +139,7 @@ impl Forms {
     }
 
     /// For each word of a name, true if it is a slot.
-    pub fn slots(&self, name: usize) -> impl Iterator<Item = bool> {
+    pub(super) fn slots(&self, name: usize) -> impl Iterator<Item = bool> {
         let words = self.forms[self.of_names[name]].words.iter().enumerate();
         words.map(|(place, &word)| word == hash_at(place, &[SLOT]))
     }

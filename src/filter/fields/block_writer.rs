@@ -20,7 +20,7 @@ impl BlockWriter {
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`] if there is no memory.
-    pub fn new(size: usize) -> Result<Self, Flaw> {
+    pub(super) fn new(size: usize) -> Result<Self, Flaw> {
         let bytes = allocation::zeroed(size).ok_or(Flaw::NO_MEMORY)?;
         Ok(BlockWriter { bytes, len: 0 })
     }
@@ -31,7 +31,7 @@ impl BlockWriter {
     /// # Errors
     /// [`Flaw`] if they do not fit, here and in the other methods that append.
     #[inline(always)]
-    pub fn push_first(&mut self, bytes: &[u8], len: usize) -> Result<(), Flaw> {
+    pub(super) fn push_first(&mut self, bytes: &[u8], len: usize) -> Result<(), Flaw> {
         let room = self.bytes[self.len..].first_chunk_mut::<USUAL>();
         match (bytes.first_chunk::<USUAL>(), room) {
             (Some(usual), Some(room)) if len <= USUAL => {
@@ -44,7 +44,7 @@ impl BlockWriter {
     }
 
     /// Appends bytes.
-    pub fn push(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
         self.bytes[self.len..].get_mut(..bytes.len()).ok_or(SIZE)?.copy_from_slice(bytes);
         self.len += bytes.len();
         Ok(())
@@ -52,7 +52,7 @@ impl BlockWriter {
 
     /// Appends a copy of a range of the block itself.
     #[inline(always)]
-    pub fn push_within(&mut self, range: Range<usize>) -> Result<(), Flaw> {
+    pub(super) fn push_within(&mut self, range: Range<usize>) -> Result<(), Flaw> {
         let (before, room) = self.bytes.split_at_mut(self.len);
         let len = range.len();
         match (before[range.start..].first_chunk::<USUAL>(), room.first_chunk_mut::<USUAL>()) {
@@ -64,7 +64,7 @@ impl BlockWriter {
     }
 
     /// Returns the written bytes from `start` on.
-    pub fn from(&mut self, start: usize) -> &mut [u8] {
+    pub(super) fn from(&mut self, start: usize) -> &mut [u8] {
         &mut self.bytes[start..self.len]
     }
 
@@ -72,7 +72,7 @@ impl BlockWriter {
     ///
     /// # Errors
     /// A [`Flaw`] if it is not written to its end.
-    pub fn whole(self) -> Result<Vec<u8>, Flaw> {
+    pub(super) fn whole(self) -> Result<Vec<u8>, Flaw> {
         if self.len == self.bytes.len() { Ok(self.bytes) } else { Err(SIZE) }
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct Forms<'b, 'w> {
 
 impl<'b, 'w> Forms<'b, 'w> {
     /// Creates the chooser. It takes columns one after the other.
-    pub fn new(writer: &'w Writer<'b>) -> Self {
+    pub(super) fn new(writer: &'w Writer<'b>) -> Self {
         Forms { writer, keys: KeyHashes::new(writer.block, MOST_DISTANCE), own: Vec::new() }
     }
 
@@ -37,7 +37,7 @@ impl<'b, 'w> Forms<'b, 'w> {
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`] if there is no memory.
-    pub fn of(
+    pub(super) fn of(
         &mut self,
         column: &'w [Group],
         depth: usize,

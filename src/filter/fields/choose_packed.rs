@@ -53,7 +53,7 @@ pub(super) struct Candidate {
 
 impl Candidate {
     /// Returns the candidate of a column of few values, if it may be packed.
-    pub fn of_few(writer: &Writer, column: &[Group]) -> Option<Self> {
+    pub(super) fn of_few(writer: &Writer, column: &[Group]) -> Option<Self> {
         let own: Vec<&[u8]> = writer.own(column).collect();
         let bytes: usize = own.iter().map(|value| value.len()).sum();
         if bytes < LEAST_BYTES {
@@ -66,7 +66,7 @@ impl Candidate {
 
     /// Returns the candidate of a column, if it may be packed. Its `sample` costs `cost` in its
     /// form.
-    pub fn of_many(
+    pub(super) fn of_many(
         writer: &Writer,
         column: &[Group],
         sample: &[&[u8]],

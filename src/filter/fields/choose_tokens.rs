@@ -39,7 +39,7 @@ const LEAST_KEPT_GAIN: usize = 128;
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`] if there is no memory.
-pub fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
+pub(crate) fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw> {
     let sample = sample(block, WINDOW);
     let candidates = candidates(&sample);
     if candidates.is_empty() {
@@ -136,7 +136,7 @@ pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize,
 
 /// Returns whole lines from all over `block`, taken from a few windows of `window` bytes each. A
 /// block that is no larger than these is returned whole.
-pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
+pub(crate) fn sample(block: &[u8], window: usize) -> Vec<u8> {
     if block.len() <= WINDOWS * window {
         return block.to_vec();
     }
@@ -153,7 +153,7 @@ pub fn sample(block: &[u8], window: usize) -> Vec<u8> {
 
 /// Returns the slots that the lines of a sample may have. There are none if it does not look like
 /// lines of fields.
-pub fn candidates(sample: &[u8]) -> Vec<Tokens> {
+pub(crate) fn candidates(sample: &[u8]) -> Vec<Tokens> {
     let reads = &sample[Tokens::Reads.start(sample)..];
     if Tokens::Reads.next(reads).is_some() {
         return vec![Tokens::Reads];

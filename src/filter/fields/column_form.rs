@@ -72,7 +72,7 @@ pub(super) fn raised(byte: u8) -> u8 {
 
 impl Form {
     /// Takes the form of a column that has `depth` slots before it off the front of `bytes`.
-    pub fn read(bytes: &mut &[u8], depth: u32) -> Result<Self, Flaw> {
+    pub(super) fn read(bytes: &mut &[u8], depth: u32) -> Result<Self, Flaw> {
         const UNKNOWN: Flaw = Flaw("a column of a block of fields is of an unknown form");
         let fits = |distance: u8| (1..=depth).contains(&distance.into());
         let (kind, distances, mut rest) = match **bytes {
@@ -112,7 +112,7 @@ impl Form {
     }
 
     /// Returns the pattern of its numbers, if it is a form of numbers.
-    pub fn pattern(&self) -> Option<&Pattern> {
+    pub(super) fn pattern(&self) -> Option<&Pattern> {
         match self {
             Form::Numbers(pattern)
             | Form::NumbersByKey { pattern, .. }
@@ -122,20 +122,20 @@ impl Form {
     }
 
     /// Returns true if it has a table of the last value beside each key.
-    pub fn has_table(&self) -> bool {
+    pub(super) fn has_table(&self) -> bool {
         matches!(self, Form::Predicted { .. } | Form::NumbersByKey { .. })
     }
 
     /// Returns true if the column is not written in the parts of the block, one behind the other.
     /// Then a stored value depends on those before, or is stored in more than one piece.
-    pub fn is_written_whole(&self) -> bool {
+    pub(super) fn is_written_whole(&self) -> bool {
         let by_others =
             matches!(self, Form::Sums { .. } | Form::Joined { .. } | Form::Lists { .. });
         by_others || self.has_table()
     }
 
     /// Appends its bytes.
-    pub fn write(&self, out: &mut Vec<u8>) {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
         match self {
             Form::Text => out.push(0),
             Form::Numbers(_) => out.push(1),

@@ -27,7 +27,7 @@ impl Templates {
     /// Creates an empty list. The limits follow from the block's size, `len` bytes, and bound the
     /// memory: names have at most `len` / 2 bytes, and there are about `len` / 128 columns of about
     /// 100 bytes.
-    pub fn new(len: usize) -> Self {
+    pub(super) fn new(len: usize) -> Self {
         Templates {
             names: Vec::new(),
             columns: vec![Box::from([WHOLE_LINES])],
@@ -41,7 +41,7 @@ impl Templates {
 
     /// Adds the templates of a part as long as there is room. Returns true if all of them are in
     /// the list.
-    pub fn add(&mut self, part: &ParsedLines) -> bool {
+    pub(super) fn add(&mut self, part: &ParsedLines) -> bool {
         part.templates.iter().fold(true, |all, Named { hash, name }| {
             let is_new = !self.by_hash.contains_key(hash);
             all & (self.have(*hash, name) || is_new && self.insert(*hash, name))
@@ -49,7 +49,7 @@ impl Templates {
     }
 
     /// Returns true if a template is in the list.
-    pub fn have(&self, hash: u64, name: &[u8]) -> bool {
+    pub(super) fn have(&self, hash: u64, name: &[u8]) -> bool {
         let known = self.by_hash.get(&hash);
         // A template of the same hash may have another name.
         known.is_some_and(|&number| *self.names[usize::from(number) - 1] == *name)
@@ -73,7 +73,7 @@ impl Templates {
     }
 
     /// Number of slots before the column's slot in its templates.
-    pub fn depth(&self, column: u32) -> usize {
+    pub(super) fn depth(&self, column: u32) -> usize {
         self.places.depths[column as usize] as usize
     }
 
@@ -118,7 +118,7 @@ impl<'b> ColumnValues<'b> {
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`] if there is no memory.
-    pub fn new(
+    pub(super) fn new(
         block: &'b [u8],
         parts: Vec<ParsedLines>,
         templates: &Templates,
@@ -144,23 +144,23 @@ impl<'b> ColumnValues<'b> {
     }
 
     /// Returns the groups of each column that has values.
-    pub fn columns(&self) -> Vec<&[Group]> {
+    pub(super) fn columns(&self) -> Vec<&[Group]> {
         columns(&self.groups)
     }
 
     /// Drops the values, and returns the groups.
-    pub fn into_groups(self) -> Vec<Group> {
+    pub(super) fn into_groups(self) -> Vec<Group> {
         self.groups
     }
 
     /// Yields the values of a column.
-    pub fn of<'s>(&'s self, column: &'s [Group]) -> impl Iterator<Item = LineValue<'s>> {
+    pub(super) fn of<'s>(&'s self, column: &'s [Group]) -> impl Iterator<Item = LineValue<'s>> {
         column.iter().flat_map(|group| self.of_group(group))
     }
 
     /// Yields the values of a column in one part. Their bytes are prefetched, since those of other
     /// columns lie between them.
-    pub fn of_group(&self, group: &Group) -> impl DoubleEndedIterator<Item = LineValue<'_>> {
+    pub(super) fn of_group(&self, group: &Group) -> impl DoubleEndedIterator<Item = LineValue<'_>> {
         let (values, places) = self.values_and_places(group);
         places.iter().enumerate().map(move |(n, &at)| {
             if let Some(&ahead) = places.get(n + 2 * AHEAD) {
@@ -174,7 +174,7 @@ impl<'b> ColumnValues<'b> {
     }
 
     /// Returns `most` values from the middle of a column, or all if it has fewer.
-    pub fn middle(&self, column: &[Group], most: usize) -> Vec<LineValue<'_>> {
+    pub(super) fn middle(&self, column: &[Group], most: usize) -> Vec<LineValue<'_>> {
         let count = count(column);
         let mut skipped = count.saturating_sub(most) / 2;
         let mut some = Vec::with_capacity(most.min(count));
@@ -213,21 +213,21 @@ pub(super) struct LineValue<'s> {
 }
 
 impl<'s> LineValue<'s> {
-    pub fn new(values: &'s [Value], at: usize) -> Self {
+    pub(super) fn new(values: &'s [Value], at: usize) -> Self {
         LineValue { values, at }
     }
 
-    pub fn own(self) -> Value {
+    pub(super) fn own(self) -> Value {
         self.values[self.at]
     }
 
     /// Returns true if `next` is the value directly behind it.
-    pub fn is_before(self, next: Self) -> bool {
+    pub(super) fn is_before(self, next: Self) -> bool {
         self.values.as_ptr() == next.values.as_ptr() && self.at + 1 == next.at
     }
 
     /// Returns the value `distance` slots before it on its line.
-    pub fn before(self, distance: usize) -> Value {
+    pub(super) fn before(self, distance: usize) -> Value {
         self.values[self.at - distance]
     }
 }

@@ -18,13 +18,13 @@ pub(super) struct KeptHashes(Box<[(u32, u32); SLOTS]>);
 
 impl KeptHashes {
     /// Creates a table without hashes.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         KeptHashes(Box::new([(NO_KEY, 0); SLOTS]))
     }
 
     /// Returns the hash of the value of a slot of the line. The value is at `range` of the block.
     #[inline(always)]
-    pub fn of(&mut self, slot: usize, block: &[u8], range: Range<usize>) -> u32 {
+    pub(super) fn of(&mut self, slot: usize, block: &[u8], range: Range<usize>) -> u32 {
         match range.len() {
             0..=USUAL => hash(&block[range]),
             _ => self.of_long(slot, block, range),

@@ -20,12 +20,12 @@ pub(super) struct KeyHashes<'b, 's> {
 impl<'b, 's> KeyHashes<'b, 's> {
     /// Creates a table without hashes, for distances of up to `most` slots between values of
     /// `block`.
-    pub fn new(block: &'b [u8], most: usize) -> Self {
+    pub(super) fn new(block: &'b [u8], most: usize) -> Self {
         KeyHashes { block, sampled: Vec::new(), rows: vec![Vec::new(); most], most }
     }
 
     /// Goes on to the sample `sampled`. `own` are the hashes of the values of the sample before.
-    pub fn next(&mut self, sampled: Vec<LineValue<'s>>, own: Vec<u32>) {
+    pub(super) fn next(&mut self, sampled: Vec<LineValue<'s>>, own: Vec<u32>) {
         let are_of_same_lines = self.sampled.len() == sampled.len()
             && self.sampled.iter().zip(&sampled).all(|(one, next)| one.is_before(*next));
         if are_of_same_lines {
@@ -38,17 +38,17 @@ impl<'b, 's> KeyHashes<'b, 's> {
     }
 
     /// Returns the key of the sample's value `number`, `distance` slots before it.
-    pub fn key(&self, distance: usize, number: usize) -> &'b [u8] {
+    pub(super) fn key(&self, distance: usize, number: usize) -> &'b [u8] {
         self.bytes(self.sampled[number].before(distance))
     }
 
     /// Returns the values of the sample themselves.
-    pub fn own(&self) -> Vec<&'b [u8]> {
+    pub(super) fn own(&self) -> Vec<&'b [u8]> {
         self.sampled.iter().map(|value| self.bytes(value.own())).collect()
     }
 
     /// Returns the hashes of at least the first `count` keys at a distance.
-    pub fn row(&mut self, distance: usize, count: usize) -> &[u32] {
+    pub(super) fn row(&mut self, distance: usize, count: usize) -> &[u32] {
         let mut row = std::mem::take(&mut self.rows[distance - 1]);
         row.extend((row.len()..count).map(|number| hash(self.key(distance, number))));
         self.rows[distance - 1] = row;
@@ -56,7 +56,7 @@ impl<'b, 's> KeyHashes<'b, 's> {
     }
 
     /// Returns the hashes that [`row`](Self::row) has computed.
-    pub fn known(&self, distance: usize) -> &[u32] {
+    pub(super) fn known(&self, distance: usize) -> &[u32] {
         &self.rows[distance - 1]
     }
 

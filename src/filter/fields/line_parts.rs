@@ -39,7 +39,7 @@ const MOST_BY_KEPT: usize = 4096;
 
 /// A block that is taken apart.
 #[derive(Debug)]
-pub struct Apart {
+pub(crate) struct Apart {
     pub text: Vec<u8>,
     /// Parameters of the filter.
     pub side: Vec<u8>,
@@ -53,7 +53,11 @@ pub struct Apart {
 ///
 /// # Errors
 /// [`Flaw::NO_MEMORY`] if there is no memory.
-pub fn take_apart(block: &[u8], tokens: Tokens, pool: &Threads) -> Result<Option<Apart>, Flaw> {
+pub(crate) fn take_apart(
+    block: &[u8],
+    tokens: Tokens,
+    pool: &Threads,
+) -> Result<Option<Apart>, Flaw> {
     let is_smaller = |apart: &Apart| apart.text.len() + apart.side.len() < block.len();
     Ok(take_any_apart(block, tokens, pool)?.filter(is_smaller))
 }

@@ -46,12 +46,12 @@ pub(super) struct Separator(Box<[u8]>);
 
 impl Separator {
     /// Makes a separator of `bytes`, if they may be one.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let fits = bytes.len() <= MOST_SEPARATOR && are_of_items(bytes);
         fits.then(|| Separator(bytes.into()))
     }
 
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.0
     }
 }

@@ -44,7 +44,7 @@ pub(super) struct Merged {
 impl MergedTemplates {
     /// Merges the templates of a block of `size` bytes. Merges none if they are too long or have
     /// too many words.
-    pub fn of(parts: &[ParsedLines], size: usize) -> Self {
+    pub(super) fn of(parts: &[ParsedLines], size: usize) -> Self {
         let names = parts.iter().flat_map(|part| &part.templates).map(|named| &*named.name);
         let mut names: Vec<&[u8]> = names.collect();
         names.sort_unstable();
@@ -73,7 +73,7 @@ impl MergedTemplates {
     }
 
     /// Returns the new template of a merged one.
-    pub fn get(&self, name: &[u8]) -> Option<&Merged> {
+    pub(super) fn get(&self, name: &[u8]) -> Option<&Merged> {
         self.by_name.get(name)
     }
 
@@ -82,7 +82,7 @@ impl MergedTemplates {
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`] if there is no memory.
-    pub fn apply(
+    pub(super) fn apply(
         &self,
         parts: Vec<ParsedLines>,
         ranges: &[Range<usize>],

@@ -75,9 +75,9 @@ mod tokens;
 mod value_cost;
 mod write_columns;
 
-pub use choose_tokens::{candidates, choose, sample};
-pub use coded_size::coded_size;
-pub use line_parts::{Apart, take_apart};
-pub use rejoin::{put_together, put_together_in};
-pub use side_memory::SideMemory;
+pub(crate) use choose_tokens::{candidates, choose, sample};
+pub(crate) use coded_size::coded_size;
+pub(crate) use line_parts::{Apart, take_apart};
+pub(crate) use rejoin::{put_together, put_together_in};
+pub(crate) use side_memory::SideMemory;
 pub use tokens::Tokens;

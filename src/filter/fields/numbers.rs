@@ -40,7 +40,7 @@ pub(super) struct Pattern {
 
 impl Pattern {
     /// Returns the pattern of `value`, if it is a number.
-    pub fn of(value: &[u8]) -> Option<Self> {
+    pub(super) fn of(value: &[u8]) -> Option<Self> {
         if !is_number(value) {
             return None;
         }
@@ -50,7 +50,7 @@ impl Pattern {
     }
 
     /// Returns true if `pattern` is [that of](Self::of) `value`.
-    pub fn is_of(pattern: Option<&Self>, value: &[u8]) -> bool {
+    pub(super) fn is_of(pattern: Option<&Self>, value: &[u8]) -> bool {
         match pattern {
             Some(Pattern { bytes, .. }) => {
                 bytes.len() == value.len() && value.iter().map(like).eq(bytes.iter().copied())
@@ -60,17 +60,17 @@ impl Pattern {
     }
 
     /// Returns the pattern that is written as `bytes`.
-    pub fn read(bytes: &[u8]) -> Option<Self> {
+    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let pattern = Self::of(bytes).filter(|pattern| pattern.bytes == bytes);
         if bytes.is_empty() { Some(Pattern::default()) } else { pattern }
     }
 
-    pub fn bytes(&self) -> &[u8] {
+    pub(super) fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
     /// Returns the number that `value` stands for, if it has this pattern.
-    pub fn parse(&self, value: &[u8]) -> Option<i64> {
+    pub(super) fn parse(&self, value: &[u8]) -> Option<i64> {
         if self.bytes.is_empty() {
             return integer(value);
         }
@@ -98,7 +98,11 @@ impl Pattern {
     /// # Errors
     /// A [`Flaw`] if there is no such value.
     #[inline(always)]
-    pub fn print<T>(&self, number: i64, take: impl FnOnce(&[u8], usize) -> T) -> Result<T, Flaw> {
+    pub(super) fn print<T>(
+        &self,
+        number: i64,
+        take: impl FnOnce(&[u8], usize) -> T,
+    ) -> Result<T, Flaw> {
         if self.is_usual(number) {
             // The value is built in a register. Bytes just written to memory are slow to read as a
             // whole.

@@ -30,7 +30,7 @@ pub(super) struct PackedColumns<'a, 's> {
 
 impl<'a, 's> PackedColumns<'a, 's> {
     /// Reads the packed columns at the front of `side`, of a block of `size` bytes.
-    pub fn new(side: &'a mut &'s [u8], size: usize) -> Result<Self, Flaw> {
+    pub(super) fn new(side: &'a mut &'s [u8], size: usize) -> Result<Self, Flaw> {
         let left = leb128::read(side)?;
         let mut columns = PackedColumns {
             side,
@@ -75,13 +75,13 @@ impl<'a, 's> PackedColumns<'a, 's> {
 
     /// Upper bound of the memory in bytes of the layouts that are still to come. A run of a layout
     /// is stored in three bytes.
-    pub fn layout_bytes_left(&self) -> usize {
+    pub(super) fn layout_bytes_left(&self) -> usize {
         self.side.len().saturating_mul(8)
     }
 
     /// Returns the `count` values of a column if it is packed. Calls `take` with the bytes of
     /// memory of a new layout.
-    pub fn of(
+    pub(super) fn of(
         &mut self,
         column: usize,
         count: usize,
@@ -106,7 +106,7 @@ impl<'a, 's> PackedColumns<'a, 's> {
     ///
     /// # Errors
     /// A [`Flaw`] if one is left.
-    pub fn end(&self) -> Result<(), Flaw> {
+    pub(super) fn end(&self) -> Result<(), Flaw> {
         if self.next.is_none() { Ok(()) } else { Err(NO_COLUMN) }
     }
 }

@@ -46,18 +46,18 @@ impl Symbols {
         if self.first <= b'9' { letter - b'9' - 1 } else { 0 }
     }
 
-    pub fn of(self, digit: u64) -> u8 {
+    pub(super) fn of(self, digit: u64) -> u8 {
         let symbol = self.first.wrapping_add(digit as u8);
         if symbol > b'9' { symbol.wrapping_add(self.gap()) } else { symbol }
     }
 
-    pub fn digit(self, symbol: u8) -> u64 {
+    pub(super) fn digit(self, symbol: u8) -> u64 {
         let skipped = if symbol > b'9' { self.gap() } else { 0 };
         u64::from(symbol - skipped - self.first)
     }
 
     /// Returns the set of its ASCII symbols, one bit per symbol.
-    pub fn bytes(self) -> u128 {
+    pub(super) fn bytes(self) -> u128 {
         let all = (0..self.count).map(|digit| self.of(digit.into()));
         all.filter(u8::is_ascii).fold(0, |bytes, symbol| bytes | 1 << symbol)
     }
@@ -71,7 +71,7 @@ impl Symbols {
 
 impl Layout {
     /// Takes a layout off the front of `side`.
-    pub fn read(side: &mut &[u8]) -> Result<Self, Flaw> {
+    pub(super) fn read(side: &mut &[u8]) -> Result<Self, Flaw> {
         let mut byte = || side.split_off_first().copied().ok_or(CUT);
         let runs = byte()?;
         if runs == 0 {
@@ -98,7 +98,7 @@ impl Layout {
     }
 
     /// Appends its bytes.
-    pub fn write(&self, side: &mut Vec<u8>) {
+    pub(super) fn write(&self, side: &mut Vec<u8>) {
         match self {
             Layout::Places(runs) => {
                 side.push(runs.len() as u8);
@@ -117,7 +117,7 @@ impl Layout {
     }
 
     /// Minimum size of a value, in bytes.
-    pub fn least_len(&self) -> usize {
+    pub(super) fn least_len(&self) -> usize {
         match self {
             Layout::Places(runs) => runs.iter().map(|run| usize::from(run.len)).sum(),
             Layout::Integers { .. } => 1,
@@ -126,7 +126,7 @@ impl Layout {
 
     /// Returns the digits of a value with a radix above 1: the number of consecutive digits, and
     /// their radix.
-    pub fn radices(&self) -> Vec<(u8, u64)> {
+    pub(super) fn radices(&self) -> Vec<(u8, u64)> {
         match self {
             Layout::Places(runs) => {
                 let runs = runs.iter().map(|run| (run.len, u64::from(run.symbols.count)));

@@ -33,7 +33,7 @@ impl Default for Shape {
 
 impl Shape {
     /// Adds a value. Returns true if all values together may have a layout.
-    pub fn add(&mut self, value: &[u8]) -> bool {
+    pub(super) fn add(&mut self, value: &[u8]) -> bool {
         if let Some(places) = &mut self.places {
             if self.count == 0 && value.len() <= LONGEST {
                 places.resize(value.len(), 0);
@@ -53,7 +53,7 @@ impl Shape {
     }
 
     /// Returns the layout that costs the least, and the cost of all values in it.
-    pub fn layout(&self) -> Option<(Layout, Cost)> {
+    pub(super) fn layout(&self) -> Option<(Layout, Cost)> {
         if self.count == 0 {
             return None;
         }
@@ -93,7 +93,7 @@ impl Shape {
 
     /// Returns true if the values fit `layout`, which belongs to another column, and cost little
     /// more in it than in their own one.
-    pub fn suits(&self, layout: &Layout, own: &Layout) -> bool {
+    pub(super) fn suits(&self, layout: &Layout, own: &Layout) -> bool {
         let (Layout::Places(runs), Layout::Places(own)) = (layout, own) else { return false };
         let Some(places) = self.places.as_ref().filter(|of| of.len() == layout.least_len()) else {
             return false;

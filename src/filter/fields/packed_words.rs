@@ -50,14 +50,14 @@ pub(super) struct Digits {
 }
 
 impl Digits {
-    pub fn new(layout: Layout) -> Rc<Self> {
+    pub(super) fn new(layout: Layout) -> Rc<Self> {
         let runs = layout.radices();
         let of_value = runs.iter().map(|&(len, _)| usize::from(len)).sum();
         Rc::new(Digits { layout, runs, of_value })
     }
 
     /// Returns its memory, in bytes.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         let of_layout = match &self.layout {
             Layout::Places(runs) => size_of_val(&runs[..]),
             Layout::Integers { .. } => 0,
@@ -166,7 +166,11 @@ pub(super) struct Unpacker<'s> {
 
 impl<'s> Unpacker<'s> {
     /// Takes the words of `count` values off the front of `side`.
-    pub fn read(digits: Rc<Digits>, count: usize, side: &mut &'s [u8]) -> Result<Self, Flaw> {
+    pub(super) fn read(
+        digits: Rc<Digits>,
+        count: usize,
+        side: &mut &'s [u8],
+    ) -> Result<Self, Flaw> {
         let words = Words::of(digits, count);
         let most = side.len().saturating_mul(8);
         let mut bits = 0;
@@ -182,12 +186,12 @@ impl<'s> Unpacker<'s> {
 
     /// Returns its layout.
     #[cfg(test)]
-    pub fn digits(&self) -> &Rc<Digits> {
+    pub(super) fn digits(&self) -> &Rc<Digits> {
         &self.words.digits
     }
 
     /// Sets `value` to the next value.
-    pub fn next(&mut self, value: &mut Vec<u8>) -> Result<(), Flaw> {
+    pub(super) fn next(&mut self, value: &mut Vec<u8>) -> Result<(), Flaw> {
         value.clear();
         let digits = Rc::clone(&self.words.digits);
         match &digits.layout {

@@ -27,7 +27,7 @@ pub(super) struct Value {
 }
 
 impl Value {
-    pub fn range(self) -> Range<usize> {
+    pub(super) fn range(self) -> Range<usize> {
         self.start as usize..self.start as usize + self.len as usize
     }
 }
@@ -60,7 +60,7 @@ impl ParsedLines {
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`] if there is no memory.
-    pub fn of(
+    pub(super) fn of(
         block: &[u8],
         part: Range<usize>,
         tokens: Tokens,
@@ -104,7 +104,7 @@ impl ParsedLines {
     }
 
     /// Maximum number of values of a part of `size` bytes.
-    pub fn most_values(size: usize) -> usize {
+    pub(super) fn most_values(size: usize) -> usize {
         size / BYTES_OF_VALUE
     }
 

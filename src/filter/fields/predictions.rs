@@ -19,12 +19,12 @@ const MOST_ENTRIES: usize = 1 << 22;
 pub(super) struct Room(usize);
 
 impl Room {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Room(MOST_ENTRIES)
     }
 
     /// Takes the array of a column of `count` values. Returns false if there is no room for it.
-    pub fn take(&mut self, count: usize) -> bool {
+    pub(super) fn take(&mut self, count: usize) -> bool {
         let left = self.0.checked_sub(1 << bits(count));
         self.0 = left.unwrap_or(self.0);
         left.is_some()
@@ -32,7 +32,7 @@ impl Room {
 
     /// Maximum number of bytes of the arrays that are still to come, for columns of `values`
     /// values.
-    pub fn bytes_left(&self, values: usize) -> usize {
+    pub(super) fn bytes_left(&self, values: usize) -> usize {
         ENTRY * self.0.min(values.saturating_mul(2))
     }
 }
@@ -68,7 +68,7 @@ impl<T: Clone> Predictions<T> {
     ///
     /// # Errors
     /// [`Flaw::NO_MEMORY`] if there is no memory.
-    pub fn new(count: usize, none: T) -> Result<Self, Flaw> {
+    pub(super) fn new(count: usize, none: T) -> Result<Self, Flaw> {
         let bits = bits(count);
         let mut table = allocation::with_capacity(1 << bits).ok_or(Flaw::NO_MEMORY)?;
         table.resize(1 << bits, none);
@@ -76,18 +76,18 @@ impl<T: Clone> Predictions<T> {
     }
 
     /// Returns the last value beside `key`, or beside another key of its hash.
-    pub fn last(&mut self, key: &[u8]) -> &mut T {
+    pub(super) fn last(&mut self, key: &[u8]) -> &mut T {
         let place = self.place(hash(key));
         self.at(place)
     }
 
     /// Returns the index of a key's entry, by its [`hash`].
-    pub fn place(&self, hash: u32) -> usize {
+    pub(super) fn place(&self, hash: u32) -> usize {
         (hash >> self.shift) as usize
     }
 
     /// Returns the entry at an index.
-    pub fn at(&mut self, place: usize) -> &mut T {
+    pub(super) fn at(&mut self, place: usize) -> &mut T {
         &mut self.table[place]
     }
 }

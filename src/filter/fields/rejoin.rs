@@ -31,7 +31,7 @@ const SIZE: Flaw = Flaw("the lines of a block of fields do not add up to it");
 /// # Errors
 /// A [`Flaw`] if the text is not that of such a block. Any text is safe: its size and `size` bound
 /// the time and the memory.
-pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8>, Flaw> {
+pub(crate) fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8>, Flaw> {
     put_together_in(text, side, size, &mut SideMemory::unlimited())
 }
 
@@ -39,7 +39,7 @@ pub fn put_together(text: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8
 ///
 /// # Errors
 /// As [`put_together`], and if the memory does not suffice. Then `memory` tells the need.
-pub fn put_together_in(
+pub(crate) fn put_together_in(
     text: &[u8],
     side: &mut &[u8],
     size: usize,

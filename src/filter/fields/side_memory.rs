@@ -8,7 +8,7 @@ use crate::base::error::Flaw;
 
 /// Budget of this memory, and the part of it that is taken, both in bytes.
 #[derive(Debug)]
-pub struct SideMemory {
+pub(crate) struct SideMemory {
     allowed: u64,
     taken: u64,
     /// Number of bytes that would suffice, once more than allowed were asked for.
@@ -17,12 +17,12 @@ pub struct SideMemory {
 
 impl SideMemory {
     /// Creates a budget of `allowed` bytes.
-    pub fn new(allowed: u64) -> Self {
+    pub(crate) fn new(allowed: u64) -> Self {
         SideMemory { allowed, taken: 0, needed: None }
     }
 
     /// Creates a budget without a limit.
-    pub fn unlimited() -> Self {
+    pub(crate) fn unlimited() -> Self {
         SideMemory::new(u64::MAX)
     }
 
@@ -31,7 +31,7 @@ impl SideMemory {
     /// # Errors
     /// A [`Flaw`] if the budget does not allow it. [`needed`](Self::needed) then returns the number
     /// of bytes that would suffice.
-    pub fn take(&mut self, bytes: usize, more: usize) -> Result<(), Flaw> {
+    pub(crate) fn take(&mut self, bytes: usize, more: usize) -> Result<(), Flaw> {
         self.taken = self.taken.saturating_add(bytes as u64);
         if self.taken <= self.allowed {
             return Ok(());
@@ -41,7 +41,7 @@ impl SideMemory {
     }
 
     /// Returns the number of bytes that would have sufficed, if more than allowed were asked for.
-    pub fn needed(&self) -> Option<u64> {
+    pub(crate) fn needed(&self) -> Option<u64> {
         self.needed
     }
 }

@@ -17,12 +17,12 @@ pub(super) struct Distinct {
 
 impl Distinct {
     /// Creates a numbering of at most `most` symbols.
-    pub fn new(most: usize) -> Self {
+    pub(super) fn new(most: usize) -> Self {
         Distinct { table: vec![(0, u32::MAX); (most * 2).next_power_of_two().max(2)], next: 0 }
     }
 
     /// Returns the number of a symbol, which is the next number if the symbol is new.
-    pub fn number(&mut self, symbol: u32) -> u32 {
+    pub(super) fn number(&mut self, symbol: u32) -> u32 {
         let shift = 32 - self.table.len().ilog2();
         let mut at = (symbol.wrapping_mul(0x85EB_CA6B) >> shift) as usize;
         while self.table[at].1 != u32::MAX && self.table[at].0 != symbol {
@@ -99,7 +99,7 @@ fn of_pairs(values: &[&[u8]]) -> Cost {
 pub(super) struct Places(Vec<[u32; 256]>);
 
 impl Places {
-    pub fn add(&mut self, bytes: &[u8]) {
+    pub(super) fn add(&mut self, bytes: &[u8]) {
         if bytes.len() > self.0.len() {
             self.0.resize(bytes.len(), [0; 256]);
         }
@@ -108,7 +108,7 @@ impl Places {
         }
     }
 
-    pub fn cost(&self) -> Cost {
+    pub(super) fn cost(&self) -> Cost {
         let of_place = |counts: &[u32; 256]| {
             let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
             let known = counts.iter().filter(|&&count| count > 0).count() as u64;

@@ -87,7 +87,7 @@ pub(super) struct Template {
 
 impl Template {
     /// Creates the template of `name`, whose slots have these columns. It has no lines yet.
-    pub fn new(name: &[u8], columns: &[u32]) -> Self {
+    pub(super) fn new(name: &[u8], columns: &[u32]) -> Self {
         let mut start = 0;
         let slots = memchr::memchr_iter(SLOT, name).zip(columns).map(|(end, &column)| {
             let text = start..end as u32;
@@ -111,13 +111,13 @@ pub(super) struct Columns {
 }
 
 impl Columns {
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Columns { by_place: HashMap::new(), depths: vec![0] }
     }
 
     /// Returns the columns of a template's slots. New columns are numbered in their order. `None`
     /// if more than `left` are new.
-    pub fn of(&mut self, template: &[u8], mut left: usize) -> Option<Vec<u32>> {
+    pub(super) fn of(&mut self, template: &[u8], mut left: usize) -> Option<Vec<u32>> {
         let mut columns = Vec::new();
         let mut before = WHOLE_LINES;
         let mut parts = template.split(|&byte| byte == SLOT).peekable();

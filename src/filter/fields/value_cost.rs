@@ -70,7 +70,7 @@ pub(super) struct Sample<'b> {
 
 impl<'b> Sample<'b> {
     /// Creates the sample `own` of a column of `count` values.
-    pub fn new(own: Vec<&'b [u8]>, count: usize) -> Self {
+    pub(super) fn new(own: Vec<&'b [u8]>, count: usize) -> Self {
         let mut known = Distinct::new(own.len());
         let mut different: Vec<&[u8]> = Vec::new();
         let hashes: Vec<u32> = own.iter().map(|value| hash(value)).collect();
@@ -90,7 +90,7 @@ impl<'b> Sample<'b> {
 
     /// Returns the form with the least cost, and this cost. `keys` are those of this sample, and
     /// may be up to `distances` slots before its values.
-    pub fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> (Form, Cost) {
+    pub(super) fn best_form(&self, distances: usize, keys: &mut KeyHashes<'b, '_>) -> (Form, Cost) {
         let mut best = (self.as_text(), Form::Text);
         if best.0 < LITTLE {
             return (Form::Text, best.0);
@@ -247,7 +247,7 @@ impl<'b> Sample<'b> {
     }
 
     /// Returns the cost of the values as text.
-    pub fn as_text(&self) -> Cost {
+    pub(super) fn as_text(&self) -> Cost {
         let mut counts = vec![0; self.spelt.len()];
         self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
         cost(&counts) + self.spelt.iter().sum::<Cost>()

@@ -82,12 +82,12 @@ impl<'b> Writer<'b> {
     }
 
     /// Yields the values of a column.
-    pub fn own<'w>(&'w self, column: &'w [Group]) -> impl Iterator<Item = &'b [u8]> + 'w {
+    pub(super) fn own<'w>(&'w self, column: &'w [Group]) -> impl Iterator<Item = &'b [u8]> + 'w {
         self.values.of(column).map(|value| self.bytes(value.own()))
     }
 
     /// Writes the columns in these forms.
-    pub fn write(
+    pub(super) fn write(
         &self,
         columns: &[&[Group]],
         forms: &[Form],
@@ -116,7 +116,7 @@ impl<'b> Writer<'b> {
     /// A column begins with the number of columns that it skips, doubled. If its layout is that of
     /// the packed column before, this is 1 more. Otherwise the number of the layout follows, or a
     /// new layout. Then come the values.
-    pub fn packed(
+    pub(super) fn packed(
         &self,
         columns: &[&[Group]],
         packed: &[(usize, Layout)],

@@ -41,12 +41,12 @@ struct BeforeStretch {
 
 impl Cover {
     /// Returns its memory in bytes, without the struct itself.
-    pub fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.bytes.len() + self.landmarks.len() * size_of::<BeforeStretch>()
     }
 
     /// Decodes stretches that end at `limit` or before. Fails if there is no room for them.
-    pub fn decode(
+    pub(super) fn decode(
         from: &mut RangeDecoder,
         room: &mut EntryRoom,
         limit: usize,
@@ -69,7 +69,7 @@ impl Cover {
         Ok(cover)
     }
 
-    pub fn encode(&self, out: &mut RangeEncoder) {
+    pub(super) fn encode(&self, out: &mut RangeEncoder) {
         let mut count = NumberModel::new();
         let mut gap = NumberModel::new();
         let mut len = NumberModel::new();
@@ -83,7 +83,7 @@ impl Cover {
     }
 
     /// Returns true if the models can hold all numbers that [`Cover::encode`] writes.
-    pub fn has_small_numbers(&self) -> bool {
+    pub(super) fn has_small_numbers(&self) -> bool {
         let mut end = 0;
         self.iter().all(|stretch| {
             let gap = stretch.start - mem::replace(&mut end, stretch.end);
@@ -107,7 +107,7 @@ impl Cover {
     }
 
     /// Yields all stretches.
-    pub fn iter(&self) -> Stretches<'_> {
+    pub(super) fn iter(&self) -> Stretches<'_> {
         Stretches { bytes: &self.bytes, end: 0 }
     }
 
@@ -126,13 +126,13 @@ impl Cover {
     }
 
     /// Yields the stretches that end behind `at`.
-    pub fn stretches_behind(&self, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+    pub(super) fn stretches_behind(&self, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
         self.from(at).skip_while(move |stretch| stretch.end <= at)
     }
 
     /// Returns the integer that is not covered and has `before` others before it that are not
     /// covered.
-    pub fn uncovered(&self, before: usize) -> usize {
+    pub(super) fn uncovered(&self, before: usize) -> usize {
         let behind = self.landmarks.partition_point(|mark| mark.end - mark.covered <= before);
         let landmark = self.landmarks[..behind].last();
         let mut at = before + landmark.map_or(0, |landmark| landmark.covered);
@@ -150,7 +150,7 @@ impl Cover {
     }
 
     /// Counts the covered integers of `0..at`.
-    pub fn covered_before(&self, at: usize) -> usize {
+    pub(super) fn covered_before(&self, at: usize) -> usize {
         let before = self.landmark(at).map_or(0, |landmark| landmark.covered);
         let part = |stretch: Range<usize>| stretch.end.min(at) - stretch.start.min(at);
         before + self.from(at).take_while(|stretch| stretch.start < at).map(part).sum::<usize>()
@@ -184,7 +184,7 @@ pub(super) struct CoverWriter {
 
 impl CoverWriter {
     /// Adds a stretch. It must not begin before the end of the last one.
-    pub fn push(&mut self, stretch: Range<usize>) {
+    pub(super) fn push(&mut self, stretch: Range<usize>) {
         if stretch.start == self.last.end {
             self.last.end = stretch.end;
             return;
@@ -199,7 +199,7 @@ impl CoverWriter {
         }
     }
 
-    pub fn finish(mut self) -> Cover {
+    pub(super) fn finish(mut self) -> Cover {
         let last = mem::take(&mut self.last);
         self.add(last);
         self.cover

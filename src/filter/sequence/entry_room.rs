@@ -22,7 +22,7 @@ pub(super) struct EntryRoom {
 
 impl EntryRoom {
     /// Takes room for `count` entries.
-    pub fn take(&mut self, count: usize) -> Result<(), Flaw> {
+    pub(super) fn take(&mut self, count: usize) -> Result<(), Flaw> {
         self.most = self.most.checked_sub(count).ok_or(MISFIT)?;
         self.allowed = self.allowed.checked_sub(count).ok_or(NO_ROOM)?;
         Ok(())

@@ -28,18 +28,18 @@ pub(super) enum End {
 pub(super) const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 impl Line<'_> {
-    pub fn begins(&self, byte: u8) -> bool {
+    pub(super) fn begins(&self, byte: u8) -> bool {
         self.bytes.first() == Some(&byte)
     }
 
     /// Returns true if the line begins with `mark`. A byte order mark may be in front of it.
-    pub fn is_header(&self, mark: u8) -> bool {
+    pub(super) fn is_header(&self, mark: u8) -> bool {
         let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.bytes);
         bytes.first() == Some(&mark)
     }
 
     /// Returns true if the line, as the first of a block, is likely to be the end of a header.
-    pub fn is_torn_header(&self) -> bool {
+    pub(super) fn is_torn_header(&self) -> bool {
         !self.is_header(b'>') && !is_blank_line(self.bytes) && !is_residues(self.bytes)
     }
 }

@@ -61,12 +61,12 @@ pub(super) struct Totals {
 
 impl Totals {
     /// Returns the number of bytes, without line ends.
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.line_bytes + self.heads + self.qualities
     }
 
     /// Returns these totals and `times` those of a unit.
-    pub fn and(&self, unit: &Totals, times: usize) -> Totals {
+    pub(super) fn and(&self, unit: &Totals, times: usize) -> Totals {
         Totals {
             lines: self.lines + unit.lines * times,
             records: self.records + unit.records * times,
@@ -78,7 +78,7 @@ impl Totals {
 }
 
 impl LineUnit {
-    pub fn totals(&self) -> Totals {
+    pub(super) fn totals(&self) -> Totals {
         let is_read = self.lead == Lead::Read;
         let are_qualities = self.lead == Lead::Qualities;
         let lines_behind = match is_read {
@@ -96,7 +96,7 @@ impl LineUnit {
     }
 
     /// Returns true if the unit has a line in front.
-    pub fn has_lead(&self) -> bool {
+    pub(super) fn has_lead(&self) -> bool {
         matches!(self.lead, Lead::Other | Lead::Record | Lead::Read)
     }
 
@@ -115,12 +115,12 @@ impl LineUnit {
         }
     }
 
-    pub fn begins_record(&self) -> bool {
+    pub(super) fn begins_record(&self) -> bool {
         matches!(self.lead, Lead::Record | Lead::Read)
     }
 
     /// Returns the bytes of each line but the last, at least 1.
-    pub fn line_width(&self) -> usize {
+    pub(super) fn line_width(&self) -> usize {
         (if self.lead == Lead::Read { self.line_bytes } else { self.width }).max(1)
     }
 }
@@ -246,13 +246,13 @@ pub(super) struct UnitRow {
 
 impl Units {
     /// Returns its memory in bytes, without the struct itself.
-    pub fn memory(&self) -> usize {
+    pub(super) fn memory(&self) -> usize {
         self.bytes.len() + self.landmarks.len() * size_of::<BeforeUnit>()
     }
 
     /// Decodes units of at most `limit` bytes and a line end. Fails if there is no room for them.
     /// If `is_extended`, there may be lines of qualities.
-    pub fn decode(
+    pub(super) fn decode(
         from: &mut RangeDecoder,
         is_extended: bool,
         room: &mut EntryRoom,
@@ -278,7 +278,7 @@ impl Units {
         Ok(units)
     }
 
-    pub fn encode(&self, is_extended: bool, out: &mut RangeEncoder) {
+    pub(super) fn encode(&self, is_extended: bool, out: &mut RangeEncoder) {
         NumberModel::new().code(self.count, out);
         let mut models = UnitModels::new(is_extended);
         for UnitRow { unit, times, .. } in self.iter() {
@@ -287,12 +287,12 @@ impl Units {
     }
 
     /// Returns true if there are lines of qualities for which a layout has to be extended.
-    pub fn has_qualities(&self) -> bool {
+    pub(super) fn has_qualities(&self) -> bool {
         self.iter().any(|row| row.unit.lead == Lead::Qualities)
     }
 
     /// Returns true if the models can hold all numbers that [`Units::encode`] writes.
-    pub fn have_small_numbers(&self) -> bool {
+    pub(super) fn have_small_numbers(&self) -> bool {
         self.iter().all(|UnitRow { unit, times, .. }| {
             unit.lead_len.max(unit.line_bytes).max(unit.width).max(times - 1) <= NumberModel::MOST
         })
@@ -313,7 +313,7 @@ impl Units {
     }
 
     /// Yields all units in order.
-    pub fn iter(&self) -> impl Iterator<Item = UnitRow> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = UnitRow> + '_ {
         self.from(BeforeUnit { at: 0, before: Totals::default() })
     }
 
@@ -332,7 +332,7 @@ impl Units {
 
     /// Returns the first unit behind which `key` is above `target`. Of repeated units it is a
     /// single one.
-    pub fn find(&self, target: usize, key: impl Fn(&Totals) -> usize) -> Option<UnitRow> {
+    pub(super) fn find(&self, target: usize, key: impl Fn(&Totals) -> usize) -> Option<UnitRow> {
         let behind = self.landmarks.partition_point(|mark| key(&mark.before) <= target);
         let landmark = self.landmarks[behind.checked_sub(1)?];
         let end = |place: &UnitRow| place.before.and(&place.unit.totals(), place.times);
@@ -372,7 +372,7 @@ pub(super) struct UnitsWriter {
 }
 
 impl UnitsWriter {
-    pub fn push(&mut self, unit: LineUnit) {
+    pub(super) fn push(&mut self, unit: LineUnit) {
         if self.times > 0 && unit == self.last {
             self.times += 1;
             return;
@@ -387,7 +387,7 @@ impl UnitsWriter {
         }
     }
 
-    pub fn finish(mut self) -> Units {
+    pub(super) fn finish(mut self) -> Units {
         self.flush();
         self.units
     }

@@ -22,13 +22,13 @@ fn table_size(n: u32) -> u32 {
 }
 
 /// Number of words of `counts` for n bytes and their repeats.
-pub fn words_with_tables(n: u32) -> usize {
+pub(crate) fn words_with_tables(n: u32) -> usize {
     (BYTE_COUNT_WORDS + 2 * table_size(n)) as usize
 }
 
 /// Counts of a text.
 #[derive(Debug)]
-pub struct ByteCounts {
+pub(crate) struct ByteCounts {
     /// Number of occurrences of each byte value.
     pub bytes: [u32; 256],
     /// Share of the text that occurred in it before, of [`RepeatEstimate::ALL`]. This is an
@@ -38,7 +38,7 @@ pub struct ByteCounts {
 
 /// Number of suffixes, of [`RepeatEstimate::ALL`], whose first bytes also begin an earlier suffix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RepeatEstimate {
+pub(crate) struct RepeatEstimate {
     /// Number that share [`REPEAT_SHORT`](crate::gpu::runtime::tuning::REPEAT_SHORT) bytes.
     pub short: u32,
     /// Number that share about [`REPEAT_LONG`](crate::gpu::runtime::tuning::REPEAT_LONG) bytes.
@@ -47,13 +47,18 @@ pub struct RepeatEstimate {
 
 impl RepeatEstimate {
     /// The number that stands for all suffixes.
-    pub const ALL: u32 = 1024;
+    pub(crate) const ALL: u32 = 1024;
 }
 
 /// Counts the bytes of each value among the first n, and waits for the counts. `counts` has
 /// [`BYTE_COUNT_WORDS`] words. If it has [`words_with_tables`] words, repeats are estimated too.
 #[allow(unsafe_code)]
-pub fn count_bytes(gpu: &Gpu, text: Array<u8>, n: u32, counts: Array<u32>) -> Result<ByteCounts> {
+pub(crate) fn count_bytes(
+    gpu: &Gpu,
+    text: Array<u8>,
+    n: u32,
+    counts: Array<u32>,
+) -> Result<ByteCounts> {
     let table_size = if counts.len() == BYTE_COUNT_WORDS { 0 } else { table_size(n) };
     assert!(is_padded(text, n) && counts.len() == BYTE_COUNT_WORDS + 2 * table_size);
     let log_every = LOG_EVERY.max((n.ilog2() + 1).saturating_sub(LOG_MOST_LOOKED));

@@ -20,18 +20,18 @@ pub struct DeviceBlock<'m> {
 }
 
 /// Returns true if a text has n bytes and the padding behind them.
-pub fn is_padded(text: Array<u8>, n: u32) -> bool {
+pub(crate) fn is_padded(text: Array<u8>, n: u32) -> bool {
     text.size() >= n as usize + TEXT_PADDING as usize
 }
 
 /// View for kernels of the first n bytes of a text with its padding.
-pub fn text_view(text: Array<u8>, n: u32) -> TextView {
+pub(crate) fn text_view(text: Array<u8>, n: u32) -> TextView {
     TextView { bytes: text.address(), n }
 }
 
 impl DeviceBlock<'_> {
     /// View for kernels of the arrays that take the results.
-    pub fn output_view(&self, gpu: &Gpu) -> OutputView {
+    pub(crate) fn output_view(&self, gpu: &Gpu) -> OutputView {
         let DeviceBlock { sa, rows, samples, log_rate, whole_sa, .. } = *self;
         assert!(rows.len() > sa.len() && samples.len() > (sa.len() - 1) >> log_rate);
         OutputView {

@@ -5,7 +5,7 @@
 //! | `device_block` | the text, and the arrays for the results |
 //! | `byte_counts` | the counts of bytes, and an estimate of repeats |
 
-pub mod byte_counts;
+pub(crate) mod byte_counts;
 mod device_block;
 
-pub use device_block::{DeviceBlock, is_padded, text_view};
+pub(crate) use device_block::{DeviceBlock, is_padded, text_view};

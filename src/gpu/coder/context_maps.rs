@@ -7,11 +7,11 @@ use crate::gpu::runtime::{Arena, Array, Gpu};
 
 /// The maps, in memory of their own.
 #[derive(Debug)]
-pub struct ContextMaps(Arena);
+pub(crate) struct ContextMaps(Arena);
 
 impl ContextMaps {
     /// Copies the maps to the device.
-    pub fn new(gpu: &Gpu) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu) -> Result<Self> {
         let of_cpu = ContextArrays::new();
         let maps = kernel_structs::ContextMaps {
             roots: of_cpu.roots,
@@ -29,7 +29,7 @@ impl ContextMaps {
     }
 
     /// Device address of the maps.
-    pub fn address(&mut self) -> u64 {
+    pub(crate) fn address(&mut self) -> u64 {
         self.0.allocator().array::<kernel_structs::ContextMaps>(1).address()
     }
 }

@@ -10,7 +10,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
 /// Length of a BWT and limits of its slices.
 #[derive(Clone, Copy, Debug)]
-pub struct EncodeShape {
+pub(crate) struct EncodeShape {
     /// Length of the BWT, 1 to 2^31 - 1.
     pub n: u32,
     /// Maximum number of runs in a slice.
@@ -20,35 +20,35 @@ pub struct EncodeShape {
 }
 
 impl EncodeShape {
-    pub fn new(n: u32, limits: SliceLimits) -> Self {
+    pub(crate) fn new(n: u32, limits: SliceLimits) -> Self {
         assert!((1..1 << 31).contains(&n));
         let limit = |most: usize| u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 31);
         EncodeShape { n, slice_runs: limit(limits.runs), slice_bytes: limit(limits.bytes) }
     }
 
     /// Number of tiles in which runs are searched.
-    pub fn tiles(self) -> u32 {
+    pub(crate) fn tiles(self) -> u32 {
         self.n.div_ceil(RUN_TILE)
     }
 
     /// Maximum number of slices. A slice ends behind its runs or before it has too many bytes, and
     /// a run that is cut counts in both slices.
-    pub fn most_slices(self) -> u32 {
+    pub(crate) fn most_slices(self) -> u32 {
         self.n.div_ceil(self.slice_runs) + 2 * (self.n / self.slice_bytes) + 1
     }
 
     /// Number of CTAs in which each warp has one slice.
-    pub fn slice_ctas(self) -> u32 {
+    pub(crate) fn slice_ctas(self) -> u32 {
         self.most_slices().div_ceil(CODER_WARPS)
     }
 }
 
 /// Number of readable bytes behind a BWT and behind coded bytes.
-pub const CODER_PADDING: u32 = 16;
+pub(crate) const CODER_PADDING: u32 = 16;
 
 /// Arrays for encoding: 11 to 12 bytes per byte of the BWT.
 #[derive(Clone, Copy, Debug)]
-pub struct EncodeArrays<'m> {
+pub(crate) struct EncodeArrays<'m> {
     pub bwt: Array<'m, u8>,
     pub slices: Array<'m, SliceStart>,
     pub slice_count: Array<'m, u32>,
@@ -69,7 +69,11 @@ pub struct EncodeArrays<'m> {
 
 impl<'m> EncodeArrays<'m> {
     /// Allocates the arrays for a BWT.
-    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, shape: EncodeShape) -> Result<Self> {
+    pub(crate) fn allocate(
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        shape: EncodeShape,
+    ) -> Result<Self> {
         let n = shape.n as usize;
         let slices = shape.most_slices() as usize;
         let items = n + slices;
@@ -97,7 +101,7 @@ impl<'m> EncodeArrays<'m> {
     }
 
     /// View of the arrays for kernels. `maps` is the address of the context maps.
-    pub fn args(&self, shape: EncodeShape, maps: u64) -> EncodeArgs {
+    pub(crate) fn args(&self, shape: EncodeShape, maps: u64) -> EncodeArgs {
         EncodeArgs {
             maps,
             bwt: self.bwt.address(),
@@ -126,7 +130,7 @@ impl<'m> EncodeArrays<'m> {
 
 /// A BWT that is encoded on the device: its arrays and its shape.
 #[derive(Clone, Copy, Debug)]
-pub struct Encoding<'m> {
+pub(crate) struct Encoding<'m> {
     pub arrays: EncodeArrays<'m>,
     pub shape: EncodeShape,
     args: EncodeArgs,
@@ -134,7 +138,7 @@ pub struct Encoding<'m> {
 
 impl<'m> Encoding<'m> {
     /// Creates the view of arrays that were allocated for this shape. The maps must stay in place.
-    pub fn new(arrays: EncodeArrays<'m>, shape: EncodeShape, maps: u64) -> Self {
+    pub(crate) fn new(arrays: EncodeArrays<'m>, shape: EncodeShape, maps: u64) -> Self {
         let slices = shape.most_slices();
         assert!(arrays.bwt.len() == shape.n + CODER_PADDING && arrays.coded.len() == shape.n);
         assert!(arrays.slices.len() == slices + 1 && arrays.tile_runs.len() == shape.tiles() + 1);
@@ -143,7 +147,13 @@ impl<'m> Encoding<'m> {
 
     /// Queues a kernel of `ctas` CTAs with `threads` threads each.
     #[allow(unsafe_code)]
-    pub fn launch(&self, gpu: &Gpu, name: &'static str, ctas: u32, threads: u32) -> Result<()> {
+    pub(crate) fn launch(
+        &self,
+        gpu: &Gpu,
+        name: &'static str,
+        ctas: u32,
+        threads: u32,
+    ) -> Result<()> {
         // SAFETY: the arrays were allocated for this shape, as `Encoding::new` checks. The kernels
         // take only this struct and stay within its arrays whatever the bytes are.
         unsafe { gpu.launch_struct(name, ctas, threads, &self.args) }

@@ -10,9 +10,9 @@
 //! | `slice_encode` | slices -> coded bytes |
 //! | `slice_decode` | coded bytes -> slices |
 
-pub mod context_maps;
-pub mod encode_arrays;
-pub mod run_slices;
-pub mod slice_contexts;
-pub mod slice_decode;
-pub mod slice_encode;
+pub(super) mod context_maps;
+pub(super) mod encode_arrays;
+pub(super) mod run_slices;
+pub(super) mod slice_contexts;
+pub(super) mod slice_decode;
+pub(super) mod slice_encode;

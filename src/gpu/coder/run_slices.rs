@@ -7,7 +7,7 @@ use crate::gpu::runtime::Gpu;
 use crate::gpu::runtime::tuning::THREADS;
 
 /// Finds the runs of the BWT, and the starts of its slices.
-pub fn find_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
+pub(crate) fn find_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let tiles = encoding.shape.tiles();
     encoding.launch(gpu, "run_slices/count_run_heads", tiles, THREADS)?;
     encoding.arrays.cub.exclusive_sum(gpu, encoding.arrays.tile_runs)?;

@@ -7,7 +7,7 @@ use crate::gpu::runtime::Gpu;
 use crate::gpu::runtime::tuning::CODER_WARPS;
 
 /// Counts the symbols of all slices. The slices must be found already.
-pub fn count_symbols(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
+pub(crate) fn count_symbols(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let ctas = encoding.shape.slice_ctas();
     let threads = 32 * CODER_WARPS;
     gpu.zero(encoding.arrays.counts)?;

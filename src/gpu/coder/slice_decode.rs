@@ -8,7 +8,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
 /// Arrays for decoding the slices of a block, without the BWT.
 #[derive(Clone, Copy, Debug)]
-pub struct DecodeArrays<'m> {
+pub(crate) struct DecodeArrays<'m> {
     pub tables: Array<'m, u32>,
     /// For each byte, 1 if it occurs in the BWT.
     pub alphabet: Array<'m, u8>,
@@ -21,7 +21,7 @@ pub struct DecodeArrays<'m> {
 
 impl<'m> DecodeArrays<'m> {
     /// Allocates the arrays for `slices` slices of `coded` coded bytes.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, slices: usize, coded: usize) -> Self {
+    pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>, slices: usize, coded: usize) -> Self {
         DecodeArrays {
             tables: arena.array(16 * MODEL_TABLES as usize),
             alphabet: arena.array(256),
@@ -40,7 +40,7 @@ impl<'m> DecodeArrays<'m> {
 /// # Panics
 /// If a slice is not within the coded bytes or the BWT, or has an impossible size.
 #[allow(unsafe_code)]
-pub fn decode_slices(
+pub(crate) fn decode_slices(
     gpu: &Gpu,
     arrays: &DecodeArrays,
     slices: &[CodedSlice],

@@ -7,7 +7,7 @@ use crate::gpu::runtime::Gpu;
 use crate::gpu::runtime::tuning::{ENCODE_SLICES, THREADS};
 
 /// Encodes all slices. Their symbols must be counted, and the tables must be in their array.
-pub fn encode_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
+pub(crate) fn encode_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let shape = encoding.shape;
     gpu.zero(encoding.arrays.coded_starts)?;
     let ctas = shape.most_slices().div_ceil(ENCODE_SLICES);

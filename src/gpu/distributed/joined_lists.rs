@@ -10,7 +10,7 @@ use crate::gpu::sort::UnsortedGroups;
 /// A list of minimizers on another GPU, which this one can read, with the groups of the list from
 /// which they were selected.
 #[derive(Clone, Copy, Debug)]
-pub struct PeerList {
+pub(super) struct PeerList {
     pub items: u32,
     pub groups: u32,
     /// First row of the text that the GPU sorts. Its rows are counted from there.
@@ -20,12 +20,12 @@ pub struct PeerList {
 
 impl PeerList {
     /// The list in words for another GPU, without the first row.
-    pub fn words(&self) -> [u64; 6] {
+    pub(super) fn words(&self) -> [u64; 6] {
         let UnsortedGroupsView { sa_indices, suffixes, groups, group_heads } = self.view;
         [self.items.into(), self.groups.into(), sa_indices, suffixes, groups, group_heads]
     }
 
-    pub fn from_words(words: &[u64], first_row: u32) -> Self {
+    pub(super) fn from_words(words: &[u64], first_row: u32) -> Self {
         let view = UnsortedGroupsView {
             sa_indices: words[2],
             suffixes: words[3],
@@ -39,7 +39,7 @@ impl PeerList {
 /// Joins lists, those with smaller rows first. The `ranks` of minimizers become those of their
 /// groups.
 #[allow(unsafe_code)]
-pub fn join_lists(
+pub(super) fn join_lists(
     gpu: &Gpu,
     lists: &[PeerList],
     to: UnsortedGroups,

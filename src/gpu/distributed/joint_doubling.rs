@@ -56,7 +56,7 @@ const MOST_GROUP_BITS: u32 = if cfg!(test) { 10 } else { u64::BITS };
 const LEAST_ROOM: usize = 8192;
 
 /// Buffers of one GPU.
-pub struct JointDoubling<'m> {
+pub(super) struct JointDoubling<'m> {
     cub: Cub<'m>,
     parts: TextParts,
     keys: DoubleBuffer<'m, u64>,
@@ -86,7 +86,7 @@ struct Ranked {
 }
 
 impl<'m> JointDoubling<'m> {
-    pub fn allocate(
+    pub(super) fn allocate(
         gpu: &Gpu,
         arena: &mut ArenaAllocator<'m>,
         parts: TextParts,
@@ -113,7 +113,7 @@ impl<'m> JointDoubling<'m> {
 
     /// Sorts, and writes the rows of this GPU. After each round the number of unresolved suffixes
     /// of all GPUs is added to `left`.
-    pub fn run<E: DeviceExchange>(
+    pub(super) fn run<E: DeviceExchange>(
         mut self,
         gpu: &Gpu,
         exchange: &mut E,

@@ -21,7 +21,7 @@ pub struct OwnPart<'m> {
     /// The part of this GPU.
     pub bytes: PartBytes<'m>,
     /// Arrays for the rows of this GPU.
-    pub rows: RowsView,
+    pub(crate) rows: RowsView,
 }
 
 /// A way to sort a text on several GPUs.
@@ -49,7 +49,7 @@ pub trait JointSort: Debug + Sync {
 
 /// Prefix doubling: see [`JointDoubling`].
 #[derive(Debug)]
-pub struct ByDoubling;
+pub(crate) struct ByDoubling;
 
 impl JointSort for ByDoubling {
     fn memory(&self, gpu: &Gpu, parts: TextParts, number: usize) -> Result<usize> {

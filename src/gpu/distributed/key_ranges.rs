@@ -10,11 +10,11 @@ use std::ops::Range;
 /// Maximum number of CTAs per multiprocessor that count keys.
 const COUNTING: u32 = 4;
 /// Number of values of the first bits of a key.
-pub const FIRST_BITS: usize = 1 << RANGE_BITS;
+pub(super) const FIRST_BITS: usize = 1 << RANGE_BITS;
 
 /// A text of n bytes, with its padding, and the code of its symbols.
 #[derive(Clone, Copy)]
-pub struct CodedText<'m> {
+pub(super) struct CodedText<'m> {
     pub bytes: Array<'m, u8>,
     pub n: u32,
     pub code_table: Array<'m, u32>,
@@ -22,7 +22,7 @@ pub struct CodedText<'m> {
 
 /// Share of one of several GPUs: the suffixes whose keys have their first bits in a range.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeyRange {
+pub(super) struct KeyRange {
     pub bits: Range<u32>,
     /// Rows of these suffixes.
     pub rows: Range<u32>,
@@ -30,7 +30,7 @@ pub struct KeyRange {
 
 /// Returns a range for each GPU, given the number of keys with each value of the first bits. The
 /// ranges are as even as is possible with whole values.
-pub fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
+pub(super) fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
     let before: Vec<u64> = [0]
         .into_iter()
         .chain(counts.iter().scan(0, |sum, count| {
@@ -60,7 +60,7 @@ pub fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
 /// Returns the number of keys with each value of their first bits, among the suffixes that begin in
 /// the tiles of GPU `number` of `gpus`.
 #[allow(unsafe_code)]
-pub fn count_keys(
+pub(super) fn count_keys(
     gpu: &Gpu,
     text: CodedText,
     number: usize,
@@ -86,7 +86,7 @@ pub fn count_keys(
 /// # Errors
 /// [`Error::Device`] if their number is another, or if the GPU fails.
 #[allow(unsafe_code)]
-pub fn range_keys(
+pub(super) fn range_keys(
     gpu: &Gpu,
     text: CodedText,
     bits: Range<u32>,

@@ -21,7 +21,7 @@ const CANDIDATES: u64 = 1 << DIGIT;
 
 /// A cut through sorted keys that lie on several GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cut {
+pub(crate) struct Cut {
     /// Range of the keys in the list of this GPU.
     pub range: Range<u32>,
     /// Number of keys of all GPUs that lie before the cut. There are more keys than that.
@@ -30,14 +30,14 @@ pub struct Cut {
 
 /// Buffers of the search for cuts.
 #[derive(Clone, Copy, Debug)]
-pub struct KeySplits<'m> {
+pub(crate) struct KeySplits<'m> {
     ranges: Array<'m, u32>,
     candidates: Array<'m, u64>,
     counts: Array<'m, u32>,
 }
 
 impl<'m> KeySplits<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>) -> Self {
+    pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>) -> Self {
         let most = MOST_PROCESSORS as usize;
         let candidates = CANDIDATES as usize * most;
         KeySplits {
@@ -50,7 +50,7 @@ impl<'m> KeySplits<'m> {
     /// Returns for each cut the number of keys of each GPU that lie before it. A key is a row of
     /// words of `bits` bits each, which lie in columns: rows that are equal in one word are cut by
     /// the next one. Each range of keys is sorted.
-    pub fn find<E: DeviceExchange>(
+    pub(crate) fn find<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
         exchange: &mut E,
@@ -125,7 +125,12 @@ impl<'m> KeySplits<'m> {
     }
 
     /// Returns for each of `below` the number of keys less than it. The keys are sorted.
-    pub fn count_below(&self, gpu: &Gpu, keys: Array<u64>, below: Vec<u64>) -> Result<Vec<u64>> {
+    pub(crate) fn count_below(
+        &self,
+        gpu: &Gpu,
+        keys: Array<u64>,
+        below: Vec<u64>,
+    ) -> Result<Vec<u64>> {
         gpu.write(&[0, keys.len()], self.ranges)?;
         self.count_less(gpu, keys, below.len() as u32, below)
     }

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// List of unresolved suffixes of a GPU, as all GPUs know it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ListShape {
+pub(super) struct ListShape {
     /// Number of its suffixes.
     pub len: u64,
     /// Number of its groups.
@@ -32,7 +32,7 @@ impl ListShape {
 
 /// A border between the rows of two GPUs within a group.
 #[derive(Clone, Debug)]
-pub struct OpenBorder {
+pub(super) struct OpenBorder {
     /// Number of the GPU before the border.
     before: usize,
     /// GPUs that have suffixes of the group.
@@ -40,7 +40,7 @@ pub struct OpenBorder {
 }
 
 /// Finds all such borders, given the lists of all GPUs.
-pub fn open_borders(lists: &[ListShape]) -> Vec<OpenBorder> {
+pub(super) fn open_borders(lists: &[ListShape]) -> Vec<OpenBorder> {
     let is_open = |gpu: usize| lists.get(gpu).is_some_and(|list| list.is_open);
     let border = |before: usize| {
         let mut first = before;
@@ -68,7 +68,7 @@ impl OpenBorder {
     }
 
     /// Returns the cut of the group in the list of a GPU.
-    pub fn cut(&self, lists: &[ListShape], gpu: usize) -> Cut {
+    pub(super) fn cut(&self, lists: &[ListShape], gpu: usize) -> Cut {
         let len = |gpu: usize| self.range(lists, gpu).end - self.range(lists, gpu).start;
         let range = self.range(lists, gpu);
         let range = range.start as u32..range.end as u32;
@@ -78,7 +78,7 @@ impl OpenBorder {
 
 /// Returns the parts of a GPU's list that are in open groups, which are to be sorted before they
 /// are cut: at its front and at its back, or all of it.
-pub fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
+pub(super) fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
     let list = lists[gpu];
     let goes_on = lists.get(gpu + 1).is_some_and(|next| next.is_open);
     let front = list.front as u32;
@@ -93,7 +93,7 @@ pub fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
 /// Returns the number of suffixes that a GPU sends to each GPU, and the number that it receives
 /// from each. For each border and GPU, `before` has the number of suffixes of the group that lie
 /// before the border.
-pub fn exchanged(
+pub(super) fn exchanged(
     lists: &[ListShape],
     borders: &[OpenBorder],
     before: &[Vec<u64>],

@@ -19,7 +19,7 @@ const INCOMING: usize = 12;
 
 /// Ranks of suffixes. Each GPU keeps those of its part of the text.
 #[derive(Clone, Copy, Debug)]
-pub struct OwnerRoutes<'m> {
+pub(crate) struct OwnerRoutes<'m> {
     parts: TextParts,
     /// A rank for each position of this GPU's part.
     ranks: Array<'m, u64>,
@@ -28,7 +28,7 @@ pub struct OwnerRoutes<'m> {
 
 /// Buffers of a batch.
 #[derive(Clone, Copy, Debug)]
-pub struct RouteBuffers<'m> {
+pub(crate) struct RouteBuffers<'m> {
     batch: u32,
     slots: Array<'m, u32>,
     positions: Array<'m, u32>,
@@ -39,7 +39,7 @@ pub struct RouteBuffers<'m> {
 
 /// Ranks of a list while they are being made.
 #[derive(Clone, Copy, Debug)]
-pub struct HeadRanks<'m> {
+pub(crate) struct HeadRanks<'m> {
     /// Row at which each suffix's group begins here.
     pub heads: Array<'m, u32>,
     /// A bit for each row: whether the group that begins there keeps its rank.
@@ -52,7 +52,7 @@ pub struct HeadRanks<'m> {
 
 /// A list of suffixes whose ranks are requested or sent.
 #[derive(Clone, Copy, Debug)]
-pub struct RoutedList<'m> {
+pub(crate) struct RoutedList<'m> {
     pub suffixes: Array<'m, u64>,
     /// Number of suffixes in the longest list of a GPU.
     pub longest: u64,
@@ -75,7 +75,7 @@ struct BatchLens {
 
 impl<'m> RouteBuffers<'m> {
     /// Creates buffers for `gpus` GPUs, in the memory of two arrays.
-    pub fn within(outgoing: Array<'m, u8>, incoming: Array<'m, u8>, gpus: usize) -> Self {
+    pub(crate) fn within(outgoing: Array<'m, u8>, incoming: Array<'m, u8>, gpus: usize) -> Self {
         let room = |array: Array<u8>, each: usize| (array.size() - 3 * Arena::ALIGNMENT) / each;
         let batch = room(outgoing, OUTGOING).min(room(incoming, INCOMING * gpus));
         let mut arena = ArenaAllocator::within(outgoing);
@@ -105,20 +105,20 @@ impl<'m> RouteBuffers<'m> {
 }
 
 impl<'m> OwnerRoutes<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, parts: TextParts, gpu: usize) -> Self {
+    pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>, parts: TextParts, gpu: usize) -> Self {
         let cursors = arena.array(MOST_PROCESSORS as usize);
         OwnerRoutes { parts, ranks: arena.array(parts.part_len(gpu) as usize), cursors }
     }
 
     /// Array with a value for each position of this GPU's part, to be filled.
-    pub fn ranks(&self) -> Array<'m, u64> {
+    pub(crate) fn ranks(&self) -> Array<'m, u64> {
         self.ranks
     }
 
     /// Asks for ranks. For each suffix of a list, `keys` gets the rank of the suffix `behind`
     /// symbols behind the whole symbols of its first key, and 0 if that is the empty suffix.
     #[allow(unsafe_code)]
-    pub fn ask<E: DeviceExchange>(
+    pub(crate) fn ask<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
         exchange: &mut E,
@@ -148,7 +148,7 @@ impl<'m> OwnerRoutes<'m> {
 
     /// Tells the new ranks of the suffixes of a list to the GPUs that keep them.
     #[allow(unsafe_code)]
-    pub fn tell<E: DeviceExchange>(
+    pub(crate) fn tell<E: DeviceExchange>(
         &self,
         gpu: &Gpu,
         exchange: &mut E,

@@ -21,7 +21,7 @@ pub struct PartBytes<'m> {
 /// Makes the keys of a part: item i is the suffix at `part.first` + i, and its key is the first 64
 /// bits of its code.
 #[allow(unsafe_code)]
-pub fn part_keys(
+pub(super) fn part_keys(
     gpu: &Gpu,
     part: PartBytes,
     code_table: Array<u32>,

@@ -16,7 +16,7 @@ use std::time::Instant;
 
 /// Board on which the GPUs of one process leave words for each other.
 #[derive(Debug)]
-pub struct PeerBoard {
+pub(crate) struct PeerBoard {
     posts: Vec<Post>,
     /// True if all GPUs can read each other's memory directly.
     all_read: bool,
@@ -34,14 +34,14 @@ struct Post {
 impl PeerBoard {
     /// Creates a board for `count` GPUs, which use it for one sort. `all_read` is true if they can
     /// read each other's memory directly.
-    pub fn new(count: usize, all_read: bool) -> Self {
+    pub(crate) fn new(count: usize, all_read: bool) -> Self {
         PeerBoard { posts: (0..count).map(|_| Post::default()).collect(), all_read }
     }
 }
 
 /// One GPU of a process.
 #[derive(Debug)]
-pub struct PeerExchange<'p> {
+pub(crate) struct PeerExchange<'p> {
     number: usize,
     board: &'p PeerBoard,
     peers: &'p Peers,
@@ -51,7 +51,7 @@ pub struct PeerExchange<'p> {
 
 impl<'p> PeerExchange<'p> {
     /// Creates GPU `number` of the board. If one of the `peers` fails, the others learn it.
-    pub fn new(number: usize, board: &'p PeerBoard, peers: &'p Peers) -> Self {
+    pub(crate) fn new(number: usize, board: &'p PeerBoard, peers: &'p Peers) -> Self {
         let transferred = Transferred::default();
         PeerExchange { number, board, peers, times: 0, transferred }
     }

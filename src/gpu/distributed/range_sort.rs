@@ -36,7 +36,7 @@ use std::ops::Range;
 
 /// Memory of one GPU. It grows as needed, and is kept.
 #[derive(Debug, Default)]
-pub struct RangeMemory {
+pub(crate) struct RangeMemory {
     counts: GrowingArena,
     rows: GrowingArena,
     extra: ExtraArenas,
@@ -45,7 +45,7 @@ pub struct RangeMemory {
 
 impl RangeMemory {
     /// Its size in bytes.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         let own = [&self.counts, &self.rows, &self.selected].map(GrowingArena::len);
         own.iter().sum::<usize>() + self.extra.len()
     }
@@ -53,7 +53,7 @@ impl RangeMemory {
 
 /// Task of a sort: n bytes with their padding, the same on all GPUs.
 #[derive(Clone, Copy)]
-pub struct RangeTask<'m> {
+pub(crate) struct RangeTask<'m> {
     pub text: Array<'m, u8>,
     pub n: u32,
     pub log_rate: u32,
@@ -61,7 +61,7 @@ pub struct RangeTask<'m> {
 }
 
 /// Rows of one GPU.
-pub struct SortedRange<'m> {
+pub(crate) struct SortedRange<'m> {
     pub first_row: u32,
     /// The byte before the suffix of each row. The suffix that is the whole text has none.
     pub rows: Array<'m, u8>,
@@ -100,7 +100,7 @@ impl<'m> RangeArrays<'m> {
 
 /// Sorts the suffixes of a range. Two numbers are added to `left`: the suffixes of all GPUs that
 /// text did not resolve, and, if there were any, the 0 that are unresolved at the end.
-pub fn sort_range<'m>(
+pub(crate) fn sort_range<'m>(
     gpu: &Gpu,
     exchange: &mut PeerExchange,
     task: RangeTask<'m>,

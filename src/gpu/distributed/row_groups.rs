@@ -8,7 +8,7 @@ use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// Ends of a sorted list, which other GPUs have to know.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct ListEnds {
+pub(super) struct ListEnds {
     pub first_key: u64,
     pub last_key: u64,
     /// Row of the last head, counted among the rows of this GPU.
@@ -20,7 +20,7 @@ pub struct ListEnds {
 /// Facts about a list that was divided: the length of its first group, the start of its last one,
 /// and the minimum number of symbols in a first key.
 #[derive(Clone, Copy, Debug)]
-pub struct ListFacts {
+pub(crate) struct ListFacts {
     pub front: u32,
     pub back: u32,
     pub least: u32,
@@ -28,14 +28,14 @@ pub struct ListFacts {
 
 /// A list of unresolved suffixes, with their rows.
 #[derive(Clone, Copy, Debug)]
-pub struct RowList<'m> {
+pub(crate) struct RowList<'m> {
     pub suffixes: Array<'m, u64>,
     pub rows: Array<'m, u32>,
 }
 
 /// Memory for a new list of unresolved suffixes, and its size.
 #[derive(Clone, Copy, Debug)]
-pub struct NewList<'m> {
+pub(crate) struct NewList<'m> {
     pub list: RowList<'m>,
     /// Number of each item's group.
     pub groups: Array<'m, u32>,
@@ -47,7 +47,7 @@ pub struct NewList<'m> {
 
 /// Puts the last `group_bits` bits of the groups' numbers above keys of `bits` bits.
 #[allow(unsafe_code)]
-pub fn compose_keys(
+pub(super) fn compose_keys(
     gpu: &Gpu,
     keys: Array<u64>,
     groups: Array<u32>,
@@ -70,7 +70,7 @@ pub fn compose_keys(
 /// number, and whether the first group keeps its rank. If it is `None`, there were no groups, and
 /// none keeps its rank.
 #[allow(unsafe_code)]
-pub fn mark_heads(
+pub(super) fn mark_heads(
     gpu: &Gpu,
     keys: Array<u64>,
     rows: Array<u32>,
@@ -89,7 +89,7 @@ pub fn mark_heads(
 
 /// Returns the ends of a list whose heads are known. `ends` has four words.
 #[allow(unsafe_code)]
-pub fn list_ends(
+pub(super) fn list_ends(
     gpu: &Gpu,
     keys: Array<u64>,
     rows: Array<u32>,
@@ -112,7 +112,7 @@ pub fn list_ends(
 /// Marks the unresolved suffixes of a list whose heads are known. `open_front` is true if its first
 /// group begins before it, `open_back` if its last one ends behind it.
 #[allow(unsafe_code)]
-pub fn mark_unresolved(
+pub(super) fn mark_unresolved(
     gpu: &Gpu,
     heads: Array<u32>,
     rows: Array<u32>,
@@ -132,7 +132,7 @@ pub fn mark_unresolved(
 /// Divides a list by the sums of its marks: resolved suffixes go to their rows in `out`, the others
 /// to a new list. `facts` has three words.
 #[allow(unsafe_code)]
-pub fn part_list(
+pub(crate) fn part_list(
     gpu: &Gpu,
     list: RowList,
     sums: Array<u64>,

@@ -7,12 +7,12 @@ use crate::gpu::runtime::tuning::{TILE, TILE_THREADS};
 use crate::gpu::runtime::{Array, DoubleBuffer, Gpu, arguments};
 
 /// Items of workspace for merges of `items` items.
-pub fn splits_for(items: usize) -> usize {
+pub(super) fn splits_for(items: usize) -> usize {
     items.div_ceil(TILE as usize) + 1
 }
 
 /// Merges runs of the given lengths, which follow each other. The result is in `current`.
-pub fn merge_runs(
+pub(super) fn merge_runs(
     gpu: &Gpu,
     keys: &mut DoubleBuffer<u64>,
     suffixes: &mut DoubleBuffer<u64>,

@@ -16,17 +16,18 @@ use std::sync::mpsc::{self, TryRecvError};
 const SLOTS: usize = 4;
 
 /// Bytes of pinned memory for the rows of any text.
-pub const PINNED: u64 = SLOTS as u64 * (5 * LCP_CHUNK as u64 + 4 * (LCP_CHUNK / LCP_SPLIT) as u64);
+pub(super) const PINNED: u64 =
+    SLOTS as u64 * (5 * LCP_CHUNK as u64 + 4 * (LCP_CHUNK / LCP_SPLIT) as u64);
 
 const _: () = assert!(LCP_SPLIT as usize == TILE && LCP_LONG_BYTE == LONG as u32);
 const _: () = assert!(LCP_NO_VALUES == NO_VALUES);
 
 /// Function that receives the rows.
-pub type Receiver<'r> = dyn FnMut(LcpChunk) -> Result<()> + Send + 'r;
+pub(super) type Receiver<'r> = dyn FnMut(LcpChunk) -> Result<()> + Send + 'r;
 
 /// Pinned memory for a few chunks.
 #[derive(Debug)]
-pub struct RowChunks([ChunkSlot; SLOTS]);
+pub(super) struct RowChunks([ChunkSlot; SLOTS]);
 
 #[derive(Debug)]
 struct ChunkSlot {
@@ -38,10 +39,10 @@ struct ChunkSlot {
 }
 
 /// An LCP array, and for each chunk the number of values that do not fit into a byte.
-pub type CountedLcp<'m> = (SplitLcp<'m>, Vec<u32>);
+pub(super) type CountedLcp<'m> = (SplitLcp<'m>, Vec<u32>);
 
 impl RowChunks {
-    pub fn new(copies: &Gpu) -> Result<Self> {
+    pub(super) fn new(copies: &Gpu) -> Result<Self> {
         let slot = || -> Result<ChunkSlot> {
             let (words, bytes, starts) = Default::default();
             let arrived = copies.check(copies.context().new_event(Some(CU_EVENT_DEFAULT)))?;
@@ -51,7 +52,7 @@ impl RowChunks {
     }
 
     /// Allocates the memory for the rows of a text of n bytes, unless this is done already.
-    pub fn reserve(&mut self, copies: &Gpu, n: u32) -> Result<()> {
+    pub(super) fn reserve(&mut self, copies: &Gpu, n: u32) -> Result<()> {
         let rows = n.min(LCP_CHUNK) as usize;
         for slot in self.0.iter_mut().take(2 * count(n)) {
             slot.words.reserve(copies, rows)?;
@@ -62,7 +63,7 @@ impl RowChunks {
     }
 
     /// Queues the copies of the first suffixes.
-    pub fn begin(&mut self, copies: &Gpu, n: u32, suffixes: SuffixRows) -> Result<()> {
+    pub(super) fn begin(&mut self, copies: &Gpu, n: u32, suffixes: SuffixRows) -> Result<()> {
         for (chunk, slot) in self.0.iter_mut().enumerate().take(count(n)) {
             slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows(n, chunk)))?;
         }
@@ -72,7 +73,7 @@ impl RowChunks {
     /// Queues all copies that `begin` has not queued, and receives each chunk when it has arrived.
     /// It waits for a chunk as late as possible, so that the others are copied meanwhile. `made`
     /// gets the LCP array once it is complete; if it is never made, this function ends.
-    pub fn finish<'m>(
+    pub(super) fn finish<'m>(
         &mut self,
         copies: &Gpu,
         n: u32,

@@ -10,7 +10,7 @@ use std::ops::Range;
 
 /// Sizes of a BWT, known before its bytes are.
 #[derive(Clone, Copy, Debug)]
-pub struct InverseShape {
+pub(crate) struct InverseShape {
     /// Number of bytes, 1 to 2^31 - 1.
     pub n: u32,
     /// The row of the whole text, 1 to n.
@@ -28,7 +28,7 @@ impl InverseShape {
 
     /// The pieces in which the BWT must come, and in which the text goes out. The last piece of the
     /// text has one symbol more, since the sentinel's entry comes before the text.
-    pub fn pieces(self) -> impl Iterator<Item = Range<u32>> {
+    pub(crate) fn pieces(self) -> impl Iterator<Item = Range<u32>> {
         let size = self.piece_tiles() * INVERSE_TILE;
         (0..self.n).step_by(size as usize).map(move |from| from..self.n.min(from + size))
     }
@@ -77,7 +77,7 @@ const LONGEST: u32 = 64;
 
 /// Arrays of an inverse: 18 to 21 bytes per byte of the text.
 #[derive(Clone, Copy, Debug)]
-pub struct InverseArrays<'m> {
+pub(crate) struct InverseArrays<'m> {
     /// The BWT and its padding.
     pub bytes: Array<'m, u8>,
     /// The sentinel's entry, and behind it the text.
@@ -101,7 +101,7 @@ pub struct InverseArrays<'m> {
 
 impl<'m> InverseArrays<'m> {
     /// Allocates the arrays for a BWT.
-    pub fn allocate(
+    pub(crate) fn allocate(
         gpu: &Gpu,
         arena: &mut ArenaAllocator<'m>,
         shape: InverseShape,
@@ -132,7 +132,7 @@ impl<'m> InverseArrays<'m> {
 /// An inverse in progress. All methods queue work. The order is [`InverseSteps::take`] for each
 /// piece of the BWT, then [`InverseSteps::link`], then [`InverseSteps::place`] for each piece of
 /// the text, and [`InverseSteps::check`].
-pub struct InverseSteps<'m> {
+pub(crate) struct InverseSteps<'m> {
     arrays: InverseArrays<'m>,
     shape: InverseShape,
     kernels: InverseArgs,
@@ -140,7 +140,7 @@ pub struct InverseSteps<'m> {
 
 impl<'m> InverseSteps<'m> {
     /// Begins an inverse. The samples must be in their array by the time of the check.
-    pub fn start(gpu: &Gpu, arrays: InverseArrays<'m>, shape: InverseShape) -> Result<Self> {
+    pub(crate) fn start(gpu: &Gpu, arrays: InverseArrays<'m>, shape: InverseShape) -> Result<Self> {
         let InverseShape { n, primary, samples, .. } = shape;
         assert!((1..=n).contains(&primary) && n < 1 << 31);
         assert!((samples - 1) << shape.log_rate < n && arrays.samples.len() == samples);
@@ -153,7 +153,7 @@ impl<'m> InverseSteps<'m> {
     }
 
     /// Counts and ranks a piece of the BWT that has arrived.
-    pub fn take(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<()> {
+    pub(crate) fn take(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<()> {
         let tiles = (piece.end - piece.start).div_ceil(INVERSE_TILE);
         (self.kernels.first_tile, self.kernels.tiles) = (piece.start / INVERSE_TILE, tiles);
         self.kernels.launch(gpu, "lf_mapping/count_tiles", tiles)?;
@@ -163,7 +163,7 @@ impl<'m> InverseSteps<'m> {
     }
 
     /// Finds the position of every stretch in the text.
-    pub fn link(&mut self, gpu: &Gpu) -> Result<()> {
+    pub(crate) fn link(&mut self, gpu: &Gpu) -> Result<()> {
         self.kernels.each(gpu, "lf_mapping/square_lf", self.shape.n + 1)?;
         self.kernels.each(gpu, "lf_mapping/walk_stretches", self.shape.nodes())?;
         for _ in 0..self.shape.rounds() {
@@ -175,7 +175,7 @@ impl<'m> InverseSteps<'m> {
 
     /// Puts the symbols of a piece of the text in place. Returns the range of the text's array that
     /// it fills.
-    pub fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
+    pub(crate) fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
         let last = u32::from(piece.end == self.shape.n);
         (self.kernels.from, self.kernels.to) = (piece.start, piece.end + last);
         self.kernels.each(gpu, "lf_mapping/place", self.shape.chunks())?;
@@ -183,7 +183,7 @@ impl<'m> InverseSteps<'m> {
     }
 
     /// Sets the flag of contradictions if there are any.
-    pub fn check(&self, gpu: &Gpu) -> Result<()> {
+    pub(crate) fn check(&self, gpu: &Gpu) -> Result<()> {
         self.kernels.each(gpu, "lf_mapping/check", self.shape.samples)
     }
 }

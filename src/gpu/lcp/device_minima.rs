@@ -12,7 +12,7 @@ const TOGETHER: u32 = 16;
 /// Values with the table of their minima, in memory of their own that all streams of the GPU can
 /// read. The values of an LCP array come with the row of each position.
 #[derive(Debug)]
-pub struct DeviceMinima {
+pub(crate) struct DeviceMinima {
     view: MinimaView,
     /// Device address of the rows of positions; 0 if there are none.
     places: u64,
@@ -40,7 +40,7 @@ impl<'m> DeviceMinimaArrays<'m> {
 impl DeviceMinima {
     /// Copies values and rows to the device, makes the table, and waits for it. There must be at
     /// least one value, and either as many rows or none.
-    pub fn new(gpu: &Gpu, values: &[u32], rows: &[u32]) -> Result<Self> {
+    pub(crate) fn new(gpu: &Gpu, values: &[u32], rows: &[u32]) -> Result<Self> {
         assert!(!values.is_empty() && (rows.is_empty() || rows.len() == values.len()));
         let n = values.len() as u32;
         let places = rows.len() as u32;
@@ -66,7 +66,7 @@ impl DeviceMinima {
     /// Queues queries for the smallest value of each range. `queries` holds both ends of each
     /// range. The answer for an empty range is `u32::MAX`.
     #[allow(unsafe_code)]
-    pub fn least(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
+    pub(crate) fn least(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
         let job = self.job(queries, found);
         let ctas = ctas(job.count);
         // SAFETY: the struct is the kernel's, and its arrays are long enough. The caller sees to it
@@ -79,7 +79,7 @@ impl DeviceMinima {
     /// # Panics
     /// If there are no rows of positions.
     #[allow(unsafe_code)]
-    pub fn longest(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
+    pub(crate) fn longest(&self, gpu: &Gpu, queries: Array<u32>, found: Array<u32>) -> Result<()> {
         assert!(self.places > 0, "these are not the values of an LCP array");
         let job = self.job(queries, found);
         let ctas = ctas(job.count);

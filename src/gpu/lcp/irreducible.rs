@@ -16,7 +16,7 @@ const GROWTH: u32 = 16;
 
 /// Number of counts: of listed rows, of rows before each window, and of rows behind the last
 /// window.
-pub const COUNTS: usize = 8;
+pub(super) const COUNTS: usize = 8;
 
 /// Maximum number of rows whose comparison is long. The common prefixes of all rows together have
 /// fewer than 2 n log n bytes, at most 62 n, and each long one has at least `LCP_LONG`.
@@ -26,7 +26,7 @@ fn most_long(n: u32) -> usize {
 
 /// Lists of rows whose comparison goes on.
 #[derive(Clone, Copy)]
-pub struct HeadLists<'m> {
+pub(super) struct HeadLists<'m> {
     listed: Array<'m, u32>,
     rows: [Array<'m, u32>; 2],
     found: [Array<'m, u32>; 2],
@@ -34,7 +34,7 @@ pub struct HeadLists<'m> {
 }
 
 impl<'m> HeadLists<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
         let mut long = || [arena.array(most_long(n)), arena.array(most_long(n))];
         let rows = long();
         let found = long();
@@ -42,7 +42,7 @@ impl<'m> HeadLists<'m> {
     }
 
     /// An array of n words that is unused after all comparisons.
-    pub fn spare(&self) -> Array<'m, u32> {
+    pub(super) fn spare(&self) -> Array<'m, u32> {
         self.listed
     }
 
@@ -53,7 +53,7 @@ impl<'m> HeadLists<'m> {
 
 /// Arrays that are compared.
 #[derive(Clone, Copy)]
-pub struct Heads<'m> {
+pub(super) struct Heads<'m> {
     /// The text: n bytes and their padding.
     pub text: Array<'m, u8>,
     pub sa: Array<'m, u32>,
@@ -64,7 +64,7 @@ pub struct Heads<'m> {
 /// Input for comparing the first bytes of all rows. This pays if most rows differ in their first
 /// bytes.
 #[derive(Clone, Copy)]
-pub struct FirstBytes<'m> {
+pub(super) struct FirstBytes<'m> {
     /// Length of the common prefix of each row and the row before it, or 255 if `ends` has it.
     pub known: Array<'m, u8>,
     /// A common prefix ends before a byte below this.
@@ -75,7 +75,7 @@ pub struct FirstBytes<'m> {
 /// column. This is the position at which it first differs from the suffix before it. It is 0 for
 /// all other suffixes, and may be 0 if the first bytes have decided the comparison.
 #[allow(unsafe_code)]
-pub fn begin_heads(
+pub(super) fn begin_heads(
     gpu: &Gpu,
     heads: Heads,
     lists: &HeadLists,
@@ -124,7 +124,7 @@ pub fn begin_heads(
 }
 
 /// Waits for these steps and queues the later ones.
-pub fn finish_heads(gpu: &Gpu, args: IrreducibleArgs, lists: &HeadLists) -> Result<()> {
+pub(super) fn finish_heads(gpu: &Gpu, args: IrreducibleArgs, lists: &HeadLists) -> Result<()> {
     match gpu.wait_for_counts()? {
         (_, 0) => Ok(()),
         _ => compare_windows(gpu, args, lists),

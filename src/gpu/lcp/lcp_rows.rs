@@ -11,7 +11,7 @@ const CTAS: u32 = 8;
 
 /// The LCP array in its packed form for the host.
 #[derive(Clone, Copy)]
-pub struct SplitLcp<'m> {
+pub(crate) struct SplitLcp<'m> {
     /// One byte per value, or 255 if the value is at least 255.
     pub bytes: Array<'m, u8>,
     /// The values of at least 255. Those of a chunk of rows begin at the chunk's first row.
@@ -24,7 +24,7 @@ pub struct SplitLcp<'m> {
 
 /// Ends common prefixes before bytes below `least`. `marks` has n words of workspace.
 #[allow(unsafe_code)]
-pub fn end_at_breaks(
+pub(super) fn end_at_breaks(
     gpu: &Gpu,
     cub: &Cub,
     text: Array<u8>,
@@ -43,7 +43,7 @@ pub fn end_at_breaks(
 
 /// Ends of the common prefixes of suffixes and their predecessors, or their known lengths.
 #[derive(Clone, Copy)]
-pub struct CommonEnds<'m> {
+pub(crate) struct CommonEnds<'m> {
     /// For each position, the end of the common prefix that begins there.
     pub ends: Array<'m, u32>,
     /// For each row, the length of its common prefix, or 255 if `ends` has it.
@@ -61,7 +61,7 @@ impl CommonEnds<'_> {
 /// Writes the LCP array. Also finds the largest value between suffixes on both sides of the
 /// position `border`; 0 if there is none.
 #[allow(unsafe_code)]
-pub fn lcp_of_rows(
+pub(super) fn lcp_of_rows(
     gpu: &Gpu,
     sa: Array<u32>,
     common: CommonEnds,
@@ -83,7 +83,7 @@ pub fn lcp_of_rows(
 
 /// Packs positions into 3 bytes each, so that three words hold four.
 #[allow(unsafe_code)]
-pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()> {
+pub(super) fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()> {
     let n = sa.len();
     assert!(n <= LCP_PACKED && words.len() == 3 * n.div_ceil(4));
     // SAFETY: `sa` has n items, and `words` has three for each four of them.
@@ -92,7 +92,12 @@ pub fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Result<()>
 
 /// Writes the LCP array in its packed form for the host.
 #[allow(unsafe_code)]
-pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, common: CommonEnds, split: SplitLcp) -> Result<()> {
+pub(super) fn split_lcp(
+    gpu: &Gpu,
+    sa: Array<u32>,
+    common: CommonEnds,
+    split: SplitLcp,
+) -> Result<()> {
     let n = sa.len();
     let SplitLcp { bytes, long, starts, counts } = split;
     assert!(bytes.len() == n && long.len() == n);
@@ -108,7 +113,7 @@ pub fn split_lcp(gpu: &Gpu, sa: Array<u32>, common: CommonEnds, split: SplitLcp)
 
 /// Flags the rows that share at least `least` bytes with a neighbour, and at least `longest` bytes.
 #[allow(unsafe_code)]
-pub fn mark_rows(
+pub(super) fn mark_rows(
     gpu: &Gpu,
     lcp: Array<u32>,
     least: u32,

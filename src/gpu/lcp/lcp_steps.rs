@@ -23,7 +23,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, Gpu};
 
 /// Result of a sort on the device.
 #[derive(Clone, Copy)]
-pub struct TextOnGpu<'m> {
+pub(crate) struct TextOnGpu<'m> {
     /// The text: n bytes and their padding.
     pub text: Array<'m, u8>,
     pub sa: Array<'m, u32>,
@@ -38,7 +38,7 @@ pub struct TextOnGpu<'m> {
 
 /// The suffix array in its form for the host.
 #[derive(Clone, Copy)]
-pub enum SuffixRows<'m> {
+pub(crate) enum SuffixRows<'m> {
     /// One word per position.
     Words(Array<'m, u32>),
     /// Three words for every four positions.
@@ -47,7 +47,7 @@ pub enum SuffixRows<'m> {
 
 /// The wanted rows, at the front of arrays that have room for all.
 #[derive(Clone, Copy)]
-pub struct SelectedRows<'m> {
+pub(crate) struct SelectedRows<'m> {
     pub suffixes: Array<'m, u32>,
     pub lcp: Array<'m, u32>,
     /// Number of wanted rows.
@@ -55,7 +55,7 @@ pub struct SelectedRows<'m> {
 }
 
 /// Arrays of these steps.
-pub struct LcpSteps<'m> {
+pub(crate) struct LcpSteps<'m> {
     cub: Cub<'m>,
     lists: HeadLists<'m>,
     ends: Array<'m, u32>,
@@ -71,7 +71,7 @@ pub struct LcpSteps<'m> {
 }
 
 impl<'m> LcpSteps<'m> {
-    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
+    pub(crate) fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
         Ok(LcpSteps {
             cub: Cub::allocate(gpu, arena, n)?,
             lists: HeadLists::allocate(arena, n),
@@ -87,7 +87,7 @@ impl<'m> LcpSteps<'m> {
     }
 
     /// Queues the first steps.
-    pub fn begin(&self, gpu: &Gpu, sorted: TextOnGpu) -> Result<IrreducibleArgs> {
+    pub(crate) fn begin(&self, gpu: &Gpu, sorted: TextOnGpu) -> Result<IrreducibleArgs> {
         let TextOnGpu { text, sa, rows, differs_soon, least } = sorted;
         let first = differs_soon.then_some(FirstBytes { known: self.bytes, least });
         begin_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends, first)
@@ -95,7 +95,7 @@ impl<'m> LcpSteps<'m> {
 
     /// Waits for the first steps, and queues the search for the ends of all common prefixes whose
     /// lengths are not known.
-    pub fn compare(
+    pub(crate) fn compare(
         &self,
         gpu: &Gpu,
         begun: IrreducibleArgs,
@@ -110,7 +110,7 @@ impl<'m> LcpSteps<'m> {
     }
 
     /// Queues the packing of the suffix array, if its positions fit into 3 bytes.
-    pub fn pack(&self, gpu: &Gpu, sa: Array<'m, u32>) -> Result<SuffixRows<'m>> {
+    pub(crate) fn pack(&self, gpu: &Gpu, sa: Array<'m, u32>) -> Result<SuffixRows<'m>> {
         if self.packed.len() == 0 {
             return Ok(SuffixRows::Words(sa));
         }
@@ -119,7 +119,12 @@ impl<'m> LcpSteps<'m> {
     }
 
     /// Queues the packing of the whole LCP array, after `compare`.
-    pub fn split(&self, gpu: &Gpu, sa: Array<'m, u32>, common: CommonEnds) -> Result<SplitLcp<'m>> {
+    pub(crate) fn split(
+        &self,
+        gpu: &Gpu,
+        sa: Array<'m, u32>,
+        common: CommonEnds,
+    ) -> Result<SplitLcp<'m>> {
         let bytes = self.bytes;
         let long = self.lcp;
         let split = SplitLcp { bytes, long, starts: self.starts, counts: self.counts };
@@ -128,7 +133,7 @@ impl<'m> LcpSteps<'m> {
     }
 
     /// Queues the selection of the wanted rows.
-    pub fn select(
+    pub(crate) fn select(
         &self,
         gpu: &Gpu,
         sorted: TextOnGpu,

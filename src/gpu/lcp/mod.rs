@@ -12,6 +12,6 @@ mod irreducible;
 mod lcp_rows;
 mod lcp_steps;
 
-pub use device_minima::DeviceMinima;
-pub use lcp_rows::SplitLcp;
-pub use lcp_steps::{LcpSteps, SelectedRows, SuffixRows, TextOnGpu};
+pub(super) use device_minima::DeviceMinima;
+pub(super) use lcp_rows::SplitLcp;
+pub(super) use lcp_steps::{LcpSteps, SelectedRows, SuffixRows, TextOnGpu};

@@ -17,7 +17,7 @@ mod c {
         ($($name:ident($($argument:ident: $type:ty),*);)*) => {
             #[allow(unsafe_code, reason = "this is the C side")]
             unsafe extern "C" {
-                $(pub fn $name(
+                $(pub(crate) fn $name(
                     temp: *mut c_void, temp_bytes: *mut usize, $($argument: $type,)* stream: *mut c_void,
                 ) -> c_int;)*
             }
@@ -41,30 +41,34 @@ mod c {
 }
 
 /// Types of keys and values that can be sorted: integers of 32 or 64 bits.
-pub trait Word: Copy {}
+pub(crate) trait Word: Copy {}
 impl Word for u32 {}
 impl Word for u64 {}
 
 /// Number of bits of the numbers up to `largest`. A sort of such keys needs these bits.
-pub fn bit_width(largest: u32) -> u32 {
+pub(crate) fn bit_width(largest: u32) -> u32 {
     u32::BITS - largest.leading_zeros()
 }
 
 /// CUB with temporary storage for a given number of items.
 #[derive(Clone, Copy, Debug)]
-pub struct Cub<'m> {
+pub(crate) struct Cub<'m> {
     temp: Array<'m, u8>,
 }
 
 impl<'m> Cub<'m> {
     /// Allocates storage for every function here over up to `items` items, except
     /// [`Cub::sort_pairs`] of 64-bit values.
-    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
+    pub(crate) fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
         Ok(Cub { temp: arena.array(Self::storage(gpu, items)? + SPARE) })
     }
 
     /// Allocates storage for every function here, including sorts of 64-bit values.
-    pub fn allocate_wide(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
+    pub(crate) fn allocate_wide(
+        gpu: &Gpu,
+        arena: &mut ArenaAllocator<'m>,
+        items: u32,
+    ) -> Result<Self> {
         let pairs = DoubleBuffer::<u64>::nowhere(items);
         let wide = Cub { temp: Array::none() }.pairs(gpu, pairs, pairs, 0..64)?.0;
         Ok(Cub { temp: arena.array(wide.max(Self::storage(gpu, items)?) + SPARE) })
@@ -161,7 +165,7 @@ impl<'m> Cub<'m> {
     /// Sorts values by the given bits of their keys, stably. The result is in the first arrays.
     /// Keys have 32 or 64 bits, and values 32. With storage of [`Cub::allocate_wide`], 64-bit keys
     /// can have 64-bit values.
-    pub fn sort_pairs<'a, K: Word, V: Word>(
+    pub(crate) fn sort_pairs<'a, K: Word, V: Word>(
         &self,
         gpu: &Gpu,
         keys: &mut DoubleBuffer<'a, K>,
@@ -178,7 +182,7 @@ impl<'m> Cub<'m> {
     }
 
     /// Sorts keys by the given bits. The result is in the first array.
-    pub fn sort_keys(
+    pub(crate) fn sort_keys(
         &self,
         gpu: &Gpu,
         keys: &mut DoubleBuffer<u64>,
@@ -201,7 +205,7 @@ macro_rules! scans {
         impl Cub<'_> {
             $($(#[$doc])*
             #[allow(unsafe_code)]
-            pub fn $name(&self, gpu: &Gpu, items: Array<$type>) -> Result<()> {
+            pub(crate) fn $name(&self, gpu: &Gpu, items: Array<$type>) -> Result<()> {
                 let address = items.address();
                 let n = items.len();
                 self.call(gpu, |temp, bytes, stream| {
@@ -231,7 +235,7 @@ impl Cub<'_> {
     /// Copies the items whose flag is not 0 to the front of `output`, and writes their number to
     /// `count`.
     #[allow(unsafe_code)]
-    pub fn select(
+    pub(crate) fn select(
         &self,
         gpu: &Gpu,
         items: Array<u32>,

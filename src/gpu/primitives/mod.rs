@@ -5,5 +5,5 @@
 //! | `cub` | CUB's radix sorts, scans and selection |
 //! | `gather` | ascending numbers; items copied in a given order |
 
-pub mod cub;
-pub mod gather;
+pub(crate) mod cub;
+pub(crate) mod gather;

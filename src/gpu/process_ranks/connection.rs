@@ -17,19 +17,19 @@ use std::time::{Duration, Instant};
 
 /// Interval between two signs of life, and the silence after which an end gives up the other.
 #[derive(Clone, Copy, Debug)]
-pub struct Pulse {
+pub(super) struct Pulse {
     pub beat: Duration,
     pub silence: Duration,
 }
 
 impl Pulse {
-    pub const USUAL: Pulse =
+    pub(super) const USUAL: Pulse =
         Pulse { beat: Duration::from_secs(5), silence: Duration::from_secs(60) };
 }
 
 /// A connection to another rank.
 #[derive(Debug)]
-pub struct Connection {
+pub(super) struct Connection {
     stream: TcpStream,
     /// Rank of the other end.
     pub other: usize,
@@ -41,7 +41,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream, other: usize, pulse: Pulse) -> io::Result<Self> {
+    pub(super) fn new(stream: TcpStream, other: usize, pulse: Pulse) -> io::Result<Self> {
         stream.set_nonblocking(false)?;
         stream.set_read_timeout(Some(pulse.silence))?;
         stream.set_write_timeout(Some(pulse.silence))?;
@@ -52,19 +52,19 @@ impl Connection {
     }
 
     /// Writes a message without interruption by other messages.
-    pub fn say<T>(&self, message: impl FnOnce(&mut &TcpStream) -> Result<T>) -> Result<T> {
+    pub(super) fn say<T>(&self, message: impl FnOnce(&mut &TcpStream) -> Result<T>) -> Result<T> {
         let _writing = lock(&self.writing);
         message(&mut &self.stream)
     }
 
     /// Reads a message.
-    pub fn hear<T>(&self, message: impl FnOnce(&mut &TcpStream) -> Result<T>) -> Result<T> {
+    pub(super) fn hear<T>(&self, message: impl FnOnce(&mut &TcpStream) -> Result<T>) -> Result<T> {
         message(&mut &self.stream)
     }
 
     /// Keeps [`Connection::tend`] from reading. Returns the time at which the other end was last
     /// heard.
-    pub fn listen(&self) -> MutexGuard<'_, Instant> {
+    pub(super) fn listen(&self) -> MutexGuard<'_, Instant> {
         lock(&self.heard)
     }
 
@@ -72,7 +72,7 @@ impl Connection {
     ///
     /// # Errors
     /// The connection has ended, or the other end has been silent for too long.
-    pub fn has_message(&self, heard: &mut Instant) -> Result<bool> {
+    pub(super) fn has_message(&self, heard: &mut Instant) -> Result<bool> {
         while let Some(word) = self.peek()? {
             if word != ALIVE {
                 return Ok(true);
@@ -106,7 +106,7 @@ impl Connection {
     }
 
     /// Sends a sign of life, unless this end is sending something else now.
-    pub fn beat(&self) {
+    pub(super) fn beat(&self) {
         if let Ok(_writing) = self.writing.try_lock() {
             // An error is not handled here. A reader finds out that the other end is gone.
             let _ = messages::put(&mut &self.stream, &[ALIVE]);
@@ -124,12 +124,12 @@ impl Connection {
     }
 
     /// Ends the connection for both ends.
-    pub fn hang_up(&self) {
+    pub(super) fn hang_up(&self) {
         let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Turns an error of this connection into one that names the other rank.
-    pub fn failed(&self, error: Error) -> Error {
+    pub(super) fn failed(&self, error: Error) -> Error {
         let other = self.other;
         let said = match error {
             Error::Io(e) => match e.kind() {
@@ -152,13 +152,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Sends signs of life on connections until it is dropped.
 #[derive(Debug)]
-pub struct Heartbeat {
+pub(super) struct Heartbeat {
     _end: Sender<Infallible>,
 }
 
 impl Heartbeat {
     /// Starts the signs of life of rank 0, which listens to the others only at times.
-    pub fn start(connections: Arc<[Connection]>, pulse: Pulse) -> io::Result<Self> {
+    pub(super) fn start(connections: Arc<[Connection]>, pulse: Pulse) -> io::Result<Self> {
         let (end, ended) = bounded(0);
         let tend =
             move || every(pulse.beat, &ended, || connections.iter().for_each(Connection::tend));
@@ -168,7 +168,7 @@ impl Heartbeat {
 }
 
 /// Does `work`, and sends signs of life on one connection meanwhile.
-pub fn with_beats<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
+pub(super) fn with_beats<T>(connection: &Connection, work: impl FnOnce() -> T) -> T {
     let (end, ended) = bounded::<Infallible>(0);
     thread::scope(|scope| {
         // The beats end with this scope, even if the work panics.

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time that ranks wait for each other at the start.
-pub const GATHERING: Duration = Duration::from_secs(60);
+pub(super) const GATHERING: Duration = Duration::from_secs(60);
 
 /// Ranks that help this process, which is rank 0. They end when the last copy of this is dropped.
 #[derive(Clone, Debug)]

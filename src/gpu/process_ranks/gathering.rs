@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(5);
 
 /// Ranks to gather, and the time that this may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Gathering {
+pub(super) struct Gathering {
     pub count: usize,
     pub token: Token,
     pub within: Duration,
@@ -70,7 +70,7 @@ struct Gathered {
 
 /// Waits until all ranks are there, and returns the connections to ranks 1, 2, .... Other
 /// connections are closed.
-pub fn gather(listener: &TcpListener, wanted: Gathering) -> Result<Vec<Connection>> {
+pub(super) fn gather(listener: &TcpListener, wanted: Gathering) -> Result<Vec<Connection>> {
     listener.set_nonblocking(true)?;
     let ranks = (1..wanted.count).map(|_| None).collect();
     let mut gathered = Gathered { wanted, ranks, waiting: VecDeque::new(), refused: Vec::new() };

@@ -5,7 +5,7 @@ use std::env;
 
 /// A process among those that a launcher has started together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProcessRank {
+pub(super) struct ProcessRank {
     /// Rank of the process, from 0.
     pub number: usize,
     /// Number of processes.
@@ -24,14 +24,14 @@ const LAUNCHERS: [[&str; 3]; 4] = [
 ];
 
 /// Maximum number of ranks, which is also that of the GPUs of one sort.
-pub const MOST_RANKS: usize = 64;
+pub(super) const MOST_RANKS: usize = 64;
 
 impl ProcessRank {
     /// Reads the rank of this process from the environment.
     ///
     /// # Errors
     /// [`Error::Usage`] if no launcher has set its variables, or they make no sense.
-    pub fn of_process() -> Result<ProcessRank> {
+    pub(super) fn of_process() -> Result<ProcessRank> {
         ProcessRank::from(|name| env::var(name).ok())
     }
 

@@ -24,10 +24,10 @@ const GREETING: [u64; 2] = [u64::from_le_bytes(*b"bwzranks"), 2];
 /// Bytes of the numbers of a greeting.
 const NUMBERS_SIZE: usize = 32;
 /// Bytes of a greeting.
-pub const GREETING_SIZE: usize = NUMBERS_SIZE + TOKEN_SIZE;
+pub(super) const GREETING_SIZE: usize = NUMBERS_SIZE + TOKEN_SIZE;
 
 /// Word that an end sends between messages to show that it is alive.
-pub const ALIVE: u64 = u64::from_le_bytes(*b"bwzalive");
+pub(super) const ALIVE: u64 = u64::from_le_bytes(*b"bwzalive");
 
 /// Answer of rank 0 to a rank that it waited for.
 const WELCOME: u64 = u64::from_le_bytes(*b"welcome ");
@@ -36,11 +36,11 @@ const WELCOME: u64 = u64::from_le_bytes(*b"welcome ");
 const MOST_OF_FAILURE: u64 = 4096;
 
 /// Identity of the network that ranks join to sort together (an `ncclUniqueId`).
-pub type Network = [u8; 128];
+pub(super) type Network = [u8; 128];
 
 /// First word of each message of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Word {
+pub(super) enum Word {
     /// There is no more to do.
     End,
     /// A part is to be sorted.
@@ -51,7 +51,7 @@ pub enum Word {
 
 /// The sort of a part of a text.
 #[derive(Debug)]
-pub struct PartJob {
+pub(super) struct PartJob {
     pub network: Network,
     pub parts: TextParts,
     pub sample_rate: u32,
@@ -61,7 +61,7 @@ pub struct PartJob {
 
 /// Rows of a part.
 #[derive(Debug)]
-pub struct OwnedRows {
+pub(super) struct OwnedRows {
     pub rows: Range<u64>,
     pub bytes: Vec<u8>,
     pub samples: Vec<(u64, u64)>,
@@ -72,13 +72,13 @@ impl OwnedRows {
     ///
     /// # Errors
     /// [`Error::Device`] if there is no memory for them.
-    pub fn of(rows: &PartRows) -> Result<Self> {
+    pub(super) fn of(rows: &PartRows) -> Result<Self> {
         let mut bytes = memory(rows.bytes.len() as u64)?;
         bytes.copy_from_slice(rows.bytes);
         Ok(OwnedRows { rows: rows.rows.clone(), bytes, samples: rows.samples.to_vec() })
     }
 
-    pub fn view(&self) -> PartRows<'_> {
+    pub(super) fn view(&self) -> PartRows<'_> {
         PartRows { rows: self.rows.clone(), bytes: &self.bytes, samples: &self.samples }
     }
 }
@@ -90,11 +90,11 @@ fn memory(len: u64) -> Result<Vec<u8>> {
     allocation::zeroed(len as usize).ok_or_else(no_memory)
 }
 
-pub fn put(to: &mut impl Write, numbers: &[u64]) -> Result<()> {
+pub(super) fn put(to: &mut impl Write, numbers: &[u64]) -> Result<()> {
     numbers.iter().try_for_each(|number| Ok(to.write_all(&number.to_le_bytes())?))
 }
 
-pub fn get<const N: usize>(from: &mut impl Read) -> Result<[u64; N]> {
+pub(super) fn get<const N: usize>(from: &mut impl Read) -> Result<[u64; N]> {
     let mut numbers = [0; N];
     for number in &mut numbers {
         let mut bytes = [0; 8];
@@ -110,7 +110,7 @@ fn wrong<T>(what: &str) -> Result<T> {
 
 /// Reason for which rank 0 refuses a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub(super) enum Refusal {
     OtherToken = 1,
     OtherVersion,
     OtherCount,
@@ -122,7 +122,7 @@ impl Refusal {
         [Refusal::OtherToken, Refusal::OtherVersion, Refusal::OtherCount, Refusal::Taken];
 
     /// Describes the reason, for both ends.
-    pub fn reason(self) -> &'static str {
+    pub(super) fn reason(self) -> &'static str {
         match self {
             Refusal::OtherToken => "its token (BWZ_RANKS_TOKEN) is not that of rank 0",
             Refusal::OtherVersion => "it is of another version of bwz",
@@ -134,14 +134,14 @@ impl Refusal {
 
 /// The sender of a greeting to rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Visitor {
+pub(super) enum Visitor {
     Rank(usize),
     Refused(Refusal),
     Stranger,
 }
 
 /// Sends the greeting, which says which rank this is.
-pub fn greet(to: &mut impl Write, place: ProcessRank, token: &Token) -> Result<()> {
+pub(super) fn greet(to: &mut impl Write, place: ProcessRank, token: &Token) -> Result<()> {
     let mut greeting = Vec::with_capacity(GREETING_SIZE);
     put(&mut greeting, &GREETING)?;
     put(&mut greeting, &[place.number as u64, place.count as u64])?;
@@ -151,7 +151,7 @@ pub fn greet(to: &mut impl Write, place: ProcessRank, token: &Token) -> Result<(
 
 /// Identifies the sender of a greeting to rank 0 of `count` ranks. The token is checked before
 /// anything about the job.
-pub fn greeted(greeting: &[u8; GREETING_SIZE], count: usize, token: &Token) -> Visitor {
+pub(super) fn greeted(greeting: &[u8; GREETING_SIZE], count: usize, token: &Token) -> Visitor {
     let (mut numbers, greeted_token) = greeting.split_at(NUMBERS_SIZE);
     let Ok([magic, version, number, of]) = get(&mut numbers) else { return Visitor::Stranger };
     match () {
@@ -166,12 +166,12 @@ pub fn greeted(greeting: &[u8; GREETING_SIZE], count: usize, token: &Token) -> V
 }
 
 /// Welcomes a rank that was waited for.
-pub fn welcome(to: &mut impl Write) -> Result<()> {
+pub(super) fn welcome(to: &mut impl Write) -> Result<()> {
     put(to, &[WELCOME])
 }
 
 /// Refuses a rank.
-pub fn refuse(to: &mut impl Write, why: Refusal) -> Result<()> {
+pub(super) fn refuse(to: &mut impl Write, why: Refusal) -> Result<()> {
     put(to, &[why as u64])
 }
 
@@ -179,7 +179,7 @@ pub fn refuse(to: &mut impl Write, why: Refusal) -> Result<()> {
 ///
 /// # Errors
 /// [`Error::Device`] if this rank is refused, or something else answers.
-pub fn welcomed(from: &mut impl Read) -> Result<()> {
+pub(super) fn welcomed(from: &mut impl Read) -> Result<()> {
     let [answer] = get(from)?;
     if answer == WELCOME {
         return Ok(());
@@ -204,11 +204,11 @@ fn next_word(from: &mut impl Read) -> Result<u64> {
 }
 
 impl Word {
-    pub fn say(self, to: &mut impl Write) -> Result<()> {
+    pub(super) fn say(self, to: &mut impl Write) -> Result<()> {
         put(to, &[self as u64])
     }
 
-    pub fn hear(from: &mut impl Read) -> Result<Word> {
+    pub(super) fn hear(from: &mut impl Read) -> Result<Word> {
         let word = next_word(from)?;
         let words = [Word::End, Word::Sort, Word::Complete];
         words
@@ -219,7 +219,7 @@ impl Word {
 }
 
 /// Asks rank `number` for the sort of its part.
-pub fn ask(
+pub(super) fn ask(
     to: &mut impl Write,
     network: &Network,
     sample_rate: u32,
@@ -236,7 +236,7 @@ pub fn ask(
 
 /// Reads the rest of a message of [`ask`], after its word. No text is longer than the largest
 /// block.
-pub fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> Result<PartJob> {
+pub(super) fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> Result<PartJob> {
     let [n, sample_rate, before] = get(from)?;
     let (Ok(sample_rate), Ok(before)) = (u32::try_from(sample_rate), u8::try_from(before)) else {
         return wrong("an invalid sort");
@@ -257,7 +257,7 @@ pub fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> Result<P
 }
 
 /// Sends rank 0 the rows of a part, or the reason why there are none.
-pub fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()> {
+pub(super) fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()> {
     match rows {
         Ok(rows) => {
             put(to, &[1, rows.samples.len() as u64])?;
@@ -279,7 +279,7 @@ pub fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Result<()
 ///
 /// # Errors
 /// [`Error::Device`] as the rank has sent it, or if the message makes no sense.
-pub fn answered(
+pub(super) fn answered(
     from: &mut impl Read,
     parts: TextParts,
     number: usize,

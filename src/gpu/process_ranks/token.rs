@@ -27,11 +27,11 @@ const LEAST: usize = 16;
 const MOST: usize = 128;
 
 /// Bytes of a token in a greeting: its length, and the token with zeros after it.
-pub const TOKEN_SIZE: usize = 1 + MOST;
+pub(super) const TOKEN_SIZE: usize = 1 + MOST;
 
 /// A token, or the fact that there is none.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Token([u8; TOKEN_SIZE]);
+pub(super) struct Token([u8; TOKEN_SIZE]);
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,13 +40,13 @@ impl fmt::Debug for Token {
 }
 
 impl Token {
-    pub const NONE: Token = Token([0; TOKEN_SIZE]);
+    pub(super) const NONE: Token = Token([0; TOKEN_SIZE]);
 
     /// Reads the token of this process from the environment.
     ///
     /// # Errors
     /// [`Error::Usage`] if `BWZ_RANKS_TOKEN` is too short or too long.
-    pub fn of_process() -> Result<Token> {
+    pub(super) fn of_process() -> Result<Token> {
         Token::from(|name| env::var(name).ok())
     }
 
@@ -60,7 +60,7 @@ impl Token {
         }
     }
 
-    pub fn new(text: &[u8]) -> Result<Token> {
+    pub(super) fn new(text: &[u8]) -> Result<Token> {
         if !(LEAST..=MOST).contains(&text.len()) {
             let len = text.len();
             let what = format!("{OWN} has {len} bytes: it must have {LEAST} to {MOST}");
@@ -72,18 +72,18 @@ impl Token {
         Ok(Token(bytes))
     }
 
-    pub fn is_none(&self) -> bool {
+    pub(super) fn is_none(&self) -> bool {
         self.0[0] == 0
     }
 
     /// Bytes that a greeting carries.
-    pub fn bytes(&self) -> &[u8; TOKEN_SIZE] {
+    pub(super) fn bytes(&self) -> &[u8; TOKEN_SIZE] {
         &self.0
     }
 
     /// Returns true if a greeting carried this token. The time that this takes does not depend on
     /// the position of a difference.
-    pub fn is(&self, greeted: &[u8]) -> bool {
+    pub(super) fn is(&self, greeted: &[u8]) -> bool {
         self.0.ct_eq(greeted).into()
     }
 
@@ -91,7 +91,7 @@ impl Token {
     ///
     /// # Errors
     /// [`Error::Usage`] if others could connect.
-    pub fn check_address(&self, address: &str) -> Result<()> {
+    pub(super) fn check_address(&self, address: &str) -> Result<()> {
         let of = |e| Error::Usage(format!("--ranks {address}: {e}").into());
         let mut addresses = address.to_socket_addrs().map_err(of)?;
         if !self.is_none() || addresses.all(|address| address.ip().is_loopback()) {

@@ -82,7 +82,7 @@ impl GrowingArena {
 }
 
 /// Measures the bytes that arrays take.
-pub fn measure<'m, T>(
+pub(crate) fn measure<'m, T>(
     allocate: impl FnOnce(&mut ArenaAllocator<'m>) -> Result<T>,
 ) -> Result<usize> {
     let mut arena: ArenaAllocator<'m> = ArenaAllocator::measuring();

@@ -9,7 +9,7 @@ const MOST_ROUNDS: usize = 1000;
 ///
 /// # Errors
 /// [`Error::Device`] if `count` is larger than `most`.
-pub fn at_most(count: u32, most: u32) -> Result<u32> {
+pub(crate) fn at_most(count: u32, most: u32) -> Result<u32> {
     if count <= most {
         return Ok(count);
     }
@@ -20,7 +20,7 @@ pub fn at_most(count: u32, most: u32) -> Result<u32> {
 ///
 /// # Errors
 /// [`Error::Device`] if there are too many rounds: with wrong ranks, a sort may never end.
-pub fn log_round<N>(rounds: &mut Vec<N>, left: N) -> Result<()> {
+pub(crate) fn log_round<N>(rounds: &mut Vec<N>, left: N) -> Result<()> {
     if rounds.len() >= MOST_ROUNDS {
         return Err(Error::Device("a GPU sorts a text without end".into()));
     }

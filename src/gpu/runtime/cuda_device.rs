@@ -65,7 +65,7 @@ fn driver() -> Result<()> {
 }
 
 /// Turns an error of the driver into [`Error::Device`].
-pub fn failed(error: DriverError) -> Error {
+pub(super) fn failed(error: DriverError) -> Error {
     let name = error.error_name().ok().and_then(|name| name.to_str().ok());
     let text = error.error_string().ok().and_then(|text| text.to_str().ok());
     Error::Device(match (name, text) {
@@ -76,7 +76,7 @@ pub fn failed(error: DriverError) -> Error {
 
 /// A GPU with the kernels loaded.
 #[derive(Debug)]
-pub struct CudaDevice {
+pub(super) struct CudaDevice {
     pub context: Arc<CudaContext>,
     /// Number of multiprocessors.
     pub processors: u32,
@@ -91,7 +91,7 @@ impl CudaDevice {
     ///
     /// # Errors
     /// [`Error::Device`] if the GPU is missing, or its driver is too old for the kernels.
-    pub fn open(number: u32) -> Result<Arc<CudaDevice>> {
+    pub(super) fn open(number: u32) -> Result<Arc<CudaDevice>> {
         // One lock per GPU, so that several GPUs can be opened at the same time.
         type OpenDevice = Arc<Mutex<Option<Arc<CudaDevice>>>>;
         static OPEN: Mutex<BTreeMap<u32, OpenDevice>> = Mutex::new(BTreeMap::new());
@@ -129,7 +129,7 @@ impl CudaDevice {
     }
 
     /// Finds a kernel by its file and name, such as `keys/pack_symbols`.
-    pub fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
+    pub(super) fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {
             return Ok(kernel.clone());

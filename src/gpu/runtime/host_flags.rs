@@ -11,7 +11,7 @@ use std::sync::atomic::{Ordering, fence};
 
 /// The flags of one stream.
 #[derive(Debug)]
-pub struct HostFlags {
+pub(super) struct HostFlags {
     start: *mut u32,
     _words: PinnedHostSlice<u32>,
 }
@@ -21,11 +21,11 @@ pub struct HostFlags {
 unsafe impl Send for HostFlags {}
 
 /// Value of a word that no kernel has written since its reset.
-pub const UNSET: u32 = u32::MAX;
+pub(super) const UNSET: u32 = u32::MAX;
 
 impl HostFlags {
     #[allow(unsafe_code)]
-    pub fn new(context: &Arc<CudaContext>) -> Result<HostFlags, DriverError> {
+    pub(super) fn new(context: &Arc<CudaContext>) -> Result<HostFlags, DriverError> {
         let len = FLAG_WORDS as usize;
         let flag = sys::CU_MEMHOSTALLOC_DEVICEMAP;
         // SAFETY: the items are integers, and are set to 0 below.
@@ -38,13 +38,13 @@ impl HostFlags {
 
     /// Address of the flags for kernels. It equals the host address, since 64-bit systems have
     /// unified addresses.
-    pub fn address(&self) -> u64 {
+    pub(super) fn address(&self) -> u64 {
         self.start as u64
     }
 
     /// Current value of a word.
     #[allow(unsafe_code)]
-    pub fn word(&self, word: usize) -> u32 {
+    pub(super) fn word(&self, word: usize) -> u32 {
         assert!(word < FLAG_WORDS as usize);
         // SAFETY: the word exists. A kernel may write it meanwhile, but writes a word at once.
         unsafe { self.start.add(word).read_volatile() }
@@ -52,7 +52,7 @@ impl HostFlags {
 
     /// Queues a copy of words to an array. The copy must be done before the next call.
     #[allow(unsafe_code)]
-    pub fn upload_words(
+    pub(super) fn upload_words(
         &self,
         words: &[u32],
         array: Array<u32>,
@@ -71,14 +71,14 @@ impl HostFlags {
 
     /// Sets a word to [`UNSET`].
     #[allow(unsafe_code)]
-    pub fn reset(&self, word: usize) {
+    pub(super) fn reset(&self, word: usize) {
         assert!(word < FLAG_WORDS as usize);
         // SAFETY: as above.
         unsafe { self.start.add(word).write_volatile(UNSET) };
     }
 
     /// The two counts that a kernel publishes, or `None` before it has.
-    pub fn counts(&self) -> Option<(u32, u32)> {
+    pub(super) fn counts(&self) -> Option<(u32, u32)> {
         let items = self.word(FLAG_ITEMS as usize);
         if items == UNSET {
             return None;

@@ -164,7 +164,7 @@ impl Config {
 
 /// One end of a network of GPUs. If one of the GPUs fails, all ends are aborted.
 #[derive(Debug)]
-pub struct Communicator<'p> {
+pub(crate) struct Communicator<'p> {
     nccl: &'static Nccl,
     handle: Handle,
     number: usize,
@@ -175,7 +175,7 @@ impl<'p> Communicator<'p> {
     /// Joins as `number` of `count`, and waits until all `peers` have joined. Each needs its own
     /// GPU.
     #[allow(unsafe_code)]
-    pub fn join(
+    pub(crate) fn join(
         gpu: &Gpu,
         id: NcclId,
         number: usize,
@@ -200,7 +200,12 @@ impl<'p> Communicator<'p> {
     /// Sends `sent[q]` to each GPU q and receives `received[q]` from it, in one group. The
     /// transfers are done when [`Communicator::wait_for`] returns.
     #[allow(unsafe_code)]
-    pub fn all_to_all<T>(&self, gpu: &Gpu, sent: &[Array<T>], received: &[Array<T>]) -> Result<()> {
+    pub(crate) fn all_to_all<T>(
+        &self,
+        gpu: &Gpu,
+        sent: &[Array<T>],
+        received: &[Array<T>],
+    ) -> Result<()> {
         let nccl = self.nccl;
         let stream = gpu.raw_stream()?;
         // SAFETY: it only opens the group.
@@ -233,7 +238,7 @@ impl<'p> Communicator<'p> {
     }
 
     /// Waits until all work queued on a GPU is done.
-    pub fn wait_for(&self, gpu: &Gpu) -> Result<()> {
+    pub(crate) fn wait_for(&self, gpu: &Gpu) -> Result<()> {
         self.wait(|| gpu.is_idle())?;
         gpu.wait()
     }

@@ -22,7 +22,7 @@ const ASKS: u32 = 1 << 16;
 
 /// Way to pass the time between two looks.
 #[derive(Clone, Copy, Debug)]
-pub enum Pause {
+pub(crate) enum Pause {
     /// No other stream has work on the GPU: the thread looks again at once, and yields now and
     /// then.
     Yield,
@@ -33,7 +33,7 @@ pub enum Pause {
 impl Pause {
     /// Passes the time after `looks` looks. Returns true if it is time to ask the driver whether
     /// the GPU is still at work.
-    pub fn after(self, looks: u32) -> bool {
+    pub(crate) fn after(self, looks: u32) -> bool {
         match self {
             Pause::Sleep if looks >= SPINS_BEFORE_SLEEP => thread::sleep(SLEEP),
             Pause::Yield if looks % SPINS == SPINS - 1 => thread::yield_now(),

@@ -20,7 +20,7 @@ const PAGE: usize = 4096;
 
 /// Pinned memory that grows to the size that is asked for.
 #[derive(Debug)]
-pub struct PinnedBuffer<T> {
+pub(crate) struct PinnedBuffer<T> {
     memory: Option<PinnedPages>,
     items: PhantomData<T>,
 }
@@ -90,7 +90,7 @@ impl Drop for PinnedPages {
 impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
     /// Returns the first `len` items, and grows the memory if it has fewer. No copy from or to the
     /// memory may be in progress.
-    pub fn reserve(&mut self, gpu: &Gpu, len: usize) -> Result<&mut [T]> {
+    pub(crate) fn reserve(&mut self, gpu: &Gpu, len: usize) -> Result<&mut [T]> {
         let bytes = len * size_of::<T>();
         if self.memory.as_ref().is_none_or(|pages| pages.size < bytes) {
             self.memory = None;
@@ -104,7 +104,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
     /// # Panics
     /// If the memory has fewer items.
     #[allow(unsafe_code)]
-    pub fn first(&self, len: usize) -> &[T] {
+    pub(crate) fn first(&self, len: usize) -> &[T] {
         let pages = self.memory.as_ref().expect("it was reserved");
         assert!(len * size_of::<T>() <= pages.size, "{len} items are more than there are");
         // SAFETY: the memory has `len` items, which are zero or written, and is borrowed with
@@ -122,13 +122,13 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
 
     /// Queues a copy of the first items to an array. The items must not be written until the work
     /// of the stream is done.
-    pub fn upload(&self, gpu: &Gpu, array: Array<T>) -> Result<()> {
+    pub(crate) fn upload(&self, gpu: &Gpu, array: Array<T>) -> Result<()> {
         self.upload_part(gpu, array, 0..array.len())
     }
 
     /// Queues a copy of a range of the items to an array, on the same terms.
     #[allow(unsafe_code)]
-    pub fn upload_part(&self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
+    pub(crate) fn upload_part(&self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
         assert_eq!(array.len() as usize, range.len());
         let stream = gpu.raw_stream()?;
         let items = &self.first(range.end as usize)[range.start as usize..];
@@ -139,7 +139,7 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
     /// Queues a copy of an array to a range of the items. The items can be read when the work of
     /// the stream is done.
     #[allow(unsafe_code)]
-    pub fn download(&mut self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
+    pub(crate) fn download(&mut self, gpu: &Gpu, array: Array<T>, range: Range<u32>) -> Result<()> {
         assert_eq!(array.len() as usize, range.len());
         if range.is_empty() {
             return Ok(());

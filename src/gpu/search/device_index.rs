@@ -14,7 +14,7 @@ use crate::gpu::runtime::{Arena, ArenaAllocator, Array, Gpu};
 use std::sync::{Arc, Weak};
 
 /// Position that [`positions`] gives if the samples contradict the BWT.
-pub const NO_POS: u32 = u32::MAX;
+pub(crate) const NO_POS: u32 = u32::MAX;
 
 /// Size of a line in bytes.
 const LINE: usize = 64;
@@ -24,7 +24,7 @@ const CTAS: u32 = 8;
 
 /// An index in memory of its own, which all streams of its GPU can read.
 #[derive(Debug)]
-pub struct DeviceIndex {
+pub(crate) struct DeviceIndex {
     id: Weak<()>,
     view: IndexView,
     kernels: [&'static str; 2],
@@ -35,14 +35,14 @@ pub struct DeviceIndex {
 
 impl DeviceIndex {
     /// Bytes of device memory that an index takes without its samples.
-    pub fn size(arrays: &IndexArrays) -> Result<usize> {
+    pub(crate) fn size(arrays: &IndexArrays) -> Result<usize> {
         let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
         view(&mut measure, arrays)?;
         Ok(measure.arena.used())
     }
 
     /// Copies an index to the device, and waits for the copy.
-    pub fn new(gpu: &Gpu, arrays: &IndexArrays) -> Result<DeviceIndex> {
+    pub(crate) fn new(gpu: &Gpu, arrays: &IndexArrays) -> Result<DeviceIndex> {
         let mut memory = Arena::new(gpu, Self::size(arrays)?)?;
         let view = view(&mut Upload { gpu: Some(gpu), arena: memory.allocator() }, arrays)?;
         let kernels = match arrays.rank {
@@ -67,34 +67,34 @@ impl DeviceIndex {
     }
 
     /// Returns true if this is the index with these arrays.
-    pub fn is_of(&self, arrays: &IndexArrays) -> bool {
+    pub(crate) fn is_of(&self, arrays: &IndexArrays) -> bool {
         Weak::ptr_eq(&self.id, &Arc::downgrade(arrays.id))
     }
 
     /// Returns true if the host still has the index.
-    pub fn is_wanted(&self) -> bool {
+    pub(crate) fn is_wanted(&self) -> bool {
         self.id.strong_count() > 0
     }
 
     /// Returns true if it has the k-mer table, or if there is none.
-    pub fn has_kmers_of(&self, arrays: &IndexArrays) -> bool {
+    pub(crate) fn has_kmers_of(&self, arrays: &IndexArrays) -> bool {
         self.view.kmer_length > 0 || arrays.kmers.is_none()
     }
 
     /// Returns true if it has these samples.
-    pub fn has_samples(&self, samples: &SampleArrays) -> bool {
+    pub(crate) fn has_samples(&self, samples: &SampleArrays) -> bool {
         self.samples.as_ref().is_some_and(|(view, _)| view.rate == samples.rate)
     }
 
     /// Bytes of device memory that samples take.
-    pub fn samples_size(samples: &SampleArrays) -> Result<usize> {
+    pub(crate) fn samples_size(samples: &SampleArrays) -> Result<usize> {
         let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
         samples_view(&mut measure, samples)?;
         Ok(measure.arena.used())
     }
 
     /// Adds samples, which replace earlier ones.
-    pub fn add_samples(&mut self, gpu: &Gpu, samples: &SampleArrays) -> Result<()> {
+    pub(crate) fn add_samples(&mut self, gpu: &Gpu, samples: &SampleArrays) -> Result<()> {
         self.samples = None;
         let mut memory = Arena::new(gpu, Self::samples_size(samples)?)?;
         let arena = memory.allocator();
@@ -195,7 +195,7 @@ fn ctas(gpu: &Gpu, threads: u32) -> u32 {
 /// Queues the search of patterns. Pattern k is `text[starts[k]..starts[k + 1]]`, and its interval
 /// is written to `rows[2 * k..2 * k + 2]`. `text` is read in words of 8 bytes.
 #[allow(unsafe_code)]
-pub fn intervals(
+pub(crate) fn intervals(
     gpu: &Gpu,
     index: &DeviceIndex,
     text: Array<u8>,
@@ -218,7 +218,7 @@ pub fn intervals(
 /// # Panics
 /// If the index was not given its samples.
 #[allow(unsafe_code)]
-pub fn positions(
+pub(crate) fn positions(
     gpu: &Gpu,
     index: &DeviceIndex,
     rows: Array<u32>,

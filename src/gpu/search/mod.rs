@@ -8,5 +8,5 @@
 mod device_index;
 mod packed_patterns;
 
-pub use device_index::{DeviceIndex, NO_POS, intervals, positions};
-pub use packed_patterns::{BATCH_BYTES, BATCH_ITEMS, CHUNK, batch, fill_starts, pack};
+pub(super) use device_index::{DeviceIndex, NO_POS, intervals, positions};
+pub(super) use packed_patterns::{BATCH_BYTES, BATCH_ITEMS, CHUNK, batch, fill_starts, pack};

@@ -5,16 +5,16 @@ use rayon::prelude::*;
 
 /// Number of bytes of patterns in a batch. Copying them takes a third of a millisecond, and
 /// patterns of 100 symbols then keep a large GPU busy.
-pub const BATCH_BYTES: usize = 16 << 20;
+pub(crate) const BATCH_BYTES: usize = 16 << 20;
 
 /// Maximum number of patterns or rows in a batch.
-pub const BATCH_ITEMS: usize = 1 << 18;
+pub(crate) const BATCH_ITEMS: usize = 1 << 18;
 
 /// Number of items that a thread packs or unpacks at a time.
-pub const CHUNK: usize = 2048;
+pub(crate) const CHUNK: usize = 2048;
 
 /// Number of leading patterns that make up a batch: at least one.
-pub fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> usize {
+pub(crate) fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> usize {
     let patterns = &patterns[..patterns.len().min(BATCH_ITEMS)];
     let sizes = chunk_sizes(patterns, longest);
     let whole = fitting(sizes.iter().copied(), 0);
@@ -41,7 +41,7 @@ fn chunk_sizes<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> Vec<usi
 
 /// Writes the start of each pattern, and behind them the end of the last. Returns that end, which
 /// is the size of all.
-pub fn fill_starts<P: AsRef<[u8]> + Sync>(
+pub(crate) fn fill_starts<P: AsRef<[u8]> + Sync>(
     starts: &mut [u32],
     patterns: &[P],
     longest: usize,
@@ -72,7 +72,7 @@ fn tail<P: AsRef<[u8]>>(pattern: &P, longest: usize) -> &[u8] {
 }
 
 /// Writes patterns one behind the other, at their `starts`.
-pub fn pack<P: AsRef<[u8]> + Sync>(
+pub(crate) fn pack<P: AsRef<[u8]> + Sync>(
     patterns: &[P],
     longest: usize,
     starts: &[u32],

@@ -15,7 +15,7 @@ const MOST_BITS: u32 = u32::BITS - LENGTH_BITS;
 const LENGTH_BITS: u32 = 8;
 
 /// The code of a text.
-pub struct AlphabeticCode {
+pub(crate) struct AlphabeticCode {
     /// For each symbol, the bits of its code above their number; 0 if the symbol does not occur.
     pub table: [u32; 256],
     /// Mean number of bits per symbol of the text.
@@ -25,7 +25,7 @@ pub struct AlphabeticCode {
 impl AlphabeticCode {
     /// Makes the code for a text with the given counts of symbols. The end of the text gets a code
     /// too, which is smaller than all others.
-    pub fn new(counts: &[u32]) -> AlphabeticCode {
+    pub(crate) fn new(counts: &[u32]) -> AlphabeticCode {
         let n: u64 = counts.iter().copied().map(u64::from).sum();
         let least = (n / u64::from(RAREST)).max(1);
         let symbols: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();

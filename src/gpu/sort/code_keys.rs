@@ -10,7 +10,7 @@ use crate::gpu::runtime::{Array, Gpu, arguments};
 /// Makes the first keys: item p is the suffix at p, and its key is the first 56 bits of its code
 /// followed by the byte before the suffix.
 #[allow(unsafe_code)]
-pub fn code_keys(
+pub(super) fn code_keys(
     gpu: &Gpu,
     state: &SortState,
     keys: Array<u64>,

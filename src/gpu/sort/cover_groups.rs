@@ -22,7 +22,7 @@ const MANY: u32 = 1 << 20;
 
 /// Numbers for the byte values that occur in a text, from 1.
 #[derive(Clone, Copy, Debug)]
-pub struct Alphabet {
+pub(super) struct Alphabet {
     /// Number of each byte; 0 if it does not occur.
     pub numbers: [u32; 256],
     /// Bits per number.
@@ -33,7 +33,7 @@ pub struct Alphabet {
 
 impl Alphabet {
     /// Makes the alphabet of a text with the given counts of bytes.
-    pub fn new(counts: &[u32; 256]) -> Self {
+    pub(super) fn new(counts: &[u32; 256]) -> Self {
         let mut most = 0;
         let numbers = counts.map(|count| {
             most += u32::from(count > 0);
@@ -47,7 +47,7 @@ impl Alphabet {
 /// A list of the suffixes in groups of more than one. Large groups are listed from the front, small
 /// ones from the back.
 #[derive(Clone, Copy)]
-pub struct CoverList<'m> {
+pub(super) struct CoverList<'m> {
     pub suffixes: Array<'m, u32>,
     pub ranks: Array<'m, u32>,
     /// Row of each item in a large group.
@@ -57,7 +57,7 @@ pub struct CoverList<'m> {
 }
 
 impl<'m> CoverList<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, items: u32) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, items: u32) -> Self {
         let room = items as usize;
         CoverList {
             suffixes: arena.array(room),
@@ -70,7 +70,7 @@ impl<'m> CoverList<'m> {
 
 /// Numbers of suffixes in small groups, of suffixes in large groups, and of large groups.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct CoverUnresolved {
+pub(super) struct CoverUnresolved {
     pub small: u32,
     pub large: u32,
     pub groups: u32,
@@ -78,7 +78,7 @@ pub struct CoverUnresolved {
 
 /// The large groups of a list.
 #[derive(Clone, Copy)]
-pub struct LargeGroups<'m> {
+pub(super) struct LargeGroups<'m> {
     /// Number of suffixes in the groups.
     pub items: u32,
     /// Group number of each suffix.
@@ -91,7 +91,7 @@ pub struct LargeGroups<'m> {
 
 /// The cover of a text, and the arrays for its order.
 #[derive(Clone, Copy)]
-pub struct TextCover<'m> {
+pub(super) struct TextCover<'m> {
     pub text: Array<'m, u8>,
     /// Number of symbols in the text.
     pub n: u32,
@@ -115,13 +115,13 @@ pub struct TextCover<'m> {
 }
 
 /// Number of words of [`TextCover::status`] for a cover of `count` suffixes.
-pub fn status_len(count: u32) -> usize {
+pub(super) fn status_len(count: u32) -> usize {
     count.div_ceil(SPLIT_TILE) as usize + 1
 }
 
 /// Input of a split: a sorted list, and how its small groups are sorted further.
 #[derive(Clone, Copy)]
-pub struct CoverSplit<'m> {
+pub(super) struct CoverSplit<'m> {
     /// Keys by which all suffixes or the large groups of `list` are sorted; `None` for its small
     /// groups.
     pub keys: Option<Array<'m, u64>>,
@@ -139,7 +139,7 @@ pub struct CoverSplit<'m> {
 impl<'m> TextCover<'m> {
     /// Sorts all suffixes of the cover by their first symbols, stably.
     #[allow(unsafe_code)]
-    pub fn sort(
+    pub(super) fn sort(
         &self,
         gpu: &Gpu,
         cub: &Cub,
@@ -162,7 +162,7 @@ impl<'m> TextCover<'m> {
     /// positions behind. If the pair does not fit into a key, only the first rank is used. Returns
     /// the length of the common prefix in groups of equal keys.
     #[allow(unsafe_code)]
-    pub fn sort_large(
+    pub(super) fn sort_large(
         &self,
         gpu: &Gpu,
         cub: &Cub,
@@ -190,14 +190,14 @@ impl<'m> TextCover<'m> {
     }
 
     /// Resets the counts.
-    pub fn clear(&self, gpu: &Gpu) -> Result<()> {
+    pub(super) fn clear(&self, gpu: &Gpu) -> Result<()> {
         gpu.zero(self.counts)
     }
 
     /// Splits sorted items into groups, sorts small groups further, and adds the unresolved items
     /// to a list.
     #[allow(unsafe_code)]
-    pub fn split(&self, gpu: &Gpu, split: CoverSplit, to: CoverList) -> Result<()> {
+    pub(super) fn split(&self, gpu: &Gpu, split: CoverSplit, to: CoverList) -> Result<()> {
         let m = split.suffixes.len();
         let tiles = m.div_ceil(SPLIT_TILE);
         let kernel = match (split.keys, split.list) {
@@ -259,7 +259,7 @@ impl<'m> TextCover<'m> {
     }
 
     /// Waits for the numbers of unresolved items, and for the number of changes.
-    pub fn unresolved(&self, gpu: &Gpu) -> Result<(CoverUnresolved, u32)> {
+    pub(super) fn unresolved(&self, gpu: &Gpu) -> Result<(CoverUnresolved, u32)> {
         let counts = gpu.read(self.counts.first(4))?;
         let all = self.order.len();
         counts.iter().try_for_each(|&count| at_most(count, all).map(drop))?;
@@ -270,7 +270,7 @@ impl<'m> TextCover<'m> {
     /// Writes changed ranks. `spare` is as long as they are. The array `suffixes` keeps its
     /// content.
     #[allow(unsafe_code)]
-    pub fn write(
+    pub(super) fn write(
         &self,
         gpu: &Gpu,
         cub: &Cub,

@@ -11,7 +11,7 @@ use crate::gpu::runtime::{Array, DoubleBuffer, Gpu};
 impl<'m> TextCover<'m> {
     /// Sorts the suffixes at multiples of 3. `mod0` and `keys` have an item for each.
     #[allow(unsafe_code)]
-    pub fn sort_mod0(
+    pub(super) fn sort_mod0(
         &self,
         gpu: &Gpu,
         cub: &Cub,
@@ -43,7 +43,7 @@ impl<'m> TextCover<'m> {
     /// Merges the order of the cover with that of the other suffixes, and writes the BWT with its
     /// samples. `splits` has an item for each tile and one more.
     #[allow(unsafe_code)]
-    pub fn merge(
+    pub(super) fn merge(
         &self,
         gpu: &Gpu,
         mod0: Array<u32>,

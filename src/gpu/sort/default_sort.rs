@@ -115,7 +115,7 @@ impl ExtraArenas {
 }
 
 /// Buffers of the default sort.
-pub struct DefaultSort<'m> {
+pub(crate) struct DefaultSort<'m> {
     pub cub: Cub<'m>,
     keys: DoubleBuffer<'m, u64>,
     suffixes: Array<'m, u32>,
@@ -126,12 +126,12 @@ pub struct DefaultSort<'m> {
 
 impl<'m> DefaultSort<'m> {
     /// Allocates buffers for all suffixes of n bytes.
-    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
+    pub(crate) fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
         Self::of_some(gpu, arena, n, n)
     }
 
     /// Allocates buffers for `suffixes` of the suffixes of n bytes.
-    pub fn of_some(
+    pub(crate) fn of_some(
         gpu: &Gpu,
         arena: &mut ArenaAllocator<'m>,
         n: u32,
@@ -150,7 +150,7 @@ impl<'m> DefaultSort<'m> {
     }
 
     /// Sorts a block and writes its BWT and samples.
-    pub fn run(
+    pub(crate) fn run(
         mut self,
         gpu: &Gpu,
         block: DeviceBlock<'m>,
@@ -179,7 +179,7 @@ impl<'m> DefaultSort<'m> {
     }
 
     /// The state that all steps share, for a text of n bytes with this code.
-    pub fn state(
+    pub(crate) fn state(
         &self,
         gpu: &Gpu,
         block: DeviceBlock<'m>,
@@ -199,7 +199,7 @@ impl<'m> DefaultSort<'m> {
     }
 
     /// Sorts suffixes by their text as far as that pays. `keys` makes the first keys and suffixes.
-    pub fn sort_by_text(
+    pub(crate) fn sort_by_text(
         &mut self,
         gpu: &Gpu,
         state: &SortState<'m>,
@@ -274,7 +274,7 @@ impl<'m> DefaultSort<'m> {
 
     /// The memory of the first sort that a list of `items` suffixes does not use, if the list lies
     /// in it.
-    pub fn unused(&self, list: UnsortedGroups<'m>, items: u32) -> Vec<Array<'m, u8>> {
+    pub(crate) fn unused(&self, list: UnsortedGroups<'m>, items: u32) -> Vec<Array<'m, u8>> {
         if list.group_heads.address() != self.keys.current.address() {
             return Vec::new();
         }
@@ -314,7 +314,7 @@ impl<'m> DefaultSort<'m> {
 
 /// Chooses the minimizers of a text and publishes their number. Returns the number of positions
 /// with which each was compared.
-pub fn choose_minimizers<'m>(
+pub(crate) fn choose_minimizers<'m>(
     gpu: &Gpu,
     state: &mut SortState<'m>,
     code: &AlphabeticCode,

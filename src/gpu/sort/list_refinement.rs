@@ -17,7 +17,7 @@ const FINISH_ROUNDS: u32 = 64;
 const TEXT_BITS: u32 = 30;
 
 /// A list, with the buffers for refining it.
-pub struct ListRefinement<'m> {
+pub(crate) struct ListRefinement<'m> {
     pub list: UnsortedGroups<'m>,
     pub unresolved: Unresolved,
     spare: UnsortedGroups<'m>,
@@ -27,7 +27,7 @@ pub struct ListRefinement<'m> {
 }
 
 impl<'m> ListRefinement<'m> {
-    pub fn allocate(
+    pub(crate) fn allocate(
         arena: &mut ArenaAllocator<'m>,
         cub: Cub<'m>,
         list: UnsortedGroups<'m>,
@@ -39,7 +39,7 @@ impl<'m> ListRefinement<'m> {
     }
 
     /// Bytes that the buffers take beyond the unused memory.
-    pub fn size(
+    pub(crate) fn size(
         cub: Cub<'m>,
         list: UnsortedGroups<'m>,
         unresolved: Unresolved,
@@ -53,7 +53,7 @@ impl<'m> ListRefinement<'m> {
     /// Refines the list, which is first sorted by up to `width` bits of keys unless its groups are
     /// small. Without that sort, large groups stay as they are. If they hold most of the list, it
     /// is sorted next time.
-    pub fn refine(
+    pub(crate) fn refine(
         &mut self,
         gpu: &Gpu,
         state: &SortState<'m>,
@@ -78,7 +78,12 @@ impl<'m> ListRefinement<'m> {
     }
 
     /// Sorts the unresolved suffixes once all minimizers are ranked.
-    pub fn finish(mut self, gpu: &Gpu, state: &SortState<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+    pub(crate) fn finish(
+        mut self,
+        gpu: &Gpu,
+        state: &SortState<'m>,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
         while self.unresolved.items > 0 {
             let width = state.rank_bits + TEXT_BITS;
             let keys = ListKeyKind::Finish;

@@ -9,14 +9,14 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, at_most};
 
 /// Numbers of unresolved suffixes and of their groups.
 #[derive(Clone, Copy)]
-pub struct Unresolved {
+pub(crate) struct Unresolved {
     pub items: u32,
     pub groups: u32,
 }
 
 /// A list of unresolved suffixes, with the numbers of its items and groups.
 #[derive(Clone, Copy)]
-pub struct UnresolvedList<'m> {
+pub(crate) struct UnresolvedList<'m> {
     pub list: UnsortedGroups<'m>,
     pub unresolved: Unresolved,
 }
@@ -27,30 +27,30 @@ impl Unresolved {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if a number is too large, here and below: the GPU is
     /// faulty.
-    pub fn wait(gpu: &Gpu, most: u32) -> Result<Unresolved> {
+    pub(crate) fn wait(gpu: &Gpu, most: u32) -> Result<Unresolved> {
         let (items, groups) = gpu.wait_for_counts()?;
         Ok(Unresolved { items: at_most(items, most)?, groups: at_most(groups, most)? })
     }
 
     /// Waits for the number of suffixes, up to `most`, that a kernel selects. The groups stay.
-    pub fn wait_for_selected(self, gpu: &Gpu, most: u32) -> Result<Unresolved> {
+    pub(crate) fn wait_for_selected(self, gpu: &Gpu, most: u32) -> Result<Unresolved> {
         let items = at_most(gpu.wait_for_counts()?.0, most)?;
         Ok(Unresolved { items, ..self })
     }
 
-    pub fn mean_group(self) -> u32 {
+    pub(crate) fn mean_group(self) -> u32 {
         self.items / self.groups.max(1)
     }
 
     /// Number of bits of a group's number.
-    pub fn group_bits(self) -> u32 {
+    pub(crate) fn group_bits(self) -> u32 {
         bit_width(self.groups.saturating_sub(1))
     }
 }
 
 /// Buffers for sorting lists of up to a given number of items.
 #[derive(Clone, Copy)]
-pub struct ListSort<'m> {
+pub(super) struct ListSort<'m> {
     cub: Cub<'m>,
     keys: DoubleBuffer<'m, u64>,
     /// Second buffer for a list's suffixes while they are sorted.
@@ -58,13 +58,13 @@ pub struct ListSort<'m> {
 }
 
 impl<'m> ListSort<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         let items = items as usize;
         ListSort { cub, keys: arena.double_buffer(items), suffixes: arena.array(items) }
     }
 
     /// Sorts a list by its groups and `width` bits of new keys.
-    pub fn sort(
+    pub(super) fn sort(
         &self,
         gpu: &Gpu,
         state: &SortState<'m>,

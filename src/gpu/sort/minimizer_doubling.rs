@@ -49,14 +49,14 @@ const SHALLOW: u32 = 5;
 
 /// Buffers for ranking minimizers.
 #[derive(Clone, Copy)]
-pub struct MinimizerDoubling<'m> {
+pub(crate) struct MinimizerDoubling<'m> {
     sort: ListSort<'m>,
     lists: [UnsortedGroups<'m>; 2],
 }
 
 /// Minimizers selected from a list, in whose groups they still are.
 #[derive(Clone, Copy)]
-pub struct SelectedMinimizers<'m> {
+pub(crate) struct SelectedMinimizers<'m> {
     /// The heads of these groups.
     pub group_heads: Array<'m, u64>,
     /// Number of the minimizers, and number of the groups of the list.
@@ -120,7 +120,7 @@ impl<'m> RankedLevel<'m> {
 
 impl<'m> MinimizerDoubling<'m> {
     /// Allocates buffers for `items` minimizers.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
+    pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         let sort = ListSort::allocate(arena, cub, items);
         MinimizerDoubling {
             sort,
@@ -129,7 +129,7 @@ impl<'m> MinimizerDoubling<'m> {
     }
 
     /// Bytes that the buffers take beyond the unused memory.
-    pub fn size(cub: Cub<'m>, items: u32, unused: &[Array<'m, u8>]) -> usize {
+    pub(crate) fn size(cub: Cub<'m>, items: u32, unused: &[Array<'m, u8>]) -> usize {
         let mut measure = ArenaAllocator::measuring().with_unused(unused);
         Self::allocate(&mut measure, cub, items);
         measure.used()
@@ -137,7 +137,7 @@ impl<'m> MinimizerDoubling<'m> {
 
     /// Gives all minimizers of a list their final ranks. The list itself stays as it is. The
     /// minimizers were chosen by comparing `window` positions.
-    pub fn run(
+    pub(crate) fn run(
         self,
         gpu: &Gpu,
         state: &mut SortState<'m>,
@@ -155,13 +155,13 @@ impl<'m> MinimizerDoubling<'m> {
     }
 
     /// The list of the minimizers that are ranked.
-    pub fn selected(&self) -> UnsortedGroups<'m> {
+    pub(crate) fn selected(&self) -> UnsortedGroups<'m> {
         self.lists[0]
     }
 
     /// Gives the minimizers that [`Self::selected`] holds already their final ranks, as
     /// [`Self::run`] does.
-    pub fn rank_selected(
+    pub(crate) fn rank_selected(
         self,
         gpu: &Gpu,
         state: &mut SortState<'m>,

@@ -13,7 +13,12 @@ use crate::gpu::runtime::{Array, Gpu, arguments};
 /// Marks the dense minimizers: positions at which the hash of `symbols` symbols is the smallest
 /// among those of the next `window` positions. Publishes their number.
 #[allow(unsafe_code)]
-pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) -> Result<()> {
+pub(super) fn mark_minimizers(
+    gpu: &Gpu,
+    state: &SortState,
+    symbols: u32,
+    window: u32,
+) -> Result<()> {
     let n = state.n;
     let bitmap = state.dense.bitmap;
     let words = bitmap.len();
@@ -32,7 +37,12 @@ pub fn mark_minimizers(gpu: &Gpu, state: &SortState, symbols: u32, window: u32) 
 /// Gives resolved minimizers their SA indices as ranks. `sa` holds the suffix array from `first`
 /// on.
 #[allow(unsafe_code)]
-pub fn rank_resolved(gpu: &Gpu, state: &SortState, sa: Array<u32>, first: u32) -> Result<()> {
+pub(crate) fn rank_resolved(
+    gpu: &Gpu,
+    state: &SortState,
+    sa: Array<u32>,
+    first: u32,
+) -> Result<()> {
     let dense = state.dense;
     assert!(dense.ranks.len() >= state.n);
     let arguments = arguments![sa, sa.len(), first, dense.bitmap, dense.ranks];
@@ -42,7 +52,12 @@ pub fn rank_resolved(gpu: &Gpu, state: &SortState, sa: Array<u32>, first: u32) -
 
 /// Gives the minimizers of a list the SA indices and depths of their groups as ranks.
 #[allow(unsafe_code)]
-pub fn rank_unresolved(gpu: &Gpu, list: UnsortedGroups, m: u32, ranks: Array<u64>) -> Result<()> {
+pub(super) fn rank_unresolved(
+    gpu: &Gpu,
+    list: UnsortedGroups,
+    m: u32,
+    ranks: Array<u64>,
+) -> Result<()> {
     let UnsortedGroups { suffixes, groups, group_heads, .. } = list;
     assert!(suffixes.len() >= m && groups.len() >= m);
     let arguments = arguments![suffixes, groups, group_heads, m, ranks];
@@ -52,7 +67,7 @@ pub fn rank_unresolved(gpu: &Gpu, list: UnsortedGroups, m: u32, ranks: Array<u64
 
 /// Gives minimizers that were resolved by refining a list their SA indices as ranks.
 #[allow(unsafe_code)]
-pub fn rank_local(
+pub(super) fn rank_local(
     gpu: &Gpu,
     resolved: Array<u32>,
     sa_indices: Array<u32>,
@@ -67,7 +82,7 @@ pub fn rank_local(
 /// Copies the minimizers of a level from one list to another, and ranks them by their groups. The
 /// new list goes on using the groups of the old one. Publishes their number.
 #[allow(unsafe_code)]
-pub fn select_minimizers(
+pub(crate) fn select_minimizers(
     gpu: &Gpu,
     state: &SortState,
     level: Minimizers,
@@ -95,7 +110,7 @@ pub fn select_minimizers(
 
 /// Content of the keys of a list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ListKeyKind {
+pub(crate) enum ListKeyKind {
     /// The next symbols.
     Text,
     /// For minimizers: ranks of later minimizers.
@@ -122,7 +137,7 @@ impl ListKeyKind {
 
 /// Makes keys of a group's number and `width` bits.
 #[allow(unsafe_code)]
-pub fn list_keys(
+pub(super) fn list_keys(
     gpu: &Gpu,
     state: &SortState,
     kind: ListKeyKind,
@@ -150,7 +165,7 @@ pub fn list_keys(
 
 /// A list that was sorted by keys.
 #[derive(Clone, Copy)]
-pub struct KeySortedList<'m> {
+pub(super) struct KeySortedList<'m> {
     /// The list before the sort.
     pub list: UnsortedGroups<'m>,
     pub kind: ListKeyKind,
@@ -162,7 +177,7 @@ pub struct KeySortedList<'m> {
 /// Ends a round of doubling. Minimizers with a key of their own get their rank, the others go to
 /// `out`. Publishes the numbers of unresolved items and groups.
 #[allow(unsafe_code)]
-pub fn mark_ranks(
+pub(super) fn mark_ranks(
     gpu: &Gpu,
     state: &SortState,
     sorted: KeySortedList,

@@ -9,7 +9,7 @@ use crate::gpu::runtime::{Array, Gpu};
 
 /// Kind of list that is refined.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum RefineKind {
+pub(crate) enum RefineKind {
     /// All suffixes, after the first sort.
     First,
     /// A list of suffixes, refined by text.
@@ -58,7 +58,7 @@ fn wanted_tiles(gpu: &Gpu) -> u32 {
 }
 
 /// Maximum number of tiles for lists of up to n items on this GPU.
-pub fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
+pub(super) fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
     wanted_tiles(gpu).max(n.div_ceil(MOST_TILE))
 }
 
@@ -69,7 +69,7 @@ fn tile(kind: RefineKind, m: u32, wanted: u32) -> u32 {
 
 /// A list to refine, with its origin and the way it was sorted.
 #[derive(Clone, Copy)]
-pub struct RefineInput<'m> {
+pub(super) struct RefineInput<'m> {
     /// The list before the sort, with its suffixes in their old order; `None` the first time.
     pub from: Option<UnsortedGroups<'m>>,
     /// Keys of a group and the next bits; `None` if the list was not sorted and keeps its own
@@ -84,7 +84,7 @@ pub struct RefineInput<'m> {
 
 impl<'m> RefineInput<'m> {
     /// A list that was not sorted and keeps its own groups.
-    pub fn unsorted(list: UnsortedGroups<'m>, len: u32) -> Self {
+    pub(super) fn unsorted(list: UnsortedGroups<'m>, len: u32) -> Self {
         let suffixes = list.suffixes.first(len);
         RefineInput { from: Some(list), keys: None, suffixes, width: 0, dropped: 0 }
     }
@@ -96,7 +96,7 @@ impl<'m> RefineInput<'m> {
 ///
 /// Publishes the numbers of unresolved items and groups.
 #[allow(unsafe_code)]
-pub fn refine(
+pub(super) fn refine(
     gpu: &Gpu,
     state: &SortState,
     kind: RefineKind,

@@ -5,16 +5,16 @@ use crate::gpu::runtime::tuning::TILE;
 
 /// Number of cover indices of the first kind in a text of n symbols: as many as there are multiples
 /// of 3 below n.
-pub fn mod1_len(n: u32) -> u32 {
+pub(crate) fn mod1_len(n: u32) -> u32 {
     n.div_ceil(3)
 }
 
 /// Number of cover indices in a text of n symbols.
-pub fn cover_len(n: u32) -> u32 {
+pub(crate) fn cover_len(n: u32) -> u32 {
     mod1_len(n) + n / 3
 }
 
 /// Number of starts of tiles, and the end, in a merge of `items` items.
-pub fn splits_for(items: u32) -> usize {
+pub(crate) fn splits_for(items: u32) -> usize {
     items.div_ceil(TILE) as usize + 1
 }

@@ -36,7 +36,7 @@ const ROUNDS: u32 = 3;
 const PADDING: u32 = 4;
 
 /// Buffers of the sort.
-pub struct SkewPd<'m> {
+pub(crate) struct SkewPd<'m> {
     cub: Cub<'m>,
     keys: DoubleBuffer<'m, u64>,
     suffixes: DoubleBuffer<'m, u32>,
@@ -69,7 +69,7 @@ impl Depth {
 }
 
 impl<'m> SkewPd<'m> {
-    pub fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
+    pub(crate) fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, n: u32) -> Result<Self> {
         let count = cover_len(n);
         let items = count as usize;
         Ok(SkewPd {
@@ -89,13 +89,18 @@ impl<'m> SkewPd<'m> {
     }
 
     /// Sorts a block and writes its BWT and samples.
-    pub fn run(self, gpu: &Gpu, block: DeviceBlock<'m>, rounds: &mut Vec<u32>) -> Result<()> {
+    pub(crate) fn run(
+        self,
+        gpu: &Gpu,
+        block: DeviceBlock<'m>,
+        rounds: &mut Vec<u32>,
+    ) -> Result<()> {
         let counts = count_bytes(gpu, block.text, block.sa.len(), self.bytes)?;
         self.sort(gpu, block, &counts, rounds)
     }
 
     /// Sorts a block whose byte counts are known, and writes its BWT and samples.
-    pub fn sort(
+    pub(crate) fn sort(
         mut self,
         gpu: &Gpu,
         block: DeviceBlock<'m>,

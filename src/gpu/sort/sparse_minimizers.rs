@@ -12,7 +12,7 @@ const SURVEYING: u32 = 2;
 /// Marks the sparse minimizers: dense ones whose hash is the smallest among those at the next
 /// `window` positions.
 #[allow(unsafe_code)]
-pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
+pub(super) fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
     let n = state.n;
     let dense = state.dense.bitmap;
     let sparse = state.sparse.bitmap;
@@ -27,7 +27,7 @@ pub fn mark_sparse(gpu: &Gpu, state: &SortState, window: u32) -> Result<()> {
 
 /// Copies the ranks that sparse minimizers have as dense ones.
 #[allow(unsafe_code)]
-pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
+pub(super) fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
     let n = state.n;
     let bitmap = state.sparse.bitmap;
     let [from, to] = [state.dense.ranks, state.sparse.ranks];
@@ -39,7 +39,7 @@ pub fn copy_ranks(gpu: &Gpu, state: &SortState) -> Result<()> {
 
 /// The number of items in groups of depth below `deep`, and the smallest depth of all groups.
 #[allow(unsafe_code)]
-pub fn survey(
+pub(super) fn survey(
     gpu: &Gpu,
     list: UnsortedGroups,
     m: u32,

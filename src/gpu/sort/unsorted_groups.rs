@@ -8,7 +8,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu};
 
 /// A list of unresolved suffixes, in groups of suffixes that are equal so far.
 #[derive(Clone, Copy)]
-pub struct UnsortedGroups<'m> {
+pub(crate) struct UnsortedGroups<'m> {
     pub sa_indices: Array<'m, u32>,
     pub suffixes: Array<'m, u32>,
     pub groups: Array<'m, u32>,
@@ -17,13 +17,13 @@ pub struct UnsortedGroups<'m> {
 }
 
 /// Maximum number of groups among n suffixes: each group has at least two.
-pub fn most_groups(n: u32) -> u32 {
+pub(super) fn most_groups(n: u32) -> u32 {
     n / 2 + 1
 }
 
 impl<'m> UnsortedGroups<'m> {
     /// Allocates a list for up to n suffixes.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
+    pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
         let items = n as usize;
         UnsortedGroups {
             sa_indices: arena.array(items),
@@ -39,7 +39,7 @@ impl<'m> UnsortedGroups<'m> {
     /// The list overwrites the keys that it is made from. The number of groups grows at most half
     /// as fast as that of the keys read, so no key is overwritten before it is read
     /// ([`super::refine`] says how the first tiles keep to that).
-    pub fn over_keys(keys: DoubleBuffer<'m, u64>, spare: Array<'m, u32>) -> Self {
+    pub(crate) fn over_keys(keys: DoubleBuffer<'m, u64>, spare: Array<'m, u32>) -> Self {
         let n = keys.current.len();
         let halves = DoubleBuffer::halves(keys.alternate.cast::<u32>());
         let group_heads = keys.current.first(most_groups(n));
@@ -54,7 +54,7 @@ impl<'m> UnsortedGroups<'m> {
 
 impl UnsortedGroups<'_> {
     /// View of the list for kernels.
-    pub fn view(self) -> UnsortedGroupsView {
+    pub(crate) fn view(self) -> UnsortedGroupsView {
         UnsortedGroupsView {
             sa_indices: self.sa_indices.address(),
             suffixes: self.suffixes.address(),
@@ -66,7 +66,7 @@ impl UnsortedGroups<'_> {
 
 /// A level of minimizers.
 #[derive(Clone, Copy)]
-pub struct Minimizers<'m> {
+pub(crate) struct Minimizers<'m> {
     /// One bit per position, set if it is a minimizer.
     pub bitmap: Array<'m, u32>,
     /// For minimizers, by position: depth << 32 | rank.
@@ -79,12 +79,12 @@ pub struct Minimizers<'m> {
 
 impl<'m> Minimizers<'m> {
     /// An empty level, before minimizers are chosen.
-    pub fn none() -> Self {
+    pub(crate) fn none() -> Self {
         Minimizers { bitmap: Array::none(), ranks: Array::none(), span: 0, floor: 0 }
     }
 
     /// Allocates the arrays for n positions.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, span: u32) -> Self {
+    pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, span: u32) -> Self {
         // A thread reads at most the word behind that of its position, if there are positions.
         let words = (n / 32 + 8).min(1 << (u32::BITS - 5)) as usize;
         Minimizers { bitmap: arena.array(words), ranks: arena.array(n as usize), span, floor: 0 }
@@ -93,7 +93,7 @@ impl<'m> Minimizers<'m> {
 
 /// State that all steps of a sort share.
 #[derive(Clone, Copy)]
-pub struct SortState<'m> {
+pub(crate) struct SortState<'m> {
     pub block: DeviceBlock<'m>,
     /// Bytes of the text. If several GPUs sort it, each has only some of the suffixes.
     pub n: u32,
@@ -111,19 +111,19 @@ pub struct SortState<'m> {
 
 impl SortState<'_> {
     /// Clears the status of `tiles` CTAs, before they run and publish two counts.
-    pub fn clear_status(&self, gpu: &Gpu, tiles: u32) -> Result<()> {
+    pub(crate) fn clear_status(&self, gpu: &Gpu, tiles: u32) -> Result<()> {
         gpu.zero(self.status.first(tiles + 1))?;
         gpu.reset_counts();
         Ok(())
     }
 
     /// View of the text for kernels.
-    pub fn text_view(&self) -> TextView {
+    pub(crate) fn text_view(&self) -> TextView {
         text_view(self.block.text, self.n)
     }
 
     /// View of a level of minimizers for kernels.
-    pub fn minimizers_view(&self, level: Minimizers) -> MinimizersView {
+    pub(crate) fn minimizers_view(&self, level: Minimizers) -> MinimizersView {
         MinimizersView {
             bitmap: level.bitmap.address(),
             ranks: level.ranks.address(),

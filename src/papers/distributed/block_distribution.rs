@@ -42,26 +42,26 @@ impl Blocks {
 /// A processor's block of an array, and some items behind it. Behind the end of the array, items
 /// are 0.
 #[derive(Clone, Debug)]
-pub struct BlockPart {
+pub(super) struct BlockPart {
     start: usize,
     items: Vec<u64>,
 }
 
 impl BlockPart {
     /// Returns an item by its index in the whole array.
-    pub fn get(&self, item: usize) -> u64 {
+    pub(super) fn get(&self, item: usize) -> u64 {
         self.items[item - self.start]
     }
 
     /// Returns the items of a range in the whole array.
-    pub fn slice(&self, range: Range<usize>) -> &[u64] {
+    pub(super) fn slice(&self, range: Range<usize>) -> &[u64] {
         &self.items[range.start - self.start..range.end - self.start]
     }
 }
 
 /// Adds to a block the first `behind` items after it, which the next processor holds, or several if
 /// they have fewer. One superstep.
-pub async fn with_items_behind<E: Exchange>(
+pub(super) async fn with_items_behind<E: Exchange>(
     processor: &mut Processor<E>,
     blocks: Blocks,
     mut items: Vec<u64>,
@@ -84,7 +84,7 @@ pub async fn with_items_behind<E: Exchange>(
 
 /// Gives each item its value, from whichever processor has their pair. Returns the values of this
 /// processor's items, and 0 for items without a pair. One superstep.
-pub async fn distribute<E: Exchange>(
+pub(super) async fn distribute<E: Exchange>(
     processor: &mut Processor<E>,
     blocks: Blocks,
     values: impl Iterator<Item = (usize, u64)>,

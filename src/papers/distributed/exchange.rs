@@ -60,7 +60,7 @@ impl<E: Exchange> Exchange for &mut E {
 }
 
 /// Adds a segment to a message that has several. A segment is a tag, the length, and the words.
-pub fn put_segment(message: &mut Vec<u64>, tag: usize, words: &[u64]) {
+pub(super) fn put_segment(message: &mut Vec<u64>, tag: usize, words: &[u64]) {
     if !words.is_empty() {
         message.extend([tag as u64, words.len() as u64]);
         message.extend(words);
@@ -68,7 +68,7 @@ pub fn put_segment(message: &mut Vec<u64>, tag: usize, words: &[u64]) {
 }
 
 /// Returns the tags and words of all messages' segments, in the order of their senders.
-pub fn segments(messages: &[Vec<u64>]) -> impl Iterator<Item = (usize, &[u64])> {
+pub(super) fn segments(messages: &[Vec<u64>]) -> impl Iterator<Item = (usize, &[u64])> {
     messages.iter().flat_map(|message| {
         let mut rest = &message[..];
         std::iter::from_fn(move || {

@@ -8,7 +8,7 @@ use std::ops::Range;
 
 /// A set S^alpha that spans processors.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpanningSet {
+pub(super) struct SpanningSet {
     /// First processor that has a part of it.
     first: usize,
     /// Last processor that has a part of it.
@@ -19,7 +19,7 @@ pub struct SpanningSet {
 
 impl SpanningSet {
     /// Processors that merge the set: the first of two, or all of more.
-    pub fn members(&self) -> Range<usize> {
+    pub(super) fn members(&self) -> Range<usize> {
         match self.last - self.first {
             1 => self.first..self.last,
             _ => self.first..self.last + 1,
@@ -27,7 +27,7 @@ impl SpanningSet {
     }
 
     /// Rows that a member is given at first. The members get equal shares.
-    pub fn rows_of(&self, member: usize) -> Range<usize> {
+    pub(super) fn rows_of(&self, member: usize) -> Range<usize> {
         let rows = Blocks::new(self.rows.len(), self.members().len()).range(member - self.first);
         self.rows.start + rows.start..self.rows.start + rows.end
     }
@@ -35,7 +35,7 @@ impl SpanningSet {
 
 /// Finds the spanning sets of n rows. `heads` says for each row on this processor whether a set
 /// begins there. One superstep.
-pub async fn spanning_sets<E: Exchange>(
+pub(super) async fn spanning_sets<E: Exchange>(
     processor: &mut Processor<E>,
     n: usize,
     heads: &[bool],

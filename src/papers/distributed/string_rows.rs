@@ -8,65 +8,65 @@ const DIGIT: u32 = 8;
 /// Rows of `width` words, one after the other. A row is a string of symbols, and in the last word
 /// its index, by which equal strings are ordered.
 #[derive(Clone, Debug)]
-pub struct StringRows {
+pub(super) struct StringRows {
     width: usize,
     words: Vec<u64>,
 }
 
 impl StringRows {
     /// Creates an empty list of rows of `width` words.
-    pub fn new(width: usize) -> Self {
+    pub(super) fn new(width: usize) -> Self {
         StringRows { width, words: Vec::new() }
     }
 
     /// Creates rows from words that follow each other.
-    pub fn from_words(width: usize, words: Vec<u64>) -> Self {
+    pub(super) fn from_words(width: usize, words: Vec<u64>) -> Self {
         assert!(words.len().is_multiple_of(width), "{} words in rows of {width}", words.len());
         StringRows { width, words }
     }
 
     /// Number of words of a row.
-    pub fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.width
     }
 
     /// Number of rows.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.words.len() / self.width
     }
 
     /// Words of a range of rows.
-    pub fn part(&self, rows: Range<usize>) -> &[u64] {
+    pub(super) fn part(&self, rows: Range<usize>) -> &[u64] {
         &self.words[rows.start * self.width..rows.end * self.width]
     }
 
     /// Words of one row.
-    pub fn row(&self, row: usize) -> &[u64] {
+    pub(super) fn row(&self, row: usize) -> &[u64] {
         self.part(row..row + 1)
     }
 
     /// Rows, one by one.
-    pub fn rows(&self) -> impl Iterator<Item = &[u64]> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = &[u64]> {
         self.words.chunks_exact(self.width)
     }
 
     /// String of a row.
-    pub fn string(&self, row: usize) -> &[u64] {
+    pub(super) fn string(&self, row: usize) -> &[u64] {
         &self.row(row)[..self.width - 1]
     }
 
     /// Index of each row.
-    pub fn indices(&self) -> impl Iterator<Item = usize> {
+    pub(super) fn indices(&self) -> impl Iterator<Item = usize> {
         self.rows().map(|row| row[row.len() - 1] as usize)
     }
 
     /// Adds rows, or the words of one row.
-    pub fn extend(&mut self, words: impl IntoIterator<Item = u64>) {
+    pub(super) fn extend(&mut self, words: impl IntoIterator<Item = u64>) {
         self.words.extend(words);
     }
 
     /// Number of rows for which `is_before` holds. These must come before all others.
-    pub fn partition_point(&self, is_before: impl Fn(&[u64]) -> bool) -> usize {
+    pub(super) fn partition_point(&self, is_before: impl Fn(&[u64]) -> bool) -> usize {
         let mut low = 0;
         let mut high = self.len();
         while low < high {
@@ -78,14 +78,14 @@ impl StringRows {
 
     /// Returns `pieces` + 1 rows at equal distances, from the first to the last, or none if there
     /// are no rows.
-    pub fn samples(&self, pieces: usize) -> Vec<u64> {
+    pub(super) fn samples(&self, pieces: usize) -> Vec<u64> {
         let last = self.len().checked_sub(1);
         let rows = last.into_iter().flat_map(|last| (0..=pieces).map(move |n| n * last / pieces));
         rows.flat_map(|row| self.row(row)).copied().collect()
     }
 
     /// Sorts the rows by radix, from the last digit of the last word to the first.
-    pub fn sort(&mut self) {
+    pub(super) fn sort(&mut self) {
         if self.len() < 2 {
             return;
         }

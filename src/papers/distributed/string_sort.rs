@@ -12,7 +12,7 @@ use crate::base::error::Result;
 
 /// Rows of a sequence that is sorted over all processors.
 #[derive(Debug)]
-pub struct SortedRows {
+pub(super) struct SortedRows {
     /// Rows of this processor, distributed as by [`Blocks`].
     pub rows: StringRows,
     /// Number of rows before them, on other processors.
@@ -24,7 +24,7 @@ pub struct SortedRows {
 ///
 /// As Section 5.1 says on step 2, each sequence has a designated processor of its own, if there are
 /// enough.
-pub async fn sort_strings<E: Exchange>(
+pub(super) async fn sort_strings<E: Exchange>(
     processor: &mut Processor<E>,
     mut sequences: Vec<StringRows>,
 ) -> Result<Vec<SortedRows>> {
@@ -133,7 +133,7 @@ async fn balance<E: Exchange>(
 
 /// For each row, returns whether its string differs from that of the row before, which may be on
 /// the processor before. One superstep.
-pub async fn heads<E: Exchange>(
+pub(super) async fn heads<E: Exchange>(
     processor: &mut Processor<E>,
     rows: &StringRows,
 ) -> Result<Vec<bool>> {

@@ -21,7 +21,7 @@ type Shares = BTreeMap<usize, StringRows>;
 /// Completes the order of suffixes that are sorted by their first v symbols. `orders` and `ranks`
 /// are those of the suffixes of this processor's part of the text. Returns its block of the suffix
 /// array.
-pub async fn merge_sets<E: Exchange>(
+pub(super) async fn merge_sets<E: Exchange>(
     processor: &mut Processor<E>,
     sample: &SampledPositions,
     sorted: StringRows,

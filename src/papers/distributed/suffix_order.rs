@@ -10,17 +10,17 @@ use std::cmp::Ordering;
 /// A suffix is a row of words: its position i, its order within the set S_k of those at positions k
 /// modulo v, and for each element of D the rank of the first sample suffix there from i on.
 #[derive(Clone, Copy, Debug)]
-pub struct SuffixOrder<'c> {
+pub(super) struct SuffixOrder<'c> {
     cover: &'c DifferenceCover,
 }
 
 impl<'c> SuffixOrder<'c> {
-    pub fn new(cover: &'c DifferenceCover) -> Self {
+    pub(super) fn new(cover: &'c DifferenceCover) -> Self {
         SuffixOrder { cover }
     }
 
     /// Number of words of a suffix.
-    pub fn width(self) -> usize {
+    pub(super) fn width(self) -> usize {
         2 + self.cover.elements().len()
     }
 
@@ -31,7 +31,7 @@ impl<'c> SuffixOrder<'c> {
 
     /// Compares two suffixes by the order within S_k, or, if they are in different subsets, by the
     /// ranks of the sample suffixes at the same distance behind them.
-    pub fn compare(self, a: &[u64], b: &[u64]) -> Ordering {
+    pub(super) fn compare(self, a: &[u64], b: &[u64]) -> Ordering {
         if self.residue(a) == self.residue(b) {
             return a[1].cmp(&b[1]);
         }
@@ -41,7 +41,7 @@ impl<'c> SuffixOrder<'c> {
 
     /// Sorts each subset S_k and merges the subsets. The next suffix is always the least of the
     /// first ones of all subsets, which takes at most v comparisons.
-    pub fn merge(self, suffixes: &StringRows) -> StringRows {
+    pub(super) fn merge(self, suffixes: &StringRows) -> StringRows {
         let mut rows: Vec<&[u64]> = suffixes.rows().collect();
         rows.sort_unstable_by_key(|suffix| (self.residue(suffix), suffix[1]));
         let is_same = |a: &&[u64], b: &&[u64]| self.residue(a) == self.residue(b);

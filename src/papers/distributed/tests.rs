@@ -10,7 +10,7 @@ use libsais::SuffixArrayConstruction;
 const PROCESSORS: [usize; 7] = [1, 2, 3, 4, 7, 16, 64];
 
 /// Returns a processor's block of the suffix array of a text, and its supersteps.
-pub async fn sort_text<E: Exchange>(
+pub(super) async fn sort_text<E: Exchange>(
     exchange: E,
     text: &[u8],
 ) -> Result<(Vec<u64>, Vec<Superstep>)> {
@@ -30,7 +30,7 @@ fn bsp(text: &[u8], count: usize) -> (Vec<u64>, Vec<Superstep>) {
 }
 
 /// Returns a processor's block of the suffix array by `default`.
-pub async fn double_text<E: Exchange>(exchange: E, text: &[u8]) -> Result<Vec<u64>> {
+pub(super) async fn double_text<E: Exchange>(exchange: E, text: &[u8]) -> Result<Vec<u64>> {
     let mut processor = Processor::new(exchange);
     let own = Blocks::new(text.len(), processor.count()).range(processor.number());
     sort_by_doubling(&mut processor, &text[own], text.len()).await
@@ -48,13 +48,13 @@ fn by_definition(text: &[u8]) -> Vec<u64> {
     sa.into_iter().map(|pos| pos as u64).collect()
 }
 
-pub fn by_libsais(text: &[u8]) -> Vec<u64> {
+pub(super) fn by_libsais(text: &[u8]) -> Vec<u64> {
     let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
     sa.unwrap().into_vec().into_iter().map(|pos| u64::from(pos.cast_unsigned())).collect()
 }
 
 /// Returns 1 to 80 random symbols of an alphabet of 1 to 4.
-pub fn small_string(seed: u64) -> Vec<u8> {
+pub(super) fn small_string(seed: u64) -> Vec<u8> {
     let numbers = random(82, 1 << 40, seed);
     let alphabet = numbers[0] % 4 + 1;
     let len = numbers[1] % 80 + 1;

@@ -18,7 +18,7 @@ use std::ops::Range;
 /// Gives each item of this GPU's part its value, from whichever GPU has their pair. Items without a
 /// pair get 0. The pairs of this GPU are the first `len` ones. Both buffers have room for them, and
 /// for all items of a part.
-pub fn distribute<E: DeviceExchange>(
+pub(super) fn distribute<E: DeviceExchange>(
     work: &mut JointWork<E>,
     pairs: DoubleBuffer<u64>,
     len: u32,
@@ -62,7 +62,7 @@ fn store_pairs(gpu: &Gpu, pairs: Array<u64>, first: u32, items: Array<u32>) -> R
 
 /// Adds the `behind` items behind a GPU's part, which later GPUs keep, and zeros behind the last
 /// item of all.
-pub fn fetch_behind<E: DeviceExchange>(
+pub(super) fn fetch_behind<E: DeviceExchange>(
     work: &mut JointWork<E>,
     parts: TextParts,
     items: Array<u32>,
@@ -96,7 +96,7 @@ fn among(own: &Range<u64>, range: Range<u64>) -> Range<u32> {
 
 /// Sampled positions in device memory, and the tables by which suffixes are compared.
 #[derive(Clone, Copy, Debug)]
-pub struct SampleTables<'m> {
+pub(super) struct SampleTables<'m> {
     pub elements: Array<'m, u32>,
     /// For each difference of residues, the elements at which two suffixes meet.
     pub meetings: Array<'m, u32>,
@@ -106,7 +106,7 @@ pub struct SampleTables<'m> {
 }
 
 impl<'m> SampleTables<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, sample: &SampledPositions) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, sample: &SampledPositions) -> Self {
         let size = sample.cover().elements().len();
         let period = sample.cover().period();
         SampleTables {
@@ -120,7 +120,12 @@ impl<'m> SampleTables<'m> {
 
     /// Fills the tables for the positions `own`, whose names this GPU has. Returns the number of
     /// those that are sampled.
-    pub fn fill(&self, gpu: &Gpu, sample: &SampledPositions, own: Range<u64>) -> Result<u32> {
+    pub(super) fn fill(
+        &self,
+        gpu: &Gpu,
+        sample: &SampledPositions,
+        own: Range<u64>,
+    ) -> Result<u32> {
         let cover = sample.cover();
         let period = sample.cover().period() as u64;
         let words = |items: &[usize]| items.iter().map(|&item| item as u32).collect::<Vec<_>>();
@@ -151,7 +156,7 @@ impl<'m> SampleTables<'m> {
     /// Makes pairs of an index and a name for the sampled ones of the positions that the tables
     /// were filled for, in order. The text has n symbols.
     #[allow(unsafe_code)]
-    pub fn names(
+    pub(super) fn names(
         &self,
         gpu: &Gpu,
         n: u32,
@@ -171,7 +176,7 @@ impl<'m> SampleTables<'m> {
     /// Makes pairs of a position and a rank for sorted sample suffixes. The first one has the rank
     /// `first_rank`.
     #[allow(unsafe_code)]
-    pub fn ranks(
+    pub(super) fn ranks(
         &self,
         gpu: &Gpu,
         n: u32,

@@ -10,7 +10,7 @@ use crate::gpu::runtime::{Array, Gpu};
 use cudarc::driver::ValidAsZeroBits;
 
 /// Tools of a GPU for one step of a sort.
-pub struct JointWork<'w, 'm, E> {
+pub(super) struct JointWork<'w, 'm, E> {
     pub gpu: &'w Gpu,
     pub exchange: &'w mut E,
     pub cub: Cub<'m>,
@@ -19,7 +19,7 @@ pub struct JointWork<'w, 'm, E> {
 
 /// Network of a single GPU.
 #[derive(Debug)]
-pub struct OneGpu;
+pub(super) struct OneGpu;
 
 impl DeviceExchange for OneGpu {
     fn number(&self) -> usize {
@@ -50,12 +50,12 @@ impl DeviceExchange for OneGpu {
 
 impl<E: DeviceExchange> JointWork<'_, '_, E> {
     /// Number of this GPU.
-    pub fn number(&self) -> usize {
+    pub(super) fn number(&self) -> usize {
         self.exchange.number()
     }
 
     /// Returns true if there are no other GPUs.
-    pub fn is_alone(&self) -> bool {
+    pub(super) fn is_alone(&self) -> bool {
         self.exchange.count() == 1
     }
 }
@@ -64,7 +64,11 @@ impl<E: DeviceExchange> JointWork<'_, '_, E> {
 /// from each. The items of all GPUs are divided as in `parts`, before the exchange and after it.
 /// For each border between two GPUs, `before` has the number of items of each GPU that come before
 /// the border.
-pub fn exchanged_at(parts: TextParts, before: &[Vec<u64>], number: usize) -> (Vec<u32>, Vec<u32>) {
+pub(super) fn exchanged_at(
+    parts: TextParts,
+    before: &[Vec<u64>],
+    number: usize,
+) -> (Vec<u32>, Vec<u32>) {
     let up_to = |from: usize, border: usize| match border {
         0 => 0,
         border => before.get(border - 1).map_or(parts.part_len(from), |before| before[from]),

@@ -13,7 +13,7 @@ use crate::papers::sampling::{Level, SampledPositions};
 const LONGER: u32 = 63;
 
 /// Arrays that a level keeps while those below it sort.
-pub struct LevelArrays<'m> {
+pub(super) struct LevelArrays<'m> {
     pub names: Array<'m, u32>,
     pub ranks: Array<'m, u32>,
     pub tables: SampleTables<'m>,
@@ -21,13 +21,13 @@ pub struct LevelArrays<'m> {
 
 /// The string of the next level, and its suffix array.
 #[derive(Clone, Copy)]
-pub struct NextArrays<'m> {
+pub(super) struct NextArrays<'m> {
     pub symbols: Array<'m, u32>,
     pub sorted: Array<'m, u32>,
 }
 
 /// Arrays for sorting by the ranks of the sample.
-pub struct RankArrays<'m> {
+pub(super) struct RankArrays<'m> {
     pub records: Records<'m>,
     pub keys: DoubleBuffer<'m, u64>,
     pub list: RecordList<'m>,
@@ -39,12 +39,12 @@ pub struct RankArrays<'m> {
 }
 
 /// Number of symbols behind a part that strings of this level may reach.
-pub fn behind(level: Level) -> u32 {
+pub(super) fn behind(level: Level) -> u32 {
     level.period as u32 + LONGER
 }
 
 /// Bytes that arrays take.
-pub fn bytes<T>(allocate: impl FnOnce(&mut ArenaAllocator<'static>) -> T) -> usize {
+pub(super) fn bytes<T>(allocate: impl FnOnce(&mut ArenaAllocator<'static>) -> T) -> usize {
     let mut arena = ArenaAllocator::measuring();
     allocate(&mut arena);
     arena.used()
@@ -52,13 +52,13 @@ pub fn bytes<T>(allocate: impl FnOnce(&mut ArenaAllocator<'static>) -> T) -> usi
 
 /// Returns the level below, and the number of GPUs that sort it: `gpus`, or one if it is short
 /// enough.
-pub fn next_level(level: Level, gpus: usize, sample: &SampledPositions) -> (Level, usize) {
+pub(super) fn next_level(level: Level, gpus: usize, sample: &SampledPositions) -> (Level, usize) {
     let next = level.next(sample.len());
     if next.is_sorted_alone() { (Level::alone(next.n), 1) } else { (next, gpus) }
 }
 
 /// Bytes that a level and those below it take.
-pub fn level_bytes(level: Level, bits: u32, gpus: usize, number: usize) -> usize {
+pub(super) fn level_bytes(level: Level, bits: u32, gpus: usize, number: usize) -> usize {
     let parts = TextParts::new(level.n as u64, gpus);
     let sample = SampledPositions::new(level.n, level.period);
     let own = bytes(|arena| LevelArrays::allocate(arena, parts, &sample));
@@ -88,7 +88,7 @@ pub fn level_bytes(level: Level, bits: u32, gpus: usize, number: usize) -> usize
 }
 
 impl<'m> LevelArrays<'m> {
-    pub fn allocate(
+    pub(super) fn allocate(
         arena: &mut ArenaAllocator<'m>,
         parts: TextParts,
         sample: &SampledPositions,
@@ -103,7 +103,7 @@ impl<'m> LevelArrays<'m> {
 }
 
 impl<'m> NextArrays<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, level: Level, parts: TextParts) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, level: Level, parts: TextParts) -> Self {
         let room = parts.size() as usize;
         let symbols = arena.array(room + behind(level) as usize);
         NextArrays { symbols, sorted: arena.array(room) }
@@ -111,7 +111,7 @@ impl<'m> NextArrays<'m> {
 }
 
 impl<'m> RankArrays<'m> {
-    pub fn allocate(
+    pub(super) fn allocate(
         arena: &mut ArenaAllocator<'m>,
         parts: TextParts,
         sample: &SampledPositions,

@@ -23,4 +23,4 @@ mod string_names;
 #[cfg(test)]
 mod tests;
 
-pub use sampled_sort::BySampling;
+pub(super) use sampled_sort::BySampling;

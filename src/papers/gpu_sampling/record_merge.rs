@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// Suffixes, and the names and ranks by which they are compared, in columns.
 #[derive(Clone, Copy, Debug)]
-pub struct Records<'m> {
+pub(super) struct Records<'m> {
     pub positions: Array<'m, u32>,
     /// Names of their first symbols.
     pub names: Array<'m, u32>,
@@ -26,14 +26,14 @@ pub struct Records<'m> {
 
 /// Order of records while it is being made.
 #[derive(Clone, Copy, Debug)]
-pub struct RecordList<'m> {
+pub(super) struct RecordList<'m> {
     pub list: DoubleBuffer<'m, u32>,
     splits: Array<'m, u32>,
 }
 
 impl<'m> Records<'m> {
     /// Allocates columns for `len` records, with the ranks of `size` elements, but without names.
-    pub fn allocate(
+    pub(super) fn allocate(
         arena: &mut ArenaAllocator<'m>,
         len: usize,
         size: usize,
@@ -46,17 +46,17 @@ impl<'m> Records<'m> {
     }
 
     /// Number of records.
-    pub fn len(&self) -> u32 {
+    pub(super) fn len(&self) -> u32 {
         self.positions.len()
     }
 
     /// Number of elements of the cover for which there are ranks, or 0 if there are no records.
-    pub fn elements(&self) -> u32 {
+    pub(super) fn elements(&self) -> u32 {
         self.ranks.len().checked_div(self.len()).unwrap_or(0)
     }
 
     /// The first `len` records, whose columns of ranks lie closer together.
-    pub fn first(self, len: u32) -> Self {
+    pub(super) fn first(self, len: u32) -> Self {
         let ranks = self.ranks.first(self.elements() * len);
         let positions = self.positions.first(len);
         let names = self.names.first(len);
@@ -64,7 +64,7 @@ impl<'m> Records<'m> {
     }
 
     /// Columns: positions, names, and the ranks of each element.
-    pub fn columns(&self) -> Vec<Array<'m, u32>> {
+    pub(super) fn columns(&self) -> Vec<Array<'m, u32>> {
         let len = self.len();
         let ranks = (0..self.elements()).map(|c| self.ranks.part(c * len..(c + 1) * len));
         [self.positions, self.names].into_iter().chain(ranks).collect()
@@ -85,7 +85,7 @@ impl<'m> Records<'m> {
     /// Fills in positions and ranks for positions from `first` on, whose names are there. `ranks`
     /// are those by position, from `first` on and for a period behind the last record.
     #[allow(unsafe_code)]
-    pub fn fill(
+    pub(super) fn fill(
         &self,
         gpu: &Gpu,
         first: u32,
@@ -107,7 +107,7 @@ impl<'m> Records<'m> {
     /// Lists the records by their residues, and those of each residue in order. Names and ranks
     /// have the given number of bits.
     #[allow(unsafe_code)]
-    pub fn list_by_residue<'l>(
+    pub(super) fn list_by_residue<'l>(
         &self,
         gpu: &Gpu,
         cub: Cub,
@@ -142,7 +142,7 @@ impl<'m> Records<'m> {
 
     /// Returns for each of `others` the number of records of a sorted list that are less.
     #[allow(unsafe_code)]
-    pub fn count_less(
+    pub(super) fn count_less(
         &self,
         gpu: &Gpu,
         list: Array<u32>,
@@ -171,14 +171,14 @@ impl<'m> Records<'m> {
 
 impl<'m> RecordList<'m> {
     /// Allocates a list of `len` records.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, len: usize) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, len: usize) -> Self {
         let splits = len.div_ceil(TILE as usize) + 1;
         RecordList { list: arena.double_buffer(len), splits: arena.array(splits) }
     }
 
     /// Merges sorted lists of the given lengths, which follow each other. The result is in
     /// `current`.
-    pub fn merge(&mut self, gpu: &Gpu, records: &Records, mut runs: Vec<u32>) -> Result<()> {
+    pub(super) fn merge(&mut self, gpu: &Gpu, records: &Records, mut runs: Vec<u32>) -> Result<()> {
         while runs.len() > 1 {
             let mut start = 0;
             for pair in runs.chunks(2) {

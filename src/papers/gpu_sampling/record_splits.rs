@@ -23,7 +23,7 @@ const NONE: u64 = u64::MAX;
 
 /// Buffers of one GPU.
 #[derive(Clone, Copy, Debug)]
-pub struct RecordSplits<'m> {
+pub(super) struct RecordSplits<'m> {
     rows: Array<'m, u32>,
     items: Array<'m, u32>,
     /// Records that all GPUs offer, column by column.
@@ -33,7 +33,7 @@ pub struct RecordSplits<'m> {
 
 impl<'m> RecordSplits<'m> {
     /// Allocates buffers for `gpus` GPUs and a cover of `size` elements.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, gpus: usize, size: usize) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, gpus: usize, size: usize) -> Self {
         RecordSplits {
             rows: arena.array(OFFERED),
             items: arena.array(OFFERED),
@@ -44,7 +44,7 @@ impl<'m> RecordSplits<'m> {
 
     /// Returns for each border of the rows the number of suffixes of each GPU that lie before it.
     /// The list of each GPU is sorted, and all GPUs together have as many suffixes as rows.
-    pub fn find<E: DeviceExchange>(
+    pub(super) fn find<E: DeviceExchange>(
         &self,
         work: &mut JointWork<E>,
         parts: TextParts,

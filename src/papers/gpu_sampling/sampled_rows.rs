@@ -16,7 +16,7 @@ const LEAST_ROOM: usize = 8192;
 
 /// Buffers of one GPU.
 #[derive(Clone, Copy, Debug)]
-pub struct SampledRows<'m> {
+pub(super) struct SampledRows<'m> {
     suffixes: DoubleBuffer<'m, u64>,
     befores: DoubleBuffer<'m, u64>,
     rows: Array<'m, u32>,
@@ -25,7 +25,11 @@ pub struct SampledRows<'m> {
 }
 
 impl<'m> SampledRows<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, parts: TextParts, number: usize) -> Self {
+    pub(super) fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        parts: TextParts,
+        number: usize,
+    ) -> Self {
         let room = (parts.size() as usize).max(LEAST_ROOM);
         SampledRows {
             suffixes: arena.double_buffer(room),
@@ -38,7 +42,7 @@ impl<'m> SampledRows<'m> {
 
     /// Writes the rows of this GPU, given the positions of their suffixes. It asks for the byte
     /// before each position from the GPU that has it.
-    pub fn write<E: DeviceExchange>(
+    pub(super) fn write<E: DeviceExchange>(
         self,
         work: &mut JointWork<E>,
         parts: TextParts,

@@ -52,7 +52,7 @@ const MOST_OF_PART: u64 = 1 << 30;
 
 /// The sort by [`SampledSort`].
 #[derive(Debug)]
-pub struct BySampling;
+pub(crate) struct BySampling;
 
 impl JointSort for BySampling {
     fn memory(&self, gpu: &Gpu, parts: TextParts, number: usize) -> Result<usize> {

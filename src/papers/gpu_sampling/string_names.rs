@@ -14,7 +14,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
 /// Layout of strings of symbols in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StringShape {
+pub(super) struct StringShape {
     /// Bits of a symbol.
     bits: u32,
     /// Symbols of a word, as many as fit.
@@ -25,20 +25,20 @@ pub struct StringShape {
 impl StringShape {
     /// Creates the shape of strings of at least `period` symbols, and as many more as their words
     /// hold.
-    pub fn new(bits: u32, period: u32) -> Self {
+    pub(super) fn new(bits: u32, period: u32) -> Self {
         let per_word = u64::BITS / bits;
         StringShape { bits, per_word, words: period.div_ceil(per_word) }
     }
 
     /// Symbols of a string, at most 63 more than the period.
-    pub fn len(self) -> u32 {
+    pub(super) fn len(self) -> u32 {
         self.per_word * self.words
     }
 }
 
 /// Buffers, which are free again when the names are known.
 #[derive(Debug)]
-pub struct StringArrays<'m> {
+pub(super) struct StringArrays<'m> {
     columns: Vec<Array<'m, u64>>,
     positions: DoubleBuffer<'m, u32>,
     /// Columns received from all GPUs, if there are several.
@@ -58,14 +58,18 @@ struct SortedStrings<'m> {
 
 /// Pairs of the position and the name of each row. If all names differ, there are none, and the
 /// positions in order are returned instead.
-pub enum Named<'m> {
+pub(super) enum Named<'m> {
     Pairs(DoubleBuffer<'m, u64>),
     Distinct,
 }
 
 impl<'m> StringArrays<'m> {
     /// Allocates buffers for strings of one word or more in a part.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, shape: StringShape, parts: TextParts) -> Self {
+    pub(super) fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        shape: StringShape,
+        parts: TextParts,
+    ) -> Self {
         let room = parts.size() as usize + 1;
         let mut columns = || (0..shape.words).map(|_| arena.array(room)).collect::<Vec<_>>();
         let own = columns();
@@ -84,7 +88,7 @@ impl<'m> StringArrays<'m> {
     /// Names all suffixes of a text by their first symbols. This GPU has the symbols of its part,
     /// and as many behind them as a string has. If all names differ, `sorted` gets its part of the
     /// suffix array.
-    pub fn name<E: DeviceExchange>(
+    pub(super) fn name<E: DeviceExchange>(
         mut self,
         work: &mut JointWork<E>,
         symbols: Array<u32>,
@@ -225,7 +229,7 @@ fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) 
 /// Translates bytes: symbol i is the number of byte i in `table`, and 0 behind the `available`
 /// bytes.
 #[allow(unsafe_code)]
-pub fn byte_symbols(
+pub(super) fn byte_symbols(
     gpu: &Gpu,
     bytes: Array<u8>,
     available: u32,

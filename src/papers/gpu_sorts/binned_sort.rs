@@ -33,7 +33,7 @@ const MEDIUM: [(&str, u32); 2] = [
 
 /// Workspace for lists of up to a given number of items.
 #[derive(Clone, Copy, Debug)]
-pub struct BinnedSort<'m> {
+pub(super) struct BinnedSort<'m> {
     cub: Cub<'m>,
     merging: SegmentedMerge<'m>,
     counts: Array<'m, u32>,
@@ -44,7 +44,7 @@ pub struct BinnedSort<'m> {
 impl<'m> BinnedSort<'m> {
     /// Allocates the workspace for segments of at least two items each. Of one item each, there may
     /// be half as many segments as items.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         BinnedSort {
             cub,
             merging: SegmentedMerge::allocate(arena, items),
@@ -56,7 +56,7 @@ impl<'m> BinnedSort<'m> {
     /// Sorts the values of each segment by their keys, which have `bits` bits. The data is in the
     /// first arrays before and after. The order of equal keys depends on the size of their segment.
     #[allow(unsafe_code)]
-    pub fn sort(
+    pub(super) fn sort(
         &self,
         gpu: &Gpu,
         keys: DoubleBuffer<u32>,

@@ -86,7 +86,7 @@ impl<'m> Ls<'m> {
 
 /// The sort by [`Ls`].
 #[derive(Debug)]
-pub struct ByLs;
+pub(crate) struct ByLs;
 
 impl GpuSort for ByLs {
     fn most_bytes(&self) -> u32 {

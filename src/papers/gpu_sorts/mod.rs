@@ -24,6 +24,6 @@ mod skew_steps;
 #[cfg(test)]
 mod tests;
 
-pub use ls::ByLs;
-pub use skew::BySkew;
-pub use skew_pd_alone::BySkewPd;
+pub(super) use ls::ByLs;
+pub(super) use skew::BySkew;
+pub(super) use skew_pd_alone::BySkewPd;

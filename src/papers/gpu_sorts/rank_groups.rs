@@ -6,7 +6,7 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 
 /// The suffixes in groups of more than one.
 #[derive(Clone, Copy, Debug)]
-pub struct RankedList<'m> {
+pub(super) struct RankedList<'m> {
     /// Suffix of each item, sorted within its group round by round.
     pub pos: DoubleBuffer<'m, u32>,
     /// Row of each item, from 1.
@@ -25,7 +25,11 @@ pub struct RankedList<'m> {
 
 impl<'m> RankedList<'m> {
     /// Allocates a list without groups, with room for `items` suffixes.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, items: u32, marks: Array<'m, u64>) -> Self {
+    pub(super) fn allocate(
+        arena: &mut ArenaAllocator<'m>,
+        items: u32,
+        marks: Array<'m, u64>,
+    ) -> Self {
         let room = items as usize;
         RankedList {
             pos: arena.double_buffer(room),
@@ -42,7 +46,7 @@ impl<'m> RankedList<'m> {
     /// suffix of fewer than [`crate::gpu::runtime::tuning::FIRST_SYMBOLS`] bytes is a group of its
     /// own.
     #[allow(unsafe_code)]
-    pub fn rank_first(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
+    pub(super) fn rank_first(&mut self, gpu: &Gpu, keys: Array<u64>) -> Result<()> {
         let n = self.len;
         let pos = self.pos.current.first(n);
         let head_rows = self.ranks.current.first(n);
@@ -57,7 +61,7 @@ impl<'m> RankedList<'m> {
 
     /// Ranks the items after their groups have been sorted by `keys`.
     #[allow(unsafe_code)]
-    pub fn rank(&mut self, gpu: &Gpu, keys: Array<u32>) -> Result<()> {
+    pub(super) fn rank(&mut self, gpu: &Gpu, keys: Array<u32>) -> Result<()> {
         let m = self.len;
         let keys = keys.first(m);
         let rows = self.rows.current.first(m);
@@ -74,7 +78,13 @@ impl<'m> RankedList<'m> {
     /// Completes the ranks, writes them to `isa` and finished suffixes to `sa`, and keeps the
     /// others.
     #[allow(unsafe_code)]
-    pub fn resolve(&mut self, gpu: &Gpu, cub: &Cub, isa: Array<u32>, sa: Array<u32>) -> Result<()> {
+    pub(super) fn resolve(
+        &mut self,
+        gpu: &Gpu,
+        cub: &Cub,
+        isa: Array<u32>,
+        sa: Array<u32>,
+    ) -> Result<()> {
         let m = self.len;
         let pos = self.pos.current.first(m);
         let rows = self.rows.current.first(m);
@@ -107,7 +117,7 @@ impl<'m> RankedList<'m> {
 
 /// Makes keys of the ranks of the suffixes `depth` positions behind those in `pos`.
 #[allow(unsafe_code)]
-pub fn rank_keys(
+pub(super) fn rank_keys(
     gpu: &Gpu,
     pos: Array<u32>,
     isa: Array<u32>,

@@ -6,7 +6,7 @@ use crate::gpu::block::DeviceBlock;
 use crate::gpu::runtime::{Array, Gpu, arguments};
 
 /// Writes the BWT and the samples of a block whose suffix array is there.
-pub fn write_bwt(gpu: &Gpu, block: DeviceBlock) -> Result<()> {
+pub(super) fn write_bwt(gpu: &Gpu, block: DeviceBlock) -> Result<()> {
     sample_rows(gpu, block.sa, block.log_rate, block.samples)?;
     last_column(gpu, block.text, block.sa, block.rows)
 }

@@ -8,21 +8,21 @@ use crate::gpu::runtime::{ArenaAllocator, Array, DoubleBuffer, Gpu, arguments};
 /// Segments that lie one behind the other in a list: `starts[s]` is the first item of segment s,
 /// and the item after the last start is the number of all items.
 #[derive(Clone, Copy, Debug)]
-pub struct Segments<'m> {
+pub(super) struct Segments<'m> {
     pub starts: Array<'m, u32>,
     pub count: u32,
 }
 
 /// Range of the lengths of segments to sort.
 #[derive(Clone, Copy, Debug)]
-pub struct SegmentLengths {
+pub(super) struct SegmentLengths {
     pub shortest: u32,
     pub longest: u32,
 }
 
 /// Workspace for lists of up to a given number of items.
 #[derive(Clone, Copy, Debug)]
-pub struct SegmentedMerge<'m> {
+pub(super) struct SegmentedMerge<'m> {
     /// First segment of each tile.
     current: Array<'m, u32>,
     /// Both ends of the segment that spans the lower border of each tile.
@@ -32,7 +32,7 @@ pub struct SegmentedMerge<'m> {
 }
 
 impl<'m> SegmentedMerge<'m> {
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, items: u32) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, items: u32) -> Self {
         let tiles = items.div_ceil(TILE) as usize + 1;
         SegmentedMerge {
             current: arena.array(tiles),
@@ -46,7 +46,7 @@ impl<'m> SegmentedMerge<'m> {
     /// stay in their segment but may change their order. The data is in the first arrays before and
     /// after.
     #[allow(unsafe_code)]
-    pub fn sort(
+    pub(super) fn sort(
         &self,
         gpu: &Gpu,
         keys: DoubleBuffer<u32>,

@@ -56,7 +56,7 @@ impl<'m> Triples<'m> {
 
 impl<'m> Mod0Workspace<'m> {
     /// Allocates the workspace for the merge.
-    pub fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
+    pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, n: u32) -> Self {
         let count = cover_len(n) as usize;
         let mod1_len = mod1_len(n) as usize;
         Mod0Workspace {
@@ -144,7 +144,7 @@ impl<'m> Skew<'m> {
 
 /// The sort by [`Skew`].
 #[derive(Debug)]
-pub struct BySkew;
+pub(crate) struct BySkew;
 
 impl GpuSort for BySkew {
     fn most_bytes(&self) -> u32 {

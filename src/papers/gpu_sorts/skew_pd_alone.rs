@@ -19,7 +19,7 @@ use crate::gpu::sort::{ExtraArenas, SkewPd};
 
 /// The sort by [`SkewPd`].
 #[derive(Debug)]
-pub struct BySkewPd;
+pub(crate) struct BySkewPd;
 
 impl GpuSort for BySkewPd {
     fn most_bytes(&self) -> u32 {

@@ -9,21 +9,21 @@ use crate::gpu::sort::mod1_len;
 
 /// Symbols of a text: bytes, or the names of triples.
 #[derive(Clone, Copy, Debug)]
-pub enum SkewSymbols<'m> {
+pub(super) enum SkewSymbols<'m> {
     Bytes(Array<'m, u8>),
     Names(Array<'m, u32>),
 }
 
 /// A text of n symbols. The largest symbol, counted from 1, has `bits` bits.
 #[derive(Clone, Copy, Debug)]
-pub struct SkewText<'m> {
+pub(super) struct SkewText<'m> {
     pub symbols: SkewSymbols<'m>,
     pub n: u32,
     pub bits: u32,
 }
 
 /// Bits of a byte counted from 1.
-pub const BYTE_BITS: u32 = 9;
+pub(super) const BYTE_BITS: u32 = 9;
 
 /// Bits of a triple of bytes.
 const TRIPLE_BITS: u32 = 25;
@@ -47,7 +47,7 @@ impl<'m> SkewText<'m> {
     /// Sorts the cover indices by their triples, stably. `keys` has 64 bits for each of them, of
     /// which bytes need 32.
     #[allow(unsafe_code)]
-    pub fn sort_triples(
+    pub(super) fn sort_triples(
         &self,
         gpu: &Gpu,
         cub: &Cub,
@@ -85,7 +85,7 @@ impl<'m> SkewText<'m> {
     /// Marks the first of equal triples with 1 and the others with 0, and counts the ones. `keys`
     /// are those of the last sort.
     #[allow(unsafe_code)]
-    pub fn triple_heads(
+    pub(super) fn triple_heads(
         &self,
         gpu: &Gpu,
         keys: Array<u32>,
@@ -115,7 +115,7 @@ impl<'m> SkewText<'m> {
     /// Sorts the suffixes at multiples of 3, given the order of the cover indices. `mod0` has an
     /// item for each.
     #[allow(unsafe_code)]
-    pub fn sort_mod0(
+    pub(super) fn sort_mod0(
         &self,
         gpu: &Gpu,
         cub: &Cub,
@@ -147,7 +147,7 @@ impl<'m> SkewText<'m> {
     /// Merges the suffixes of the cover, given by cover indices in order and by rank, with the
     /// others.
     #[allow(unsafe_code)]
-    pub fn merge(
+    pub(super) fn merge(
         &self,
         gpu: &Gpu,
         order: Array<u32>,
@@ -191,7 +191,7 @@ impl<'m> SkewText<'m> {
 
 /// Workspace of the last two steps.
 #[derive(Clone, Copy, Debug)]
-pub struct Mod0Workspace<'m> {
+pub(super) struct Mod0Workspace<'m> {
     pub flags: Array<'m, u8>,
     pub mod0: DoubleBuffer<'m, u32>,
     pub keys: DoubleBuffer<'m, u32>,
@@ -202,7 +202,7 @@ pub struct Mod0Workspace<'m> {
 
 /// `names[cover_indices[t]] = values[t]`.
 #[allow(unsafe_code)]
-pub fn scatter(
+pub(super) fn scatter(
     gpu: &Gpu,
     cover_indices: Array<u32>,
     values: Array<u32>,
@@ -217,7 +217,7 @@ pub fn scatter(
 
 /// `ranks[cover_indices[t]] = t + 1`.
 #[allow(unsafe_code)]
-pub fn scatter_order(gpu: &Gpu, cover_indices: Array<u32>, ranks: Array<u32>) -> Result<()> {
+pub(super) fn scatter_order(gpu: &Gpu, cover_indices: Array<u32>, ranks: Array<u32>) -> Result<()> {
     let count = cover_indices.len();
     assert!(ranks.len() >= count);
     // SAFETY: as above.

@@ -5,7 +5,7 @@
 
 /// A set D of residues modulo v, without 0, such that every residue is a difference of two of them.
 #[derive(Clone, Debug)]
-pub struct DifferenceCover {
+pub(crate) struct DifferenceCover {
     period: usize,
     /// Elements in ascending order.
     elements: Vec<usize>,
@@ -22,7 +22,7 @@ impl DifferenceCover {
     /// # Panics
     /// For a smaller period.
     #[must_use]
-    pub fn new(period: usize) -> Self {
+    pub(crate) fn new(period: usize) -> Self {
         assert!(period >= 3, "a cover of {period} has as many elements as there are residues");
         let is_marked = marked(period);
         // Any shift of a cover is a cover. It is shifted by a residue that is no element, so that 0
@@ -42,29 +42,29 @@ impl DifferenceCover {
     }
 
     /// Period v.
-    pub fn period(&self) -> usize {
+    pub(crate) fn period(&self) -> usize {
         self.period
     }
 
     /// Elements of D in ascending order.
-    pub fn elements(&self) -> &[usize] {
+    pub(crate) fn elements(&self) -> &[usize] {
         &self.elements
     }
 
     /// Returns the index of the element of D that position i has modulo v.
-    pub fn column(&self, i: usize) -> Option<usize> {
+    pub(crate) fn column(&self, i: usize) -> Option<usize> {
         self.columns[i % self.period]
     }
 
     /// Returns the distance from position i to the next one at the given element of D, from 0 to v
     /// - 1.
-    pub fn distance(&self, i: usize, column: usize) -> usize {
+    pub(crate) fn distance(&self, i: usize, column: usize) -> usize {
         (self.elements[column] + self.period - i % self.period) % self.period
     }
 
     /// Returns, by Lemma 1, the indices of the elements of D that i and j reach after the same
     /// distance.
-    pub fn meeting(&self, i: usize, j: usize) -> [usize; 2] {
+    pub(crate) fn meeting(&self, i: usize, j: usize) -> [usize; 2] {
         let i = i % self.period;
         let j = j % self.period;
         self.differences[(i + self.period - j) % self.period]

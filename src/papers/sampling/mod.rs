@@ -11,6 +11,6 @@ mod difference_cover;
 mod level;
 mod sample;
 
-pub use difference_cover::DifferenceCover;
+pub(super) use difference_cover::DifferenceCover;
 pub use level::{Level, critical_round, levels};
-pub use sample::SampledPositions;
+pub(super) use sample::SampledPositions;

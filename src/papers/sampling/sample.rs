@@ -12,7 +12,7 @@ use super::difference_cover::DifferenceCover;
 /// Positions i from 0 to n with i mod v in D, and their indices in X. Positions of one residue are
 /// together in X, residue by residue.
 #[derive(Debug)]
-pub struct SampledPositions {
+pub(crate) struct SampledPositions {
     cover: DifferenceCover,
     n: usize,
     /// For each element of D, the index in X of its first position; and the length of X.
@@ -22,7 +22,7 @@ pub struct SampledPositions {
 impl SampledPositions {
     /// Samples a text of n symbols, with the cover of a period of at least 3. There are fewer than
     /// n positions if the period is not greater than n.
-    pub fn new(n: usize, period: usize) -> Self {
+    pub(crate) fn new(n: usize, period: usize) -> Self {
         let cover = DifferenceCover::new(period);
         let mut starts = vec![0];
         for &element in cover.elements() {
@@ -33,28 +33,28 @@ impl SampledPositions {
     }
 
     /// Cover D.
-    pub fn cover(&self) -> &DifferenceCover {
+    pub(crate) fn cover(&self) -> &DifferenceCover {
         &self.cover
     }
 
     /// Symbols of the text.
-    pub fn text_len(&self) -> usize {
+    pub(crate) fn text_len(&self) -> usize {
         self.n
     }
 
     /// Length of X.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.starts[self.starts.len() - 1]
     }
 
     /// Returns the index in X of position i of the text, if it is one of the sample.
-    pub fn index(&self, i: usize) -> Option<usize> {
+    pub(crate) fn index(&self, i: usize) -> Option<usize> {
         let column = self.cover.column(i)?;
         Some(self.starts[column] + i / self.cover.period())
     }
 
     /// Returns the position in the text of the suffix at `index` in X.
-    pub fn position(&self, index: usize) -> usize {
+    pub(crate) fn position(&self, index: usize) -> usize {
         let column = self.starts.partition_point(|&start| start <= index) - 1;
         let element = self.cover.elements()[column];
         let start = self.starts[column];
