@@ -11,8 +11,8 @@
 //!   thread moves many of them in lock step, and their misses overlap (`lanes`);
 //! - *huge pages* under the table: with small pages a TLB miss comes on top of each cache miss.
 //!
-//! `rebuild` does these steps in order. `noted_rows` also returns the rows at regular positions, for
-//! an index.
+//! `rebuild` does these steps in order. `noted_rows` also returns the rows at regular positions,
+//! for an index.
 //!
 //! Threads share the building of the table and then the lanes. The text does not depend on their
 //! number.
