@@ -10,9 +10,8 @@ use crate::base::error::Result;
 use crate::base::positions::NarrowLimits;
 use crate::base::tasks::Executor;
 use crate::base::threads::Threads;
-use crate::bwt::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits};
-use crate::bwt::table_pool::TablePool;
-use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, long_runs, merge, prefix_free};
+use crate::bwt::sort_limits::{MergeLimits, ParsingLimits};
+use crate::bwt::{Bwt, CpuInverse, CpuSorter, Sorter, merge, prefix_free};
 use crate::coder::{Coding, SliceLimits};
 use crate::engine::coded_transform::Sorted;
 use crate::engine::decode;
@@ -296,13 +295,6 @@ pub fn sort_by_sampling(
 /// Creates a sorter for LCP arrays on GPU `number`, which sorts by a published algorithm.
 pub fn open_for_lcp(algorithm: PaperAlgorithm, number: u32) -> Result<gpu::GpuLcpSorter> {
     gpu_doors::open_for_lcp(algorithm, number)
-}
-
-/// Sorts a block of any size through a text without runs of `long` bytes. `None` if there are too
-/// few such runs.
-pub fn sort_long_runs(block: &[u8], sample_rate: u32, long: usize) -> Result<Option<Bwt>> {
-    let limits = LongRunLimits { long, ..LongRunLimits::LOWEST };
-    long_runs::sort(block, sample_rate, limits, &TablePool::new())
 }
 
 /// Sorts a block of any size by prefix-free parsing. `None` if it has no phrases.

@@ -49,14 +49,12 @@
 //! | file | job | memory |
 //! |---|---|---|
 //! | `suffix_sorter` | block -> [`Bwt`]: the choice of a method; libsais | 6; 10 in 64 bits |
-//! | `sort_limits` | the blocks that `long_runs`, `prefix_free` and `merge` take | |
-//! | `long_runs` | a block of long runs, by a text without them | < 6 |
+//! | `sort_limits` | the blocks that `prefix_free` and `merge` take | |
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
 //! | `merge` | a block that is alone or above 2 GiB in parallel parts; others as one | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
 //! | `chosen_spans`, `content_defined` | positions that repeats share: do they repeat? | < 1.1 |
 //! | `equal_bytes` | lengths of common prefixes and suffixes | |
-//! | `fenwick` | a set of numbers that counts them | |
 //! | `byte_sums` | a check if two texts have the same bytes | |
 //! | `cache_lines`, `table_pool` | tables that are read at random | |
 //! | `naive` | the definition, for tests | |
@@ -65,9 +63,7 @@
 //! Research Report 124, 1994.
 
 mod byte_sums;
-mod fenwick;
 mod inverse;
-pub(crate) mod long_runs;
 pub(crate) mod merge;
 #[cfg(test)]
 mod naive;

@@ -5,31 +5,6 @@
 use crate::base::error::Error;
 use crate::base::positions::NarrowLimits;
 
-/// Limits of the blocks that are sorted by way of a text without their long runs.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LongRunLimits {
-    /// Minimum size in bytes: sorting a smaller block takes less time than 2^16 buckets.
-    pub min_len: usize,
-    /// Minimum length of a long run in bytes.
-    pub long: usize,
-    /// Minimum ratio of the block's size to that of the shorter text.
-    pub share: usize,
-    /// Minimum number of bytes per long run.
-    pub apart: usize,
-}
-
-impl LongRunLimits {
-    /// With these, memory is less than 6 bytes per byte: the block, its transform, 6 for each byte
-    /// of the shorter text, which is at most half, and 8 to 80 for each run and each sample inside
-    /// one.
-    pub(crate) const USUAL: LongRunLimits =
-        LongRunLimits { min_len: 1 << 18, long: 32, share: 2, apart: 256 };
-
-    /// Nearly all blocks of any kind.
-    pub(crate) const LOWEST: LongRunLimits =
-        LongRunLimits { min_len: 1, long: 2, share: 1, apart: 1 };
-}
-
 /// Limits of the blocks that are sorted by prefix-free parsing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ParsingLimits {

@@ -4,16 +4,15 @@
 //! Nong, S. Zhang and W. H. Chan, *Two efficient algorithms for linear time suffix array
 //! construction*, 2011). It takes O(n) time on one thread for any data, and gives the BWT and the
 //! samples in one pass without keeping a suffix array. Blocks are sorted in parallel, each on one
-//! thread if libsais sorts it. Two methods are tried before it, each for blocks of its kind, in
-//! this order: `long_runs` sorts a block that is mostly runs without these; `prefix_free` sorts a
-//! block that repeats itself by its parse. Then `merge` calls libsais to sort a block on the
-//! calling thread; a block that is alone is cut into parts, which are sorted in parallel and
-//! merged. `benches/results/2026-11-modes.md` has the gain of each.
+//! thread if libsais sorts it. A block of one run needs no sort. `prefix_free` is tried before
+//! libsais: it sorts a block that repeats itself by its parse. Then `merge` calls libsais to sort a
+//! block on the calling thread; a block that is alone is cut into parts, which are sorted in
+//! parallel and merged. `benches/results/2026-11-modes.md` has the gain of each.
 //!
 //! To add a way to sort:
 //!
 //! - a folder here, `pub(crate)` for `internals`, with a function `sort(block, rate, limits, ..) ->
-//!   Result<Option<Bwt>>` as `long_runs` has (`None`: the next is tried; an error: the block
+//!   Result<Option<Bwt>>` as `prefix_free` has (`None`: the next is tried; an error: the block
 //!   fails), and a struct of its limits, USUAL and LOWEST, in `sort_limits`;
 //! - its turn in [`CpuSorter::sort_on`], before `merge` and behind the methods that are faster for
 //!   the same blocks, for blocks of up to 2 GiB; the parts of a merge always go to libsais. It
@@ -36,8 +35,8 @@
 //!   `benches/results`, the head of this file, the docs of `bwt` and `sort_limits`, and the row of
 //!   `block` describe it. `cargo test --test tidy` has the rules of the house.
 //!
-//! To replace libsais: `induce` below; `long_runs`, `prefix_free` and `lcp` also call it for texts
-//! of larger alphabets.
+//! To replace libsais: `induce` below; `prefix_free` and `lcp` also call it for texts of larger
+//! alphabets.
 //!
 //! A GPU sorts as `gpu::sort` describes, with the same result.
 //!
@@ -48,13 +47,14 @@
 //! 0.5 MiB; with libsais64 10, 8 of them workspace. The workspace is read at random and is on huge
 //! pages if the system has them.
 
-use super::sort_limits::{LongRunLimits, MergeLimits, ParsingLimits, no_memory};
+use super::sort_limits::{MergeLimits, ParsingLimits, no_memory};
 use super::table_pool::TablePool;
-use super::{Bwt, MAX_BLOCK_SIZE, long_runs, merge, prefix_free};
+use super::{Bwt, MAX_BLOCK_SIZE, merge, prefix_free};
 use crate::base::allocation;
 use crate::base::device::Device;
 use crate::base::error::Error;
 use crate::base::positions::NarrowLimits;
+use crate::coder;
 use crate::gpu;
 use libsais::bwt::AuxIndicesSamplingRate;
 use libsais::{BwtConstruction, LibsaisError, OutputElement};
@@ -175,6 +175,9 @@ impl CpuSorter {
         sample_rate: u32,
     ) -> Result<Bwt, Error> {
         check(block, sample_rate)?;
+        if coder::run_end(block, 0) == block.len() {
+            return sort_run(block, sample_rate);
+        }
         let on_one_thread = |block: &[u8], rate| self.sort_on_one_thread(block, rate);
         let limits = MergeLimits { narrow: self.narrow, ..MergeLimits::USUAL };
         if block.len() > self.narrow.sorted {
@@ -185,10 +188,6 @@ impl CpuSorter {
                 sorted
             };
             return merge::sort(block, sample_rate, threads, limits, part);
-        }
-        if let Some(bwt) = long_runs::sort(block, sample_rate, LongRunLimits::USUAL, &self.tables)?
-        {
-            return Ok(bwt);
         }
         if let Some(spacing) = prefix_free::spacing(block, ParsingLimits::USUAL) {
             // Frees the workspace to make room for the dictionary and the parse.
@@ -210,6 +209,18 @@ impl CpuSorter {
         let sort = |workspace: &mut [i32]| induce(block, sample_rate.cast_signed(), workspace);
         self.tables.lend(block.len(), sort).ok_or_else(no_memory)?
     }
+}
+
+/// Sorts a block of one run: the shorter of two suffixes is the smaller one.
+fn sort_run(block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
+    let mut bytes = allocation::zeroed(block.len()).ok_or_else(no_memory)?;
+    bytes.copy_from_slice(block);
+    let count = block.len().div_ceil(sample_rate as usize);
+    let mut samples = allocation::with_capacity(count).ok_or_else(no_memory)?;
+    for pos in (0..block.len()).step_by(sample_rate as usize) {
+        samples.push((block.len() - pos) as u64);
+    }
+    Ok(Bwt { bytes, sample_rate, samples })
 }
 
 /// Sorts with libsais in a workspace as long as the block, which holds its positions.

@@ -5,7 +5,7 @@
 //! time on ordering all of their suffixes, and a few bits at each difference. With deduplication,
 //! only the literals, the bytes that no match covers, are sorted; [`decode`] copies the matches
 //! back. `match_finder` chooses the matches of a text that repeats itself as a whole, `long_range`
-//! those of any other.
+//! those of any other, and `long_runs` those that are runs of one byte.
 //!
 //! A match is coded as the number of literals before it, its distance and its length. Most matches
 //! between versions are at a repeat offset, as zstd calls the distances of the preceding matches,

@@ -12,13 +12,14 @@
 //! | [`fields`] | logs, tables, and reads (FASTQ) | values of a slot first, column after column |
 //! | `regions`: `delta` | tables, images, sound | differences and transposition |
 //! | `regions`: `bcj` | machine code | absolute targets of branches |
-//! | `matches` | many versions of one text, and long repeats in anything | deduplication |
+//! | `matches` | many versions of one text; long repeats and long runs in anything | deduplication |
 //!
 //! | file | job |
 //! |---|---|
 //! | `detect_regions`, `likeness`, `order1` | finding the regions, by samples |
 //! | `match_finder`, `key_table` | the matches of a text that repeats itself as a whole |
 //! | `long_range`, `last_seen` | the matches of any other text |
+//! | `long_runs` | runs of one byte, as matches |
 //! | `fields_or_repeats` | the choice between two filters for lines that repeat each other |
 //!
 //! Filters are tried in the order of the first table, but FASTQ's sequences after fields. Undoing
@@ -67,6 +68,7 @@ mod key_table;
 mod last_seen;
 mod likeness;
 mod long_range;
+mod long_runs;
 pub(crate) mod match_finder;
 pub(crate) mod matches;
 mod order1;
@@ -301,13 +303,19 @@ fn comes_back<T: PartialEq + ?Sized, U: Borrow<T>>(
     Ok(same)
 }
 
-/// Removes long-range matches from the text.
+/// Removes long-range matches and long runs from the text.
 pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filtered, Flaw> {
     let Undeduplicated { mut filtered, repeats } = block;
     let found = match repeats {
         RepeatsSearch::None => None,
-        RepeatsSearch::Some(known) => long_range::find(&filtered.text, &known, pool)?,
-        RepeatsSearch::Everywhere => match_finder::find(&filtered.text, pool)?,
+        RepeatsSearch::Some(known) => {
+            let others = long_range::find(&filtered.text, &known, pool)?;
+            pool.install(|| long_runs::add(&filtered.text, others))
+        }
+        RepeatsSearch::Everywhere => match match_finder::find(&filtered.text, pool)? {
+            None => pool.install(|| long_runs::add(&filtered.text, None)),
+            found => found,
+        },
     };
     if let Some(found) = found {
         // The parameters are in the order in which the filters are undone.

@@ -15,7 +15,9 @@ fn every_kind_comes_back_smaller() {
     for size in [100_000, 600_000] {
         for (name, block, flags) in cases::filtered(size) {
             let filtered = apply(block.clone()).unwrap();
-            assert_eq!(filtered.flags, flags, "{name} of {size}");
+            // In large blocks a column of fields may be a long run, which is a match.
+            let with_runs = if flags == FIELDS { FIELDS | MATCHES } else { flags };
+            assert!([flags, with_runs].contains(&filtered.flags), "{name} of {size}");
             let before = coded_size(&block);
             let after = coded_size(&filtered.text);
             let after = after + filtered.side.len();

@@ -42,7 +42,7 @@ const FILTERED: [&str; 12] = [
 
 /// Name, raw bytes, and the file: as this version writes it, or put together from parts.
 fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
-    let kinds: [(_, Vec<u8>, u32); 11] = [
+    let kinds: [(_, Vec<u8>, u32); 12] = [
         ("empty", vec![], 1 << 20),
         ("one-byte", vec![b'!'], 1 << 20),
         ("stored", cases::random(300, 256), 1 << 20),
@@ -51,6 +51,7 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         ("binary", binary(), 1 << 20),
         ("run", vec![b'a'; 100_000], 1 << 20),
         ("long-run", vec![b'a'; 5_000_000], 8 << 20),
+        ("sparse", sparse(), 1 << 20),
         ("batches", cases::random(50_000, 4), 1 << 20),
         ("samples", runs(), 1 << 20),
         ("many-entries", vec![0; 3000], 64),
@@ -90,7 +91,7 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
         // These are longer, since few runs would be coded as in the default effort.
         ("fast-text", cases::text(50_000), Effort::Fast),
         ("fast-binary", binary().repeat(9), Effort::Fast),
-        ("fast-long-run", [vec![b'a'; 5_000_000], cases::random(20_000, 5)].concat(), Effort::Fast),
+        ("fast-long-run", just_below_long_runs(), Effort::Fast),
         ("fast-random", cases::random(50_000, 4), Effort::Fast),
     ] {
         let mut file = Vec::new();
@@ -112,6 +113,19 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
 /// Runs that no filter changes, long enough for many samples.
 fn runs() -> Vec<u8> {
     (0..200).flat_map(|n| vec![b'a' + (n * n % 5) as u8; 900 + n]).collect()
+}
+
+/// Islands in runs that are matches.
+fn sparse() -> Vec<u8> {
+    let [zeros, ones] = [vec![0; 200_000], vec![255; 100_000]];
+    [&zeros[..], &cases::text(2000), &ones, &zeros, &cases::random(300, 256), &zeros].concat()
+}
+
+/// Runs of one letter that are too short to be matches. Together they are a long run in the BWT.
+fn just_below_long_runs() -> Vec<u8> {
+    let noise = cases::random(20_000, 5);
+    let parts = noise.chunks(16).enumerate();
+    parts.flat_map(|(n, noise)| [&vec![b'a'; 4095 - n % 50], noise].concat()).collect()
 }
 
 /// Numbers as in a program's data: little-endian, slowly growing, with zeros between.

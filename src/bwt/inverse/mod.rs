@@ -11,8 +11,8 @@
 //!   thread moves many of them in lock step, and their misses overlap (`lanes`);
 //! - *huge pages* under the table: with small pages a TLB miss comes on top of each cache miss.
 //!
-//! `rebuild` does these steps in order. `run_inverse` restores a block of long runs without a walk
-//! through them, and `noted_rows` also returns the rows at regular positions, for an index.
+//! `rebuild` does these steps in order. `noted_rows` also returns the rows at regular positions,
+//! for an index.
 //!
 //! Threads share the building of the table and then the lanes. The text does not depend on their
 //! number.
@@ -32,7 +32,6 @@ mod lanes;
 mod lf_squared;
 mod noted_rows;
 mod rebuild;
-mod run_inverse;
 
 use super::table_pool::TablePool;
 use super::{Bwt, ByteSums};
@@ -45,7 +44,6 @@ pub(crate) use counters::{count, counts};
 use lf_squared::LfSquared;
 pub(crate) use noted_rows::invert_with_rows;
 use rebuild::{check, no_memory, rebuild};
-use run_inverse::RunInverse;
 
 /// Maximum size of a block that the calling thread restores alone, in bytes. Tests need many tasks
 /// in short blocks.
@@ -113,13 +111,6 @@ impl CpuInverse {
             let rebuild = |table: &mut [Packed40]| rebuild::<u64>(bwt, table, None, on);
             return self.wide_tables.lend(entries, rebuild).ok_or_else(no_memory)?;
         }
-        if len >= run_inverse::MIN_LEN
-            && bwt.sample_rate >= run_inverse::MIN_RATE
-            && let Some(shortened) = RunInverse::new(&bwt, run_inverse::KEPT, on)
-        {
-            let rebuild = |table: &mut [u32]| Ok(shortened.rebuild(bwt, table, on)?);
-            return self.tables.lend(len + 1, rebuild).ok_or_else(no_memory)?;
-        }
         let entries = LfSquared::<u32>::entries(len);
         self.tables
             .lend(entries, |table| rebuild::<u32>(bwt, table, None, on))
@@ -172,54 +163,6 @@ mod tests {
                 assert!(invert_on_all(&pools, &bwt).unwrap() == block, "{name}, rate {rate}");
             }
         }
-    }
-
-    #[test]
-    fn inverts_runs_as_any_other_text() {
-        let source = cases::random(1 << 20, 256);
-        let mut numbers = source.iter().map(|&b| usize::from(b)).cycle();
-        let mut number = |below: usize| numbers.next().unwrap() % below;
-        let mut shortened = 0;
-        let mut table = [0; 10_000];
-        let mut check = |bwt: &Bwt, block: Option<&[u8]>, kept: usize| {
-            let Some(short) = RunInverse::new(bwt, kept, Executor::CALLING) else { return };
-            let room = &mut table[..=bwt.bytes.len()];
-            let text = short.rebuild(bwt.clone(), room, Executor::CALLING);
-            match block {
-                Some(block) => assert!(text.unwrap() == block, "{kept} kept, {block:?}"),
-                None => assert!(text.is_err() || text.unwrap() == invert(bwt.clone()).unwrap()),
-            }
-            shortened += 1;
-        };
-        for _ in 0..3000 {
-            let alphabet = 1 + number(4);
-            let lengths = 1 + number(100);
-            let most = number(4) as u8;
-            let mut block = Vec::new();
-            for _ in 0..1 + number(50) {
-                let short = 1 + number(3);
-                let long = 1 + number(lengths);
-                block.extend(std::iter::repeat_n(number(alphabet) as u8, short));
-                block.extend(std::iter::repeat_n(most, long));
-            }
-            let kept = 1 + number(9);
-            let rate = 2 << number(6);
-            let bwt = super::super::Sorter::Cpu.sort(&block, rate).unwrap();
-            check(&bwt, Some(&block), kept);
-            for _ in 0..8 {
-                let mut bad = bwt.clone();
-                match number(3) {
-                    0 => bad.bytes[number(256) * block.len() / 256] = number(4) as u8,
-                    1 => bad.bytes.swap(0, number(256) * block.len() / 256),
-                    _ => {
-                        let n = number(256) * bad.samples.len() / 256;
-                        bad.samples[n] = 1 + (number(256) * block.len() / 256) as u64;
-                    }
-                }
-                check(&bad, None, kept);
-            }
-        }
-        assert!(shortened > 10_000, "{shortened} of 27000");
     }
 
     #[test]

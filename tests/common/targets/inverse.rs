@@ -10,7 +10,7 @@ use bwz::internals;
 ///
 /// An input is three bytes of choices and the data. The first byte is even for sorting and
 /// restoring. It is odd for a made-up transform, whose primary row the other two bytes choose. Half
-/// of the first byte chooses the sample rate. For sorting, the second byte is the method, modulo 4,
+/// of the first byte chooses the sample rate. For sorting, the second byte is the method, modulo 3,
 /// and the number of copies of the data, and the third is that method's limits.
 pub fn inverse(input: &[u8]) {
     on_one_thread();
@@ -20,14 +20,13 @@ pub fn inverse(input: &[u8]) {
     }
     let rate = 2 << (choice[0] / 2 % 20);
     if choice[0] % 2 == 0 {
-        let block = bytes.repeat(usize::from(choice[1] / 4 % 8) + 1);
+        let block = bytes.repeat(usize::from(choice[1] / 3 % 8) + 1);
         let expected = internals::sort_by_libsais(&block, rate).unwrap();
         assert!(Sorter::Cpu.sort(&block, rate).unwrap() == expected);
         let number = usize::from(choice[2]);
-        let sorted = match choice[1] % 4 {
+        let sorted = match choice[1] % 3 {
             0 => Some(internals::sort_wide(&block, rate, 1 << (number % 8)).unwrap()),
-            1 => internals::sort_long_runs(&block, rate, number % 40 + 2).unwrap(),
-            2 => internals::sort_phrases(&block, rate, number as u32 % 16 + 1).unwrap(),
+            1 => internals::sort_phrases(&block, rate, number as u32 % 16 + 1).unwrap(),
             _ => {
                 let threads = number % 4 + 2;
                 let lane_len = 1 << (number / 4 % 8);
