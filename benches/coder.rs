@@ -29,10 +29,17 @@ fn main() -> Result<()> {
     let pool = bench.common.pool()?;
     bench.common.each(|text| {
         let blocks = text.chunks((bench.block as usize) << 20);
-        let sort = |block: &[u8]| Ok(Sorter::Cpu.sort(block, bwt::sample_rate(block.len()))?.bytes);
+        let sort = |block: &[u8]| {
+            Ok(Sorter::Cpu
+                .sort(block, bwt::sample_rate(block.len()))?
+                .bytes)
+        };
         let bwts = blocks.map(sort).collect::<Result<Vec<_>>>()?;
-        let efforts =
-            [("default", Effort::Default), ("--fast", Effort::Fast), ("--best", Effort::Best)];
+        let efforts = [
+            ("default", Effort::Default),
+            ("--fast", Effort::Fast),
+            ("--best", Effort::Best),
+        ];
         efforts.into_iter().try_for_each(|(name, effort)| {
             pool.install(|| bench.both_ways(name, effort, text.len(), &bwts))
         })
@@ -48,7 +55,12 @@ impl Bench {
         let (times, coded): (_, Vec<CodedBwt>) = self.common.time(|| Ok(()), encode_all)?;
         let size: usize = coded.iter().map(CodedBwt::size).sum();
         times.row(name, len, "MB/s", &format!("to encode, {size} bytes"));
-        let decode_all = |()| coded.par_iter().map(|coded| decode(coded, coding)).collect();
+        let decode_all = |()| {
+            coded
+                .par_iter()
+                .map(|coded| decode(coded, coding))
+                .collect()
+        };
         let (times, decoded): (_, Vec<_>) = self.common.time(|| Ok(()), decode_all)?;
         assert!(decoded == bwts, "the coder does not give back what went in");
         times.row("", len, "MB/s", "to decode");
@@ -56,7 +68,14 @@ impl Bench {
     }
 }
 
-fn decode(CodedBwt { models, raw_sizes, slices }: &CodedBwt, coding: Coding) -> Result<Vec<u8>> {
+fn decode(
+    CodedBwt {
+        models,
+        raw_sizes,
+        slices,
+    }: &CodedBwt,
+    coding: Coding,
+) -> Result<Vec<u8>> {
     let mut bwt = vec![0; raw_sizes.iter().map(|&size| size as usize).sum()];
     let decoder = SliceDecoder::new(coding, models).map_err(Error::from)?;
     coder::decode_slices(&decoder, raw_sizes, slices, &mut bwt).map_err(Error::from)?;

@@ -169,7 +169,14 @@ impl Bench {
         if text.len() <= MOST_SORTED as usize {
             return self.alone(text, rate, gpu, &sorted);
         }
-        prove(Bwt { bytes: sorted.bytes, sample_rate: rate, samples: sorted.samples }, text)
+        prove(
+            Bwt {
+                bytes: sorted.bytes,
+                sample_rate: rate,
+                samples: sorted.samples,
+            },
+            text,
+        )
     }
 
     /// Sorts with all ranks; this process is the first.
@@ -182,7 +189,11 @@ impl Bench {
             sorted = sort_by_ranks(ranks, text, rate)?;
             best = best.min(from.elapsed().as_secs_f64());
         }
-        println!("{} bytes by {} ranks: {best:.4} s", text.len(), ranks.count());
+        println!(
+            "{} bytes by {} ranks: {best:.4} s",
+            text.len(),
+            ranks.count()
+        );
         self.check(text, rate, 0, sorted)
     }
 
@@ -205,7 +216,9 @@ impl Bench {
     }
 
     fn text(&self, text: &[u8]) -> Result<()> {
-        self.processors.iter().try_for_each(|&count| self.sort(text, count))
+        self.processors
+            .iter()
+            .try_for_each(|&count| self.sort(text, count))
     }
 
     fn sort(&self, text: &[u8], count: usize) -> Result<()> {
@@ -219,12 +232,22 @@ impl Bench {
         })?;
         let supersteps = h_relations(&supersteps);
         let deepest = taken(&supersteps);
-        for level in levels(text.len(), count).iter().filter(|level| level.number <= deepest) {
-            let of_level = supersteps.iter().filter(|superstep| superstep.level == level.number);
+        for level in levels(text.len(), count)
+            .iter()
+            .filter(|level| level.number <= deepest)
+        {
+            let of_level = supersteps
+                .iter()
+                .filter(|superstep| superstep.level == level.number);
             self.level(text, count, *level, &of_level.copied().collect::<Vec<_>>());
         }
         let formula = critical_round(count);
-        self.all(text, count, &format!("{deepest} levels (formula: {formula:.1})"), &supersteps);
+        self.all(
+            text,
+            count,
+            &format!("{deepest} levels (formula: {formula:.1})"),
+            &supersteps,
+        );
         let supersteps = run_virtual(count, async |exchange| {
             let own = blocks.range(exchange.number());
             let mut processor = Processor::new(exchange);
@@ -233,7 +256,12 @@ impl Bench {
         })?;
         let supersteps = h_relations(&supersteps);
         let rounds = taken(&supersteps);
-        self.all(text, count, &format!("default: {rounds} rounds"), &supersteps);
+        self.all(
+            text,
+            count,
+            &format!("default: {rounds} rounds"),
+            &supersteps,
+        );
         Ok(())
     }
 
@@ -250,7 +278,11 @@ impl Bench {
             format!("n / p = {per:.0}"),
             format!("{:.1}", h as f64 / per),
         ];
-        self.row([count.to_string(), text.len().to_string()].into_iter().chain(cells));
+        self.row(
+            [count.to_string(), text.len().to_string()]
+                .into_iter()
+                .chain(cells),
+        );
     }
 
     fn level(&self, text: &[u8], count: usize, level: Level, supersteps: &[Superstep]) {
@@ -266,7 +298,11 @@ impl Bench {
             format!("{words:.0}"),
             format!("{:.1}", h as f64 / words),
         ];
-        self.row([count.to_string(), text.len().to_string()].into_iter().chain(cells));
+        self.row(
+            [count.to_string(), text.len().to_string()]
+                .into_iter()
+                .chain(cells),
+        );
     }
 
     fn row(&self, cells: impl Iterator<Item = String>) {
@@ -281,10 +317,17 @@ impl Bench {
 
 /// The sum of h over some supersteps, in words.
 fn h(supersteps: &[Superstep]) -> u64 {
-    supersteps.iter().map(|superstep| superstep.sent + superstep.received).sum()
+    supersteps
+        .iter()
+        .map(|superstep| superstep.sent + superstep.received)
+        .sum()
 }
 
 /// The number of the last level or round.
 fn taken(supersteps: &[Superstep]) -> u32 {
-    supersteps.iter().map(|superstep| superstep.level).max().unwrap_or(0)
+    supersteps
+        .iter()
+        .map(|superstep| superstep.level)
+        .max()
+        .unwrap_or(0)
 }

@@ -38,9 +38,9 @@ fn main() -> Result<()> {
     let bench = Bench::parse();
     let pool = Arc::new(bench.common.pool()?);
     match bench.genomes {
-        Some(count) => {
-            bench.common.report("genomes", &genomes(count), |text| bench.all(&pool, text))
-        }
+        Some(count) => bench
+            .common
+            .report("genomes", &genomes(count), |text| bench.all(&pool, text)),
         None => bench.common.each(|text| bench.all(&pool, text)),
     }
 }
@@ -59,25 +59,39 @@ impl Bench {
     }
 
     fn blocks(&self, text: &[u8]) -> Vec<Vec<u8>> {
-        text.chunks((self.block as usize) << 20).map(<[u8]>::to_vec).collect()
+        text.chunks((self.block as usize) << 20)
+            .map(<[u8]>::to_vec)
+            .collect()
     }
 
     fn both_ways(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
         let apply = |blocks: Vec<Vec<u8>>| {
-            let filtered = blocks.into_iter().map(|block| Ok(filter_on(Arc::clone(pool), block)?));
+            let filtered = blocks
+                .into_iter()
+                .map(|block| Ok(filter_on(Arc::clone(pool), block)?));
             filtered.collect::<Result<Vec<_>>>()
         };
         let (times, filtered) = self.common.time(|| Ok(self.blocks(text)), apply)?;
         let kept: usize = filtered.iter().map(|block| block.text.len()).sum();
         let side: usize = filtered.iter().map(|block| block.side.len()).sum();
-        times.row("apply", text.len(), "MB/s", &format!("{kept} bytes and {side} beside"));
+        times.row(
+            "apply",
+            text.len(),
+            "MB/s",
+            &format!("{kept} bytes and {side} beside"),
+        );
         let undo = |blocks: Vec<Filtered>| {
-            let both = blocks.into_iter().zip(text.chunks((self.block as usize) << 20));
+            let both = blocks
+                .into_iter()
+                .zip(text.chunks((self.block as usize) << 20));
             let undone = both.map(|(block, raw)| Ok(undo_on(Arc::clone(pool), block, raw.len())?));
             undone.collect::<Result<Vec<_>>>()
         };
         let (times, undone) = self.common.time(|| Ok(filtered.clone()), undo)?;
-        assert!(undone == self.blocks(text), "the filters do not give back what went in");
+        assert!(
+            undone == self.blocks(text),
+            "the filters do not give back what went in"
+        );
         times.row("undo", text.len(), "MB/s", "");
         Ok(())
     }
@@ -87,7 +101,9 @@ impl Bench {
     fn fields(&self, pool: &Arc<ThreadPool>, text: &[u8]) -> Result<()> {
         let blocks = self.blocks(text);
         let choose = |()| {
-            let chosen = blocks.iter().map(|block| choose_fields(Arc::clone(pool), block));
+            let chosen = blocks
+                .iter()
+                .map(|block| choose_fields(Arc::clone(pool), block));
             Ok(chosen.collect::<Result<Vec<_>, _>>()?)
         };
         let (times, chosen) = self.common.time(|| Ok(()), choose)?;
@@ -110,9 +126,12 @@ impl Bench {
         let (times, apart) = self.common.time(|| Ok(()), take_apart)?;
         times.row("take apart", size, "MB/s", "");
         let put_together = |apart: Vec<Option<Filtered>>| {
-            let together = of_fields.iter().zip(apart).filter_map(|((block, _), apart)| {
-                Some(undo_on(Arc::clone(pool), apart?, block.len()))
-            });
+            let together = of_fields
+                .iter()
+                .zip(apart)
+                .filter_map(|((block, _), apart)| {
+                    Some(undo_on(Arc::clone(pool), apart?, block.len()))
+                });
             Ok(together.collect::<Result<Vec<_>, _>>()?)
         };
         let (times, _) = self.common.time(|| Ok(apart.clone()), put_together)?;
@@ -154,7 +173,9 @@ fn genomes(count: usize) -> Vec<u8> {
     const LEN: usize = 4_600_000;
     let mut state = 1_u64;
     let mut below = |bound: usize| {
-        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(0x1405_7B7E_F767_814F);
+        state = state
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(0x1405_7B7E_F767_814F);
         (state >> 33) as usize % bound
     };
     let first: Vec<u8> = (0..LEN).map(|_| b"ACGT"[below(4)]).collect();

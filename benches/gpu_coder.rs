@@ -48,13 +48,25 @@ fn main() -> Result<()> {
         let block = &text[..text.len().min((bench.block as usize) << 20)];
         let bwt = match bench.sorted {
             true => block.to_vec(),
-            false => Sorter::Cpu.sort(block, bwt::sample_rate(block.len()))?.bytes,
+            false => {
+                Sorter::Cpu
+                    .sort(block, bwt::sample_rate(block.len()))?
+                    .bytes
+            }
         };
-        let effort = if bench.fast { Effort::Fast } else { Effort::Default };
+        let effort = if bench.fast {
+            Effort::Fast
+        } else {
+            Effort::Default
+        };
         let limits = SliceLimits::new(block.len(), effort);
         let coded = pool.install(|| coder::encode_slices(&bwt, limits, Coding::StaticRans));
         let size: usize = coded.slices.iter().map(Vec::len).sum();
-        println!("  {} bytes in {} slices, {size} bytes coded", bwt.len(), coded.slices.len());
+        println!(
+            "  {} bytes in {} slices, {size} bytes coded",
+            bwt.len(),
+            coded.slices.len()
+        );
         for &n in &bench.in_flight {
             bench.encode(n.into(), &bwt, limits, &coded)?;
             bench.decode(n.into(), &bwt, &coded)?;
@@ -80,7 +92,10 @@ impl Bench {
             && encoder.download(&encoded)? == coded.slices.concat();
         assert!(same, "the GPU's coded bytes are not the CPU's");
         times.row("encode", n * bwt.len(), "MB/s", &format!("{n} in flight"));
-        println!("    {:.1} bytes of memory per byte", encoder.memory() as f64 / bwt.len() as f64);
+        println!(
+            "    {:.1} bytes of memory per byte",
+            encoder.memory() as f64 / bwt.len() as f64
+        );
         Ok(())
     }
 
@@ -97,7 +112,10 @@ impl Bench {
             false => Err(Error::Usage("the GPU refuses a sound slice".into())),
         };
         let times = self.measure(&mut decoders, run)?;
-        assert!(decoders[0].download()? == bwt, "the GPU decodes other bytes");
+        assert!(
+            decoders[0].download()? == bwt,
+            "the GPU decodes other bytes"
+        );
         times.row("decode", n * bwt.len(), "MB/s", &format!("{n} in flight"));
         Ok(())
     }
@@ -116,17 +134,23 @@ impl Bench {
                     start.wait();
                     run(job)
                 };
-                let workers: Vec<_> =
-                    jobs.iter_mut().map(|job| scope.spawn(move || work(job))).collect();
+                let workers: Vec<_> = jobs
+                    .iter_mut()
+                    .map(|job| scope.spawn(move || work(job)))
+                    .collect();
                 start.wait();
                 let begun = Instant::now();
-                let all = workers.into_iter().map(|worker| worker.join().expect("no panic"));
+                let all = workers
+                    .into_iter()
+                    .map(|worker| worker.join().expect("no panic"));
                 all.collect::<Result<Vec<()>>>().map(|_| begun.elapsed())
             })
         };
         // The first run lets the driver initialise.
         once()?;
-        let times = (0..self.common.runs).map(|_| once()).collect::<Result<_>>()?;
+        let times = (0..self.common.runs)
+            .map(|_| once())
+            .collect::<Result<_>>()?;
         Ok(Times::new(times))
     }
 }

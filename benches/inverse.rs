@@ -67,9 +67,17 @@ impl Bench {
         let prepare = || Ok(blocks.iter().map(plain).collect());
         let (times, _) = self.common.time(prepare, |blocks: Vec<_>| {
             let invert = |block: PlainBwt<u8, OwnedBuffer>| {
-                block.unbwt().with_owned_temporary_array_buffer32().single_threaded().run()
+                block
+                    .unbwt()
+                    .with_owned_temporary_array_buffer32()
+                    .single_threaded()
+                    .run()
             };
-            blocks.into_iter().map(invert).collect::<Result<Vec<_>, _>>().map_err(refused)
+            blocks
+                .into_iter()
+                .map(invert)
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(refused)
         })?;
         times.row("libsais", text.len(), "MB/s", "on one thread");
 
@@ -84,7 +92,11 @@ impl Bench {
             let invert = |block: BwtWithAuxIndices<u8, i32, OwnedBuffer, OwnedBuffer>| {
                 block.unbwt().single_threaded().run()
             };
-            blocks.into_iter().map(invert).collect::<Result<Vec<_>, _>>().map_err(refused)
+            blocks
+                .into_iter()
+                .map(invert)
+                .collect::<Result<Vec<_>, _>>()
+                .map_err(refused)
         })?;
         times.row("", text.len(), "MB/s", "with samples");
         Ok(())
@@ -96,10 +108,18 @@ impl Bench {
         let all = self.common.pool()?;
         for (name, pool, note) in [("cpu", one, "on one thread"), ("", all, "on all threads")] {
             let invert = |blocks: Vec<Bwt>| {
-                pool.install(|| blocks.into_iter().map(bwt::invert).collect::<Result<Vec<_>>>())
+                pool.install(|| {
+                    blocks
+                        .into_iter()
+                        .map(bwt::invert)
+                        .collect::<Result<Vec<_>>>()
+                })
             };
             let (times, texts) = self.common.time(|| Ok(blocks.to_vec()), invert)?;
-            assert!(texts.concat() == text, "the CPU does not give back what went in");
+            assert!(
+                texts.concat() == text,
+                "the CPU does not give back what went in"
+            );
             times.row(name, text.len(), "MB/s", note);
         }
         Ok(())
@@ -118,7 +138,12 @@ impl Bench {
         let runs = (0..self.common.runs).map(|_| restore_all(&mut jobs, in_flight));
         let times = Times::new(runs.collect::<Result<_>>()?);
         let memory = jobs[0].inverse.memory() as f64 / jobs[0].text.len() as f64;
-        times.row("gpu", text.len(), "MB/s", &format!("with copies, {in_flight} in flight"));
+        times.row(
+            "gpu",
+            text.len(),
+            "MB/s",
+            &format!("with copies, {in_flight} in flight"),
+        );
         println!("    {memory:.1} bytes of memory per byte of a block");
         Ok(())
     }
@@ -145,7 +170,9 @@ fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
     let work = || -> Result<()> {
         loop {
             let job = next.lock().expect("no panic").next();
-            let Some(Job { bwt, text, inverse }) = job else { return Ok(()) };
+            let Some(Job { bwt, text, inverse }) = job else {
+                return Ok(());
+            };
             let samples: Vec<u32> = bwt.samples.iter().map(|&row| row as u32).collect();
             let out = inverse.invert_input(bwt.sample_rate, &samples)?;
             restored.lock().expect("no panic").push((out, *text));
@@ -154,10 +181,15 @@ fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
     let start = Instant::now();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..in_flight).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("no panic"))
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().expect("no panic"))
     })?;
     let took = start.elapsed();
     let restored = restored.into_inner().expect("no panic");
-    assert!(restored.iter().all(|(out, text)| out == text), "the GPU gives another text");
+    assert!(
+        restored.iter().all(|(out, text)| out == text),
+        "the GPU gives another text"
+    );
     Ok(took)
 }

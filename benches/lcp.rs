@@ -41,7 +41,12 @@ const QUERIED: usize = 20_000;
 #[derive(Parser)]
 struct Bench {
     /// Measure with two sequences of MB million bases each in place of files
-    #[arg(long, value_name = "MB", value_delimiter = ',', conflicts_with = "files")]
+    #[arg(
+        long,
+        value_name = "MB",
+        value_delimiter = ',',
+        conflicts_with = "files"
+    )]
     bases: Vec<usize>,
     /// Leave out the paper's serial method
     #[arg(long, requires = "bases")]
@@ -55,7 +60,12 @@ struct Bench {
     queries: Option<usize>,
     /// How a GPU sorts: default, ls, skew (the paper's way) or skew-pd, or several of them with
     /// commas between
-    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "default",
+        value_delimiter = ','
+    )]
     algorithm: Vec<String>,
     #[command(flatten)]
     devices: Devices,
@@ -68,31 +78,56 @@ fn main() -> Result<()> {
     if let Some(queries) = bench.queries {
         return match bench.common.has_files() {
             true => bench.common.each(|text| bench.queries(queries, text)),
-            false => common::shapes(QUERIED).into_iter().try_for_each(|(name, text)| {
-                println!("{name}: {} bytes", text.len());
-                bench.queries(queries, &text)
-            }),
+            false => common::shapes(QUERIED)
+                .into_iter()
+                .try_for_each(|(name, text)| {
+                    println!("{name}: {} bytes", text.len());
+                    bench.queries(queries, &text)
+                }),
         };
     }
     if let Some(size) = bench.shape {
         let size = size * 1_000_000;
-        bench.common.report("a repeated", &vec![b'a'; size], |text| bench.text(text))?;
-        return bench.common.report("Fibonacci", &common::fibonacci(size), |text| bench.text(text));
+        bench
+            .common
+            .report("a repeated", &vec![b'a'; size], |text| bench.text(text))?;
+        return bench
+            .common
+            .report("Fibonacci", &common::fibonacci(size), |text| {
+                bench.text(text)
+            });
     }
     if bench.bases.is_empty() {
         return bench.common.each(|text| bench.text(text));
     }
-    bench.bases.iter().try_for_each(|million| bench.regions(million * 1_000_000))
+    bench
+        .bases
+        .iter()
+        .try_for_each(|million| bench.regions(million * 1_000_000))
 }
 
 /// Both arrays by libsais on one thread.
 fn libsais(text: &[u8]) -> LcpArrays {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    let permuted = sa.expect("memory").plcp_construction().single_threaded().run();
-    let lcp = permuted.expect("memory").lcp_construction().single_threaded().run();
+    let sa = SuffixArrayConstruction::for_text(text)
+        .in_owned_buffer32()
+        .single_threaded()
+        .run();
+    let permuted = sa
+        .expect("memory")
+        .plcp_construction()
+        .single_threaded()
+        .run();
+    let lcp = permuted
+        .expect("memory")
+        .lcp_construction()
+        .single_threaded()
+        .run();
     let (suffixes, lcp, ..) = lcp.expect("memory").into_parts();
     let unsigned = |all: Vec<i32>| all.into_iter().map(i32::cast_unsigned).collect();
-    LcpArrays { suffixes: unsigned(suffixes), lcp: unsigned(lcp) }
+    LcpArrays {
+        suffixes: unsigned(suffixes),
+        lcp: unsigned(lcp),
+    }
 }
 
 impl Bench {
@@ -168,7 +203,10 @@ impl Bench {
         let sort_into = |()| sorter.sort_into(text, &mut arrays);
         let (times, ()) = self.common.time(|| Ok(()), sort_into)?;
         times.row("", text.len(), "MB/s", "library");
-        assert!(expected.is_none_or(|expected| *expected == arrays), "the library does not either");
+        assert!(
+            expected.is_none_or(|expected| *expected == arrays),
+            "the library does not either"
+        );
         drop(arrays);
         let (times, _) = self.common.time(|| Ok(()), |()| sorter.sort(text))?;
         times.row("", text.len(), "MB/s", "new memory");
@@ -193,7 +231,11 @@ impl Bench {
         let took = from.elapsed();
         for (&(start, end), found) in ranges.iter().zip(found) {
             let naive = arrays.lcp[start as usize..end as usize].iter().min();
-            assert_eq!(found, naive.copied().unwrap_or(u32::MAX), "the least of {start}..{end}");
+            assert_eq!(
+                found,
+                naive.copied().unwrap_or(u32::MAX),
+                "the least of {start}..{end}"
+            );
         }
         println!("    {} ranges are the naive ones; {took:.1?}", ranges.len());
 
@@ -207,7 +249,10 @@ impl Bench {
             let naive = both.take_while(|(a, b)| a == b).count();
             assert_eq!(found as usize, naive, "the extension of {a} and {b}");
         }
-        println!("    {} extensions are the naive ones; {took:.1?}", pairs.len());
+        println!(
+            "    {} extensions are the naive ones; {took:.1?}",
+            pairs.len()
+        );
         Ok(())
     }
 
@@ -221,14 +266,20 @@ impl Bench {
             let report = sorter.report();
             best = (best.0.min(report.sorting), best.1.min(report.lcp));
         }
-        println!("    of which {:.3} ms are sorting, {:.3} ms LCP", best.0, best.1);
+        println!(
+            "    of which {:.3} ms are sorting, {:.3} ms LCP",
+            best.0, best.1
+        );
         Ok(())
     }
 
     /// The longest common regions of two sequences.
     fn regions(&self, bases: usize) -> Result<()> {
         let (first, second) = two_sequences(bases);
-        println!("two sequences of {bases} bases, best and median of {}", self.common.runs);
+        println!(
+            "two sequences of {bases} bases, best and median of {}",
+            self.common.runs
+        );
         let mut a = Sequences::new();
         let mut b = Sequences::new();
         a.add(b"a", &first)?;
@@ -284,10 +335,19 @@ fn two_sequences(bases: usize) -> (Vec<u8>, Vec<u8>) {
         state ^= state >> 27;
         (state.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) % below
     };
-    let mut random = |count| (0..count).map(|_| b"ACGT"[next(4) as usize]).collect::<Vec<u8>>();
+    let mut random = |count| {
+        (0..count)
+            .map(|_| b"ACGT"[next(4) as usize])
+            .collect::<Vec<u8>>()
+    };
     let first = random(bases);
     let mut second = random(bases);
-    for (to, &from) in second.iter_mut().zip(&first).skip(bases / 4).take(bases / 2) {
+    for (to, &from) in second
+        .iter_mut()
+        .zip(&first)
+        .skip(bases / 4)
+        .take(bases / 2)
+    {
         if next(100) > 0 {
             *to = from;
         }
@@ -300,5 +360,8 @@ fn two_sequences(bases: usize) -> (Vec<u8>, Vec<u8>) {
 fn longest_of_neighbours(suffixes: &[u32], lcp: &[u32], border: u32) -> usize {
     let pairs = suffixes.windows(2).zip(&lcp[1..]);
     let across = pairs.filter(|(pair, _)| (pair[0] < border) != (pair[1] < border));
-    across.map(|(_, &length)| length as usize).max().unwrap_or(0)
+    across
+        .map(|(_, &length)| length as usize)
+        .max()
+        .unwrap_or(0)
 }

@@ -28,13 +28,28 @@ const PROGRAMS: [(&str, &str, &[&str], &str, &str); 7] = [
     (
         "bwz",
         BWZ,
-        &["-1", "-3", "-6", "-9", "-6 --fast", "-1 --best", "-6 --best", "-9 --best"],
+        &[
+            "-1",
+            "-3",
+            "-6",
+            "-9",
+            "-6 --fast",
+            "-1 --best",
+            "-6 --best",
+            "-9 --best",
+        ],
         "-T@",
         "-d -T@",
     ),
     ("bzip3", "bzip3", &["-b 1", "-b 32"], "-e -j@", "-d -j@"),
     ("bzip2", "bzip2", &["-1", "-9"], "", "-d"),
-    ("zstd", "zstd", &["-1", "-3", "-12", "-19"], "-q -T@", "-q -d"),
+    (
+        "zstd",
+        "zstd",
+        &["-1", "-3", "-12", "-19"],
+        "-q -T@",
+        "-q -d",
+    ),
     ("xz", "xz", &["-0", "-2", "-6", "-9e"], "-T@", "-d -T@"),
     ("brotli", "brotli", &["-q 2", "-q 5", "-q 9"], "-w 24", "-d"),
 ];
@@ -113,7 +128,12 @@ impl Bench {
             for entry in entries {
                 let [there, back] = entry.costs();
                 let speeds = [there, back].map(|cost| raw as f64 / 1e6 / cost.seconds);
-                let Entry { name: program, level, size, .. } = entry;
+                let Entry {
+                    name: program,
+                    level,
+                    size,
+                    ..
+                } = entry;
                 writeln!(
                     csv,
                     "{program},{level},{name},{raw},{size},{:.2},{:.2},{:.1},{:.1},{},{},{}",
@@ -176,7 +196,11 @@ impl Bench {
 impl Entry {
     /// Total seconds of its runs so far.
     fn seconds(&self) -> f64 {
-        self.there.iter().chain(&self.back).map(|cost| cost.seconds).sum()
+        self.there
+            .iter()
+            .chain(&self.back)
+            .map(|cost| cost.seconds)
+            .sum()
     }
 
     /// The medians each way.
@@ -190,12 +214,22 @@ fn print(raw: u64, entries: &[Entry]) {
         "{:<16}{:>11}{:>9}{:>7}{:>7}{:>9}{:>7}{:>7}",
         "", "bytes", "c MB/s", "ratio", "MB", "d MB/s", "ratio", "MB"
     );
-    let Some(base) = entries.first().map(Entry::costs) else { return };
+    let Some(base) = entries.first().map(Entry::costs) else {
+        return;
+    };
     for entry in entries {
-        print!("{:<16}{:>11}", format!("{} {}", entry.name, entry.level), entry.size);
+        print!(
+            "{:<16}{:>11}",
+            format!("{} {}", entry.name, entry.level),
+            entry.size
+        );
         for (cost, base) in entry.costs().iter().zip(base) {
             let speed = raw as f64 / 1e6 / cost.seconds;
-            print!("{speed:>9.1}{:>7.2}{:>7.1}", base.seconds / cost.seconds, cost.peak);
+            print!(
+                "{speed:>9.1}{:>7.2}{:>7.1}",
+                base.seconds / cost.seconds,
+                cost.peak
+            );
         }
         println!();
     }
@@ -204,22 +238,33 @@ fn print(raw: u64, entries: &[Entry]) {
 /// The name of the processor and the number of cores available to this process.
 fn machine() -> String {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    let model = info.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
+    let model = info
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    format!("{} x {cores}", model.map_or("unknown", |(_, name)| name).replace(',', ""))
+    format!(
+        "{} x {cores}",
+        model.map_or("unknown", |(_, name)| name).replace(',', "")
+    )
 }
 
 fn is_installed(program: &str) -> bool {
     let mut command = Command::new(program);
-    command.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .arg("--version")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     command.status().is_ok()
 }
 
 /// True if two files are equal. They are not read as wholes: the memory of this process when it
 /// starts a program counts as part of that program's peak memory.
 fn are_equal(one: &Path, other: &Path) -> io::Result<bool> {
-    let [mut one, mut other] =
-        [BufReader::new(File::open(one)?), BufReader::new(File::open(other)?)];
+    let [mut one, mut other] = [
+        BufReader::new(File::open(one)?),
+        BufReader::new(File::open(other)?),
+    ];
     loop {
         let bytes = one.fill_buf()?;
         let others = other.fill_buf()?;
@@ -235,10 +280,16 @@ fn are_equal(one: &Path, other: &Path) -> io::Result<bool> {
 /// Runs a filter from one file to another.
 fn run(program: &str, args: &str, from: &Path, to: &Path) -> io::Result<Cost> {
     let mut command = Command::new(program);
-    command.args(args.split_whitespace()).stdin(File::open(from)?).stdout(File::create(to)?);
+    command
+        .args(args.split_whitespace())
+        .stdin(File::open(from)?)
+        .stdout(File::create(to)?);
     let start = Instant::now();
     let peak = peak_of(command.spawn()?.id())?;
-    Ok(Cost { seconds: start.elapsed().as_secs_f64(), peak })
+    Ok(Cost {
+        seconds: start.elapsed().as_secs_f64(),
+        peak,
+    })
 }
 
 /// Waits for a child and returns its peak memory in megabytes.
@@ -260,5 +311,8 @@ fn median(costs: &[Cost]) -> Cost {
         values.sort_by(f64::total_cmp);
         values[(values.len() - 1) / 2]
     };
-    Cost { seconds: middle(|cost| cost.seconds), peak: middle(|cost| cost.peak) }
+    Cost {
+        seconds: middle(|cost| cost.seconds),
+        peak: middle(|cost| cost.peak),
+    }
 }

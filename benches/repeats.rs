@@ -31,27 +31,52 @@ struct Bench {
 
 fn main() -> Result<()> {
     let bench = Bench::parse();
-    let Some(size) = bench.shapes else { return bench.common.each(|text| bench.text(text)) };
+    let Some(size) = bench.shapes else {
+        return bench.common.each(|text| bench.text(text));
+    };
     let size = size * 1_000_000;
     let period: Vec<u8> = (0..=255).cycle().take(size).collect();
-    bench.common.report("one byte", &vec![b'a'; size], |text| bench.text(text))?;
-    bench.common.report("all bytes in turn", &period, |text| bench.text(text))?;
-    bench.common.report("Fibonacci", &common::fibonacci(size), |text| bench.text(text))
+    bench
+        .common
+        .report("one byte", &vec![b'a'; size], |text| bench.text(text))?;
+    bench
+        .common
+        .report("all bytes in turn", &period, |text| bench.text(text))?;
+    bench
+        .common
+        .report("Fibonacci", &common::fibonacci(size), |text| {
+            bench.text(text)
+        })
 }
 
 impl Bench {
     fn text(&self, text: &[u8]) -> Result<()> {
         let options = Options::new().threads(self.common.pool()?.current_num_threads());
         let search = Search::new(self.length)?;
-        let (times, whole) = self.common.time(|| Ok(()), |()| search.find(&[text], &options))?;
-        let repeated: u64 = whole.files[0].ranges.iter().map(|range| range.end - range.start).sum();
+        let (times, whole) = self
+            .common
+            .time(|| Ok(()), |()| search.find(&[text], &options))?;
+        let repeated: u64 = whole.files[0]
+            .ranges
+            .iter()
+            .map(|range| range.end - range.start)
+            .sum();
         times.row("repeats", text.len(), "MB/s", &format!("{repeated} bytes"));
         if self.parts {
             let options = options.memory(text.len() as u64 / 3);
-            let (times, parts) =
-                self.common.time(|| Ok(()), |()| search.find(&[text], &options))?;
-            assert!(parts.files == whole.files, "parts do not give what the whole gives");
-            times.row("in parts", text.len(), "MB/s", &format!("{} parts", parts.parts));
+            let (times, parts) = self
+                .common
+                .time(|| Ok(()), |()| search.find(&[text], &options))?;
+            assert!(
+                parts.files == whole.files,
+                "parts do not give what the whole gives"
+            );
+            times.row(
+                "in parts",
+                text.len(),
+                "MB/s",
+                &format!("{} parts", parts.parts),
+            );
         }
         Ok(())
     }

@@ -110,7 +110,9 @@ fn main() -> Result<()> {
         if let Some(number) = gpu {
             bench.gpu(number, &all, &index, &patterns, expected.as_ref())?;
         }
-        expected.map_or(Ok(()), |(intervals, _)| bench.text(index, &all, &patterns, &intervals))
+        expected.map_or(Ok(()), |(intervals, _)| {
+            bench.text(index, &all, &patterns, &intervals)
+        })
     })
 }
 
@@ -166,9 +168,18 @@ impl Bench {
         let restored = 1e3 * started.elapsed().as_secs_f64();
         let count = |()| pool.install(|| index.count_all(patterns));
         let (times, counts) = self.common.time(|| Ok(()), count)?;
-        times.row("with the text", patterns.len() * self.length, "M symbols/s", "");
+        times.row(
+            "with the text",
+            patterns.len() * self.length,
+            "M symbols/s",
+            "",
+        );
         println!("    {restored:.0} ms to restore it");
-        assert!(counts.into_iter().eq(intervals.iter().map(|of| of.len() as u32)));
+        assert!(
+            counts
+                .into_iter()
+                .eq(intervals.iter().map(|of| of.len() as u32))
+        );
         Ok(())
     }
 
@@ -185,8 +196,10 @@ impl Bench {
         let mut search = |()| pool.install(|| device.search(index, patterns, &mut intervals));
         let (times, ()) = self.common.time(|| Ok(()), &mut search)?;
         times.row(name, patterns.len() * self.length, "M symbols/s", "");
-        let rows: Vec<u32> =
-            intervals.iter().flat_map(|rows| rows.clone().take(self.limit)).collect();
+        let rows: Vec<u32> = intervals
+            .iter()
+            .flat_map(|rows| rows.clone().take(self.limit))
+            .collect();
         if rows.is_empty() {
             return Ok((intervals, rows));
         }

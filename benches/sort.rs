@@ -25,7 +25,12 @@ use std::time::Duration;
 #[derive(Parser)]
 struct Bench {
     /// How a GPU sorts: default, skew, skew-pd, ls or bsp, or several of them with commas between
-    #[arg(long, value_name = "NAME", default_value = "default", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "NAME",
+        default_value = "default",
+        value_delimiter = ','
+    )]
     algorithm: Vec<PaperAlgorithm>,
     #[command(flatten)]
     devices: Devices,
@@ -87,7 +92,10 @@ impl Bench {
         let mut runs = Vec::new();
         for _ in 0..self.common.runs {
             let mut run = sorter.sort(text)?;
-            assert!(run.bwt == *expected, "this is not the BWT that libsais gives");
+            assert!(
+                run.bwt == *expected,
+                "this is not the BWT that libsais gives"
+            );
             run.bwt.bytes = Vec::new();
             runs.push(run);
         }

@@ -17,14 +17,21 @@ use genome::Genome;
 use std::io::{self, Write};
 
 fn main() {
-    let arguments: Vec<String> =
-        std::env::args().skip(1).filter(|word| word != "--bench").collect();
-    let size = arguments.first().and_then(|word| word.parse().ok()).unwrap_or(1_000_000);
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|word| word != "--bench")
+        .collect();
+    let size = arguments
+        .first()
+        .and_then(|word| word.parse().ok())
+        .unwrap_or(1_000_000);
     let kind = arguments.get(1).map_or("repeats", String::as_str);
     let text = match kind {
         "twice" => Genome::Plain.text(size / 2).repeat(2),
         "changed" => {
-            let file = arguments.get(2).expect("the name of a file comes behind changed");
+            let file = arguments
+                .get(2)
+                .expect("the name of a file comes behind changed");
             genome::changed_copies(std::fs::read(file).expect("the file can be read"), size)
         }
         _ => match Genome::named(kind) {
@@ -32,7 +39,10 @@ fn main() {
             None => shape(kind, size),
         },
     };
-    io::stdout().lock().write_all(&text).expect("standard output takes it");
+    io::stdout()
+        .lock()
+        .write_all(&text)
+        .expect("standard output takes it");
 }
 
 /// The shape with this name.
@@ -40,5 +50,9 @@ fn shape(name: &str, size: usize) -> Vec<u8> {
     let shapes = common::shapes(size);
     let names: Vec<&str> = shapes.iter().map(|(name, _)| &**name).collect();
     let known = format!("{name} is none of plain, repeats, young, twice, changed, {names:?}");
-    shapes.into_iter().find(|(shape, _)| shape == name).expect(&known).1
+    shapes
+        .into_iter()
+        .find(|(shape, _)| shape == name)
+        .expect(&known)
+        .1
 }

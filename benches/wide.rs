@@ -29,7 +29,12 @@ struct Bench {
     #[arg(long, value_name = "N", default_value_t = 3_100_000_000)]
     size: usize,
     /// Kinds of text, with commas between: plain, repeats, young
-    #[arg(long, value_name = "KIND", default_value = "plain,repeats", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "KIND",
+        default_value = "plain,repeats",
+        value_delimiter = ','
+    )]
     text: Vec<String>,
     /// The distance between sampled positions, a power of two [default: that of such a block]
     #[arg(long, value_name = "N")]
@@ -48,7 +53,10 @@ struct Bench {
 fn main() -> Result<()> {
     let bench = Bench::parse();
     let mut sorter = GpuSorter::new(bench.gpu)?;
-    bench.text.iter().try_for_each(|kind| bench.measure(kind, &mut sorter))
+    bench
+        .text
+        .iter()
+        .try_for_each(|kind| bench.measure(kind, &mut sorter))
 }
 
 impl Bench {
@@ -57,16 +65,30 @@ impl Bench {
         let genome = Genome::named(kind).ok_or_else(unknown)?;
         let from = Instant::now();
         let text = genome.text(self.size);
-        println!("{kind}: {} bytes, made in {:.1} s", text.len(), from.elapsed().as_secs_f64());
+        println!(
+            "{kind}: {} bytes, made in {:.1} s",
+            text.len(),
+            from.elapsed().as_secs_f64()
+        );
         let rate = self.rate.unwrap_or_else(|| bwt::sample_rate(text.len()));
         let from = Instant::now();
         sorter.input(text.len())?.copy_from_slice(&text);
         sorter.reserve_output(text.len() as u32)?;
-        println!("  pinned memory was taken and filled in {:.1} s", from.elapsed().as_secs_f64());
+        println!(
+            "  pinned memory was taken and filled in {:.1} s",
+            from.elapsed().as_secs_f64()
+        );
         self.time(rate, sorter)?;
         let view = sorter.sort_input(rate)?;
         let samples = view.samples.iter().copied().map(u64::from).collect();
-        prove(Bwt { bytes: view.bytes.to_vec(), sample_rate: rate, samples }, &text)
+        prove(
+            Bwt {
+                bytes: view.bytes.to_vec(),
+                sample_rate: rate,
+                samples,
+            },
+            &text,
+        )
     }
 
     fn time(&self, rate: u32, sorter: &mut GpuSorter) -> Result<()> {
@@ -80,13 +102,22 @@ impl Bench {
                 println!("  the first sort took {seconds:.3} s");
                 continue;
             }
-            (best, kernels) = (best.min(seconds), kernels.min(sorter.report().milliseconds / 1e3));
+            (best, kernels) = (
+                best.min(seconds),
+                kernels.min(sorter.report().milliseconds / 1e3),
+            );
         }
         let report = sorter.report();
         let gb = |bytes: usize| bytes as f64 / 1e9;
-        println!("  best of {}: {best:.3} s with copies, {kernels:.3} s without", self.runs);
+        println!(
+            "  best of {}: {best:.3} s with copies, {kernels:.3} s without",
+            self.runs
+        );
         let each = report.memory as f64 / self.size as f64;
-        println!("  {:.1} GB of the GPU's memory, {each:.1} bytes per suffix", gb(report.memory));
+        println!(
+            "  {:.1} GB of the GPU's memory, {each:.1} bytes per suffix",
+            gb(report.memory)
+        );
         println!("  unresolved after each round: {:?}", report.rounds);
         Ok(())
     }

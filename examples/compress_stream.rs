@@ -17,7 +17,11 @@ pub fn compress_stream(input: impl Read + Send, output: impl Write) -> bwz::Resu
 
 fn main() -> bwz::Result<()> {
     let summary = compress_stream(io::stdin(), io::stdout().lock())?;
-    let Summary { raw_size, coded_size, .. } = summary;
+    let Summary {
+        raw_size,
+        coded_size,
+        ..
+    } = summary;
     eprintln!("{raw_size} bytes became {coded_size}");
     Ok(())
 }

@@ -28,7 +28,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let found = count_and_locate(File::open(path)?, patterns)?;
     for (pattern, matches) in patterns.iter().zip(found) {
-        println!("{pattern}: {} times, at {:?}", matches.count, matches.positions);
+        println!(
+            "{pattern}: {} times, at {:?}",
+            matches.count, matches.positions
+        );
     }
     Ok(())
 }

@@ -19,10 +19,17 @@ pub fn fasta_regions(
     let mut genome = Archive::open(genome, &Options::new())?;
     let mut wanted = Vec::new();
     for region in regions {
-        let (name, range) = region.rsplit_once(':').ok_or("a region is NAME:FIRST-LAST")?;
+        let (name, range) = region
+            .rsplit_once(':')
+            .ok_or("a region is NAME:FIRST-LAST")?;
         let (first, last) = range.split_once('-').ok_or("a region is NAME:FIRST-LAST")?;
-        let start = first.parse::<u64>()?.checked_sub(1).ok_or("the first base is 1")?;
-        let number = genome.find_record(name)?.ok_or(format!("there is no record {name}"))?;
+        let start = first
+            .parse::<u64>()?
+            .checked_sub(1)
+            .ok_or("the first base is 1")?;
+        let number = genome
+            .find_record(name)?
+            .ok_or(format!("there is no record {name}"))?;
         wanted.push((number, start..last.parse()?));
     }
     Ok(genome.regions(&wanted)?)

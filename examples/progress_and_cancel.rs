@@ -36,7 +36,11 @@ pub fn compress_with_progress(
     written: impl Fn(u64) + Send + Sync + 'static,
 ) -> bwz::Result<Summary> {
     let options = Options::new().level(1)?.on_event(move |event| match event {
-        Event::Done { block, step: Step::Write, .. } => written(block),
+        Event::Done {
+            block,
+            step: Step::Write,
+            ..
+        } => written(block),
         Event::Warning(text) => eprintln!("{text}"),
         _ => {}
     });
@@ -45,9 +49,14 @@ pub fn compress_with_progress(
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let [from, to] = &arguments[..] else { return Err("arguments: INPUT OUTPUT".into()) };
+    let [from, to] = &arguments[..] else {
+        return Err("arguments: INPUT OUTPUT".into());
+    };
     static CANCELLED: AtomicBool = AtomicBool::new(false);
-    let input = Cancellable { input: File::open(from)?, cancelled: &CANCELLED };
+    let input = Cancellable {
+        input: File::open(from)?,
+        cancelled: &CANCELLED,
+    };
     thread::spawn(|| {
         let _ = io::stdin().read(&mut [0]);
         CANCELLED.store(true, Ordering::Relaxed);

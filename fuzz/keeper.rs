@@ -35,12 +35,16 @@ fn keep(block: *mut u8, layout: Layout) -> Option<(*mut u8, Layout)> {
     if !LARGE.contains(&layout.size()) {
         return Some((block, layout));
     }
-    let Ok(mut blocks) = BLOCKS.lock() else { return Some((block, layout)) };
+    let Ok(mut blocks) = BLOCKS.lock() else {
+        return Some((block, layout));
+    };
     blocks.push_front((block as usize, layout));
     if blocks.len() <= KEPT {
         return None;
     }
-    blocks.pop_back().map(|(address, layout)| (address as *mut u8, layout))
+    blocks
+        .pop_back()
+        .map(|(address, layout)| (address as *mut u8, layout))
 }
 
 // SAFETY: all blocks are the system's, each with the layout that it was made with, and a kept one
@@ -51,7 +55,9 @@ unsafe impl GlobalAlloc for Keeper {
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        let Some(block) = take(layout) else { return unsafe { System.alloc_zeroed(layout) } };
+        let Some(block) = take(layout) else {
+            return unsafe { System.alloc_zeroed(layout) };
+        };
         unsafe { block.write_bytes(0, layout.size()) };
         block
     }

@@ -34,10 +34,17 @@ fn main() {
     let sources = sources();
     thread::scope(|scope| {
         scope.spawn(|| toolkit.library(Path::new("kernels/primitives/cub.cu"), &out, &archs));
-        scope.spawn(|| sources.iter().for_each(|source| toolkit.fatbin(source, &out, &archs)));
+        scope.spawn(|| {
+            sources
+                .iter()
+                .for_each(|source| toolkit.fatbin(source, &out, &archs))
+        });
     });
     write(&out.join("fatbins.rs"), &fatbins(&sources));
-    write(&out.join("tuning.rs"), &constants(&read("kernels/runtime/tuning.h")));
+    write(
+        &out.join("tuning.rs"),
+        &constants(&read("kernels/runtime/tuning.h")),
+    );
     write(&out.join("kernel_structs.rs"), &structs());
     write(&out.join("built.rs"), &built(&toolkit, &archs));
     toolkit.link(&out);
@@ -64,11 +71,17 @@ impl Toolkit {
             .find(|dir| dir.join("nvcc").is_file())
             .and_then(|dir| dir.join("nvcc").canonicalize().ok())
             .and_then(|nvcc| Some(nvcc.parent()?.parent()?.to_owned()));
-        let here = env::current_dir().ok().map(|dir| dir.join("target/nvcc/nvidia/cu13"));
+        let here = env::current_dir()
+            .ok()
+            .map(|dir| dir.join("target/nvcc/nvidia/cu13"));
         [named, on_path, here]
             .into_iter()
             .flatten()
-            .chain(python_packages().into_iter().map(|dir| dir.join("nvidia/cu13")))
+            .chain(
+                python_packages()
+                    .into_iter()
+                    .map(|dir| dir.join("nvidia/cu13")),
+            )
             .find(|home| home.join("bin/nvcc").is_file())
             .map(|home| Toolkit { home })
     }
@@ -77,7 +90,8 @@ impl Toolkit {
         let mut nvcc = Command::new(self.home.join("bin/nvcc"));
         // The wheels keep these headers elsewhere than the toolkit does.
         nvcc.args(["-std=c++17", "-O3", "--Werror", "all-warnings", "-I"]);
-        nvcc.arg(self.home.join("include/cccl")).args(["-I", "kernels"]);
+        nvcc.arg(self.home.join("include/cccl"))
+            .args(["-I", "kernels"]);
         nvcc
     }
 
@@ -88,12 +102,23 @@ impl Toolkit {
             return archs.unwrap_or_else(|| fail("BWZ_CUDA_ARCHS is not a list such as 80,90"));
         }
         let known = run(self.nvcc().arg("--list-gpu-arch"));
-        ARCHS.into_iter().filter(|arch| known.contains(&format!("compute_{arch}"))).collect()
+        ARCHS
+            .into_iter()
+            .filter(|arch| known.contains(&format!("compute_{arch}")))
+            .collect()
     }
 
     fn fatbin(&self, source: &Path, out: &Path, archs: &[u32]) {
-        let target = out.join(source.file_stem().expect("a file")).with_extension("fatbin");
-        run(self.nvcc().arg("--fatbin").args(code_for(archs)).arg("-o").arg(target).arg(source));
+        let target = out
+            .join(source.file_stem().expect("a file"))
+            .with_extension("fatbin");
+        run(self
+            .nvcc()
+            .arg("--fatbin")
+            .args(code_for(archs))
+            .arg("-o")
+            .arg(target)
+            .arg(source));
     }
 
     fn library(&self, source: &Path, out: &Path, archs: &[u32]) {
@@ -129,26 +154,38 @@ fn python_packages() -> Vec<PathBuf> {
     let ask = "import site, sysconfig; print(sysconfig.get_path('purelib'), site.getusersitepackages(), sep='\\n')";
     let said = Command::new("python3").args(["-c", ask]).output();
     let text = said.map(|said| String::from_utf8_lossy(&said.stdout).into_owned());
-    text.unwrap_or_default().lines().map(PathBuf::from).collect()
+    text.unwrap_or_default()
+        .lines()
+        .map(PathBuf::from)
+        .collect()
 }
 
 fn code_for(archs: &[u32]) -> Vec<String> {
-    let real = archs.iter().map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
-    let oldest =
-        archs.iter().min().map(|arch| format!("-gencode=arch=compute_{arch},code=compute_{arch}"));
+    let real = archs
+        .iter()
+        .map(|arch| format!("-gencode=arch=compute_{arch},code=sm_{arch}"));
+    let oldest = archs
+        .iter()
+        .min()
+        .map(|arch| format!("-gencode=arch=compute_{arch},code=compute_{arch}"));
     real.chain(oldest).collect()
 }
 
 /// Runs a command and returns its output. If it fails, the build ends with that output.
 fn run(command: &mut Command) -> String {
-    let done = command.output().unwrap_or_else(|e| fail(&format!("{command:?}: {e}")));
-    let said =
-        [done.stdout, done.stderr].map(|said| String::from_utf8_lossy(&said).into_owned()).concat();
+    let done = command
+        .output()
+        .unwrap_or_else(|e| fail(&format!("{command:?}: {e}")));
+    let said = [done.stdout, done.stderr]
+        .map(|said| String::from_utf8_lossy(&said).into_owned())
+        .concat();
     if !done.status.success() {
         eprintln!("{command:?}\n{said}");
         fail(&format!(
             "nvcc failed: {}",
-            said.lines().find(|l| l.contains("error")).unwrap_or("no message")
+            said.lines()
+                .find(|l| l.contains("error"))
+                .unwrap_or("no message")
         ));
     }
     said
@@ -161,7 +198,10 @@ fn files(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
     for path in entries.filter_map(|entry| Some(entry.ok()?.path())) {
         if path.is_dir() {
             found.extend(files(&path, endings));
-        } else if endings.iter().any(|ending| path.extension().is_some_and(|e| e == *ending)) {
+        } else if endings
+            .iter()
+            .any(|ending| path.extension().is_some_and(|e| e == *ending))
+        {
             found.push(path);
         }
     }
@@ -172,13 +212,18 @@ fn files(dir: &Path, endings: &[&str]) -> Vec<PathBuf> {
 /// Lists the kernel files, except that of the static library.
 fn sources() -> Vec<PathBuf> {
     let sources = files(Path::new("kernels"), &["cu"]);
-    sources.into_iter().filter(|path| !path.ends_with("cub.cu")).collect()
+    sources
+        .into_iter()
+        .filter(|path| !path.ends_with("cub.cu"))
+        .collect()
 }
 
 /// Makes one constant with the compiled code of each kernel file.
 fn fatbins(sources: &[PathBuf]) -> String {
-    let names: Vec<_> =
-        sources.iter().map(|s| s.file_stem().expect("a file").to_string_lossy()).collect();
+    let names: Vec<_> = sources
+        .iter()
+        .map(|s| s.file_stem().expect("a file").to_string_lossy())
+        .collect();
     let files = names.iter().map(|name| {
         format!(
             "    (\"{name}\", include_bytes!(concat!(env!(\"OUT_DIR\"), \"/{name}.fatbin\"))),\n"
@@ -192,7 +237,10 @@ fn constants(header: &str) -> String {
     let mut code = String::new();
     let mut above = "";
     for line in header.lines() {
-        if let Some((name, value)) = line.strip_prefix("#define ").and_then(|d| d.split_once(' ')) {
+        if let Some((name, value)) = line
+            .strip_prefix("#define ")
+            .and_then(|d| d.split_once(' '))
+        {
             let _ = writeln!(
                 code,
                 "/// {}\npub(crate) const {name}: u32 = {value};",
@@ -215,7 +263,11 @@ fn structs() -> String {
             let (body, _) = body.split_once("\n};").expect("a struct has an end");
             let fields: String = body.lines().map(fields).collect();
             // An array may be too long for `Default`.
-            let default = if fields.contains(": [") { "" } else { "Default, " };
+            let default = if fields.contains(": [") {
+                ""
+            } else {
+                "Default, "
+            };
             let _ = writeln!(
                 code,
                 "/// `struct {name}` of {}.\n#[repr(C)]\n#[derive({default}Clone, Copy, Debug)]\n\
@@ -237,7 +289,9 @@ fn fields(line: &str) -> String {
         return String::new();
     }
     let Some(declaration) = declaration.trim_start().strip_suffix(';') else {
-        fail(&format!("a field of a shared struct takes one line, unlike: {line}"))
+        fail(&format!(
+            "a field of a shared struct takes one line, unlike: {line}"
+        ))
     };
     let declaration = declaration.trim_start_matches("const ");
     let (kind, names) = declaration.split_once(' ').expect("a type and names");
@@ -255,14 +309,22 @@ fn fields(line: &str) -> String {
     };
     // Brackets are indices there, but would be links in a doc comment.
     let comment = comment.replace('[', "\\[").replace(']', "\\]");
-    let doc = if comment.is_empty() { String::new() } else { format!("    ///{comment}\n") };
+    let doc = if comment.is_empty() {
+        String::new()
+    } else {
+        format!("    ///{comment}\n")
+    };
     doc + &names.split(", ").map(field).collect::<String>()
 }
 
 /// Makes the text that `bwz --version` prints about the kernels.
 fn built(toolkit: &Toolkit, archs: &[u32]) -> String {
     let said = run(toolkit.nvcc().arg("--version"));
-    let version = said.split("release ").nth(1).and_then(|v| v.split(',').next()).unwrap_or("?");
+    let version = said
+        .split("release ")
+        .nth(1)
+        .and_then(|v| v.split(',').next())
+        .unwrap_or("?");
     format!("&Built {{ cuda: \"{version}\", archs: &{archs:?} }}\n")
 }
 

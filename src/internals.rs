@@ -91,7 +91,9 @@ pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
     let (header, entries) = bytes.split_first_chunk().ok_or(Flaw("too short"))?;
     let table = SeekTable::header_from_bytes(header)?;
     table.check_size(blocks)?;
-    table.entries(entries).map(|entries| SeekTable::to_bytes(&entries, &[]))
+    table
+        .entries(entries)
+        .map(|entries| SeekTable::to_bytes(&entries, &[]))
 }
 
 /// Reads the tables of a payload and writes them again, followed by the slices.
@@ -119,17 +121,36 @@ pub fn frame(
     tables: &[(u8, &[u8])],
 ) -> Result<Vec<u8>> {
     let blocks: Vec<_> = blocks.into_iter().collect();
-    let headers = blocks.iter().map(|(header, _)| BlockHeader::from_bytes(header));
+    let headers = blocks
+        .iter()
+        .map(|(header, _)| BlockHeader::from_bytes(header));
     let headers = headers.collect::<Result<Vec<_>, _>>()?;
-    let largest = headers.iter().map(|header| header.raw_size).max().unwrap_or(0);
+    let largest = headers
+        .iter()
+        .map(|header| header.raw_size)
+        .max()
+        .unwrap_or(0);
     let mut writer = FrameWriter::start(Vec::new(), largest)?;
     let mut raw_offset = 0;
     for (header, (_, payload)) in headers.into_iter().zip(blocks) {
-        let header = BlockHeader { raw_offset, ..header };
+        let header = BlockHeader {
+            raw_offset,
+            ..header
+        };
         raw_offset += header.raw_size;
-        writer.block(&CodedBlock { header, payload, sequences: None, number: 0, offset: 0 })?;
+        writer.block(&CodedBlock {
+            header,
+            payload,
+            sequences: None,
+            number: 0,
+            offset: 0,
+        })?;
     }
-    let tables = if tables.is_empty() { Vec::new() } else { tables_to_bytes(tables) };
+    let tables = if tables.is_empty() {
+        Vec::new()
+    } else {
+        tables_to_bytes(tables)
+    };
     writer.finish_with(&tables).map(|(file, ..)| file)
 }
 
@@ -137,7 +158,9 @@ pub fn frame(
 pub fn with_tables(block: BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
     let (header, payload) = block;
     let mut header = BlockHeader::from_bytes(&header)?;
-    let BlockKind::Bwt(shape) = &mut header.kind else { return Err(Flaw("a stored block").into()) };
+    let BlockKind::Bwt(shape) = &mut header.kind else {
+        return Err(Flaw("a stored block").into());
+    };
     shape.tables = true;
     let payload = [tables_to_bytes(tables), payload].concat();
     header.coded_size = payload.len() as u64;
@@ -148,8 +171,12 @@ pub fn with_tables(block: BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockByt
 /// Records_Before, Continued and Residues of each of `blocks` blocks, read from the table
 /// Sequences.
 pub fn sequences_table(content: &[u8], blocks: usize) -> Result<Vec<[u64; 3]>, Flaw> {
-    let blocks = SequencesTable::from_bytes(content, blocks)?.blocks.into_iter();
-    Ok(blocks.map(|block| [block.records_before, block.continued, block.residues]).collect())
+    let blocks = SequencesTable::from_bytes(content, blocks)?
+        .blocks
+        .into_iter();
+    Ok(blocks
+        .map(|block| [block.records_before, block.continued, block.residues])
+        .collect())
 }
 
 /// Reads the table Sequences of `blocks` blocks and writes it again.
@@ -175,21 +202,47 @@ pub fn records(content: &[u8], kind: Kind) -> Result<Vec<u8>, Flaw> {
 
 /// The size of the tables at the front of `bytes`, found by reading them and by skipping them.
 pub fn tables(bytes: &[u8]) -> [Option<u64>; 2] {
-    let ways = [check_tables(&mut &*bytes), pass_tables(&mut Cursor::new(bytes))];
+    let ways = [
+        check_tables(&mut &*bytes),
+        pass_tables(&mut Cursor::new(bytes)),
+    ];
     ways.map(|size| size.ok().and_then(Result::ok))
 }
 
 /// Codes a block in slices of up to `bytes` bytes, with an index or without.
 pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> Result<BlockBytes> {
-    let limits = SliceLimits { runs: usize::MAX, bytes };
-    let form = BlockForm { coding, limits, indexed };
+    let limits = SliceLimits {
+        runs: usize::MAX,
+        bytes,
+    };
+    let form = BlockForm {
+        coding,
+        limits,
+        indexed,
+    };
     let filtered = Filtered::unchanged(raw.to_vec());
     let bwt = Sorter::Cpu.sort(raw, 8)?;
     let raw_size = raw.len();
     let checksum = crc32fast::hash(raw);
-    let place = BlockPlace { number: 0, offset: 0, alone: true };
-    let block = FilteredBlock { filtered, sequences: None, place, raw_size, checksum };
-    let block = encode::code(block, Sorted::Bwt(bwt), form, Executor::CALLING, &Spare::default())?;
+    let place = BlockPlace {
+        number: 0,
+        offset: 0,
+        alone: true,
+    };
+    let block = FilteredBlock {
+        filtered,
+        sequences: None,
+        place,
+        raw_size,
+        checksum,
+    };
+    let block = encode::code(
+        block,
+        Sorted::Bwt(bwt),
+        form,
+        Executor::CALLING,
+        &Spare::default(),
+    )?;
     Ok((block.header.to_bytes(), block.payload))
 }
 
@@ -197,17 +250,37 @@ pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> 
 pub fn restore(block: BlockBytes) -> Result<Vec<u8>> {
     let (header, payload) = block;
     let header = BlockHeader::from_bytes(&header)?;
-    let plan = Options::new().memory(u64::MAX).plan_to_decode(header.raw_size)?;
-    decode::restore(CodedBlock { header, payload, sequences: None, number: 0, offset: 0 }, &plan)
+    let plan = Options::new()
+        .memory(u64::MAX)
+        .plan_to_decode(header.raw_size)?;
+    decode::restore(
+        CodedBlock {
+            header,
+            payload,
+            sequences: None,
+            number: 0,
+            offset: 0,
+        },
+        &plan,
+    )
 }
 
 /// A job for which an indexed block stays on disk.
-const STAYS_ON_DISK: BlockJob = BlockJob { task: Task::LookUp, room: 0, listener: None };
+const STAYS_ON_DISK: BlockJob = BlockJob {
+    task: Task::LookUp,
+    room: 0,
+    listener: None,
+};
 
 /// Locates `pattern` in a block that stays on disk, even if it has few slices. `None` if the block
 /// has no index.
 pub fn locate_on_disk(
-    Archive { input, options, contents, .. }: &mut Archive<Cursor<&[u8]>>,
+    Archive {
+        input,
+        options,
+        contents,
+        ..
+    }: &mut Archive<Cursor<&[u8]>>,
     number: usize,
     pattern: &[u8],
     limit: usize,
@@ -217,7 +290,9 @@ pub fn locate_on_disk(
     let file = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
     let block = ByteBlock { file };
     let opened = OpenBlock::open(&block, STAYS_ON_DISK)?;
-    let OpenBlock::Indexed(OpenIndex::OnDisk(block)) = opened else { return Ok(None) };
+    let OpenBlock::Indexed(OpenIndex::OnDisk(block)) = opened else {
+        return Ok(None);
+    };
     let rows: Vec<u64> = block.intervals(&[pattern])?.remove(0).take(limit).collect();
     block.positions(&rows).map(Some)
 }
@@ -225,7 +300,13 @@ pub fn locate_on_disk(
 /// Locates `pattern` in the indexed blocks of sequences, which stay on disk, and reads the header
 /// lines of some records. Returns raw offsets.
 pub fn find_sequences(
-    Archive { input, options, contents, layouts, .. }: &mut Archive<Cursor<&[u8]>>,
+    Archive {
+        input,
+        options,
+        contents,
+        layouts,
+        ..
+    }: &mut Archive<Cursor<&[u8]>>,
     pattern: &[u8],
     limit: usize,
 ) -> Result<Vec<u64>> {
@@ -237,7 +318,9 @@ pub fn find_sequences(
         let mut found = Vec::new();
         for block in &section.blocks {
             let opened = OpenBlock::open(block, STAYS_ON_DISK)?;
-            let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = &opened else { continue };
+            let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = &opened else {
+                continue;
+            };
             let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
             let positions = index.positions(&rows)?.into_iter();
             found.extend(positions.map(|at| block.section_range().start + at));
@@ -268,7 +351,11 @@ pub fn invert_wide(bwt: Bwt) -> Result<Vec<u8>> {
 /// sorted by libsais64 and merged.
 pub fn sort_wide(block: &[u8], sample_rate: u32, lane_len: usize) -> Result<Bwt> {
     let narrow = NarrowLimits::LOWEST;
-    let limits = MergeLimits { lane_len, narrow, ..MergeLimits::LOWEST };
+    let limits = MergeLimits {
+        lane_len,
+        narrow,
+        ..MergeLimits::LOWEST
+    };
     let part = |part: &[u8], rate| CpuSorter::with(narrow).sort_on_one_thread(part, rate);
     merge::sort(block, sample_rate, 1, limits, part)
 }
@@ -304,7 +391,10 @@ pub fn sort_phrases(block: &[u8], sample_rate: u32, spacing: u32) -> Result<Opti
 
 /// Sorts a block of any size in parts that are merged, for `threads` threads.
 pub fn sort_merged(block: &[u8], sample_rate: u32, threads: usize, lane_len: usize) -> Result<Bwt> {
-    let limits = MergeLimits { lane_len, ..MergeLimits::LOWEST };
+    let limits = MergeLimits {
+        lane_len,
+        ..MergeLimits::LOWEST
+    };
     let part = |part: &[u8], rate| CpuSorter::new().sort_on_one_thread(part, rate);
     merge::sort(block, sample_rate, threads, limits, part)
 }
@@ -330,7 +420,11 @@ pub fn take_fields_apart_on(
     tokens: Tokens,
 ) -> Result<Option<Filtered>, Flaw> {
     let apart = fields::take_apart(block, tokens, &Threads::Pool(pool))?;
-    Ok(apart.map(|Apart { text, side, .. }| Filtered { text, flags: FIELDS, side }))
+    Ok(apart.map(|Apart { text, side, .. }| Filtered {
+        text,
+        flags: FIELDS,
+        side,
+    }))
 }
 
 /// Undoes the filters on the threads of a pool to which the caller does not belong.
@@ -341,7 +435,11 @@ pub fn undo_on(pool: Arc<ThreadPool>, filtered: Filtered, size: usize) -> Result
 /// Takes `block` apart as FASTA or FASTQ, whatever its content. The text may be larger than the
 /// block. Refuses a layout with more entries than a block may have.
 pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw> {
-    let kind = if is_fastq { sequence::Kind::Fastq } else { sequence::Kind::Fasta };
+    let kind = if is_fastq {
+        sequence::Kind::Fastq
+    } else {
+        sequence::Kind::Fasta
+    };
     let start = sequence::LineState::guess(block, kind);
     let (text, layout) = sequence::split(block, kind, start)?;
     if !layout.is_small() {
@@ -349,7 +447,11 @@ pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw
     }
     let mut side = Vec::new();
     layout.write(&mut side);
-    Ok(Filtered { text, flags: SEQUENCES, side })
+    Ok(Filtered {
+        text,
+        flags: SEQUENCES,
+        side,
+    })
 }
 
 /// Takes `block` apart as lines of fields, whatever its content, if that makes it smaller.
@@ -363,15 +465,26 @@ pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>
         _ => Tokens::Fields(delimiter),
     };
     let apart = fields::take_apart(block, tokens, &Threads::Calling)?;
-    Ok(apart.map(|Apart { text, side, .. }| Filtered { text, flags: FIELDS, side }))
+    Ok(apart.map(|Apart { text, side, .. }| Filtered {
+        text,
+        flags: FIELDS,
+        side,
+    }))
 }
 
 /// Changes `text` as a region of the kind that `kind` holds in stored form.
 pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Flaw> {
-    let region = FilterRegion { size: text.len(), kind: regions::RegionKind::read(&mut kind)? };
+    let region = FilterRegion {
+        size: text.len(),
+        kind: regions::RegionKind::read(&mut kind)?,
+    };
     let mut side = Vec::new();
     regions::encode(&mut text, &[region], &mut side, &Threads::Calling)?;
-    Ok(Filtered { text, flags: REGIONS, side })
+    Ok(Filtered {
+        text,
+        flags: REGIONS,
+        side,
+    })
 }
 
 /// Takes repeats out of `text`, if any are worth it.
@@ -380,5 +493,9 @@ pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
     let mut side = Vec::new();
     let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
-    Ok(Some(Filtered { text, flags: MATCHES, side }))
+    Ok(Some(Filtered {
+        text,
+        flags: MATCHES,
+        side,
+    }))
 }

@@ -117,7 +117,11 @@ mod archive;
 mod base;
 #[cfg(test)]
 #[path = "../tests/common/cases.rs"]
-#[allow(dead_code, unreachable_pub, reason = "shared with the integration tests")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    reason = "shared with the integration tests"
+)]
 mod cases;
 mod coder;
 mod engine;

@@ -44,7 +44,9 @@ impl Common {
         if self.files.is_empty() {
             return self.report("generated text", &generated(), measure);
         }
-        self.files.iter().try_for_each(|name| self.report(name, &read(name)?, &mut measure))
+        self.files
+            .iter()
+            .try_for_each(|name| self.report(name, &read(name)?, &mut measure))
     }
 
     /// Measures with a text of this name.
@@ -54,7 +56,11 @@ impl Common {
         text: &[u8],
         measure: impl FnOnce(&[u8]) -> Result<()>,
     ) -> Result<()> {
-        println!("{name}: {} bytes, best and median of {}", text.len(), self.runs);
+        println!(
+            "{name}: {} bytes, best and median of {}",
+            text.len(),
+            self.runs
+        );
         if text.is_empty() {
             return Err(Error::Usage("there is nothing to measure".into()));
         }
@@ -102,7 +108,9 @@ pub fn generated() -> Vec<u8> {
 
 /// Reads FILE or FILE@BYTES.
 fn read(name: &str) -> Result<Vec<u8>> {
-    let cut = name.rsplit_once('@').and_then(|(path, len)| Some((path, len.parse().ok()?)));
+    let cut = name
+        .rsplit_once('@')
+        .and_then(|(path, len)| Some((path, len.parse().ok()?)));
     let (path, len) = cut.unwrap_or((name, usize::MAX));
     let named = |e: io::Error| io::Error::new(e.kind(), format!("{path}: {e}"));
     let mut text = std::fs::read(path).map_err(named)?;
@@ -128,7 +136,11 @@ impl Devices {
     /// The GPU to measure, if any.
     pub fn gpu(&self) -> Option<u32> {
         let first = || cuda::devices().ok()?.first().map(|device| device.number);
-        if self.no_gpu { None } else { self.gpu.or_else(first) }
+        if self.no_gpu {
+            None
+        } else {
+            self.gpu.or_else(first)
+        }
     }
 }
 
@@ -168,6 +180,9 @@ pub fn prove(transform: Bwt, text: &[u8]) -> Result<()> {
     let from = Instant::now();
     let restored = pool.install(|| bwt::invert(transform))?;
     assert!(restored == text, "the transform is not that of the text");
-    println!("  proved by its inverse in {:.1} s", from.elapsed().as_secs_f64());
+    println!(
+        "  proved by its inverse in {:.1} s",
+        from.elapsed().as_secs_f64()
+    );
     Ok(())
 }

@@ -12,7 +12,11 @@ pub fn ranges(count: usize, len: u32) -> Vec<(u32, u32)> {
     let mut chance = Chance(1);
     let mut range = |number: usize| {
         let log = chance.below(LOG_SHORT);
-        let limit = if number.is_multiple_of(ANY) { u64::from(len) + 1 } else { 2 << log };
+        let limit = if number.is_multiple_of(ANY) {
+            u64::from(len) + 1
+        } else {
+            2 << log
+        };
         let length = chance.below(limit);
         let start = chance.below(u64::from(len) + 1) as u32;
         (start, len.min(start + length as u32))

@@ -34,7 +34,11 @@ impl Handle {
         let opened = wait::on_thread(py, &stop, move || bwz::Archive::open(input, &options));
         let opened = opened.inspect_err(|_| source.interrupt())?;
         let archive = Arc::new(Mutex::new(opened.map_err(|e| errors::raise(py, e))?));
-        Ok(Handle { archive, stop: shared, source })
+        Ok(Handle {
+            archive,
+            stop: shared,
+            source,
+        })
     }
 
     /// Does `work` with the archive, on another thread.
@@ -44,14 +48,19 @@ impl Handle {
         work: impl FnOnce(&mut bwz::Archive<Input>) -> bwz::Result<T> + Send + 'static,
     ) -> PyResult<T> {
         let stop = Stop::default();
-        let Handle { archive, stop: shared, source } = self.clone();
+        let Handle {
+            archive,
+            stop: shared,
+            source,
+        } = self.clone();
         let mine = stop.clone();
         let done = wait::on_thread(py, &stop, move || {
             let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
             *shared.lock().unwrap_or_else(PoisonError::into_inner) = mine;
             work(&mut archive)
         });
-        done.inspect_err(|_| source.interrupt())?.map_err(|e| errors::raise(py, e))
+        done.inspect_err(|_| source.interrupt())?
+            .map_err(|e| errors::raise(py, e))
     }
 }
 
@@ -69,12 +78,28 @@ fn frame(frame: &FrameInfo) -> Frame {
     let indexed = frame.index.is_some();
     let of_sequences = frame.index.is_some_and(|index| index.of_sequences);
     let sum = frame.checksum;
-    (raw.start, raw.end, coded.start, coded.end, blocks, size, sum, indexed, rate, of_sequences)
+    (
+        raw.start,
+        raw.end,
+        coded.start,
+        coded.end,
+        blocks,
+        size,
+        sum,
+        indexed,
+        rate,
+        of_sequences,
+    )
 }
 
 /// A block: its range in the raw stream and its range in the file.
 fn block(block: &BlockInfo) -> (u64, u64, u64, u64) {
-    (block.raw.start, block.raw.end, block.coded.start, block.coded.end)
+    (
+        block.raw.start,
+        block.raw.end,
+        block.coded.start,
+        block.coded.end,
+    )
 }
 
 /// A record: its name, and the numbers of its line in a `.fai` file.
@@ -100,22 +125,35 @@ impl Archive {
         let options = settings::options(file.py(), options)?;
         let source = Source::of(file, true)?;
         let handle = Handle::open(file.py(), source.clone(), options)?;
-        Ok(Archive { handle, source, cost: Mutex::default() })
+        Ok(Archive {
+            handle,
+            source,
+            cost: Mutex::default(),
+        })
     }
 
     fn frames(&self, py: Python<'_>) -> PyResult<Vec<Frame>> {
-        self.handle.work(py, |archive| Ok(archive.frames().iter().map(frame).collect()))
+        self.handle.work(py, |archive| {
+            Ok(archive.frames().iter().map(frame).collect())
+        })
     }
 
     fn blocks(&self, py: Python<'_>) -> PyResult<Vec<(u64, u64, u64, u64)>> {
-        self.handle.work(py, |archive| Ok(archive.blocks().iter().map(block).collect()))
+        self.handle.work(py, |archive| {
+            Ok(archive.blocks().iter().map(block).collect())
+        })
     }
 
     /// Numbers of blocks: indexed by sequences, by bytes, stored, and others.
     fn indexed_blocks(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64)> {
         self.handle.work(py, |archive| {
             let indexed = archive.info()?;
-            Ok((indexed.sequences, indexed.bytes, indexed.stored, indexed.none))
+            Ok((
+                indexed.sequences,
+                indexed.bytes,
+                indexed.stored,
+                indexed.none,
+            ))
         })
     }
 
@@ -130,7 +168,9 @@ impl Archive {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let py = start.py();
         let (start, end) = bounds(start, end)?;
-        let (bytes, cost) = self.handle.work(py, move |archive| range(archive, start..end))?;
+        let (bytes, cost) = self
+            .handle
+            .work(py, move |archive| range(archive, start..end))?;
         *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
         Ok(PyBytes::new(py, &bytes))
     }
@@ -143,14 +183,17 @@ impl Archive {
         let bounds = ranges.iter().map(|(start, end)| bounds(start, end));
         let range = |bounds: PyResult<(u64, u64)>| bounds.map(|(start, end)| start..end);
         let ranges: Vec<Range<u64>> = bounds.map(range).collect::<PyResult<_>>()?;
-        let found = self.handle.work(py, move |archive| archive.extract_all(&ranges))?;
+        let found = self
+            .handle
+            .work(py, move |archive| archive.extract_all(&ranges))?;
         Ok(found.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
     }
 
     fn count(&self, patterns: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         let py = patterns.py();
         let patterns = all_patterns(patterns)?;
-        self.handle.work(py, move |archive| archive.count(&patterns))
+        self.handle
+            .work(py, move |archive| archive.count(&patterns))
     }
 
     /// All positions if `limit` is `None`.
@@ -163,17 +206,33 @@ impl Archive {
         let limit = usize::try_from(limit).unwrap_or(usize::MAX);
         let py = patterns.py();
         let patterns = all_patterns(patterns)?;
-        let found = self.handle.work(py, move |archive| archive.locate(&patterns, limit))?;
-        Ok(found.into_iter().map(|matches| (matches.count, matches.positions)).collect())
+        let found = self
+            .handle
+            .work(py, move |archive| archive.locate(&patterns, limit))?;
+        Ok(found
+            .into_iter()
+            .map(|matches| (matches.count, matches.positions))
+            .collect())
     }
 
     fn records(&self, py: Python<'_>) -> PyResult<Vec<Record>> {
-        let records = self.handle.work(py, |archive| archive.records().map(<[_]>::to_vec))?;
+        let records = self
+            .handle
+            .work(py, |archive| archive.records().map(<[_]>::to_vec))?;
         let record = |record: bwz::RecordInfo| {
-            let bwz::RecordInfo { name, length, offset, line_bases, line_width, .. } = record;
+            let bwz::RecordInfo {
+                name,
+                length,
+                offset,
+                line_bases,
+                line_width,
+                ..
+            } = record;
             let quality = record.quality_offset;
             let regular = record.is_regular;
-            (name, length, offset, line_bases, line_width, quality, regular)
+            (
+                name, length, offset, line_bases, line_width, quality, regular,
+            )
         };
         Ok(records.into_iter().map(record).collect())
     }
@@ -187,7 +246,9 @@ impl Archive {
     ) -> PyResult<Bound<'py, PyBytes>> {
         let (start, end) = bounds(start, end)?;
         let name = pattern(name)?;
-        let bases = self.handle.work(py, move |archive| archive.region(&name, start..end))?;
+        let bases = self
+            .handle
+            .work(py, move |archive| archive.region(&name, start..end))?;
         Ok(PyBytes::new(py, &bases))
     }
 
@@ -198,7 +259,9 @@ impl Archive {
     ) -> PyResult<Vec<Option<(u64, u64)>>> {
         let offset = |offset| settings::number(offset, "an offset");
         let offsets: Vec<u64> = offsets.iter().map(offset).collect::<PyResult<_>>()?;
-        let places = self.handle.work(py, move |archive| archive.places(&offsets))?;
+        let places = self
+            .handle
+            .work(py, move |archive| archive.places(&offsets))?;
         Ok(places.into_iter().map(|place| place.base).collect())
     }
 
@@ -216,7 +279,10 @@ impl Archive {
 
 /// The start and the end of a range of bytes or bases.
 fn bounds(start: &Bound<'_, PyAny>, end: &Bound<'_, PyAny>) -> PyResult<(u64, u64)> {
-    Ok((settings::number(start, "start")?, settings::number(end, "end")?))
+    Ok((
+        settings::number(start, "start")?,
+        settings::number(end, "end")?,
+    ))
 }
 
 /// The bytes of a range. A short range is read through the index if there is one; the archive

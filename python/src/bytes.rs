@@ -53,7 +53,9 @@ impl AsRef<[u8]> for Lent {
 /// The bytes of an object into which a thread writes.
 pub fn to_fill(buffer: &mut PyBuffer<u8>) -> PyResult<&mut [u8]> {
     if buffer.readonly() || !buffer.is_c_contiguous() {
-        return Err(PyValueError::new_err("the buffer is not writable, or not one stretch"));
+        return Err(PyValueError::new_err(
+            "the buffer is not writable, or not one stretch",
+        ));
     }
     if buffer.len_bytes() == 0 {
         return Ok(&mut []);
@@ -89,7 +91,13 @@ impl NewBytes {
         };
         // SAFETY: it is a `bytes` object, which owns room for its length from this address on.
         let start = unsafe { ffi::PyBytes_AsString(object.as_ptr()).cast::<u8>() };
-        Ok(NewBytes { object: object.unbind(), start, room, filled: 0, rest: Vec::new() })
+        Ok(NewBytes {
+            object: object.unbind(),
+            start,
+            room,
+            filled: 0,
+            rest: Vec::new(),
+        })
     }
 
     /// The object with all bytes that were written.
@@ -125,7 +133,11 @@ impl Write for NewBytes {
         let (now, rest) = bytes.split_at(bytes.len().min(self.room - self.filled));
         // SAFETY: there is room for this many bytes behind the filled ones, in memory of an object
         // that no other code has.
-        unsafe { self.start.add(self.filled).copy_from_nonoverlapping(now.as_ptr(), now.len()) };
+        unsafe {
+            self.start
+                .add(self.filled)
+                .copy_from_nonoverlapping(now.as_ptr(), now.len())
+        };
         self.filled += now.len();
         self.rest.extend_from_slice(rest);
         Ok(bytes.len())

@@ -16,18 +16,24 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
     let said = error.to_string();
     let made = match error {
         Error::Io(e) => return os_error(py, e),
-        Error::Format { what, block, offset }
-            if ENDS_TOO_EARLY.iter().any(|end| what.ends_with(end)) =>
-        {
+        Error::Format {
+            what,
+            block,
+            offset,
+        } if ENDS_TOO_EARLY.iter().any(|end| what.ends_with(end)) => {
             make(py, "TruncatedError", &said, block, Some(offset))
         }
         Error::Format { block, offset, .. } => make(py, "FormatError", &said, block, Some(offset)),
         Error::Version { offset, .. } => make(py, "VersionError", &said, None, Some(offset)),
-        Error::Limit { needed, allowed, .. } => {
+        Error::Limit {
+            needed, allowed, ..
+        } => {
             let made = make(py, "LimitError", &said, None, None);
             made.and_then(|made| sizes(made, needed, allowed))
         }
-        Error::OutputLimit { needed, allowed, .. } => {
+        Error::OutputLimit {
+            needed, allowed, ..
+        } => {
             let made = make(py, "OutputLimitError", &said, None, None);
             made.and_then(|made| sizes(made, needed, allowed))
         }
@@ -48,7 +54,9 @@ fn make<'py>(
     let fields = PyDict::new(py);
     fields.set_item("block", block)?;
     fields.set_item("offset", offset)?;
-    py.import("bwz._errors")?.getattr(class)?.call((said,), Some(&fields))
+    py.import("bwz._errors")?
+        .getattr(class)?
+        .call((said,), Some(&fields))
 }
 
 fn sizes(made: Bound<'_, PyAny>, needed: u64, allowed: u64) -> PyResult<Bound<'_, PyAny>> {

@@ -16,7 +16,18 @@ const PIECES: usize = 4;
 /// The two ends for bytes from Python to the work.
 pub fn to_work() -> (Giver, Taker) {
     let (to, from) = bounded(PIECES);
-    (Giver { to, piece: Vec::new() }, Taker { from, piece: Vec::new(), given: 0, ended: false })
+    (
+        Giver {
+            to,
+            piece: Vec::new(),
+        },
+        Taker {
+            from,
+            piece: Vec::new(),
+            given: 0,
+            ended: false,
+        },
+    )
 }
 
 /// Python's end, which gathers small writes into pieces.
@@ -110,7 +121,16 @@ unsafe impl Sync for Lent {}
 pub fn from_work() -> (Sink, Tap) {
     let (to, from) = bounded(1);
     let (back, returned) = bounded(1);
-    (Sink { to, returned }, Tap { from, back, lent: None, given: 0, ended: false })
+    (
+        Sink { to, returned },
+        Tap {
+            from,
+            back,
+            lent: None,
+            given: 0,
+            ended: false,
+        },
+    )
 }
 
 /// The work's end.
@@ -130,7 +150,10 @@ impl Write for &Sink {
     /// Returns when Python has taken all of `bytes`, or wants no more.
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
-        let lent = Lent { start: bytes.as_ptr(), len: bytes.len() };
+        let lent = Lent {
+            start: bytes.as_ptr(),
+            len: bytes.len(),
+        };
         self.to.send(Part::Bytes(lent)).map_err(|_| gone())?;
         self.returned.recv().map_err(|_| gone())?;
         Ok(bytes.len())
@@ -174,7 +197,9 @@ impl Tap {
                 None => return Err(wait::panicked()),
             }
         }
-        let Some(lent) = &self.lent else { return Ok(Taken::Bytes(0)) };
+        let Some(lent) = &self.lent else {
+            return Ok(Taken::Bytes(0));
+        };
         // SAFETY: the bytes stay unchanged and in place until they are given back below, or until
         // this is dropped, since the work waits for either.
         let bytes = unsafe { slice::from_raw_parts(lent.start, lent.len) };

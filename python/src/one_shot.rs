@@ -58,7 +58,11 @@ fn transform<'py>(
         let input = Stoppable(data.as_ref(), there.clone());
         work(input, Stoppable(&mut out, there), &options).map(|_| out)
     };
-    let out = if is_small { py.detach(work) } else { wait::on_thread(py, &stop, work)? };
+    let out = if is_small {
+        py.detach(work)
+    } else {
+        wait::on_thread(py, &stop, work)?
+    };
     out.map_err(|e| errors::raise(py, e))?.finish(py)
 }
 
@@ -67,7 +71,11 @@ fn transform<'py>(
 fn raw_size(file: &[u8], options: &Options) -> usize {
     let archive = bwz::Archive::open(Cursor::new(file), options);
     let size = archive.map_or(0, |archive| archive.raw_size());
-    if size / BELIEVED <= file.len() as u64 { size as usize } else { 0 }
+    if size / BELIEVED <= file.len() as u64 {
+        size as usize
+    } else {
+        0
+    }
 }
 
 /// An input or output that fails once its result is no longer wanted.
@@ -75,7 +83,11 @@ struct Stoppable<T>(T, Stop);
 
 impl<T> Stoppable<T> {
     fn check(&self) -> io::Result<()> {
-        if self.1.is_stopped() { Err(io::Error::other("stopped")) } else { Ok(()) }
+        if self.1.is_stopped() {
+            Err(io::Error::other("stopped"))
+        } else {
+            Ok(())
+        }
     }
 }
 

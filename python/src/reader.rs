@@ -87,7 +87,15 @@ impl Reader {
         let worker = None;
         let block = None;
         let table = None;
-        Ok(Reader { source, options, position: 0, ahead, worker, block, table })
+        Ok(Reader {
+            source,
+            options,
+            position: 0,
+            ahead,
+            worker,
+            block,
+            table,
+        })
     }
 
     /// Fills the start of `buffer`. Returns the number of bytes, which is 0 at the end.
@@ -179,13 +187,20 @@ impl Reader {
                 return Ok(false);
             }
         }
-        while let Some(ahead) = self.ahead.as_ref().filter(|ahead| ahead.position < position) {
+        while let Some(ahead) = self
+            .ahead
+            .as_ref()
+            .filter(|ahead| ahead.position < position)
+        {
             let most = usize::try_from(position - ahead.position).unwrap_or(usize::MAX);
             if self.take(py, None, most)? == 0 {
                 return Ok(false);
             }
         }
-        Ok(self.ahead.as_ref().is_some_and(|ahead| ahead.position == position))
+        Ok(self
+            .ahead
+            .as_ref()
+            .is_some_and(|ahead| ahead.position == position))
     }
 
     /// True if decoding ahead from the position is worth it: at the start, at the end of the block
@@ -224,8 +239,15 @@ impl Reader {
         let (sink, tap) = feed::from_work();
         let stop = Stop::default();
         let position = self.position;
-        let input = Input::new(self.source.clone(), SharedStop::new(Mutex::new(stop.clone())));
-        let end = if position > 0 { Some(self.table(py)?.size()) } else { None };
+        let input = Input::new(
+            self.source.clone(),
+            SharedStop::new(Mutex::new(stop.clone())),
+        );
+        let end = if position > 0 {
+            Some(self.table(py)?.size())
+        } else {
+            None
+        };
         let options = self.options.clone();
         let before = self.worker.take();
         let work = move || {
@@ -234,14 +256,24 @@ impl Reader {
             sink.end(done);
         };
         self.worker = Some(thread::Builder::new().name("bwz-work".into()).spawn(work)?);
-        self.ahead = Some(Ahead { tap, position, stop });
+        self.ahead = Some(Ahead {
+            tap,
+            position,
+            stop,
+        });
         Ok(())
     }
 
     /// Takes bytes that were decoded ahead, or skips them.
     fn take(&mut self, py: Python<'_>, out: Option<&mut [u8]>, most: usize) -> PyResult<usize> {
-        let Some(ahead) = &mut self.ahead else { return Ok(0) };
-        match ahead.tap.take(py, out, most).inspect_err(|_| self.source.interrupt())? {
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(0);
+        };
+        match ahead
+            .tap
+            .take(py, out, most)
+            .inspect_err(|_| self.source.interrupt())?
+        {
             Taken::Bytes(count) => {
                 ahead.position += count as u64;
                 Ok(count)
@@ -277,6 +309,8 @@ fn decode(
 ) -> bwz::Result<()> {
     match end {
         None => bwz::decompress(input, sink, options).map(drop),
-        Some(end) => bwz::Archive::open(input, options)?.read_range(position..end, sink).map(drop),
+        Some(end) => bwz::Archive::open(input, options)?
+            .read_range(position..end, sink)
+            .map(drop),
     }
 }

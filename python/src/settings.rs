@@ -36,7 +36,9 @@ fn set(
         "threads" => Ok(options.threads(threads(value)?)),
         "memory" => Ok(options.memory(number(value, "memory")?)),
         "limit_output" => Ok(options.limit_output(number(value, "limit_output")?)),
-        "device" => word(value, "device")?.parse::<Device>().map(|on| options.device(on)),
+        "device" => word(value, "device")?
+            .parse::<Device>()
+            .map(|on| options.device(on)),
         "index" if value.is_instance_of::<PyBool>() => match value.extract()? {
             true => options.index(bwz::DEFAULT_SAMPLE_RATE),
             false => Ok(options),
@@ -57,7 +59,11 @@ fn set(
 fn threads(value: &Bound<'_, PyAny>) -> PyResult<usize> {
     let said = || format!("threads of {value} is out of range: 0 to {MAX_THREADS}");
     let asked: usize = number(value, "threads").map_err(|e: PyErr| {
-        if e.is_instance_of::<PyValueError>(value.py()) { PyValueError::new_err(said()) } else { e }
+        if e.is_instance_of::<PyValueError>(value.py()) {
+            PyValueError::new_err(said())
+        } else {
+            e
+        }
     })?;
     if asked > MAX_THREADS {
         return Err(PyValueError::new_err(said()));
@@ -70,14 +76,18 @@ pub fn number<'py, T>(value: &Bound<'py, PyAny>, name: &str) -> PyResult<T>
 where
     T: for<'a> FromPyObject<'a, 'py, Error = PyErr>,
 {
-    value.extract().map_err(|e: PyErr| match e.is_instance_of::<PyTypeError>(value.py()) {
-        true => PyTypeError::new_err(format!("{name} is a whole number, not {value:?}")),
-        false => PyValueError::new_err(format!("{name} of {value} is out of range")),
-    })
+    value.extract().map_err(
+        |e: PyErr| match e.is_instance_of::<PyTypeError>(value.py()) {
+            true => PyTypeError::new_err(format!("{name} is a whole number, not {value:?}")),
+            false => PyValueError::new_err(format!("{name} of {value} is out of range")),
+        },
+    )
 }
 
 fn word(value: &Bound<'_, PyAny>, name: &str) -> PyResult<String> {
-    value.extract().map_err(|_| PyTypeError::new_err(format!("{name} is a str, not {value:?}")))
+    value
+        .extract()
+        .map_err(|_| PyTypeError::new_err(format!("{name} is a str, not {value:?}")))
 }
 
 fn truth(value: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
@@ -89,7 +99,9 @@ fn truth(value: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
 fn byte(value: &Bound<'_, PyAny>) -> PyResult<u8> {
     match value.extract::<PyBackedBytes>().as_deref() {
         Ok(&[byte]) => Ok(byte),
-        _ => Err(PyValueError::new_err(format!("split_at is one byte, as b'\\n', not {value:?}"))),
+        _ => Err(PyValueError::new_err(format!(
+            "split_at is one byte, as b'\\n', not {value:?}"
+        ))),
     }
 }
 

@@ -52,7 +52,11 @@ impl Source {
             // SAFETY: the caller's file object, which holds it open, outlives this call.
             let borrowed = unsafe { BorrowedFd::borrow_raw(descriptor) };
             let mut file = File::from(borrowed.try_clone_to_owned()?);
-            let origin = if by_position { Some(file.stream_position()?) } else { None };
+            let origin = if by_position {
+                Some(file.stream_position()?)
+            } else {
+                None
+            };
             return Ok(Source::new(Kind::File(file), origin));
         }
         let origin = match by_position {
@@ -66,7 +70,12 @@ impl Source {
     fn new(kind: Kind, origin: Option<u64>) -> Self {
         let released = false.into();
         let interrupted = false.into();
-        Source(Arc::new(Inner { kind, origin, released, interrupted }))
+        Source(Arc::new(Inner {
+            kind,
+            origin,
+            released,
+            interrupted,
+        }))
     }
 
     /// Reports that a signal has ended the wait for a read or a write.
@@ -87,7 +96,9 @@ impl Source {
     /// on. The wait is short if a signal has ended such a wait before.
     pub fn release(&self, py: Python<'_>) -> PyResult<()> {
         self.0.released.store(true, Ordering::Relaxed);
-        let Kind::Object(object) = &self.0.kind else { return Ok(()) };
+        let Kind::Object(object) = &self.0.kind else {
+            return Ok(());
+        };
         let is_interrupted = self.0.interrupted.load(Ordering::Relaxed);
         let patience = Instant::now() + GRACE;
         let taken = wait::until(py, |time| match object.try_lock() {
@@ -138,7 +149,11 @@ impl Source {
             Kind::File(file) => file.metadata()?.len(),
             Kind::Object(object) => self.call(object, |object| {
                 let end = object.call_method1("seek", (0, 2))?;
-                let end = if end.is_none() { object.call_method0("tell")? } else { end };
+                let end = if end.is_none() {
+                    object.call_method0("tell")?
+                } else {
+                    end
+                };
                 position(&end, "seek")
             })?,
         };
@@ -163,7 +178,11 @@ impl Source {
 
 /// True if a read of a pipe or a terminal would not block. Waits for that for a short time.
 fn is_ready(file: &File) -> io::Result<bool> {
-    let mut one = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    let mut one = libc::pollfd {
+        fd: file.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
     let wait = wait::TICK.as_millis() as libc::c_int;
     // SAFETY: it is a list of one entry.
     match unsafe { libc::poll(&mut one, 1, wait) } {
@@ -187,7 +206,10 @@ fn read_object(object: &Bound<'_, PyAny>, out: &mut [u8]) -> PyResult<usize> {
         return Err(PyBlockingIOError::new_err(said));
     }
     let Ok(bytes) = read.extract::<PyBackedBytes>() else {
-        let said = format!("read() of the file object gave {}, not bytes", read.get_type());
+        let said = format!(
+            "read() of the file object gave {}, not bytes",
+            read.get_type()
+        );
         return Err(PyTypeError::new_err(said));
     };
     match out.get_mut(..bytes.len()).filter(|_| bytes.len() <= asked) {
@@ -217,7 +239,10 @@ fn taken(written: &Bound<'_, PyAny>, given: usize) -> PyResult<usize> {
         ));
     }
     if !written.is_instance_of::<PyInt>() {
-        let said = format!("write() of the file object gave {}, not int", written.get_type());
+        let said = format!(
+            "write() of the file object gave {}, not int",
+            written.get_type()
+        );
         return Err(PyTypeError::new_err(said));
     }
     match written.extract::<usize>() {
@@ -248,13 +273,22 @@ pub type SharedStop = Arc<Mutex<Stop>>;
 
 impl Input {
     pub fn new(source: Source, stop: SharedStop) -> Self {
-        Input { source, position: 0, stop }
+        Input {
+            source,
+            position: 0,
+            stop,
+        }
     }
 }
 
 impl Read for Input {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.stop.lock().unwrap_or_else(PoisonError::into_inner).is_stopped() {
+        if self
+            .stop
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_stopped()
+        {
             return Err(io::Error::other("stopped"));
         }
         let read = self.source.read(self.position, out)?;

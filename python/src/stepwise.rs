@@ -20,7 +20,8 @@ pub const FOOTER: usize = 32;
 /// True if the bytes are a footer, so that a frame may end there.
 #[pyfunction]
 pub fn is_footer(data: &[u8]) -> bool {
-    data.try_into().is_ok_and(|bytes: &[u8; FOOTER]| bwz::internals::footer(bytes).is_ok())
+    data.try_into()
+        .is_ok_and(|bytes: &[u8; FOOTER]| bwz::internals::footer(bytes).is_ok())
 }
 
 /// The state that the caller and the work share.
@@ -60,7 +61,11 @@ impl State {
 
     /// Records the bytes that were taken.
     fn note(&mut self, taken: &[u8]) {
-        let Some(end) = taken.iter().rposition(|&byte| byte != 0).map(|last| last + 1) else {
+        let Some(end) = taken
+            .iter()
+            .rposition(|&byte| byte != 0)
+            .map(|last| last + 1)
+        else {
             self.zeros = FOOTER.min(self.zeros + taken.len());
             return;
         };
@@ -148,7 +153,9 @@ impl Exchange {
             let end = work(here.clone(), here, &options);
             ending.0.change(|state| state.end = Some(end));
         };
-        thread::Builder::new().name("bwz-work".into()).spawn(worker)?;
+        thread::Builder::new()
+            .name("bwz-work".into())
+            .spawn(worker)?;
         Ok(exchange)
     }
 
@@ -186,9 +193,9 @@ impl Exchange {
                 drop(state);
                 Err(errors::raise(py, e))
             }
-            _ if state.over => {
-                Err(PyValueError::new_err("it has failed before, or was interrupted"))
-            }
+            _ if state.over => Err(PyValueError::new_err(
+                "it has failed before, or was interrupted",
+            )),
             _ => Ok(()),
         }
     }
@@ -264,7 +271,10 @@ impl Compressor {
     ) -> PyResult<Bound<'py, PyBytes>> {
         self.check_open()?;
         let data = Lent::of(data)?;
-        Ok(PyBytes::new(py, &self.0.step(py, data.as_ref(), usize::MAX, false)?))
+        Ok(PyBytes::new(
+            py,
+            &self.0.step(py, data.as_ref(), usize::MAX, false)?,
+        ))
     }
 
     /// Ends the frame and returns the rest of it.
@@ -333,7 +343,10 @@ impl Decompressor {
         }
         let data = Lent::of(data)?;
         let most = usize::try_from(max_length).unwrap_or(usize::MAX);
-        Ok(PyBytes::new(py, &self.0.step(py, data.as_ref(), most, true)?))
+        Ok(PyBytes::new(
+            py,
+            &self.0.step(py, data.as_ref(), most, true)?,
+        ))
     }
 
     /// Reports the end of the input and returns the rest of the output.
@@ -367,8 +380,12 @@ impl Drop for Decompressor {
 fn watched(options: Options, exchange: &Exchange) -> Options {
     let there = exchange.clone();
     options.on_event(move |event| match event {
-        Event::Done { step: Step::Read, .. } => there.change(|state| state.owed += 1),
-        Event::Done { step: Step::Write, .. } => {
+        Event::Done {
+            step: Step::Read, ..
+        } => there.change(|state| state.owed += 1),
+        Event::Done {
+            step: Step::Write, ..
+        } => {
             there.change(|state| state.owed = state.owed.saturating_sub(1));
         }
         Event::Failed => there.change(|state| state.abandoned = true),

@@ -32,14 +32,20 @@ impl Writer {
         thread::Builder::new()
             .name("bwz-work".into())
             .spawn(move || drop(ended.send(bwz::compress(taker, out, &options))))?;
-        Ok(Writer { giver: Some(giver), output, end })
+        Ok(Writer {
+            giver: Some(giver),
+            output,
+            end,
+        })
     }
 
     /// Takes all of `data`. Returns its number of bytes.
     fn write(&mut self, py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<usize> {
         let data = Lent::of(data)?;
         let Some(giver) = &mut self.giver else {
-            return Err(PyValueError::new_err("the file is finished, or has failed before"));
+            return Err(PyValueError::new_err(
+                "the file is finished, or has failed before",
+            ));
         };
         match giver.give(py, data.as_ref()) {
             Ok(true) => Ok(data.as_ref().len()),
@@ -55,7 +61,9 @@ impl Writer {
     /// Writes the rest and ends the frame. Returns the raw and the compressed size.
     fn finish(&mut self, py: Python<'_>) -> PyResult<(u64, u64)> {
         let Some(giver) = self.giver.take() else {
-            return Err(PyValueError::new_err("the file is finished, or has failed before"));
+            return Err(PyValueError::new_err(
+                "the file is finished, or has failed before",
+            ));
         };
         match giver.finish(py).and_then(|_| self.wait(py)) {
             Ok(end) => {

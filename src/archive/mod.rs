@@ -76,7 +76,9 @@ fn named(records: Vec<RecordInfo>) -> RecordTable {
 
 impl<R> fmt::Debug for Archive<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Archive").field("frames", &self.frames()).finish_non_exhaustive()
+        f.debug_struct("Archive")
+            .field("frames", &self.frames())
+            .finish_non_exhaustive()
     }
 }
 
@@ -154,7 +156,8 @@ impl<R: Read + Seek + Send> Archive<R> {
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<ReadCost> {
         self.contents.check_range(&range)?;
         let size = range.end - range.start;
-        self.options.check_output(0, size, || format!("the range {range:?}"))?;
+        self.options
+            .check_output(0, size, || format!("the range {range:?}"))?;
         let blocks = self.blocks();
         let first = blocks.partition_point(|block| block.raw.end <= range.start);
         let count = blocks[first..].partition_point(|block| block.raw.start < range.end);
@@ -168,8 +171,10 @@ impl<R: Read + Seek + Send> Archive<R> {
         let coded = coded
             .map(|(info, n)| listener.time(n, Step::Read, || contents::read_block(input, info, n)));
         let size = |block: &BlockInfo| block.raw.end - block.raw.start;
-        let (number, largest) =
-            (first as u64..).zip(wanted).max_by_key(|(_, block)| size(block)).expect("not empty");
+        let (number, largest) = (first as u64..)
+            .zip(wanted)
+            .max_by_key(|(_, block)| size(block))
+            .expect("not empty");
         let mut next = first as u64;
         let mut pos = wanted[0].raw.start;
         let options = self.options.for_work(wanted.iter().map(size).sum());
@@ -187,8 +192,15 @@ impl<R: Read + Seek + Send> Archive<R> {
         };
         pipeline.run(coded, write, || listener.failed())?;
         output.flush()?;
-        let coded_bytes = wanted.iter().map(|block| block.coded.end - block.coded.start).sum();
-        Ok(ReadCost { coded_bytes, slices: 0, blocks: count as u64 })
+        let coded_bytes = wanted
+            .iter()
+            .map(|block| block.coded.end - block.coded.start)
+            .sum();
+        Ok(ReadCost {
+            coded_bytes,
+            slices: 0,
+            blocks: count as u64,
+        })
     }
 
     /// Counts the occurrences of each pattern in the raw stream, overlaps included: `aa` occurs 3
@@ -219,7 +231,10 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// ```
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
         let mut session = Session::new(&self.options, 0)?;
-        Ok(self.file_search().search(patterns, None, &mut session)?.counts)
+        Ok(self
+            .file_search()
+            .search(patterns, None, &mut session)?
+            .counts)
     }
 
     /// Counts like [`Archive::count`], and locates the first `limit` occurrences of each pattern.
@@ -232,7 +247,10 @@ impl<R: Read + Seek + Send> Archive<R> {
         limit: usize,
     ) -> Result<Vec<Matches>> {
         let mut session = Session::new(&self.options, 0)?;
-        Ok(self.file_search().search(patterns, Some(limit), &mut session)?.into_matches())
+        Ok(self
+            .file_search()
+            .search(patterns, Some(limit), &mut session)?
+            .into_matches())
     }
 
     /// Counts like [`Archive::count`], for patterns from an iterator. Each pattern is returned in
@@ -403,7 +421,9 @@ impl<R: Read + Seek + Send> Archive<R> {
         }
         if self.confirm(&known)? {
             let pairs = names.iter().zip(&found);
-            let unknown = pairs.filter(|(_, found)| found.is_none()).map(|(name, _)| name.as_ref());
+            let unknown = pairs
+                .filter(|(_, found)| found.is_none())
+                .map(|(name, _)| name.as_ref());
             let unknown: Vec<&[u8]> = unknown.collect();
             if unknown.is_empty() || self.file_search().are_absent(&unknown)? {
                 return Ok(found);
@@ -428,14 +448,26 @@ impl<R: Read + Seek + Send> Archive<R> {
 
     fn look_up<N: AsRef<[u8]>>(&mut self, names: &[N]) -> Result<Vec<Option<usize>>> {
         let numbers = &self.named_records()?.1;
-        Ok(names.iter().map(|name| numbers.get(name.as_ref()).copied()).collect())
+        Ok(names
+            .iter()
+            .map(|name| numbers.get(name.as_ref()).copied())
+            .collect())
     }
 
     /// Compares the listed records that are not yet checked with the blocks. Returns true if all of
     /// them are right.
     fn confirm(&mut self, numbers: &[usize]) -> Result<bool> {
-        let Archive { input, options, contents, cost, layouts, records } = self;
-        let Some((records, _)) = records else { return Ok(true) };
+        let Archive {
+            input,
+            options,
+            contents,
+            cost,
+            layouts,
+            records,
+        } = self;
+        let Some((records, _)) = records else {
+            return Ok(true);
+        };
         let numbers: BTreeSet<usize> = numbers.iter().copied().collect();
         let unchecked = |number: &&usize| records.get(**number).is_some_and(|r| r.is_unchecked);
         let numbers: Vec<usize> = numbers.iter().filter(unchecked).copied().collect();
@@ -443,7 +475,13 @@ impl<R: Read + Seek + Send> Archive<R> {
             return Ok(true);
         }
         let some: Vec<&RecordInfo> = numbers.iter().map(|&number| &records[number]).collect();
-        let mut search = FileSearch { input, options, contents, cost, layouts };
+        let mut search = FileSearch {
+            input,
+            options,
+            contents,
+            cost,
+            layouts,
+        };
         let are_right = search.are_as_in_blocks(&some)?;
         for number in numbers {
             records[number].is_unchecked = !are_right;
@@ -540,11 +578,20 @@ impl<R: Read + Seek + Send> Archive<R> {
         regions: &[(usize, Range<u64>)],
     ) -> Result<Option<Vec<Vec<u8>>>> {
         self.named_records()?;
-        let Archive { input, options, contents, cost, layouts, records } = self;
+        let Archive {
+            input,
+            options,
+            contents,
+            cost,
+            layouts,
+            records,
+        } = self;
         let records = &mut records.as_mut().expect("just read").0;
         let within = |(number, range): &(usize, Range<u64>)| {
             let Some(record) = records.get(*number) else {
-                return Err(Error::Usage(format!("there is no record of number {number}").into()));
+                return Err(Error::Usage(
+                    format!("there is no record of number {number}").into(),
+                ));
             };
             let end = range.end.min(record.length);
             Ok((record, range.start.min(end)..end))
@@ -553,7 +600,13 @@ impl<R: Read + Seek + Send> Archive<R> {
         let numbers: BTreeSet<usize> = regions.iter().map(|(number, _)| *number).collect();
         let named = numbers.iter().map(|&number| &records[number]);
         let unchecked: Vec<&RecordInfo> = named.filter(|record| record.is_unchecked).collect();
-        let mut search = FileSearch { input, options, contents, cost, layouts };
+        let mut search = FileSearch {
+            input,
+            options,
+            contents,
+            cost,
+            layouts,
+        };
         let bases = search.bases(&wanted, &unchecked)?;
         if bases.is_some() {
             for number in numbers {
@@ -584,11 +637,15 @@ impl<R: Read + Seek + Send> Archive<R> {
         let mut ranges = Vec::with_capacity(regions.len());
         for (number, range) in regions {
             let Some(record) = self.records()?.get(*number) else {
-                return Err(Error::Usage(format!("there is no record of number {number}").into()));
+                return Err(Error::Usage(
+                    format!("there is no record of number {number}").into(),
+                ));
             };
             let Some(first) = record.quality_offset else {
                 let name = String::from_utf8_lossy(&record.name);
-                return Err(Error::Usage(format!("record `{name}` has no qualities").into()));
+                return Err(Error::Usage(
+                    format!("record `{name}` has no qualities").into(),
+                ));
             };
             let end = range.end.min(record.length);
             let start = range.start.min(end);
@@ -599,8 +656,10 @@ impl<R: Read + Seek + Send> Archive<R> {
             };
             ranges.push((raw, start..end, record.length));
         }
-        let tight: Vec<_> =
-            ranges.iter().map(|(raw, ..)| raw.start.min(raw_size)..raw.end.min(raw_size)).collect();
+        let tight: Vec<_> = ranges
+            .iter()
+            .map(|(raw, ..)| raw.start.min(raw_size)..raw.end.min(raw_size))
+            .collect();
         let mut all = self.extract_all(&tight)?;
         for (qualities, (raw, wanted, length)) in all.iter_mut().zip(ranges) {
             if raw.is_empty() && !wanted.is_empty() {
@@ -680,7 +739,20 @@ impl<R: Read + Seek + Send> Archive<R> {
     }
 
     fn file_search(&mut self) -> FileSearch<'_> {
-        let Archive { input, options, contents, cost, layouts, .. } = self;
-        FileSearch { input, options, contents, cost, layouts }
+        let Archive {
+            input,
+            options,
+            contents,
+            cost,
+            layouts,
+            ..
+        } = self;
+        FileSearch {
+            input,
+            options,
+            contents,
+            cost,
+            layouts,
+        }
     }
 }

@@ -61,7 +61,9 @@ pub(crate) fn equal(line: &[u8; LINE], c: u8) -> u64 {
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
 pub fn equal(line: &[u8; LINE], c: u8) -> u64 {
-    line.iter().rev().fold(0, |mask, &b| mask << 1 | u64::from(b == c))
+    line.iter()
+        .rev()
+        .fold(0, |mask, &b| mask << 1 | u64::from(b == c))
 }
 
 /// Prefetches the cache line of `items[index]`. An index out of range is harmless.

@@ -42,7 +42,11 @@ fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
         // An array of constant size, so that vector code does many positions at once.
         let bytes = text.try_into().expect("as long");
         let is_run = is_run_without(bytes);
-        common[n] = if is_run { 0 } else { find_in_span(bytes, COMMON) };
+        common[n] = if is_run {
+            0
+        } else {
+            find_in_span(bytes, COMMON)
+        };
         if BOTH {
             rare[n] = if is_run { 0 } else { find_in_span(bytes, RARE) };
         }
@@ -65,7 +69,9 @@ fn find_by_avx2<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u
         let keys = bytes.windows(LANES).take(KEYED);
         let mut keys = keys.map(|bytes| load(bytes.try_into().expect("as long")));
         let first = keys.next().expect("there are 8");
-        keys.fold(first, |sums, bytes| _mm256_add_epi8(_mm256_add_epi8(sums, sums), bytes))
+        keys.fold(first, |sums, bytes| {
+            _mm256_add_epi8(_mm256_add_epi8(sums, sums), bytes)
+        })
     };
     let bits_of = |equal| u64::from(_mm256_movemask_epi8(equal) as u32);
     let mask = _mm256_set1_epi8(COMMON.cast_signed());
@@ -155,7 +161,9 @@ mod tests {
             for (found, mask) in [(common, COMMON), (rare, RARE)] {
                 let one_by_one = text.windows(SPAN + KEYED).step_by(SPAN).map(|bytes| {
                     let is_chosen = |key: &[u8]| {
-                        let sum = key.iter().fold(0_u8, |sum, byte| (sum << 1).wrapping_add(*byte));
+                        let sum = key
+                            .iter()
+                            .fold(0_u8, |sum, byte| (sum << 1).wrapping_add(*byte));
                         (sum ^ CHOSEN) & mask == 0
                     };
                     let bits = bytes.windows(KEYED).take(SPAN).enumerate();
@@ -172,7 +180,10 @@ mod tests {
     fn positions_are_apart() {
         let mut apart = KeptApart::by(24);
         let mut seen = Vec::new();
-        for (start, bits) in [(0, 1 << 3 | 1 << 20 | 1 << 27 | 1 << 60), (64, 1 << 19 | 1 << 20)] {
+        for (start, bits) in [
+            (0, 1 << 3 | 1 << 20 | 1 << 27 | 1 << 60),
+            (64, 1 << 19 | 1 << 20),
+        ] {
             apart.each(start, bits, |at| seen.push(at));
         }
         assert_eq!(seen, [3, 27, 60, 84]);

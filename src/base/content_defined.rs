@@ -39,7 +39,10 @@ impl Look {
         let sampled = pool.map(stretches, |(range, common)| look_at(text, range, common));
         let sampled = sampled.into_iter().flatten();
         let is_repetitive = pool.install(|| repeats_itself(text.len(), sampled))?;
-        Some(Look { is_repetitive, positions })
+        Some(Look {
+            is_repetitive,
+            positions,
+        })
     }
 }
 
@@ -90,7 +93,10 @@ pub(crate) fn deduplication_ratio(text: &[u8]) -> Option<usize> {
         })
         .collect();
     let zeros = samples.iter().map(|sample| sample.zeros).max()?;
-    let mut all: Vec<u64> = samples.into_iter().flat_map(|sample| sample.hashes).collect();
+    let mut all: Vec<u64> = samples
+        .into_iter()
+        .flat_map(|sample| sample.hashes)
+        .collect();
     all.retain(|hash| hash.leading_zeros() >= zeros);
     all.par_sort_unstable();
     let strings = all.len();
@@ -114,7 +120,10 @@ struct StringSample {
 
 impl StringSample {
     fn of(text: &[u8], wanted: u8) -> Self {
-        let mut sample = StringSample { hashes: Vec::new(), zeros: 0 };
+        let mut sample = StringSample {
+            hashes: Vec::new(),
+            zeros: 0,
+        };
         let starts = 0..(text.len() + 1).saturating_sub(KEY + SPAN);
         for start in starts.step_by(SPAN) {
             let bytes: &[u8; SPAN + 3] = text[start..].first_chunk().expect("longer");
@@ -148,7 +157,8 @@ impl StringSample {
         self.hashes.push(hash);
         if self.hashes.len() > MOST {
             self.zeros += 1;
-            self.hashes.retain(|hash| hash.leading_zeros() >= self.zeros);
+            self.hashes
+                .retain(|hash| hash.leading_zeros() >= self.zeros);
         }
     }
 }
@@ -160,7 +170,10 @@ pub(crate) const STRETCH: usize = 256 << 10;
 /// and their number.
 fn spans(text: &[u8], stretch: &Range<usize>) -> (usize, usize) {
     let end = stretch.end.min(text.len().saturating_sub(SPAN + KEY));
-    (stretch.start, end.saturating_sub(stretch.start).div_ceil(SPAN))
+    (
+        stretch.start,
+        end.saturating_sub(stretch.start).div_ceil(SPAN),
+    )
 }
 
 /// The bytes that determine the positions of `spans` spans from `start` on.
@@ -266,7 +279,10 @@ fn look_at(text: &[u8], stretch: Range<usize>, common: &mut [u64]) -> Vec<(u64, 
 
 /// Mixes a key of whole words of 8 bytes; the high bits are the best.
 pub(crate) fn hash(key: &[u8]) -> u64 {
-    hash_words(key.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("8"))))
+    hash_words(
+        key.chunks_exact(8)
+            .map(|word| u64::from_le_bytes(word.try_into().expect("8"))),
+    )
 }
 
 /// Does [`hash`] for the bytes of words.
@@ -292,10 +308,17 @@ mod tests {
         assert_eq!(deduplication_ratio(&random), Some(1));
         let ratio = deduplication_ratio(&random.repeat(10));
         assert!(ratio.is_some_and(|ratio| (8..12).contains(&ratio)));
-        assert_eq!(deduplication_ratio(&vec![0; 1 << 20]), None, "one string, which is left out");
+        assert_eq!(
+            deduplication_ratio(&vec![0; 1 << 20]),
+            None,
+            "one string, which is left out"
+        );
         assert_eq!(deduplication_ratio(b"short"), None);
         assert_eq!(is_repetitive(&random, &Threads::Calling), Some(false));
-        assert_eq!(is_repetitive(&random.repeat(3), &Threads::Calling), Some(true));
+        assert_eq!(
+            is_repetitive(&random.repeat(3), &Threads::Calling),
+            Some(true)
+        );
     }
 
     #[test]
@@ -303,8 +326,15 @@ mod tests {
         let mut text = cases::random(2 * STRETCH + 5000, 256);
         let pool = Threads::Calling;
         let mut positions = Look::at(&text, &pool).unwrap().positions;
-        for range in [3..3, 70_000..70_100, STRETCH - 3..STRETCH + 9000, 2 * STRETCH..text.len()] {
-            text[range.clone()].iter_mut().for_each(|byte| *byte ^= 0x55);
+        for range in [
+            3..3,
+            70_000..70_100,
+            STRETCH - 3..STRETCH + 9000,
+            2 * STRETCH..text.len(),
+        ] {
+            text[range.clone()]
+                .iter_mut()
+                .for_each(|byte| *byte ^= 0x55);
             positions.forget(range);
             let of = |positions: &CommonPositions| {
                 let mut found = Vec::new();

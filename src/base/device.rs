@@ -66,12 +66,16 @@ impl GpuSet {
         if chosen == 0 {
             return Err(Error::Usage("a set of GPUs needs at least one GPU".into()));
         }
-        Ok(GpuSet { chosen: Some(chosen) })
+        Ok(GpuSet {
+            chosen: Some(chosen),
+        })
     }
 
     /// A single GPU, by its number in the driver's list.
     pub(crate) const fn one(number: u32) -> Self {
-        GpuSet { chosen: Some(1 << number) }
+        GpuSet {
+            chosen: Some(1 << number),
+        }
     }
 
     /// The numbers, ascending, or `None` for all GPUs of this machine.
@@ -105,7 +109,9 @@ fn range(text: &str) -> Result<RangeInclusive<u32>> {
     let first = number(first)?;
     let last = number(last)?;
     if first > last {
-        return Err(Error::Usage(format!("the range {text} of GPUs ends before it begins").into()));
+        return Err(Error::Usage(
+            format!("the range {text} of GPUs ends before it begins").into(),
+        ));
     }
     Ok(first..=last)
 }
@@ -165,7 +171,10 @@ mod tests {
         let parsed: Device = "cuda:5,0-2".parse().unwrap();
         assert_eq!(parsed.to_string(), "cuda:0,1,2,5");
         assert_eq!(parsed, Device::Cuda(GpuSet::new([5, 2, 1, 0]).unwrap()));
-        assert_eq!("cuda:3-3".parse::<Device>().unwrap(), Device::Cuda(GpuSet::one(3)));
+        assert_eq!(
+            "cuda:3-3".parse::<Device>().unwrap(),
+            Device::Cuda(GpuSet::one(3))
+        );
     }
 
     #[test]

@@ -11,7 +11,11 @@ pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let a = &a[..least];
     let b = &b[..least];
-    let pieces = a.as_chunks::<PIECE>().0.iter().zip(b.as_chunks::<PIECE>().0);
+    let pieces = a
+        .as_chunks::<PIECE>()
+        .0
+        .iter()
+        .zip(b.as_chunks::<PIECE>().0);
     let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();
     let a = &a[equal..];
     let b = &b[equal..];
@@ -31,11 +35,21 @@ pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
     let least = a.len().min(b.len());
     let a = &a[a.len() - least..];
     let b = &b[b.len() - least..];
-    let pieces = a.as_rchunks::<PIECE>().1.iter().rev().zip(b.as_rchunks::<PIECE>().1.iter().rev());
+    let pieces = a
+        .as_rchunks::<PIECE>()
+        .1
+        .iter()
+        .rev()
+        .zip(b.as_rchunks::<PIECE>().1.iter().rev());
     let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();
     let a = &a[..least - equal];
     let b = &b[..least - equal];
-    let words = a.as_rchunks().1.iter().rev().zip(b.as_rchunks().1.iter().rev());
+    let words = a
+        .as_rchunks()
+        .1
+        .iter()
+        .rev()
+        .zip(b.as_rchunks().1.iter().rev());
     for (n, (a, b)) in words.enumerate() {
         let other = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
         if other != 0 {
@@ -61,9 +75,17 @@ mod tests {
             changed[100 + equal] ^= 1;
             changed_end[100 - equal - 1] ^= 1;
             assert_eq!(common_prefix(&changed[100..], &text[100..]), equal);
-            assert_eq!(common_prefix(&text[100..100 + equal], &text[100..]), equal, "all of one");
+            assert_eq!(
+                common_prefix(&text[100..100 + equal], &text[100..]),
+                equal,
+                "all of one"
+            );
             assert_eq!(common_suffix(&changed_end[..100], &text[..100]), equal);
-            assert_eq!(common_suffix(&text[100 - equal..100], &text[..100]), equal, "all of one");
+            assert_eq!(
+                common_suffix(&text[100 - equal..100], &text[..100]),
+                equal,
+                "all of one"
+            );
         }
     }
 }

@@ -99,10 +99,24 @@ impl Error {
     /// This error with the block and offset added, if it is one of format or of a limit.
     pub(crate) fn at(self, block: u64, offset: u64) -> Self {
         match self {
-            Error::Format { what, .. } => Error::Format { what, block: Some(block), offset },
-            Error::Limit { what, needed, allowed, by } => {
+            Error::Format { what, .. } => Error::Format {
+                what,
+                block: Some(block),
+                offset,
+            },
+            Error::Limit {
+                what,
+                needed,
+                allowed,
+                by,
+            } => {
                 let what = format!("{what} (block {block}, at byte {offset})").into();
-                Error::Limit { what, needed, allowed, by }
+                Error::Limit {
+                    what,
+                    needed,
+                    allowed,
+                    by,
+                }
             }
             other => other,
         }
@@ -113,12 +127,25 @@ impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Error::Io(e) => e.fmt(f),
-            Error::Format { what, block: Some(block), offset } => {
+            Error::Format {
+                what,
+                block: Some(block),
+                offset,
+            } => {
                 write!(f, "{what} (block {block}, at byte {offset})")
             }
             Error::Version { what, offset } => write!(f, "{what} (at byte {offset})"),
-            Error::Format { what, block: None, offset } => write!(f, "{what} (at byte {offset})"),
-            Error::Limit { what, needed, allowed, by } => {
+            Error::Format {
+                what,
+                block: None,
+                offset,
+            } => write!(f, "{what} (at byte {offset})"),
+            Error::Limit {
+                what,
+                needed,
+                allowed,
+                by,
+            } => {
                 let needed = Mib(*needed, f64::ceil);
                 let allowed = Mib(*allowed, f64::floor);
                 let (kind, limit) = match by {
@@ -141,8 +168,15 @@ impl fmt::Display for Error {
                     "{what} needs {needed} of {kind}, but this process is limited to {allowed} ({limit})"
                 )
             }
-            Error::OutputLimit { what, needed, allowed } => {
-                write!(f, "{what} makes {needed} bytes of output, {allowed} allowed")
+            Error::OutputLimit {
+                what,
+                needed,
+                allowed,
+            } => {
+                write!(
+                    f,
+                    "{what} makes {needed} bytes of output, {allowed} allowed"
+                )
             }
             Error::Usage(what) | Error::Device(what) => f.write_str(what),
         }
@@ -222,8 +256,15 @@ impl Flaw {
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {
         match self {
             Flaw::NO_MEMORY => Error::out_of_memory("for a block"),
-            Flaw::LATER_TABLE => Error::Version { what: Cow::Borrowed(self.0), offset },
-            _ => Error::Format { what: Cow::Borrowed(self.0), block, offset },
+            Flaw::LATER_TABLE => Error::Version {
+                what: Cow::Borrowed(self.0),
+                offset,
+            },
+            _ => Error::Format {
+                what: Cow::Borrowed(self.0),
+                block,
+                offset,
+            },
         }
     }
 }

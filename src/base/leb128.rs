@@ -22,7 +22,11 @@ pub(crate) fn read(bytes: &mut &[u8]) -> Result<usize, Flaw> {
         *bytes = rest;
         number |= usize::from(byte & 0x7F) << shift;
         if byte < 0x80 {
-            return if number < 1 << 40 { Ok(number) } else { Err(LARGE) };
+            return if number < 1 << 40 {
+                Ok(number)
+            } else {
+                Err(LARGE)
+            };
         }
     }
     Err(LARGE)
@@ -46,7 +50,10 @@ mod tests {
             let mut rest = &bytes[..];
             assert_eq!((read(&mut rest), rest.len()), (Ok(number), 0));
         }
-        assert_eq!(read(&mut &[0x80, 0x80, 0x80, 0x80, 0x80, 0x20][..]), Err(LARGE));
+        assert_eq!(
+            read(&mut &[0x80, 0x80, 0x80, 0x80, 0x80, 0x20][..]),
+            Err(LARGE)
+        );
         assert_eq!(read(&mut &[0x80; 7][..]), Err(LARGE));
     }
 }

@@ -136,11 +136,16 @@ pub(crate) struct NarrowLimits {
 }
 
 impl NarrowLimits {
-    pub(crate) const USUAL: NarrowLimits =
-        NarrowLimits { sorted: i32::MAX as usize, others: u32::MAX as usize - 2 };
+    pub(crate) const USUAL: NarrowLimits = NarrowLimits {
+        sorted: i32::MAX as usize,
+        others: u32::MAX as usize - 2,
+    };
 
     /// No block is narrow, so that tests and fuzzing treat small blocks as large ones.
-    pub(crate) const LOWEST: NarrowLimits = NarrowLimits { sorted: 0, others: 0 };
+    pub(crate) const LOWEST: NarrowLimits = NarrowLimits {
+        sorted: 0,
+        others: 0,
+    };
 }
 
 #[cfg(test)]

@@ -17,8 +17,17 @@ impl Shortage {
     }
 
     pub(crate) fn error(self, what: String) -> Error {
-        let Shortage { needed, allowed, by } = self;
-        Error::Limit { what: what.into(), needed, allowed, by }
+        let Shortage {
+            needed,
+            allowed,
+            by,
+        } = self;
+        Error::Limit {
+            what: what.into(),
+            needed,
+            allowed,
+            by,
+        }
     }
 }
 
@@ -27,5 +36,10 @@ pub(crate) fn check(needed: u64, allowed: u64, what: impl FnOnce() -> String) ->
     if needed <= allowed {
         return Ok(());
     }
-    Err(Shortage { needed, allowed, by: Bound::Memory }.error(what()))
+    Err(Shortage {
+        needed,
+        allowed,
+        by: Bound::Memory,
+    }
+    .error(what()))
 }

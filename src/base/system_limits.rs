@@ -17,7 +17,11 @@ const STACK: u64 = (2 << 20) + (64 << 10);
 
 /// Bytes that glibc reserves for the allocations of a thread. Other allocators share their memory
 /// among threads.
-const ARENA: u64 = if cfg!(all(target_os = "linux", target_env = "gnu")) { 64 << 20 } else { 0 };
+const ARENA: u64 = if cfg!(all(target_os = "linux", target_env = "gnu")) {
+    64 << 20
+} else {
+    0
+};
 
 /// Bytes of address space that a thread takes, besides its working memory, unless the caller sets
 /// another number.
@@ -30,12 +34,17 @@ pub(crate) fn default_limit() -> u64 {
     let machine = machine.and_then(|text| size_of("MemTotal", &text));
     let groups = fs::read_to_string("/proc/self/cgroup").ok();
     let cgroup = groups.and_then(|text| cgroup_limit(&text, Path::new("/sys/fs/cgroup")));
-    machine.unwrap_or(UNKNOWN_MACHINE).min(cgroup.unwrap_or(u64::MAX)) / 2
+    machine
+        .unwrap_or(UNKNOWN_MACHINE)
+        .min(cgroup.unwrap_or(u64::MAX))
+        / 2
 }
 
 /// Reads a size in `/proc/meminfo` or `/proc/self/status`, in bytes.
 fn size_of(name: &str, text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kib << 10)
 }
@@ -43,7 +52,10 @@ fn size_of(name: &str, text: &str) -> Option<u64> {
 /// The tightest limit between this process's cgroups, which `/proc/self/cgroup` lists, and their
 /// roots below `mounts`.
 fn cgroup_limit(self_cgroup: &str, mounts: &Path) -> Option<u64> {
-    self_cgroup.lines().filter_map(|line| group_limit(line, mounts)).min()
+    self_cgroup
+        .lines()
+        .filter_map(|line| group_limit(line, mounts))
+        .min()
 }
 
 /// The limit of one line's cgroup: `0::PATH` is a cgroup of version 2, `N:memory:PATH` one of
@@ -53,7 +65,10 @@ fn group_limit(line: &str, mounts: &Path) -> Option<u64> {
     let (controllers, path) = named.split_once(":/")?;
     let (root, file) = match controllers {
         "" => (mounts.to_owned(), "memory.max"),
-        _ if controllers.split(',').any(|controller| controller == "memory") => {
+        _ if controllers
+            .split(',')
+            .any(|controller| controller == "memory") =>
+        {
             (mounts.join("memory"), "memory.limit_in_bytes")
         }
         _ => return None,
@@ -79,7 +94,10 @@ pub(crate) struct Space {
 impl Space {
     /// The limit of this process that leaves the least memory, if there is one.
     pub(crate) fn of_process() -> Option<Space> {
-        [Bound::AddressSpace, Bound::Data].into_iter().filter_map(Space::of).min_by_key(Space::left)
+        [Bound::AddressSpace, Bound::Data]
+            .into_iter()
+            .filter_map(Space::of)
+            .min_by_key(Space::left)
     }
 
     fn of(by: Bound) -> Option<Space> {
@@ -113,7 +131,11 @@ fn limit_of_process(_by: Bound) -> Option<u64> {
 
 /// Bytes that this process has mapped and that the limit counts.
 fn mapped(by: Bound) -> Option<u64> {
-    let counted = if by == Bound::Data { "VmData" } else { "VmSize" };
+    let counted = if by == Bound::Data {
+        "VmData"
+    } else {
+        "VmSize"
+    };
     size_of(counted, &fs::read_to_string("/proc/self/status").ok()?)
 }
 
@@ -144,10 +166,16 @@ mod tests {
         write("memory.max", "5000000\n");
         write("user/memory.max", "max\n");
         write("cpu/a/memory.limit_in_bytes", "1\n");
-        assert_eq!(limit("4:cpu,memory:/a/b\n3:cpu:/a\n1:name=systemd:/\n"), Some(3_000_000));
+        assert_eq!(
+            limit("4:cpu,memory:/a/b\n3:cpu:/a\n1:name=systemd:/\n"),
+            Some(3_000_000)
+        );
         assert_eq!(limit("0::/user/of/mine\n"), Some(5_000_000));
         assert_eq!(limit("4:memory:/a\n0::/user\n"), Some(3_000_000));
-        assert_eq!(limit("4:memory:/out/of/sight\n"), Some(9_223_372_036_854_771_712));
+        assert_eq!(
+            limit("4:memory:/out/of/sight\n"),
+            Some(9_223_372_036_854_771_712)
+        );
         assert_eq!(limit("1:name=systemd:/\n\n"), None);
     }
 

@@ -37,19 +37,27 @@ impl TaskClock {
     }
 
     fn add(&self, since: Instant) {
-        self.0.fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
+        self.0
+            .fetch_add(since.elapsed().as_nanos() as u64, Ordering::Relaxed);
     }
 }
 
 impl Executor<'static> {
     /// The executor that uses the calling thread.
-    pub(crate) const CALLING: Executor<'static> =
-        Executor { threads: 1, place: Place::CallingThread, clock: None };
+    pub(crate) const CALLING: Executor<'static> = Executor {
+        threads: 1,
+        place: Place::CallingThread,
+        clock: None,
+    };
 
     /// The executor that uses the current rayon pool, which is created if there is none.
     pub(crate) fn current_pool() -> Self {
         let threads = rayon::current_num_threads();
-        Executor { threads, place: Place::CurrentPool, clock: None }
+        Executor {
+            threads,
+            place: Place::CurrentPool,
+            clock: None,
+        }
     }
 }
 
@@ -62,7 +70,11 @@ impl<'e> Executor<'e> {
     /// idle at the end.
     pub(crate) fn other_pool(pool: &'e ThreadPool) -> Self {
         let threads = pool.current_num_threads();
-        Executor { threads, place: Place::OtherPool(pool), clock: None }
+        Executor {
+            threads,
+            place: Place::OtherPool(pool),
+            clock: None,
+        }
     }
 
     /// Divides work among `threads` threads.
@@ -72,7 +84,10 @@ impl<'e> Executor<'e> {
 
     /// Adds the time of each task to `clock`.
     pub(crate) fn timed(self, clock: &'e TaskClock) -> Self {
-        Executor { clock: Some(clock), ..self }
+        Executor {
+            clock: Some(clock),
+            ..self
+        }
     }
 
     /// Does all tasks, beginning with the first.
@@ -95,11 +110,15 @@ impl<'e> Executor<'e> {
             Place::CurrentPool => {
                 let items: Vec<T> = items.into_iter().collect();
                 rayon::scope_fifo(|scope| {
-                    items.into_iter().for_each(|item| scope.spawn_fifo(move |_| work(item)));
+                    items
+                        .into_iter()
+                        .for_each(|item| scope.spawn_fifo(move |_| work(item)));
                 });
             }
             Place::OtherPool(pool) => pool.in_place_scope(|scope| {
-                items.into_iter().for_each(|item| scope.spawn(move |_| work(item)));
+                items
+                    .into_iter()
+                    .for_each(|item| scope.spawn(move |_| work(item)));
             }),
         }
     }
@@ -121,7 +140,10 @@ impl<'e> Executor<'e> {
         let mut results: Vec<Option<R>> = items.iter().map(|_| None).collect();
         let pairs = items.into_iter().zip(&mut results);
         self.each(pairs, |(item, out)| *out = Some(work(item)));
-        results.into_iter().map(|result| result.expect("each item is worked on")).collect()
+        results
+            .into_iter()
+            .map(|result| result.expect("each item is worked on"))
+            .collect()
     }
 }
 
@@ -133,7 +155,10 @@ mod tests {
     use std::sync::Mutex;
 
     fn pool(threads: usize) -> ThreadPool {
-        ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap()
     }
 
     #[test]
@@ -152,7 +177,12 @@ mod tests {
             let timed = executor.timed(&clock);
             timed.each(0..100, |item| done.lock().unwrap().push(item));
             assert!(clock.read() > Duration::ZERO);
-            assert!(executor.map(0..100, |item| 2 * item).into_iter().eq((0..200).step_by(2)));
+            assert!(
+                executor
+                    .map(0..100, |item| 2 * item)
+                    .into_iter()
+                    .eq((0..200).step_by(2))
+            );
             assert_eq!(executor.run(|| 3), 3);
             let mut done = done.into_inner().unwrap();
             if executor.threads > 1 {

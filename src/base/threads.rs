@@ -106,7 +106,9 @@ fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
 
 /// The ranges of `size` bytes that make up `len` bytes; the last may be shorter.
 pub(crate) fn stretches(len: usize, size: usize) -> impl Iterator<Item = Range<usize>> {
-    (0..len).step_by(size).map(move |start| start..len.min(start + size))
+    (0..len)
+        .step_by(size)
+        .map(move |start| start..len.min(start + size))
 }
 
 #[cfg(test)]
@@ -115,8 +117,13 @@ mod tests {
 
     #[test]
     fn all_pieces_are_copied() {
-        for (len, size, threads) in [(0, 5, 1), (99, 10, 1), (99, 10, 4), (100, 10, 20), (7, 9, 3)]
-        {
+        for (len, size, threads) in [
+            (0, 5, 1),
+            (99, 10, 1),
+            (99, 10, 4),
+            (100, 10, 20),
+            (7, 9, 3),
+        ] {
             let from: Vec<u8> = (0..len).collect();
             let mut to = vec![0xEE; from.len()];
             copy_in_pieces(&mut to, &from, size, threads);

@@ -27,7 +27,9 @@ pub(crate) struct ByteSums([i64; SUMS]);
 
 impl ByteSums {
     pub(crate) fn of(text: &[u8]) -> Self {
-        text.par_chunks(PIECE).map(Self::of_piece).reduce(ByteSums::default, Self::plus)
+        text.par_chunks(PIECE)
+            .map(Self::of_piece)
+            .reduce(ByteSums::default, Self::plus)
     }
 
     /// The sums of a text in which the byte values occur `counts` times.
@@ -36,7 +38,11 @@ impl ByteSums {
             let [low, high] = FACTORS[n];
             i64::from(low[byte % 16]) * i64::from(high[byte / 16])
         };
-        let sum = |n| (0..256).map(|byte| i64::from(counts[byte]) * number(n, byte)).sum();
+        let sum = |n| {
+            (0..256)
+                .map(|byte| i64::from(counts[byte]) * number(n, byte))
+                .sum()
+        };
         ByteSums(std::array::from_fn(sum))
     }
 
@@ -138,7 +144,11 @@ mod tests {
         }
         for byte in 0..=255 {
             let text = vec![byte; 2 * PIECE];
-            assert_eq!(ByteSums::of(&text), ByteSums::counted(&text), "no number is too large");
+            assert_eq!(
+                ByteSums::of(&text),
+                ByteSums::counted(&text),
+                "no number is too large"
+            );
         }
     }
 

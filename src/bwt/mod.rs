@@ -119,9 +119,15 @@ impl Bwt {
     pub(crate) fn copy(&self) -> Result<Bwt> {
         const PIECE: usize = 1 << 20;
         let mut bytes = zeroed(self.bytes.len())?;
-        let pieces = bytes.par_chunks_mut(PIECE).zip(self.bytes.par_chunks(PIECE));
+        let pieces = bytes
+            .par_chunks_mut(PIECE)
+            .zip(self.bytes.par_chunks(PIECE));
         pieces.for_each(|(copy, piece)| copy.copy_from_slice(piece));
-        Ok(Bwt { bytes, sample_rate: self.sample_rate, samples: self.samples.clone() })
+        Ok(Bwt {
+            bytes,
+            sample_rate: self.sample_rate,
+            samples: self.samples.clone(),
+        })
     }
 }
 
@@ -145,7 +151,10 @@ pub fn sample_rate(len: usize) -> u32 {
     const MAX_SAMPLES: usize = 256;
     const MIN_RATE: u32 = 1 << 15;
     const MAX_RATE: u32 = 1 << 30;
-    let rate = len.div_ceil(MAX_SAMPLES).min(MAX_RATE as usize).next_power_of_two();
+    let rate = len
+        .div_ceil(MAX_SAMPLES)
+        .min(MAX_RATE as usize)
+        .next_power_of_two();
     (rate as u32).max(MIN_RATE)
 }
 

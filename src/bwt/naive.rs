@@ -12,9 +12,16 @@ pub(super) fn sort(block: &[u8], sample_rate: u32) -> Bwt {
     sa.sort_by_key(|&pos| &block[pos..]);
     let row_of = |pos: usize| sa.iter().position(|&p| p == pos).unwrap() as u64;
     Bwt {
-        bytes: sa.iter().filter(|&&pos| pos > 0).map(|&pos| block[pos - 1]).collect(),
+        bytes: sa
+            .iter()
+            .filter(|&&pos| pos > 0)
+            .map(|&pos| block[pos - 1])
+            .collect(),
         sample_rate,
-        samples: (0..block.len()).step_by(sample_rate as usize).map(row_of).collect(),
+        samples: (0..block.len())
+            .step_by(sample_rate as usize)
+            .map(row_of)
+            .collect(),
     }
 }
 
@@ -38,22 +45,35 @@ pub(super) fn invert(bwt: &Bwt) -> Vec<u8> {
 /// Named test blocks, small enough for this module: all lengths up to 300, all shapes, and lengths
 /// near those of lanes and samples.
 pub(super) fn blocks() -> Vec<(String, Vec<u8>)> {
-    let mut blocks: Vec<_> =
-        (1..=300).map(|len| (format!("random, {len} bytes"), cases::random(len, 256))).collect();
+    let mut blocks: Vec<_> = (1..=300)
+        .map(|len| (format!("random, {len} bytes"), cases::random(len, 256)))
+        .collect();
     for border in [64, 128, 256, 512, 1024, 2048] {
         for len in border - 1..=border + 1 {
             blocks.push((format!("all equal, {len}"), vec![b'a'; len]));
-            blocks.push((format!("ab repeated, {len}"), b"ab".repeat(len)[..len].to_vec()));
+            blocks.push((
+                format!("ab repeated, {len}"),
+                b"ab".repeat(len)[..len].to_vec(),
+            ));
             blocks.push((format!("text, {len}"), cases::text(len)));
         }
     }
-    blocks.extend(cases::shapes(2500).into_iter().filter(|(_, block)| !block.is_empty()));
+    blocks.extend(
+        cases::shapes(2500)
+            .into_iter()
+            .filter(|(_, block)| !block.is_empty()),
+    );
     blocks
 }
 
 /// Pools with the numbers of threads to test.
 pub(super) fn pools() -> Vec<ThreadPool> {
-    let pool = |threads| ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    let pool = |threads| {
+        ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .build()
+            .unwrap()
+    };
     [1, 2, 3, 7].map(pool).into()
 }
 

@@ -125,7 +125,11 @@ impl Sorter {
             Sorter::Gpu(sorter) => {
                 let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
                 let samples = super::wide(samples);
-                Ok(Bwt { bytes, sample_rate, samples })
+                Ok(Bwt {
+                    bytes,
+                    sample_rate,
+                    samples,
+                })
             }
         }
     }
@@ -158,7 +162,11 @@ impl CpuSorter {
 
     /// A sorter with these as the largest blocks that are sorted with positions in 32 bits.
     pub(crate) const fn with(narrow: NarrowLimits) -> Self {
-        CpuSorter { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
+        CpuSorter {
+            narrow,
+            tables: TablePool::new(),
+            wide_tables: TablePool::new(),
+        }
     }
 
     /// Frees the workspace kept for the next blocks.
@@ -179,7 +187,10 @@ impl CpuSorter {
             return sort_run(block, sample_rate);
         }
         let on_one_thread = |block: &[u8], rate| self.sort_on_one_thread(block, rate);
-        let limits = MergeLimits { narrow: self.narrow, ..MergeLimits::USUAL };
+        let limits = MergeLimits {
+            narrow: self.narrow,
+            ..MergeLimits::USUAL
+        };
         if block.len() > self.narrow.sorted {
             let part = |part: &[u8], rate| {
                 let sorted = self.sort_on_one_thread(part, rate);
@@ -204,7 +215,10 @@ impl CpuSorter {
     pub(crate) fn sort_on_one_thread(&self, block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
         if block.len() > self.narrow.sorted {
             let sort = |workspace: &mut [i64]| induce(block, sample_rate.into(), workspace);
-            return self.wide_tables.lend(block.len(), sort).ok_or_else(no_memory)?;
+            return self
+                .wide_tables
+                .lend(block.len(), sort)
+                .ok_or_else(no_memory)?;
         }
         let sort = |workspace: &mut [i32]| induce(block, sample_rate.cast_signed(), workspace);
         self.tables.lend(block.len(), sort).ok_or_else(no_memory)?
@@ -220,7 +234,11 @@ fn sort_run(block: &[u8], sample_rate: u32) -> Result<Bwt, Error> {
     for pos in (0..block.len()).step_by(sample_rate as usize) {
         samples.push((block.len() - pos) as u64);
     }
-    Ok(Bwt { bytes, sample_rate, samples })
+    Ok(Bwt {
+        bytes,
+        sample_rate,
+        samples,
+    })
 }
 
 /// Sorts with libsais in a workspace as long as the block, which holds its positions.
@@ -239,9 +257,16 @@ fn induce<I: OutputElement + Into<i64>>(
         .map_err(refused)?
         .into_parts();
     // libsais counts rows as bwz does: from 1, with the sentinel's row before.
-    let samples = rows.into_iter().map(|row| row.into().cast_unsigned()).collect();
+    let samples = rows
+        .into_iter()
+        .map(|row| row.into().cast_unsigned())
+        .collect();
     let sample_rate = sample_rate.into() as u32;
-    Ok(Bwt { bytes, sample_rate, samples })
+    Ok(Bwt {
+        bytes,
+        sample_rate,
+        samples,
+    })
 }
 
 /// The error of libsais, which can only be a lack of memory: the lengths and the rate were checked
@@ -262,7 +287,10 @@ mod tests {
         for (name, block) in naive::blocks() {
             for sample_rate in [2, 8, 64, 1024, 1 << 30] {
                 let sorted = Sorter::Cpu.sort(&block, sample_rate).unwrap();
-                assert!(sorted == naive::sort(&block, sample_rate), "{name}, rate {sample_rate}");
+                assert!(
+                    sorted == naive::sort(&block, sample_rate),
+                    "{name}, rate {sample_rate}"
+                );
                 let wide = CpuSorter::with(NarrowLimits::LOWEST);
                 let sorted_wide = wide.sort_on(1, &block, sample_rate).unwrap();
                 assert!(sorted_wide == sorted, "{name}, rate {sample_rate}, wide");

@@ -53,7 +53,11 @@ mod tests {
     #[test]
     fn a_table_is_used_again_unless_it_is_too_short_or_much_too_long() {
         let tables = TablePool::<u32>::new();
-        let first = |len| tables.lend(len, |table| std::mem::replace(&mut table[0], 7)).unwrap();
+        let first = |len| {
+            tables
+                .lend(len, |table| std::mem::replace(&mut table[0], 7))
+                .unwrap()
+        };
         assert_eq!([100, 100, 90, 101, 96, 50].map(first), [0, 7, 7, 0, 7, 0]);
         tables.free();
         assert_eq!([50, 50].map(first), [0, 7]);

@@ -79,7 +79,11 @@ pub(super) fn end() -> ! {
 #[allow(unsafe_code)]
 pub(super) fn tune() {
     let limited = is_limited();
-    let (mapped_alone, kept) = if limited { (LEAST_ALONE, 1 << 20) } else { (32 << 20, KEPT) };
+    let (mapped_alone, kept) = if limited {
+        (LEAST_ALONE, 1 << 20)
+    } else {
+        (32 << 20, KEPT)
+    };
     // SAFETY: these only set parameters of malloc, while this is the only thread.
     unsafe {
         if limited {
@@ -110,8 +114,14 @@ pub(super) fn keep_within(memory: u64, threads: usize) {
     }
     // SAFETY: these only set parameters of malloc.
     unsafe {
-        libc::mallopt(libc::M_MMAP_THRESHOLD, LEAST_ALONE.max(each as libc::c_int / 16));
-        libc::mallopt(libc::M_TRIM_THRESHOLD, LEAST_ALONE.max(each as libc::c_int / 8));
+        libc::mallopt(
+            libc::M_MMAP_THRESHOLD,
+            LEAST_ALONE.max(each as libc::c_int / 16),
+        );
+        libc::mallopt(
+            libc::M_TRIM_THRESHOLD,
+            LEAST_ALONE.max(each as libc::c_int / 8),
+        );
     }
 }
 
@@ -121,7 +131,9 @@ pub fn keep_within(_memory: u64, _threads: usize) {}
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 fn is_limited() -> bool {
     use rustix::process::{Resource, getrlimit};
-    [Resource::As, Resource::Data].into_iter().any(|limit| getrlimit(limit).current.is_some())
+    [Resource::As, Resource::Data]
+        .into_iter()
+        .any(|limit| getrlimit(limit).current.is_some())
 }
 
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]

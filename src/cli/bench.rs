@@ -36,7 +36,11 @@ fn with_texts<B>(
         Err(e) => return console::fail(&e),
     };
     if !args.files.is_empty() {
-        let talk = Talk { verbose: 0, quiet: false, no_progress: true };
+        let talk = Talk {
+            verbose: 0,
+            quiet: false,
+            no_progress: true,
+        };
         return named_files::each(
             &args.files,
             Directories::Refused,
@@ -66,7 +70,11 @@ impl Bench {
         let threads = args.resources.thread_count();
         let options = args.resources.options().effort(args.effort.chosen());
         let options = args.block_size.add_to(options)?;
-        Ok(Bench { options, threads, runs: args.runs.into() })
+        Ok(Bench {
+            options,
+            threads,
+            runs: args.runs.into(),
+        })
     }
 
     /// Prints the table of one text.
@@ -81,13 +89,20 @@ impl Bench {
         if text.is_empty() {
             return say(format_args!("nothing to measure"));
         }
-        say(format_args!("{:<12} {:>10} {:>13} {:>8}", "", "MB/s", "bytes", "ratio"))?;
+        say(format_args!(
+            "{:<12} {:>10} {:>13} {:>8}",
+            "", "MB/s", "bytes", "ratio"
+        ))?;
         let (speed, file) = self.time(text, || {
             let mut file = Vec::new();
             bwz::compress(text, &mut file, &self.options).map(|_| file)
         })?;
         let ratio = ratio_text(text.len() as u64, file.len() as u64);
-        say(format_args!("{:<12} {speed:>10.1} {:>13} {ratio:>8}", "compress", file.len()))?;
+        say(format_args!(
+            "{:<12} {speed:>10.1} {:>13} {ratio:>8}",
+            "compress",
+            file.len()
+        ))?;
         let (speed, restored) = self.time(text, || {
             let mut restored = Vec::with_capacity(text.len());
             bwz::decompress(&file[..], &mut restored, &self.options).map(|_| restored)
@@ -122,8 +137,9 @@ fn generated(size: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(size + 64);
     let mut state = 1_u64;
     while text.len() < size {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         let rank = state >> 60;
         let mut word = state >> 33 & 0xFFF;
         word >>= rank.min(11);

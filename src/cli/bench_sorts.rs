@@ -31,14 +31,19 @@ impl SortBench {
             }
             sorters.push((algorithm, sorter));
         }
-        Ok(SortBench { sorters, runs: args.runs.into() })
+        Ok(SortBench {
+            sorters,
+            runs: args.runs.into(),
+        })
     }
 
     /// Prints the table of one text.
     pub(super) fn report(&mut self, name: &str, text: &[u8]) -> Result<()> {
         let len = text.len();
         let runs = self.runs;
-        say(format_args!("{name}: {len} bytes as one block, median of {runs}"))?;
+        say(format_args!(
+            "{name}: {len} bytes as one block, median of {runs}"
+        ))?;
         if text.is_empty() {
             return say(format_args!("nothing to measure"));
         }
@@ -109,7 +114,9 @@ impl Times {
     /// The median speed in MB/s, or a dash if nothing was timed.
     fn speed(&mut self, bytes: usize) -> String {
         self.0.sort();
-        let Some(median) = self.0.get(self.0.len() / 2) else { return "-".to_owned() };
+        let Some(median) = self.0.get(self.0.len() / 2) else {
+            return "-".to_owned();
+        };
         format!("{:.1}", bytes as f64 / 1e6 / median.as_secs_f64().max(1e-9))
     }
 }

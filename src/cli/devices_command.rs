@@ -28,5 +28,8 @@ pub(super) fn run() -> Exit {
 fn gpu(gpu: &DeviceInfo) -> String {
     let (major, minor) = gpu.capability;
     let memory = human(gpu.memory);
-    format!("cuda:{:<2} {}, {memory}, compute capability {major}.{minor}", gpu.number, gpu.name)
+    format!(
+        "cuda:{:<2} {}, {memory}, compute capability {major}.{minor}",
+        gpu.number, gpu.name
+    )
 }

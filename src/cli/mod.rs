@@ -67,7 +67,11 @@ fn run() -> Exit {
         }
         Err(e) if !e.use_stderr() => usage::help(&e),
         Err(e) => match command {
-            Some(word) if ["count", "locate", "repeats"].iter().any(|name| word == *name) => {
+            Some(word)
+                if ["count", "locate", "repeats"]
+                    .iter()
+                    .any(|name| word == *name) =>
+            {
                 Exit::of_search(Err(usage::usage(&e)))
             }
             Some(_) => usage::usage(&e),

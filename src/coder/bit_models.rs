@@ -15,7 +15,10 @@ pub(super) struct BitModel {
 }
 
 impl BitModel {
-    pub(super) const NEW: BitModel = BitModel { one: (ONE / 2) as u16, seen: 0 };
+    pub(super) const NEW: BitModel = BitModel {
+        one: (ONE / 2) as u16,
+        seen: 0,
+    };
 
     #[inline]
     pub(super) fn code(&mut self, bit: bool, coder: &mut impl BinaryCoder) -> bool {
@@ -76,7 +79,10 @@ impl NumberModel {
     pub(crate) const MOST: usize = u32::MAX as usize - 1;
 
     pub(crate) fn new() -> Self {
-        NumberModel { bucket: BitTree::new(), top: vec![[BitModel::NEW; 1 << TOP]; 32] }
+        NumberModel {
+            bucket: BitTree::new(),
+            top: vec![[BitModel::NEW; 1 << TOP]; 32],
+        }
     }
 
     /// Encodes `number`, or decodes one, for which `number` does not matter.
@@ -106,7 +112,11 @@ mod tests {
     #[test]
     fn numbers_survive() {
         let mut numbers: Vec<usize> = (0..31).flat_map(|log| [(1 << log) - 1, 1 << log]).collect();
-        numbers.extend(crate::cases::random(5000, 20).iter().map(|&b| usize::from(b)));
+        numbers.extend(
+            crate::cases::random(5000, 20)
+                .iter()
+                .map(|&b| usize::from(b)),
+        );
         numbers.extend([(1 << 31) - 2, NumberModel::MOST - 1, NumberModel::MOST]);
         let mut coded = Vec::new();
         let mut model = NumberModel::new();
@@ -122,7 +132,10 @@ mod tests {
         let mut tree = BitTree::<3>::new();
         let mut from = RangeDecoder::new(&coded);
         for &number in &numbers {
-            assert_eq!((model.code(0, &mut from), tree.code(0, &mut from)), (number, number % 8));
+            assert_eq!(
+                (model.code(0, &mut from), tree.code(0, &mut from)),
+                (number, number % 8)
+            );
         }
         assert!(from.is_at_end());
     }

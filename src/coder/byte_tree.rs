@@ -63,7 +63,11 @@ impl ByteTree {
             halves.push(log - 1);
         }
         out.extend(present);
-        out.extend(halves.chunks(2).map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 4)));
+        out.extend(
+            halves
+                .chunks(2)
+                .map(|pair| pair[0] | pair.get(1).map_or(0, |high| high << 4)),
+        );
         Self::of(&log_weights)
     }
 
@@ -75,7 +79,9 @@ impl ByteTree {
         if bytes.is_empty() {
             return Err(Flaw("a slice names no byte"));
         }
-        let (halves, rest) = rest.split_at_checked(bytes.len().div_ceil(2)).ok_or(ENDS_EARLY)?;
+        let (halves, rest) = rest
+            .split_at_checked(bytes.len().div_ceil(2))
+            .ok_or(ENDS_EARLY)?;
         let mut log_weights = [0; 256];
         for (k, byte) in bytes.into_iter().enumerate() {
             log_weights[byte] = 1 + (halves[k / 2] >> (k % 2 * 4) & 15);
@@ -94,7 +100,10 @@ impl ByteTree {
         let mut slices: Vec<_> = std::iter::once(0..leaves.len()).collect();
         let mut nodes = Vec::with_capacity(leaves.len());
         if leaves.len() == 1 {
-            return ByteTree { root: leaves[0].0.into(), nodes };
+            return ByteTree {
+                root: leaves[0].0.into(),
+                nodes,
+            };
         }
         while let Some(slice) = slices.get(nodes.len()).cloned() {
             let middle = slice.start + halve(&leaves[slice.clone()]);
@@ -105,7 +114,12 @@ impl ByteTree {
                 slices.push(half);
                 INNER + slices.len() as u16 - 1
             });
-            nodes.push(TreeNode { split: leaves[middle].0, children, group: 0, heap_index: 0 });
+            nodes.push(TreeNode {
+                split: leaves[middle].0,
+                children,
+                group: 0,
+                heap_index: 0,
+            });
         }
         put_in_groups(&mut nodes);
         ByteTree { root: INNER, nodes }
@@ -120,8 +134,17 @@ fn put_in_groups(nodes: &mut [TreeNode]) {
             (nodes[at].group, nodes[at].heap_index) = (groups, 1);
             groups += 1;
         }
-        let TreeNode { children, group, heap_index, .. } = nodes[at];
-        for (side, child) in children.into_iter().enumerate().filter(|(_, c)| *c >= INNER) {
+        let TreeNode {
+            children,
+            group,
+            heap_index,
+            ..
+        } = nodes[at];
+        for (side, child) in children
+            .into_iter()
+            .enumerate()
+            .filter(|(_, c)| *c >= INNER)
+        {
             if heap_index < 4 {
                 let child = &mut nodes[usize::from(child - INNER)];
                 (child.group, child.heap_index) = (group, 2 * heap_index + side as u8);
@@ -139,7 +162,10 @@ fn halve(leaves: &[(u8, u32)]) -> usize {
         left += 2 * leaf.1;
         left.abs_diff(total)
     });
-    1 + uneven.enumerate().min_by_key(|&(k, uneven)| (uneven, k)).map_or(0, |(k, _)| k)
+    1 + uneven
+        .enumerate()
+        .min_by_key(|&(k, uneven)| (uneven, k))
+        .map_or(0, |(k, _)| k)
 }
 
 #[cfg(test)]
@@ -148,7 +174,8 @@ mod tests {
 
     fn log_weights(of: &[(u8, u8)]) -> [u8; 256] {
         let mut log_weights = [0; 256];
-        of.iter().for_each(|&(byte, log)| log_weights[usize::from(byte)] = log);
+        of.iter()
+            .for_each(|&(byte, log)| log_weights[usize::from(byte)] = log);
         log_weights
     }
 
@@ -156,14 +183,22 @@ mod tests {
     fn heavy_bytes_are_near_the_root() {
         let tree = ByteTree::of(&log_weights(&[(b'a', 9), (b'b', 2), (b'c', 3), (b'z', 2)]));
         let root = tree.node(tree.root);
-        assert_eq!((root.split, root.children), (b'b', [b'a'.into(), INNER + 1]));
+        assert_eq!(
+            (root.split, root.children),
+            (b'b', [b'a'.into(), INNER + 1])
+        );
         let next = tree.node(INNER + 1);
-        assert_eq!((next.split, next.children), (b'c', [b'b'.into(), INNER + 2]));
+        assert_eq!(
+            (next.split, next.children),
+            (b'c', [b'b'.into(), INNER + 2])
+        );
     }
 
     #[test]
     fn every_byte_has_its_leaf() {
-        let all: Vec<(u8, u8)> = (0..=255).map(|s: u8| (s, 1 + s.wrapping_mul(77) % 16)).collect();
+        let all: Vec<(u8, u8)> = (0..=255)
+            .map(|s: u8| (s, 1 + s.wrapping_mul(77) % 16))
+            .collect();
         for present in [&all[..], &all[..1], &all[254..], &all[7..90]] {
             let tree = ByteTree::of(&log_weights(present));
             for &(byte, _) in present {
@@ -179,10 +214,15 @@ mod tests {
 
     #[test]
     fn groups_have_up_to_seven_nodes_and_share_none() {
-        let all: Vec<(u8, u8)> = (0..=255).map(|s: u8| (s, 1 + s.wrapping_mul(77) % 16)).collect();
+        let all: Vec<(u8, u8)> = (0..=255)
+            .map(|s: u8| (s, 1 + s.wrapping_mul(77) % 16))
+            .collect();
         let tree = ByteTree::of(&log_weights(&all));
-        let mut numbers: Vec<_> =
-            tree.nodes.iter().map(|node| (node.group, node.heap_index)).collect();
+        let mut numbers: Vec<_> = tree
+            .nodes
+            .iter()
+            .map(|node| (node.group, node.heap_index))
+            .collect();
         assert!(numbers.iter().all(|(_, index)| (1..8).contains(index)));
         assert_eq!(numbers[..3], [(0, 1), (0, 2), (0, 3)]);
         numbers.sort();
@@ -197,7 +237,10 @@ mod tests {
             let tree = ByteTree::encode(slice, &mut out);
             out.push(99);
             let (again, rest) = ByteTree::decode(&out).unwrap();
-            assert_eq!((format!("{tree:?}"), rest), (format!("{again:?}"), &[99][..]));
+            assert_eq!(
+                (format!("{tree:?}"), rest),
+                (format!("{again:?}"), &[99][..])
+            );
             assert!(ByteTree::decode(&out[..out.len() - 2]).is_err());
         }
         assert!(ByteTree::decode(&[0; 40]).is_err());

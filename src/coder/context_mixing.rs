@@ -87,7 +87,11 @@ fn decode_with<V: MixerVector>(coded: &[u8], out: &mut [u8]) -> Result<(), Flaw>
             return Err(ENDS_EARLY);
         }
     }
-    if coder.is_at_end() { Ok(()) } else { Err(LEFT_OVER) }
+    if coder.is_at_end() {
+        Ok(())
+    } else {
+        Err(LEFT_OVER)
+    }
 }
 
 /// The model state: the contexts after all runs so far, and the adaptive models.
@@ -145,7 +149,8 @@ impl MixingModel {
         let byte = self.byte::<V, C>(coder, tree, run.byte);
         let next = byte_contexts([byte, self.before[0], self.before[1]]);
         for group in [0, 4] {
-            self.byte_mixer.prefetch::<V>(ByteMixer::groups(next.map(|context| context ^ group)));
+            self.byte_mixer
+                .prefetch::<V>(ByteMixer::groups(next.map(|context| context ^ group)));
         }
         let len = 1 + self.length::<V, C>(coder, byte, run.len - 1);
         self.add(BwtRun { byte, len });
@@ -187,10 +192,15 @@ impl MixingModel {
             let context = MixerContext {
                 groups,
                 member: usize::from(node.heap_index & 7),
-                sets: [case << 2 | usize::from(*history & 3), last_two_lengths | usize::from(last)],
+                sets: [
+                    case << 2 | usize::from(*history & 3),
+                    last_two_lengths | usize::from(last),
+                ],
                 apm: case << 1 | usize::from(*history & 1),
             };
-            let bit = self.byte_mixer.code::<V, C>(coder, &context, byte >= node.split);
+            let bit = self
+                .byte_mixer
+                .code::<V, C>(coder, &context, byte >= node.split);
             *history = *history << 1 | u8::from(bit);
             *after = *after << 1 | u8::from(bit);
             excluded &= bit == side;
@@ -294,7 +304,11 @@ impl LengthContexts {
             u32::from(own.lengths) << 4 | gap,
             u32::from(model.lengths) << 3 | average,
         ];
-        LengthContexts { contexts, byte: byte.into(), length: length as usize }
+        LengthContexts {
+            contexts,
+            byte: byte.into(),
+            length: length as usize,
+        }
     }
 }
 
@@ -303,7 +317,15 @@ impl LengthContexts {
 fn byte_contexts([c1, c2, c3]: [u8; 3]) -> [u32; 7] {
     let two = hash(u32::from(c2) << 8 | u32::from(c1));
     let three = hash(two ^ u32::from(c3));
-    [0, 0, u32::from(c1) << 7, two >> 17, u32::from(c2) << 7, 0, three >> 17]
+    [
+        0,
+        0,
+        u32::from(c1) << 7,
+        two >> 17,
+        u32::from(c2) << 7,
+        0,
+        three >> 17,
+    ]
 }
 
 fn hash(context: u32) -> u32 {

@@ -79,7 +79,10 @@ pub(super) struct ContextTree {
 
 impl ContextTree {
     fn parse(text: &str, own_feature: u8, values: usize) -> Self {
-        let mut tree = ContextTree { nodes: Vec::new(), own: Vec::new() };
+        let mut tree = ContextTree {
+            nodes: Vec::new(),
+            own: Vec::new(),
+        };
         let mut words = text.split_whitespace();
         tree.add(&mut words, own_feature, 0..values, 0, &mut 0, false);
         tree
@@ -104,7 +107,12 @@ impl ContextTree {
             in_own = true;
         }
         let middle = (values.start + values.end - 1) / 2;
-        self.nodes.push(ContextNode { split: None, leaves: from..from, depth, middle });
+        self.nodes.push(ContextNode {
+            split: None,
+            leaves: from..from,
+            depth,
+            middle,
+        });
         if word == b"." {
             *leaves += 1;
         } else {
@@ -115,7 +123,11 @@ impl ContextTree {
                 false => [values.clone(), values],
             };
             self.add(words, own_feature, left, depth + 1, leaves, in_own);
-            self.nodes[at].split = Some(NodeSplit { feature, limit, right: self.nodes.len() });
+            self.nodes[at].split = Some(NodeSplit {
+                feature,
+                limit,
+                right: self.nodes.len(),
+            });
             self.add(words, own_feature, right, depth + 1, leaves, in_own);
         }
         self.nodes[at].leaves.end = *leaves;
@@ -126,7 +138,11 @@ impl ContextTree {
         while let Some(split) = self.nodes[at].split
             && let Some(value) = value(split.feature)
         {
-            at = if value < split.limit { at + 1 } else { split.right };
+            at = if value < split.limit {
+                at + 1
+            } else {
+                split.right
+            };
         }
         at
     }
@@ -135,7 +151,10 @@ impl ContextTree {
     fn own_node(&self, own: [u8; 3]) -> usize {
         let value = |feature| b"rql".iter().position(|&f| f == feature).map(|k| own[k]);
         let node = self.descend(0, value);
-        self.own.iter().position(|&own| own == node).expect("the features around come last")
+        self.own
+            .iter()
+            .position(|&own| own == node)
+            .expect("the features around come last")
     }
 
     /// The leaf below an own node for the average around the run.
@@ -179,7 +198,12 @@ pub(super) static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
     for (context, leaf) in rank_leaves[..AROUND * classes].iter_mut().enumerate() {
         *leaf = ranks.leaf(context / AROUND, context % AROUND) as u8;
     }
-    Contexts { runs, ranks, own, rank_leaves }
+    Contexts {
+        runs,
+        ranks,
+        own,
+        rank_leaves,
+    }
 });
 
 #[cfg(test)]
@@ -188,10 +212,14 @@ mod tests {
 
     #[test]
     fn trees_have_their_leaves_and_own_nodes() {
-        for (tree, leaves, own) in
-            [(&CONTEXTS.runs, RUN_LEAVES, 64), (&CONTEXTS.ranks, RANK_LEAVES, 96)]
-        {
-            assert_eq!((tree.nodes[0].leaves.clone(), tree.own.len()), (0..leaves, own));
+        for (tree, leaves, own) in [
+            (&CONTEXTS.runs, RUN_LEAVES, 64),
+            (&CONTEXTS.ranks, RANK_LEAVES, 96),
+        ] {
+            assert_eq!(
+                (tree.nodes[0].leaves.clone(), tree.own.len()),
+                (0..leaves, own)
+            );
             assert_eq!(tree.nodes.len(), 2 * leaves - 1);
             let ends = tree.nodes.iter().filter(|node| node.right().is_none());
             assert!(ends.enumerate().all(|(k, leaf)| leaf.leaves == (k..k + 1)));
@@ -200,7 +228,12 @@ mod tests {
 
     #[test]
     fn every_leaf_is_reached() {
-        let run = |leaf| CONTEXTS.own.iter().any(|own| (own & 0xffff) as usize == leaf);
+        let run = |leaf| {
+            CONTEXTS
+                .own
+                .iter()
+                .any(|own| (own & 0xffff) as usize == leaf)
+        };
         assert!((0..RUN_LEAVES).all(run));
         assert!((0..RANK_LEAVES).all(|leaf| CONTEXTS.rank_leaves.contains(&(leaf as u8))));
         let ranks = CONTEXTS.own.iter().map(|own| own >> 16).max();

@@ -100,9 +100,18 @@ impl ModelArrays {
     }
 
     fn of(models: &Models) -> Self {
-        let Models { alphabet, runs, ranks, extra, .. } = models;
+        let Models {
+            alphabet,
+            runs,
+            ranks,
+            extra,
+            ..
+        } = models;
         let of_leaves = |classes: &[u8], tables: &[FrequencyTable]| -> Vec<FrequencyTable> {
-            classes.iter().map(|&class| tables[usize::from(class)].clone()).collect()
+            classes
+                .iter()
+                .map(|&class| tables[usize::from(class)].clone())
+                .collect()
         };
         let runs = of_leaves(&runs.class_of_leaf[..RUN_LEAVES], &*runs.tables);
         let ranks = of_leaves(&ranks.class_of_leaf[..RANK_LEAVES], &*ranks.tables);
@@ -114,8 +123,13 @@ impl ModelArrays {
             })
         };
         let mut present = [0; 256];
-        alphabet.iter().for_each(|&byte| present[usize::from(byte)] = 1);
-        ModelArrays { tables: tables.flat_map(slots).collect(), alphabet: present }
+        alphabet
+            .iter()
+            .for_each(|&byte| present[usize::from(byte)] = 1);
+        ModelArrays {
+            tables: tables.flat_map(slots).collect(),
+            alphabet: present,
+        }
     }
 }
 
@@ -139,7 +153,10 @@ mod tests {
         }
         for (number, ranked) in MTF_RANKS.iter().enumerate() {
             let root = arrays.roots[number];
-            assert_eq!(*ranked, ((root & 0xffff) + 2) << 16 | root >> 24 << LAST_RANK_BIT);
+            assert_eq!(
+                *ranked,
+                ((root & 0xffff) + 2) << 16 | root >> 24 << LAST_RANK_BIT
+            );
         }
     }
 

@@ -34,12 +34,20 @@ pub(super) struct ExpGolomb {
 #[inline(always)]
 pub(super) fn split(number: u32) -> ExpGolomb {
     if number < DIRECT as u32 {
-        return ExpGolomb { bucket: number as usize, width: 0, extra: 0 };
+        return ExpGolomb {
+            bucket: number as usize,
+            width: 0,
+            extra: 0,
+        };
     }
     let shifted = number - 6;
     let width = shifted.ilog2();
     let bucket = (8 + width as usize).min(LAST_BUCKET);
-    ExpGolomb { bucket, width, extra: shifted - (1 << width) }
+    ExpGolomb {
+        bucket,
+        width,
+        extra: shifted - (1 << width),
+    }
 }
 
 /// The number with these extra bits, for buckets from 10 on. `width` is at most 30.
@@ -58,8 +66,22 @@ mod tests {
         let lasts = [13, 21, 37, 69, 133, 261].map(split);
         for (k, (first, last)) in firsts.into_iter().zip(lasts).enumerate() {
             let width = k as u32 + 2;
-            assert_eq!(first, ExpGolomb { bucket: 10 + k, width, extra: 0 });
-            assert_eq!(last, ExpGolomb { bucket: 10 + k, width, extra: (1 << width) - 1 });
+            assert_eq!(
+                first,
+                ExpGolomb {
+                    bucket: 10 + k,
+                    width,
+                    extra: 0
+                }
+            );
+            assert_eq!(
+                last,
+                ExpGolomb {
+                    bucket: 10 + k,
+                    width,
+                    extra: (1 << width) - 1
+                }
+            );
         }
     }
 

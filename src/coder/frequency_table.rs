@@ -40,7 +40,10 @@ impl FrequencyTable {
     #[inline(always)]
     pub(super) fn slots(&self, symbol: usize) -> Slots {
         let [start, end] = [self.starts[symbol & 15], self.starts[(symbol & 15) + 1]];
-        Slots { start: start.into(), freq: u32::from(end - start) }
+        Slots {
+            start: start.into(),
+            freq: u32::from(end - start),
+        }
     }
 
     /// The slots of all symbols.
@@ -122,7 +125,10 @@ mod tests {
         for weight in (1..100).chain([1000, 12_345, 32_768, u32::MAX]) {
             let code = to_code(weight);
             let back = super::weight(code);
-            assert!(back.abs_diff(weight.into()) * 16 <= weight.into(), "{weight}: {back}");
+            assert!(
+                back.abs_diff(weight.into()) * 16 <= weight.into(),
+                "{weight}: {back}"
+            );
             assert_eq!(to_code(back.min(u32::MAX.into()) as u32), code, "{weight}");
         }
         assert_eq!(to_code(0), 0);

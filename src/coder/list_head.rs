@@ -71,7 +71,10 @@ impl ListHead for HeadPlain {
         let mask_low = up_to(in_low);
         let mask_high = up_to(in_high) & past;
         let moved = [low << 8 | u64::from(before), high << 8 | low >> 56];
-        self.0 = [low ^ (low ^ moved[0]) & mask_low, high ^ (high ^ moved[1]) & mask_high];
+        self.0 = [
+            low ^ (low ^ moved[0]) & mask_low,
+            high ^ (high ^ moved[1]) & mask_high,
+        ];
         (in_low.trailing_zeros() + (in_high.trailing_zeros() & past as u32)) / 8
     }
 
@@ -166,7 +169,12 @@ static HERE: [[u8; 16]; 2] = [[0; 16], 255_u128.to_le_bytes()];
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
 fn window(bytes: &[[u8; 16]; 2], from: usize) -> __m128i {
-    HeadSse2::of(*bytes.as_flattened()[from..].first_chunk().expect("sixteen of 32 bytes")).0
+    HeadSse2::of(
+        *bytes.as_flattened()[from..]
+            .first_chunk()
+            .expect("sixteen of 32 bytes"),
+    )
+    .0
 }
 
 /// The shuffles that move the first byte to 0 to 15.
@@ -181,7 +189,11 @@ static PUT_BACK: Shuffles = {
     while at < 16 {
         let mut to = 0;
         while to < 16 {
-            all[at][to] = if to == at { 0 } else { to as u8 + (to < at) as u8 };
+            all[at][to] = if to == at {
+                0
+            } else {
+                to as u8 + (to < at) as u8
+            };
             to += 1;
         }
         at += 1;

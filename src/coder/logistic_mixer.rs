@@ -123,7 +123,9 @@ impl<
     #[inline(always)]
     pub(super) fn prefetch<V: MixerVector>(&self, groups: [u32; INPUTS]) {
         let estimate = |group| &self.estimates[group as usize & (ESTIMATES - 1)];
-        groups.into_iter().for_each(|group| V::prefetch(estimate(group)));
+        groups
+            .into_iter()
+            .for_each(|group| V::prefetch(estimate(group)));
     }
 
     /// Codes one binary symbol and learns from it.
@@ -144,7 +146,10 @@ impl<
         let second = &self.second[at.sets[1] & (SECOND - 1)];
         let sum = inputs.dot_product([first, second, &self.common]) >> 14;
         let stretched = sum.clamp(-MAX_STRETCH, MAX_STRETCH);
-        let mix = Mix { stretched, p1: SQUASH[(stretched + 2048) as usize & 4095] };
+        let mix = Mix {
+            stretched,
+            p1: SQUASH[(stretched + 2048) as usize & 4095],
+        };
         let corrected = self.apm.corrected(at.apm, stretched);
         // From 11 to 65524, since neither term reaches 0 or 65536.
         if coder.code(bit, (u32::from(mix.p1) + corrected) >> 1) {

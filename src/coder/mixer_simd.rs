@@ -25,7 +25,9 @@ pub(super) use mixer_plain::MixerPlain;
 pub(super) struct MixerWeights(pub [i32; 8]);
 
 /// The part of the distance that an estimate moves, in units of 2^-8, by its count.
-const RATES: [u8; 16] = [160, 98, 71, 55, 46, 39, 34, 30, 27, 24, 21, 18, 16, 14, 12, 10];
+const RATES: [u8; 16] = [
+    160, 98, 71, 55, 46, 39, 34, 30, 27, 24, 21, 18, 16, 14, 12, 10,
+];
 
 /// Eight 16-bit numbers: estimates, inputs or limits of counts.
 pub(super) trait MixerVector: Copy {
@@ -71,7 +73,11 @@ mod tests {
 
     fn treated<V: MixerVector>(estimates: [u16; 8], limits: [u16; 8]) -> [[u16; 8]; 3] {
         let updated = |bit| V::load(estimates).updated(bit, V::load(limits)).store();
-        [V::load(estimates).stretched().store(), updated(false), updated(true)]
+        [
+            V::load(estimates).stretched().store(),
+            updated(false),
+            updated(true),
+        ]
     }
 
     #[test]
@@ -85,10 +91,14 @@ mod tests {
     fn mixes<V: MixerVector>(seed: u32) -> (Vec<i32>, [[i32; 8]; 3]) {
         let number = |j: u32| (seed * 64 + j + 1).wrapping_mul(2_654_435_761) as i32;
         let mut weights = [0, 8, 16].map(|set| {
-            MixerWeights(std::array::from_fn(|k| number(set + k as u32) >> (seed % 16)))
+            MixerWeights(std::array::from_fn(|k| {
+                number(set + k as u32) >> (seed % 16)
+            }))
         });
         let mixed = (24..40).map(|j| {
-            let inputs = V::load(std::array::from_fn(|k| (number(8 * j + k as u32) >> 19) as u16));
+            let inputs = V::load(std::array::from_fn(|k| {
+                (number(8 * j + k as u32) >> 19) as u16
+            }));
             let [a, b, c] = &mut weights;
             let mixed = inputs.dot_product([a, b, c]);
             inputs.train((number(j) >> 16) as i16, [a, b, c]);

@@ -152,13 +152,19 @@ impl SliceLimits {
             Effort::Default => 1 << 16,
             Effort::Best => 3 << 18,
         };
-        SliceLimits { runs, bytes: 1 << 24 }
+        SliceLimits {
+            runs,
+            bytes: 1 << 24,
+        }
     }
 
     /// Limits for blocks that are searched. Each step of a search decodes one or two slices, which
     /// takes time per run; an index takes some 400 bytes for each slice.
     pub fn searched() -> Self {
-        SliceLimits { runs: 5 << 13, bytes: 1 << 20 }
+        SliceLimits {
+            runs: 5 << 13,
+            bytes: 1 << 20,
+        }
     }
 
     /// Limits for blocks that are searched by their sequences, in a text of `text_size` bytes.
@@ -189,13 +195,23 @@ mod tests {
     }
 
     const CODINGS: [Coding; 2] = [Coding::StaticRans, Coding::ContextMixing];
-    const ONE: SliceLimits = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
+    const ONE: SliceLimits = SliceLimits {
+        runs: usize::MAX,
+        bytes: usize::MAX,
+    };
 
     /// Codes `bwt` in both codings, whole and in small slices, and returns it coded whole by static
     /// rANS.
     fn round_trip(bwt: &[u8]) -> CodedBwt {
         let [coded, _] = CODINGS.map(|coding| {
-            round_trip_as(coding, bwt, SliceLimits { runs: 1000, bytes: 30_000 });
+            round_trip_as(
+                coding,
+                bwt,
+                SliceLimits {
+                    runs: 1000,
+                    bytes: 30_000,
+                },
+            );
             round_trip_as(coding, bwt, ONE)
         });
         coded
@@ -208,7 +224,10 @@ mod tests {
         }
         let decoder = SliceDecoder::new(coding, &coded.models).unwrap();
         let mut out = vec![0xee; bwt.len()];
-        assert_eq!(decode_slices(&decoder, &coded.raw_sizes, &coded.slices, &mut out), Ok(()));
+        assert_eq!(
+            decode_slices(&decoder, &coded.raw_sizes, &coded.slices, &mut out),
+            Ok(())
+        );
         assert!(out == bwt, "{} bytes came back changed", bwt.len());
         coded
     }
@@ -216,7 +235,10 @@ mod tests {
     /// One slice and its decoder.
     fn one(coding: Coding, slice: &[u8]) -> (SliceDecoder, Vec<u8>) {
         let mut coded = round_trip_as(coding, slice, ONE);
-        (SliceDecoder::new(coding, &coded.models).unwrap(), coded.slices.remove(0))
+        (
+            SliceDecoder::new(coding, &coded.models).unwrap(),
+            coded.slices.remove(0),
+        )
     }
 
     /// Text-like bytes: few symbols, many short runs, some long.
@@ -285,8 +307,16 @@ mod tests {
             for len in 0..coded.len() {
                 assert!(decoder.decode(&coded[..len], &mut out).is_err(), "{len}");
             }
-            assert!(decoder.decode(&[&coded[..], &[0]].concat(), &mut out).is_err());
-            assert!(decoder.decode(&[&coded[..], &[0; 2]].concat(), &mut out).is_err());
+            assert!(
+                decoder
+                    .decode(&[&coded[..], &[0]].concat(), &mut out)
+                    .is_err()
+            );
+            assert!(
+                decoder
+                    .decode(&[&coded[..], &[0; 2]].concat(), &mut out)
+                    .is_err()
+            );
         }
     }
 
@@ -328,7 +358,10 @@ mod tests {
 
     #[test]
     fn slices_have_runs_alike() {
-        let limits = SliceLimits { runs: 1000, bytes: 1 << 20 };
+        let limits = SliceLimits {
+            runs: 1000,
+            bytes: 1 << 20,
+        };
         let sizes = |bwt: &[u8]| encode_slices(bwt, limits, Coding::StaticRans).raw_sizes;
         let text = runs(50_000, 3);
         let mut rest = &text[..];

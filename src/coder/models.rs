@@ -55,12 +55,19 @@ impl SymbolCounts {
     pub(super) fn add(&mut self, other: &SymbolCounts) {
         let tables = |counts: &mut [Counts], more: &[Counts]| {
             let more = more.as_flattened().iter();
-            counts.as_flattened_mut().iter_mut().zip(more).for_each(|(sum, more)| *sum += more);
+            counts
+                .as_flattened_mut()
+                .iter_mut()
+                .zip(more)
+                .for_each(|(sum, more)| *sum += more);
         };
         tables(&mut *self.runs, &*other.runs);
         tables(&mut *self.ranks, &*other.ranks);
         tables(&mut self.extra, &other.extra);
-        self.present.iter_mut().zip(other.present).for_each(|(any, more)| *any |= more);
+        self.present
+            .iter_mut()
+            .zip(other.present)
+            .for_each(|(any, more)| *any |= more);
     }
 }
 
@@ -104,7 +111,9 @@ impl Models {
     pub(super) fn encode(counts: &SymbolCounts, out: &mut Vec<u8>) -> Self {
         let mut choice = Choice::of(counts);
         let mut coder = RangeEncoder::new(out);
-        choice.code(&mut coder).expect("codes that were made from counts");
+        choice
+            .code(&mut coder)
+            .expect("codes that were made from counts");
         coder.finish();
         choice.models()
     }
@@ -156,7 +165,9 @@ static DEFAULTS: LazyLock<[Vec<DefaultTable>; 3]> = LazyLock::new(|| {
     [
         RUN_LENGTH_SHARES.iter().map(of_shares).collect(),
         MTF_RANK_SHARES.iter().map(of_shares).collect(),
-        (0..EXTRA_TABLES).map(|table| DefaultTable::new(default_extra_codes(table))).collect(),
+        (0..EXTRA_TABLES)
+            .map(|table| DefaultTable::new(default_extra_codes(table)))
+            .collect(),
     ]
 });
 
@@ -168,18 +179,31 @@ fn default_table(kind: usize, tree: &ContextTree, node: usize) -> &'static Defau
 /// The default of extra bits: all values equally likely.
 fn default_extra_codes(table: usize) -> [Code; 16] {
     let values = 1 << (2 + table % WIDTHS).min(4);
-    std::array::from_fn(|value| if value < values { to_code((1 << 15) / values as u32) } else { 0 })
+    std::array::from_fn(|value| {
+        if value < values {
+            to_code((1 << 15) / values as u32)
+        } else {
+            0
+        }
+    })
 }
 
 impl Choice {
     fn new() -> Self {
         let nodes = trees().map(|tree| vec![NodeChoice::default(); tree.nodes.len()]);
-        Choice { present: [false; 256], nodes, extra: [None; EXTRA_TABLES] }
+        Choice {
+            present: [false; 256],
+            nodes,
+            extra: [None; EXTRA_TABLES],
+        }
     }
 
     /// The cheapest choice.
     fn of(counts: &SymbolCounts) -> Self {
-        let mut choice = Choice { present: counts.present, ..Choice::new() };
+        let mut choice = Choice {
+            present: counts.present,
+            ..Choice::new()
+        };
         let [runs, ranks] = trees();
         choice.nodes[RUNS] = cut(RUNS, runs, &*counts.runs);
         choice.nodes[RANKS] = cut(RANKS, ranks, &*counts.ranks);
@@ -212,7 +236,11 @@ impl Choice {
                 if choice.split {
                     at += 1;
                 } else {
-                    tables.code(&mut choice.sent, &default_table(kind, tree, at).codes, coder)?;
+                    tables.code(
+                        &mut choice.sent,
+                        &default_table(kind, tree, at).codes,
+                        coder,
+                    )?;
                     at += 2 * node.leaves.len() - 1;
                 }
             }
@@ -225,7 +253,9 @@ impl Choice {
     }
 
     fn models(&self) -> Models {
-        let alphabet = (0..=255).filter(|&byte| self.present[usize::from(byte)]).collect();
+        let alphabet = (0..=255)
+            .filter(|&byte| self.present[usize::from(byte)])
+            .collect();
         let extra = |table: usize| {
             FrequencyTable::new(&self.extra[table].unwrap_or(DEFAULTS[EXTRA][table].codes))
         };
@@ -253,7 +283,9 @@ impl Choice {
                 at += 1;
             } else {
                 class_of_leaf[node.leaves.clone()].fill(tables.len() as u8);
-                let codes = choice.sent.unwrap_or_else(|| default_table(kind, tree, at).codes);
+                let codes = choice
+                    .sent
+                    .unwrap_or_else(|| default_table(kind, tree, at).codes);
                 tables.push(FrequencyTable::new(&codes));
                 at += 2 * node.leaves.len() - 1;
             }
@@ -262,7 +294,10 @@ impl Choice {
         tables.resize(256, filler);
         ClassTables {
             class_of_leaf,
-            tables: tables.into_boxed_slice().try_into().expect("as many as were made"),
+            tables: tables
+                .into_boxed_slice()
+                .try_into()
+                .expect("as many as were made"),
         }
     }
 }
@@ -278,7 +313,11 @@ struct TableCoder {
 impl TableCoder {
     fn new() -> Self {
         let numbers = std::array::from_fn(|_| NumberModel::new());
-        TableCoder { sent: BitModel::NEW, numbers, before: None }
+        TableCoder {
+            sent: BitModel::NEW,
+            numbers,
+            before: None,
+        }
     }
 
     fn code(
@@ -298,8 +337,9 @@ impl TableCoder {
             let zigzag = (difference << 1 ^ difference >> 31) as usize;
             last = self.numbers[last.min(2)].code(zigzag, coder);
             let difference = (last >> 1) as i64 ^ -((last & 1) as i64);
-            *code = Code::try_from(i64::from(before) + difference)
-                .or(Err(Flaw("a block has a table whose weights are out of range")))?;
+            *code = Code::try_from(i64::from(before) + difference).or(Err(Flaw(
+                "a block has a table whose weights are out of range",
+            )))?;
         }
         self.before = Some(codes);
         *table = Some(codes);
@@ -322,7 +362,13 @@ fn cut(kind: usize, tree: &ContextTree, leaves: &[Counts]) -> Vec<NodeChoice> {
         let Some(right) = node.right() else { continue };
         let children = costs[at + 1] + costs[right];
         if children < costs[at] {
-            (costs[at], nodes[at]) = (children, NodeChoice { split: true, sent: None });
+            (costs[at], nodes[at]) = (
+                children,
+                NodeChoice {
+                    split: true,
+                    sent: None,
+                },
+            );
         }
         costs[at] += ONE_BIT;
     }

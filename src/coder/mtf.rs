@@ -74,7 +74,11 @@ fn encode_with<H: ListHead>(slice: &[u8]) -> MtfSteps {
             short = LONG.into();
         }
         if let Some(step) = left.next() {
-            *step = MtfStep { byte, len: short as u8, mtf_rank: 0 };
+            *step = MtfStep {
+                byte,
+                len: short as u8,
+                mtf_rank: 0,
+            };
         }
     });
     long.truncate(longs);
@@ -115,7 +119,10 @@ impl<H: ListHead> MtfList<H> {
         let mut all = [0; 256];
         all[..bytes.len()].copy_from_slice(bytes);
         let parts = all.as_chunks().0;
-        MtfList { head: H::of(parts[0]), rest: std::array::from_fn(|k| H::of(parts[k + 1])) }
+        MtfList {
+            head: H::of(parts[0]),
+            rest: std::array::from_fn(|k| H::of(parts[k + 1])),
+        }
     }
 
     /// The first `count` bytes.
@@ -175,7 +182,13 @@ impl<H: ListHead> MtfList<H> {
 mod tests {
     use super::*;
 
-    fn decode(MtfSteps { steps, long, list: bytes }: &MtfSteps) -> Vec<u8> {
+    fn decode(
+        MtfSteps {
+            steps,
+            long,
+            list: bytes,
+        }: &MtfSteps,
+    ) -> Vec<u8> {
         let mut list = MtfList::<HeadBaseline>::of(bytes);
         let mut out = Vec::new();
         let mut long = long.iter();
@@ -197,8 +210,13 @@ mod tests {
 
     #[test]
     fn the_example_of_the_page() {
-        let steps = [(b'b', 0, 1), (b'a', 1, 0), (b'n', 0, 0), (b'a', 0, 0)]
-            .map(|(byte, len, mtf_rank)| MtfStep { byte, len, mtf_rank });
+        let steps = [(b'b', 0, 1), (b'a', 1, 0), (b'n', 0, 0), (b'a', 0, 0)].map(
+            |(byte, len, mtf_rank)| MtfStep {
+                byte,
+                len,
+                mtf_rank,
+            },
+        );
         let found = encode(b"baana");
         assert_eq!((found.steps, found.list), (steps.to_vec(), b"ban".to_vec()));
     }
@@ -207,9 +225,16 @@ mod tests {
     fn runs_come_back() {
         let all: Vec<u8> = (0..=255).collect();
         let down: Vec<u8> = all.iter().rev().copied().collect();
-        let mixed: Vec<u8> = (0..5000u32).map(|i| (i.wrapping_mul(i) >> 3) as u8).collect();
+        let mixed: Vec<u8> = (0..5000u32)
+            .map(|i| (i.wrapping_mul(i) >> 3) as u8)
+            .collect();
         let long = [253, 254, 255, 256, 257, 9000].map(|len| [vec![1; len], vec![2; len]].concat());
-        let shapes = [b"x".to_vec(), b"mississippi".to_vec(), [all, down].concat(), mixed];
+        let shapes = [
+            b"x".to_vec(),
+            b"mississippi".to_vec(),
+            [all, down].concat(),
+            mixed,
+        ];
         for data in shapes.into_iter().chain(long) {
             assert_eq!(decode(&encode(&data)), data);
             assert_eq!(encode_with::<HeadBaseline>(&data), encode(&data));

@@ -34,7 +34,11 @@ pub(crate) struct RangeEncoder<'a> {
 
 impl<'a> RangeEncoder<'a> {
     pub(crate) fn new(out: &'a mut Vec<u8>) -> Self {
-        RangeEncoder { out, low: 0, range: u64::MAX }
+        RangeEncoder {
+            out,
+            low: 0,
+            range: u64::MAX,
+        }
     }
 
     /// Length of the output so far, including the bytes that it held before.
@@ -94,7 +98,12 @@ pub(crate) struct RangeDecoder<'a> {
 
 impl<'a> RangeDecoder<'a> {
     pub(crate) fn new(coded: &'a [u8]) -> Self {
-        let mut decoder = RangeDecoder { coded, taken: 0, offset: 0, range: u64::MAX };
+        let mut decoder = RangeDecoder {
+            coded,
+            taken: 0,
+            offset: 0,
+            range: u64::MAX,
+        };
         decoder.offset = decoder.word() << 32;
         decoder.offset |= decoder.word();
         decoder
@@ -147,13 +156,20 @@ mod tests {
         });
         let unlikely = (0..500).map(|_| (false, ONE - 1));
         let likely = (0..9000).map(|_| (true, ONE - 1));
-        mixed.clone().chain(unlikely).chain(likely).chain(mixed).collect()
+        mixed
+            .clone()
+            .chain(unlikely)
+            .chain(likely)
+            .chain(mixed)
+            .collect()
     }
 
     fn coded() -> Vec<u8> {
         let mut out = Vec::new();
         let mut encoder = RangeEncoder::new(&mut out);
-        bits().into_iter().for_each(|(bit, p1)| assert_eq!(encoder.code(bit, p1), bit));
+        bits()
+            .into_iter()
+            .for_each(|(bit, p1)| assert_eq!(encoder.code(bit, p1), bit));
         encoder.finish();
         out
     }

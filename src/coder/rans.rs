@@ -39,13 +39,19 @@ impl Slots {
     /// The slots of a value of `bits` bits, at most 15, if all values are equally likely.
     #[inline(always)]
     fn plain(value: u32, bits: u32) -> Slots {
-        Slots { start: value << (SLOT_BITS - bits), freq: 1 << (SLOT_BITS - bits) }
+        Slots {
+            start: value << (SLOT_BITS - bits),
+            freq: 1 << (SLOT_BITS - bits),
+        }
     }
 
     /// The slots of a value below `values`, which is 2 to 256, if all values are equally likely.
     fn even(value: u32, values: u32) -> Slots {
         let start = |value: u32| (value << SLOT_BITS) / values;
-        Slots { start: start(value), freq: start(value + 1) - start(value) }
+        Slots {
+            start: start(value),
+            freq: start(value + 1) - start(value),
+        }
     }
 }
 
@@ -63,7 +69,10 @@ pub(super) struct RansStack {
 impl RansStack {
     /// An encoder for a buffer of `room` words.
     pub(super) fn new(room: usize) -> Self {
-        RansStack { states: [LOWER_BOUND; 2], free: room }
+        RansStack {
+            states: [LOWER_BOUND; 2],
+            free: room,
+        }
     }
 
     /// Pushes the symbol that owns these slots.
@@ -131,7 +140,9 @@ impl RansStack {
 
     /// Appends the states to `out` and then the words.
     pub(super) fn write(self, words: &[[u8; 2]], out: &mut Vec<u8>) {
-        self.states.iter().for_each(|state| out.extend(state.to_le_bytes()));
+        self.states
+            .iter()
+            .for_each(|state| out.extend(state.to_le_bytes()));
         out.extend_from_slice(words[self.free..].as_flattened());
     }
 }
@@ -165,7 +176,12 @@ impl From<Slots> for PreparedSlots {
             1 => (start + others, u64::MAX),
             _ => (start, u64::MAX / u64::from(freq) + 1),
         };
-        PreparedSlots { inverse, limit: freq << 17, start: start as u16, others: others as u16 }
+        PreparedSlots {
+            inverse,
+            limit: freq << 17,
+            start: start as u16,
+            others: others as u16,
+        }
     }
 }
 
@@ -188,12 +204,20 @@ impl<'a> RansDecoder<'a> {
     pub(super) fn new(coded: &'a [u8]) -> Result<Self, Flaw> {
         let (states, words) = coded.split_first_chunk::<8>().ok_or(ENDS_EARLY)?;
         let (words, rest) = words.as_chunks();
-        let state =
-            |from: usize| states[from..].first_chunk().map(|four| u32::from_le_bytes(*four));
+        let state = |from: usize| {
+            states[from..]
+                .first_chunk()
+                .map(|four| u32::from_le_bytes(*four))
+        };
         let states = [0, 4].map(|from| u64::from(state(from).expect("eight bytes")));
         match states.iter().any(|&state| state < LOWER_BOUND.into()) {
             true => Err(Flaw("a slice holds a coder state that is too small")),
-            false => Ok(RansDecoder { words, rest: rest.len(), pos: 0, states }),
+            false => Ok(RansDecoder {
+                words,
+                rest: rest.len(),
+                pos: 0,
+                states,
+            }),
         }
     }
 
@@ -211,18 +235,27 @@ impl<'a> RansDecoder<'a> {
             slots.freq * (state >> SLOT_BITS) + (state & ((1 << SLOT_BITS) - 1)) - slots.start;
         // The word is always read, and used only if needed: a conditional move beats a branch that
         // would be mispredicted. Words behind the end read as 0; `pos` then exceeds their number.
-        let word = self.words.get(self.pos).map_or(0, |&word| u16::from_le_bytes(word));
+        let word = self
+            .words
+            .get(self.pos)
+            .map_or(0, |&word| u16::from_le_bytes(word));
         let refill = state < LOWER_BOUND;
         self.pos += usize::from(refill);
-        let state = if refill { state << 16 | u32::from(word) } else { state };
+        let state = if refill {
+            state << 16 | u32::from(word)
+        } else {
+            state
+        };
         self.states[stream as usize] = state.into();
     }
 
     /// Removes a symbol from each stream, first from that of run lengths.
     #[inline(always)]
     pub(super) fn take_both(&mut self, slots: [Slots; 2]) {
-        let Some([first, second]) =
-            self.words.get(self.pos..).and_then(|words| words.first_chunk())
+        let Some([first, second]) = self
+            .words
+            .get(self.pos..)
+            .and_then(|words| words.first_chunk())
         else {
             self.take(RansStream::RunLengths, slots[0]);
             self.take(RansStream::MtfRanks, slots[1]);
@@ -264,7 +297,9 @@ impl<'a> RansDecoder<'a> {
         }
         match self.pos == self.words.len() && self.rest == 0 {
             true => Ok(()),
-            false => Err(Flaw("a slice's coded bytes are longer or shorter than they should be")),
+            false => Err(Flaw(
+                "a slice's coded bytes are longer or shorter than they should be",
+            )),
         }
     }
 }
@@ -283,7 +318,10 @@ mod tests {
         };
         let slots = |i: u32| {
             let start = i.wrapping_mul(2246822519) >> 17;
-            Slots { start, freq: 1 + (i * 7919) % ((1 << SLOT_BITS) - start).min(32752) }
+            Slots {
+                start,
+                freq: 1 + (i * 7919) % ((1 << SLOT_BITS) - start).min(32752),
+            }
         };
         (0..len).map(|i| (stream(i), slots(i))).collect()
     }
@@ -292,7 +330,10 @@ mod tests {
         let words = &mut vec![[0; 2]; symbols.len()][..];
         let mut stack = RansStack::new(words.len());
         let mut out = Vec::new();
-        symbols.iter().rev().for_each(|&(stream, slots)| stack.push(words, stream, slots));
+        symbols
+            .iter()
+            .rev()
+            .for_each(|&(stream, slots)| stack.push(words, stream, slots));
         stack.write(words, &mut out);
         out
     }
@@ -315,7 +356,10 @@ mod tests {
     fn prepared_symbols_are_the_same() {
         let freqs = (0..15).flat_map(|log| [(1 << log) - 1, 1 << log, (1 << log) + 1]);
         for freq in freqs.chain([32752]).filter(|&freq| freq > 0) {
-            let slots = Slots { start: (1 << SLOT_BITS) - freq, freq };
+            let slots = Slots {
+                start: (1 << SLOT_BITS) - freq,
+                freq,
+            };
             let mut words = [[[0; 2]; 200]; 2];
             let [plain_words, prepared_words] = &mut words;
             let mut plain = RansStack::new(200);
@@ -344,7 +388,10 @@ mod tests {
         let mut decoder = RansDecoder::new(&coded).unwrap();
         for (value, bits) in [(31, 5), (5, 3), (255, 8), (0, 1)] {
             assert_eq!(decoder.take_plain(RansStream::MtfRanks, bits), value);
-            assert_eq!(decoder.take_even(RansStream::MtfRanks, value + 1), value / 3);
+            assert_eq!(
+                decoder.take_even(RansStream::MtfRanks, value + 1),
+                value / 3
+            );
         }
         decoder.finish().unwrap();
     }

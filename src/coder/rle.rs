@@ -22,7 +22,10 @@ pub(super) struct BwtRun {
 
 /// The run that starts at `pos`.
 pub(super) fn read(slice: &[u8], pos: usize) -> BwtRun {
-    BwtRun { byte: slice[pos], len: (run_end(slice, pos) - pos) as u32 }
+    BwtRun {
+        byte: slice[pos],
+        len: (run_end(slice, pos) - pos) as u32,
+    }
 }
 
 /// Writes `run` at `pos` of `out` and returns the position behind it.
@@ -39,7 +42,10 @@ pub(super) fn write(out: &mut [u8], pos: usize, run: BwtRun) -> Result<usize, Fl
     {
         *head = [run.byte; 16];
     } else {
-        fill(room.get_mut(..run.len as usize).ok_or(DOES_NOT_FIT)?, run.byte);
+        fill(
+            room.get_mut(..run.len as usize).ok_or(DOES_NOT_FIT)?,
+            run.byte,
+        );
     }
     Ok(next)
 }
@@ -114,7 +120,11 @@ pub(super) fn count(bytes: &[u8]) -> usize {
     // Tiles of constant size, so that each is a few vectors.
     let (tiles, rest) = bytes[..next.len()].as_chunks::<PIECE>();
     let (nexts, rest_next) = next.as_chunks::<PIECE>();
-    let whole = tiles.iter().zip(nexts).map(|(a, b)| borders(a, b)).sum::<usize>();
+    let whole = tiles
+        .iter()
+        .zip(nexts)
+        .map(|(a, b)| borders(a, b))
+        .sum::<usize>();
     1 + whole + borders(rest, rest_next)
 }
 
@@ -168,7 +178,9 @@ mod tests {
 
     fn shapes() -> Vec<Vec<u8>> {
         let mut shapes = vec![vec![7], b"ab".repeat(100), b"aab".repeat(77), vec![0; 1000]];
-        for len in [7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 257, 511] {
+        for len in [
+            7, 8, 9, 15, 16, 17, 63, 64, 65, 127, 128, 129, 255, 257, 511,
+        ] {
             shapes.push([vec![1; len], vec![2; 3], vec![255; len], vec![0; 1]].concat());
         }
         shapes
@@ -188,8 +200,9 @@ mod tests {
     fn runs_rebuild_the_slice() {
         for slice in shapes() {
             let mut out = vec![99; slice.len()];
-            let end =
-                split(&slice).into_iter().fold(0, |pos, run| write(&mut out, pos, run).unwrap());
+            let end = split(&slice)
+                .into_iter()
+                .fold(0, |pos, run| write(&mut out, pos, run).unwrap());
             assert_eq!((end, &out), (slice.len(), &slice));
         }
     }
@@ -229,7 +242,10 @@ mod tests {
     #[test]
     fn so_many_runs_end_where_they_do() {
         let noise = (0..40_000u32).map(|i| (i.wrapping_mul(i) >> 7) as u8 % 3);
-        for bytes in shapes().into_iter().chain([noise.collect(), vec![5; 50_000]]) {
+        for bytes in shapes()
+            .into_iter()
+            .chain([noise.collect(), vec![5; 50_000]])
+        {
             let mut pos = 0;
             let mut runs = 0;
             while pos < bytes.len() {
@@ -237,7 +253,10 @@ mod tests {
                 pos = run_end(&bytes, pos);
                 runs += 1;
             }
-            assert_eq!([runs, runs + 1].map(|runs| end_of_runs(&bytes, runs)), [pos; 2]);
+            assert_eq!(
+                [runs, runs + 1].map(|runs| end_of_runs(&bytes, runs)),
+                [pos; 2]
+            );
         }
     }
 

@@ -13,8 +13,11 @@ use std::{arch::x86_64::*, mem::transmute};
 #[inline(always)]
 pub(super) fn borders(bytes: &[u8; 65]) -> u64 {
     let same = |from: usize| {
-        let [here, next] = [from, from + 1]
-            .map(|from| *bytes[from..].first_chunk::<16>().expect("sixteen bytes of 65"));
+        let [here, next] = [from, from + 1].map(|from| {
+            *bytes[from..]
+                .first_chunk::<16>()
+                .expect("sixteen bytes of 65")
+        });
         // SAFETY: every x86-64 processor has SSE2; both types of the transmute are 16 bytes in
         // which every bit pattern is valid.
         unsafe {
@@ -31,7 +34,9 @@ pub use borders_plain as borders;
 /// The version for other processors, and for the comparison.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn borders_plain(bytes: &[u8; 65]) -> u64 {
-    (0..64).fold(0, |borders, k| borders | u64::from(bytes[k] != bytes[k + 1]) << k)
+    (0..64).fold(0, |borders, k| {
+        borders | u64::from(bytes[k] != bytes[k + 1]) << k
+    })
 }
 
 #[cfg(test)]

@@ -74,8 +74,10 @@ pub(super) static OWN_BY_RUN_LENGTH: [u16; 1024] =
     quantiser([2, 4, 7, 15, 23, 34, 52, 80, 160, 280], 128);
 /// A byte's average MTF rank, quantised to [`QUANTISED_MTF_RANKS`] values and shifted to its bits
 /// in the key of [`OwnContexts`].
-pub(super) static OWN_BY_MTF_RANK: [u16; 1024] =
-    quantiser([1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290], 8);
+pub(super) static OWN_BY_MTF_RANK: [u16; 1024] = quantiser(
+    [1, 3, 8, 14, 20, 26, 34, 44, 56, 68, 84, 105, 140, 190, 290],
+    8,
+);
 
 /// The average over all bytes, quantised to 8 values.
 pub(super) static ALL_BY_MTF_RANK: [u16; 1024] = quantiser([2, 3, 9, 20, 40, 80, 260], 1);
@@ -104,8 +106,19 @@ struct ByteState {
 
 impl<'a> ModelState<'a> {
     pub(super) fn new(own_contexts: &'a OwnContexts) -> Self {
-        let bytes = Box::new([ByteState { averages: 0, own: own_contexts[0] }; 256]);
-        ModelState { bytes, own_contexts, all: 0, last: 2, around: 0 }
+        let bytes = Box::new(
+            [ByteState {
+                averages: 0,
+                own: own_contexts[0],
+            }; 256],
+        );
+        ModelState {
+            bytes,
+            own_contexts,
+            all: 0,
+            last: 2,
+            around: 0,
+        }
     }
 
     /// The context of the length of a run of `byte`, as in `own_contexts`, and the context of the
@@ -113,7 +126,10 @@ impl<'a> ModelState<'a> {
     #[inline(always)]
     pub(super) fn contexts(&self, byte: u8) -> [usize; 2] {
         let own = self.bytes[usize::from(byte)].own;
-        [(own & 0xffff) as usize, ((own >> 16) + self.around) as usize % RANK_CONTEXTS]
+        [
+            (own & 0xffff) as usize,
+            ((own >> 16) + self.around) as usize % RANK_CONTEXTS,
+        ]
     }
 
     /// Adds a run of `byte` and the MTF rank after it, each less one. A length of 255 stands for
@@ -127,7 +143,10 @@ impl<'a> ModelState<'a> {
         let by_run = OWN_BY_RUN_LENGTH[(averages & 1023) as usize];
         let by_rank = OWN_BY_MTF_RANK[(averages >> 16) as usize % 1024];
         let key = u32::from(by_run | by_rank) | ranked >> LAST_RANK_BIT;
-        *state = ByteState { averages, own: self.own_contexts[key as usize % 2048] };
+        *state = ByteState {
+            averages,
+            own: self.own_contexts[key as usize % 2048],
+        };
         self.all = (3 * self.all + self.last) >> 2;
         self.around = ALL_BY_MTF_RANK[(self.all & 1023) as usize].into();
         self.last = ranked >> 16 & 0xfff;

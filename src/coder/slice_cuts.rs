@@ -33,7 +33,10 @@ struct RunBorders<'b> {
 impl<'b> RunBorders<'b> {
     fn new(on: Executor, bwt: &'b [u8]) -> Self {
         let mut before = vec![0; 1 + bwt.len().div_ceil(TILE)];
-        let parts = before[1..].chunks_mut(TILES).zip(bwt.chunks(TILE * TILES)).enumerate();
+        let parts = before[1..]
+            .chunks_mut(TILES)
+            .zip(bwt.chunks(TILE * TILES))
+            .enumerate();
         on.each(parts, |(n, (counts, part))| {
             let tiles = counts.iter_mut().zip(part.chunks(TILE)).enumerate();
             for (k, (count, tile)) in tiles {
@@ -92,7 +95,11 @@ pub(super) fn cut(on: Executor, bwt: &[u8], limits: SliceLimits, step: u64) -> V
         let most = bwt.len().min(start.saturating_add(limits.bytes));
         let end = borders.behind(before + runs).min(most);
         slices.push(start..end);
-        before = if end < bwt.len() { borders.before(end) } else { before };
+        before = if end < bwt.len() {
+            borders.before(end)
+        } else {
+            before
+        };
         start = end;
     }
     slices
@@ -126,15 +133,29 @@ mod tests {
     fn cuts_are_those_of_going_from_run_to_run() {
         let mut texts = cases::shapes(2 * TILE + 10);
         for alphabet in [1, 2, 4, 256] {
-            for len in [TILE - 1, TILE, TILE + 1, 3 * TILE, TILE * TILES + 5, 2_300_000] {
+            for len in [
+                TILE - 1,
+                TILE,
+                TILE + 1,
+                3 * TILE,
+                TILE * TILES + 5,
+                2_300_000,
+            ] {
                 texts.push((format!("{len} of {alphabet}"), cases::random(len, alphabet)));
             }
         }
-        let long = cases::random(3 * TILE, 2).into_iter().flat_map(|c| [c; 1500]);
+        let long = cases::random(3 * TILE, 2)
+            .into_iter()
+            .flat_map(|c| [c; 1500]);
         texts.push(("long runs".into(), long.collect()));
         for (name, bwt) in &texts {
-            for (runs, bytes) in [(1, 7), (100, 1000), (1000, 1 << 20), (4096, 1 << 24), (77, 9000)]
-            {
+            for (runs, bytes) in [
+                (1, 7),
+                (100, 1000),
+                (1000, 1 << 20),
+                (4096, 1 << 24),
+                (77, 9000),
+            ] {
                 if bwt.len() / runs.min(bytes) > 1 << 16 {
                     continue;
                 }
@@ -146,7 +167,10 @@ mod tests {
                 }
             }
         }
-        let one = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
+        let one = SliceLimits {
+            runs: usize::MAX,
+            bytes: usize::MAX,
+        };
         let cut = cut(Executor::CALLING, b"aabb", one, 2);
         assert!(cut.into_iter().eq(std::iter::once(0..4)));
     }
@@ -155,10 +179,24 @@ mod tests {
     fn slices_are_a_multiple_unless_one_does() {
         let bwt = cases::random(10_000, 256);
         let count = |runs, step| {
-            cut(Executor::CALLING, &bwt, SliceLimits { runs, bytes: 1 << 24 }, step).len()
+            cut(
+                Executor::CALLING,
+                &bwt,
+                SliceLimits {
+                    runs,
+                    bytes: 1 << 24,
+                },
+                step,
+            )
+            .len()
         };
         assert_eq!(
-            [count(1 << 14, 2), count(5000, 2), count(3500, 2), count(3500, 1)],
+            [
+                count(1 << 14, 2),
+                count(5000, 2),
+                count(3500, 2),
+                count(3500, 1)
+            ],
             [1, 2, 4, 3]
         );
     }

@@ -61,12 +61,24 @@ fn symbols_of(steps: MtfSteps, counts: &mut SymbolCounts) -> SliceSymbols {
     }
     let large_ranks = large(steps.iter().map(|step| step.mtf_rank));
     let large_lens = large(steps.iter().map(|step| step.len));
-    large_ranks.iter().for_each(|&rank| count_extra(rank.into(), MtfRanks, counts));
-    let short = large_lens.iter().filter(|&&len| len < LONG).map(|&len| len.into());
+    large_ranks
+        .iter()
+        .for_each(|&rank| count_extra(rank.into(), MtfRanks, counts));
+    let short = large_lens
+        .iter()
+        .filter(|&&len| len < LONG)
+        .map(|&len| len.into());
     let lens = short.chain(long.iter().copied());
     lens.for_each(|len| count_extra(len, RunLengths, counts));
-    list.iter().for_each(|&byte| counts.present[usize::from(byte)] = true);
-    SliceSymbols { runs, large_ranks, large_lens, long, list }
+    list.iter()
+        .for_each(|&byte| counts.present[usize::from(byte)] = true);
+    SliceSymbols {
+        runs,
+        large_ranks,
+        large_lens,
+        long,
+        list,
+    }
 }
 
 /// Parts of a [`RunKey`], by their sources.
@@ -87,7 +99,9 @@ static KEY_PARTS: LazyLock<Box<KeyParts>> = LazyLock::new(|| {
         exp_golomb::split(number as u32).bucket as RunKey | large
     };
     Box::new(KeyParts {
-        own: CONTEXTS.own.map(|own| own & 0xffff_0000 | (own & 0xffff) << 4),
+        own: CONTEXTS
+            .own
+            .map(|own| own & 0xffff_0000 | (own & 0xffff) << 4),
         rank_leaves: CONTEXTS.rank_leaves.map(|leaf| RunKey::from(leaf) << 20),
         lens: std::array::from_fn(bucket),
         mtf_ranks: std::array::from_fn(|rank| bucket(rank) << 16),

@@ -33,7 +33,12 @@ pub struct CodedBwt<S = Vec<u8>> {
 impl<S: AsRef<[u8]>> CodedBwt<S> {
     /// Size of the models and the coded slices in bytes.
     pub fn size(&self) -> usize {
-        self.models.len() + self.slices.iter().map(|slice| slice.as_ref().len()).sum::<usize>()
+        self.models.len()
+            + self
+                .slices
+                .iter()
+                .map(|slice| slice.as_ref().len())
+                .sum::<usize>()
     }
 }
 
@@ -54,7 +59,9 @@ pub(crate) fn encode_slices_on(
         // A slice takes so long that two threads should have equally many.
         Coding::ContextMixing => 2,
     };
-    let slices = cut(on, bwt, limits, step).into_iter().map(|range| &bwt[range]);
+    let slices = cut(on, bwt, limits, step)
+        .into_iter()
+        .map(|range| &bwt[range]);
     let slices: Vec<&[u8]> = slices.collect();
     let mut coded = vec![Vec::new(); slices.len()];
     let mut models = Vec::new();
@@ -65,7 +72,11 @@ pub(crate) fn encode_slices_on(
         }),
     }
     let raw_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
-    CodedBwt { models, raw_sizes, slices: coded }
+    CodedBwt {
+        models,
+        raw_sizes,
+        slices: coded,
+    }
 }
 
 /// Counts the symbols of all slices, makes the models, and codes the slices.
@@ -75,14 +86,19 @@ fn encode_static(on: Executor, slices: &[&[u8]], models: &mut Vec<u8>, coded: &m
     each(on, slices, &mut symbols, |slice, symbols| {
         let mut own = SymbolCounts::new();
         *symbols = Some(SliceSymbols::of(slice, &mut own));
-        counts.lock().unwrap_or_else(PoisonError::into_inner).add(&own);
+        counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .add(&own);
     });
     let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
     let coder = SliceEncoder::new(&Models::encode(&counts, models));
     let mut work: Vec<_> = symbols.into_iter().zip(coded).collect();
     each(on, slices, &mut work, |slice, (symbols, coded)| {
         let symbols = symbols.take().expect("every slice was read");
-        **coded = coder.encode(&symbols, slice.len()).unwrap_or_else(|| slice.to_vec());
+        **coded = coder
+            .encode(&symbols, slice.len())
+            .unwrap_or_else(|| slice.to_vec());
     });
 }
 
@@ -130,7 +146,10 @@ impl SliceDecoder {
     /// Decodes each of several slices as [`SliceDecoder::decode`] does. Two slices take less time
     /// together than one after the other.
     pub(crate) fn decode_each(&self, coded: &[Vec<u8>], out: &mut [Vec<u8>]) -> Result<(), Flaw> {
-        let jobs = coded.iter().zip(out).map(|(coded, out)| SliceJob { coded, out });
+        let jobs = coded
+            .iter()
+            .zip(out)
+            .map(|(coded, out)| SliceJob { coded, out });
         self.decode_few(jobs.collect())
     }
 
@@ -141,8 +160,12 @@ impl SliceDecoder {
                 let [first, second] = static_rans::decode_two(models, jobs);
                 first.and(second)
             }
-            (_, Ok(jobs)) => jobs.into_iter().try_for_each(|job| self.decode(job.coded, job.out)),
-            (_, Err(jobs)) => jobs.into_iter().try_for_each(|job| self.decode(job.coded, job.out)),
+            (_, Ok(jobs)) => jobs
+                .into_iter()
+                .try_for_each(|job| self.decode(job.coded, job.out)),
+            (_, Err(jobs)) => jobs
+                .into_iter()
+                .try_for_each(|job| self.decode(job.coded, job.out)),
         }
     }
 }
@@ -183,8 +206,13 @@ pub(crate) fn decode_slices_on<S: AsRef<[u8]>>(
     let mut tasks: Vec<(usize, Task)> = Vec::new();
     let mut jobs = Vec::new();
     for (k, (coded, &size)) in slices.iter().zip(raw_sizes).enumerate() {
-        let out = bwt.split_off_mut(..size as usize).ok_or(Flaw::WRONG_SLICES)?;
-        jobs.push(SliceJob { coded: coded.as_ref(), out });
+        let out = bwt
+            .split_off_mut(..size as usize)
+            .ok_or(Flaw::WRONG_SLICES)?;
+        jobs.push(SliceJob {
+            coded: coded.as_ref(),
+            out,
+        });
         if jobs.len() == together || k + 1 == slices.len() {
             let jobs = mem::take(&mut jobs);
             let flaw = &flaw;
@@ -213,27 +241,46 @@ pub(crate) fn decode_slices_on<S: AsRef<[u8]>>(
 mod tests {
     use super::*;
 
-    const LIMITS: SliceLimits = SliceLimits { runs: 1 << 14, bytes: 1 << 20 };
+    const LIMITS: SliceLimits = SliceLimits {
+        runs: 1 << 14,
+        bytes: 1 << 20,
+    };
 
     /// A long run, some noise and text.
     fn bwt() -> Vec<u8> {
         let noise = (0..1 << 16).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 13) as u8);
         let text = (0..1 << 19).map(|i: u32| b"aabbbbccd"[i as usize % 9]);
-        vec![7; 1 << 21].into_iter().chain(noise).chain(text).collect()
+        vec![7; 1 << 21]
+            .into_iter()
+            .chain(noise)
+            .chain(text)
+            .collect()
     }
 
     #[test]
     fn slices_come_back_by_any_threads() {
         let bwt = bwt();
-        let CodedBwt { models, raw_sizes, slices } =
-            encode_slices(&bwt, LIMITS, Coding::StaticRans);
+        let CodedBwt {
+            models,
+            raw_sizes,
+            slices,
+        } = encode_slices(&bwt, LIMITS, Coding::StaticRans);
         let others = encode_slices_on(Executor::CALLING, &bwt, LIMITS, Coding::StaticRans);
         assert_eq!(others.slices, slices);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .unwrap();
         let decoder = SliceDecoder::new(Coding::StaticRans, &models).unwrap();
         let mut out = vec![0; bwt.len()];
-        decode_slices_on(Executor::other_pool(&pool), &decoder, &raw_sizes, &slices, &mut out)
-            .unwrap();
+        decode_slices_on(
+            Executor::other_pool(&pool),
+            &decoder,
+            &raw_sizes,
+            &slices,
+            &mut out,
+        )
+        .unwrap();
         assert!(out == bwt);
     }
 

@@ -63,7 +63,13 @@ fn by_leaf<const KEYS: usize>(classes: &ClassTables) -> [u16; KEYS] {
 /// used.
 #[inline(always)]
 fn encode_with(coder: &SliceEncoder, symbols: &SliceSymbols, slice_size: usize) -> Option<Vec<u8>> {
-    let SliceSymbols { runs, large_ranks, large_lens, long, list } = symbols;
+    let SliceSymbols {
+        runs,
+        large_ranks,
+        large_lens,
+        long,
+        list,
+    } = symbols;
     // Room for half as many words as the slice has bytes: if they are full, the slice is stored. No
     // run takes more than 8 symbols, or 12 if it is long, and the list takes up to 257.
     let most = 8 * runs.len() + 4 * long.len() + 257;
@@ -82,14 +88,26 @@ fn encode_with(coder: &SliceEncoder, symbols: &SliceSymbols, slice_size: usize) 
         if run & LARGE != 0
             && let Some(&len) = lens.split_off_last()
         {
-            let long = if len < LONG { None } else { long.split_off_last() };
+            let long = if len < LONG {
+                None
+            } else {
+                long.split_off_last()
+            };
             let len = long.copied().unwrap_or(len.into());
             stack = push_extra(stack, words, RunLengths, len, coder);
         }
         let run_class = coder.run_classes[run as usize % (16 * RUN_LEAVES)];
         let rank_class = coder.rank_classes[(run >> 16) as usize % (16 * RANK_LEAVES)];
-        stack.push_prepared(words, MtfRanks, &coder.ranks[usize::from(rank_class) % 4096]);
-        stack.push_prepared(words, RunLengths, &coder.runs[usize::from(run_class) % 4096]);
+        stack.push_prepared(
+            words,
+            MtfRanks,
+            &coder.ranks[usize::from(rank_class) % 4096],
+        );
+        stack.push_prepared(
+            words,
+            RunLengths,
+            &coder.runs[usize::from(run_class) % 4096],
+        );
     }
     push_list(&mut stack, words, list, &coder.alphabet);
     let mut out = Vec::new();
@@ -132,12 +150,20 @@ fn push_list(stack: &mut RansStack, words: &mut [[u8; 2]], list: &[u8], alphabet
     let numbers: Vec<[u32; 2]> = list
         .iter()
         .map(|byte| {
-            let number = left.iter().position(|other| other == byte).expect("a byte of the block");
+            let number = left
+                .iter()
+                .position(|other| other == byte)
+                .expect("a byte of the block");
             left.remove(number);
             [number as u32, left.len() as u32 + 1]
         })
         .collect();
     let numbers = numbers.into_iter().rev();
     numbers.for_each(|[number, of]| stack.push_even(words, MtfRanks, number, of));
-    stack.push_even(words, MtfRanks, list.len() as u32 - 1, alphabet.len() as u32);
+    stack.push_even(
+        words,
+        MtfRanks,
+        list.len() as u32 - 1,
+        alphabet.len() as u32,
+    );
 }

@@ -30,7 +30,9 @@ pub(super) const WIDTH_BITS: u32 = 5;
 fn take_list(coder: &mut RansDecoder, alphabet: &[u8]) -> Vec<u8> {
     let mut left = alphabet.to_vec();
     let count = coder.take_even(MtfRanks, alphabet.len() as u32) + 1;
-    (0..count).map(|_| left.remove(coder.take_even(MtfRanks, left.len() as u32) as usize)).collect()
+    (0..count)
+        .map(|_| left.remove(coder.take_even(MtfRanks, left.len() as u32) as usize))
+        .collect()
 }
 
 /// A slice that is being decoded.
@@ -53,7 +55,14 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         let list = MtfList::of(&bytes);
         let state = ModelState::new(&models.own);
         let byte = list.front();
-        Ok(SliceRuns { coder, state, list, list_len: bytes.len() as u32, byte, pos: 0 })
+        Ok(SliceRuns {
+            coder,
+            state,
+            list,
+            list_len: bytes.len() as u32,
+            byte,
+            pos: 0,
+        })
     }
 
     /// Decodes a run into `out`, and returns true if it was the last.
@@ -75,7 +84,9 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         // Most runs are short and not at the end.
         if !large
             && mtf_rank + 1 < self.list_len
-            && let Some(room) = out.get_mut(self.pos..).and_then(|out| out.first_chunk_mut::<16>())
+            && let Some(room) = out
+                .get_mut(self.pos..)
+                .and_then(|out| out.first_chunk_mut::<16>())
         {
             // The run has at most ten bytes and there is room for 16, so it is not the last one.
             *room = [self.byte; 16];
@@ -89,10 +100,17 @@ impl<'a, H: ListHead> SliceRuns<'a, H> {
         if mtf_rank >= DIRECT as u32 {
             mtf_rank = take_extra::<S>(&mut self.coder, MtfRanks, mtf_rank - 8, models);
         }
-        let run = BwtRun { byte: self.byte, len: len + 1 };
+        let run = BwtRun {
+            byte: self.byte,
+            len: len + 1,
+        };
         self.pos = rle::write(out, self.pos, run)?;
         if self.pos == out.len() {
-            return if mtf_rank == 0 { Ok(true) } else { Err(LAST_RANK) };
+            return if mtf_rank == 0 {
+                Ok(true)
+            } else {
+                Err(LAST_RANK)
+            };
         }
         if mtf_rank + 1 >= self.list_len {
             return Err(Flaw("a slice puts a byte past the end of its list"));
@@ -132,7 +150,11 @@ impl SliceJob<'_> {
     /// The time that decoding takes, relative to other slices: it depends mostly on the number of
     /// coded bytes, and a little on the number of decoded or stored bytes.
     pub(super) fn work(&self) -> usize {
-        let coded = if self.coded.len() < self.out.len() { self.coded.len() } else { 0 };
+        let coded = if self.coded.len() < self.out.len() {
+            self.coded.len()
+        } else {
+            0
+        };
         coded + self.out.len() / 64
     }
 }
@@ -200,7 +222,9 @@ fn take_long(coder: &mut RansDecoder, bucket: u32, models: &Models) -> Result<u3
         width += coder.take_plain(RunLengths, WIDTH_BITS);
     }
     match width {
-        ..=30 => Ok(take_extra::<SearchBaseline>(coder, RunLengths, width, models)),
+        ..=30 => Ok(take_extra::<SearchBaseline>(
+            coder, RunLengths, width, models,
+        )),
         _ => Err(Flaw("a slice holds a run longer than any slice")),
     }
 }
@@ -237,13 +261,23 @@ mod tests {
         let numbers = (0..60_000u32).map(|i| i.wrapping_mul(2_654_435_761) >> 8);
         let runs = numbers.map(|n| vec![(n % 59 % (1 + n % 31)) as u8; 1 + (n >> 8 & 3) as usize]);
         let bwt = [runs.flatten().collect(), vec![7; 300]].concat();
-        let limits = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
+        let limits = SliceLimits {
+            runs: usize::MAX,
+            bytes: usize::MAX,
+        };
         let CodedBwt { models, slices, .. } = encode_slices(&bwt, limits, Coding::StaticRans);
         assert!(slices[0].len() < bwt.len());
         let models = Models::decode(&models).unwrap();
         let mut out = [(); 2].map(|()| vec![0; bwt.len()]);
         let [fast, baseline] = &mut out;
-        decode(&models, SliceJob { coded: &slices[0], out: fast }).unwrap();
+        decode(
+            &models,
+            SliceJob {
+                coded: &slices[0],
+                out: fast,
+            },
+        )
+        .unwrap();
         decode_with::<SearchBaseline>(&models, &slices[0], baseline).unwrap();
         assert!(out.iter().all(|out| *out == bwt));
     }

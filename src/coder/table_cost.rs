@@ -23,7 +23,10 @@ impl DefaultTable {
     pub(super) fn new(codes: [Code; 16]) -> Self {
         let table = FrequencyTable::new(&codes);
         let cost = |symbol| 15 * ONE_BIT - log2(table.slots(symbol).freq.into());
-        DefaultTable { codes, costs: std::array::from_fn(cost) }
+        DefaultTable {
+            codes,
+            costs: std::array::from_fn(cost),
+        }
     }
 }
 
@@ -38,16 +41,27 @@ pub(super) fn cheapest(counts: &[u32; 16], default: &DefaultTable) -> (u64, Opti
     let weighted = |count: u64| if count == 0 { 0 } else { count * log2(count) };
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
     let own: u64 = counts.iter().map(|&count| weighted(count.into())).sum();
-    let symbols = counts.iter().rposition(|&count| count > 0).map_or(0, |last| last as u64 + 1);
+    let symbols = counts
+        .iter()
+        .rposition(|&count| count > 0)
+        .map_or(0, |last| last as u64 + 1);
     let sent = weighted(all) - own + SENT + SENT_SYMBOL * symbols;
-    if sent < by_default { (sent, Some(codes(counts))) } else { (by_default, None) }
+    if sent < by_default {
+        (sent, Some(codes(counts)))
+    } else {
+        (by_default, None)
+    }
 }
 
 /// The binary logarithm, in the unit of costs, rounded down.
 fn log2(number: u64) -> u64 {
     let whole = number.ilog2();
     // A number in 1..2 with 31 fraction bits; squaring it doubles its logarithm.
-    let mut rest = if whole > 31 { number >> (whole - 31) } else { number << (31 - whole) };
+    let mut rest = if whole > 31 {
+        number >> (whole - 31)
+    } else {
+        number << (31 - whole)
+    };
     let mut log = u64::from(whole);
     for _ in 0..12 {
         rest = (rest * rest) >> 31;
@@ -64,10 +78,23 @@ mod tests {
 
     #[test]
     fn logarithms_are_exact_to_their_last_digit() {
-        for number in [1, 2, 3, 7, 1000, 32_767, 32_768, u64::from(u32::MAX), 1 << 40] {
+        for number in [
+            1,
+            2,
+            3,
+            7,
+            1000,
+            32_767,
+            32_768,
+            u64::from(u32::MAX),
+            1 << 40,
+        ] {
             let exact = (number as f64).log2() * 4096.0;
             let found = log2(number) as f64;
-            assert!(found <= exact + 0.001 && found > exact - 2.0, "{number}: {found} {exact}");
+            assert!(
+                found <= exact + 0.001 && found > exact - 2.0,
+                "{number}: {found} {exact}"
+            );
         }
     }
 }

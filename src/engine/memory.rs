@@ -116,7 +116,15 @@ impl Allowance {
         let asked = threads;
         let beside = 0;
         let checks = false;
-        let asked = Allowance { threads, asked, beside, memory, narrow, checks, space: None };
+        let asked = Allowance {
+            threads,
+            asked,
+            beside,
+            memory,
+            narrow,
+            checks,
+            space: None,
+        };
         let Some(space) = space else { return asked };
         let each = (THREADS_EACH * thread_space).max(1);
         let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
@@ -124,20 +132,31 @@ impl Allowance {
         let for_threads = (left / THREADS_SHARE).clamp(each, each * threads.max(1) as u64);
         let left = left.saturating_sub(for_threads);
         let tighter = (left < memory).then_some((space, thread_space));
-        Allowance { threads: fit as usize, memory: memory.min(left), space: tighter, ..asked }
+        Allowance {
+            threads: fit as usize,
+            memory: memory.min(left),
+            space: tighter,
+            ..asked
+        }
     }
 
     /// Reduces the threads to the number that the memory can hold, so that a machine with many
     /// cores needs no more memory than one with few.
     pub(crate) fn with_threads_for_memory(self) -> Self {
         let most = usize::try_from(self.memory / THREAD_MEMORY).unwrap_or(usize::MAX);
-        Allowance { threads: self.threads.min(most.max(1)), ..self }
+        Allowance {
+            threads: self.threads.min(most.max(1)),
+            ..self
+        }
     }
 
     /// Adds `blocks` blocks that a GPU works on or that wait for a GPU. Adds none if the system
     /// limits the memory of their threads.
     pub(crate) fn beside(self, blocks: usize) -> Self {
-        Allowance { beside: if self.space.is_some() { 0 } else { blocks }, ..self }
+        Allowance {
+            beside: if self.space.is_some() { 0 } else { blocks },
+            ..self
+        }
     }
 
     /// The memory that a block needs if it is coded with `coding` and indexed at this sample rate.
@@ -149,12 +168,20 @@ impl Allowance {
     /// The error of a plan that needs `needed` bytes of memory.
     fn shortage(&self, needed: u64) -> Shortage {
         let Some((space, thread_space)) = self.space else {
-            return Shortage { needed, allowed: self.memory, by: Bound::Memory };
+            return Shortage {
+                needed,
+                allowed: self.memory,
+                by: Bound::Memory,
+            };
         };
         // With more memory there are more threads again, so this is somewhat above the minimum.
         let for_one = (THREADS_EACH * thread_space + needed).saturating_mul(THREADS_SHARE);
         let left = for_one / (THREADS_SHARE - 1) + THREADS_BESIDES * thread_space;
-        Shortage { needed: space.used + left, allowed: space.limit, by: space.by }
+        Shortage {
+            needed: space.used + left,
+            allowed: space.limit,
+            by: space.by,
+        }
     }
 }
 
@@ -212,7 +239,10 @@ impl Plan {
         let fit = |coding| Plan::fit(block_size, allowed, coding, need);
         fit(Coding::ContextMixing).or_else(|shortage| {
             let plan = fit(Coding::StaticRans).map_err(|shortage| shortage.of(block_size))?;
-            Ok(Plan { shortage: Some(shortage), ..plan })
+            Ok(Plan {
+                shortage: Some(shortage),
+                ..plan
+            })
         })
     }
 
@@ -223,7 +253,8 @@ impl Plan {
     /// [`Error::Limit`] if it has none.
     pub(crate) fn check_large_models(&self, raw_size: u64) -> Result<()> {
         let what = || format!("a block of {raw_size} bytes coded with --best");
-        self.shortage.map_or(Ok(()), |shortage| Err(shortage.error(what())))
+        self.shortage
+            .map_or(Ok(()), |shortage| Err(shortage.error(what())))
     }
 
     /// The room of side structures, for the one block of up to `block_size` bytes that gets all of
@@ -305,11 +336,21 @@ impl Plan {
                 let depth = workers + coders + 1;
                 let ahead = ahead as usize;
                 let side_share = (left - others) / workers as u64 - working;
-                return Ok(Plan { workers, coders, depth, ahead, side_share, ..alone });
+                return Ok(Plan {
+                    workers,
+                    coders,
+                    depth,
+                    ahead,
+                    side_share,
+                    ..alone
+                });
             }
         }
         if let Some(side_share) = left.checked_sub(working + READING * block) {
-            return Ok(Plan { side_share, ..alone });
+            return Ok(Plan {
+                side_share,
+                ..alone
+            });
         }
         let one_block = need.working(block, allowed.asked) + READING * block;
         let needed = (one_block + overhead(allowed.asked, coding)).div_ceil(SLACK - 1) * SLACK;
@@ -324,7 +365,9 @@ impl Plan {
         let need = |wide| allowed.to_encode(wide, coding, index);
         let largest = |wide| need(wide).largest(left, threads, READING);
         // A block above `narrow.sorted` needs more per byte, which may be more than there is.
-        largest(false).min(allowed.narrow.sorted as u64).max(largest(true))
+        largest(false)
+            .min(allowed.narrow.sorted as u64)
+            .max(largest(true))
     }
 }
 
@@ -337,7 +380,9 @@ fn coders(block: u64, threads: usize) -> u64 {
 /// Blocks that are read at once with the next one. If all threads are busy, waiting for the last
 /// piece of each block alone takes longer than reading it.
 fn ahead(block: u64, threads: usize) -> u64 {
-    (READ_AT_ONCE / block.max(1)).saturating_sub(1).min((threads / READ_FOR) as u64)
+    (READ_AT_ONCE / block.max(1))
+        .saturating_sub(1)
+        .min((threads / READ_FOR) as u64)
 }
 
 fn overhead(threads: usize, coding: Coding) -> u64 {
@@ -348,6 +393,11 @@ fn overhead(threads: usize, coding: Coding) -> u64 {
     BASE + (THREAD + more) * threads as u64
 }
 
-fn left(Allowance { threads, memory, .. }: Allowance, coding: Coding) -> u64 {
+fn left(
+    Allowance {
+        threads, memory, ..
+    }: Allowance,
+    coding: Coding,
+) -> u64 {
     (memory - memory / SLACK).saturating_sub(overhead(threads, coding))
 }

@@ -292,7 +292,11 @@ mod tests {
 
     impl Numbers {
         fn new(fails_at: Option<u32>) -> Self {
-            Numbers { fails_at, panics_at: None, notes: bounded(0).0 }
+            Numbers {
+                fails_at,
+                panics_at: None,
+                notes: bounded(0).0,
+            }
         }
     }
 
@@ -310,7 +314,11 @@ mod tests {
                 thread::sleep(Duration::from_micros(200));
             }
             assert!(self.panics_at != Some(n), "on purpose");
-            if self.fails_at == Some(n) { Err(At(n)) } else { Ok(n) }
+            if self.fails_at == Some(n) {
+                Err(At(n))
+            } else {
+                Ok(n)
+            }
         }
 
         fn close(&self) {
@@ -400,7 +408,15 @@ mod tests {
     #[test]
     fn the_work_takes_note_of_items_before_their_turn_and_of_their_end() {
         let (notes, noted) = bounded(9);
-        let mut pipeline = Pipeline::start(4, 2, Numbers { notes, ..Numbers::new(None) }).unwrap();
+        let mut pipeline = Pipeline::start(
+            4,
+            2,
+            Numbers {
+                notes,
+                ..Numbers::new(None)
+            },
+        )
+        .unwrap();
         pipeline.submit(Ok(0));
         pipeline.submit(Ok(1));
         pipeline.close();
@@ -414,12 +430,18 @@ mod tests {
     #[test]
     fn a_panic_in_a_worker_reaches_the_caller() {
         for at in [0, 9] {
-            let work = Numbers { panics_at: Some(at), ..Numbers::new(None) };
+            let work = Numbers {
+                panics_at: Some(at),
+                ..Numbers::new(None)
+            };
             let caught = panic::catch_unwind(|| {
                 let pipeline = Pipeline::start(4, 2, work).unwrap();
                 pipeline.run((0..20).map(Ok), |_| Ok(()), || ())
             });
-            assert_eq!(*caught.unwrap_err().downcast_ref::<&str>().unwrap(), "on purpose");
+            assert_eq!(
+                *caught.unwrap_err().downcast_ref::<&str>().unwrap(),
+                "on purpose"
+            );
         }
     }
 }

@@ -39,7 +39,10 @@ impl Run {
     /// Returns the run if all of `bytes` is one run.
     pub(crate) fn of(bytes: &[u8]) -> Option<Self> {
         let byte = *bytes.first()?;
-        (coder::run_end(bytes, 0) == bytes.len()).then_some(Run { byte, len: bytes.len() })
+        (coder::run_end(bytes, 0) == bytes.len()).then_some(Run {
+            byte,
+            len: bytes.len(),
+        })
     }
 
     pub(crate) fn to_bytes(self) -> Result<Vec<u8>> {
@@ -128,7 +131,10 @@ pub(crate) struct Spare(Arc<Mutex<Vec<Vec<u8>>>>);
 
 impl Spare {
     pub(crate) fn keep(&self, bytes: Vec<u8>) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push(bytes);
     }
 
     /// Keeps the memory of a block that is not needed any more.
@@ -139,7 +145,11 @@ impl Spare {
     }
 
     pub(crate) fn take(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).pop().unwrap_or_default()
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop()
+            .unwrap_or_default()
     }
 
     /// Takes memory for `len` bytes. It holds old bytes, or zeros if it is fresh. Kept memory is
@@ -191,7 +201,10 @@ impl<R: Read> RawBlocks<R> {
             (len, is_run) = self.fill(&mut bytes, len, is_run)?;
         }
         if is_run && len > 0 {
-            let run = Run { byte: bytes[0], len };
+            let run = Run {
+                byte: bytes[0],
+                len,
+            };
             let start = self.cut.start();
             self.cut.pass_run(run.byte, len)?;
             self.spare.keep(bytes);
@@ -209,7 +222,11 @@ impl<R: Read> RawBlocks<R> {
         let small = threads::SMALL as usize;
         // Most first blocks are small. Getting memory for a large one takes longer than to compress
         // them.
-        let start = if self.offset == 0 { size.min(small) } else { size };
+        let start = if self.offset == 0 {
+            size.min(small)
+        } else {
+            size
+        };
         let mut bytes = self.spare.take_len(start)?;
         let begun = mem::take(&mut self.begun);
         bytes[..begun.len()].copy_from_slice(&begun);
@@ -263,7 +280,10 @@ impl<R: Read> RawBlocks<R> {
             self.coming.push_back((bytes, 0));
         }
         let size = rest.len();
-        let next = self.coming.iter_mut().map(|(bytes, len)| &mut bytes[*len..]);
+        let next = self
+            .coming
+            .iter_mut()
+            .map(|(bytes, len)| &mut bytes[*len..]);
         let mut parts: Vec<_> = iter::once(rest).chain(next).map(IoSliceMut::new).collect();
         let read = self.input.read_vectored(&mut parts)?;
         let mut left = read.saturating_sub(size);
@@ -295,11 +315,18 @@ impl<R: Read> Iterator for RawBlocks<R> {
             Ok((raw, sequences)) => {
                 self.number += 1;
                 self.offset += raw.len() as u64;
-                self.listener.done(number, [(Step::Read, from, Instant::now())]);
+                self.listener
+                    .done(number, [(Step::Read, from, Instant::now())]);
                 if self.ended {
                     self.cut.warn(&self.listener);
                 }
-                Some(Ok(RawBlock { raw, number, offset, alone: false, sequences }))
+                Some(Ok(RawBlock {
+                    raw,
+                    number,
+                    offset,
+                    alone: false,
+                    sequences,
+                }))
             }
         }
     }

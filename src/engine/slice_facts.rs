@@ -11,6 +11,9 @@ pub(super) fn slice_facts<S: AsRef<[u8]> + Sync>(
     raw_sizes: &[u32],
     slices: &[S],
 ) -> Vec<SliceFacts> {
-    let parts = raw_sizes.iter().map_while(|&size| bwt.split_off(..size as usize)).zip(slices);
+    let parts = raw_sizes
+        .iter()
+        .map_while(|&size| bwt.split_off(..size as usize))
+        .zip(slices);
     on.map(parts, |(raw, coded)| SliceFacts::of(raw, coded.as_ref()))
 }

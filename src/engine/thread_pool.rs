@@ -88,8 +88,17 @@ mod tests {
         ];
         for (asked, bytes, expected) in cases {
             let options = Options::new().threads(asked).for_work(bytes);
-            assert_eq!(options.thread_count(), expected, "{asked} threads for {bytes} bytes");
+            assert_eq!(
+                options.thread_count(),
+                expected,
+                "{asked} threads for {bytes} bytes"
+            );
         }
-        assert!(pool(&Options::new().threads(1 << 31)).unwrap().current_num_threads() <= most);
+        assert!(
+            pool(&Options::new().threads(1 << 31))
+                .unwrap()
+                .current_num_threads()
+                <= most
+        );
     }
 }

@@ -39,8 +39,14 @@ pub(crate) struct Turn<'t>(&'t Turns);
 impl Turns {
     /// Lets `at_a_time` blocks take the step at a time.
     pub(super) fn new(at_a_time: usize) -> Self {
-        let state = State { free: at_a_time, ..State::default() };
-        Turns { state: Mutex::new(state), changed: Condvar::new() }
+        let state = State {
+            free: at_a_time,
+            ..State::default()
+        };
+        Turns {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -85,7 +91,10 @@ impl Turns {
         let must_wait = |state: &mut State| {
             !state.abandoned && (state.free == 0 || state.waiting.first() != Some(&number))
         };
-        state = self.changed.wait_while(state, must_wait).unwrap_or_else(PoisonError::into_inner);
+        state = self
+            .changed
+            .wait_while(state, must_wait)
+            .unwrap_or_else(PoisonError::into_inner);
         state.waiting.remove(&number);
         if state.abandoned {
             return Err(Error::Io(io::ErrorKind::Interrupted.into()));

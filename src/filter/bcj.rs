@@ -32,7 +32,9 @@ pub(super) fn x86(code: &mut [u8], pos: usize, direction: Direction) {
     let mut at = 0;
     while let Some(next) = memchr::memchr2(0xE8, 0xE9, code.get(at..).unwrap_or_default()) {
         at += next;
-        let Some(instruction) = code.get_mut(at..at + 5) else { break };
+        let Some(instruction) = code.get_mut(at..at + 5) else {
+            break;
+        };
         at += 5;
         if is_near(instruction[4]) {
             let target = direction.shift(u32_at(&instruction[1..]), (pos + at) as u32);
@@ -84,7 +86,10 @@ pub(super) fn is_x86(sample: &[u8]) -> bool {
     let places = memchr::memchr2_iter(0xE8, 0xE9, sample);
     let branches = places.filter_map(|place| sample[place..].first_chunk::<5>());
     let (all, near) = branches.fold((0, 0), |(all, near), w| {
-        (all + 1, near + usize::from(is_near(w[4]) && w[1..4] != [0; 3] && w[1..4] != [0xFF; 3]))
+        (
+            all + 1,
+            near + usize::from(is_near(w[4]) && w[1..4] != [0; 3] && w[1..4] != [0xFF; 3]),
+        )
     });
     let moves = count(sample, |byte| byte & 0xFD == 0x89);
     near * 250 > sample.len() && near * 2 > all && moves * 60 > sample.len()
@@ -118,11 +123,20 @@ mod tests {
     #[test]
     fn any_bytes_come_back() {
         let noise = super::super::cases::random(60_000, 256);
-        let branchy: Vec<u8> =
-            noise.iter().map(|b| [0xE8, 0xE9, 0, 0xFF, *b][usize::from(b % 5)]).collect();
+        let branchy: Vec<u8> = noise
+            .iter()
+            .map(|b| [0xE8, 0xE9, 0, 0xFF, *b][usize::from(b % 5)])
+            .collect();
         let arm: Vec<u8> = noise
             .chunks(4)
-            .flat_map(|w| [w[0], w[1], w[2], [0x94, 0x97, 0x90, 0xB0][usize::from(w[3] % 4)]])
+            .flat_map(|w| {
+                [
+                    w[0],
+                    w[1],
+                    w[2],
+                    [0x94, 0x97, 0x90, 0xB0][usize::from(w[3] % 4)],
+                ]
+            })
             .collect();
         for bytes in [noise, branchy, arm] {
             for convert in [x86, arm64] {

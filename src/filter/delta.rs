@@ -30,7 +30,10 @@ pub(crate) struct Records {
 
 impl Records {
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
-        out.extend([self.stride as u8, self.width as u8 | u8::from(self.transposed) << 7]);
+        out.extend([
+            self.stride as u8,
+            self.width as u8 | u8::from(self.transposed) << 7,
+        ]);
         leb128::write(self.row, out);
     }
 
@@ -43,7 +46,12 @@ impl Records {
         if stride < width.max(1) || width > 8 || row > 0 && row <= stride {
             return Err(Flaw("a block's records are of an impossible shape"));
         }
-        Ok(Records { stride, width, row, transposed: form >> 7 == 1 })
+        Ok(Records {
+            stride,
+            width,
+            row,
+            transposed: form >> 7 == 1,
+        })
     }
 
     /// Applies the filter to `region`, or undoes it.
@@ -65,14 +73,19 @@ impl Records {
         if self.transposed {
             let records = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
             let count = records.len() / self.stride;
-            let columns = region.chunks_exact_mut(count.max(1)).take(self.stride).enumerate();
+            let columns = region
+                .chunks_exact_mut(count.max(1))
+                .take(self.stride)
+                .enumerate();
             let parts = columns.flat_map(|(column, out)| {
                 let parts = out.chunks_mut(PART).enumerate();
                 parts.map(move |(n, out)| (column + n * PART * self.stride, out))
             });
             pool.each(parts, |(first, out)| {
                 let bytes = records[first..].iter().step_by(self.stride);
-                out.iter_mut().zip(bytes).for_each(|(out, byte)| *out = *byte);
+                out.iter_mut()
+                    .zip(bytes)
+                    .for_each(|(out, byte)| *out = *byte);
             });
         }
         Ok(())
@@ -84,12 +97,17 @@ impl Records {
             let columns = allocation::copied(region).ok_or(Flaw::NO_MEMORY)?;
             let count = columns.len() / self.stride;
             let records = &mut region[..count * self.stride];
-            pool.each(records.chunks_mut(ROWS * self.stride).enumerate(), |(n, out)| {
-                for (column, bytes) in columns.chunks_exact(count).take(self.stride).enumerate() {
-                    let out = out[column..].iter_mut().step_by(self.stride);
-                    out.zip(&bytes[n * ROWS..]).for_each(|(out, byte)| *out = *byte);
-                }
-            });
+            pool.each(
+                records.chunks_mut(ROWS * self.stride).enumerate(),
+                |(n, out)| {
+                    for (column, bytes) in columns.chunks_exact(count).take(self.stride).enumerate()
+                    {
+                        let out = out[column..].iter_mut().step_by(self.stride);
+                        out.zip(&bytes[n * ROWS..])
+                            .for_each(|(out, byte)| *out = *byte);
+                    }
+                },
+            );
         }
         self.add_differences(region, pool);
         Ok(())
@@ -118,7 +136,9 @@ impl Records {
                 head.split_off(reach)
             })
             .collect();
-        let parts = region.chunks_mut(part).zip([Vec::new()].into_iter().chain(heads));
+        let parts = region
+            .chunks_mut(part)
+            .zip([Vec::new()].into_iter().chain(heads));
         pool.each(parts, |(part, head)| {
             for_width(self.width, part, self, Pass::Take);
             part[..head.len()].copy_from_slice(&head);
@@ -136,7 +156,9 @@ impl Records {
         {
             return for_width(self.width, region, self, Pass::Add);
         }
-        pool.each(region.chunks_mut(part), |part| for_width(self.width, part, self, Pass::Add));
+        pool.each(region.chunks_mut(part), |part| {
+            for_width(self.width, part, self, Pass::Add)
+        });
         let mut sums = vec![0; self.stride];
         let mut parts = Vec::new();
         for part in region.chunks_mut(part) {
@@ -237,13 +259,22 @@ mod tests {
     #[test]
     fn a_table_becomes_its_columns() {
         let mut table = *b"a1xb2xc3x";
-        let records = Records { stride: 3, width: 0, row: 0, transposed: true };
+        let records = Records {
+            stride: 3,
+            width: 0,
+            row: 0,
+            transposed: true,
+        };
         records.encode(&mut table, &Threads::Calling).unwrap();
         assert_eq!(&table, b"abc123xxx");
         let mut table = *b"a1xb2xc3x!";
-        Records { width: 1, transposed: false, ..records }
-            .encode(&mut table, &Threads::Calling)
-            .unwrap();
+        Records {
+            width: 1,
+            transposed: false,
+            ..records
+        }
+        .encode(&mut table, &Threads::Calling)
+        .unwrap();
         assert_eq!(&table, b"a1x\x01\x01\0\x01\x01\0\xBE");
     }
 
@@ -255,7 +286,9 @@ mod tests {
             let stride = records.stride;
             let count = raw.len() / records.stride;
             let columns = (0..stride).flat_map(|column| (0..count).map(move |n| (column, n)));
-            let columns: Vec<u8> = columns.map(|(column, n)| region[n * stride + column]).collect();
+            let columns: Vec<u8> = columns
+                .map(|(column, n)| region[n * stride + column])
+                .collect();
             region[..columns.len()].copy_from_slice(&columns);
         }
         region
@@ -263,15 +296,25 @@ mod tests {
 
     #[test]
     fn any_shape_comes_back_in_parts_of_any_number() {
-        let pool =
-            Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap().into());
+        let pool = Threads::Pool(
+            rayon::ThreadPoolBuilder::new()
+                .num_threads(3)
+                .build()
+                .unwrap()
+                .into(),
+        );
         let noise = super::super::cases::random(3000, 256);
         for len in [0, 1, 2, 7, 23, 24, 25, 48, 1000, 2999] {
             for stride in [1, 2, 3, 4, 7, 8, 24, 255] {
                 for width in 0..=stride.min(8) {
                     for row in [0, stride + 1, 300] {
                         for transposed in [false, true] {
-                            let records = Records { stride, width, row, transposed };
+                            let records = Records {
+                                stride,
+                                width,
+                                row,
+                                transposed,
+                            };
                             let mut region = noise[..len].to_vec();
                             records.encode(&mut region, &pool).unwrap();
                             assert!(region == at_once(records, &noise[..len]), "{records:?}");
@@ -286,11 +329,23 @@ mod tests {
 
     #[test]
     fn parameters_survive_and_impossible_ones_do_not() {
-        let records = Records { stride: 24, width: 8, row: 4096, transposed: true };
+        let records = Records {
+            stride: 24,
+            width: 8,
+            row: 4096,
+            transposed: true,
+        };
         let mut bytes = Vec::new();
         records.write(&mut bytes);
         assert_eq!(Records::read(&mut &bytes[..]), Ok(records));
-        for bad in [&[][..], &[24], &[24, 8], &[0, 1, 0], &[24, 9, 0], &[24, 1, 24]] {
+        for bad in [
+            &[][..],
+            &[24],
+            &[24, 8],
+            &[0, 1, 0],
+            &[24, 9, 0],
+            &[24, 1, 24],
+        ] {
             assert!(Records::read(&mut &bad[..]).is_err());
         }
     }

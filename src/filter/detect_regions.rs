@@ -65,11 +65,14 @@ pub(super) fn detect(
     let before = searched.start;
     let behind = text.len() - searched.end;
     let text = &text[searched];
-    let guesses =
-        pool.map(text.chunks(TASK), |text| text.chunks(CHUNK).map(guess).collect::<Vec<_>>());
+    let guesses = pool.map(text.chunks(TASK), |text| {
+        text.chunks(CHUNK).map(guess).collect::<Vec<_>>()
+    });
     let mut stretches = stretches(text.len(), &guesses.concat(), code);
     try_records(text, &mut stretches, pool);
-    let found = stretches.into_iter().map(|stretch| (stretch.range.len(), stretch.kind));
+    let found = stretches
+        .into_iter()
+        .map(|stretch| (stretch.range.len(), stretch.kind));
     let plain = |size| [(size, RegionKind::Plain)];
     let mut regions: Vec<FilterRegion> = Vec::new();
     for (size, kind) in plain(before).into_iter().chain(found).chain(plain(behind)) {
@@ -79,7 +82,13 @@ pub(super) fn detect(
             _ => {}
         }
     }
-    if matches!(regions[..], [FilterRegion { kind: RegionKind::Plain, .. }]) {
+    if matches!(
+        regions[..],
+        [FilterRegion {
+            kind: RegionKind::Plain,
+            ..
+        }]
+    ) {
         regions.clear();
     }
     regions
@@ -105,8 +114,16 @@ fn stretches(len: usize, guesses: &[ChunkKind], code: bool) -> Vec<Stretch> {
             _ => (ChunkKind::Plain, RegionKind::Plain),
         };
         let range = n * CHUNK..len.min((n + 1) * CHUNK);
-        if !stretches.last().is_some_and(|last| goes_on(last.guess, guess)) {
-            stretches.push(Stretch { range: range.clone(), guess, strides: Vec::new(), kind });
+        if !stretches
+            .last()
+            .is_some_and(|last| goes_on(last.guess, guess))
+        {
+            stretches.push(Stretch {
+                range: range.clone(),
+                guess,
+                strides: Vec::new(),
+                kind,
+            });
         }
         let last = stretches.last_mut().expect("just pushed");
         last.range.end = range.end;
@@ -120,13 +137,24 @@ fn stretches(len: usize, guesses: &[ChunkKind], code: bool) -> Vec<Stretch> {
 /// Chooses the filters of the stretches that are likely records.
 fn try_records(text: &[u8], stretches: &mut [Stretch], pool: &Threads) {
     let mut by_stride: BTreeMap<usize, Vec<&mut Stretch>> = BTreeMap::new();
-    for stretch in stretches.iter_mut().filter(|stretch| stretch.range.len() >= LEAST_RECORDS) {
+    for stretch in stretches
+        .iter_mut()
+        .filter(|stretch| stretch.range.len() >= LEAST_RECORDS)
+    {
         if !stretch.strides.is_empty() {
-            by_stride.entry(most_frequent(&stretch.strides)).or_default().push(stretch);
+            by_stride
+                .entry(most_frequent(&stretch.strides))
+                .or_default()
+                .push(stretch);
         }
     }
     pool.each(by_stride, |(stride, stretches)| {
-        let mut trials = Trials { stride, known: None, good: 0, bad: 0 };
+        let mut trials = Trials {
+            stride,
+            known: None,
+            good: 0,
+            bad: 0,
+        };
         for stretch in stretches {
             stretch.kind = trials.records(&text[stretch.range.clone()]);
         }
@@ -167,7 +195,11 @@ fn is_text(sample: &[u8]) -> bool {
 
 /// Returns true if `sample` is UTF-8, except for a part of a character at either end.
 fn is_utf8(sample: &[u8]) -> bool {
-    let start = sample.iter().take(3).take_while(|byte| **byte & 0xC0 == 0x80).count();
+    let start = sample
+        .iter()
+        .take(3)
+        .take_while(|byte| **byte & 0xC0 == 0x80)
+        .count();
     match std::str::from_utf8(&sample[start..]) {
         Ok(_) => true,
         Err(e) => e.error_len().is_none(),
@@ -200,7 +232,10 @@ fn stride(sample: &[u8]) -> Option<usize> {
 fn most_frequent(strides: &[usize]) -> usize {
     let mut counts = [0; MAX_STRIDE + 1];
     strides.iter().for_each(|stride| counts[*stride] += 1);
-    (1..=MAX_STRIDE).rev().max_by_key(|stride| counts[*stride]).expect("a range of some")
+    (1..=MAX_STRIDE)
+        .rev()
+        .max_by_key(|stride| counts[*stride])
+        .expect("a range of some")
 }
 
 /// Trials on samples of the filters for records of one stride, with the results so far.
@@ -263,9 +298,22 @@ fn best(region: &[u8], stride: usize) -> Option<Records> {
     let first_sample = middle(region, SAMPLE.start);
     let plain = cost(first_sample, None);
     let is_likely = |records: &Records| cost(first_sample, Some(*records)) < plain;
-    let untouched = Records { stride, width: 0, row: 0, transposed: false };
-    let alone =
-        [Records { width: widths[0], ..untouched }, Records { transposed: true, ..untouched }];
+    let untouched = Records {
+        stride,
+        width: 0,
+        row: 0,
+        transposed: false,
+    };
+    let alone = [
+        Records {
+            width: widths[0],
+            ..untouched
+        },
+        Records {
+            transposed: true,
+            ..untouched
+        },
+    ];
     let alone: Vec<Records> = alone.into_iter().filter(is_likely).collect();
     let mut tried = sizes(first_sample, alone.iter().copied());
     if tried.is_empty() {
@@ -277,8 +325,13 @@ fn best(region: &[u8], stride: usize) -> Option<Records> {
     }
     let combined = widths.iter().enumerate().flat_map(|(n, &width)| {
         let apart = Records { width, ..untouched };
-        let columns = Records { transposed: true, ..apart };
-        [Some(columns), (n > 0).then_some(apart)].into_iter().flatten()
+        let columns = Records {
+            transposed: true,
+            ..apart
+        };
+        [Some(columns), (n > 0).then_some(apart)]
+            .into_iter()
+            .flatten()
     });
     let sample = middle(region, part(region));
     let plain_size = if sample.len() > first_sample.len() {
@@ -301,7 +354,8 @@ fn best(region: &[u8], stride: usize) -> Option<Records> {
 
 /// The coded sizes of a sample with each of several filters.
 fn sizes(sample: &[u8], ways: impl Iterator<Item = Records>) -> Vec<(usize, Records)> {
-    ways.map(|records| (coded_size(sample, Some(records)), records)).collect()
+    ways.map(|records| (coded_size(sample, Some(records)), records))
+        .collect()
 }
 
 /// Number of bytes of a region that are sorted to try a filter.
@@ -335,7 +389,9 @@ fn row(sample: &[u8], records: &Records) -> Option<usize> {
     let most = half.min(MAX_ROW);
     let apart = |distance: usize| {
         let places = (half..sample.len() - 8).step_by(stride * (half / stride / 256).max(1));
-        places.map(|at| value(at).abs_diff(value(at - distance)).min(1 << 40)).sum::<u64>()
+        places
+            .map(|at| value(at).abs_diff(value(at - distance)).min(1 << 40))
+            .sum::<u64>()
     };
     let rows = (64 * stride..most).step_by(stride);
     let row = rows.min_by_key(|row| apart(*row))?;
@@ -350,7 +406,9 @@ fn cost(sample: &[u8], records: Option<Records>) -> i64 {
 /// The coded size of `sample` with this filter.
 fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
     let sample = filtered(sample, records);
-    sample.and_then(|sample| fields::coded_size(&sample).ok()).unwrap_or(usize::MAX)
+    sample
+        .and_then(|sample| fields::coded_size(&sample).ok())
+        .unwrap_or(usize::MAX)
 }
 
 /// `sample` with this filter, if there is memory for it.

@@ -31,8 +31,12 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
     }
     // Slots that are best if repeats stay in may keep fields in their templates.
     let kept = fields::choose(text, pool)?.filter(|tokens| !candidates.contains(tokens));
-    let ways = [None].into_iter().chain(candidates.into_iter().chain(kept).map(Some));
-    let sizes = pool.map(ways, |tokens| Ok((size_without_repeats(&sample, tokens)?, tokens)));
+    let ways = [None]
+        .into_iter()
+        .chain(candidates.into_iter().chain(kept).map(Some));
+    let sizes = pool.map(ways, |tokens| {
+        Ok((size_without_repeats(&sample, tokens)?, tokens))
+    });
     let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
     let (whole, _) = sizes[0];
     let best = sizes.into_iter().min_by_key(|&(size, _)| size);
@@ -48,7 +52,9 @@ fn size_without_repeats(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, 
             .map(|apart| (apart.text, apart.side)),
         None => Some((sample.to_vec(), Vec::new())),
     };
-    let Some((mut text, mut side)) = apart else { return Ok(usize::MAX) };
+    let Some((mut text, mut side)) = apart else {
+        return Ok(usize::MAX);
+    };
     if let Some(found) = match_finder::find(&text, &Threads::Calling)? {
         matches::encode(&mut text, &found, &mut side);
     }

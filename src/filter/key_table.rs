@@ -50,7 +50,9 @@ impl KeyTable {
         let log = (text.len() / STEP).max(1).ilog2().clamp(10, 24);
         let shift = 64 - log;
         let slots = 1 << log;
-        let hashed = pool.map(stretches(text.len(), TASK), |task| Hashed::new(text, task, shift));
+        let hashed = pool.map(stretches(text.len(), TASK), |task| {
+            Hashed::new(text, task, shift)
+        });
         let hashed: Vec<Hashed> = hashed.into_iter().collect::<Result<_, Flaw>>()?;
         let count = hashed.iter().map(|hashed| hashed.keys.len()).sum();
         let mut places = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
@@ -77,7 +79,13 @@ impl KeyTable {
             let (starts, prints) = of_slots;
             sort(&hashed, n, first, starts, prints, places, &met);
         });
-        Ok(KeyTable { places, starts, prints, met, shift })
+        Ok(KeyTable {
+            places,
+            starts,
+            prints,
+            met,
+            shift,
+        })
     }
 
     /// Looks up the keys of `text` at `positions`, as far as there are keys. Puts into `ranges`,
@@ -94,7 +102,9 @@ impl KeyTable {
         ranges: &mut Vec<Range<u32>>,
     ) {
         let start = positions.start;
-        let count = positions.len().min((text.len() + 1).saturating_sub(start + KEY));
+        let count = positions
+            .len()
+            .min((text.len() + 1).saturating_sub(start + KEY));
         ranges.clear();
         ranges.resize(count, 0..0);
         let mut asked = [(0, 0, 0); MOST_LOOKED_UP];
@@ -119,7 +129,11 @@ impl KeyTable {
         }
         for &(n, slot, _) in &asked[..count_found] {
             ranges[n] = self.starts[slot]..self.starts[slot + 1];
-            touched ^= self.places.get(self.starts[slot] as usize).copied().unwrap_or(0);
+            touched ^= self
+                .places
+                .get(self.starts[slot] as usize)
+                .copied()
+                .unwrap_or(0);
         }
         black_box(touched);
     }
@@ -141,7 +155,10 @@ fn touching<T: Zero + Send>(zeros: &mut [T]) -> impl Iterator<Item = Task<'_>> {
 
 /// The slot and the print of a key, by the bits of its hash.
 fn slot_and_print(bits: u32) -> (usize, u16) {
-    ((bits >> PRINT_BITS) as usize, 1 << (bits & 15) | 1 << (bits >> 4 & 15))
+    (
+        (bits >> PRINT_BITS) as usize,
+        1 << (bits & 15) | 1 << (bits >> 4 & 15),
+    )
 }
 
 /// The hashes and positions of the keys of a stretch, by ranges of their slots. A hash is above its
@@ -154,14 +171,20 @@ struct Hashed {
 impl Hashed {
     fn new(text: &[u8], stretch: Range<usize>, shift: u32) -> Result<Self, Flaw> {
         let per_range = 64 - RANGES.ilog2();
-        let places = stretch.clone().step_by(STEP).take_while(|place| place + KEY <= text.len());
+        let places = stretch
+            .clone()
+            .step_by(STEP)
+            .take_while(|place| place + KEY <= text.len());
         let mut hashes =
             allocation::with_capacity(stretch.len() / STEP + 1).ok_or(Flaw::NO_MEMORY)?;
         hashes.extend(places.clone().map(|place| hash(&text[place..place + KEY])));
         let mut next = [0; RANGES];
-        hashes.iter().for_each(|hash: &u64| next[(hash >> per_range) as usize] += 1);
+        hashes
+            .iter()
+            .for_each(|hash: &u64| next[(hash >> per_range) as usize] += 1);
         let mut count = 0;
-        next.iter_mut().for_each(|next| count += mem::replace(next, count));
+        next.iter_mut()
+            .for_each(|next| count += mem::replace(next, count));
         let mut keys = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
         for (hash, place) in hashes.into_iter().zip(places) {
             let next = &mut next[(hash >> per_range) as usize];
@@ -174,7 +197,9 @@ impl Hashed {
     /// The bits of the hashes and the positions in range `n`.
     fn range(&self, n: usize) -> impl ExactSizeIterator<Item = (u32, u32)> {
         let start = if n > 0 { self.ends[n - 1] } else { 0 };
-        self.keys[start..self.ends[n]].iter().map(|key| ((key >> 32) as u32, *key as u32))
+        self.keys[start..self.ends[n]]
+            .iter()
+            .map(|key| ((key >> 32) as u32, *key as u32))
     }
 }
 
@@ -192,7 +217,9 @@ fn sort(
     let keys = || hashed.iter().flat_map(|hashed| hashed.range(n));
     keys().for_each(|(bits, _)| starts[slot_and_print(bits).0 - base] += 1);
     let mut count = 0;
-    starts.iter_mut().for_each(|start| count += mem::replace(start, count));
+    starts
+        .iter_mut()
+        .for_each(|start| count += mem::replace(start, count));
     for (bits, place) in keys() {
         let (slot, print) = slot_and_print(bits);
         let next = &mut starts[slot - base];

@@ -78,14 +78,21 @@ impl Positions {
         for (kind, entries) in entries.iter_mut().enumerate() {
             *entries = allocation::zeroed(found.len()).ok_or(Flaw::NO_MEMORY)?;
             let mut count = 0;
-            next[kind].iter_mut().for_each(|next| count += mem::replace(next, count));
+            next[kind]
+                .iter_mut()
+                .for_each(|next| count += mem::replace(next, count));
             for (of, found) in shares.iter().zip(&found) {
                 let next = &mut next[kind][usize::from(of[kind])];
                 entries[*next as usize] = AtomicU64::new(found[kind]);
                 *next += 1;
             }
         }
-        Ok(Positions { start, shares, entries, ends: next })
+        Ok(Positions {
+            start,
+            shares,
+            entries,
+            ends: next,
+        })
     }
 
     /// The entries of a share.
@@ -94,7 +101,9 @@ impl Positions {
     }
 
     fn starts(&self, kind: usize, share: usize) -> usize {
-        share.checked_sub(1).map_or(0, |before| self.ends[kind][before] as usize)
+        share
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[kind][before] as usize)
     }
 
     /// Calls `visit` with each position in order, and with the earlier state of its context and of
@@ -115,7 +124,10 @@ impl Positions {
                 }
             }
             for seen in &batch[..shares.len()] {
-                visit(self.start + Before::place(seen[0]), seen.map(Before::unpack));
+                visit(
+                    self.start + Before::place(seen[0]),
+                    seen.map(Before::unpack),
+                );
             }
         }
     }
@@ -211,7 +223,10 @@ impl LastSeen {
     pub(super) fn new(size: usize) -> Result<Self, Flaw> {
         let log = (size / 64).next_power_of_two().ilog2().max(6);
         let slots = || allocation::filled(Slot::default(), 1 << log).ok_or(Flaw::NO_MEMORY);
-        Ok(LastSeen { slots: [slots()?, slots()?], log })
+        Ok(LastSeen {
+            slots: [slots()?, slots()?],
+            log,
+        })
     }
 
     /// Enters positions in their order, and stores with each the earlier state of its slot. A
@@ -220,7 +235,10 @@ impl LastSeen {
     pub(super) fn enter_all(&mut self, positions: &[Positions], pool: &Threads) {
         let size = self.slots[0].len() / SHARES;
         let shares = self.slots.iter_mut().enumerate().flat_map(|(kind, slots)| {
-            slots.chunks_mut(size).enumerate().map(move |(n, slots)| (kind, n, slots))
+            slots
+                .chunks_mut(size)
+                .enumerate()
+                .map(move |(n, slots)| (kind, n, slots))
         });
         pool.each(shares, |(kind, n, slots)| {
             for stretch in positions {
@@ -236,7 +254,8 @@ fn enter(slots: &mut [Slot], start: u32, entries: &[AtomicU64]) {
     let mut ahead = entries.chunks(BATCH);
     let mut prefetch_next = |slots: &[Slot]| {
         let next = ahead.next().unwrap_or_default();
-        next.iter().for_each(|entry| cache_lines::prefetch(slots, load(entry).slot()));
+        next.iter()
+            .for_each(|entry| cache_lines::prefetch(slots, load(entry).slot()));
     };
     prefetch_next(slots);
     for batch in entries.chunks(BATCH) {
@@ -264,7 +283,12 @@ impl Slot {
             Some(known) => known.run / 4,
             None => 0,
         };
-        *self = Slot { last: start + entry.place() as u32, print, run, before };
+        *self = Slot {
+            last: start + entry.place() as u32,
+            print,
+            run,
+            before,
+        };
         known
     }
 }

@@ -10,7 +10,9 @@ pub(super) const MAX_STRIDE: usize = 64;
 /// Number of bytes of a sample for which `is` holds. The sums are of single bytes, which vector
 /// code adds up.
 pub(super) fn count(sample: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    let sums = sample.chunks(128).map(|part| part.iter().map(|&byte| u8::from(is(byte))).sum());
+    let sums = sample
+        .chunks(128)
+        .map(|part| part.iter().map(|&byte| u8::from(is(byte))).sum());
     sums.map(|sum: u8| usize::from(sum)).sum()
 }
 
@@ -96,7 +98,10 @@ mod tests {
             for sigma in [1, 4, 256] {
                 let sample = cases::random(len, sigma);
                 let all = all_likeness(&sample);
-                assert!((0..MAX_STRIDE).all(|n| all[n] == likeness(&sample, n + 1)), "{len}");
+                assert!(
+                    (0..MAX_STRIDE).all(|n| all[n] == likeness(&sample, n + 1)),
+                    "{len}"
+                );
             }
         }
     }

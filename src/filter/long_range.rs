@@ -61,7 +61,9 @@ pub(super) fn find(
     let stretches: Vec<Range<usize>> = stretches(text.len(), STRETCH).collect();
     for part in stretches.chunks(stretches.len().div_ceil(PARTS).max(1)) {
         let log = seen.log;
-        let positions = pool.map(part, |stretch| Positions::new(text, known, stretch.clone(), log));
+        let positions = pool.map(part, |stretch| {
+            Positions::new(text, known, stretch.clone(), log)
+        });
         let positions = positions.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
         seen.enter_all(&positions, pool);
         pool.install(|| {
@@ -129,7 +131,11 @@ impl<'a> MatchSearch<'a> {
         if let Some(found) = &mut self.found {
             let run = context.run.max(key.map_or(0, |key| key.run));
             found.positions += 1;
-            found.price += if context.goes_on { self.runs.price(run) } else { 0 };
+            found.price += if context.goes_on {
+                self.runs.price(run)
+            } else {
+                0
+            };
         }
         self.runs.learn(context.run, context.goes_on);
     }
@@ -153,16 +159,26 @@ impl<'a> MatchSearch<'a> {
 
     /// Takes the match under consideration if it is worth its cost.
     fn settle(&mut self) {
-        let Some(found) = self.found.take() else { return };
+        let Some(found) = self.found.take() else {
+            return;
+        };
         let length = found.end - found.from;
         self.matched += length;
         self.seen = found.end;
         let sparse = found.positions * SPARSE < length as u64;
-        let worth = if sparse { 0 } else { found.price * length as u64 / found.positions };
+        let worth = if sparse {
+            0
+        } else {
+            found.price * length as u64 / found.positions
+        };
         let cost = MATCH_COST * BIT + SPLIT_COST * BIT * self.matched as u64 / found.end as u64;
         if worth > cost {
             let literals = found.from - self.start;
-            self.matches.push(CodedMatch { literals, distance: found.distance, length });
+            self.matches.push(CodedMatch {
+                literals,
+                distance: found.distance,
+                length,
+            });
             self.gain += worth - cost;
             self.start = found.end;
         }
@@ -225,7 +241,11 @@ mod tests {
     /// Words, with every tenth range of 3000 bytes repeated far behind.
     fn with_repeats(size: usize) -> Vec<u8> {
         let text = cases::text(size);
-        let again = text.chunks(3000).step_by(10).map(<[u8]>::to_vec).collect::<Vec<_>>();
+        let again = text
+            .chunks(3000)
+            .step_by(10)
+            .map(<[u8]>::to_vec)
+            .collect::<Vec<_>>();
         [text, again.concat()].concat()
     }
 
@@ -235,7 +255,11 @@ mod tests {
         assert!(!content_defined::is_repetitive(&text, &Threads::Calling).unwrap());
         let found = find(&text).unwrap().unwrap();
         let removed: usize = found.iter().map(|found| found.length).sum();
-        assert!((35_000..45_000).contains(&removed), "{removed} bytes in {} matches", found.len());
+        assert!(
+            (35_000..45_000).contains(&removed),
+            "{removed} bytes in {} matches",
+            found.len()
+        );
         let mut literals = text.clone();
         let mut side = Vec::new();
         matches::encode(&mut literals, &found, &mut side);
@@ -261,7 +285,10 @@ mod tests {
     fn logarithms_are_close() {
         for number in [1, 2, 3, 5, 100, 65_535, u32::MAX] {
             let wanted = f64::from(number).log2() * BIT as f64;
-            assert!((log2(number) as f64 - wanted).abs() < 0.09 * BIT as f64, "of {number}");
+            assert!(
+                (log2(number) as f64 - wanted).abs() < 0.09 * BIT as f64,
+                "of {number}"
+            );
         }
     }
 }

@@ -28,7 +28,11 @@ pub(super) fn add(text: &[u8], others: Option<Vec<CodedMatch>>) -> Option<Vec<Co
     if text.is_empty() || coder::run_end(text, 0) == text.len() {
         return others;
     }
-    let mut list = MatchList { text, matches: Vec::new(), end: 0 };
+    let mut list = MatchList {
+        text,
+        matches: Vec::new(),
+        end: 0,
+    };
     let mut end = 0;
     for other in others.unwrap_or_default() {
         let start = end + other.literals;
@@ -51,7 +55,11 @@ struct MatchList<'a> {
 impl MatchList<'_> {
     fn push(&mut self, range: Range<usize>, distance: usize) {
         let literals = range.start - self.end;
-        self.matches.push(CodedMatch { literals, distance, length: range.len() });
+        self.matches.push(CodedMatch {
+            literals,
+            distance,
+            length: range.len(),
+        });
         self.end = range.end;
     }
 
@@ -95,7 +103,11 @@ mod tests {
 
     /// Matches at distance 1 that cover these ranges.
     fn runs(ranges: &[Range<usize>]) -> Option<Vec<CodedMatch>> {
-        let mut list = MatchList { text: &[], matches: Vec::new(), end: 0 };
+        let mut list = MatchList {
+            text: &[],
+            matches: Vec::new(),
+            end: 0,
+        };
         for range in ranges {
             list.push(range.clone(), 1);
         }
@@ -112,7 +124,11 @@ mod tests {
                     let text = [&parts.concat()[..], &letters[..between], parts[1]].concat();
                     let first = before + 1..before + length;
                     let second = text.len() - length + 1..text.len();
-                    let expected = if length < LEAST { vec![] } else { vec![first, second] };
+                    let expected = if length < LEAST {
+                        vec![]
+                    } else {
+                        vec![first, second]
+                    };
                     let found = add(&text, None);
                     assert_eq!(found, runs(&expected), "{before}, {length}, {between}");
                     literals_after(&text, &found.unwrap_or_default());
@@ -142,20 +158,36 @@ mod tests {
         let long = 5 * LEAST;
         let text = [&cases::text(100)[..], &vec![0; long]].concat().repeat(3);
         let period = 100 + long;
-        let other = |literals, length| CodedMatch { literals, distance: period, length };
+        let other = |literals, length| CodedMatch {
+            literals,
+            distance: period,
+            length,
+        };
         for (others, literals) in [
             (vec![other(period, 100)], 203),
             (vec![other(2 * period - 2 * LEAST, 100 + 3 * LEAST)], 202),
-            (vec![other(period, 100 + LEAST), other(LEAST, LEAST), other(100, STEP)], 302),
+            (
+                vec![
+                    other(period, 100 + LEAST),
+                    other(LEAST, LEAST),
+                    other(100, STEP),
+                ],
+                302,
+            ),
             (vec![other(period, 2 * period)], 101),
         ] {
             let found = add(&text, Some(others.clone())).unwrap();
             let end_of = |list: &[CodedMatch], last: usize| {
-                list[..=last].iter().map(|one| one.literals + one.length).sum::<usize>()
+                list[..=last]
+                    .iter()
+                    .map(|one| one.literals + one.length)
+                    .sum::<usize>()
             };
             let ends = |list: &[CodedMatch]| {
                 let of_others = (0..list.len()).filter(|&n| list[n].distance == period);
-                of_others.map(|n| (end_of(list, n), list[n].length)).collect::<Vec<_>>()
+                of_others
+                    .map(|n| (end_of(list, n), list[n].length))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(ends(&found), ends(&others));
             assert_eq!(literals_after(&text, &found), literals, "{others:?}");
@@ -165,7 +197,13 @@ mod tests {
     #[test]
     fn a_sparse_block_is_sorted_without_its_runs() {
         let text = cases::text(40_000);
-        let block = [&text[..], &vec![0; 1 << 20], &text[..20_000], &vec![255; 1 << 20]].concat();
+        let block = [
+            &text[..],
+            &vec![0; 1 << 20],
+            &text[..20_000],
+            &vec![255; 1 << 20],
+        ]
+        .concat();
         let filtered = apply(block.clone()).unwrap();
         assert!(filtered.text.len() <= 60_002, "{}", filtered.text.len());
         assert!(undo(filtered, block.len()).unwrap() == block);
@@ -181,7 +219,11 @@ mod tests {
         }
         let filtered = apply(block.clone()).unwrap();
         assert_ne!(filtered.flags & MATCHES, 0);
-        assert!(filtered.text.len() < block.len() * 45 / 100, "{}", filtered.text.len());
+        assert!(
+            filtered.text.len() < block.len() * 45 / 100,
+            "{}",
+            filtered.text.len()
+        );
         assert!(undo(filtered, block.len()).unwrap() == block);
     }
 }

@@ -66,9 +66,12 @@ pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>
     drop(table);
     Ok(pool.install(|| {
         let mut all = Joined::default();
-        parsed.iter().zip(stretches(text.len(), size)).for_each(|(parsed, stretch)| {
-            parsed.iter().for_each(|found| all.add(found, &stretch));
-        });
+        parsed
+            .iter()
+            .zip(stretches(text.len(), size))
+            .for_each(|(parsed, stretch)| {
+                parsed.iter().for_each(|found| all.add(found, &stretch));
+            });
         all.worth()
     }))
 }
@@ -95,12 +98,20 @@ impl Joined {
     /// Adds the part of a match that lies in its stretch, unless that is too short for its
     /// distance.
     fn add(&mut self, found: &MatchCandidate, stretch: &Range<usize>) {
-        let &MatchCandidate { from, end, distance, price } = found;
+        let &MatchCandidate {
+            from,
+            end,
+            distance,
+            price,
+        } = found;
         let from = from.max(stretch.start);
         let end = end.min(stretch.end);
         let goes_on = from == self.end && distance == self.repeat_offsets.0[0];
         if from < end && goes_on {
-            self.matches.last_mut().expect("one of this distance").length += end - from;
+            self.matches
+                .last_mut()
+                .expect("one of this distance")
+                .length += end - from;
             self.end = end;
             return;
         }
@@ -108,7 +119,11 @@ impl Joined {
         if end < from + if is_near { LEAST } else { LEAST_NEW } {
             return;
         }
-        self.matches.push(CodedMatch { literals: from - self.end, distance, length: end - from });
+        self.matches.push(CodedMatch {
+            literals: from - self.end,
+            distance,
+            length: end - from,
+        });
         self.repeat_offsets.use_again(distance);
         self.price += price;
         self.end = end;
@@ -198,7 +213,11 @@ impl<'a> Parse<'a> {
             literals: 0,
             matches: Vec::new(),
             price: 0.0,
-            ahead: LookAhead { first, ranges: Vec::with_capacity(AHEAD), has_gaps: false },
+            ahead: LookAhead {
+                first,
+                ranges: Vec::with_capacity(AHEAD),
+                has_gaps: false,
+            },
         }
     }
 
@@ -224,7 +243,11 @@ impl<'a> Parse<'a> {
     fn after(&self, at: usize) -> usize {
         let next = at + 1;
         let passed = self.is_among_literals(next) && is_passed_by(next);
-        if passed { next.next_multiple_of(PASSED) } else { next }
+        if passed {
+            next.next_multiple_of(PASSED)
+        } else {
+            next
+        }
     }
 
     /// Returns true if `at` is too far behind the last match to be related to it.
@@ -247,7 +270,11 @@ impl<'a> Parse<'a> {
         if self.is_among_literals(at) && self.places(at, true)?.is_empty() {
             return None;
         }
-        let mut best = Best { at, byte: self.price_of_byte(at), found: None };
+        let mut best = Best {
+            at,
+            byte: self.price_of_byte(at),
+            found: None,
+        };
         if fresh {
             self.at_repeat_offsets(at, &mut best);
         }
@@ -270,7 +297,12 @@ impl<'a> Parse<'a> {
                 let length = earlier.map_or(0, |earlier| common_prefix(text(earlier), text(from)));
                 if length >= LEAST {
                     let price = if ago == 0 { SAME } else { KNOWN };
-                    best.offer(MatchCandidate { from, end: from + length, distance, price });
+                    best.offer(MatchCandidate {
+                        from,
+                        end: from + length,
+                        distance,
+                        price,
+                    });
                     break;
                 }
             }
@@ -279,7 +311,9 @@ impl<'a> Parse<'a> {
 
     /// Offers matches of the key at `at`, lengthened both ways.
     fn by_key(&mut self, at: usize, best: &mut Best) {
-        let Some(places) = self.places(at, false) else { return };
+        let Some(places) = self.places(at, false) else {
+            return;
+        };
         let mut longest = LEAST_NEW - 1;
         for earlier in self.table.before(places, at).take(DEPTH) {
             // With the bytes before it, only a match longer than this beats the longest: in runs
@@ -298,8 +332,17 @@ impl<'a> Parse<'a> {
             if behind + length > longest {
                 longest = behind + length;
                 let distance = at - earlier;
-                let price = if self.repeat_offsets.is_near(distance) { CLOSE } else { NEW };
-                best.offer(MatchCandidate { from: at - behind, end: at + length, distance, price });
+                let price = if self.repeat_offsets.is_near(distance) {
+                    CLOSE
+                } else {
+                    NEW
+                };
+                best.offer(MatchCandidate {
+                    from: at - behind,
+                    end: at + length,
+                    distance,
+                    price,
+                });
             }
         }
     }
@@ -307,7 +350,11 @@ impl<'a> Parse<'a> {
     /// The range in the table of the places of the key at `at`, or `None` at the end of the text.
     /// Among literals many are looked up ahead, without those that are skipped.
     fn places(&mut self, at: usize, among_literals: bool) -> Option<Range<u32>> {
-        let LookAhead { first, ranges, has_gaps } = &mut self.ahead;
+        let LookAhead {
+            first,
+            ranges,
+            has_gaps,
+        } = &mut self.ahead;
         let is_known = (*first..*first + ranges.len()).contains(&at);
         if !is_known || *has_gaps && is_passed_by(at) {
             (*first, *has_gaps) = (at, among_literals);
@@ -340,8 +387,10 @@ mod tests {
 
     /// Copies of random letters with one letter in `rate` changed.
     fn versions(rate: usize) -> Vec<u8> {
-        let first: Vec<u8> =
-            cases::random(50_000, 4).iter().map(|b| b"ACGT"[usize::from(*b)]).collect();
+        let first: Vec<u8> = cases::random(50_000, 4)
+            .iter()
+            .map(|b| b"ACGT"[usize::from(*b)])
+            .collect();
         let mut all = first.clone();
         for version in 1..6 {
             let mut copy = first.clone();

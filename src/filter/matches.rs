@@ -89,10 +89,16 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
         copy(&mut text, found.distance, found.length);
     }
     if !from.is_at_end() {
-        return Err(Flaw("the matches of a block do not end where their coded bytes do"));
+        return Err(Flaw(
+            "the matches of a block do not end where their coded bytes do",
+        ));
     }
     text.extend_from_slice(literals);
-    if text.len() == size { Ok(text) } else { Err(MISFIT) }
+    if text.len() == size {
+        Ok(text)
+    } else {
+        Err(MISFIT)
+    }
 }
 
 /// Appends `length` bytes from `distance` before the end. If source and copy overlap, the pieces
@@ -141,7 +147,11 @@ impl RepeatOffsets {
 
     /// Moves `distance` to the front.
     pub(super) fn use_again(&mut self, distance: usize) {
-        let ago = self.0.iter().position(|&known| known == distance).unwrap_or(3);
+        let ago = self
+            .0
+            .iter()
+            .position(|&known| known == distance)
+            .unwrap_or(3);
         self.0[..=ago].rotate_right(1);
         self.0[0] = distance;
     }
@@ -187,16 +197,29 @@ impl MatchModels {
             0..4 => (self.repeat_offsets.0[kind], LEAST),
             4 => {
                 let step = self.near.code(step, coder);
-                ((self.repeat_offsets.0[0] + step).saturating_sub(NEAR), LEAST)
+                (
+                    (self.repeat_offsets.0[0] + step).saturating_sub(NEAR),
+                    LEAST,
+                )
             }
             5 => (self.distance.code(found.distance, coder), LEAST_NEW),
-            _ => return CodedMatch { literals, distance: 0, length: 0 },
+            _ => {
+                return CodedMatch {
+                    literals,
+                    distance: 0,
+                    length: 0,
+                };
+            }
         };
         let more = found.length.saturating_sub(least);
         let length = self.length[kind].code(more, coder) + least;
         self.repeat_offsets.use_again(distance);
         self.last = kind;
-        CodedMatch { literals, distance, length }
+        CodedMatch {
+            literals,
+            distance,
+            length,
+        }
     }
 }
 
@@ -207,7 +230,11 @@ mod tests {
     use crate::base::threads::Threads;
 
     fn found(literals: usize, distance: usize, length: usize) -> CodedMatch {
-        CodedMatch { literals, distance, length }
+        CodedMatch {
+            literals,
+            distance,
+            length,
+        }
     }
 
     #[test]
@@ -229,7 +256,10 @@ mod tests {
         write(&matches, &mut side);
         let text = decode(&literals, &mut &side[..], size).unwrap();
         assert_eq!(text[..160], [&literals[..100], &literals[..60]].concat());
-        assert!(decode(&literals, &mut &side[..], size - 1).is_err(), "over the limit");
+        assert!(
+            decode(&literals, &mut &side[..], size - 1).is_err(),
+            "over the limit"
+        );
         assert!(decode(&literals[1..], &mut &side[..], size).is_err());
         assert!(decode(&[&literals[..], b"x"].concat(), &mut &side[..], size).is_err());
         for cut in 0..side.len() {
@@ -256,7 +286,10 @@ mod tests {
             let mut side = Vec::new();
             encode(&mut literals, &matches, &mut side);
             let mut rest = &side[..];
-            assert!(decode(&literals, &mut rest, text.len()).unwrap() == text, "{name}");
+            assert!(
+                decode(&literals, &mut rest, text.len()).unwrap() == text,
+                "{name}"
+            );
             assert!(rest.is_empty());
         }
         assert!(found > 3, "matches were found in {found} cases");

@@ -119,7 +119,11 @@ pub struct Filtered {
 impl Filtered {
     /// `block` without filters.
     pub fn unchanged(block: Vec<u8>) -> Self {
-        Filtered { text: block, flags: 0, side: Vec::new() }
+        Filtered {
+            text: block,
+            flags: 0,
+            side: Vec::new(),
+        }
     }
 
     /// The part of the text that is searched if the block has an index.
@@ -134,7 +138,10 @@ impl Filtered {
 /// # Errors
 /// [`Flaw::NO_MEMORY`].
 pub fn apply(block: Vec<u8>) -> Result<Filtered, Flaw> {
-    deduplicate(filter_but_last(block, &Threads::Calling)?, &Threads::Calling)
+    deduplicate(
+        filter_but_last(block, &Threads::Calling)?,
+        &Threads::Calling,
+    )
 }
 
 /// Applies to a block of a stream of sequences the one filter that may be combined with an index.
@@ -152,7 +159,14 @@ pub(crate) fn separate(
         && text.len() <= block.len()
         && let Some(side) = written(&layout, block.len())?
     {
-        return Ok((Filtered { text, flags: SEQUENCES, side }, contribution));
+        return Ok((
+            Filtered {
+                text,
+                flags: SEQUENCES,
+                side,
+            },
+            contribution,
+        ));
     }
     Ok((Filtered::unchanged(block), contribution))
 }
@@ -209,7 +223,10 @@ impl Undeduplicated {
 pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undeduplicated, Flaw> {
     let mut filtered = Filtered::unchanged(block);
     if filtered.text.len() < LEAST_BLOCK {
-        return Ok(Undeduplicated { filtered, repeats: RepeatsSearch::None });
+        return Ok(Undeduplicated {
+            filtered,
+            repeats: RepeatsSearch::None,
+        });
     }
     let kind = sequence::detect(&filtered.text);
     let mut parameters = Vec::new();
@@ -230,7 +247,11 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         // Columns have their final form. A sample does not tell how much a column would lose of its
         // similarity to others.
         whole_lines = Some(apart.whole_lines);
-        look = if look.is_repetitive { look_at(&filtered.text)? } else { Look::default() };
+        look = if look.is_repetitive {
+            look_at(&filtered.text)?
+        } else {
+            Look::default()
+        };
     }
     // Reads are best as fields. If they cannot be, their bases are separated from the names.
     if kind == Some(Kind::Fastq) && filtered.flags == 0 {
@@ -239,7 +260,10 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
             look.positions = CommonPositions::default();
         }
     }
-    let Look { is_repetitive, mut positions } = look;
+    let Look {
+        is_repetitive,
+        mut positions,
+    } = look;
     let Filtered { text, flags, side } = &mut filtered;
     let searched = whole_lines.unwrap_or(0..text.len());
     // Repeats of code have the same relative targets, not the same absolute ones.
@@ -281,8 +305,12 @@ fn take_fields_apart(
         true => fields_or_repeats::choose(block, pool)?,
         false => fields::choose(block, pool)?,
     };
-    let Some(tokens) = tokens else { return Ok(None) };
-    let Some(apart) = fields::take_apart(block, tokens, pool)? else { return Ok(None) };
+    let Some(tokens) = tokens else {
+        return Ok(None);
+    };
+    let Some(apart) = fields::take_apart(block, tokens, pool)? else {
+        return Ok(None);
+    };
     let restored = || fields::put_together(&apart.text, &mut &apart.side[..], block.len());
     Ok(comes_back(block, pool.install(restored))?.then_some(apart))
 }
@@ -305,7 +333,10 @@ fn comes_back<T: PartialEq + ?Sized, U: Borrow<T>>(
 
 /// Removes long-range matches and long runs from the text.
 pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filtered, Flaw> {
-    let Undeduplicated { mut filtered, repeats } = block;
+    let Undeduplicated {
+        mut filtered,
+        repeats,
+    } = block;
     let found = match repeats {
         RepeatsSearch::None => None,
         RepeatsSearch::Some(known) => {
@@ -345,7 +376,11 @@ pub(crate) fn undo_on<E: From<Flaw>>(
     pool: &Threads,
     side_room: impl FnMut(Option<u64>) -> Result<u64, E>,
 ) -> Result<Vec<u8>, E> {
-    let Filtered { mut text, flags, side } = filtered;
+    let Filtered {
+        mut text,
+        flags,
+        side,
+    } = filtered;
     let mut rest = &side[..];
     if flags & MATCHES != 0 {
         text = pool.install(|| matches::decode(&text, &mut rest, size))?;

@@ -56,7 +56,10 @@ mod tests {
         // The only additional cost is that of contexts seen for the first time.
         let about = |sample: &[u8], wanted: i64| {
             let cost = cost(sample);
-            assert!((wanted..wanted * 4 / 3 + 1000).contains(&cost), "{cost} for {wanted}");
+            assert!(
+                (wanted..wanted * 4 / 3 + 1000).contains(&cost),
+                "{cost} for {wanted}"
+            );
         };
         about(&cases::random(16_384, 256), 8 * 16_384);
         about(&cases::random(16_384, 4), 2 * 16_384);

@@ -65,10 +65,19 @@ pub(super) fn decode(text: &mut [u8], side: &mut &[u8], pool: &Threads) -> Resul
             if !(1..=text.len() - end).contains(&size) {
                 return Err(Flaw("the regions of a block do not add up to it"));
             }
-            regions.push(FilterRegion { size, kind: RegionKind::read(side)? });
+            regions.push(FilterRegion {
+                size,
+                kind: RegionKind::read(side)?,
+            });
             end += size;
         }
-        change(&mut text[start..end], start, &regions, Direction::Decode, pool)?;
+        change(
+            &mut text[start..end],
+            start,
+            &regions,
+            Direction::Decode,
+            pool,
+        )?;
     }
     Ok(())
 }
@@ -101,7 +110,9 @@ fn change(
         }
         (pos, rest) = (pos + size, behind);
     }
-    let changed = pool.map(small, |(region, pos, kind)| kind.change(region, pos, direction));
+    let changed = pool.map(small, |(region, pos, kind)| {
+        kind.change(region, pos, direction)
+    });
     changed.into_iter().collect()
 }
 

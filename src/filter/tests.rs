@@ -16,20 +16,40 @@ fn every_kind_comes_back_smaller() {
         for (name, block, flags) in cases::filtered(size) {
             let filtered = apply(block.clone()).unwrap();
             // In large blocks a column of fields may be a long run, which is a match.
-            let with_runs = if flags == FIELDS { FIELDS | MATCHES } else { flags };
-            assert!([flags, with_runs].contains(&filtered.flags), "{name} of {size}");
+            let with_runs = if flags == FIELDS {
+                FIELDS | MATCHES
+            } else {
+                flags
+            };
+            assert!(
+                [flags, with_runs].contains(&filtered.flags),
+                "{name} of {size}"
+            );
             let before = coded_size(&block);
             let after = coded_size(&filtered.text);
             let after = after + filtered.side.len();
-            assert!(after * 100 < before * 99, "{name} of {size}: {before}, {after} filtered");
-            assert!(undo(filtered, block.len()).unwrap() == block, "{name} of {size}");
+            assert!(
+                after * 100 < before * 99,
+                "{name} of {size}: {before}, {after} filtered"
+            );
+            assert!(
+                undo(filtered, block.len()).unwrap() == block,
+                "{name} of {size}"
+            );
         }
     }
 }
 
 #[test]
 fn other_data_is_left_alone() {
-    let plain = ["text", "DNA", "random", "random bits", "random over 17", "random over 255"];
+    let plain = [
+        "text",
+        "DNA",
+        "random",
+        "random bits",
+        "random over 17",
+        "random over 255",
+    ];
     for (name, block) in cases::shapes(1_000_000) {
         if plain.contains(&name.as_str()) {
             assert_eq!(apply(block).unwrap().flags, 0, "{name}");
@@ -46,7 +66,11 @@ fn any_parameters_are_survived() {
             let mut side = filtered.side.clone();
             side[bit / 8] ^= 1 << (bit % 8);
             for flags in [filtered.flags, 7, ALL] {
-                let damaged = Filtered { text: text.to_vec(), flags, side: side.clone() };
+                let damaged = Filtered {
+                    text: text.to_vec(),
+                    flags,
+                    side: side.clone(),
+                };
                 if let Ok(restored) = undo(damaged, block.len()) {
                     assert_eq!(restored.len(), block.len());
                 }

@@ -31,7 +31,10 @@ pub(super) struct TextRule {
 }
 
 impl TextRule {
-    pub(super) const NEVER: Self = TextRule { least: usize::MAX, alone: usize::MAX };
+    pub(super) const NEVER: Self = TextRule {
+        least: usize::MAX,
+        alone: usize::MAX,
+    };
 }
 
 /// A search in flight: the pattern's number, the remaining part of it, and the interval of the part
@@ -62,9 +65,15 @@ impl<R: Row> FmIndex<R> {
     /// # Panics
     /// If there are not as many intervals as patterns.
     pub fn search<P: AsRef<[u8]> + Sync>(&self, patterns: &[P], intervals: &mut [Range<R>]) {
-        assert_eq!(patterns.len(), intervals.len(), "an interval for each pattern");
+        assert_eq!(
+            patterns.len(),
+            intervals.len(),
+            "an interval for each pattern"
+        );
         let kmers = self.kmers_for(patterns.len());
-        let chunks = patterns.par_chunks(CHUNK).zip(intervals.par_chunks_mut(CHUNK));
+        let chunks = patterns
+            .par_chunks(CHUNK)
+            .zip(intervals.par_chunks_mut(CHUNK));
         chunks.for_each(|(patterns, intervals)| {
             self.search_chunk(kmers, TextRule::NEVER, patterns, |over| {
                 intervals[over.number] = over.interval.clone();
@@ -122,7 +131,13 @@ impl<R: Row> FmIndex<R> {
             let all = R::default()..R::new(self.len + 1);
             let found = kmers.and_then(|kmers| kmers.find(pattern));
             let (left, entry) = found.map_or((pattern, None), |(left, entry)| (left, Some(entry)));
-            Some(PatternSearch { number, left, interval: all, entry, alone: 0 })
+            Some(PatternSearch {
+                number,
+                left,
+                interval: all,
+                entry,
+                alone: 0,
+            })
         };
         let mut searches: Vec<_> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
         while !searches.is_empty() {

@@ -63,7 +63,13 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         let rare = Rare::new(if sigma > 1 << P { bytes } else { &[] }, &codes);
         let lines =
             CacheLines::zeroed(WORDS * (bytes.len() / Self::ROWS + 1)).ok_or_else(no_memory)?;
-        let mut rank = BitSlicedRank { lines, supers: vec![], codes, symbols, rare };
+        let mut rank = BitSlicedRank {
+            lines,
+            supers: vec![],
+            codes,
+            symbols,
+            rare,
+        };
         rank.fill(bytes);
         Ok(rank)
     }
@@ -76,7 +82,11 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         let stretch = Self::ROWS << SUPER_LOG;
         let fill = |(n, lines): (usize, &mut [u32])| {
             let start = bytes.len().min(n * stretch);
-            fill_stretch::<P>(lines, &bytes[start..bytes.len().min(start + stretch)], codes)
+            fill_stretch::<P>(
+                lines,
+                &bytes[start..bytes.len().min(start + stretch)],
+                codes,
+            )
         };
         let lines = &mut self.lines[..WORDS * (bytes.len() / Self::ROWS + 1)];
         let stretches = lines.par_chunks_mut(WORDS << SUPER_LOG).enumerate();
@@ -84,13 +94,18 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
         let mut above = [R::default(); 16];
         for counts in counts {
             self.supers.extend_from_slice(&above[..1 << P]);
-            above.iter_mut().zip(counts).for_each(|(above, count)| *above += R::from(count));
+            above
+                .iter_mut()
+                .zip(counts)
+                .for_each(|(above, count)| *above += R::from(count));
         }
     }
 
     #[inline(always)]
     fn line(&self, line: usize) -> &[u32; WORDS] {
-        self.lines[line * WORDS..].first_chunk().expect("there is a line for each place")
+        self.lines[line * WORDS..]
+            .first_chunk()
+            .expect("there is a line for each place")
     }
 
     /// Number of `code` in the planes before `at`.
@@ -113,7 +128,11 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
             for plane in 0..P {
                 let differs = (code as u64 >> plane & 1).wrapping_sub(1);
                 let first = Self::COUNTERS + plane * Self::PLANE + word;
-                let second = if word + 1 < Self::PLANE { words[first + 1] } else { 0 };
+                let second = if word + 1 < Self::PLANE {
+                    words[first + 1]
+                } else {
+                    0
+                };
                 same &= (u64::from(words[first]) | u64::from(second) << 32) ^ differs;
             }
             ones += same.count_ones();
@@ -124,7 +143,11 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     /// Number of rare symbols before `at` that are stored as `code`.
     #[inline(always)]
     fn rare_as(&self, code: usize, at: usize) -> R {
-        if code == 0 { self.rare.before(at) } else { R::default() }
+        if code == 0 {
+            self.rare.before(at)
+        } else {
+            R::default()
+        }
     }
 }
 
@@ -163,7 +186,10 @@ fn slice_bits<const P: usize>(places: &[u8], codes: &[u8; 256]) -> [u32; P] {
     let mut words = [0; P];
     for (n, places) in places.chunks(8).enumerate() {
         let mut eight = [0; 8];
-        eight.iter_mut().zip(places).for_each(|(code, &c)| *code = codes[usize::from(c)]);
+        eight
+            .iter_mut()
+            .zip(places)
+            .for_each(|(code, &c)| *code = codes[usize::from(c)]);
         let eight = u64::from_le_bytes(eight);
         for (plane, word) in words.iter_mut().enumerate() {
             // The product's highest byte consists of the lowest bits of the eight bytes.
@@ -206,7 +232,10 @@ impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
         } else {
             self.coded(code, hi)
         };
-        (first - self.rare_as(code, lo), second - self.rare_as(code, hi))
+        (
+            first - self.rare_as(code, lo),
+            second - self.rare_as(code, hi),
+        )
     }
 
     #[inline(always)]
@@ -219,7 +248,11 @@ impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
             (word >> (offset % 32) & 1) << plane
         };
         let code = (0..P).map(bit).sum::<u32>() as usize;
-        let rare = if code == 0 { self.rare.symbol(at) } else { None };
+        let rare = if code == 0 {
+            self.rare.symbol(at)
+        } else {
+            None
+        };
         rare.unwrap_or(self.symbols[code])
     }
 
@@ -276,7 +309,11 @@ pub(super) struct Rare<R> {
 impl<R: Row> Rare<R> {
     fn new(bytes: &[u8], codes: &[u8; 256]) -> Self {
         let rare = |(_, c): &(usize, &u8)| codes[usize::from(**c)] == RARE;
-        let all = bytes.par_iter().enumerate().filter(rare).map(|(at, &c)| (R::new(at), c));
+        let all = bytes
+            .par_iter()
+            .enumerate()
+            .filter(rare)
+            .map(|(at, &c)| (R::new(at), c));
         let all: Vec<(R, u8)> = all.collect();
         let mut sorted = all.clone();
         sorted.sort_by_key(|&(_, c)| c);
@@ -296,12 +333,19 @@ impl<R: Row> Rare<R> {
 
     #[inline]
     fn symbol(&self, at: usize) -> Option<u8> {
-        self.places.binary_search(&R::new(at)).ok().map(|n| self.symbols[n])
+        self.places
+            .binary_search(&R::new(at))
+            .ok()
+            .map(|n| self.symbols[n])
     }
 
     #[inline]
     fn rank(&self, c: u8, at: usize) -> R {
-        let start = if c == 0 { 0 } else { self.ends[usize::from(c) - 1].get() };
+        let start = if c == 0 {
+            0
+        } else {
+            self.ends[usize::from(c) - 1].get()
+        };
         let own = &self.by_symbol[start..self.ends[usize::from(c)].get()];
         R::new(own.partition_point(|&place| place.get() < at))
     }

@@ -62,14 +62,29 @@ impl<R: Row> ByteRank<R> {
         // byte.
         let borders = (nearest((bytes.len() + skew) / LINE, log) >> log) + 1;
         let counters = CacheLines::zeroed(borders * stride).ok_or_else(no_memory)?;
-        let mut rank = ByteRank { bytes, skew, log, stride, columns, counters, supers: Vec::new() };
+        let mut rank = ByteRank {
+            bytes,
+            skew,
+            log,
+            stride,
+            columns,
+            counters,
+            supers: Vec::new(),
+        };
         rank.count_all(borders);
         Ok(rank)
     }
 
     /// Fills both tables. The stretches between super borders are counted in parallel.
     fn count_all(&mut self, borders: usize) {
-        let ByteRank { ref bytes, skew, log, stride, ref columns, .. } = *self;
+        let ByteRank {
+            ref bytes,
+            skew,
+            log,
+            stride,
+            ref columns,
+            ..
+        } = *self;
         let per_super = SUPER_LINES >> log;
         let stretch = |n: usize| {
             let place = |line: usize| (line * LINE).saturating_sub(skew).min(bytes.len());
@@ -86,7 +101,10 @@ impl<R: Row> ByteRank<R> {
         let mut total = vec![R::default(); stride];
         for sum in sums {
             self.supers.extend_from_slice(&total);
-            total.iter_mut().zip(sum).for_each(|(total, sum)| *total += R::from(sum));
+            total
+                .iter_mut()
+                .zip(sum)
+                .for_each(|(total, sum)| *total += R::from(sum));
         }
     }
 
@@ -94,13 +112,19 @@ impl<R: Row> ByteRank<R> {
     #[inline(always)]
     fn above(&self, column: usize, line: usize) -> R {
         let above = self.supers[line / SUPER_LINES * self.stride + column];
-        above + R::from(u32::from(self.counters[(line >> self.log) * self.stride + column]))
+        above
+            + R::from(u32::from(
+                self.counters[(line >> self.log) * self.stride + column],
+            ))
     }
 
     /// A bit for each place of a line, set if it holds `c`.
     #[inline(always)]
     fn equal(&self, c: u8, line: usize) -> u64 {
-        match (line * LINE).checked_sub(self.skew).and_then(|at| self.bytes.get(at..at + LINE)) {
+        match (line * LINE)
+            .checked_sub(self.skew)
+            .and_then(|at| self.bytes.get(at..at + LINE))
+        {
             Some(bytes) => equal(bytes.first_chunk().expect("a whole line"), c),
             None => self.equal_in_part(c, line),
         }
@@ -110,7 +134,9 @@ impl<R: Row> ByteRank<R> {
     #[cold]
     fn equal_in_part(&self, c: u8, line: usize) -> u64 {
         let byte = |bit: usize| self.bytes.get((line * LINE + bit).wrapping_sub(self.skew));
-        (0..LINE).map(|bit| u64::from(byte(bit) == Some(&c)) << bit).sum()
+        (0..LINE)
+            .map(|bit| u64::from(byte(bit) == Some(&c)) << bit)
+            .sum()
     }
 
     /// Number of `c` before a place of a line; `equal` has the bits of the line's places that hold
@@ -160,9 +186,13 @@ fn count_stretch(
     let mut rest = bytes;
     let mut size = (LINE << log) - first;
     for row in counters.chunks_exact_mut(stride) {
-        row.iter_mut().zip(&sums).for_each(|(counter, &sum)| *counter = sum as u16);
+        row.iter_mut()
+            .zip(&sums)
+            .for_each(|(counter, &sum)| *counter = sum as u16);
         let piece = rest.split_off(..size.min(rest.len())).unwrap_or_default();
-        piece.iter().for_each(|&c| sums[usize::from(columns[usize::from(c)])] += 1);
+        piece
+            .iter()
+            .for_each(|&c| sums[usize::from(columns[usize::from(c)])] += 1);
         size = LINE << log;
     }
     sums
@@ -195,7 +225,9 @@ impl<R: Row> Rank<R> for ByteRank<R> {
     }
 
     fn copy_to(&self, bytes: &mut [u8]) {
-        let pieces = bytes.par_chunks_mut(PIECE).zip(self.bytes.par_chunks(PIECE));
+        let pieces = bytes
+            .par_chunks_mut(PIECE)
+            .zip(self.bytes.par_chunks(PIECE));
         pieces.for_each(|(to, from)| to.copy_from_slice(&from[..to.len()]));
     }
 

@@ -41,7 +41,12 @@ impl FmIndex<u32> {
         patterns: &[P],
         intervals: &mut [Range<u32>],
     ) -> Result<()> {
-        gpu.search(&self.arrays(patterns.len())?, patterns, intervals, |interval| interval)
+        gpu.search(
+            &self.arrays(patterns.len())?,
+            patterns,
+            intervals,
+            |interval| interval,
+        )
     }
 
     /// The positions of rows as [`FmIndex::positions`] gives them, but found on a GPU.
@@ -59,7 +64,8 @@ impl FmIndex<u32> {
             ranks: &sampled.ranks,
             numbers: &sampled.numbers,
         };
-        gpu.positions(&self.arrays(0)?, &samples, rows)?.ok_or_else(|| Flaw::WRONG_SAMPLES.into())
+        gpu.positions(&self.arrays(0)?, &samples, rows)?
+            .ok_or_else(|| Flaw::WRONG_SAMPLES.into())
     }
 
     /// Returns true if the GPU can hold the index.
@@ -84,7 +90,9 @@ impl FmIndex<u32> {
             IndexLayout::Four(rank) => bit_sliced(rank),
             IndexLayout::Bytes(rank) => bytes(rank),
         };
-        let kmers = self.kmers_for_gpu(patterns).filter(|kmers| kmers.length > 0);
+        let kmers = self
+            .kmers_for_gpu(patterns)
+            .filter(|kmers| kmers.length > 0);
         Ok(gpu::IndexArrays {
             id: &self.id.0,
             len: self.len,

@@ -90,7 +90,12 @@ impl<R: Row> KmerTable<R> {
             intervals = all;
             length += 1;
         }
-        KmerTable { length, sigma, codes, intervals }
+        KmerTable {
+            length,
+            sigma,
+            codes,
+            intervals,
+        }
     }
 
     /// The entry of the last symbols of `pattern`, and the rest of it. The entry is prefetched.
@@ -144,13 +149,18 @@ fn longer<R: Row>(
     shorter: &[[R; 2]],
 ) -> Option<Vec<[R; 2]>> {
     let mut all = allocation::zeroed(symbols.len() * shorter.len())?;
-    all.par_chunks_mut(shorter.len()).zip(symbols).for_each(|(longer, &c)| {
-        longer.par_iter_mut().zip(shorter).for_each(|(longer, &[lo, hi])| {
-            if lo != hi {
-                let interval = index.step(rank, c, lo..hi);
-                *longer = [interval.start, interval.end];
-            }
+    all.par_chunks_mut(shorter.len())
+        .zip(symbols)
+        .for_each(|(longer, &c)| {
+            longer
+                .par_iter_mut()
+                .zip(shorter)
+                .for_each(|(longer, &[lo, hi])| {
+                    if lo != hi {
+                        let interval = index.step(rank, c, lo..hi);
+                        *longer = [interval.start, interval.end];
+                    }
+                });
         });
-    });
     Some(all)
 }

@@ -36,12 +36,18 @@ impl Alphabet {
         let mut by_count: Vec<u8> = (0..=255).collect();
         by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
         let fits = |planes: &u32| {
-            let rest = by_count[1 << planes..].iter().map(|&c| counts[usize::from(c)]);
+            let rest = by_count[1 << planes..]
+                .iter()
+                .map(|&c| counts[usize::from(c)]);
             rest.sum::<u64>() * RARE <= len as u64
         };
         let planes = (2..=4).find(fits);
         let sigma = counts.iter().filter(|&&count| count > 0).count();
-        Alphabet { by_count, sigma, planes }
+        Alphabet {
+            by_count,
+            sigma,
+            planes,
+        }
     }
 }
 
@@ -51,7 +57,11 @@ impl<R: Row> IndexLayout<R> {
     /// # Errors
     /// [`Error::Io`](crate::Error::Io) if there is no memory.
     pub(crate) fn new(bytes: Vec<u8>, counts: &[u64; 256]) -> Result<Self> {
-        let Alphabet { by_count, sigma, planes } = Alphabet::new(bytes.len(), counts);
+        let Alphabet {
+            by_count,
+            sigma,
+            planes,
+        } = Alphabet::new(bytes.len(), counts);
         Ok(match planes {
             Some(2) => IndexLayout::Two(BitSlicedRank::new(&bytes, &by_count, sigma)?),
             Some(3) => IndexLayout::Three(BitSlicedRank::new(&bytes, &by_count, sigma)?),
@@ -63,10 +73,18 @@ impl<R: Row> IndexLayout<R> {
     /// A bit-sliced layout, if it takes at most half as much memory as the bytes. `None` if there
     /// are too many symbols, or no memory.
     pub(crate) fn packed(bytes: &[u8], counts: &[u64; 256]) -> Option<Self> {
-        let Alphabet { by_count, sigma, planes } = Alphabet::new(bytes.len(), counts);
+        let Alphabet {
+            by_count,
+            sigma,
+            planes,
+        } = Alphabet::new(bytes.len(), counts);
         match planes? {
-            2 => BitSlicedRank::new(bytes, &by_count, sigma).ok().map(IndexLayout::Two),
-            3 => BitSlicedRank::new(bytes, &by_count, sigma).ok().map(IndexLayout::Three),
+            2 => BitSlicedRank::new(bytes, &by_count, sigma)
+                .ok()
+                .map(IndexLayout::Two),
+            3 => BitSlicedRank::new(bytes, &by_count, sigma)
+                .ok()
+                .map(IndexLayout::Three),
             _ => None,
         }
     }
@@ -121,10 +139,18 @@ mod tests {
         assert_eq!(copied, bytes, "{name}");
         for at in 0..=bytes.len() {
             for &c in &present {
-                assert_eq!(ranks.rank(c, at), seen[usize::from(c)], "{name}: rank({c}, {at})");
+                assert_eq!(
+                    ranks.rank(c, at),
+                    seen[usize::from(c)],
+                    "{name}: rank({c}, {at})"
+                );
                 let lo = at / 2 + at / 4;
                 let pair = ranks.rank_pair(c, lo, at);
-                assert_eq!(pair, (ranks.rank(c, lo), seen[usize::from(c)]), "{name}: {c} {at}");
+                assert_eq!(
+                    pair,
+                    (ranks.rank(c, lo), seen[usize::from(c)]),
+                    "{name}: {c} {at}"
+                );
             }
             if let Some(&c) = bytes.get(at) {
                 assert_eq!(ranks.byte(at), c, "{name}: byte {at}");
@@ -151,11 +177,27 @@ mod tests {
             let mut by_count: Vec<u8> = (0..=255).collect();
             by_count.sort_by_key(|&c| std::cmp::Reverse(counts[usize::from(c)]));
             let sigma = counts.iter().filter(|&&count| count > 0).count();
-            check(&name, &bytes, &ByteRank::<R>::new(bytes.clone(), &by_count, sigma).unwrap());
+            check(
+                &name,
+                &bytes,
+                &ByteRank::<R>::new(bytes.clone(), &by_count, sigma).unwrap(),
+            );
             // The lists are right for any number of rare symbols.
-            check(&name, &bytes, &BitSlicedRank::<R, 2>::new(&bytes, &by_count, sigma).unwrap());
-            check(&name, &bytes, &BitSlicedRank::<R, 3>::new(&bytes, &by_count, sigma).unwrap());
-            check(&name, &bytes, &BitSlicedRank::<R, 4>::new(&bytes, &by_count, sigma).unwrap());
+            check(
+                &name,
+                &bytes,
+                &BitSlicedRank::<R, 2>::new(&bytes, &by_count, sigma).unwrap(),
+            );
+            check(
+                &name,
+                &bytes,
+                &BitSlicedRank::<R, 3>::new(&bytes, &by_count, sigma).unwrap(),
+            );
+            check(
+                &name,
+                &bytes,
+                &BitSlicedRank::<R, 4>::new(&bytes, &by_count, sigma).unwrap(),
+            );
         }
     }
 
@@ -172,10 +214,19 @@ mod tests {
             let counts = counts(&bytes);
             IndexLayout::<u32>::new(bytes, &counts).unwrap()
         };
-        assert!(matches!(layout(cases::random(9000, 4)), IndexLayout::Two(_)));
+        assert!(matches!(
+            layout(cases::random(9000, 4)),
+            IndexLayout::Two(_)
+        ));
         assert!(matches!(layout(rare_others(9000)), IndexLayout::Two(_)));
-        assert!(matches!(layout(cases::random(9000, 5)), IndexLayout::Three(_)));
-        assert!(matches!(layout(cases::random(9000, 16)), IndexLayout::Four(_)));
+        assert!(matches!(
+            layout(cases::random(9000, 5)),
+            IndexLayout::Three(_)
+        ));
+        assert!(matches!(
+            layout(cases::random(9000, 16)),
+            IndexLayout::Four(_)
+        ));
         assert!(matches!(layout(cases::text(9000)), IndexLayout::Bytes(_)));
     }
 

@@ -37,8 +37,9 @@ impl<R: Row> FmIndex<R> {
     pub fn positions(&self, rows: &[R]) -> Result<Vec<R>> {
         let sampled = self.sampled_positions()?;
         let mut positions = vec![R::default(); rows.len()];
-        rows.par_chunks(CHUNK).zip(positions.par_chunks_mut(CHUNK)).try_for_each(
-            |(rows, positions)| {
+        rows.par_chunks(CHUNK)
+            .zip(positions.par_chunks_mut(CHUNK))
+            .try_for_each(|(rows, positions)| {
                 let mut steps_made = vec![0; rows.len()];
                 let mut sound = true;
                 self.walk(rows, |n, row, steps, _| match sampled.place(row) {
@@ -60,9 +61,12 @@ impl<R: Row> FmIndex<R> {
                     sound &= at <= self.len;
                     positions[n] = R::new(at.min(self.len));
                 }
-                if sound { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
-            },
-        )?;
+                if sound {
+                    Ok(())
+                } else {
+                    Err(Flaw::WRONG_SAMPLES)
+                }
+            })?;
         Ok(positions)
     }
 
@@ -119,8 +123,14 @@ impl<R: Row> FmIndex<R> {
     ) {
         let positions = self.positions.get();
         let mut fresh = rows.iter().enumerate();
-        let mut start =
-            || fresh.next().map(|(number, &row)| LfWalk { number, row, steps: 0, byte: 0 });
+        let mut start = || {
+            fresh.next().map(|(number, &row)| LfWalk {
+                number,
+                row,
+                steps: 0,
+                byte: 0,
+            })
+        };
         let mut walks: Vec<LfWalk<R>> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
         while !walks.is_empty() {
             let mut n = 0;

@@ -132,7 +132,11 @@ impl FmIndex<u64> {
 
 impl<R: Row> FmIndex<R> {
     fn of(bwt: Bwt) -> Result<Self> {
-        let Bwt { bytes, sample_rate, samples: rows } = bwt;
+        let Bwt {
+            bytes,
+            sample_rate,
+            samples: rows,
+        } = bwt;
         let len = bytes.len();
         let sound = (1..=MAX_BLOCK_SIZE).contains(&(len as u64))
             && sample_rate > 0
@@ -143,7 +147,10 @@ impl<R: Row> FmIndex<R> {
         if !rows.par_iter().all(|row| (1..=len as u64).contains(row)) {
             return Err(Flaw("a sample is not a row of its block").into());
         }
-        let rows = rows.into_par_iter().map(|row| R::new(row as usize)).collect();
+        let rows = rows
+            .into_par_iter()
+            .map(|row| R::new(row as usize))
+            .collect();
         let samples = SampledRows::new(rows, sample_rate, len);
         let counts = bwt::counts(&bytes, Executor::current_pool());
         Ok(FmIndex {
@@ -252,7 +259,9 @@ impl<R: Row> FmIndex<R> {
 
 /// The first rows of an interval.
 fn rows_of<R: Row>(interval: &Range<R>, limit: usize) -> impl Iterator<Item = R> + use<R> {
-    (interval.start.get()..interval.end.get()).take(limit).map(R::new)
+    (interval.start.get()..interval.end.get())
+        .take(limit)
+        .map(R::new)
 }
 
 /// The first row of each byte, from the counts of bytes. Row 0 is the sentinel's.

@@ -76,8 +76,17 @@ impl<R: Row> FmIndex<R> {
 
     /// The text, and the rows at every position that `rate` divides.
     fn restored(&self, rate: u32) -> Result<(Vec<u8>, Vec<R>)> {
-        let samples = self.samples.rows().par_iter().map(|&row| row.into()).collect();
-        let bwt = Bwt { bytes: self.transform()?, sample_rate: self.samples.rate(), samples };
+        let samples = self
+            .samples
+            .rows()
+            .par_iter()
+            .map(|&row| row.into())
+            .collect();
+        let bwt = Bwt {
+            bytes: self.transform()?,
+            sample_rate: self.samples.rate(),
+            samples,
+        };
         bwt::invert_with_rows(bwt, rate)
     }
 
@@ -95,5 +104,8 @@ impl<R: Row> FmIndex<R> {
 }
 
 fn check_rate(rate: u32) {
-    assert!(rate > 1 && rate.is_power_of_two(), "sample rate {rate} is not a power of two above 1");
+    assert!(
+        rate > 1 && rate.is_power_of_two(),
+        "sample rate {rate} is not a power of two above 1"
+    );
 }

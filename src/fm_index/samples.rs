@@ -57,7 +57,9 @@ impl<R: Row> SampledRows<R> {
     pub(crate) fn behind(&self, pos: usize) -> (R, usize) {
         let rate = self.rate as usize;
         let number = pos.div_ceil(rate);
-        self.rows.get(number).map_or((R::default(), self.len), |&row| (row, number * rate))
+        self.rows
+            .get(number)
+            .map_or((R::default(), self.len), |&row| (row, number * rate))
     }
 
     /// Size in memory in bytes.
@@ -84,18 +86,38 @@ impl<R: Row> SampledRows<R> {
         let mut stretches = Vec::new();
         let mut unnumbered = &mut numbers[..];
         let mut above = 0;
-        let arrays = marks.chunks_mut(STRETCH / 64).zip(ranks.chunks_mut(STRETCH / BORDER));
+        let arrays = marks
+            .chunks_mut(STRETCH / 64)
+            .zip(ranks.chunks_mut(STRETCH / BORDER));
         for (n, (marks, ranks)) in arrays.enumerate() {
-            let count = parted.iter().map(|part| part.of_stretch(n).len()).sum::<usize>();
-            let numbers = unnumbered.split_off_mut(..count).expect("each sample has a stretch");
-            stretches.push((n, Stretch { above, marks, ranks, numbers }));
+            let count = parted
+                .iter()
+                .map(|part| part.of_stretch(n).len())
+                .sum::<usize>();
+            let numbers = unnumbered
+                .split_off_mut(..count)
+                .expect("each sample has a stretch");
+            stretches.push((
+                n,
+                Stretch {
+                    above,
+                    marks,
+                    ranks,
+                    numbers,
+                },
+            ));
             above += count;
         }
         let fill = |(n, mut stretch): (usize, Stretch<R>)| {
             stretch.fill(|| parted.iter().flat_map(|part| part.of_stretch(n)))
         };
         stretches.into_par_iter().try_for_each(fill)?;
-        Ok(SampledPositions { rate: self.rate, marks, ranks, numbers })
+        Ok(SampledPositions {
+            rate: self.rate,
+            marks,
+            ranks,
+            numbers,
+        })
     }
 }
 
@@ -119,7 +141,8 @@ impl<R: Row> PartedSamples<R> {
             return Err(ONE_ROW);
         }
         let mut starts = allocation::filled(0, len / STRETCH + 2).ok_or(Flaw::NO_MEMORY)?;
-        rows.iter().for_each(|row| starts[row.get() / STRETCH + 1] += 1);
+        rows.iter()
+            .for_each(|row| starts[row.get() / STRETCH + 1] += 1);
         for n in 1..starts.len() {
             starts[n] += starts[n - 1];
         }
@@ -131,7 +154,10 @@ impl<R: Row> PartedSamples<R> {
             *next += 1;
         }
         // Each start has become the end of its stretch.
-        Ok(PartedSamples { samples, ends: starts })
+        Ok(PartedSamples {
+            samples,
+            ends: starts,
+        })
     }
 
     fn of_stretch(&self, n: usize) -> &[(u32, R)] {
@@ -167,7 +193,10 @@ impl<R: Row> Stretch<'_, R> {
         let mut above = self.above;
         for (rank, marks) in self.ranks.iter_mut().zip(self.marks.chunks(BORDER / 64)) {
             *rank = R::new(above);
-            above += marks.iter().map(|mark| mark.count_ones() as usize).sum::<usize>();
+            above += marks
+                .iter()
+                .map(|mark| mark.count_ones() as usize)
+                .sum::<usize>();
         }
         for &(row, number) in samples() {
             let place = rank(self.marks, self.ranks, row as usize) - self.above;
@@ -244,7 +273,9 @@ mod tests {
     #[test]
     fn sampled_rows_have_their_pos_and_others_none() {
         let rows_of: Vec<u32> = (0..300).map(|k| 1 + (k * 7919 + 13) % 4001).collect();
-        let samples = SampledRows::new(rows_of.clone(), 8, 4001).positions().unwrap();
+        let samples = SampledRows::new(rows_of.clone(), 8, 4001)
+            .positions()
+            .unwrap();
         for row in 0..=4001 {
             let number = rows_of.iter().position(|&r| r == row);
             assert_eq!(samples.pos(row), number.map(|k| 8 * k as u32), "{row}");
@@ -254,11 +285,14 @@ mod tests {
     #[test]
     fn rows_of_many_stretches_are_marked() {
         let len = 3 * STRETCH + 77;
-        let rows: Vec<u64> =
-            (0..len.div_ceil(32) as u64).map(|k| 1 + k * 7919 % len as u64).collect();
+        let rows: Vec<u64> = (0..len.div_ceil(32) as u64)
+            .map(|k| 1 + k * 7919 % len as u64)
+            .collect();
         let positions = SampledRows::new(rows.clone(), 32, len).positions().unwrap();
         let mut pos = vec![None; len + 1];
-        (0..).zip(&rows).for_each(|(k, &row)| pos[row as usize] = Some(32 * k));
+        (0..)
+            .zip(&rows)
+            .for_each(|(k, &row)| pos[row as usize] = Some(32 * k));
         assert!((0..=len as u64).all(|row| positions.pos(row) == pos[row as usize]));
     }
 

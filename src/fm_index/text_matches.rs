@@ -24,7 +24,10 @@ use rayon::prelude::*;
 /// Comparing fewer bytes than this is slower than searching them, because of the steps to the
 /// position. In a genome, an interval that was one row for three steps is so by chance once in 64
 /// times.
-const COMPARED: TextRule = TextRule { least: 16, alone: 3 };
+const COMPARED: TextRule = TextRule {
+    least: 16,
+    alone: 3,
+};
 
 /// Number of positions in the text that are prefetched ahead.
 const AHEAD: usize = 16;
@@ -76,14 +79,18 @@ impl<R: Row> FmIndex<R> {
     /// Counts the patterns whose intervals are one row: 1 if the text before the row's position
     /// ends with the rest of the pattern, else 0.
     fn compare(&self, alone: &[(usize, &[u8])], rows: &[R], counts: &mut [R]) -> Result<()> {
-        let Some(text) = self.text.as_ref().filter(|_| !alone.is_empty()) else { return Ok(()) };
+        let Some(text) = self.text.as_ref().filter(|_| !alone.is_empty()) else {
+            return Ok(());
+        };
         let positions = self.positions(rows)?;
         for (n, &(number, left)) in alone.iter().enumerate() {
             if let (Some(pos), Some((_, next))) = (positions.get(n + AHEAD), alone.get(n + AHEAD)) {
                 let pos = pos.get();
                 let near = next.len().min(NEAR);
                 let lines = (pos.saturating_sub(near)..pos).step_by(LINE);
-                lines.chain(pos.checked_sub(1)).for_each(|at| prefetch(text, at));
+                lines
+                    .chain(pos.checked_sub(1))
+                    .for_each(|at| prefetch(text, at));
             }
             counts[number] = R::from(u32::from(text[..positions[n].get()].ends_with(left)));
         }

@@ -83,7 +83,9 @@ pub(crate) fn read_payload(input: &mut (impl Read + ?Sized), size: u64) -> io::R
     // A small payload is read in one call.
     let small = allocation::with_capacity(size.min(SMALL) as usize);
     let mut payload = small.ok_or(io::ErrorKind::OutOfMemory)?;
-    input.take(size.min(FIRST as u64)).read_to_end(&mut payload)?;
+    input
+        .take(size.min(FIRST as u64))
+        .read_to_end(&mut payload)?;
     let mut room = FIRST;
     while payload.len() == room && (room as u64) < size {
         room = size.min(room as u64 * AHEAD as u64) as usize;
@@ -132,7 +134,13 @@ impl BlockHeader {
     pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
         let kind = match self.kind {
             BlockKind::Stored => [0; 4],
-            BlockKind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }) => {
+            BlockKind::Bwt(Shape {
+                filters,
+                sample_rate_log,
+                coding,
+                indexed,
+                tables,
+            }) => {
                 let flags = filters | (INDEXED * u8::from(indexed)) | (TABLES * u8::from(tables));
                 [1, flags, sample_rate_log, coding as u8]
             }
@@ -150,8 +158,15 @@ impl BlockHeader {
     }
 
     pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
-        ensure(bytes[..8] == SYNC_MARKER, "there is no block where one must be")?;
-        ensure_checksum(bytes, 38, "the block header is damaged: its checksum is wrong")?;
+        ensure(
+            bytes[..8] == SYNC_MARKER,
+            "there is no block where one must be",
+        )?;
+        ensure_checksum(
+            bytes,
+            38,
+            "the block header is damaged: its checksum is wrong",
+        )?;
         let header = BlockHeader {
             kind: BlockKind::from_bytes([bytes[8], bytes[9], bytes[10], bytes[11]])?,
             raw_size: uint_at::<5>(bytes, 12),
@@ -170,7 +185,10 @@ impl BlockHeader {
             BlockKind::Stored => self.coded_size == self.raw_size,
             BlockKind::Bwt(_) => (1..self.raw_size).contains(&self.coded_size),
         };
-        ensure(coded_fits, "the block's coded size does not fit its raw size")?;
+        ensure(
+            coded_fits,
+            "the block's coded size does not fit its raw size",
+        )?;
         match self.kind {
             BlockKind::Stored => Ok(()),
             BlockKind::Bwt(shape) => ensure(
@@ -184,7 +202,9 @@ impl BlockHeader {
 /// Largest sample rate (as its logarithm) that a text of `size` bytes may have. A large text has at
 /// least 64 samples, so no file can make a decoder walk it in one long lane.
 pub(super) fn largest_sample_rate_log(size: u64) -> u8 {
-    (size.next_power_of_two().ilog2() as u8).saturating_sub(7).max(16)
+    (size.next_power_of_two().ilog2() as u8)
+        .saturating_sub(7)
+        .max(16)
 }
 
 impl BlockKind {
@@ -245,7 +265,16 @@ mod tests {
     #[test]
     fn a_payload_is_read_as_far_as_it_is_there() {
         let bytes = cases::random(AHEAD * FIRST + 3 * FIRST, 1);
-        for size in [0, 1, FIRST - 1, FIRST, FIRST + 1, 5 * FIRST, AHEAD * FIRST + 1, bytes.len()] {
+        for size in [
+            0,
+            1,
+            FIRST - 1,
+            FIRST,
+            FIRST + 1,
+            5 * FIRST,
+            AHEAD * FIRST + 1,
+            bytes.len(),
+        ] {
             let payload = read_payload(&mut Trickle(&bytes, false), size as u64).unwrap();
             assert!(payload == bytes[..size], "{size}");
             for claimed in [size as u64 + 1, 1 << 39] {
@@ -287,11 +316,33 @@ mod tests {
 
     #[test]
     fn sizes_must_fit_the_kind() {
-        let stored = BlockHeader { kind: BlockKind::Stored, coded_size: HEADER.raw_size, ..HEADER };
+        let stored = BlockHeader {
+            kind: BlockKind::Stored,
+            coded_size: HEADER.raw_size,
+            ..HEADER
+        };
         let reread = |header: BlockHeader| BlockHeader::from_bytes(&header.to_bytes());
         assert_eq!(reread(stored), Ok(stored));
-        assert!(reread(BlockHeader { coded_size: 5, ..stored }).is_err());
-        assert!(reread(BlockHeader { coded_size: HEADER.raw_size, ..HEADER }).is_err());
-        assert!(reread(BlockHeader { raw_size: 0, ..HEADER }).is_err());
+        assert!(
+            reread(BlockHeader {
+                coded_size: 5,
+                ..stored
+            })
+            .is_err()
+        );
+        assert!(
+            reread(BlockHeader {
+                coded_size: HEADER.raw_size,
+                ..HEADER
+            })
+            .is_err()
+        );
+        assert!(
+            reread(BlockHeader {
+                raw_size: 0,
+                ..HEADER
+            })
+            .is_err()
+        );
     }
 }

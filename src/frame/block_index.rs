@@ -53,7 +53,10 @@ impl SliceFacts {
     pub(crate) fn of(raw: &[u8], coded: &[u8]) -> Self {
         let mut counts = [0; 256];
         bwt::count(raw, &mut counts);
-        SliceFacts { checksum: crc32fast::hash(coded), counts }
+        SliceFacts {
+            checksum: crc32fast::hash(coded),
+            counts,
+        }
     }
 }
 
@@ -138,7 +141,10 @@ impl BlockIndex {
         let checksums = slices.iter().map(|slice| &slice.checksum);
         let sums_hold = cfg!(fuzzing) || checksums.eq(&self.slice_checksums);
         let counts_hold = self.counts == SliceCounts::new(slices);
-        ensure(sums_hold && counts_hold, "the block's index does not match its slices")
+        ensure(
+            sums_hold && counts_hold,
+            "the block's index does not match its slices",
+        )
     }
 
     /// Checks that the index agrees with the ends of the searched part of the block's text.
@@ -156,7 +162,11 @@ impl BlockIndex {
         put_uint::<5>(&mut bytes, 2, coded.len() as u64);
         put_uint::<5>(&mut bytes, 7, self.primary_index);
         bytes[12..16].copy_from_slice(&crc32fast::hash(samples).to_le_bytes());
-        bytes.extend(self.slice_checksums.iter().flat_map(|checksum| checksum.to_le_bytes()));
+        bytes.extend(
+            self.slice_checksums
+                .iter()
+                .flat_map(|checksum| checksum.to_le_bytes()),
+        );
         for part in [&self.head, &self.tail, &coded] {
             bytes.extend_from_slice(part);
         }
@@ -177,13 +187,19 @@ impl BlockIndex {
         let sound = cfg!(fuzzing) || header.index_checksum == checksum;
         ensure(sound, "the block's index is damaged: its checksum is wrong")?;
         let rows = 1..=text.all;
-        ensure(rows.contains(&header.primary_index), "the index's primary index is not a row")?;
+        ensure(
+            rows.contains(&header.primary_index),
+            "the index's primary index is not a row",
+        )?;
         let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * slices);
         let (head, rest) = rest.split_at(edge(text.searched));
         let (tail, coded) = rest.split_at(edge(text.searched));
         Ok(BlockIndex {
             primary_index: header.primary_index,
-            slice_checksums: checksums.chunks_exact(4).map(|four| u32_at(four, 0)).collect(),
+            slice_checksums: checksums
+                .chunks_exact(4)
+                .map(|four| u32_at(four, 0))
+                .collect(),
             head: head.to_vec(),
             tail: tail.to_vec(),
             counts: SliceCounts::from_bytes(header.compressed, coded, slices)?,
@@ -215,7 +231,13 @@ impl Around<'_> {
     /// The checksum of these fields and of an index, without the field that holds the checksum.
     fn checksum(&self, index: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
-        for part in [self.searched, self.sizes, &index[..16], &index[20..], self.models] {
+        for part in [
+            self.searched,
+            self.sizes,
+            &index[..16],
+            &index[20..],
+            self.models,
+        ] {
             hasher.update(part);
         }
         hasher.finalize()
@@ -227,12 +249,20 @@ impl SliceCounts {
     fn new(slices: &[SliceFacts]) -> Self {
         let mut all = [0_u64; 256];
         for slice in slices {
-            all.iter_mut().zip(slice.counts).for_each(|(all, count)| *all += u64::from(count));
+            all.iter_mut()
+                .zip(slice.counts)
+                .for_each(|(all, count)| *all += u64::from(count));
         }
-        let symbols: Vec<u8> = (0..=255).filter(|&c: &u8| all[usize::from(c)] > 0).collect();
+        let symbols: Vec<u8> = (0..=255)
+            .filter(|&c: &u8| all[usize::from(c)] > 0)
+            .collect();
         let row = |&c: &u8| slices.iter().map(move |slice| slice.counts[usize::from(c)]);
         let values = symbols.iter().flat_map(row).collect();
-        SliceCounts { slices: slices.len(), symbols, values }
+        SliceCounts {
+            slices: slices.len(),
+            symbols,
+            values,
+        }
     }
 
     /// The stored form: one bit for each byte value that occurs, then the four bytes of every
@@ -251,18 +281,26 @@ impl SliceCounts {
     fn from_bytes(compressed: bool, coded: &[u8], slices: usize) -> Result<Self, Flaw> {
         let plain = from_form(compressed, coded, 32 + 4 * 256 * slices, MISFIT)?;
         let (bits, planes) = plain.split_at_checked(32).ok_or(MISFIT)?;
-        let symbols: Vec<u8> =
-            (0..=255).filter(|c| bits[usize::from(c / 8)] >> (c % 8) & 1 == 1).collect();
+        let symbols: Vec<u8> = (0..=255)
+            .filter(|c| bits[usize::from(c / 8)] >> (c % 8) & 1 == 1)
+            .collect();
         let count = symbols.len() * slices;
         ensure(planes.len() == 4 * count && count > 0, MISFIT.0)?;
         let value =
             |n: usize| u32::from_le_bytes([0, 1, 2, 3].map(|plane| planes[plane * count + n]));
-        Ok(SliceCounts { slices, symbols, values: (0..count).map(value).collect() })
+        Ok(SliceCounts {
+            slices,
+            symbols,
+            values: (0..count).map(value).collect(),
+        })
     }
 
     /// The symbols that occur in the block, each with its counts in all slices.
     pub(crate) fn rows(&self) -> impl Iterator<Item = (u8, &[u32])> {
-        self.symbols.iter().copied().zip(self.values.chunks_exact(self.slices))
+        self.symbols
+            .iter()
+            .copied()
+            .zip(self.values.chunks_exact(self.slices))
     }
 }
 
@@ -270,7 +308,11 @@ impl SliceCounts {
 mod tests {
     use super::*;
 
-    const AROUND: Around = Around { searched: b"text", sizes: b"sizes", models: b"models" };
+    const AROUND: Around = Around {
+        searched: b"text",
+        sizes: b"sizes",
+        models: b"models",
+    };
 
     fn facts(raw: &[u8]) -> SliceFacts {
         SliceFacts::of(raw, b"coded")
@@ -288,9 +330,16 @@ mod tests {
     }
 
     fn reread(bytes: &[u8]) -> Result<BlockIndex, Flaw> {
-        let sizes = SliceSizes { raw: vec![1 << 16, 54_464], models: 6, coded: vec![] };
+        let sizes = SliceSizes {
+            raw: vec![1 << 16, 54_464],
+            models: 6,
+            coded: vec![],
+        };
         let bytes = [bytes, b"models, slices"].concat();
-        let text = TextSizes { all: 120_000, searched: 110_000 };
+        let text = TextSizes {
+            all: 120_000,
+            searched: 110_000,
+        };
         BlockIndex::take(&mut &bytes[..], b"samples", AROUND, text, &sizes)
     }
 

@@ -93,7 +93,11 @@ impl<'a> BwtPayload<'a> {
         sizes.write(coding, &mut bytes);
         if let Some(index) = &self.index {
             let (samples, sizes) = bytes[samples_start..].split_at(sizes_start - samples_start);
-            let around = Around { searched: &searched, sizes, models: self.models };
+            let around = Around {
+                searched: &searched,
+                sizes,
+                models: self.models,
+            };
             let index = index.to_bytes(samples, around);
             bytes.extend_from_slice(&index);
         }
@@ -111,13 +115,15 @@ impl<'a> BwtPayload<'a> {
     /// # Errors
     /// [`Error::Format`] if the payload is damaged.
     pub(crate) fn of(block: &'a CodedBlock) -> Result<Option<(Shape, Self)>, Error> {
-        let parts = block.check_payload().and_then(|()| match block.header.kind {
-            BlockKind::Stored => Ok(None),
-            BlockKind::Bwt(shape) => {
-                let parts = Self::from_bytes(&block.payload, block.header.raw_size, shape)?;
-                Ok(Some((shape, parts)))
-            }
-        });
+        let parts = block
+            .check_payload()
+            .and_then(|()| match block.header.kind {
+                BlockKind::Stored => Ok(None),
+                BlockKind::Bwt(shape) => {
+                    let parts = Self::from_bytes(&block.payload, block.header.raw_size, shape)?;
+                    Ok(Some((shape, parts)))
+                }
+            });
         parts.map_err(|flaw| block.error(flaw))
     }
 
@@ -128,7 +134,8 @@ impl<'a> BwtPayload<'a> {
 
     /// Bytes of the text of a block of `raw_size` bytes.
     pub(crate) fn text_size(&self, raw_size: u64) -> u64 {
-        self.filtered.map_or(raw_size, |filtered| filtered.text_size)
+        self.filtered
+            .map_or(raw_size, |filtered| filtered.text_size)
     }
 
     /// Parses the payload of a block of `raw_size` bytes, which is in `1..2^40`.
@@ -137,7 +144,10 @@ impl<'a> BwtPayload<'a> {
         raw_size: u64,
         shape: Shape,
     ) -> Result<Self, Flaw> {
-        let tables = shape.tables.then(|| tables::take(&mut payload)).transpose()?;
+        let tables = shape
+            .tables
+            .then(|| tables::take(&mut payload))
+            .transpose()?;
         let from_filtered = payload;
         let filtered = (shape.filters != 0)
             .then(|| FilterFields::read(&mut payload, raw_size, shape.sample_rate_log))
@@ -148,26 +158,54 @@ impl<'a> BwtPayload<'a> {
         let samples = packed_array::read(&mut payload, shape.samples(text_size))?;
         let (coded_samples, behind) = from_samples.split_at(from_samples.len() - payload.len());
         let rows = 1..=text_size;
-        ensure(samples.iter().all(|row| rows.contains(row)), "a sample is not a row of the block")?;
+        ensure(
+            samples.iter().all(|row| rows.contains(row)),
+            "a sample is not a row of the block",
+        )?;
         let mut sizes = SliceSizes::read(&mut payload, shape.coding, text_size)?;
         let coded_sizes = &behind[..behind.len() - payload.len()];
         let mut take_index = || {
             let side = filtered.map_or(&[][..], |filtered| filtered.side);
             let searched_size = filter::searched_size(shape.filters, side, text_size)?;
-            let text = TextSizes { all: text_size, searched: searched_size };
+            let text = TextSizes {
+                all: text_size,
+                searched: searched_size,
+            };
             let searched = searched_fields(searched);
-            let around = Around { searched, sizes: coded_sizes, models: &[] };
+            let around = Around {
+                searched,
+                sizes: coded_sizes,
+                models: &[],
+            };
             BlockIndex::take(&mut payload, coded_samples, around, text, &sizes)
         };
-        let index = if shape.indexed { Some(take_index()?) } else { None };
-        let primary = index.as_ref().map_or(samples[0], |index| index.primary_index);
-        ensure(primary == samples[0], "the index's primary index is not the first sample")?;
-        let (models, mut coded) =
-            payload.split_at_checked(sizes.models as usize).ok_or(LONG_MODELS)?;
+        let index = if shape.indexed {
+            Some(take_index()?)
+        } else {
+            None
+        };
+        let primary = index
+            .as_ref()
+            .map_or(samples[0], |index| index.primary_index);
+        ensure(
+            primary == samples[0],
+            "the index's primary index is not the first sample",
+        )?;
+        let (models, mut coded) = payload
+            .split_at_checked(sizes.models as usize)
+            .ok_or(LONG_MODELS)?;
         sizes.complete(coded.len() as u64)?;
         let mut take = |&size: &u32| coded.split_off(..size as usize).expect("they add up");
         let slices = sizes.coded.iter().map(&mut take).collect();
-        Ok(BwtPayload { tables, filtered, samples, raw_sizes: sizes.raw, index, models, slices })
+        Ok(BwtPayload {
+            tables,
+            filtered,
+            samples,
+            raw_sizes: sizes.raw,
+            index,
+            models,
+            slices,
+        })
     }
 }
 
@@ -194,7 +232,12 @@ impl Shape {
             return Ok(rate as u32);
         }
         let what = format!("a block with samples {rate} bytes apart").into();
-        Err(Error::Limit { what, needed: rate, allowed, by: Bound::SampleRate })
+        Err(Error::Limit {
+            what,
+            needed: rate,
+            allowed,
+            by: Bound::SampleRate,
+        })
     }
 
     /// Number of samples of a text of `size` bytes.
@@ -230,16 +273,37 @@ mod tests {
         let shape = SHAPE;
         let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
         assert_eq!(BwtPayload::from_bytes(&bytes, 5000, shape), Ok(parts));
-        assert!(BwtPayload::from_bytes(&bytes, 4999, shape).is_err(), "row out of range");
-        let other = Shape { sample_rate_log: 10, ..shape };
-        assert!(BwtPayload::from_bytes(&bytes, 5000, other).is_err(), "other count of samples");
-        let indexed = Shape { indexed: true, ..shape };
-        assert!(BwtPayload::from_bytes(&bytes, 5000, indexed).is_err(), "no index");
+        assert!(
+            BwtPayload::from_bytes(&bytes, 4999, shape).is_err(),
+            "row out of range"
+        );
+        let other = Shape {
+            sample_rate_log: 10,
+            ..shape
+        };
+        assert!(
+            BwtPayload::from_bytes(&bytes, 5000, other).is_err(),
+            "other count of samples"
+        );
+        let indexed = Shape {
+            indexed: true,
+            ..shape
+        };
+        assert!(
+            BwtPayload::from_bytes(&bytes, 5000, indexed).is_err(),
+            "no index"
+        );
         // The rest belongs to the last slice.
         let last = bytes.len() - b"three".len();
-        assert!(BwtPayload::from_bytes(&bytes[..last], 5000, shape).is_err(), "cut");
+        assert!(
+            BwtPayload::from_bytes(&bytes[..last], 5000, shape).is_err(),
+            "cut"
+        );
         let long = [&bytes[..], &[0; 3000]].concat();
-        assert!(BwtPayload::from_bytes(&long, 5000, shape).is_err(), "a slice above its raw size");
+        assert!(
+            BwtPayload::from_bytes(&long, 5000, shape).is_err(),
+            "a slice above its raw size"
+        );
     }
 
     #[test]
@@ -252,14 +316,26 @@ mod tests {
         let side = b"\x32, and more";
         let parts = BwtPayload {
             tables: Some(&tables),
-            filtered: Some(FilterFields { text_size: 200, side }),
+            filtered: Some(FilterFields {
+                text_size: 200,
+                side,
+            }),
             samples: vec![7],
             raw_sizes: vec![200],
-            index: Some(BlockIndex::new(searched, 7, &[SliceFacts::of(&bwt, b"one")])),
+            index: Some(BlockIndex::new(
+                searched,
+                7,
+                &[SliceFacts::of(&bwt, b"one")],
+            )),
             models: b"models",
             slices: vec![b"one"],
         };
-        let shape = Shape { filters: 1, indexed: true, tables: true, ..SHAPE };
+        let shape = Shape {
+            filters: 1,
+            indexed: true,
+            tables: true,
+            ..SHAPE
+        };
         let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
         assert!(bytes.starts_with(&tables));
         assert_eq!(BwtPayload::from_bytes(&bytes, 100_000, shape), Ok(parts));
@@ -267,28 +343,46 @@ mod tests {
 
     #[test]
     fn samples_may_be_too_far_apart() {
-        let rate = |sample_rate_log| Shape { sample_rate_log, ..SHAPE }.sample_rate();
+        let rate = |sample_rate_log| {
+            Shape {
+                sample_rate_log,
+                ..SHAPE
+            }
+            .sample_rate()
+        };
         assert_eq!(rate(30).unwrap(), 1 << 30);
         let said = rate(33).unwrap_err().to_string();
-        assert!(said.contains("8589934592 bytes apart") && said.contains("1073741824"), "{said}");
+        assert!(
+            said.contains("8589934592 bytes apart") && said.contains("1073741824"),
+            "{said}"
+        );
     }
 
     #[test]
     fn what_filters_need_stands_in_front() {
         let parts = BwtPayload {
             tables: None,
-            filtered: Some(FilterFields { text_size: 5000, side: b"side" }),
+            filtered: Some(FilterFields {
+                text_size: 5000,
+                side: b"side",
+            }),
             samples: vec![7, 1, 5000],
             raw_sizes: vec![2000, 3000],
             index: None,
             models: b"models",
             slices: vec![b"one", b"three"],
         };
-        let shape = Shape { filters: 1, ..SHAPE };
+        let shape = Shape {
+            filters: 1,
+            ..SHAPE
+        };
         let bytes = parts.to_bytes(Coding::StaticRans).unwrap();
         let reread = |bytes, size| BwtPayload::from_bytes(bytes, size, shape).map(drop);
         assert_eq!(BwtPayload::from_bytes(&bytes, 90_000, shape), Ok(parts));
-        assert!(reread(&bytes, 4999).is_err(), "a text larger than the block");
+        assert!(
+            reread(&bytes, 4999).is_err(),
+            "a text larger than the block"
+        );
         for cut in 0..=bytes.len() - b"three".len() {
             assert!(reread(&bytes[..cut], 90_000).is_err(), "cut to {cut}");
         }

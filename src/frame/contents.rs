@@ -101,14 +101,21 @@ impl Contents {
         }
         while end > 0 {
             let before = frames.len() as u64;
-            let room = TableRoom { memory, frames: before, blocks };
+            let room = TableRoom {
+                memory,
+                frames: before,
+                blocks,
+            };
             let frame = read_frame(input, end, room)?;
             end = frame.0.coded.start;
             blocks += frame.0.blocks;
             frames.push(frame);
         }
         let mut contents = Contents::default();
-        frames.into_iter().rev().for_each(|(frame, blocks)| contents.append(frame, blocks));
+        frames
+            .into_iter()
+            .rev()
+            .for_each(|(frame, blocks)| contents.append(frame, blocks));
         Ok(contents)
     }
 
@@ -119,7 +126,10 @@ impl Contents {
         frame.raw = shift(frame.raw);
         self.frames.push(frame);
         self.blocks
-            .extend(blocks.into_iter().map(|block| BlockInfo { raw: shift(block.raw), ..block }));
+            .extend(blocks.into_iter().map(|block| BlockInfo {
+                raw: shift(block.raw),
+                ..block
+            }));
     }
 
     /// Raw bytes of the whole file.
@@ -129,7 +139,10 @@ impl Contents {
 
     /// Raw bytes of the largest block.
     pub(crate) fn largest_block(&self) -> u64 {
-        let sizes = self.blocks.iter().map(|block| block.raw.end - block.raw.start);
+        let sizes = self
+            .blocks
+            .iter()
+            .map(|block| block.raw.end - block.raw.start);
         sizes.max().unwrap_or(0)
     }
 
@@ -193,7 +206,9 @@ impl TableRoom {
         const FRAME: u64 = 2 * size_of::<Frame>() as u64;
         let count = self.blocks.saturating_add(count);
         let frames = self.frames.saturating_add(1);
-        let needed = count.saturating_mul(BLOCK).saturating_add(frames.saturating_mul(FRAME));
+        let needed = count
+            .saturating_mul(BLOCK)
+            .saturating_add(frames.saturating_mul(FRAME));
         shortage::check(needed, self.memory, || match frames {
             1 => format!("a seek table of {count} blocks"),
             _ => format!("the seek tables of {frames} frames or more, with {count} blocks"),
@@ -219,13 +234,18 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
     // The version is checked before any field whose place may differ in other versions.
     let header = FrameHeader::at(&fixed(input, start)?, start)?;
-    let table_start = footer_start.checked_sub(footer.seek_table_size).ok_or_else(misfit)?;
+    let table_start = footer_start
+        .checked_sub(footer.seek_table_size)
+        .ok_or_else(misfit)?;
     let first_block = start + FrameHeader::SIZE as u64;
     if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u64 {
         return Err(misfit());
     }
-    let SeekTableContent { blocks, sequences, records } =
-        read_seek_table(input, table_start, &footer, start, room)?;
+    let SeekTableContent {
+        blocks,
+        sequences,
+        records,
+    } = read_seek_table(input, table_start, &footer, start, room)?;
     let mut frame = FrameInfo {
         coded: start..end,
         raw: 0..footer.total_raw_size,
@@ -251,12 +271,18 @@ fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<(Option<
     const LOOKED_AT: usize = 8;
     for info in blocks.iter().take(LOOKED_AT) {
         match read_block_header(input, info) {
-            Ok(BlockHeader { kind: BlockKind::Bwt(shape), .. }) => {
+            Ok(BlockHeader {
+                kind: BlockKind::Bwt(shape),
+                ..
+            }) => {
                 // In a block that is too large for this library to decode, the rate may be 2^33.
                 let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
                 let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
                 let of_sequences = shape.filters & filter::SEQUENCES != 0;
-                let index = shape.indexed.then_some(IndexInfo { sample_rate, of_sequences });
+                let index = shape.indexed.then_some(IndexInfo {
+                    sample_rate,
+                    of_sequences,
+                });
                 return Ok((index, shape.indexed && shape.filters == filter::SEQUENCES));
             }
             Ok(_) => {}
@@ -314,7 +340,10 @@ fn read_seek_table(
     // them.
     let room = (table_start - start) / BlockHeader::SIZE as u64;
     let misfit = || located(Flaw("the seek table's sizes do not match the frame"));
-    let tables_size = footer.seek_table_size.checked_sub(table.size()).ok_or_else(misfit)?;
+    let tables_size = footer
+        .seek_table_size
+        .checked_sub(table.size())
+        .ok_or_else(misfit)?;
     if count > room || table.tables != (tables_size > 0) {
         return Err(misfit());
     }
@@ -325,8 +354,11 @@ fn read_seek_table(
     let mut sequences = None;
     let mut records = None;
     if table.tables {
-        let found =
-            find_table(input, Some((SEQUENCES, SequencesTable::longest(count))), Some(RECORDS))?;
+        let found = find_table(
+            input,
+            Some((SEQUENCES, SequencesTable::longest(count))),
+            Some(RECORDS),
+        )?;
         let found = found.map_err(located)?;
         if found.size != tables_size {
             return Err(misfit());
@@ -336,7 +368,10 @@ fn read_seek_table(
         sequences = found.content.and_then(read);
         records = found.place;
     }
-    let ends = entries.iter().skip(1).map(|next| (next.raw_offset, next.frame_offset));
+    let ends = entries
+        .iter()
+        .skip(1)
+        .map(|next| (next.raw_offset, next.frame_offset));
     let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
     let block = |(entry, (raw_end, coded_end)): (&Entry, (u64, u64))| BlockInfo {
         coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
@@ -344,7 +379,11 @@ fn read_seek_table(
         raw_offset: entry.raw_offset,
     };
     let blocks = entries.iter().zip(ends).map(block).collect();
-    Ok(SeekTableContent { blocks, sequences, records })
+    Ok(SeekTableContent {
+        blocks,
+        sequences,
+        records,
+    })
 }
 
 /// Checks that the blocks fill `area` without gaps and that none is empty or too large.
@@ -375,7 +414,10 @@ pub(crate) fn check_stream<'h>(
 ) -> Result<()> {
     let mut stream = Hasher::new();
     for header in headers {
-        stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, header.raw_size));
+        stream.combine(&Hasher::new_with_initial_len(
+            header.raw_checksum,
+            header.raw_size,
+        ));
     }
     if cfg!(fuzzing) || stream.finalize() == frame.checksum {
         return Ok(());
@@ -396,7 +438,13 @@ pub(crate) fn read_block(
     if (payload.len() as u64) < header.coded_size {
         return Err(CUT_OFF.at(Some(number), offset));
     }
-    Ok(CodedBlock { header, payload, sequences: None, number, offset })
+    Ok(CodedBlock {
+        header,
+        payload,
+        sequences: None,
+        number,
+        offset,
+    })
 }
 
 /// Counts the blocks by the kind of index that their headers state.

@@ -19,7 +19,10 @@ pub(super) fn uint_at<const SIZE: usize>(bytes: &[u8], at: usize) -> u64 {
 
 /// Puts the low `SIZE` bytes of `value` at `at`. The other bytes of `value` are 0.
 pub(super) fn put_uint<const SIZE: usize>(bytes: &mut [u8], at: usize, value: u64) {
-    debug_assert!(value >> (8 * SIZE - 1) <= 1, "{value} does not fit {SIZE} bytes");
+    debug_assert!(
+        value >> (8 * SIZE - 1) <= 1,
+        "{value} does not fit {SIZE} bytes"
+    );
     bytes[at..at + SIZE].copy_from_slice(&value.to_le_bytes()[..SIZE]);
 }
 
@@ -95,7 +98,11 @@ mod tests {
     fn pieces_have_the_checksum_of_all() {
         for len in [0, 1, 99, 100, 101, 5000] {
             let bytes = cases::random(len, 256);
-            assert_eq!(checksum_of_pieces(&bytes, 100), crc32fast::hash(&bytes), "{len}");
+            assert_eq!(
+                checksum_of_pieces(&bytes, 100),
+                crc32fast::hash(&bytes),
+                "{len}"
+            );
             assert_eq!(raw_checksum(&bytes), crc32fast::hash(&bytes));
         }
     }

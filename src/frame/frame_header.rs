@@ -40,9 +40,18 @@ impl FrameHeader {
 
     fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[..4] == MAGIC, NOT_BWZ)?;
-        ensure_checksum(bytes, 12, "the frame header is damaged: its checksum is wrong")?;
-        ensure(bytes[5..7] == [0; 2], "a reserved bit of the frame header is set")?;
-        Ok(FrameHeader { block_size: uint_at::<5>(bytes, 7) })
+        ensure_checksum(
+            bytes,
+            12,
+            "the frame header is damaged: its checksum is wrong",
+        )?;
+        ensure(
+            bytes[5..7] == [0; 2],
+            "a reserved bit of the frame header is set",
+        )?;
+        Ok(FrameHeader {
+            block_size: uint_at::<5>(bytes, 7),
+        })
     }
 }
 
@@ -68,7 +77,10 @@ mod tests {
 
     #[test]
     fn a_header_is_these_bytes() {
-        let bytes = FrameHeader { block_size: 32 << 20 }.to_bytes();
+        let bytes = FrameHeader {
+            block_size: 32 << 20,
+        }
+        .to_bytes();
         #[rustfmt::skip]
         assert_eq!(bytes[..12], [
             0xF7, b'b', b'w', b'z', // Magic
@@ -77,12 +89,20 @@ mod tests {
             0, // Reserved
             0, 0, 0, 2, 0, // Block_Size = 32 MiB
         ]);
-        assert_eq!(FrameHeader::from_bytes(&bytes), Ok(FrameHeader { block_size: 32 << 20 }));
+        assert_eq!(
+            FrameHeader::from_bytes(&bytes),
+            Ok(FrameHeader {
+                block_size: 32 << 20
+            })
+        );
     }
 
     #[test]
     fn every_flipped_bit_is_noticed() {
-        let good = FrameHeader { block_size: 1 << 20 }.to_bytes();
+        let good = FrameHeader {
+            block_size: 1 << 20,
+        }
+        .to_bytes();
         for bit in 0..good.len() * 8 {
             let mut bad = good;
             bad[bit / 8] ^= 1 << (bit % 8);

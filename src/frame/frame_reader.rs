@@ -74,7 +74,10 @@ impl<R: Read> FrameReader<R> {
     /// Number of the next block in the file and the offset of its header. Valid right after
     /// [`FrameReader::next_block_size`].
     pub(crate) fn place(&self) -> (u64, u64) {
-        (self.blocks, self.offset.saturating_sub(SYNC_MARKER.len() as u64))
+        (
+            self.blocks,
+            self.offset.saturating_sub(SYNC_MARKER.len() as u64),
+        )
     }
 
     /// The block size of the frame that contains the next block. `None` at the end of the file or
@@ -132,7 +135,10 @@ impl<R: Read> FrameReader<R> {
         let mut bytes = [0; BlockHeader::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
         bytes[8..].copy_from_slice(&self.take::<{ BlockHeader::SIZE - 8 }>()?);
-        let frame = self.frame.as_mut().expect("a block is met within a frame only");
+        let frame = self
+            .frame
+            .as_mut()
+            .expect("a block is met within a frame only");
         let header = BlockHeader::from_bytes(&bytes)
             .and_then(|header| frame.block(header, offset).map(|()| header))
             .map_err(|flaw| flaw.at(Some(number), offset))?;
@@ -143,15 +149,27 @@ impl<R: Read> FrameReader<R> {
         self.blocks += 1;
         self.indexed.count(header.kind);
         self.raw_size += size;
-        self.options.run.listener.done(number, [(Step::Read, from, Instant::now())]);
-        Ok(CodedBlock { header, payload, sequences: None, number, offset })
+        self.options
+            .run
+            .listener
+            .done(number, [(Step::Read, from, Instant::now())]);
+        Ok(CodedBlock {
+            header,
+            payload,
+            sequences: None,
+            number,
+            offset,
+        })
     }
 
     /// Reads the next Frame_Header. Returns false at the end of the file.
     fn open_frame(&mut self) -> Result<bool> {
         let start = self.offset;
         let mut bytes = Vec::with_capacity(FrameHeader::SIZE);
-        self.input.by_ref().take(FrameHeader::SIZE as u64).read_to_end(&mut bytes)?;
+        self.input
+            .by_ref()
+            .take(FrameHeader::SIZE as u64)
+            .read_to_end(&mut bytes)?;
         self.offset += bytes.len() as u64;
         if bytes.is_empty() && self.frames > 0 {
             return Ok(false);
@@ -170,7 +188,10 @@ impl<R: Read> FrameReader<R> {
             return Err(Flaw(flaw).at(None, start));
         }
         other_version(&bytes, start).map_or(Ok(()), Err)?;
-        let bytes = bytes.as_slice().try_into().map_err(|_| CUT_OFF.at(None, self.offset))?;
+        let bytes = bytes
+            .as_slice()
+            .try_into()
+            .map_err(|_| CUT_OFF.at(None, self.offset))?;
         let header = FrameHeader::at(bytes, start)?;
         self.frame = Some(OpenFrame::new(start, header.block_size));
         Ok(true)
@@ -202,7 +223,10 @@ impl<R: Read> FrameReader<R> {
         let mut bytes = [0; SeekTable::HEADER_SIZE];
         bytes[..8].copy_from_slice(&SEEK_MARKER);
         bytes[8..].copy_from_slice(&self.take::<{ SeekTable::HEADER_SIZE - 8 }>()?);
-        let frame = self.frame.take().expect("close_frame is called within a frame");
+        let frame = self
+            .frame
+            .take()
+            .expect("close_frame is called within a frame");
         let located = |flaw: Flaw| flaw.at(None, start);
         let table = SeekTable::header_from_bytes(&bytes)
             .and_then(|table| frame.check_table_size(&table).map(|()| table))
@@ -245,7 +269,11 @@ impl<R: Read> FrameReader<R> {
     fn take_payload(&mut self, size: u64) -> Result<Vec<u8>> {
         let bytes = read_payload(&mut self.input, size)?;
         self.offset += bytes.len() as u64;
-        if bytes.len() as u64 == size { Ok(bytes) } else { Err(CUT_OFF.at(None, self.offset)) }
+        if bytes.len() as u64 == size {
+            Ok(bytes)
+        } else {
+            Err(CUT_OFF.at(None, self.offset))
+        }
     }
 }
 
@@ -261,12 +289,21 @@ pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: i
 
 impl OpenFrame {
     fn new(start: u64, block_size: u64) -> Self {
-        OpenFrame { start, block_size, entries: Vec::new(), raw_size: 0, stream: Hasher::new() }
+        OpenFrame {
+            start,
+            block_size,
+            entries: Vec::new(),
+            raw_size: 0,
+            stream: Hasher::new(),
+        }
     }
 
     /// Checks that a block continues the ones before it, and adds it to the sums.
     fn block(&mut self, header: BlockHeader, offset: u64) -> Result<(), Flaw> {
-        ensure(self.block_size > 0, "a block in a frame that says it has none")?;
+        ensure(
+            self.block_size > 0,
+            "a block in a frame that says it has none",
+        )?;
         ensure(
             header.raw_size <= self.block_size,
             "the block is larger than the frame's block size",
@@ -275,9 +312,15 @@ impl OpenFrame {
             header.raw_offset == self.raw_size,
             "the block's raw offset is not where the block before it ended",
         )?;
-        self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: offset - self.start });
+        self.entries.push(Entry {
+            raw_offset: self.raw_size,
+            frame_offset: offset - self.start,
+        });
         self.raw_size += header.raw_size;
-        self.stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, header.raw_size));
+        self.stream.combine(&Hasher::new_with_initial_len(
+            header.raw_checksum,
+            header.raw_size,
+        ));
         Ok(())
     }
 
@@ -290,7 +333,10 @@ impl OpenFrame {
     }
 
     fn check_entries(&self, table: &SeekTable, coded: &[u8]) -> Result<(), Flaw> {
-        ensure(table.entries(coded)? == self.entries, "the seek table does not match the blocks")
+        ensure(
+            table.entries(coded)? == self.entries,
+            "the seek table does not match the blocks",
+        )
     }
 
     fn check_footer(&self, footer: &Footer, table_size: u64, end: u64) -> Result<(), Flaw> {

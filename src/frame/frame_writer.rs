@@ -71,17 +71,31 @@ impl<W: Write> FrameWriter<W> {
     pub(crate) fn block(&mut self, block: &CodedBlock) -> Result<()> {
         debug_assert_eq!(block.header.raw_offset, self.raw_size);
         if self.entries.len() == MAX_BLOCKS {
-            return Err(Error::Usage("more blocks than a frame holds: use a higher level".into()));
+            return Err(Error::Usage(
+                "more blocks than a frame holds: use a higher level".into(),
+            ));
         }
-        self.entries.push(Entry { raw_offset: self.raw_size, frame_offset: self.coded_size });
-        let BlockHeader { raw_size, raw_checksum, kind, .. } = block.header;
+        self.entries.push(Entry {
+            raw_offset: self.raw_size,
+            frame_offset: self.coded_size,
+        });
+        let BlockHeader {
+            raw_size,
+            raw_checksum,
+            kind,
+            ..
+        } = block.header;
         self.indexed.count(kind);
         if let Some((kind, contribution)) = &block.sequences {
             let mut contribution = contribution.clone();
             self.list(contribution.listed.take());
-            self.sequences.get_or_insert((*kind, Vec::new())).1.push(contribution);
+            self.sequences
+                .get_or_insert((*kind, Vec::new()))
+                .1
+                .push(contribution);
         }
-        self.stream.combine(&Hasher::new_with_initial_len(raw_checksum, raw_size));
+        self.stream
+            .combine(&Hasher::new_with_initial_len(raw_checksum, raw_size));
         self.raw_size += raw_size;
         self.put(&block.header.to_bytes())?;
         self.put(&block.payload)
@@ -90,7 +104,9 @@ impl<W: Write> FrameWriter<W> {
     /// Ends the frame. Returns the output, the frame's raw and coded size, and the numbers of its
     /// blocks by their kind of index.
     pub(crate) fn finish(mut self) -> Result<(W, u64, u64, IndexedBlocks)> {
-        let Some((kind, blocks)) = self.sequences.take() else { return self.finish_with(&[]) };
+        let Some((kind, blocks)) = self.sequences.take() else {
+            return self.finish_with(&[]);
+        };
         let sequences = SequencesTable::of(kind, blocks).to_bytes();
         let records = self.records.take();
         let records =
@@ -103,7 +119,9 @@ impl<W: Write> FrameWriter<W> {
 
     /// Adds the records of the next block to the list.
     fn list(&mut self, block: Option<Arc<BlockRecords>>) {
-        let (Some(mut all), Some(block)) = (self.records.take(), block) else { return };
+        let (Some(mut all), Some(block)) = (self.records.take(), block) else {
+            return;
+        };
         all.name_bytes += block.name_bytes();
         if record_table::may_be_listed(all.list.count() + block.count(), all.name_bytes) {
             all.list.add(self.raw_size, Arc::unwrap_or_clone(block));

@@ -31,7 +31,9 @@ impl IndexedBlocks {
         let number = match kind {
             BlockKind::Stored => &mut self.stored,
             BlockKind::Bwt(Shape { indexed: false, .. }) => &mut self.none,
-            BlockKind::Bwt(Shape { filters: SEQUENCES, .. }) => &mut self.sequences,
+            BlockKind::Bwt(Shape {
+                filters: SEQUENCES, ..
+            }) => &mut self.sequences,
             BlockKind::Bwt(_) => &mut self.bytes,
         };
         *number += 1;

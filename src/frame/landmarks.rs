@@ -36,7 +36,11 @@ pub(crate) struct Scanner {
 impl Scanner {
     /// Creates a scanner of a file up to `end`.
     pub(crate) fn new(end: u64) -> Self {
-        Scanner { end, window: Vec::new(), window_start: 0 }
+        Scanner {
+            end,
+            window: Vec::new(),
+            window_start: 0,
+        }
     }
 
     /// The first landmark at or after `from`.
@@ -65,7 +69,10 @@ impl Scanner {
         loop {
             let window = self.window_at(input, from, SYNC_MARKER.len())?;
             let is_marker = |at: &usize| {
-                matches!(window[*at..].first_chunk(), Some(&SYNC_MARKER | &SEEK_MARKER))
+                matches!(
+                    window[*at..].first_chunk(),
+                    Some(&SYNC_MARKER | &SEEK_MARKER)
+                )
             };
             if let Some(at) = finder.find_iter(window).find(is_marker) {
                 return Ok(Some(from + at as u64));
@@ -102,7 +109,9 @@ impl Scanner {
         input: &mut (impl Read + Seek),
         offset: u64,
     ) -> Result<Option<Landmark>> {
-        let bytes = self.window_at(input, offset, BlockHeader::SIZE)?.first_chunk();
+        let bytes = self
+            .window_at(input, offset, BlockHeader::SIZE)?
+            .first_chunk();
         let header = bytes.and_then(|bytes| BlockHeader::from_bytes(bytes).ok());
         Ok(header.map(|header| Landmark::Block { offset, header }))
     }
@@ -112,7 +121,9 @@ impl Scanner {
         input: &mut (impl Read + Seek),
         offset: u64,
     ) -> Result<Option<Landmark>> {
-        let bytes = self.window_at(input, offset, SeekTable::HEADER_SIZE)?.first_chunk();
+        let bytes = self
+            .window_at(input, offset, SeekTable::HEADER_SIZE)?
+            .first_chunk();
         let table = bytes.and_then(|bytes| SeekTable::header_from_bytes(bytes).ok());
         let Some(table) = table else { return Ok(None) };
         let mut footer_start = offset + table.size();
@@ -133,7 +144,10 @@ impl Scanner {
 
 /// True if a marker at `offset` continues a frame.
 pub(crate) fn goes_on_at<R: Read + Seek>(input: &mut R, offset: u64) -> Result<bool> {
-    Ok(matches!(read_at(input, offset)?, Some(SYNC_MARKER | SEEK_MARKER)))
+    Ok(matches!(
+        read_at(input, offset)?,
+        Some(SYNC_MARKER | SEEK_MARKER)
+    ))
 }
 
 #[cfg(test)]
@@ -168,12 +182,26 @@ mod tests {
 
     #[test]
     fn the_end_of_a_frame_is_found() {
-        let footer =
-            Footer { total_raw_size: 5, frame_size: 99, seek_table_size: 28, stream_checksum: 7 };
-        let file = [&b"xyz"[..], &SeekTable::to_bytes(&[], &[]), &footer.to_bytes()].concat();
+        let footer = Footer {
+            total_raw_size: 5,
+            frame_size: 99,
+            seek_table_size: 28,
+            stream_checksum: 7,
+        };
+        let file = [
+            &b"xyz"[..],
+            &SeekTable::to_bytes(&[], &[]),
+            &footer.to_bytes(),
+        ]
+        .concat();
         let end = file.len() as u64;
         let found = Scanner::new(end).next(&mut Cursor::new(&file), 0).unwrap();
         assert_eq!(found, Some(Landmark::FrameEnd { footer, end }));
-        assert_eq!(Scanner::new(end - 1).next(&mut Cursor::new(&file), 0).unwrap(), None);
+        assert_eq!(
+            Scanner::new(end - 1)
+                .next(&mut Cursor::new(&file), 0)
+                .unwrap(),
+            None
+        );
     }
 }

@@ -38,16 +38,24 @@ pub(crate) fn read<T: From<u32> + TryFrom<u64>>(
     let width = usize::from(width);
     let packed = bytes.split_off(..used.div_ceil(8)).ok_or(CUT)?;
     let (values, padding) = packed.view_bits::<Lsb0>().split_at(used);
-    ensure(padding.not_any(), "a table of the block has bits set after its last value")?;
+    ensure(
+        padding.not_any(),
+        "a table of the block has bits set after its last value",
+    )?;
     let slots = values.chunks_exact(width);
     if width <= 32 {
         return Ok(slots.map(|slot| T::from(slot.load_le::<u32>())).collect());
     }
-    slots.map(|slot| T::try_from(slot.load_le::<u64>()).map_err(|_| LARGE)).collect()
+    slots
+        .map(|slot| T::try_from(slot.load_le::<u64>()).map_err(|_| LARGE))
+        .collect()
 }
 
 fn check_width(width: u8) -> Result<(), Flaw> {
-    ensure((1..=WIDEST).contains(&width), "a table of the block has an impossible width")
+    ensure(
+        (1..=WIDEST).contains(&width),
+        "a table of the block has an impossible width",
+    )
 }
 
 /// The stored size of an array of `count` values of `width` bits.
@@ -77,7 +85,12 @@ mod tests {
 
     #[test]
     fn what_is_written_is_read() {
-        for values in [vec![], vec![0], vec![u32::MAX, 0, 7], (0..1000).collect::<Vec<u32>>()] {
+        for values in [
+            vec![],
+            vec![0],
+            vec![u32::MAX, 0, 7],
+            (0..1000).collect::<Vec<u32>>(),
+        ] {
             let bytes = written(&values);
             let mut left = &bytes[..];
             assert_eq!(read(&mut left, values.len()), Ok(values));
@@ -99,8 +112,10 @@ mod tests {
     #[test]
     fn values_of_up_to_40_bits_are_read() {
         let slots = [7, 0xFFFF_FFFF, 1 << 32];
-        let bytes: Vec<u8> =
-            slots.iter().flat_map(|v: &u64| v.to_le_bytes()[..5].to_vec()).collect();
+        let bytes: Vec<u8> = slots
+            .iter()
+            .flat_map(|v: &u64| v.to_le_bytes()[..5].to_vec())
+            .collect();
         let bytes = [&[40], &bytes[..]].concat();
         assert_eq!(read(&mut &bytes[..11], 2), Ok(vec![7, u32::MAX]));
         assert_eq!(read::<u32>(&mut &bytes[..], 3), Err(LARGE));

@@ -104,7 +104,9 @@ mod tests {
 
     #[test]
     fn ranges_may_overlap_touch_and_lie_apart() {
-        let file: Vec<u8> = (0..300_000_u64).map(|n| ((n * n * 7919) >> 7) as u8).collect();
+        let file: Vec<u8> = (0..300_000_u64)
+            .map(|n| ((n * n * 7919) >> 7) as u8)
+            .collect();
         let mut checksums = RangeChecksums::default();
         for (start, end) in [
             (0, 0),
@@ -121,7 +123,11 @@ mod tests {
             (300_000, 300_000),
         ] {
             let found = checksums.of(&mut Cursor::new(&file), start..end).unwrap();
-            assert_eq!(found, crc32fast::hash(&file[start as usize..end as usize]), "{start}");
+            assert_eq!(
+                found,
+                crc32fast::hash(&file[start as usize..end as usize]),
+                "{start}"
+            );
         }
     }
 }

@@ -53,12 +53,21 @@ fn plain(records: &[ListedRecord], kind: Kind) -> Option<Vec<u8>> {
         plain.push(b'\n');
     }
     let mut put = |number: Option<u64>| -> Option<()> {
-        leb128::write(number.filter(|&number| number < 1 << 40)? as usize, &mut plain);
+        leb128::write(
+            number.filter(|&number| number < 1 << 40)? as usize,
+            &mut plain,
+        );
         Some(())
     };
-    records.iter().try_for_each(|record| put(Some(record.length)))?;
-    records.iter().try_for_each(|record| put(Some(record.line_bases)))?;
-    records.iter().try_for_each(|record| put(record.line_width.checked_sub(record.line_bases)))?;
+    records
+        .iter()
+        .try_for_each(|record| put(Some(record.length)))?;
+    records
+        .iter()
+        .try_for_each(|record| put(Some(record.line_bases)))?;
+    records
+        .iter()
+        .try_for_each(|record| put(record.line_width.checked_sub(record.line_bases)))?;
     let mut before = 0;
     for record in records {
         put(Some(zigzag(record.offset, before)))?;
@@ -66,10 +75,15 @@ fn plain(records: &[ListedRecord], kind: Kind) -> Option<Vec<u8>> {
     }
     if kind == Kind::Fastq {
         for record in records {
-            put(Some(zigzag(record.quality_offset?, expected_quality(record)?)))?;
+            put(Some(zigzag(
+                record.quality_offset?,
+                expected_quality(record)?,
+            )))?;
         }
     }
-    records.iter().try_for_each(|record| put(Some(u64::from(!record.is_regular))))?;
+    records
+        .iter()
+        .try_for_each(|record| put(Some(u64::from(!record.is_regular))))?;
     (!records.is_empty()).then_some(plain)
 }
 
@@ -92,7 +106,10 @@ fn end(record: &ListedRecord) -> Option<u64> {
 /// The expected offset of the qualities: behind the residues and a line of `+`.
 fn expected_quality(record: &ListedRecord) -> Option<u64> {
     let plus = 1 + record.line_width - record.line_bases;
-    record.offset.checked_add(lines_size(record)?)?.checked_add(plus)
+    record
+        .offset
+        .checked_add(lines_size(record)?)?
+        .checked_add(plus)
 }
 
 /// Parses the content of the table of a frame of `kind`. Takes memory for at most as many records
@@ -116,7 +133,11 @@ fn columns(mut rest: &[u8], count: usize, kind: Kind) -> Result<Vec<ListedRecord
         record.name = rest[..end].to_vec();
         rest = &rest[end + 1..];
     }
-    let mut number = || leb128::read(&mut rest).map(|number| number as u64).map_err(|_| MISFIT);
+    let mut number = || {
+        leb128::read(&mut rest)
+            .map(|number| number as u64)
+            .map_err(|_| MISFIT)
+    };
     for record in &mut records {
         record.length = number()?;
     }
@@ -127,7 +148,9 @@ fn columns(mut rest: &[u8], count: usize, kind: Kind) -> Result<Vec<ListedRecord
     for record in &mut records {
         record.line_width = record.line_bases + number()?;
     }
-    let gaps = (0..count).map(|_| number()).collect::<Result<Vec<_>, _>>()?;
+    let gaps = (0..count)
+        .map(|_| number())
+        .collect::<Result<Vec<_>, _>>()?;
     let has_qualities = kind == Kind::Fastq;
     let quality_gaps = (0..if has_qualities { count } else { 0 }).map(|_| number());
     let quality_gaps = quality_gaps.collect::<Result<Vec<_>, _>>()?;

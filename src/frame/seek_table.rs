@@ -28,7 +28,10 @@ impl Entry {
     }
 
     fn from_bytes(bytes: &[u8]) -> Self {
-        Entry { raw_offset: uint_at::<8>(bytes, 0), frame_offset: uint_at::<8>(bytes, 8) }
+        Entry {
+            raw_offset: uint_at::<8>(bytes, 0),
+            frame_offset: uint_at::<8>(bytes, 8),
+        }
     }
 }
 
@@ -62,8 +65,15 @@ impl SeekTable {
     }
 
     pub(crate) fn header_from_bytes(bytes: &[u8; Self::HEADER_SIZE]) -> Result<Self, Flaw> {
-        ensure(bytes[..8] == SEEK_MARKER, "there is no seek table where one must be")?;
-        ensure_checksum(bytes, 24, "the seek table is damaged: its header's checksum is wrong")?;
+        ensure(
+            bytes[..8] == SEEK_MARKER,
+            "there is no seek table where one must be",
+        )?;
+        ensure_checksum(
+            bytes,
+            24,
+            "the seek table is damaged: its header's checksum is wrong",
+        )?;
         ensure(bytes[8] <= 1, "the seek table is of an unknown form")?;
         ensure(bytes[9] <= 1, "a reserved bit of the seek table is set")?;
         Ok(SeekTable {
@@ -83,7 +93,14 @@ impl SeekTable {
         )?;
         let coded = self.entries_size;
         let plain = block_count * Entry::SIZE as u64;
-        ensure(if self.compressed { coded < plain } else { coded == plain }, MISFIT.0)
+        ensure(
+            if self.compressed {
+                coded < plain
+            } else {
+                coded == plain
+            },
+            MISFIT.0,
+        )
     }
 
     /// Parses the entries of a table whose size was checked.
@@ -95,7 +112,10 @@ impl SeekTable {
         let size = self.block_count as usize * Entry::SIZE;
         let plain = from_form(self.compressed, coded, size, MISFIT)?;
         ensure(plain.len() == size, MISFIT.0)?;
-        Ok(plain.chunks_exact(Entry::SIZE).map(Entry::from_bytes).collect())
+        Ok(plain
+            .chunks_exact(Entry::SIZE)
+            .map(Entry::from_bytes)
+            .collect())
     }
 
     /// Number of entries that the header claims.
@@ -124,7 +144,10 @@ mod tests {
     fn entries_survive_in_both_forms() {
         for count in [0, 1, 1000] {
             let entries: Vec<Entry> = (0..count)
-                .map(|n| Entry { raw_offset: n << 20, frame_offset: 16 + n * 4711 })
+                .map(|n| Entry {
+                    raw_offset: n << 20,
+                    frame_offset: 16 + n * 4711,
+                })
                 .collect();
             let bytes = SeekTable::to_bytes(&entries, &[]);
             assert_eq!(bytes[8], u8::from(count == 1000), "form");
@@ -135,7 +158,10 @@ mod tests {
 
     #[test]
     fn every_flipped_bit_is_noticed() {
-        let entries = [Entry { raw_offset: 0, frame_offset: 16 }; 40];
+        let entries = [Entry {
+            raw_offset: 0,
+            frame_offset: 16,
+        }; 40];
         let good = SeekTable::to_bytes(&entries, &[]);
         for bit in 64..good.len() * 8 {
             let mut bad = good.clone();

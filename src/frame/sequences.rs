@@ -38,21 +38,47 @@ impl SequencesTable {
     pub(crate) fn of(kind: Kind, blocks: impl IntoIterator<Item = Contribution>) -> Self {
         let mut records_before = 0;
         let mut continued = 0;
-        let place = |Contribution { records, residues, of_last, start, .. }: Contribution| {
-            let block = BlockSequences { records_before, continued, residues, start };
+        let place = |Contribution {
+                         records,
+                         residues,
+                         of_last,
+                         start,
+                         ..
+                     }: Contribution| {
+            let block = BlockSequences {
+                records_before,
+                continued,
+                residues,
+                start,
+            };
             records_before += records;
-            continued = if records == 0 { continued + residues } else { of_last };
+            continued = if records == 0 {
+                continued + residues
+            } else {
+                of_last
+            };
             block
         };
-        SequencesTable { kind, blocks: blocks.into_iter().map(place).collect() }
+        SequencesTable {
+            kind,
+            blocks: blocks.into_iter().map(place).collect(),
+        }
     }
 
     /// The content of the table.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut plain = vec![self.kind as u8];
-        for &BlockSequences { records_before, continued, residues, start } in &self.blocks {
+        for &BlockSequences {
+            records_before,
+            continued,
+            residues,
+            start,
+        } in &self.blocks
+        {
             let numbers = [records_before, continued, residues];
-            numbers.iter().for_each(|&number| leb128::write(number as usize, &mut plain));
+            numbers
+                .iter()
+                .for_each(|&number| leb128::write(number as usize, &mut plain));
             start.write(&mut plain);
         }
         let (form, coded) = to_form(plain);
@@ -74,8 +100,12 @@ impl SequencesTable {
     pub(crate) fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
         let (&form, coded) = content.split_first().ok_or(MISFIT)?;
         ensure(form <= 1, MISFIT.0)?;
-        let plain =
-            from_form(form == 1, coded, Self::longest_plain(blocks as u64) as usize, MISFIT)?;
+        let plain = from_form(
+            form == 1,
+            coded,
+            Self::longest_plain(blocks as u64) as usize,
+            MISFIT,
+        )?;
         let (&kind, mut rest) = plain.split_first().ok_or(MISFIT)?;
         let kind = match kind {
             0 => Kind::Fasta,
@@ -87,7 +117,12 @@ impl SequencesTable {
             let continued = leb128::read(&mut rest)? as u64;
             let residues = leb128::read(&mut rest)? as u64;
             let start = LineState::read(&mut rest, continued)?;
-            Ok(BlockSequences { records_before, continued, residues, start })
+            Ok(BlockSequences {
+                records_before,
+                continued,
+                residues,
+                start,
+            })
         };
         let blocks = (0..blocks).map(&mut block).collect::<Result<_, Flaw>>()?;
         ensure(rest.is_empty(), MISFIT.0)?;
@@ -120,6 +155,9 @@ mod tests {
         assert!(SequencesTable::from_bytes(&bytes, 5).is_err());
         let many = SequencesTable::of(Kind::Fasta, vec![add(0, 1 << 20, 1 << 20); 1000]);
         let bytes = many.to_bytes();
-        assert_eq!((bytes[0], SequencesTable::from_bytes(&bytes, 1000)), (1, Ok(many)));
+        assert_eq!(
+            (bytes[0], SequencesTable::from_bytes(&bytes, 1000)),
+            (1, Ok(many))
+        );
     }
 }

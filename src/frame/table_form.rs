@@ -37,8 +37,12 @@ pub(super) fn from_form<'a>(
     // The table is one frame with nothing behind it. The library would accept several frames.
     let whole = zstd::zstd_safe::find_frame_compressed_size(coded) == Ok(coded.len());
     ensure(whole, misfit.0)?;
-    let said = zstd::zstd_safe::get_frame_content_size(coded).ok().flatten();
-    let size = said.map_or(most, |size| usize::try_from(size).map_or(most, |size| size.min(most)));
+    let said = zstd::zstd_safe::get_frame_content_size(coded)
+        .ok()
+        .flatten();
+    let size = said.map_or(most, |size| {
+        usize::try_from(size).map_or(most, |size| size.min(most))
+    });
     let plain = zstd::bulk::decompress(coded, size).map_err(|_| misfit)?;
     Ok(Cow::Owned(plain))
 }
@@ -51,8 +55,15 @@ mod tests {
 
     #[test]
     fn the_seek_table_of_one_block_is_not_smaller_as_a_zstd_frame() {
-        let only = Entry { raw_offset: 0, frame_offset: FrameHeader::SIZE as u64 };
-        let plain = [only.raw_offset.to_le_bytes(), only.frame_offset.to_le_bytes()].concat();
+        let only = Entry {
+            raw_offset: 0,
+            frame_offset: FrameHeader::SIZE as u64,
+        };
+        let plain = [
+            only.raw_offset.to_le_bytes(),
+            only.frame_offset.to_le_bytes(),
+        ]
+        .concat();
         assert_eq!(plain.len(), NEVER_SMALLER);
         assert!(zstd::bulk::compress(&plain, ZSTD_LEVEL).unwrap().len() >= plain.len());
     }

@@ -28,7 +28,11 @@ impl TableHeader {
     const SIZE: usize = 10;
 
     fn from_bytes(bytes: &[u8; Self::SIZE]) -> Self {
-        TableHeader { kind: bytes[0], size: uint_at::<5>(bytes, 1), checksum: u32_at(bytes, 6) }
+        TableHeader {
+            kind: bytes[0],
+            size: uint_at::<5>(bytes, 1),
+            checksum: u32_at(bytes, 6),
+        }
     }
 
     fn signed(&self) -> [u8; 6] {
@@ -127,14 +131,23 @@ pub(crate) fn find(
         }
         if placed == Some(table.kind) {
             let offset = input.stream_position()? - TableHeader::SIZE as u64;
-            place = Some(TablePlace { offset, size: table.size });
+            place = Some(TablePlace {
+                offset,
+                size: table.size,
+            });
         }
         // A size of 40 bits fits in `i64`.
-        input.seek(SeekFrom::Current(table.size as i64)).map(|_| Ok(()))
+        input
+            .seek(SeekFrom::Current(table.size as i64))
+            .map(|_| Ok(()))
     });
     match passed {
         Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => Ok(Err(MISFIT)),
-        passed => Ok(passed?.map(|size| FoundTables { size, content, place })),
+        passed => Ok(passed?.map(|size| FoundTables {
+            size,
+            content,
+            place,
+        })),
     }
 }
 
@@ -149,7 +162,9 @@ fn walk<R: Read + ?Sized>(
             return Ok(Err(MISFIT));
         };
         let table = TableHeader::from_bytes(&fixed(input)?);
-        let Some(behind) = behind.checked_sub(table.size) else { return Ok(Err(MISFIT)) };
+        let Some(behind) = behind.checked_sub(table.size) else {
+            return Ok(Err(MISFIT));
+        };
         // A table of a later version is checked first, so that a damaged table is not taken for
         // one.
         let sound = match table.must_be_known() {
@@ -181,7 +196,12 @@ pub(crate) fn take<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Flaw> {
 pub(crate) fn to_bytes(tables: &[(u8, &[u8])]) -> Vec<u8> {
     let mut bytes = vec![0; TABLES_SIZE];
     for &(kind, content) in tables {
-        let signed = TableHeader { kind, size: content.len() as u64, checksum: 0 }.signed();
+        let signed = TableHeader {
+            kind,
+            size: content.len() as u64,
+            checksum: 0,
+        }
+        .signed();
         let mut hasher = Hasher::new();
         hasher.update(&signed);
         hasher.update(content);
@@ -210,7 +230,10 @@ mod tests {
         let bytes = to_bytes(&[(0, b""), (127, b"content"), (5, &large)]);
         let size = bytes.len();
         assert_eq!(size, 5 + 10 + 17 + 10 + 100_000);
-        assert_eq!(both(&[&bytes[..], b"more"].concat()), [Some(Ok(size as u64)); 2]);
+        assert_eq!(
+            both(&[&bytes[..], b"more"].concat()),
+            [Some(Ok(size as u64)); 2]
+        );
         for cut in 0..50 {
             assert_eq!(both(&bytes[..cut])[0], None, "cut to {cut}");
         }
@@ -220,7 +243,10 @@ mod tests {
             assert!(!matches!(both(&bad)[0], Some(Ok(_))), "bit {bit}");
         }
         let mut rest = &[&bytes[..], b"more"].concat()[..];
-        assert_eq!((take(&mut rest).map(<[u8]>::len), rest), (Ok(size), &b"more"[..]));
+        assert_eq!(
+            (take(&mut rest).map(<[u8]>::len), rest),
+            (Ok(size), &b"more"[..])
+        );
         assert!(take(&mut &bytes[..size - 1]).is_err());
     }
 

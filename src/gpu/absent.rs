@@ -37,7 +37,10 @@ pub const fn is_built() -> bool {
 }
 
 /// CUDA version and architectures of the kernels in this build: none.
-pub const BUILT: &Built = &Built { cuda: "", archs: &[] };
+pub const BUILT: &Built = &Built {
+    cuda: "",
+    archs: &[],
+};
 
 /// Returns true if this build can use an NVIDIA driver: never.
 pub fn has_driver() -> bool {

@@ -9,7 +9,9 @@ use std::marker::PhantomData;
 
 /// Error of every constructor: this build has no CUDA.
 pub(super) fn absent<T>(what: &str) -> Result<T> {
-    Err(Error::Device(format!("this build of bwz has no CUDA {what}").into()))
+    Err(Error::Device(
+        format!("this build of bwz has no CUDA {what}").into(),
+    ))
 }
 
 /// Methods that can never be called, because no value of their type exists.

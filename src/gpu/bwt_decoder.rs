@@ -68,7 +68,16 @@ impl BwtDecoder {
     /// [`Error::Device`] if the GPU has too little memory.
     pub fn reserve(&mut self, n: u32) -> Result<()> {
         let slices = n.div_ceil(LEAST_SLICE);
-        allocate(&self.gpu, &mut self.memory, DecodeShape { slices, coded: n, n }).map(drop)
+        allocate(
+            &self.gpu,
+            &mut self.memory,
+            DecodeShape {
+                slices,
+                coded: n,
+                n,
+            },
+        )
+        .map(drop)
     }
 
     /// Decodes slices into a BWT. Returns `None` if a slice is damaged.
@@ -146,7 +155,11 @@ impl BwtDecoder {
             return Err(Flaw::WRONG_SLICES.into());
         }
         self.run(bwt)?;
-        Ok(self.words.first(self.shape.slices as usize).iter().all(|&flaw| flaw == 0))
+        Ok(self
+            .words
+            .first(self.shape.slices as usize)
+            .iter()
+            .all(|&flaw| flaw == 0))
     }
 
     /// Copies the decoded BWT to the host.
@@ -181,11 +194,19 @@ impl BwtDecoder {
         let arrays = allocate(gpu, &mut self.memory, shape)?;
         let mut room = bytes.reserve(gpu, shape.coded as usize)?;
         for slice in coded.slices.iter().map(AsRef::as_ref) {
-            room.split_off_mut(..slice.len()).expect("their sum").copy_from_slice(slice);
+            room.split_off_mut(..slice.len())
+                .expect("their sum")
+                .copy_from_slice(slice);
         }
-        self.words.reserve(gpu, models.tables.len())?.copy_from_slice(&models.tables);
-        self.alphabet.reserve(gpu, 256)?.copy_from_slice(&models.alphabet);
-        self.slices.reserve(gpu, slices.len())?.copy_from_slice(slices);
+        self.words
+            .reserve(gpu, models.tables.len())?
+            .copy_from_slice(&models.tables);
+        self.alphabet
+            .reserve(gpu, 256)?
+            .copy_from_slice(&models.alphabet);
+        self.slices
+            .reserve(gpu, slices.len())?
+            .copy_from_slice(slices);
         bytes.upload(gpu, arrays.coded.first(shape.coded))?;
         gpu.zero(arrays.coded.part(shape.coded..arrays.coded.len()))?;
         self.words.upload(gpu, arrays.tables)?;
@@ -221,18 +242,30 @@ fn places<S: AsRef<[u8]>>(coded: &CodedBwt<S>) -> Result<Vec<CodedSlice>> {
         let coded_size = u32::try_from(slice.as_ref().len()).ok();
         let coded_size = coded_size.filter(|&size| size > 0 && size <= raw_size);
         let coded_size = coded_size.ok_or(Flaw::WRONG_SLICES)?;
-        let place = CodedSlice { coded_start, coded_size, raw_start, raw_size };
+        let place = CodedSlice {
+            coded_start,
+            coded_size,
+            raw_start,
+            raw_size,
+        };
         // A coded slice is never longer than its decoded bytes, so `coded_start` cannot overflow
         // either.
-        raw_start =
-            raw_start.checked_add(raw_size).filter(|&n| n < 1 << 31).ok_or(Flaw::WRONG_SLICES)?;
+        raw_start = raw_start
+            .checked_add(raw_size)
+            .filter(|&n| n < 1 << 31)
+            .ok_or(Flaw::WRONG_SLICES)?;
         coded_start += coded_size;
         Ok(place)
     };
     if coded.slices.len() != coded.raw_sizes.len() {
         return Err(Flaw::WRONG_SLICES.into());
     }
-    coded.slices.iter().zip(&coded.raw_sizes).map(place).collect()
+    coded
+        .slices
+        .iter()
+        .zip(&coded.raw_sizes)
+        .map(place)
+        .collect()
 }
 
 /// Allocates the arrays, from memory that grows if it is too small.
@@ -243,7 +276,9 @@ fn allocate<'m>(
 ) -> Result<DecodeArrays<'m>> {
     let slices = shape.slices as usize;
     let coded = shape.coded as usize;
-    memory.fit(gpu, |arena| Ok(DecodeArrays::allocate(arena, slices, coded)))
+    memory.fit(gpu, |arena| {
+        Ok(DecodeArrays::allocate(arena, slices, coded))
+    })
 }
 
 #[cfg(test)]

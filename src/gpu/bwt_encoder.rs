@@ -48,7 +48,13 @@ impl BwtEncoder {
         let maps = ContextMaps::new(&gpu)?;
         let bytes = (PinnedBuffer::default(), 0);
         let words = PinnedBuffer::default();
-        Ok(BwtEncoder { gpu, maps, memory: GrowingArena::default(), bytes, words })
+        Ok(BwtEncoder {
+            gpu,
+            maps,
+            memory: GrowingArena::default(),
+            bytes,
+            words,
+        })
     }
 
     /// Allocates the memory for BWTs of up to `n` bytes, unless this is done already.
@@ -79,9 +85,18 @@ impl BwtEncoder {
     /// As [`BwtEncoder::encode`].
     pub fn take(&mut self, encoded: EncodedSlices) -> Result<CodedBwt> {
         let mut coded = self.download(&encoded)?;
-        let slice = |&size: &u32| coded.split_off(..size as usize).expect("their sum").to_vec();
+        let slice = |&size: &u32| {
+            coded
+                .split_off(..size as usize)
+                .expect("their sum")
+                .to_vec()
+        };
         let slices = encoded.coded_sizes.iter().map(slice).collect();
-        Ok(CodedBwt { models: encoded.models, raw_sizes: encoded.raw_sizes, slices })
+        Ok(CodedBwt {
+            models: encoded.models,
+            raw_sizes: encoded.raw_sizes,
+            slices,
+        })
     }
 
     /// Copies a BWT to the device.
@@ -89,11 +104,16 @@ impl BwtEncoder {
     /// # Errors
     /// As [`BwtEncoder::encode`].
     pub fn load(&mut self, bwt: &[u8], limits: SliceLimits) -> Result<()> {
-        let n = u32::try_from(bwt.len()).ok().filter(|n| (1..1 << 31).contains(n));
+        let n = u32::try_from(bwt.len())
+            .ok()
+            .filter(|n| (1..1 << 31).contains(n));
         let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
         self.bytes.1 = 0;
         self.reserve(n, limits)?;
-        self.bytes.0.reserve(&self.gpu, bwt.len())?.copy_from_slice(bwt);
+        self.bytes
+            .0
+            .reserve(&self.gpu, bwt.len())?
+            .copy_from_slice(bwt);
         let arrays = allocate(&self.gpu, &mut self.memory, EncodeShape::new(n, limits))?;
         self.bytes.0.upload(&self.gpu, arrays.bwt.first(n))?;
         let done = self.gpu.wait();
@@ -152,7 +172,9 @@ impl BwtEncoder {
     pub fn download(&mut self, encoded: &EncodedSlices) -> Result<&[u8]> {
         let arrays = allocate(&self.gpu, &mut self.memory, encoded.shape)?;
         let size = encoded.coded_sizes.iter().sum();
-        self.bytes.0.download(&self.gpu, arrays.coded.first(size), 0..size)?;
+        self.bytes
+            .0
+            .download(&self.gpu, arrays.coded.first(size), 0..size)?;
         self.gpu.wait()?;
         Ok(self.bytes.0.first(size as usize))
     }
@@ -187,16 +209,26 @@ impl BwtEncoder {
         let byte_counts = *counts.last_chunk().expect("the bytes come last");
         let chosen = ModelArrays::choose(counts, &mut models);
         words[at.tables as usize..at.slices as usize].copy_from_slice(&chosen.tables);
-        self.words.upload_part(gpu, arrays.tables, at.tables..at.slices)?;
+        self.words
+            .upload_part(gpu, arrays.tables, at.tables..at.slices)?;
         slice_encode::encode_slices(gpu, &encoding)?;
-        self.words.download(gpu, arrays.slices.cast(), at.slices..at.starts)?;
-        self.words.download(gpu, arrays.coded_starts, at.starts..at.count)?;
-        self.words.download(gpu, arrays.slice_count, at.count..at.count + 1)?;
+        self.words
+            .download(gpu, arrays.slices.cast(), at.slices..at.starts)?;
+        self.words
+            .download(gpu, arrays.coded_starts, at.starts..at.count)?;
+        self.words
+            .download(gpu, arrays.slice_count, at.count..at.count + 1)?;
         gpu.wait()?;
         let sizes = at.sizes(self.words.first(at.all()), shape.n);
         let wrong = || Error::Device("a GPU gave slices that do not fit the block".into());
         let (raw_sizes, coded_sizes) = sizes.ok_or_else(wrong)?;
-        Ok(EncodedSlices { models, raw_sizes, coded_sizes, byte_counts, shape })
+        Ok(EncodedSlices {
+            models,
+            raw_sizes,
+            coded_sizes,
+            byte_counts,
+            shape,
+        })
     }
 }
 
@@ -213,7 +245,12 @@ impl HostWords {
         let tables = ModelArrays::COUNTS as u32;
         let items = shape.most_slices() + 1;
         let slices = tables + tables - 256;
-        HostWords { tables, slices, starts: slices + 2 * items, count: slices + 3 * items }
+        HostWords {
+            tables,
+            slices,
+            starts: slices + 2 * items,
+            count: slices + 3 * items,
+        }
     }
 
     fn all(&self) -> usize {
@@ -255,7 +292,12 @@ mod tests {
 
     #[test]
     fn sizes_out_of_range_are_refused() {
-        let at = HostWords { tables: 0, slices: 0, starts: 6, count: 9 };
+        let at = HostWords {
+            tables: 0,
+            slices: 0,
+            starts: 6,
+            count: 9,
+        };
         // Only two of the three entries for starts are in use.
         let sound = [0, 1, 50, 2, 99, 99, 0, 20, 99, 1];
         assert_eq!(at.sizes(&sound, 60), Some((vec![50], vec![20])));
@@ -264,6 +306,10 @@ mod tests {
             words[word] = wrong;
             assert_eq!(at.sizes(&words, 60), None, "{wrong} at {word}");
         }
-        assert_eq!(at.sizes(&[0, 1, 50, 2, 40, 99, 0, 20, 30, 2], 60), None, "backwards");
+        assert_eq!(
+            at.sizes(&[0, 1, 50, 2, 40, 99, 0, 20, 30, 2], 60),
+            None,
+            "backwards"
+        );
     }
 }

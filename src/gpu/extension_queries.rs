@@ -57,7 +57,12 @@ impl ExtensionQueries {
         found: &mut [u32],
     ) -> Result<()> {
         let n = arrays.values.len();
-        assert!(ranges.iter().all(|&(from, to)| from >= to || to as usize <= n), "beyond {n}");
+        assert!(
+            ranges
+                .iter()
+                .all(|&(from, to)| from >= to || to as usize <= n),
+            "beyond {n}"
+        );
         self.answer(arrays, ranges, found, DeviceMinima::least)
     }
 
@@ -76,7 +81,10 @@ impl ExtensionQueries {
         found: &mut [u32],
     ) -> Result<()> {
         let n = arrays.rows.len();
-        assert!(pairs.iter().all(|&(a, b)| (a.max(b) as usize) < n), "beyond {n}");
+        assert!(
+            pairs.iter().all(|&(a, b)| (a.max(b) as usize) < n),
+            "beyond {n}"
+        );
         self.answer(arrays, pairs, found, DeviceMinima::longest)
     }
 
@@ -118,8 +126,9 @@ impl ExtensionQueries {
             two.copy_from_slice(&[a, b]);
         }
         self.output.reserve(gpu, count)?;
-        let (queries, answers): (Array<u32>, Array<u32>) =
-            self.memory.fit(gpu, |arena| Ok((arena.array(2 * count), arena.array(count))))?;
+        let (queries, answers): (Array<u32>, Array<u32>) = self.memory.fit(gpu, |arena| {
+            Ok((arena.array(2 * count), arena.array(count)))
+        })?;
         self.input.upload(gpu, queries)?;
         let (_, minima) = self.minima.as_ref().expect("they were loaded");
         question(minima, gpu, queries, answers)?;

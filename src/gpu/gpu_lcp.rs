@@ -160,38 +160,68 @@ impl GpuLcpSorter {
     fn run(&mut self, least: u8, wanted: Wanted) -> Result<()> {
         let done = self.sort_and_compare(least, wanted);
         self.copies.ended(self.gpu.ended(done))?;
-        let ms = |from: usize| self.gpu.check(self.marks[from].elapsed_ms(&self.marks[from + 1]));
+        let ms = |from: usize| {
+            self.gpu
+                .check(self.marks[from].elapsed_ms(&self.marks[from + 1]))
+        };
         let sorting = ms(0)?;
         let lcp = ms(1)?;
-        self.report = LcpReport { sorting, lcp, memory: self.memory.len() + self.extra.len() };
+        self.report = LcpReport {
+            sorting,
+            lcp,
+            memory: self.memory.len() + self.extra.len(),
+        };
         Ok(())
     }
 
     /// Copies, sorts, compares and copies back.
     fn sort_and_compare(&mut self, least: u8, wanted: Wanted) -> Result<()> {
-        let n = u32::try_from(self.text.1).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
+        let n = u32::try_from(self.text.1)
+            .ok()
+            .filter(|n| (1..=i32::MAX as u32).contains(n));
         let n = n.ok_or(Error::Usage("a text holds 1 to 2^31 - 1 bytes".into()))?;
         let gpu = &self.gpu;
         let scratch = scratch_size(gpu, self.sort, n)?;
-        let TextArrays { text, sa, samples, rows, scratch } =
-            self.memory.fit(gpu, |arena| Ok(TextArrays::allocate(arena, n, scratch)))?;
+        let TextArrays {
+            text,
+            sa,
+            samples,
+            rows,
+            scratch,
+        } = self
+            .memory
+            .fit(gpu, |arena| Ok(TextArrays::allocate(arena, n, scratch)))?;
 
         gpu.zero(text.part(n..n + TEXT_PADDING))?;
         self.text.0.upload(gpu, text.first(n))?;
         gpu.check(self.marks[0].record(gpu.stream()))?;
-        let block = DeviceBlock { text, sa, whole_sa: true, rows, samples, log_rate: LOG_RATE };
+        let block = DeviceBlock {
+            text,
+            sa,
+            whole_sa: true,
+            rows,
+            samples,
+            log_rate: LOG_RATE,
+        };
         // The kernel that this queues runs before the sort, and nothing waits for its result.
         let steps = LcpSteps::allocate(gpu, &mut ArenaAllocator::within(scratch), n)?;
         if let Wanted::All(_) = wanted {
             self.chunks.reserve(&self.copies, n)?;
         }
         let mut rounds = Vec::new();
-        self.sort.run(gpu, scratch, block, &mut self.extra, &mut rounds)?;
+        self.sort
+            .run(gpu, scratch, block, &mut self.extra, &mut rounds)?;
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
         // Suffixes left over by the first round share long prefixes.
         let differs_soon = rounds.first().is_none_or(|&left| left < n / LONG_ROWS);
-        let sorted = TextOnGpu { text, sa, rows, differs_soon, least };
+        let sorted = TextOnGpu {
+            text,
+            sa,
+            rows,
+            differs_soon,
+            least,
+        };
         let end = &self.marks[2];
         match wanted {
             Wanted::All(receive) => {
@@ -232,8 +262,10 @@ impl RowsOnHost {
         self.room = first;
         self.memory.reserve(gpu, 1 + 2 * first as usize)?;
         self.memory.download(gpu, rows.count, 0..1)?;
-        self.memory.download(gpu, rows.suffixes.first(first), 1..1 + first)?;
-        self.memory.download(gpu, rows.lcp.first(first), 1 + first..1 + 2 * first)?;
+        self.memory
+            .download(gpu, rows.suffixes.first(first), 1..1 + first)?;
+        self.memory
+            .download(gpu, rows.lcp.first(first), 1 + first..1 + 2 * first)?;
         gpu.wait()
     }
 
@@ -245,7 +277,10 @@ impl RowsOnHost {
         let room = self.room as usize;
         let count = self.count() as usize;
         let (suffixes, lcp) = self.memory.first(1 + 2 * room)[1..].split_at(room);
-        LcpView { suffixes: &suffixes[..count], lcp: &lcp[..count] }
+        LcpView {
+            suffixes: &suffixes[..count],
+            lcp: &lcp[..count],
+        }
     }
 }
 
@@ -298,7 +333,9 @@ fn all_rows(
 
 /// Bytes of scratch memory for sorting or for the steps that follow it, whichever take more.
 fn scratch_size(gpu: &Gpu, sort: &dyn GpuSort, n: u32) -> Result<usize> {
-    Ok(sort.memory(gpu, n)?.max(measure(|arena| LcpSteps::allocate(gpu, arena, n))?))
+    Ok(sort
+        .memory(gpu, n)?
+        .max(measure(|arena| LcpSteps::allocate(gpu, arena, n))?))
 }
 
 #[cfg(test)]

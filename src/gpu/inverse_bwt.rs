@@ -44,7 +44,13 @@ impl GpuInverse {
         let copies = Gpu::open(number)?;
         let bytes = (PinnedBuffer::default(), 0);
         let samples = PinnedBuffer::default();
-        Ok(GpuInverse { gpu, copies, memory: GrowingArena::default(), bytes, samples })
+        Ok(GpuInverse {
+            gpu,
+            copies,
+            memory: GrowingArena::default(),
+            bytes,
+            samples,
+        })
     }
 
     /// Allocates the memory for blocks of up to `n` bytes with up to `samples` samples, unless this
@@ -55,8 +61,15 @@ impl GpuInverse {
     pub fn reserve(&mut self, n: u32, samples: u32) -> Result<()> {
         self.input(n as usize)?;
         self.samples.reserve(&self.gpu, samples as usize)?;
-        let shape = InverseShape { n, primary: 1, samples, log_rate: 0 };
-        self.memory.fit(&self.gpu, |arena| InverseArrays::allocate(&self.gpu, arena, shape))?;
+        let shape = InverseShape {
+            n,
+            primary: 1,
+            samples,
+            log_rate: 0,
+        };
+        self.memory.fit(&self.gpu, |arena| {
+            InverseArrays::allocate(&self.gpu, arena, shape)
+        })?;
         Ok(())
     }
 
@@ -102,7 +115,9 @@ impl GpuInverse {
         let shape = shape(len, sample_rate, samples)?;
         self.input(len)?;
         let gpu = &self.gpu;
-        let arrays = self.memory.fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
+        let arrays = self
+            .memory
+            .fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
         // The allocation is ordered on this stream, so the decoder's stream may use it only after
         // this wait.
         gpu.wait()?;
@@ -129,15 +144,23 @@ impl GpuInverse {
     fn finish(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<()> {
         let contradictory = self.run(shape, samples, from);
         let contradictory = self.copies.ended(self.gpu.ended(contradictory))?;
-        if contradictory { Err(Flaw::WRONG_SAMPLES.into()) } else { Ok(()) }
+        if contradictory {
+            Err(Flaw::WRONG_SAMPLES.into())
+        } else {
+            Ok(())
+        }
     }
 
     /// Copies in, inverts and copies out. Returns true if the samples contradict the BWT.
     fn run(&mut self, shape: InverseShape, samples: &[u32], from: Source) -> Result<bool> {
         let gpu = &self.gpu;
         let copies = &self.copies;
-        let arrays = self.memory.fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
-        self.samples.reserve(gpu, samples.len())?.copy_from_slice(samples);
+        let arrays = self
+            .memory
+            .fit(gpu, |arena| InverseArrays::allocate(gpu, arena, shape))?;
+        self.samples
+            .reserve(gpu, samples.len())?
+            .copy_from_slice(samples);
         self.samples.upload(gpu, arrays.samples)?;
         let mut inverse = InverseSteps::start(gpu, arrays, shape)?;
         for piece in shape.pieces() {
@@ -153,7 +176,9 @@ impl GpuInverse {
             let places = inverse.place(gpu, piece)?;
             copies.wait_for(gpu)?;
             let text = arrays.text.part(places.clone());
-            self.bytes.0.download(copies, text, places.start - 1..places.end - 1)?;
+            self.bytes
+                .0
+                .download(copies, text, places.start - 1..places.end - 1)?;
         }
         inverse.check(gpu)?;
         self.samples.download(gpu, arrays.contradictions, 0..1)?;
@@ -165,7 +190,9 @@ impl GpuInverse {
 
 /// Checks the shape of a BWT, whose fields may come from a hostile file.
 fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<InverseShape> {
-    let n = u32::try_from(len).ok().filter(|n| (1..=i32::MAX as u32).contains(n));
+    let n = u32::try_from(len)
+        .ok()
+        .filter(|n| (1..=i32::MAX as u32).contains(n));
     let n = n.ok_or(Error::Usage("a block holds 1 to 2^31 - 1 bytes".into()))?;
     let fits = sample_rate.is_power_of_two()
         && samples.len() == n.div_ceil(sample_rate) as usize
@@ -174,7 +201,12 @@ fn shape(len: usize, sample_rate: u32, samples: &[u32]) -> Result<InverseShape> 
         return Err(Flaw::WRONG_SAMPLES.into());
     }
     let count = samples.len() as u32;
-    Ok(InverseShape { n, primary: samples[0], samples: count, log_rate: sample_rate.ilog2() })
+    Ok(InverseShape {
+        n,
+        primary: samples[0],
+        samples: count,
+        log_rate: sample_rate.ilog2(),
+    })
 }
 
 #[cfg(test)]

@@ -11,13 +11,25 @@ pub(crate) const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
 /// A sorter of `count` processors on the GPUs of the machine, in turn.
 pub(crate) fn processors(count: usize) -> JointSorter {
     let gpus = crate::gpu::devices().unwrap().len();
-    JointSorter::new(&(0..count).map(|number| (number % gpus) as u32).collect::<Vec<_>>()).unwrap()
+    JointSorter::new(
+        &(0..count)
+            .map(|number| (number % gpus) as u32)
+            .collect::<Vec<_>>(),
+    )
+    .unwrap()
 }
 
 /// The suffix array by libsais.
 pub(crate) fn expected(text: &[u8]) -> Vec<u64> {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    sa.unwrap().into_vec().into_iter().map(|pos| u64::from(pos.cast_unsigned())).collect()
+    let sa = SuffixArrayConstruction::for_text(text)
+        .in_owned_buffer32()
+        .single_threaded()
+        .run();
+    sa.unwrap()
+        .into_vec()
+        .into_iter()
+        .map(|pos| u64::from(pos.cast_unsigned()))
+        .collect()
 }
 
 /// The BWT by its definition, from a suffix array.
@@ -30,7 +42,10 @@ pub(crate) fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
             samples[p as usize / rate] = row;
         }
     }
-    SortedText { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
+    SortedText {
+        bytes: std::iter::once(text[n - 1]).chain(before).collect(),
+        samples,
+    }
 }
 
 /// A text of 1 to 80 bytes, of 1 to 4 different ones.
@@ -38,5 +53,8 @@ pub(crate) fn small_string(seed: u64) -> Vec<u8> {
     let numbers = random(82, 1 << 40, seed);
     let alphabet = numbers[0] % 4 + 1;
     let len = numbers[1] % 80 + 1;
-    numbers[2..][..len as usize].iter().map(|n| (n % alphabet) as u8 * 85).collect()
+    numbers[2..][..len as usize]
+        .iter()
+        .map(|n| (n % alphabet) as u8 * 85)
+        .collect()
 }

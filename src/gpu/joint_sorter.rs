@@ -49,13 +49,25 @@ impl JointSorter {
         let open = |&number: &u32| PartSorter::open(number);
         let gpus: Vec<PartSorter> = numbers.iter().map(open).collect::<Result<_>>()?;
         // Every pair is tried, so that copies go directly between all GPUs that can.
-        let reads = gpus.iter().flat_map(|one| gpus.iter().map(|other| one.let_read(other)));
+        let reads = gpus
+            .iter()
+            .flat_map(|one| gpus.iter().map(|other| one.let_read(other)));
         let all_read = reads.fold(true, |all, reads| all & reads);
-        let way = if all_read { JointWay::Ranges } else { JointWay::Doubling };
+        let way = if all_read {
+            JointWay::Ranges
+        } else {
+            JointWay::Doubling
+        };
         let gpus = gpus.into_iter().map(Mutex::new).collect();
         let numbers = numbers.to_vec();
         let report = JointReport::default();
-        Ok(JointSorter { numbers, gpus, all_read, way, report })
+        Ok(JointSorter {
+            numbers,
+            gpus,
+            all_read,
+            way,
+            report,
+        })
     }
 
     /// Makes it sort every text by prefix doubling.
@@ -104,8 +116,13 @@ impl JointSorter {
         sample_rate: u32,
         results: &[PartResult],
     ) -> Result<SortedText> {
-        let parts: Vec<_> = (0..self.gpus.len()).map(|number| self.part(number)).collect();
-        let rows = parts.iter().zip(results).map(|(part, result)| part.rows(result));
+        let parts: Vec<_> = (0..self.gpus.len())
+            .map(|number| self.part(number))
+            .collect();
+        let rows = parts
+            .iter()
+            .zip(results)
+            .map(|(part, result)| part.rows(result));
         let last = text[text.len() - 1];
         let n = text.len() as u64;
         SortedText::of_parts(last, n, sample_rate, &rows.collect::<Vec<_>>())
@@ -171,13 +188,19 @@ impl JointSorter {
             return Err(Error::Usage(what.into()));
         }
         let parts = TextParts::new(text.len() as u64, self.gpus.len());
-        Ok(JointTask { parts, sample_rate, whole_sa })
+        Ok(JointTask {
+            parts,
+            sample_rate,
+            whole_sa,
+        })
     }
 
     /// Makes the report of a sort from those of all GPUs.
     fn add_reports(&mut self, results: &[PartResult]) {
         self.report = JointReport::default();
-        results.iter().for_each(|result| self.report.add(&result.report));
+        results
+            .iter()
+            .for_each(|result| self.report.add(&result.report));
     }
 
     /// Each GPU sorts a range of keys. If one fails, the memory for ranges is freed on all.
@@ -222,7 +245,9 @@ impl JointSorter {
     }
 
     fn part(&self, number: usize) -> MutexGuard<'_, PartSorter> {
-        self.gpus[number].lock().unwrap_or_else(PoisonError::into_inner)
+        self.gpus[number]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -9,8 +9,16 @@ use libsais::SuffixArrayConstruction;
 
 /// The suffix array and the LCP array by libsais.
 pub(crate) fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    let permuted = sa.unwrap().plcp_construction().single_threaded().run().unwrap();
+    let sa = SuffixArrayConstruction::for_text(text)
+        .in_owned_buffer32()
+        .single_threaded()
+        .run();
+    let permuted = sa
+        .unwrap()
+        .plcp_construction()
+        .single_threaded()
+        .run()
+        .unwrap();
     let lcp = permuted.lcp_construction().single_threaded().run().unwrap();
     let unsigned = |all: &[i32]| all.iter().map(|n| n.cast_unsigned()).collect();
     (unsigned(lcp.suffix_array()), unsigned(lcp.lcp()))
@@ -59,12 +67,23 @@ pub(crate) fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u
     }
     sorter.input(text.len()).unwrap().copy_from_slice(text);
     let found = all_rows(sorter, text.len(), least).unwrap();
-    assert!(found.0 == suffixes, "{name}, {} bytes: suffixes", text.len());
-    assert!(found.1 == lcp, "{name}, {} bytes, from {least}: LCP", text.len());
+    assert!(
+        found.0 == suffixes,
+        "{name}, {} bytes: suffixes",
+        text.len()
+    );
+    assert!(
+        found.1 == lcp,
+        "{name}, {} bytes, from {least}: LCP",
+        text.len()
+    );
 
     let border = text.len() as u32 / 2;
     let is_across = |row: usize| (suffixes[row] < border) != (suffixes[row - 1] < border);
-    let longest = (1..text.len()).filter(|&row| is_across(row)).map(|row| lcp[row]).max();
+    let longest = (1..text.len())
+        .filter(|&row| is_across(row))
+        .map(|row| lcp[row])
+        .max();
     let wanted = [
         (LcpRows::AtLeast(0), 1),
         (LcpRows::AtLeast(20), 20),
@@ -75,6 +94,9 @@ pub(crate) fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u
         let rows = (0..lcp.len()).filter(|&row| lcp[row].max(next(row)) >= length);
         let (rows, of): (Vec<u32>, Vec<u32>) = rows.map(|row| (suffixes[row], lcp[row])).unzip();
         let found = sorter.select_rows(least, wanted).unwrap();
-        assert!(found.suffixes == rows && found.lcp == of, "{name}: rows {wanted:?}");
+        assert!(
+            found.suffixes == rows && found.lcp == of,
+            "{name}: rows {wanted:?}"
+        );
     }
 }

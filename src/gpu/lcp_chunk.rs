@@ -63,27 +63,41 @@ impl LcpChunk<'_> {
     pub fn write(self, suffixes: &mut [u32], lcp: &mut [u32]) -> Result<()> {
         let size = TILES * TILE;
         match self {
-            LcpChunk::Suffixes { first, suffixes: from } => {
+            LcpChunk::Suffixes {
+                first,
+                suffixes: from,
+            } => {
                 let to = suffixes[first..][..from.len()].par_chunks_mut(size);
-                to.zip(from.par_chunks(size)).for_each(|(to, from)| to.copy_from_slice(from));
+                to.zip(from.par_chunks(size))
+                    .for_each(|(to, from)| to.copy_from_slice(from));
                 Ok(())
             }
             LcpChunk::Packed { first, len, words } => {
                 let to = suffixes[first..][..len].par_chunks_mut(size);
-                to.zip(words.par_chunks(size / 4 * 3)).for_each(|(to, words)| unpack(words, to));
+                to.zip(words.par_chunks(size / 4 * 3))
+                    .for_each(|(to, words)| unpack(words, to));
                 Ok(())
             }
-            LcpChunk::Lcp { first, bytes, starts, long } => {
+            LcpChunk::Lcp {
+                first,
+                bytes,
+                starts,
+                long,
+            } => {
                 let to = lcp[first..][..bytes.len()].par_chunks_mut(size);
-                to.zip(bytes.par_chunks(size)).enumerate().try_for_each(|(n, (to, bytes))| {
-                    to.iter_mut().zip(bytes).for_each(|(value, &byte)| *value = byte.into());
-                    let starts = starts.iter().skip(n * TILES);
-                    let tiles = to.chunks_mut(TILE).zip(starts);
-                    let mut tiles = tiles.filter(|(_, start)| **start != NO_VALUES);
-                    tiles.try_for_each(|(to, &start)| {
-                        replace(long.get(start as usize..).unwrap_or(&[]), to)
+                to.zip(bytes.par_chunks(size))
+                    .enumerate()
+                    .try_for_each(|(n, (to, bytes))| {
+                        to.iter_mut()
+                            .zip(bytes)
+                            .for_each(|(value, &byte)| *value = byte.into());
+                        let starts = starts.iter().skip(n * TILES);
+                        let tiles = to.chunks_mut(TILE).zip(starts);
+                        let mut tiles = tiles.filter(|(_, start)| **start != NO_VALUES);
+                        tiles.try_for_each(|(to, &start)| {
+                            replace(long.get(start as usize..).unwrap_or(&[]), to)
+                        })
                     })
-                })
             }
         }
     }
@@ -120,20 +134,33 @@ mod tests {
     fn values(len: usize, bits: u32) -> Vec<u32> {
         let word = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap());
         let value = |four| u32::try_from(u64::from(word(four)) >> (32 - bits)).unwrap();
-        cases::random(4 * len, 256).chunks_exact(4).map(value).collect()
+        cases::random(4 * len, 256)
+            .chunks_exact(4)
+            .map(value)
+            .collect()
     }
 
     #[test]
     fn positions_are_those_that_were_packed() {
         for len in [1, 2, 3, 4, 5, 65_536, 65_539, 200_000] {
             let expected = values(len, 24);
-            let mut bytes: Vec<u8> =
-                expected.iter().flat_map(|v| v.to_le_bytes()[..3].to_vec()).collect();
+            let mut bytes: Vec<u8> = expected
+                .iter()
+                .flat_map(|v| v.to_le_bytes()[..3].to_vec())
+                .collect();
             bytes.resize(len.div_ceil(4) * 12, 0xAA);
-            let words: Vec<u32> =
-                bytes.chunks_exact(4).map(|b| u32::from_le_bytes(b.try_into().unwrap())).collect();
+            let words: Vec<u32> = bytes
+                .chunks_exact(4)
+                .map(|b| u32::from_le_bytes(b.try_into().unwrap()))
+                .collect();
             let mut found = vec![7; len + 6];
-            LcpChunk::Packed { first: 5, len, words: &words }.write(&mut found, &mut []).unwrap();
+            LcpChunk::Packed {
+                first: 5,
+                len,
+                words: &words,
+            }
+            .write(&mut found, &mut [])
+            .unwrap();
             assert!(found[5..len + 5] == expected, "{len} positions");
             assert_eq!((found[4], found[len + 5]), (7, 7));
         }
@@ -144,19 +171,30 @@ mod tests {
         for bits in [32, 12, 8, 4, 0] {
             for len in [0, 1, 254, 1024, 1025, 65_535, 65_536, 65_537, 200_000] {
                 let expected = values(len, bits);
-                let bytes: Vec<u8> =
-                    expected.iter().map(|&v| u8::try_from(v).unwrap_or(LONG)).collect();
+                let bytes: Vec<u8> = expected
+                    .iter()
+                    .map(|&v| u8::try_from(v).unwrap_or(LONG))
+                    .collect();
                 // Tiles may lie in any order.
                 let mut starts = vec![0; len.div_ceil(TILE)];
                 let mut long = Vec::new();
                 for (start, tile) in starts.iter_mut().zip(expected.chunks(TILE)).rev() {
                     let before = long.len();
                     long.extend(tile.iter().filter(|&&value| value >= u32::from(LONG)));
-                    *start = if long.len() > before { before as u32 } else { NO_VALUES };
+                    *start = if long.len() > before {
+                        before as u32
+                    } else {
+                        NO_VALUES
+                    };
                 }
                 let mut found = vec![7; len];
                 let mut damaged = vec![7; len];
-                let chunk = |long| LcpChunk::Lcp { first: 0, bytes: &bytes, starts: &starts, long };
+                let chunk = |long| LcpChunk::Lcp {
+                    first: 0,
+                    bytes: &bytes,
+                    starts: &starts,
+                    long,
+                };
                 chunk(&long).write(&mut [], &mut found).unwrap();
                 assert!(found == expected, "{len} values of {bits} bits");
                 if let Some((_, fewer)) = long.split_last() {

@@ -39,7 +39,14 @@ impl<'p> NcclProcessor<'p> {
         let communicator = Communicator::join(&gpu, id, number, count, peers)?;
         let memory = GrowingArena::default();
         let transferred = Transferred::default();
-        Ok(NcclProcessor { number, count, communicator, memory, transferred, gpu })
+        Ok(NcclProcessor {
+            number,
+            count,
+            communicator,
+            memory,
+            transferred,
+            gpu,
+        })
     }
 
     /// Number of this GPU in the network, from 0.
@@ -63,7 +70,10 @@ impl<'p> NcclProcessor<'p> {
     /// # Errors
     /// [`Error::Device`] if NCCL, the GPU or a peer fails, or if there are 2^32 words or more.
     pub fn all_to_all(&mut self, messages: Vec<Vec<u64>>) -> Result<Vec<Vec<u64>>> {
-        let lens: Vec<u64> = messages.iter().map(|message| message.len() as u64).collect();
+        let lens: Vec<u64> = messages
+            .iter()
+            .map(|message| message.len() as u64)
+            .collect();
         let ones = vec![1; self.count];
         let (received_lens, _) = self.exchange(&lens, &ones, &ones)?;
         let words = messages.concat();
@@ -92,20 +102,31 @@ impl<'p> NcclProcessor<'p> {
     ) -> Result<(Vec<u64>, Duration)> {
         let received: u64 = received_lens.iter().sum();
         if words.len() as u64 + received >= u64::from(u32::MAX) {
-            return Err(Error::Device("2^32 words and more are too many for a superstep".into()));
+            return Err(Error::Device(
+                "2^32 words and more are too many for a superstep".into(),
+            ));
         }
         let arrays = [words.len(), received as usize];
-        let [from, to] =
-            self.memory.fit(&self.gpu, |arena| Ok(arrays.map(|len| arena.array(len))))?;
+        let [from, to] = self
+            .memory
+            .fit(&self.gpu, |arena| Ok(arrays.map(|len| arena.array(len))))?;
         self.gpu.write(words, from)?;
         let start = Instant::now();
         let [from_parts, to_parts] = [(from, lens), (to, received_lens)].map(|(array, lens)| {
             array.parts(&lens.iter().map(|&len| len as u32).collect::<Vec<_>>())
         });
-        self.communicator.all_to_all(&self.gpu, &from_parts, &to_parts)?;
+        self.communicator
+            .all_to_all(&self.gpu, &from_parts, &to_parts)?;
         self.communicator.wait_for(&self.gpu)?;
         let time = start.elapsed();
-        Ok((if received > 0 { self.gpu.read(to)? } else { Vec::new() }, time))
+        Ok((
+            if received > 0 {
+                self.gpu.read(to)?
+            } else {
+                Vec::new()
+            },
+            time,
+        ))
     }
 }
 

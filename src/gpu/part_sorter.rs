@@ -90,7 +90,13 @@ impl PartSorter {
         let text = GrowingArena::default();
         let ranges = RangeMemory::default();
         let bytes = PinnedBuffer::default();
-        Ok(PartSorter { gpu: Gpu::open(number)?, memory, text, ranges, bytes })
+        Ok(PartSorter {
+            gpu: Gpu::open(number)?,
+            memory,
+            text,
+            ranges,
+            bytes,
+        })
     }
 
     /// Lets another GPU read the memory of this one. Returns false if it cannot.
@@ -102,7 +108,11 @@ impl PartSorter {
     pub(super) fn rows<'r>(&'r self, result: &'r PartResult) -> PartRows<'r> {
         let rows = result.rows.clone();
         let bytes = self.bytes.first((rows.end - rows.start) as usize);
-        PartRows { rows, bytes, samples: &result.samples }
+        PartRows {
+            rows,
+            bytes,
+            samples: &result.samples,
+        }
     }
 
     #[cfg(test)]
@@ -154,11 +164,21 @@ impl PartSorter {
         exchange.all_to_all(gpu, &sent, &parts)?;
         let log_rate = task.sample_rate.ilog2();
         let mut left = Vec::new();
-        let sorted = RangeTask { text, n, log_rate, whole_sa: task.whole_sa };
+        let sorted = RangeTask {
+            text,
+            n,
+            log_rate,
+            whole_sa: task.whole_sa,
+        };
         let sorted = sort_range(gpu, exchange, sorted, &mut self.ranges, &mut left)?;
         gpu.wait()?;
         let sorting = from.elapsed();
-        let SortedRange { first_row, rows, sa, samples } = sorted;
+        let SortedRange {
+            first_row,
+            rows,
+            sa,
+            samples,
+        } = sorted;
         self.bytes.reserve(gpu, rows.len() as usize)?;
         self.bytes.download(gpu, rows, 0..rows.len())?;
         let with_sa = task.whole_sa && rows.len() > 0;
@@ -173,8 +193,19 @@ impl PartSorter {
         let sa = sa.into_iter().map(u64::from).collect();
         let memory = self.text.len() + self.ranges.len();
         let transferred = exchange.transferred();
-        let report = JointReport { whole: began.elapsed(), sorting, transferred, memory, left };
-        Ok(PartResult { sa, rows, samples, report })
+        let report = JointReport {
+            whole: began.elapsed(),
+            sorting,
+            transferred,
+            memory,
+            left,
+        };
+        Ok(PartResult {
+            sa,
+            rows,
+            samples,
+            report,
+        })
     }
 
     fn reserve(&mut self, sort: &impl JointSort, task: JointTask, number: usize) -> Result<()> {
@@ -221,9 +252,12 @@ impl PartSorter {
         self.reserve(sort, task, number)?;
         let gpu = &self.gpu;
         let available = text.bytes;
-        let (arrays, memory) =
-            self.memory.fit(gpu, |arena| allocate(gpu, sort, arena, task, number))?;
-        self.bytes.reserve(gpu, available.len())?.copy_from_slice(available);
+        let (arrays, memory) = self
+            .memory
+            .fit(gpu, |arena| allocate(gpu, sort, arena, task, number))?;
+        self.bytes
+            .reserve(gpu, available.len())?
+            .copy_from_slice(available);
         let copied = available.len() as u32;
         gpu.zero(arrays.text.rest(copied))?;
         gpu.zero(arrays.sample_count)?;
@@ -233,8 +267,17 @@ impl PartSorter {
         gpu.wait()?;
         let before = text.before;
         let first = range.start;
-        let bytes = PartBytes { bytes: arrays.text, available: copied, before, first };
-        let part = OwnPart { parts: task.parts, bytes, rows: arrays.view(task) };
+        let bytes = PartBytes {
+            bytes: arrays.text,
+            available: copied,
+            before,
+            first,
+        };
+        let part = OwnPart {
+            parts: task.parts,
+            bytes,
+            rows: arrays.view(task),
+        };
         let mut left = Vec::new();
         let from = Instant::now();
         sort.run(gpu, memory, exchange, part, &mut left)?;
@@ -242,13 +285,28 @@ impl PartSorter {
         let sorting = from.elapsed();
         self.bytes.reserve(gpu, own)?;
         self.bytes.download(gpu, arrays.rows, 0..own as u32)?;
-        let sa = if task.whole_sa && own > 0 { gpu.read(arrays.sa)? } else { Vec::new() };
+        let sa = if task.whole_sa && own > 0 {
+            gpu.read(arrays.sa)?
+        } else {
+            Vec::new()
+        };
         let samples = read_samples(gpu, arrays, range.start)?;
         gpu.wait()?;
         let memory = self.memory.len();
         let transferred = exchange.transferred();
-        let report = JointReport { whole: began.elapsed(), sorting, transferred, memory, left };
-        Ok(PartResult { sa, rows: range, samples, report })
+        let report = JointReport {
+            whole: began.elapsed(),
+            sorting,
+            transferred,
+            memory,
+            left,
+        };
+        Ok(PartResult {
+            sa,
+            rows: range,
+            samples,
+            report,
+        })
     }
 }
 
@@ -259,12 +317,17 @@ fn read_samples(gpu: &Gpu, arrays: PartArrays, first_row: u64) -> Result<Vec<(u6
         return Ok(Vec::new());
     }
     if count > arrays.sample_rows.len() {
-        return Err(Error::Device("a GPU gave more samples than there are".into()));
+        return Err(Error::Device(
+            "a GPU gave more samples than there are".into(),
+        ));
     }
     let positions = gpu.read(arrays.sample_positions.first(count))?;
     let rows = gpu.read(arrays.sample_rows.first(count))?;
     let row = |row: u32| first_row + u64::from(row) + 1;
-    Ok(positions.into_iter().zip(rows.into_iter().map(row)).collect())
+    Ok(positions
+        .into_iter()
+        .zip(rows.into_iter().map(row))
+        .collect())
 }
 
 /// Allocates all arrays that a GPU needs.

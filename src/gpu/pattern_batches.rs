@@ -73,7 +73,11 @@ impl GpuSearch {
         };
         let streams: Vec<BatchStream> = (0..STREAMS).map(|_| stream()).collect::<Result<_>>()?;
         let memory = streams[0].gpu.all_memory()?;
-        Ok(GpuSearch { streams, memory, indexes: Vec::new() })
+        Ok(GpuSearch {
+            streams,
+            memory,
+            indexes: Vec::new(),
+        })
     }
 
     /// Finds the interval of each pattern in the index with these arrays, and sets the pattern's
@@ -110,7 +114,13 @@ impl GpuSearch {
             let stream = &mut self.streams[turns.stream()];
             turns.done = stream.finish(&mut take).and_then(|()| {
                 let packed = stream.upload_patterns(items.clone(), &patterns[items], longest)?;
-                let PackedPatterns { gpu, text, starts, rows, output } = packed;
+                let PackedPatterns {
+                    gpu,
+                    text,
+                    starts,
+                    rows,
+                    output,
+                } = packed;
                 search::intervals(gpu, &index, text, starts, rows)?;
                 output.download(gpu, rows, 0..rows.len())
             });
@@ -132,7 +142,10 @@ impl GpuSearch {
         samples: &SampleArrays,
         rows: &[u32],
     ) -> Result<Option<Vec<u32>>> {
-        assert!(rows.par_iter().all(|&row| row as usize <= arrays.len), "no row of the index");
+        assert!(
+            rows.par_iter().all(|&row| row as usize <= arrays.len),
+            "no row of the index"
+        );
         let mut index = self.load(arrays)?;
         if !index.has_samples(samples) {
             let add = |gpu: &Gpu| index.add_samples(gpu, samples);
@@ -158,8 +171,12 @@ impl GpuSearch {
         while let Some(items) = turns.next(|from| BATCH_ITEMS.min(rows.len() - from)) {
             let stream = &mut self.streams[turns.stream()];
             turns.done = stream.finish(&mut take).and_then(|()| {
-                let UploadedRows { gpu, rows, positions, output } =
-                    stream.upload_rows(items.clone(), &rows[items])?;
+                let UploadedRows {
+                    gpu,
+                    rows,
+                    positions,
+                    output,
+                } = stream.upload_rows(items.clone(), &rows[items])?;
                 search::positions(gpu, &index, rows, positions)?;
                 output.download(gpu, positions, 0..positions.len())
             });
@@ -188,7 +205,9 @@ impl GpuSearch {
     /// Makes the launch after the next `launches` fail on each stream.
     #[cfg(test)]
     pub fn fail_after(&self, launches: u32) {
-        self.streams.iter().for_each(|stream| stream.gpu.fail_after(launches));
+        self.streams
+            .iter()
+            .for_each(|stream| stream.gpu.fail_after(launches));
     }
 
     /// Returns true if an index may take the memory that it needs on the GPU.
@@ -268,7 +287,11 @@ struct Turns {
 
 impl Default for Turns {
     fn default() -> Self {
-        Turns { begun: 0, items: 0, done: Ok(()) }
+        Turns {
+            begun: 0,
+            items: 0,
+            done: Ok(()),
+        }
     }
 }
 
@@ -331,12 +354,24 @@ impl BatchStream {
         longest: usize,
     ) -> Result<PackedPatterns<'_>> {
         self.items = items;
-        let BatchStream { gpu, text: packed, input, output, memory, .. } = self;
+        let BatchStream {
+            gpu,
+            text: packed,
+            input,
+            output,
+            memory,
+            ..
+        } = self;
         let count = patterns.len();
         let starts = &mut input.reserve(gpu, BATCH_ITEMS + 1)?[..=count];
         let size = fill_starts(starts, patterns, longest);
         let room = size.max(BATCH_BYTES).next_multiple_of(8);
-        pack(patterns, longest, starts, &mut packed.reserve(gpu, room)?[..size]);
+        pack(
+            patterns,
+            longest,
+            starts,
+            &mut packed.reserve(gpu, room)?[..size],
+        );
         output.reserve(gpu, 2 * BATCH_ITEMS)?;
 
         let (text, starts, rows): (Array<u8>, Array<u32>, Array<u32>) =
@@ -352,19 +387,36 @@ impl BatchStream {
             packed.upload(gpu, text.first(size as u32))?;
         }
         input.upload(gpu, starts)?;
-        Ok(PackedPatterns { gpu, text, starts, rows, output })
+        Ok(PackedPatterns {
+            gpu,
+            text,
+            starts,
+            rows,
+            output,
+        })
     }
 
     /// Queues the copy of rows to the device. They are the `items` of this turn.
     fn upload_rows(&mut self, items: Range<usize>, rows: &[u32]) -> Result<UploadedRows<'_>> {
         self.items = items;
-        let BatchStream { gpu, input, output, memory, .. } = self;
+        let BatchStream {
+            gpu,
+            input,
+            output,
+            memory,
+            ..
+        } = self;
         let count = rows.len();
         input.reserve(gpu, BATCH_ITEMS + 1)?[..count].copy_from_slice(rows);
         output.reserve(gpu, 2 * BATCH_ITEMS)?;
         let two = memory.fit(gpu, |arena| Ok(arena.double_buffer(BATCH_ITEMS)))?;
         let two = two.first_items(count as u32);
         input.upload(gpu, two.current)?;
-        Ok(UploadedRows { gpu, rows: two.current, positions: two.alternate, output })
+        Ok(UploadedRows {
+            gpu,
+            rows: two.current,
+            positions: two.alternate,
+            output,
+        })
     }
 }

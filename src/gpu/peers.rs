@@ -56,7 +56,11 @@ impl Peers {
                 let message = format!("GPU {failed} of the network has failed");
                 return Err(Error::Device(message.into()));
             }
-            if spins < SPINS { std::hint::spin_loop() } else { thread::sleep(SLEEP) }
+            if spins < SPINS {
+                std::hint::spin_loop()
+            } else {
+                thread::sleep(SLEEP)
+            }
         }
         Ok(())
     }
@@ -83,7 +87,10 @@ impl Peers {
         let peers = Peers::default();
         let processor = &processor;
         let run = |number| {
-            let running = Unfinished { number, peers: &peers };
+            let running = Unfinished {
+                number,
+                peers: &peers,
+            };
             let result = processor(number, &peers)?;
             std::mem::forget(running);
             Ok(result)

@@ -22,7 +22,10 @@ impl RankSorter {
     /// # Errors
     /// [`Error::Device`](crate::Error::Device) if the GPU is missing or fails.
     pub fn new(gpu: u32) -> Result<Self> {
-        Ok(RankSorter { gpu, part: PartSorter::open(gpu)? })
+        Ok(RankSorter {
+            gpu,
+            part: PartSorter::open(gpu)?,
+        })
     }
 
     /// Sorts one part of a text, together with the other GPUs that join the same network.
@@ -39,9 +42,18 @@ impl RankSorter {
         peers: &Peers,
         settle: impl FnOnce(PartRows) -> Result<T>,
     ) -> Result<T> {
-        let PartTask { parts, number, text, sample_rate } = task;
+        let PartTask {
+            parts,
+            number,
+            text,
+            sample_rate,
+        } = task;
         let mut exchange = NcclProcessor::join(self.gpu, network, number, parts.gpus(), peers)?;
-        let task = JointTask { parts, sample_rate, whole_sa: false };
+        let task = JointTask {
+            parts,
+            sample_rate,
+            whole_sa: false,
+        };
         let result = self.part.sort(&ByDoubling, task, text, &mut exchange)?;
         settle(self.part.rows(&result))
     }

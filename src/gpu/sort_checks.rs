@@ -10,8 +10,15 @@ use libsais::SuffixArrayConstruction;
 
 /// The suffix array by libsais.
 pub(crate) fn expected(text: &[u8]) -> Vec<u32> {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    sa.unwrap().into_vec().into_iter().map(i32::cast_unsigned).collect()
+    let sa = SuffixArrayConstruction::for_text(text)
+        .in_owned_buffer32()
+        .single_threaded()
+        .run();
+    sa.unwrap()
+        .into_vec()
+        .into_iter()
+        .map(i32::cast_unsigned)
+        .collect()
 }
 
 /// The BWT by its definition, from a suffix array.
@@ -24,7 +31,10 @@ pub(crate) fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
             samples[p as usize / rate] = row;
         }
     }
-    SortedBlock { bytes: std::iter::once(text[n - 1]).chain(before).collect(), samples }
+    SortedBlock {
+        bytes: std::iter::once(text[n - 1]).chain(before).collect(),
+        samples,
+    }
 }
 
 fn check(sorters: &mut [(&str, GpuSorter)], name: &str, text: &[u8], with_bwt: bool) {
@@ -34,7 +44,10 @@ fn check(sorters: &mut [(&str, GpuSorter)], name: &str, text: &[u8], with_bwt: b
         assert!(got == sa, "{algorithm}: {name}, {} bytes", text.len());
         if with_bwt {
             let sorted = sorter.sort(text, 64).unwrap();
-            assert!(sorted == transform(text, &sa, 64), "{algorithm}: transform of {name}");
+            assert!(
+                sorted == transform(text, &sa, 64),
+                "{algorithm}: transform of {name}"
+            );
         }
     }
 }
@@ -51,7 +64,9 @@ pub(crate) fn named_cases(sorters: &mut [(&str, GpuSorter)]) {
 /// Sizes around those of tiles, and around those that fill a GPU.
 pub(crate) fn borders(sorters: &mut [(&str, GpuSorter)]) {
     let mut count = 0;
-    for border in [128, 384, 768, 1280, 1536, 2048, 2560, 4096, 12_288, 152_064, 506_880] {
+    for border in [
+        128, 384, 768, 1280, 1536, 2048, 2560, 4096, 12_288, 152_064, 506_880,
+    ] {
         for size in border - 1..=border + 1 {
             let texts = [cases::text(size), cases::fibonacci(size), vec![0; size]];
             for (n, text) in texts.iter().enumerate() {
@@ -65,7 +80,10 @@ pub(crate) fn borders(sorters: &mut [(&str, GpuSorter)]) {
 
 pub(crate) fn large_shapes(sorters: &mut [(&str, GpuSorter)]) {
     let mut count = 0;
-    for (name, text) in cases::shapes(3_000_000).iter().filter(|(_, text)| text.len() > 300) {
+    for (name, text) in cases::shapes(3_000_000)
+        .iter()
+        .filter(|(_, text)| text.len() > 300)
+    {
         check(sorters, name, text, false);
         count += sorters.len();
     }
@@ -81,7 +99,12 @@ pub(crate) fn every_kernel_once(sorters: &mut [(&str, GpuSorter)]) {
         cases::fibonacci(700),
         cycle(b"a", 600),
         cycle(&cases::text(40), 4000),
-        [cases::random(500, 4), cases::random(500, 4), cases::text(500)].concat(),
+        [
+            cases::random(500, 4),
+            cases::random(500, 4),
+            cases::text(500),
+        ]
+        .concat(),
     ];
     for (n, text) in texts.iter().enumerate() {
         check(sorters, &format!("text {n}"), text, true);
@@ -90,13 +113,17 @@ pub(crate) fn every_kernel_once(sorters: &mut [(&str, GpuSorter)]) {
 }
 
 pub(crate) fn small_strings(sorters: &mut [(&str, GpuSorter)]) {
-    let tries: u64 =
-        std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok()).unwrap_or(300);
+    let tries: u64 = std::env::var("BWZ_SMALL_STRINGS")
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(300);
     for seed in 0..tries {
         let alphabet = seed % 4 + 1;
         let len = random(1, 80, seed)[0] as usize + 1;
-        let text: Vec<u8> =
-            random(len, alphabet, seed + 1).into_iter().map(|c| c as u8 * 85).collect();
+        let text: Vec<u8> = random(len, alphabet, seed + 1)
+            .into_iter()
+            .map(|c| c as u8 * 85)
+            .collect();
         check(sorters, "a small string", &text, false);
     }
     say(format_args!("{} sorts", tries * sorters.len() as u64));

@@ -67,7 +67,9 @@ impl<'m> SorterArrays<'m> {
         samples.reserve(gpu, self.samples.len() as usize)?;
         let primary = gpu.primary()?;
         if !(1..=self.sa.len()).contains(&primary) {
-            return Err(Error::Device("a GPU gave a primary index that is not a row".into()));
+            return Err(Error::Device(
+                "a GPU gave a primary index that is not a row".into(),
+            ));
         }
         samples.download(gpu, self.samples, 0..self.samples.len())?;
         Ok(primary)
@@ -132,7 +134,9 @@ impl GpuSorter {
             ).into()));
         }
         self.input(n as usize)?;
-        self.samples.reserve(&self.gpu, n.div_ceil(sample_rate) as usize).map(drop)
+        self.samples
+            .reserve(&self.gpu, n.div_ceil(sample_rate) as usize)
+            .map(drop)
     }
 
     /// Allocates host memory for BWTs of up to `n` bytes.
@@ -151,7 +155,10 @@ impl GpuSorter {
     pub fn sort(&mut self, block: &[u8], sample_rate: u32) -> Result<SortedBlock> {
         self.input(block.len())?.copy_from_slice(block);
         let SortedBlockView { bytes, samples } = self.sort_input(sample_rate)?;
-        Ok(SortedBlock { bytes: copied(bytes)?, samples: copied(samples)? })
+        Ok(SortedBlock {
+            bytes: copied(bytes)?,
+            samples: copied(samples)?,
+        })
     }
 
     /// Returns memory for a block of `len` bytes, pinned if possible, which
@@ -173,7 +180,11 @@ impl GpuSorter {
     /// As [`GpuSorter::sort`].
     pub fn sort_input(&mut self, sample_rate: u32) -> Result<SortedBlockView<'_>> {
         self.run(sample_rate, false, |gpu, host, arrays| {
-            let HostBuffers { block, bytes, samples } = host;
+            let HostBuffers {
+                block,
+                bytes,
+                samples,
+            } = host;
             let room = bytes.reserve(gpu, block.len())?;
             room[0] = block[block.len() - 1];
             // The row of the whole text is left out.
@@ -185,7 +196,10 @@ impl GpuSorter {
         })?;
         let len = self.block.1;
         let samples = self.samples.first(len.div_ceil(sample_rate as usize));
-        Ok(SortedBlockView { bytes: self.bytes.first(len), samples })
+        Ok(SortedBlockView {
+            bytes: self.bytes.first(len),
+            samples,
+        })
     }
 
     /// Sorts the block that [`Self::input`] holds, and encodes its BWT with `encoder`, which must
@@ -201,7 +215,9 @@ impl GpuSorter {
         limits: SliceLimits,
     ) -> Result<(EncodedSlices, &[u32])> {
         if self.block.1 > MOST_BYTES as usize {
-            return Err(Error::Usage("a GPU codes blocks of up to 2^31 - 1 bytes".into()));
+            return Err(Error::Usage(
+                "a GPU codes blocks of up to 2^31 - 1 bytes".into(),
+            ));
         }
         self.run(sample_rate, false, |gpu, host, arrays| {
             let HostBuffers { block, samples, .. } = host;
@@ -210,7 +226,9 @@ impl GpuSorter {
             encoder.load_rows(arrays.rows, primary, block[block.len() - 1], limits)
         })?;
         let encoded = encoder.encode_loaded(limits)?;
-        let samples = self.samples.first(self.block.1.div_ceil(sample_rate as usize));
+        let samples = self
+            .samples
+            .first(self.block.1.div_ceil(sample_rate as usize));
         Ok((encoded, samples))
     }
 
@@ -248,7 +266,9 @@ impl GpuSorter {
         finish: impl FnOnce(&Gpu, HostBuffers, SorterArrays) -> Result<T>,
     ) -> Result<T> {
         let most = self.sort.most_bytes();
-        let n = u32::try_from(self.block.1).ok().filter(|n| (1..=most).contains(n));
+        let n = u32::try_from(self.block.1)
+            .ok()
+            .filter(|n| (1..=most).contains(n));
         let no_block = || Error::Usage(format!("a block on a GPU holds 1 to {most} bytes").into());
         let n = n.ok_or_else(no_block)?;
         let gpu = &self.gpu;
@@ -257,27 +277,53 @@ impl GpuSorter {
         let mut rounds = Vec::new();
         let work = || {
             let sort = self.sort;
-            let (arrays, memory) =
-                self.memory.fit(gpu, |arena| allocate(gpu, sort, arena, n, sample_rate))?;
-            let SorterArrays { text, sa, samples, rows } = arrays;
+            let (arrays, memory) = self
+                .memory
+                .fit(gpu, |arena| allocate(gpu, sort, arena, n, sample_rate))?;
+            let SorterArrays {
+                text,
+                sa,
+                samples,
+                rows,
+            } = arrays;
             gpu.zero(text.rest(n))?;
             self.block.0.upload(gpu, text.first(n))?;
             gpu.reset_primary();
             gpu.check(self.marks[0].record(stream))?;
             let log_rate = sample_rate.ilog2();
-            let block = DeviceBlock { text, sa, whole_sa, rows, samples, log_rate };
+            let block = DeviceBlock {
+                text,
+                sa,
+                whole_sa,
+                rows,
+                samples,
+                log_rate,
+            };
             sort.run(gpu, memory, block, &mut self.extra, &mut rounds)?;
             gpu.check(self.marks[1].record(stream))?;
             let block = self.block.0.first(self.block.1);
             let bytes = &mut self.bytes;
             let samples = &mut self.samples;
-            finish(gpu, HostBuffers { block, bytes, samples }, arrays)
+            finish(
+                gpu,
+                HostBuffers {
+                    block,
+                    bytes,
+                    samples,
+                },
+                arrays,
+            )
         };
         let done = gpu.ended(work())?;
         let milliseconds = gpu.check(self.marks[0].elapsed_ms(&self.marks[1]))?;
         let memory = self.memory.len() + self.extra.len();
         let times = Some([began, self.passed(0)?, self.passed(1)?, Instant::now()]);
-        self.report = Report { times, memory, milliseconds, rounds };
+        self.report = Report {
+            times,
+            memory,
+            milliseconds,
+            rounds,
+        };
         Ok(done)
     }
 

@@ -39,13 +39,22 @@ where
 /// borders of tiles and bins.
 pub(crate) fn shapes() -> Vec<(&'static str, Vec<u32>)> {
     let sizes = |len, below, seed| -> Vec<u32> {
-        random(len, below, seed).into_iter().map(|n| n as u32 + 1).collect()
+        random(len, below, seed)
+            .into_iter()
+            .map(|n| n as u32 + 1)
+            .collect()
     };
     let mut borders = Vec::new();
     for border in [2, 4, 8, 16, 32, 64, 256, 2048, 4096, 8192, 16384] {
         borders.extend([border - 1, border, border + 1]);
     }
-    let mixed = [sizes(3000, 40, 5), vec![70_000], sizes(500, 300, 6), vec![1, 9_000, 1]].concat();
+    let mixed = [
+        sizes(3000, 40, 5),
+        vec![70_000],
+        sizes(500, 300, 6),
+        vec![1, 9_000, 1],
+    ]
+    .concat();
     vec![
         ("one item", vec![1]),
         ("one segment of two", vec![2]),
@@ -66,7 +75,10 @@ pub(crate) fn shapes() -> Vec<(&'static str, Vec<u32>)> {
         ("medium", sizes(2_000, 500, 2)),
         ("large", sizes(60, 20_000, 3)),
         ("mixed", mixed),
-        ("radix and others", vec![7, 1_048_577, 5, 1_048_576, 3000, 1]),
+        (
+            "radix and others",
+            vec![7, 1_048_577, 5, 1_048_576, 3000, 1],
+        ),
     ]
 }
 

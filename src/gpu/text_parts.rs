@@ -22,7 +22,11 @@ pub struct TextParts {
 impl TextParts {
     /// Divides `n` items among `gpus` GPUs.
     pub fn new(n: u64, gpus: usize) -> Self {
-        TextParts { n, gpus, size: n.div_ceil(gpus as u64).max(1) }
+        TextParts {
+            n,
+            gpus,
+            size: n.div_ceil(gpus as u64).max(1),
+        }
     }
 
     /// Number of all items.
@@ -74,7 +78,10 @@ impl<'t> PartText<'t> {
     pub fn of(text: &'t [u8], parts: TextParts, gpu: usize) -> Self {
         let first = parts.range(gpu).start as usize;
         let before = if first > 0 { text[first - 1] } else { 0 };
-        PartText { bytes: &text[first..][..parts.taken_len(gpu) as usize], before }
+        PartText {
+            bytes: &text[first..][..parts.taken_len(gpu) as usize],
+            before,
+        }
     }
 }
 
@@ -122,7 +129,9 @@ impl SortedText {
         let rate = u64::from(sample_rate);
         let mut samples = allocation::zeroed(n.div_ceil(rate) as usize).ok_or_else(no_memory)?;
         for &(position, row) in parts.iter().flat_map(|part| part.samples) {
-            *samples.get_mut((position / rate) as usize).ok_or_else(wrong)? = row;
+            *samples
+                .get_mut((position / rate) as usize)
+                .ok_or_else(wrong)? = row;
         }
         if border != n || !samples.iter().all(|row| (1..=n).contains(row)) {
             return Err(wrong());
@@ -163,21 +172,39 @@ mod tests {
         bytes: &'static [u8],
         samples: &'static [(u64, u64)],
     ) -> PartRows<'static> {
-        PartRows { rows, bytes, samples }
+        PartRows {
+            rows,
+            bytes,
+            samples,
+        }
     }
 
     /// banana: suffixes 5 3 1 0 4 2, and the bytes before them n n b - a a.
     #[test]
     fn rows_are_put_together_without_that_of_the_text() {
-        let whole = SortedText { bytes: b"annbaa".to_vec(), samples: vec![4, 6, 5] };
+        let whole = SortedText {
+            bytes: b"annbaa".to_vec(),
+            samples: vec![4, 6, 5],
+        };
         let all = [(4, 5), (0, 4), (2, 6)];
         let join = |parts: &[PartRows]| SortedText::of_parts(b'a', 6, 2, parts);
-        assert_eq!(join(&[part(0..6, b"nnb-aa", &[(4, 5), (0, 4), (2, 6)])]).unwrap(), whole);
+        assert_eq!(
+            join(&[part(0..6, b"nnb-aa", &[(4, 5), (0, 4), (2, 6)])]).unwrap(),
+            whole
+        );
         for cut in 0..=6 {
             let bytes = b"nnb-aa";
             let parts = [
-                PartRows { rows: 0..cut, bytes: &bytes[..cut as usize], samples: &all },
-                PartRows { rows: cut..6, bytes: &bytes[cut as usize..], samples: &[] },
+                PartRows {
+                    rows: 0..cut,
+                    bytes: &bytes[..cut as usize],
+                    samples: &all,
+                },
+                PartRows {
+                    rows: cut..6,
+                    bytes: &bytes[cut as usize..],
+                    samples: &[],
+                },
             ];
             assert_eq!(join(&parts).unwrap(), whole, "cut at {cut}");
         }
@@ -197,7 +224,10 @@ mod tests {
     #[test]
     fn parts_are_of_one_size_but_the_last() {
         let parts = TextParts::new(10, 4);
-        assert_eq!([0, 1, 2, 3].map(|gpu| parts.range(gpu)), [0..3, 3..6, 6..9, 9..10]);
+        assert_eq!(
+            [0, 1, 2, 3].map(|gpu| parts.range(gpu)),
+            [0..3, 3..6, 6..9, 9..10]
+        );
         assert_eq!([0, 3].map(|gpu| parts.taken_len(gpu)), [10, 1]);
         let text = PartText::of(b"abcdefghij", parts, 1);
         assert_eq!((text.bytes, text.before), (&b"defghij"[..], b'c'));

@@ -10,7 +10,9 @@ impl Options {
     /// [`Error::Usage`] if `level` is not in `1..=9`.
     pub fn level(self, level: u8) -> Result<Self> {
         if !(1..=9).contains(&level) {
-            return Err(Error::Usage(format!("level {level} is not from 1 to 9").into()));
+            return Err(Error::Usage(
+                format!("level {level} is not from 1 to 9").into(),
+            ));
         }
         self.with_block_size(level_block_size(level))
     }

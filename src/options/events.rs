@@ -81,7 +81,9 @@ impl Listener {
 
     /// A listener that passes on every event, but of the warnings only the first.
     pub(crate) fn of_first_warning(&self) -> Self {
-        let Listener(Some(listen)) = self.clone() else { return Listener(None) };
+        let Listener(Some(listen)) = self.clone() else {
+            return Listener(None);
+        };
         let warned = AtomicBool::new(false);
         Listener::new(move |event| {
             let is_warning = matches!(event, Event::Warning(_));
@@ -122,7 +124,12 @@ impl Listener {
     pub(crate) fn done(&self, block: u64, steps: impl IntoIterator<Item = Timed>) {
         if let Listener(Some(listen)) = self {
             for (step, from, to) in steps {
-                listen(Event::Done { block, step, from, to });
+                listen(Event::Done {
+                    block,
+                    step,
+                    from,
+                    to,
+                });
             }
         }
     }
@@ -143,6 +150,10 @@ impl Listener {
 
 impl fmt::Debug for Listener {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.0.is_some() { "Listener(..)" } else { "Listener(none)" })
+        f.write_str(if self.0.is_some() {
+            "Listener(..)"
+        } else {
+            "Listener(none)"
+        })
     }
 }

@@ -316,7 +316,10 @@ impl Options {
     /// These options, with no more threads than pay for `bytes` of raw data.
     pub(crate) fn for_work(&self, bytes: u64) -> Options {
         let worth = usize::try_from(bytes.div_ceil(THREAD_WORK)).unwrap_or(usize::MAX);
-        Options { threads: self.threads.min(worth.max(1)), ..self.clone() }
+        Options {
+            threads: self.threads.min(worth.max(1)),
+            ..self.clone()
+        }
     }
 
     /// The threads that the caller asks for; there are fewer if memory is small.
@@ -347,7 +350,11 @@ impl Options {
         if needed <= allowed {
             return Ok(());
         }
-        Err(Error::OutputLimit { what: what().into(), needed, allowed })
+        Err(Error::OutputLimit {
+            what: what().into(),
+            needed,
+            allowed,
+        })
     }
 
     /// True if FASTA and FASTQ input is to get an index of its sequences.

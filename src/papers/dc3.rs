@@ -42,7 +42,12 @@ impl Dc3 {
 
     /// Number of a sample in the string of names: those at 1 modulo 3 come before those at 2.
     fn index(&self, pos: u32) -> usize {
-        pos as usize / 3 + if pos % 3 == 1 { 0 } else { self.of_first_kind() }
+        pos as usize / 3
+            + if pos % 3 == 1 {
+                0
+            } else {
+                self.of_first_kind()
+            }
     }
 
     fn symbol(&self, pos: u32) -> u32 {
@@ -50,7 +55,11 @@ impl Dc3 {
     }
 
     fn rank(&self, samples: &Samples, pos: u32) -> u32 {
-        if pos as usize >= self.n { 0 } else { samples.ranks[self.index(pos)] }
+        if pos as usize >= self.n {
+            0
+        } else {
+            samples.ranks[self.index(pos)]
+        }
     }
 
     fn sort_samples(&self) -> Samples {

@@ -57,7 +57,9 @@ const BORDER: u32 = 1;
 pub fn longest_overlap(first: &[u8], second: &[u8]) -> Result<LongestOverlap> {
     let n = first.len() + second.len() + 1;
     if n > i32::MAX as usize {
-        return Err(Error::Usage("two sequences have up to 2^31 - 2 bytes together".into()));
+        return Err(Error::Usage(
+            "two sequences have up to 2^31 - 2 bytes together".into(),
+        ));
     }
     let symbol = |&byte: &u8| u32::from(byte) + BORDER + 1;
     let mut text = Vec::with_capacity(n + 3);
@@ -73,13 +75,19 @@ pub fn longest_overlap(first: &[u8], second: &[u8]) -> Result<LongestOverlap> {
         let position = position as usize;
         let side = usize::from(position > first.len());
         last_rows[side] = Some(row);
-        let Some(other) = last_rows[1 - side] else { continue };
+        let Some(other) = last_rows[1 - side] else {
+            continue;
+        };
         let length = minima.least(other + 1..row + 1).unwrap_or(0) as usize;
         if length > found.length {
             let mut starts = [position, suffixes[other] as usize];
             starts.sort_unstable();
             let in_second = starts[1] - first.len() - 1;
-            found = LongestOverlap { length, in_first: starts[0], in_second };
+            found = LongestOverlap {
+                length,
+                in_first: starts[0],
+                in_second,
+            };
         }
     }
     Ok(found)
@@ -88,7 +96,10 @@ pub fn longest_overlap(first: &[u8], second: &[u8]) -> Result<LongestOverlap> {
 /// The LCP array, by Kasai et al. The border ends a common prefix, since it occurs once.
 fn kasai(text: &[u32], suffixes: &[u32]) -> Vec<u32> {
     let mut rows = vec![0; suffixes.len()];
-    suffixes.iter().zip(0..).for_each(|(&pos, row)| rows[pos as usize] = row);
+    suffixes
+        .iter()
+        .zip(0..)
+        .for_each(|(&pos, row)| rows[pos as usize] = row);
     let mut lcp = vec![0; suffixes.len()];
     let mut length = 0;
     for (pos, &row) in rows.iter().enumerate() {
@@ -98,7 +109,9 @@ fn kasai(text: &[u32], suffixes: &[u32]) -> Vec<u32> {
             continue;
         }
         let before = suffixes[row - 1] as usize;
-        while text.get(pos + length).is_some_and(|symbol| text.get(before + length) == Some(symbol))
+        while text
+            .get(pos + length)
+            .is_some_and(|symbol| text.get(before + length) == Some(symbol))
         {
             length += 1;
         }
@@ -135,7 +148,10 @@ mod tests {
     #[test]
     fn the_product_finds_the_same_length() {
         let bases = |len: usize| -> Vec<u8> {
-            cases::random(len, 4).into_iter().map(|n| b"ACGT"[usize::from(n) % 4]).collect()
+            cases::random(len, 4)
+                .into_iter()
+                .map(|n| b"ACGT"[usize::from(n) % 4])
+                .collect()
         };
         let first = bases(5000);
         let mut second = bases(7000);

@@ -73,7 +73,9 @@ impl FromStr for PaperAlgorithm {
     /// # Errors
     /// [`Error::Usage`] if no sort has this name.
     fn from_str(name: &str) -> Result<Self> {
-        let found = Self::ALL.into_iter().find(|algorithm| algorithm.name() == name);
+        let found = Self::ALL
+            .into_iter()
+            .find(|algorithm| algorithm.name() == name);
         found.ok_or_else(|| Error::Usage("it is none of default, skew, skew-pd, ls and bsp".into()))
     }
 }
@@ -86,7 +88,10 @@ mod tests {
     fn each_sort_has_a_name() {
         let unknown = "merge".parse::<PaperAlgorithm>().unwrap_err().to_string();
         for algorithm in PaperAlgorithm::ALL {
-            assert_eq!(algorithm.name().parse::<PaperAlgorithm>().unwrap(), algorithm);
+            assert_eq!(
+                algorithm.name().parse::<PaperAlgorithm>().unwrap(),
+                algorithm
+            );
             assert!(unknown.contains(algorithm.name()), "{unknown}");
         }
     }

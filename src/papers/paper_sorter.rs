@@ -55,7 +55,10 @@ enum Way {
     /// One GPU.
     Gpu { number: u32, sorter: Box<GpuSorter> },
     /// All GPUs with these numbers, by `bsp`.
-    Gpus { numbers: Vec<u32>, sorter: Box<JointSorter> },
+    Gpus {
+        numbers: Vec<u32>,
+        sorter: Box<JointSorter>,
+    },
 }
 
 /// A sorted text, and the cost of the sort.
@@ -102,7 +105,11 @@ impl PaperSorter {
             _ if algorithm.runs_on_cpu() => Way::on_cpu(algorithm, options)?,
             _ => return Err(needs_gpu(algorithm, options.device)),
         };
-        Ok(PaperSorter { algorithm, way, memory: options.memory_limit() })
+        Ok(PaperSorter {
+            algorithm,
+            way,
+            memory: options.memory_limit(),
+        })
     }
 
     /// Sets the number of virtual processors of `bsp` on the CPU: 4 unless this is called. All run
@@ -185,17 +192,37 @@ impl PaperSorter {
             Way::Gpu { sorter, .. } => {
                 let SortedBlock { bytes, samples } = sorter.sort(text, rate)?;
                 costs = Costs::of_gpu(sorter);
-                Bwt { bytes, sample_rate: rate, samples: bwt::wide(samples) }
+                Bwt {
+                    bytes,
+                    sample_rate: rate,
+                    samples: bwt::wide(samples),
+                }
             }
             Way::Gpus { sorter, .. } => {
                 let sorted = gpu_doors::sort_by_sampling(sorter, text, rate)?;
                 costs = Costs::of_gpus(sorter.report());
-                Bwt { bytes: sorted.bytes, sample_rate: rate, samples: sorted.samples }
+                Bwt {
+                    bytes: sorted.bytes,
+                    sample_rate: rate,
+                    samples: sorted.samples,
+                }
             }
         };
         let whole = from.elapsed();
-        let Costs { pinned, kernels, memory, rounds } = costs;
-        Ok(Measured { bwt, whole, pinned, kernels, memory, rounds })
+        let Costs {
+            pinned,
+            kernels,
+            memory,
+            rounds,
+        } = costs;
+        Ok(Measured {
+            bwt,
+            whole,
+            pinned,
+            kernels,
+            memory,
+            rounds,
+        })
     }
 }
 
@@ -264,19 +291,30 @@ fn by_processors(text: &[u8], count: usize, rate: u32) -> Result<Bwt> {
 /// The numbers of the GPUs that a device names. There are none if the CPU does the work.
 fn gpu_numbers(device: Device) -> Result<Vec<u32>> {
     let of_machine = || -> Result<Vec<u32>> {
-        Ok(gpu::devices()?.into_iter().map(|device| device.number).collect())
+        Ok(gpu::devices()?
+            .into_iter()
+            .map(|device| device.number)
+            .collect())
     };
     match device {
         Device::Cpu => Ok(Vec::new()),
         // A machine without a driver has no GPU, which is no failure.
-        Device::Auto => Ok(of_machine().unwrap_or_default().into_iter().take(1).collect()),
+        Device::Auto => Ok(of_machine()
+            .unwrap_or_default()
+            .into_iter()
+            .take(1)
+            .collect()),
         Device::Cuda(_) if !gpu::is_built() => Err(Error::Device(NO_CUDA.into())),
         Device::Cuda(gpus) => match gpus.numbers() {
             Some(numbers) => Ok(numbers.collect()),
             None => {
                 let all = of_machine()?;
                 // If there is none, opening the first says why.
-                Ok(if all.is_empty() { vec![GpuSet::ALL.first()] } else { all })
+                Ok(if all.is_empty() {
+                    vec![GpuSet::ALL.first()]
+                } else {
+                    all
+                })
             }
         },
     }
@@ -301,7 +339,9 @@ fn count_of(count: usize, what: &str) -> String {
 fn gpu_name(number: u32) -> String {
     let devices = gpu::devices().unwrap_or_default();
     let found = devices.into_iter().find(|device| device.number == number);
-    found.map_or(format!("cuda:{number}"), |device| format!("cuda:{number} {}", device.name))
+    found.map_or(format!("cuda:{number}"), |device| {
+        format!("cuda:{number} {}", device.name)
+    })
 }
 
 #[cfg(test)]
@@ -318,9 +358,15 @@ mod tests {
         for algorithm in [PaperAlgorithm::Default, PaperAlgorithm::Bsp] {
             let mut sorter = PaperSorter::new(algorithm, &on_cpu()).unwrap();
             assert!(!sorter.is_on_gpu());
-            for (name, text) in cases::shapes(2500).iter().filter(|(_, text)| !text.is_empty()) {
+            for (name, text) in cases::shapes(2500)
+                .iter()
+                .filter(|(_, text)| !text.is_empty())
+            {
                 let measured = sorter.sort(text).unwrap();
-                assert!(measured.bwt == sort_by_libsais(text).unwrap(), "{algorithm}: {name}");
+                assert!(
+                    measured.bwt == sort_by_libsais(text).unwrap(),
+                    "{algorithm}: {name}"
+                );
                 assert!(measured.kernels.is_none() && measured.memory.is_none());
             }
         }
@@ -333,16 +379,27 @@ mod tests {
         for count in [0, 1, 5, 16] {
             let sorter = PaperSorter::new(PaperAlgorithm::Bsp, &on_cpu()).unwrap();
             let mut sorter = sorter.processors(count);
-            assert!(sorter.sort(&text).unwrap().bwt == expected, "{}", sorter.place());
+            assert!(
+                sorter.sort(&text).unwrap().bwt == expected,
+                "{}",
+                sorter.place()
+            );
         }
     }
 
     #[test]
     fn refusals_say_what_to_do() {
-        for algorithm in [PaperAlgorithm::Skew, PaperAlgorithm::SkewPd, PaperAlgorithm::Ls] {
+        for algorithm in [
+            PaperAlgorithm::Skew,
+            PaperAlgorithm::SkewPd,
+            PaperAlgorithm::Ls,
+        ] {
             let end = PaperSorter::new(algorithm, &on_cpu()).unwrap_err();
             let said = end.to_string();
-            assert!(matches!(end, Error::Device(_)) && said.contains("auto or cuda"), "{said}");
+            assert!(
+                matches!(end, Error::Device(_)) && said.contains("auto or cuda"),
+                "{said}"
+            );
         }
         let mut sorter = PaperSorter::new(PaperAlgorithm::Bsp, &on_cpu().memory(1 << 20)).unwrap();
         assert!(matches!(sorter.sort(&[7; 6000]), Err(Error::Limit { .. })));
@@ -359,7 +416,10 @@ mod tests {
             let mut sorter = PaperSorter::new(algorithm, &Options::new()).unwrap();
             let text = cases::text(400_000);
             let measured = sorter.sort(&text).unwrap();
-            assert!(measured.bwt == sort_by_libsais(&text).unwrap(), "{algorithm}");
+            assert!(
+                measured.bwt == sort_by_libsais(&text).unwrap(),
+                "{algorithm}"
+            );
             assert!(sorter.is_on_gpu() && measured.kernels.is_some() && measured.memory.is_some());
         }
     }

@@ -22,5 +22,9 @@ pub(super) fn rows_to_bwt(
             samples[position / rate] = row;
         }
     }
-    Bwt { bytes, sample_rate, samples }
+    Bwt {
+        bytes,
+        sample_rate,
+        samples,
+    }
 }

@@ -26,7 +26,14 @@ pub(crate) fn open_for_ranges<'a>(
 ) -> Result<OpenBlock<'a>> {
     let room = memory_policy::room_for_ranges(block.file().options);
     let task = Task::TextRanges { size, count };
-    OpenBlock::open(block, BlockJob { task, room, listener: None })
+    OpenBlock::open(
+        block,
+        BlockJob {
+            task,
+            room,
+            listener: None,
+        },
+    )
 }
 
 /// Returns a range of the text of a block. A layout that does not belong to the block may ask for
@@ -73,7 +80,11 @@ pub(crate) fn raw_ranges(
     ranges: &[Range<usize>],
 ) -> Result<Vec<Vec<u8>>> {
     match file.header.kind {
-        BlockKind::Bwt(Shape { filters: SEQUENCES, indexed: true, .. }) => {
+        BlockKind::Bwt(Shape {
+            filters: SEQUENCES,
+            indexed: true,
+            ..
+        }) => {
             let start = LineState::default();
             let block = SequenceBlock::new(file, Kind::Fasta, start, None, 0)?;
             match open_for_raw_ranges(&block, ranges)? {
@@ -102,15 +113,24 @@ fn open_for_raw_ranges<'a>(
     ranges: &[Range<usize>],
 ) -> Result<Option<DiskBlock<'a>>> {
     let on_disk = read_for_ranges(block)?;
-    let task = Task::RawRanges { size: total(ranges), count: ranges.len() as u64 };
+    let task = Task::RawRanges {
+        size: total(ranges),
+        count: ranges.len() as u64,
+    };
     let cost = on_disk.as_ref().map(|of| &of.cost);
     let stays = matches!(memory_policy::form(block, cost, task), Form::OnDisk { .. });
-    on_disk.filter(|_| stays).map(UnopenedBlock::open).transpose()
+    on_disk
+        .filter(|_| stays)
+        .map(UnopenedBlock::open)
+        .transpose()
 }
 
 fn restored_ranges(file: &FileBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
     let raw = file.restore()?;
-    Ok(ranges.iter().map(|range| raw[range.clone()].to_vec()).collect())
+    Ok(ranges
+        .iter()
+        .map(|range| raw[range.clone()].to_vec())
+        .collect())
 }
 
 /// Returns some ranges of the raw bytes of a block through its text.
@@ -124,13 +144,20 @@ fn raw_ranges_by_text(
         Some(layout) => Cow::Borrowed(layout),
         None => Cow::Owned(block.layout()?),
     };
-    let parts: Vec<RawParts> = ranges.iter().map(|range| layout.raw_parts(range.clone())).collect();
-    let wanted: Vec<Range<usize>> =
-        parts.iter().flat_map(|parts| parts.texts.iter().cloned()).collect();
+    let parts: Vec<RawParts> = ranges
+        .iter()
+        .map(|range| layout.raw_parts(range.clone()))
+        .collect();
+    let wanted: Vec<Range<usize>> = parts
+        .iter()
+        .flat_map(|parts| parts.texts.iter().cloned())
+        .collect();
     let mut texts = texts_on_disk(on_disk, &wanted)?.into_iter();
     let join = |parts: &RawParts| {
         let some: Vec<Vec<u8>> = texts.by_ref().take(parts.texts.len()).collect();
-        parts.join(&some, &layout).map_err(|flaw| block.file.flaw(flaw))
+        parts
+            .join(&some, &layout)
+            .map_err(|flaw| block.file.flaw(flaw))
     };
     parts.iter().map(join).collect()
 }
@@ -140,9 +167,11 @@ pub(crate) fn has_none(block: &SequenceBlock, patterns: &[Vec<u8>]) -> Result<bo
     let on_disk = read_for_ranges(block)?;
     let cost = on_disk.as_ref().map(|of| &of.cost);
     match (memory_policy::form(block, cost, Task::LookUp), on_disk) {
-        (Form::OnDisk { .. }, Some(on_disk)) => {
-            Ok(on_disk.open()?.intervals(patterns)?.iter().all(Range::is_empty))
-        }
+        (Form::OnDisk { .. }, Some(on_disk)) => Ok(on_disk
+            .open()?
+            .intervals(patterns)?
+            .iter()
+            .all(Range::is_empty)),
         _ => Ok(false),
     }
 }

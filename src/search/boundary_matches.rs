@@ -146,9 +146,14 @@ impl<'p> Boundaries<'p> {
     /// Searches for the patterns of 2^log to 2^(log + 1) - 1 bytes.
     fn search_lengths(&mut self, log: u32, boundaries: usize) -> Result<()> {
         let numbers = (0..self.patterns.len()).into_par_iter();
-        let numbers: Vec<usize> =
-            numbers.filter(|&n| self.patterns[n].len().ilog2() == log).collect();
-        let longest = numbers.par_iter().map(|&n| self.patterns[n].len()).max().unwrap_or(1);
+        let numbers: Vec<usize> = numbers
+            .filter(|&n| self.patterns[n].len().ilog2() == log)
+            .collect();
+        let longest = numbers
+            .par_iter()
+            .map(|&n| self.patterns[n].len())
+            .max()
+            .unwrap_or(1);
         let mut next = 1;
         while next <= boundaries {
             let mut windows = Windows::default();
@@ -179,11 +184,19 @@ impl<'p> Boundaries<'p> {
                 });
                 all
             };
-            (n, windows.all.iter().flat_map(in_window).collect::<Vec<u64>>())
+            (
+                n,
+                windows.all.iter().flat_map(in_window).collect::<Vec<u64>>(),
+            )
         };
-        let found: Vec<_> =
-            numbers.par_iter().map(find).filter(|(_, all)| !all.is_empty()).collect();
-        found.into_iter().for_each(|(n, positions)| self.note(n, positions));
+        let found: Vec<_> = numbers
+            .par_iter()
+            .map(find)
+            .filter(|(_, all)| !all.is_empty())
+            .collect();
+        found
+            .into_iter()
+            .for_each(|(n, positions)| self.note(n, positions));
     }
 
     /// Searches for the patterns in an index of the windows.
@@ -196,7 +209,10 @@ impl<'p> Boundaries<'p> {
         for numbers in numbers.chunks(AT_A_TIME) {
             let patterns: Vec<&[u8]> = numbers.par_iter().map(|&n| self.patterns[n]).collect();
             let intervals = index.rows_of(&patterns, self.letters, &mut None)?;
-            let all = intervals.all.into_iter().map(|(n, interval)| (numbers[n], interval));
+            let all = intervals
+                .all
+                .into_iter()
+                .map(|(n, interval)| (numbers[n], interval));
             found.extend(all.filter(|(_, interval)| !interval.is_empty()));
             too_many.extend(intervals.too_many.into_iter().map(|n| numbers[n]));
         }
@@ -262,18 +278,27 @@ impl Windows {
     /// Adds the window of the boundary behind the first of `edges`, with up to `reach` bytes on
     /// each side.
     fn add(&mut self, edges: &[Edges], reach: usize) {
-        let [Edges { tail, end, .. }, behind @ ..] = edges else { return };
+        let [Edges { tail, end, .. }, behind @ ..] = edges else {
+            return;
+        };
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(&tail[tail.len().saturating_sub(reach)..]);
+        self.bytes
+            .extend_from_slice(&tail[tail.len().saturating_sub(reach)..]);
         let boundary = self.bytes.len();
         for next in behind {
             let missing = boundary + reach - self.bytes.len();
             if missing == 0 {
                 break;
             }
-            self.bytes.extend_from_slice(&next.head[..missing.min(next.head.len())]);
+            self.bytes
+                .extend_from_slice(&next.head[..missing.min(next.head.len())]);
         }
-        self.all.push(Window { start, boundary, end: self.bytes.len(), pos: *end });
+        self.all.push(Window {
+            start,
+            boundary,
+            end: self.bytes.len(),
+            pos: *end,
+        });
     }
 
     /// Returns the position of a match of `len` bytes at `at`, if the match crosses the boundary of
@@ -321,17 +346,29 @@ mod tests {
     /// for `ENOUGH`.
     fn search(text: &[u8], size: usize, patterns: &[&[u8]], enough: usize) -> Vec<Vec<u64>> {
         let longest = patterns.iter().map(|p| p.len()).max().unwrap();
-        let mut boundaries =
-            Boundaries { enough, ..Boundaries::new(patterns, None, Some(usize::MAX)) };
+        let mut boundaries = Boundaries {
+            enough,
+            ..Boundaries::new(patterns, None, Some(usize::MAX))
+        };
         for edges in cut(text, size, longest) {
             boundaries.add(edges).unwrap();
-            let kept: usize = boundaries.edges.iter().map(|e| e.head.len() + e.tail.len()).sum();
-            assert!(kept <= enough + 6 * longest, "{kept} bytes of blocks of {size}");
+            let kept: usize = boundaries
+                .edges
+                .iter()
+                .map(|e| e.head.len() + e.tail.len())
+                .sum();
+            assert!(
+                kept <= enough + 6 * longest,
+                "{kept} bytes of blocks of {size}"
+            );
         }
         let mut found = boundaries.finish().unwrap();
         let of = |n| found.remove(&n).unwrap_or_default();
         let all: Vec<Matches> = (0..patterns.len()).map(of).collect();
-        assert!(all.iter().all(|matches| matches.count == matches.positions.len() as u64));
+        assert!(
+            all.iter()
+                .all(|matches| matches.count == matches.positions.len() as u64)
+        );
         all.into_iter().map(|matches| matches.positions).collect()
     }
 
@@ -347,7 +384,11 @@ mod tests {
         let text = b"abaababaabaababaababaabaababaabaab";
         for size in 1..=text.len() {
             for len in 1..=12 {
-                for pattern in text.windows(len).map(<[u8]>::to_vec).chain([vec![b'a'; len]]) {
+                for pattern in text
+                    .windows(len)
+                    .map(<[u8]>::to_vec)
+                    .chain([vec![b'a'; len]])
+                {
                     let wanted = plainly(text, size, &pattern);
                     for enough in [1, 20, 1000] {
                         let found = search(text, size, &[&pattern, b"abababababab"], enough);
@@ -360,7 +401,10 @@ mod tests {
 
     #[test]
     fn many_patterns_are_found_as_few_are() {
-        let text: Vec<u8> = cases::random(3000, 2).iter().map(|b| b"ab"[usize::from(*b)]).collect();
+        let text: Vec<u8> = cases::random(3000, 2)
+            .iter()
+            .map(|b| b"ab"[usize::from(*b)])
+            .collect();
         let cut = |n: usize| &text[n % 2900..][..1 + n % 37];
         let patterns: Vec<&[u8]> = (0..20 * MANY).map(|n| cut(n * 7919)).collect();
         for size in [1, 10, 36, 500, 1700, 3000] {
@@ -372,10 +416,15 @@ mod tests {
             }
         }
         let mut boundaries = Boundaries::new(&patterns, None, Some(2));
-        super::tests::cut(&text, 10, 37).into_iter().for_each(|e| boundaries.add(e).unwrap());
+        super::tests::cut(&text, 10, 37)
+            .into_iter()
+            .for_each(|e| boundaries.add(e).unwrap());
         for (n, Matches { count, positions }) in boundaries.finish().unwrap() {
             let all = plainly(&text, 10, patterns[n]);
-            assert_eq!((count, &positions[..]), (all.len() as u64, &all[..all.len().min(2)]));
+            assert_eq!(
+                (count, &positions[..]),
+                (all.len() as u64, &all[..all.len().min(2)])
+            );
         }
     }
 }

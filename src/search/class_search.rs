@@ -65,13 +65,16 @@ fn search_up_to(
 ) -> Result<ClassIntervals> {
     let mut found = ClassIntervals::default();
     let starts = (0..patterns.len()).step_by(AT_A_TIME);
-    let mut pending: Vec<Range<usize>> =
-        starts.map(|start| start..patterns.len().min(start + AT_A_TIME)).collect();
+    let mut pending: Vec<Range<usize>> = starts
+        .map(|start| start..patterns.len().min(start + AT_A_TIME))
+        .collect();
     while let Some(range) = pending.pop() {
         let start = range.start;
         match follow(most, index, &patterns[range.clone()], letters)? {
             Some(all) => {
-                found.all.extend(all.into_iter().map(|branch| (start + branch.0, branch.1)));
+                found
+                    .all
+                    .extend(all.into_iter().map(|branch| (start + branch.0, branch.1)));
             }
             None if range.len() == 1 => found.too_many.push(start),
             None => {
@@ -92,20 +95,34 @@ fn follow(
     letters: &TextLetters,
 ) -> Result<Option<Vec<(usize, Range<u64>)>>> {
     let all = patterns.iter().enumerate();
-    let mut branches: Vec<Branch> =
-        all.map(|(number, left)| Branch { number, left, interval: index.rows() }).collect();
+    let mut branches: Vec<Branch> = all
+        .map(|(number, left)| Branch {
+            number,
+            left,
+            interval: index.rows(),
+        })
+        .collect();
     let mut found = Vec::new();
     while !branches.is_empty() {
         let mut asked = Vec::new();
         let mut next = Vec::new();
-        for Branch { number, left, interval } in branches {
+        for Branch {
+            number,
+            left,
+            interval,
+        } in branches
+        {
             let Some((&letter, left)) = left.split_last() else {
                 found.push((number, interval));
                 continue;
             };
             for &symbol in letters.symbols(letter) {
                 asked.push((symbol, interval.clone()));
-                next.push(Branch { number, left, interval: 0..0 });
+                next.push(Branch {
+                    number,
+                    left,
+                    interval: 0..0,
+                });
             }
         }
         if asked.len() + found.len() > most {

@@ -35,12 +35,18 @@ impl CountsAbove {
             false => ByWidth::Narrow(accumulate(index, symbols.len(), starts)?),
             true => ByWidth::Wide(accumulate(index, symbols.len(), starts)?),
         };
-        Ok(CountsAbove { symbols, numbers, counts })
+        Ok(CountsAbove {
+            symbols,
+            numbers,
+            counts,
+        })
     }
 
     /// Occurrences of `c` above slice `k`.
     pub(super) fn get(&self, k: usize, c: u8) -> u64 {
-        let Some(number) = self.numbers[usize::from(c)] else { return 0 };
+        let Some(number) = self.numbers[usize::from(c)] else {
+            return 0;
+        };
         let at = k * self.symbols.len() + usize::from(number);
         by_width!(&self.counts, counts => counts[at].get() as u64)
     }
@@ -65,8 +71,14 @@ fn accumulate<R: Row>(index: &BlockIndex, symbols: usize, starts: &[u64]) -> Res
         }
     }
     let sum = |counts: &[R]| counts.iter().map(|&count| count.into()).sum::<u64>();
-    if above.chunks_exact(symbols).map(sum).eq(starts.iter().copied()) {
+    if above
+        .chunks_exact(symbols)
+        .map(sum)
+        .eq(starts.iter().copied())
+    {
         return Ok(above);
     }
-    Err(Flaw("the index's counts do not add up to the block's slices"))
+    Err(Flaw(
+        "the index's counts do not add up to the block's slices",
+    ))
 }

@@ -115,14 +115,24 @@ impl DiskBlock<'_> {
                 intervals[number] = 0..self.text_size() as u64 + 1;
                 continue;
             };
-            searches.push(DiskSearch { number, left, interval: self.rows_of(c) });
+            searches.push(DiskSearch {
+                number,
+                left,
+                interval: self.rows_of(c),
+            });
         }
         let mut queries = Vec::new();
         loop {
-            searches.retain(|DiskSearch { number, left, interval }| {
-                intervals[*number] = interval.clone();
-                !left.is_empty() && !interval.is_empty()
-            });
+            searches.retain(
+                |DiskSearch {
+                     number,
+                     left,
+                     interval,
+                 }| {
+                    intervals[*number] = interval.clone();
+                    !left.is_empty() && !interval.is_empty()
+                },
+            );
             if searches.is_empty() {
                 return Ok(());
             }
@@ -158,7 +168,11 @@ impl DiskBlock<'_> {
     }
 
     fn walk(&self, samples: &DiskSamples, rows: &[u64], positions: &mut [u64]) -> Result<()> {
-        let walk = |(number, &row)| Walk { number, row, steps: 0 };
+        let walk = |(number, &row)| Walk {
+            number,
+            row,
+            steps: 0,
+        };
         let mut walks: Vec<Walk> = rows.iter().enumerate().map(walk).collect();
         let mut queries = Vec::new();
         for _ in 0..=samples.rate() {
@@ -173,13 +187,23 @@ impl DiskBlock<'_> {
             walks = left;
             if walks.is_empty() {
                 let sound = positions.iter().all(|&pos| pos <= self.text_size() as u64);
-                return if sound { Ok(()) } else { Err(self.flaw(Flaw::WRONG_SAMPLES)) };
+                return if sound {
+                    Ok(())
+                } else {
+                    Err(self.flaw(Flaw::WRONG_SAMPLES))
+                };
             }
             for (number, walk) in walks.iter().enumerate() {
                 queries.push(self.query(self.with_byte(walk.row), None, number));
             }
             self.answer(&mut queries)?;
-            for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
+            for RankQuery {
+                number,
+                symbol,
+                rank,
+                ..
+            } in queries.drain(..)
+            {
                 let walk = &mut walks[number as usize];
                 walk.row = self.rows_of(symbol.expect("it was asked for")).start + rank;
                 walk.steps += 1;
@@ -206,7 +230,12 @@ impl DiskBlock<'_> {
                 let before = (end - 1) / samples.rate() as usize * samples.rate() as usize;
                 let start = before.max(range.start);
                 let (row, pos) = samples.behind(end);
-                walks.push(TextWalk { number, row, pos, wanted: start..end });
+                walks.push(TextWalk {
+                    number,
+                    row,
+                    pos,
+                    wanted: start..end,
+                });
                 end = start;
             }
         }
@@ -233,7 +262,13 @@ impl DiskBlock<'_> {
                 queries.push(self.query(self.with_byte(walk.row), None, number));
             }
             self.answer(&mut queries)?;
-            for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
+            for RankQuery {
+                number,
+                symbol,
+                rank,
+                ..
+            } in queries.drain(..)
+            {
                 let walk = &mut walks[number as usize];
                 let symbol = symbol.expect("it was asked for");
                 walk.row = self.rows_of(symbol).start + rank;
@@ -252,7 +287,13 @@ impl DiskBlock<'_> {
         let slice = slice as u32;
         let offset = offset as u32;
         let number = number as u32;
-        RankQuery { slice, offset, symbol, number, rank: 0 }
+        RankQuery {
+            slice,
+            offset,
+            symbol,
+            number,
+            rank: 0,
+        }
     }
 
     /// Answers the queries, and reorders them.

@@ -51,7 +51,9 @@ impl<'a> UnopenedBlock<'a> {
     /// Reads the sizes of a block, which will keep decoded slices of up to `room` bytes. Returns
     /// `None` if it has no index of its searched text, or the options do not trust the index.
     pub(super) fn read(block: &'a dyn SearchedBlock, room: u64) -> Result<Option<Self>> {
-        let Some(transform) = block.trusted_index() else { return Ok(None) };
+        let Some(transform) = block.trusted_index() else {
+            return Ok(None);
+        };
         let shape = transform.shape;
         let file = block.file();
         shape.sample_rate().map_err(|e| file.locate(e))?;
@@ -74,7 +76,12 @@ impl<'a> UnopenedBlock<'a> {
         let file = block.file();
         let shape = sizes.transform.shape;
         let tables = DiskTables::read(file, sizes).map_err(|e| file.locate(e))?;
-        let symbols = tables.index.counts.rows().map(|(symbol, _)| symbol).collect();
+        let symbols = tables
+            .index
+            .counts
+            .rows()
+            .map(|(symbol, _)| symbol)
+            .collect();
         let slices = tables.starts.len() - 1;
         Ok(DiskBlock {
             file,
@@ -142,7 +149,11 @@ impl DiskBlock<'_> {
     /// The slice that holds place `at` of the BWT, and the offset of `at` in it. The end of the
     /// block belongs to a slice behind the last one.
     pub(crate) fn split(&self, at: usize) -> (usize, usize) {
-        let k = self.tables.starts.partition_point(|&start| start as usize <= at) - 1;
+        let k = self
+            .tables
+            .starts
+            .partition_point(|&start| start as usize <= at)
+            - 1;
         (k, at - self.tables.starts[k] as usize)
     }
 
@@ -162,13 +173,18 @@ impl DiskBlock<'_> {
         let cache = self.cache();
         let known: Vec<_> = numbers.iter().map(|&k| cache.get(k)).collect();
         drop(cache);
-        let unknown = numbers.iter().zip(&known).filter(|(_, slice)| slice.is_none());
+        let unknown = numbers
+            .iter()
+            .zip(&known)
+            .filter(|(_, slice)| slice.is_none());
         let unknown: Vec<usize> = unknown.map(|(&k, _)| k).collect();
         if unknown.is_empty() {
             return Ok(known.into_iter().flatten().collect());
         }
         let mut decoded = self.decode(&unknown)?.into_iter();
-        let slices = known.into_iter().map(|slice| slice.or_else(|| decoded.next()));
+        let slices = known
+            .into_iter()
+            .map(|slice| slice.or_else(|| decoded.next()));
         Ok(slices.flatten().collect())
     }
 
@@ -196,7 +212,11 @@ impl DiskBlock<'_> {
         let decoded = self.tables.decoder.decode_each(&coded, &mut bytes);
         decoded.map_err(|flaw| self.flaw(flaw))?;
         self.file.input.slices_decoded(numbers.len() as u64);
-        numbers.iter().zip(bytes).map(|(&k, bytes)| self.checked(k, bytes)).collect()
+        numbers
+            .iter()
+            .zip(bytes)
+            .map(|(&k, bytes)| self.checked(k, bytes))
+            .collect()
     }
 
     /// Checks that the bytes of slice `k` have the counts of the index, and caches the slice.
@@ -226,7 +246,9 @@ impl DiskBlock<'_> {
 
     /// Returns the cached slices.
     pub(crate) fn into_slices(self) -> SliceCache {
-        self.cache.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.cache
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The samples. They are read at the first use.
@@ -240,15 +262,29 @@ impl DiskBlock<'_> {
 
     fn read_samples(&self) -> Result<DiskSamples> {
         let (offset, size) = self.tables.samples_at;
-        let DiskTables { index, wide, text_size, .. } = &self.tables;
+        let DiskTables {
+            index,
+            wide,
+            text_size,
+            ..
+        } = &self.tables;
         let count = self.shape.samples(*text_size);
         let needed = size + DiskSamples::size(count as u64, *text_size, *wide);
-        self.file.check_index_memory(needed).map_err(|e| self.file.locate(e))?;
+        self.file
+            .check_index_memory(needed)
+            .map_err(|e| self.file.locate(e))?;
         let coded = self.file.input.read(offset, size)?;
         let samples = || {
             self.tables.header.check_samples(&coded)?;
             let rate = 1 << self.shape.sample_rate_log;
-            DiskSamples::read(&coded, count, rate, self.text_size(), index.primary_index, *wide)
+            DiskSamples::read(
+                &coded,
+                count,
+                rate,
+                self.text_size(),
+                index.primary_index,
+                *wide,
+            )
         };
         samples().map_err(|flaw| self.file.flaw(flaw))
     }

@@ -73,7 +73,10 @@ impl<R: Row> Samples<R> {
         if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
             return Err(Flaw("a sample of the block is not one of its rows"));
         }
-        Ok(Samples { rows: SampledRows::new(rows, rate, len), positions: OnceLock::new() })
+        Ok(Samples {
+            rows: SampledRows::new(rows, rate, len),
+            positions: OnceLock::new(),
+        })
     }
 
     fn positions(&self) -> Result<&SampledPositions<R>, Flaw> {
@@ -89,7 +92,9 @@ fn rows<R: Row + TryFrom<u64>>(
 ) -> Result<Vec<R>, Flaw> {
     let rows = packed_array::read::<R>(&mut coded, count)?;
     if rows[0].into() != primary {
-        return Err(Flaw("the first sample of the block is not its primary index"));
+        return Err(Flaw(
+            "the first sample of the block is not its primary index",
+        ));
     }
     Ok(rows)
 }

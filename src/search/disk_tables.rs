@@ -38,7 +38,11 @@ impl<'b> DiskSizes<'b> {
         let width = *read_within(file, samples_start, 1)?.first().ok_or(CUT)?;
         let samples_size = packed_array::size(width, shape.samples(text_size))?;
         let sizes_start = samples_start + samples_size;
-        let count = read_within(file, sizes_start, packed_array::size(packed_array::WIDEST, 1)?)?;
+        let count = read_within(
+            file,
+            sizes_start,
+            packed_array::size(packed_array::WIDEST, 1)?,
+        )?;
         // The sizes of the slices and the index header, whose size is known, in one read.
         let most = SliceSizes::most(&count)? + BlockIndexHeader::SIZE as u64;
         // A size takes 8 bytes in memory and at least one bit in the file.
@@ -49,7 +53,10 @@ impl<'b> DiskSizes<'b> {
         let coded_sizes = fields.len() - behind.len();
         let sizes = DiskSizes {
             transform,
-            text: TextSizes { all: text_size, searched },
+            text: TextSizes {
+                all: text_size,
+                searched,
+            },
             slices,
             samples_at: (samples_start, samples_size),
             fields,
@@ -100,7 +107,12 @@ impl DiskTables {
     pub(super) fn read(file: &FileBlock, sizes: DiskSizes) -> Result<Self> {
         let coded_end = file.info.coded.end;
         let TextTransform { shape, front } = sizes.transform;
-        let DiskSizes { text, slices: mut slice_sizes, samples_at, .. } = sizes;
+        let DiskSizes {
+            text,
+            slices: mut slice_sizes,
+            samples_at,
+            ..
+        } = sizes;
         let slices = slice_sizes.raw.len();
         let (coded_sizes, behind) = sizes.fields.split_at(sizes.coded_sizes);
         let header = BlockIndexHeader::from_bytes(behind.first_chunk().ok_or(CUT)?)?;
@@ -111,7 +123,11 @@ impl DiskTables {
         let bytes = read_within(file, index_start, slices_start - index_start)?;
         let (bytes, models) = bytes.split_at_checked(index_size).ok_or(CUT)?;
         let fields = front.map_or(&[][..], |front| &front.fields);
-        let around = Around { searched: fields, sizes: coded_sizes, models };
+        let around = Around {
+            searched: fields,
+            sizes: coded_sizes,
+            models,
+        };
         let text_size = text.all;
         let index = BlockIndex::from_bytes(&header, bytes, around, text, slices)?;
         let starts = sums(0, &slice_sizes.raw);
@@ -135,7 +151,8 @@ impl DiskTables {
 
 /// Reads up to `size` bytes at `offset`, but not beyond the block.
 fn read_within(file: &FileBlock, offset: u64, size: u64) -> Result<Vec<u8>> {
-    file.input.read(offset, size.min(file.info.coded.end.saturating_sub(offset)))
+    file.input
+        .read(offset, size.min(file.info.coded.end.saturating_sub(offset)))
 }
 
 const CUT: Flaw = Flaw("the block's index is longer than the block");

@@ -40,7 +40,14 @@ impl<'a> FileBlock<'a> {
         let header = input
             .with_input(|input| contents::read_block_header(input, info))
             .map_err(|e| e.at(number, info.coded.start))?;
-        Ok(FileBlock { input, info, header, number, options, gpus: None })
+        Ok(FileBlock {
+            input,
+            info,
+            header,
+            number,
+            options,
+            gpus: None,
+        })
     }
 
     /// Bytes of the raw block.
@@ -63,7 +70,11 @@ impl<'a> FileBlock<'a> {
             input.seek(SeekFrom::Start(offset))?;
             let size = pass_tables(input)??;
             let end = offset.saturating_add(size);
-            if end < self.info.coded.end { Ok(size) } else { Err(LONG_TABLES.into()) }
+            if end < self.info.coded.end {
+                Ok(size)
+            } else {
+                Err(LONG_TABLES.into())
+            }
         })
     }
 
@@ -83,9 +94,15 @@ impl<'a> FileBlock<'a> {
     /// [`Error::Limit`].
     pub(crate) fn check_positions(&self, count: u64) -> Result<()> {
         let number = self.number;
-        shortage::check(count.saturating_mul(PER_POSITION), self.options.memory_limit(), || {
-            format!("locating {count} occurrences in block {number} (ask for fewer, or allow more)")
-        })
+        shortage::check(
+            count.saturating_mul(PER_POSITION),
+            self.options.memory_limit(),
+            || {
+                format!(
+                    "locating {count} occurrences in block {number} (ask for fewer, or allow more)"
+                )
+            },
+        )
     }
 
     /// Adds the block's number and offset to an error.
@@ -105,12 +122,18 @@ impl<'a> FileBlock<'a> {
 
     /// Restores the raw bytes of the decoded block and checks them.
     pub(crate) fn finish(&self, decoded: Decoded) -> Result<Vec<u8>> {
-        decode::finish(decoded, &CpuInverse::new(self.options.run.narrow), &self.plan()?)
+        decode::finish(
+            decoded,
+            &CpuInverse::new(self.options.run.narrow),
+            &self.plan()?,
+        )
     }
 
     /// The plan for decoding the block.
     fn plan(&self) -> Result<Plan> {
-        self.options.plan_to_decode(self.header.raw_size).map_err(|e| self.locate(e))
+        self.options
+            .plan_to_decode(self.header.raw_size)
+            .map_err(|e| self.locate(e))
     }
 
     /// Returns the error of decoding the block for search, if there is too little memory.
@@ -132,7 +155,10 @@ impl<'a> FileBlock<'a> {
     }
 
     fn decoded_by<T>(&self, plan: &Plan, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
-        let gpus = self.gpus.as_deref().filter(|_| SliceGpus::take(&self.header));
+        let gpus = self
+            .gpus
+            .as_deref()
+            .filter(|_| SliceGpus::take(&self.header));
         match (self.decode(plan, gpus).and_then(&work), gpus) {
             (Err(Error::Format { .. }), Some(gpus)) => {
                 let done = work(self.decode(plan, None)?)?;
@@ -148,13 +174,15 @@ impl<'a> FileBlock<'a> {
             // The GPUs are opened while the block is read.
             gpus.expect(self.header.coded_size);
         }
-        let block =
-            self.input.with_input(|input| contents::read_block(input, self.info, self.number))?;
+        let block = self
+            .input
+            .with_input(|input| contents::read_block(input, self.info, self.number))?;
         let decoded = match gpus {
             Some(gpus) => decode::decode_slices_on_gpus(gpus, block, plan)?,
             None => decode::decode_slices(block, plan)?,
         };
-        self.input.block_decoded(self.info.coded.end - self.info.coded.start);
+        self.input
+            .block_decoded(self.info.coded.end - self.info.coded.start);
         Ok(decoded)
     }
 }

@@ -69,7 +69,12 @@ impl FileSearch<'_> {
         let pool = Arc::clone(&session.threads);
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
-        let batch = Batch { patterns: words, letters: None, limit, options: self.options };
+        let batch = Batch {
+            patterns: words,
+            letters: None,
+            limit,
+            options: self.options,
+        };
         let found = pool.install(|| -> Result<BatchMatches> {
             session.kept.have_come(batch.symbols(), self.contents);
             let mut found = BatchMatches::default();
@@ -83,7 +88,11 @@ impl FileSearch<'_> {
         *self.cost += input.cost();
         // Without blocks nothing was appended.
         let has_counts = found.counts.len() == words.len();
-        Ok(if has_counts { found } else { BatchMatches::none(words.len(), limit.is_some()) })
+        Ok(if has_counts {
+            found
+        } else {
+            BatchMatches::none(words.len(), limit.is_some())
+        })
     }
 
     /// Inserts the matches of empty patterns among those of the others.
@@ -98,7 +107,11 @@ impl FileSearch<'_> {
         let mut all = BatchMatches::default();
         for pattern in patterns {
             let is_empty = pattern.as_ref().is_empty();
-            let count = if is_empty { Some(self.contents.raw_size() + 1) } else { counts.next() };
+            let count = if is_empty {
+                Some(self.contents.raw_size() + 1)
+            } else {
+                counts.next()
+            };
             all.counts.extend(count);
             if let Some(limit) = limit {
                 all.positions.extend(match is_empty {
@@ -116,7 +129,8 @@ impl FileSearch<'_> {
         for range in ranges {
             self.contents.check_range(range)?;
             let more = range.end - range.start;
-            self.options.check_output(size, more, || format!("the range {range:?}"))?;
+            self.options
+                .check_output(size, more, || format!("the range {range:?}"))?;
             size += more;
         }
         let pool = thread_pool::pool(self.options)?;
@@ -129,8 +143,10 @@ impl FileSearch<'_> {
                 let within = |pos: u64| (pos.clamp(start, end) - start) as usize;
                 within(range.start)..within(range.end)
             };
-            let parts: Vec<(usize, Range<usize>)> =
-                (0..).zip(ranges.iter().map(part)).filter(|(_, part)| !part.is_empty()).collect();
+            let parts: Vec<(usize, Range<usize>)> = (0..)
+                .zip(ranges.iter().map(part))
+                .filter(|(_, part)| !part.is_empty())
+                .collect();
             if parts.is_empty() {
                 continue;
             }

@@ -60,18 +60,26 @@ impl<'a> OpenBlock<'a> {
             }
             OpenBlock::Text(text) => OpenIndex::InMemory(sorted(&text, block)?),
         };
-        let in_text = search.letters.and_then(|letters| letters.in_text(|c| index.has(c)));
+        let in_text = search
+            .letters
+            .and_then(|letters| letters.in_text(|c| index.has(c)));
         if in_text.is_some() || search.limits.is_some() {
             let (index, found) = index.find_rows(block, search, in_text.as_ref(), lease)?;
             return Ok((OpenBlock::Indexed(index), found));
         }
         let counts = match &index {
             OpenIndex::OnDisk(disk) => lengths(&disk.intervals(search.patterns)?),
-            OpenIndex::InMemory(loaded) => {
-                loaded.counts(search.patterns, lease).map_err(|e| block.file().locate(e))?
-            }
+            OpenIndex::InMemory(loaded) => loaded
+                .counts(search.patterns, lease)
+                .map_err(|e| block.file().locate(e))?,
         };
-        Ok((OpenBlock::Indexed(index), BatchMatches { counts, positions: Vec::new() }))
+        Ok((
+            OpenBlock::Indexed(index),
+            BatchMatches {
+                counts,
+                positions: Vec::new(),
+            },
+        ))
     }
 }
 
@@ -101,9 +109,18 @@ impl<'a> OpenIndex<'a> {
             counts[*n] += interval.end - interval.start;
         }
         let (index, mut found) = match search.limits {
-            None => (self, BatchMatches { counts, positions: Vec::new() }),
+            None => (
+                self,
+                BatchMatches {
+                    counts,
+                    positions: Vec::new(),
+                },
+            ),
             Some(limits) => {
-                let rows = FoundRows { intervals: intervals.all, counts };
+                let rows = FoundRows {
+                    intervals: intervals.all,
+                    counts,
+                };
                 self.locate(block, search, limits, rows, lease)?
             }
         };
@@ -135,7 +152,10 @@ impl<'a> OpenIndex<'a> {
         }
         let all = self.intervals(patterns, lease)?;
         let all = all.into_iter().enumerate().collect();
-        Ok(ClassIntervals { all, too_many: Vec::new() })
+        Ok(ClassIntervals {
+            all,
+            too_many: Vec::new(),
+        })
     }
 
     fn has(&self, symbol: u8) -> bool {
@@ -166,7 +186,9 @@ impl<'a> OpenIndex<'a> {
             numbers.partition(|&n| in_text.branches(patterns[n]));
         let size = plain.iter().map(|&n| patterns[n].len()).sum();
         let mut bytes = Vec::with_capacity(size);
-        plain.iter().for_each(|&n| bytes.extend(in_text.translated(patterns[n])));
+        plain
+            .iter()
+            .for_each(|&n| bytes.extend(in_text.translated(patterns[n])));
         let mut rest = &bytes[..];
         let translated: Vec<&[u8]> = plain
             .iter()
@@ -179,7 +201,12 @@ impl<'a> OpenIndex<'a> {
             OpenIndex::OnDisk(block) => class_search::search(&**block, &some, in_text)?,
             OpenIndex::InMemory(index) => class_search::search(index, &some, in_text)?,
         };
-        all.extend(found.all.into_iter().map(|(n, interval)| (branching[n], interval)));
+        all.extend(
+            found
+                .all
+                .into_iter()
+                .map(|(n, interval)| (branching[n], interval)),
+        );
         let too_many = found.too_many.into_iter().map(|n| branching[n]).collect();
         Ok(ClassIntervals { all, too_many })
     }
@@ -193,7 +220,10 @@ impl<'a> OpenIndex<'a> {
         rows: FoundRows,
         lease: &mut GpuLease,
     ) -> Result<(Self, BatchMatches)> {
-        let FoundRows { mut intervals, counts } = rows;
+        let FoundRows {
+            mut intervals,
+            counts,
+        } = rows;
         let wanted = counts.iter().zip(limits);
         let kept: u64 = wanted.map(|(&count, &limit)| count.min(limit as u64)).sum();
         let file = block.file();
@@ -203,7 +233,10 @@ impl<'a> OpenIndex<'a> {
             limits[*n] > 0 && in_text[*n].is_none() && !interval.is_empty()
         });
         let mut positions: Vec<_> = in_text.into_iter().map(Option::unwrap_or_default).collect();
-        let walked = intervals.iter().map(|(_, interval)| interval.end - interval.start).sum();
+        let walked = intervals
+            .iter()
+            .map(|(_, interval)| interval.end - interval.start)
+            .sum();
         let index = self.ready_for(block, walked, search.side_by_side, search.listener)?;
         if let OpenIndex::OnDisk(on_disk) = &index
             && on_disk.cost.is_swept(walked)
@@ -214,7 +247,9 @@ impl<'a> OpenIndex<'a> {
         }
         let most = (file.options.memory_limit() / ROWS_SHARE / PER_ROW).clamp(ROWS.start, ROWS.end)
             as usize;
-        let all = intervals.into_iter().flat_map(|(n, interval)| interval.map(move |row| (n, row)));
+        let all = intervals
+            .into_iter()
+            .flat_map(|(n, interval)| interval.map(move |row| (n, row)));
         let mut all = all.peekable();
         while all.peek().is_some() {
             let (numbers, rows): (Vec<usize>, Vec<u64>) = all.by_ref().take(most).unzip();
@@ -246,7 +281,9 @@ impl<'a> OpenIndex<'a> {
         let is_cut = |n: &usize| limits[*n] > 0 && counts[*n] > limits[*n] as u64;
         let cut: Vec<usize> = (0..counts.len()).filter(is_cut).collect();
         let steps = |n: usize| counts[n].saturating_mul(steps_to_sample);
-        let all_steps = cut.iter().fold(0_u64, |sum, &n| sum.saturating_add(steps(n)));
+        let all_steps = cut
+            .iter()
+            .fold(0_u64, |sum, &n| sum.saturating_add(steps(n)));
         let fits = match self {
             OpenIndex::OnDisk(_) => true,
             OpenIndex::InMemory(index) => {
@@ -257,7 +294,9 @@ impl<'a> OpenIndex<'a> {
         if !fits || !memory_policy::text_is_scanned_first(block, all_steps) {
             return Ok(found);
         }
-        let Some(text) = restored(block)? else { return Ok(found) };
+        let Some(text) = restored(block)? else {
+            return Ok(found);
+        };
         let text = ScannedText::new(&text, search.letters);
         let scan = |&n: &usize| {
             let bytes = steps(n).saturating_mul(text.bytes_per_step(search.patterns[n]));
@@ -289,10 +328,13 @@ struct FoundRows {
 
 /// Sorts the positions of each pattern and keeps the first ones, up to its limit.
 fn finish(positions: &mut [Vec<u64>], limits: &[usize]) {
-    positions.par_iter_mut().zip(limits).for_each(|(positions, &limit)| {
-        positions.sort_unstable();
-        positions.truncate(limit);
-    });
+    positions
+        .par_iter_mut()
+        .zip(limits)
+        .for_each(|(positions, &limit)| {
+            positions.sort_unstable();
+            positions.truncate(limit);
+        });
 }
 
 /// The text of a block, or `None` if there is too little memory to restore it.
@@ -314,7 +356,9 @@ fn scan_for(
     let text = block.restored_text()?;
     let text = ScannedText::new(&text, search.letters);
     let patterns: Vec<&[u8]> = numbers.iter().map(|&n| search.patterns[n]).collect();
-    let limits = search.limits.map(|limits| numbers.iter().map(|&n| limits[n]).collect::<Vec<_>>());
+    let limits = search
+        .limits
+        .map(|limits| numbers.iter().map(|&n| limits[n]).collect::<Vec<_>>());
     let scanned = text.find_all(&patterns, limits.as_deref());
     for (&n, count) in numbers.iter().zip(scanned.counts) {
         found.counts[n] = count;

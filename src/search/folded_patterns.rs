@@ -19,16 +19,25 @@ impl FoldedPatterns {
     /// [`Letters::Iupac`], also if it has a letter that is not one of IUPAC.
     pub(super) fn new(patterns: &[&[u8]], letters: Letters) -> Result<Self> {
         // Nearly all patterns are ready.
-        let ready = if letters == Letters::Exact { &CAPITALS } else { &NUCLEOTIDES_WITHOUT_U };
+        let ready = if letters == Letters::Exact {
+            &CAPITALS
+        } else {
+            &NUCLEOTIDES_WITHOUT_U
+        };
         let is_ready = |pattern: &&[u8]| {
-            pattern.iter().fold(true, |all, &byte| all & ready[usize::from(byte)])
+            pattern
+                .iter()
+                .fold(true, |all, &byte| all & ready[usize::from(byte)])
         };
         if patterns.par_iter().all(is_ready) {
             return Ok(FoldedPatterns(Vec::new()));
         }
         let wrong = |pattern: &&&[u8]| !pattern.iter().all(|&byte| SEARCHED[usize::from(byte)]);
         if let Some(pattern) = patterns.par_iter().find_first(wrong) {
-            let at = pattern.iter().position(|&byte| !is_searched(byte)).unwrap_or(0);
+            let at = pattern
+                .iter()
+                .position(|&byte| !is_searched(byte))
+                .unwrap_or(0);
             return Err(refusal(pattern, at));
         }
         let unknown =
@@ -138,7 +147,10 @@ fn no_iupac(pattern: &[u8], at: usize) -> Error {
 fn shown(pattern: &[u8], at: usize) -> (String, String) {
     const SHOWN: usize = 40;
     let start = String::from_utf8_lossy(&pattern[..pattern.len().min(SHOWN)]);
-    (start.escape_debug().to_string(), pattern[at].escape_ascii().to_string())
+    (
+        start.escape_debug().to_string(),
+        pattern[at].escape_ascii().to_string(),
+    )
 }
 
 #[cfg(test)]
@@ -155,8 +167,19 @@ mod tests {
         }
         let odd = [&b"a?u"[..], b">chr1", b"4", b"\x00\x7F"];
         let folded = FoldedPatterns::new(&odd, Letters::Nucleotides).unwrap();
-        assert_eq!(folded.patterns(&odd)[..], [&b"A?u"[..], b">CHR1", b"4", b"\x00\x7F"]);
-        for wrong in [&b"AC GT"[..], b"\t", b"AC\n", b"\x0B", b"\x0C", b"A\r", b"\xC1"] {
+        assert_eq!(
+            folded.patterns(&odd)[..],
+            [&b"A?u"[..], b">CHR1", b"4", b"\x00\x7F"]
+        );
+        for wrong in [
+            &b"AC GT"[..],
+            b"\t",
+            b"AC\n",
+            b"\x0B",
+            b"\x0C",
+            b"A\r",
+            b"\xC1",
+        ] {
             let said = FoldedPatterns::new(&[b"AC", wrong], Letters::Nucleotides);
             let said = said.err().unwrap().to_string();
             assert!(said.contains("--index=bytes"), "{said}");
@@ -167,7 +190,10 @@ mod tests {
     fn uracil_is_thymine_in_nucleotides_alone() {
         let patterns = [&b"ACGU"[..], b"MTUK", b"MTUL", b"u-t", b"UL"];
         for (letters, wanted) in [
-            (Letters::Nucleotides, [&b"ACGT"[..], b"MTTK", b"MtuL", b"u-t", b"uL"]),
+            (
+                Letters::Nucleotides,
+                [&b"ACGT"[..], b"MTTK", b"MtuL", b"u-t", b"uL"],
+            ),
             (Letters::Exact, [b"ACGU", b"MTUK", b"MTUL", b"U-T", b"UL"]),
         ] {
             let folded = FoldedPatterns::new(&patterns, letters).unwrap();
@@ -176,7 +202,10 @@ mod tests {
         let folded = FoldedPatterns::new(&patterns[..2], Letters::Iupac).unwrap();
         assert_eq!(folded.patterns(&patterns[..2])[..], [&b"ACGT"[..], b"MTTK"]);
         for wrong in [&b"ACE"[..], b"AC-", b"*", b"acgtl"] {
-            let said = FoldedPatterns::new(&[wrong], Letters::Iupac).err().unwrap().to_string();
+            let said = FoldedPatterns::new(&[wrong], Letters::Iupac)
+                .err()
+                .unwrap()
+                .to_string();
             assert!(said.contains("--iupac"), "{said}");
         }
     }

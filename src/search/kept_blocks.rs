@@ -112,7 +112,9 @@ impl KeptBlocks {
     /// Adds up the steps that the text of a block would have saved: `saved` steps in this batch.
     /// Returns true if restoring the text, of `len` bytes, pays for the patterns still to come.
     fn text_pays(&mut self, number: u64, len: usize, saved: u64) -> bool {
-        let Some(all) = self.saved_by_text.entry(number).or_insert(Some(0)) else { return false };
+        let Some(all) = self.saved_by_text.entry(number).or_insert(Some(0)) else {
+            return false;
+        };
         *all += saved;
         saved > 0 && memory_policy::text_pays(len as u64, *all, self.symbols)
     }
@@ -160,6 +162,9 @@ impl KeptBlocks {
     /// Number of blocks in memory whose text is there too.
     #[cfg(test)]
     pub(crate) fn texts(&self) -> usize {
-        self.indexes.values().filter(|index| index.size_with_text(DENSE).is_none()).count()
+        self.indexes
+            .values()
+            .filter(|index| index.size_with_text(DENSE).is_none())
+            .count()
     }
 }

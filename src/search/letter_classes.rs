@@ -147,7 +147,9 @@ impl BatchLetters {
         let classes = LetterClasses::of(letters)?;
         let mut used = [false; 256];
         for pattern in patterns {
-            pattern.iter().for_each(|&letter| used[usize::from(letter)] = true);
+            pattern
+                .iter()
+                .for_each(|&letter| used[usize::from(letter)] = true);
         }
         Some(BatchLetters { classes, used })
     }
@@ -184,7 +186,9 @@ impl TextLetters {
 
     /// The pattern in symbols of the text, if it does not branch.
     pub(crate) fn translated(&self, pattern: &[u8]) -> impl Iterator<Item = u8> {
-        pattern.iter().map(|&letter| self.symbols(letter).first().copied().unwrap_or(ABSENT))
+        pattern
+            .iter()
+            .map(|&letter| self.symbols(letter).first().copied().unwrap_or(ABSENT))
     }
 }
 
@@ -196,7 +200,10 @@ mod tests {
     fn classes_are_those_of_iupac() {
         let matched = |letters, letter| -> String {
             let classes = LetterClasses::of(letters).unwrap();
-            (0..128).filter(|&c| classes.matches(letter, c)).map(char::from).collect()
+            (0..128)
+                .filter(|&c| classes.matches(letter, c))
+                .map(char::from)
+                .collect()
         };
         for (letter, bases) in [
             ("A", "A"),

@@ -97,13 +97,22 @@ impl LoadedIndex {
                     return Ok(None);
                 }
                 let mut counts = vec![0; patterns.len()];
-                gpu.search(&index.arrays(patterns.len())?, patterns, &mut counts, rows_in)?;
+                gpu.search(
+                    &index.arrays(patterns.len())?,
+                    patterns,
+                    &mut counts,
+                    rows_in,
+                )?;
                 Ok(are_counts(&counts, index).then_some(counts))
             })
         });
         match done(on_gpu) {
             Some(counts) => Ok(counts),
-            None => Ok(index.count_all(patterns)?.into_par_iter().map(u64::from).collect()),
+            None => Ok(index
+                .count_all(patterns)?
+                .into_par_iter()
+                .map(u64::from)
+                .collect()),
         }
     }
 
@@ -135,12 +144,17 @@ fn done<T>(outcome: Option<Result<Option<T>>>) -> Option<T> {
 /// Number of rows of an interval. An interval that ends before it begins has more rows than any
 /// index.
 fn rows_in(interval: Range<u32>) -> u64 {
-    interval.end.checked_sub(interval.start).map_or(u64::MAX, u64::from)
+    interval
+        .end
+        .checked_sub(interval.start)
+        .map_or(u64::MAX, u64::from)
 }
 
 /// Returns true if all numbers may be counts of patterns in an index.
 fn are_counts(counts: &[u64], index: &FmIndex) -> bool {
-    counts.par_iter().all(|&count| count <= index.len() as u64 + 1)
+    counts
+        .par_iter()
+        .all(|&count| count <= index.len() as u64 + 1)
 }
 
 impl BackwardSteps for LoadedIndex {
@@ -189,5 +203,8 @@ fn intervals_on_cpu<R: Row, P: AsRef<[u8]> + Sync>(
 }
 
 fn wide(intervals: Vec<Range<u32>>) -> Vec<Range<u64>> {
-    intervals.into_par_iter().map(|Range { start, end }| start.into()..end.into()).collect()
+    intervals
+        .into_par_iter()
+        .map(|Range { start, end }| start.into()..end.into())
+        .collect()
 }

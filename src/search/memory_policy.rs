@@ -99,7 +99,9 @@ pub(crate) fn form(block: &dyn SearchedBlock, on_disk: Option<&BlockCost>, task:
     match task {
         _ if cheaper_on_disk => Form::OnDisk { shortage: None },
         Task::Search { .. } => match block.file().shortage_of_index() {
-            Some(limit) => Form::OnDisk { shortage: Some(limit) },
+            Some(limit) => Form::OnDisk {
+                shortage: Some(limit),
+            },
             None => Form::Index,
         },
         Task::TextRanges { size, .. }
@@ -170,7 +172,11 @@ const LARGEST_ANEW: u64 = 256 << 20;
 
 /// Bytes for a batch of patterns. `are_kept` is true if all decoded blocks are kept.
 pub(crate) fn batch_size(options: &Options, are_kept: bool) -> u64 {
-    let largest = if are_kept { LARGEST_BATCH } else { LARGEST_ANEW };
+    let largest = if are_kept {
+        LARGEST_BATCH
+    } else {
+        LARGEST_ANEW
+    };
     (options.memory_limit() / BATCH_SHARE).min(largest)
 }
 
@@ -232,7 +238,9 @@ pub(crate) fn text_is_scanned_first(block: &dyn SearchedBlock, steps: u64) -> bo
 /// Returns true if the index of a block is small enough to be kept with its text.
 pub(crate) fn holds_with_text(index: &LoadedIndex) -> bool {
     let most = kept_size(index.len() as u64);
-    index.size_with_text(DENSE).is_some_and(|size| size as u64 <= most)
+    index
+        .size_with_text(DENSE)
+        .is_some_and(|size| size as u64 <= most)
 }
 
 /// The symbols of the patterns of a search.
@@ -290,7 +298,11 @@ mod tests {
     }
 
     fn patterns(count: u64) -> Task {
-        let work = SearchWork { queries: 2 * 20 * count, rounds: 20, ..SearchWork::default() };
+        let work = SearchWork {
+            queries: 2 * 20 * count,
+            rounds: 20,
+            ..SearchWork::default()
+        };
         Task::Search { work, spent: 0.0 }
     }
 
@@ -307,19 +319,36 @@ mod tests {
             assert!(is_on_disk(&form(patterns(0))) && is_on_disk(&form(Task::LookUp)));
             assert!(matches!(form(patterns(1_000_000)), Form::Index));
             let work = SearchWork::default();
-            assert!(is_on_disk(&form(Task::Search { work, spent: f64::INFINITY })));
+            assert!(is_on_disk(&form(Task::Search {
+                work,
+                spent: f64::INFINITY
+            })));
             let text = |size| form(Task::TextRanges { size, count: 1 });
             assert!(is_on_disk(&text(1)));
             assert!(matches!(text(40_000), Form::Index));
             assert!(matches!(text(900_000), Form::Text));
             assert!(is_on_disk(&form(Task::RawRanges { size: 1, count: 1 })));
-            assert!(matches!(form(Task::RawRanges { size: 40_000, count: 1 }), Form::Text));
+            assert!(matches!(
+                form(Task::RawRanges {
+                    size: 40_000,
+                    count: 1
+                }),
+                Form::Text
+            ));
         });
-        with_block(&raw, &options, &options.clone().memory(1 << 20), |block, cost| {
-            let form = |task| form(block, cost, task);
-            assert!(is_on_disk(&form(patterns(0))));
-            assert!(matches!(form(patterns(1_000_000)), Form::OnDisk { shortage: Some(_) }));
-        });
+        with_block(
+            &raw,
+            &options,
+            &options.clone().memory(1 << 20),
+            |block, cost| {
+                let form = |task| form(block, cost, task);
+                assert!(is_on_disk(&form(patterns(0))));
+                assert!(matches!(
+                    form(patterns(1_000_000)),
+                    Form::OnDisk { shortage: Some(_) }
+                ));
+            },
+        );
     }
 
     #[test]
@@ -332,7 +361,10 @@ mod tests {
             with_block(&raw, written, read, |block, cost| {
                 assert!(cost.is_none());
                 let has_transform = block.transform().is_some();
-                assert_eq!(matches!(form(block, cost, patterns(0)), Form::Index), has_transform);
+                assert_eq!(
+                    matches!(form(block, cost, patterns(0)), Form::Index),
+                    has_transform
+                );
                 assert!(matches!(form(block, cost, ranges), Form::Text));
                 assert!(matches!(form(block, cost, Task::LookUp), Form::Text));
             });

@@ -80,28 +80,35 @@ pub(crate) fn search(
             let place = candidate.place();
             within(place.start)..within(place.end)
         };
-        let sizes = candidates.par_iter().map(|candidate| range(candidate).len() as u64);
-        let walks = candidates.par_iter().filter(|candidate| !range(candidate).is_empty()).count();
+        let sizes = candidates
+            .par_iter()
+            .map(|candidate| range(candidate).len() as u64);
+        let walks = candidates
+            .par_iter()
+            .filter(|candidate| !range(candidate).is_empty())
+            .count();
         let size: u64 = sizes.sum();
         if size == 0 {
             continue;
         }
         let open = block_ranges::open_for_ranges(block, size, walks as u64)?;
-        candidates.par_iter_mut().try_for_each(|candidate| -> Result<()> {
-            let range = range(candidate);
-            if range.is_empty() || candidate.differing > 1 {
-                return Ok(());
-            }
-            let pattern = &batch.patterns[candidate.pattern][candidate.left.clone()];
-            let skipped = start + range.start as u64 - candidate.place().start;
-            let bytes = block_ranges::text_range(&open, range)?;
-            let pattern = &pattern[skipped as usize..][..bytes.len()];
-            let (differing, at) = differing(&bytes, pattern, batch, by_sequence);
-            candidate.differing += differing;
-            let within = candidate.left.start + skipped as usize;
-            candidate.differs_at = candidate.differs_at.or(at.map(|at| within + at));
-            Ok(())
-        })?;
+        candidates
+            .par_iter_mut()
+            .try_for_each(|candidate| -> Result<()> {
+                let range = range(candidate);
+                if range.is_empty() || candidate.differing > 1 {
+                    return Ok(());
+                }
+                let pattern = &batch.patterns[candidate.pattern][candidate.left.clone()];
+                let skipped = start + range.start as u64 - candidate.place().start;
+                let bytes = block_ranges::text_range(&open, range)?;
+                let pattern = &pattern[skipped as usize..][..bytes.len()];
+                let (differing, at) = differing(&bytes, pattern, batch, by_sequence);
+                candidate.differing += differing;
+                let within = candidate.left.start + skipped as usize;
+                candidate.differs_at = candidate.differs_at.or(at.map(|at| within + at));
+                Ok(())
+            })?;
     }
     candidates.retain(|candidate| candidate.differing <= 1);
     if let Some(case) = case {
@@ -130,7 +137,12 @@ fn keep_case(
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.par_sort_unstable_by_key(|&n| candidates[n].start);
     for n in order {
-        let Candidate { pattern, start, differs_at, .. } = candidates[n];
+        let Candidate {
+            pattern,
+            start,
+            differs_at,
+            ..
+        } = candidates[n];
         let mut of_case = section.case_differs(patterns[pattern], start, layouts)?;
         of_case.retain(|&at| Some(at) != differs_at);
         candidates[n].differing += of_case.len();
@@ -165,14 +177,21 @@ fn differing(
         if all > 1 {
             return (2, None);
         }
-        first = first.or_else(|| here().position(|differs| differs > 0).map(|at| n * CHUNK + at));
+        first = first.or_else(|| {
+            here()
+                .position(|differs| differs > 0)
+                .map(|at| n * CHUNK + at)
+        });
     }
     (all, first)
 }
 
 /// Returns an error if comparing the candidates would take too long.
 fn check_cost(candidates: &[Candidate]) -> Result<()> {
-    let compared: u64 = candidates.par_iter().map(|candidate| candidate.left.len() as u64).sum();
+    let compared: u64 = candidates
+        .par_iter()
+        .map(|candidate| candidate.left.len() as u64)
+        .sum();
     if compared <= MOST_COMPARED {
         return Ok(());
     }
@@ -197,7 +216,10 @@ pub(crate) fn halves<'p>(patterns: &[&'p [u8]]) -> Result<Vec<&'p [u8]>> {
             "a pattern of one byte matches everything with a mismatch; use longer ones".into(),
         ));
     }
-    Ok(patterns.iter().flat_map(|p| [&p[..middle(p)], &p[middle(p)..]]).collect())
+    Ok(patterns
+        .iter()
+        .flat_map(|p| [&p[..middle(p)], &p[middle(p)..]])
+        .collect())
 }
 
 /// The places at which a half of a pattern occurs, each place once, in the order of patterns and
@@ -208,33 +230,54 @@ fn candidates(
     session: &mut Session,
 ) -> Result<Vec<Candidate>> {
     let parts = halves(batch.patterns)?;
-    let exact = Batch { patterns: &parts, limit: Some(usize::MAX), ..*batch };
+    let exact = Batch {
+        patterns: &parts,
+        limit: Some(usize::MAX),
+        ..*batch
+    };
     let found = exact.search_blocks(blocks, session)?;
-    let places: u64 = found.positions.par_iter().map(|positions| positions.len() as u64).sum();
-    shortage::check(places.saturating_mul(PER_PLACE), batch.options.memory_limit(), || {
-        format!("{places} places of halves of patterns (ask for fewer or longer patterns)")
-    })?;
+    let places: u64 = found
+        .positions
+        .par_iter()
+        .map(|positions| positions.len() as u64)
+        .sum();
+    shortage::check(
+        places.saturating_mul(PER_PLACE),
+        batch.options.memory_limit(),
+        || format!("{places} places of halves of patterns (ask for fewer or longer patterns)"),
+    )?;
     let (first, end) = match (blocks.first(), blocks.last()) {
         (Some(first), Some(last)) => (first.section_range().start, last.section_range().end),
         _ => return Ok(Vec::new()),
     };
-    let all = batch.patterns.par_iter().enumerate().flat_map_iter(|(n, pattern)| {
-        let middle = middle(pattern);
-        let right =
-            found.positions[2 * n + 1].iter().filter_map(move |at| at.checked_sub(middle as u64));
-        let fits = |&start: &u64| start >= first && start + pattern.len() as u64 <= end;
-        let left = found.positions[2 * n].iter().copied().filter(fits);
-        let starts = merged(left, right.filter(fits));
-        let candidate = move |(start, stands): (u64, Stands)| {
-            let left = match stands {
-                Stands::Left => middle..pattern.len(),
-                Stands::Right => 0..middle,
-                Stands::Both => 0..0,
+    let all = batch
+        .patterns
+        .par_iter()
+        .enumerate()
+        .flat_map_iter(|(n, pattern)| {
+            let middle = middle(pattern);
+            let right = found.positions[2 * n + 1]
+                .iter()
+                .filter_map(move |at| at.checked_sub(middle as u64));
+            let fits = |&start: &u64| start >= first && start + pattern.len() as u64 <= end;
+            let left = found.positions[2 * n].iter().copied().filter(fits);
+            let starts = merged(left, right.filter(fits));
+            let candidate = move |(start, stands): (u64, Stands)| {
+                let left = match stands {
+                    Stands::Left => middle..pattern.len(),
+                    Stands::Right => 0..middle,
+                    Stands::Both => 0..0,
+                };
+                Candidate {
+                    pattern: n,
+                    start,
+                    left,
+                    differing: 0,
+                    differs_at: None,
+                }
             };
-            Candidate { pattern: n, start, left, differing: 0, differs_at: None }
-        };
-        starts.map(candidate)
-    });
+            starts.map(candidate)
+        });
     Ok(all.collect())
 }
 
@@ -253,17 +296,19 @@ fn merged(
 ) -> impl Iterator<Item = (u64, Stands)> {
     let mut left = left.peekable();
     let mut right = right.peekable();
-    iter::from_fn(move || match (left.peek().copied(), right.peek().copied()) {
-        (None, None) => None,
-        (Some(at), Some(other)) if at == other => {
-            right.next();
-            left.next().map(|at| (at, Stands::Both))
-        }
-        (Some(at), other) if other.is_none_or(|other| at < other) => {
-            left.next().map(|at| (at, Stands::Left))
-        }
-        _ => right.next().map(|at| (at, Stands::Right)),
-    })
+    iter::from_fn(
+        move || match (left.peek().copied(), right.peek().copied()) {
+            (None, None) => None,
+            (Some(at), Some(other)) if at == other => {
+                right.next();
+                left.next().map(|at| (at, Stands::Both))
+            }
+            (Some(at), other) if other.is_none_or(|other| at < other) => {
+                left.next().map(|at| (at, Stands::Left))
+            }
+            _ => right.next().map(|at| (at, Stands::Right)),
+        },
+    )
 }
 
 #[cfg(test)]
@@ -278,7 +323,11 @@ mod tests {
             (&[3], &[], &[(3, Left)]),
             (&[], &[3], &[(3, Right)]),
             (&[3], &[3], &[(3, Both)]),
-            (&[1, 3, 5], &[2, 3], &[(1, Left), (2, Right), (3, Both), (5, Left)]),
+            (
+                &[1, 3, 5],
+                &[2, 3],
+                &[(1, Left), (2, Right), (3, Both), (5, Left)],
+            ),
             (&[9], &[1, 2], &[(1, Right), (2, Right), (9, Left)]),
             (&[1, 2], &[9], &[(1, Left), (2, Left), (9, Right)]),
             (&[0, 1], &[0, 1], &[(0, Both), (1, Both)]),
@@ -290,10 +339,20 @@ mod tests {
 
     #[test]
     fn what_takes_too_long_is_refused() {
-        let candidate =
-            |left| Candidate { pattern: 0, start: 0, left, differing: 0, differs_at: None };
+        let candidate = |left| Candidate {
+            pattern: 0,
+            start: 0,
+            left,
+            differing: 0,
+            differs_at: None,
+        };
         assert!(check_cost(&[candidate(0..1 << 36), candidate(0..1 << 36)]).is_ok());
-        let said = check_cost(&[candidate(0..1 << 37), candidate(7..8)]).unwrap_err().to_string();
-        assert!(said.contains("2 places") && said.contains("a part of the pattern"), "{said}");
+        let said = check_cost(&[candidate(0..1 << 37), candidate(7..8)])
+            .unwrap_err()
+            .to_string();
+        assert!(
+            said.contains("2 places") && said.contains("a part of the pattern"),
+            "{said}"
+        );
     }
 }

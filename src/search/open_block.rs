@@ -68,7 +68,9 @@ impl BlockJob<'_> {
 
 /// Warns that the memory does not suffice to decode a block.
 fn warn_of_search_on_disk(listener: &Listener, limit: &Error) {
-    listener.warn(format!("{limit}; it is searched on disk, which may take many times as long"));
+    listener.warn(format!(
+        "{limit}; it is searched on disk, which may take many times as long"
+    ));
 }
 
 impl<'a> OpenBlock<'a> {
@@ -185,7 +187,10 @@ fn on_disk_or_loaded<'a>(
 ) -> Result<OpenIndex<'a>> {
     let cost = on_disk.cost;
     let work = cost.locating(rows);
-    let task = Task::Search { work, spent: on_disk.spent };
+    let task = Task::Search {
+        work,
+        spent: on_disk.spent,
+    };
     if let Form::OnDisk { shortage } = memory_policy::form(block, Some(&cost), task) {
         if let Some(shortage) = shortage {
             warn_of_search_on_disk(listener, &shortage);
@@ -195,5 +200,10 @@ fn on_disk_or_loaded<'a>(
     }
     // The decoded slices are dropped before the block is restored, to save memory.
     drop(on_disk);
-    BlockJob { task, room: cost.room, listener: Some(listener) }.load_or_stay(block)
+    BlockJob {
+        task,
+        room: cost.room,
+        listener: Some(listener),
+    }
+    .load_or_stay(block)
 }

@@ -47,9 +47,15 @@ impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
         if let Some(file) = self.file.take() {
             self.searcher = Some(Searcher::new(file)?);
         }
-        let Some(searcher) = &mut self.searcher else { return Ok(()) };
+        let Some(searcher) = &mut self.searcher else {
+            return Ok(());
+        };
         let mut patterns = mem::take(&mut self.left);
-        let mut left = if patterns.is_empty() { searcher.batch_size() } else { 0 };
+        let mut left = if patterns.is_empty() {
+            searcher.batch_size()
+        } else {
+            0
+        };
         while left > 0
             && let Some(pattern) = self.patterns.next()
         {
@@ -70,7 +76,12 @@ impl<'a, I: Iterator<Item: AsRef<[u8]> + Sync>> PatternStream<'a, I> {
             }
             None => {
                 let counts = searcher.count(&patterns)?.into_iter();
-                counts.map(|count| Matches { count, ..Matches::default() }).collect()
+                counts
+                    .map(|count| Matches {
+                        count,
+                        ..Matches::default()
+                    })
+                    .collect()
             }
         };
         self.ready = patterns.into_iter().zip(found);

@@ -39,6 +39,13 @@ impl PayloadFront {
             return Err(Flaw("the size of the filtered text does not fit the block"));
         }
         let fields = bytes[..bytes.len() - behind.len()].to_vec();
-        Ok((PayloadFront { text_size, side, fields }, size))
+        Ok((
+            PayloadFront {
+                text_size,
+                side,
+                fields,
+            },
+            size,
+        ))
     }
 }

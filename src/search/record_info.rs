@@ -32,7 +32,10 @@ pub struct RecordInfo {
 impl RecordInfo {
     /// Returns true if all public fields are equal, and the block and the number in it.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        RecordInfo { is_unchecked: other.is_unchecked, ..self.clone() } == *other
+        RecordInfo {
+            is_unchecked: other.is_unchecked,
+            ..self.clone()
+        } == *other
     }
 
     /// Creates the information on a record of a frame whose raw bytes start at `start`.
@@ -43,7 +46,9 @@ impl RecordInfo {
             offset: record.offset.saturating_add(start),
             line_bases: record.line_bases,
             line_width: record.line_width,
-            quality_offset: record.quality_offset.map(|offset| offset.saturating_add(start)),
+            quality_offset: record
+                .quality_offset
+                .map(|offset| offset.saturating_add(start)),
             is_regular: record.is_regular,
             block,
             number,

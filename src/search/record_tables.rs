@@ -95,7 +95,9 @@ impl FileSearch<'_> {
     /// Reads the table of records of a frame.
     fn record_table(&mut self, frame: &FrameInfo, kind: Kind) -> Result<Vec<ListedRecord>> {
         let place = frame.records.filter(|place| place.size <= LONGEST_RECORDS);
-        let offset = frame.records.map_or(frame.coded.start, |place| place.offset);
+        let offset = frame
+            .records
+            .map_or(frame.coded.start, |place| place.offset);
         let located = |flaw: Flaw| flaw.at(None, offset);
         let place = place.ok_or_else(|| located(WRONG_RECORDS))?;
         let content = read_table(self.input, place)?.map_err(located)?;
@@ -132,8 +134,14 @@ impl FileSearch<'_> {
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
         let pool = thread_pool::pool(self.options)?;
         let mut all_are = true;
-        for block in sections.iter().filter_map(Section::sequences).flat_map(|of| &of.blocks) {
-            let Some(records) = by_block.get(&block.file.number) else { continue };
+        for block in sections
+            .iter()
+            .filter_map(Section::sequences)
+            .flat_map(|of| &of.blocks)
+        {
+            let Some(records) = by_block.get(&block.file.number) else {
+                continue;
+            };
             let Some(headers) = headers_if_like(records, block, self.layouts)? else {
                 all_are = false;
                 break;
@@ -171,7 +179,10 @@ impl FileSearch<'_> {
         }
         let mut tables = Vec::new();
         for frame in frames.iter().filter(|frame| frame.is_by_sequence()) {
-            let kind = frame.sequences.as_ref().map_or(Kind::Fasta, |table| table.kind);
+            let kind = frame
+                .sequences
+                .as_ref()
+                .map_or(Kind::Fasta, |table| table.kind);
             let table = match frame.records {
                 Some(_) => Some(self.record_table(frame, kind)?),
                 None => None,
@@ -250,7 +261,10 @@ impl FileSearch<'_> {
                 tables.push(None);
                 continue;
             }
-            let mut kind = frame.sequences.as_ref().map_or(Kind::Fasta, |table| table.kind);
+            let mut kind = frame
+                .sequences
+                .as_ref()
+                .map_or(Kind::Fasta, |table| table.kind);
             let mut state = LineState::default();
             let last = blocks.last().map_or(0, |(number, _)| *number);
             let mut contributions: Vec<Contribution> = Vec::new();
@@ -275,7 +289,9 @@ impl FileSearch<'_> {
 
 /// The block in which a record of a frame begins. Both are numbered from 0.
 fn block_of(sequences: &SequencesTable, record: u64) -> usize {
-    let behind = sequences.blocks.partition_point(|block| block.records_before <= record);
+    let behind = sequences
+        .blocks
+        .partition_point(|block| block.records_before <= record);
     behind.saturating_sub(1)
 }
 
@@ -287,7 +303,9 @@ fn is_consistent(
     blocks: &[BlockInfo],
     sequences: &SequencesTable,
 ) -> bool {
-    let Some(last) = sequences.blocks.last() else { return list.is_empty() };
+    let Some(last) = sequences.blocks.last() else {
+        return list.is_empty();
+    };
     if sequences.blocks[0].records_before != 0 || last.records_before > list.len() as u64 {
         return false;
     }
@@ -297,7 +315,9 @@ fn is_consistent(
         sums.push(sums[sums.len() - 1].saturating_add(record.length));
     }
     let all: u64 = sequences.blocks.iter().map(|block| block.residues).sum();
-    let Some(in_front) = all.checked_sub(sums[list.len()]) else { return false };
+    let Some(in_front) = all.checked_sub(sums[list.len()]) else {
+        return false;
+    };
     let mut before = 0;
     for block in &sequences.blocks {
         let started = match block.records_before.checked_sub(1) {
@@ -330,7 +350,9 @@ pub(super) fn headers_if_like(
 ) -> Result<Option<Vec<Range<usize>>>> {
     let mut headers = Vec::with_capacity(records.len());
     for record in records {
-        let Some(header) = header_if_like(record, block, layouts)? else { return Ok(None) };
+        let Some(header) = header_if_like(record, block, layouts)? else {
+            return Ok(None);
+        };
         headers.push(header);
     }
     Ok(Some(headers))
@@ -350,7 +372,9 @@ fn header_if_like(
     layouts: &mut Layouts,
 ) -> Result<Option<Range<usize>>> {
     let layout = layout(block, layouts)?;
-    let Some(part) = layout.record(record.number) else { return Ok(None) };
+    let Some(part) = layout.record(record.number) else {
+        return Ok(None);
+    };
     let here = part.residues.len() as u64;
     let goes_on = record.number == layout.records();
     let has_length = here == record.length || goes_on && here < record.length;
@@ -364,7 +388,12 @@ fn header_if_like(
     let has_qualities = match part.quality_start {
         Some(start) => record.quality_offset == Some(block.file.info.raw.start + start as u64),
         // The qualities are in a later block, or there are none.
-        None => goes_on || record.quality_offset.is_none_or(|offset| offset == record.offset),
+        None => {
+            goes_on
+                || record
+                    .quality_offset
+                    .is_none_or(|offset| offset == record.offset)
+        }
     };
     let is_like = has_length && begins && (has_qualities || !block.is_fastq());
     Ok(is_like.then_some(part.header))
@@ -391,7 +420,9 @@ fn gather(
     layouts: &mut Layouts,
     options: &Options,
 ) -> Result<()> {
-    let Some(first) = section.blocks.first() else { return Ok(()) };
+    let Some(first) = section.blocks.first() else {
+        return Ok(());
+    };
     let (list, places) = list_of(section, records.len(), layouts, options)?;
     let start = first.file.info.raw.start;
     for (record, (block, number)) in list.finish(kind_of(section)).into_iter().zip(places) {
@@ -410,18 +441,25 @@ fn list_of(
 ) -> Result<(RecordList, Vec<(u64, usize)>)> {
     let mut list = RecordList::default();
     let mut places = Vec::new();
-    let start = section.blocks.first().map_or(0, |block| block.file.info.raw.start);
+    let start = section
+        .blocks
+        .first()
+        .map_or(0, |block| block.file.info.raw.start);
     let pool = thread_pool::pool(options)?;
     for block in &section.blocks {
         let layout = layout(block, layouts)?;
         let count = before + list.count() + layout.records();
-        options.check_records(count).map_err(|e| block.file.locate(e))?;
+        options
+            .check_records(count)
+            .map_err(|e| block.file.locate(e))?;
         let mut heads = Vec::new();
         let begins_in_header = list.ends_in_header();
         let headers = BlockRecords::headers(layout, begins_in_header);
         let headers = headers.ok_or_else(|| block.file.flaw(OUTSIDE))?;
         if !headers.is_empty() {
-            heads = pool.install(|| block_ranges::texts(block, &[headers]))?.concat();
+            heads = pool
+                .install(|| block_ranges::texts(block, &[headers]))?
+                .concat();
         }
         let records = BlockRecords::new(layout, &heads, begins_in_header);
         list.add(

@@ -44,7 +44,10 @@ impl FileSearch<'_> {
         let mut records = 0;
         for section in &sections {
             before.push(records);
-            if let Some(last) = section.sequences().and_then(|section| section.blocks.last()) {
+            if let Some(last) = section
+                .sequences()
+                .and_then(|section| section.blocks.last())
+            {
                 let begin = layout(last, self.layouts)?.records() as u64;
                 records += last.entry.map_or(0, |entry| entry.records_before) + begin;
             }
@@ -55,12 +58,21 @@ impl FileSearch<'_> {
                 None => None,
                 Some(section) => base(section, offset, self.layouts)?,
             };
-            Ok(Place { offset, base: base.map(|(record, base)| (before[n] + record, base)) })
+            Ok(Place {
+                offset,
+                base: base.map(|(record, base)| (before[n] + record, base)),
+            })
         };
         // In order of offset, so that each layout is read once.
         let mut order: Vec<usize> = (0..offsets.len()).collect();
         order.par_sort_unstable_by_key(|&n| offsets[n]);
-        let mut places = vec![Place { offset: 0, base: None }; offsets.len()];
+        let mut places = vec![
+            Place {
+                offset: 0,
+                base: None
+            };
+            offsets.len()
+        ];
         for n in order {
             places[n] = place(offsets[n])?;
         }
@@ -78,11 +90,15 @@ impl FileSearch<'_> {
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
-        let mut ends: Vec<u64> =
-            stretches.iter().map(|(start, len)| start.saturating_add(*len)).collect();
+        let mut ends: Vec<u64> = stretches
+            .iter()
+            .map(|(start, len)| start.saturating_add(*len))
+            .collect();
         // In order of offset, so that each layout is read once. Collects the last base of each
         // stretch, by section.
-        let mut order: Vec<usize> = (0..stretches.len()).filter(|&n| stretches[n].1 > 0).collect();
+        let mut order: Vec<usize> = (0..stretches.len())
+            .filter(|&n| stretches[n].1 > 0)
+            .collect();
         order.par_sort_unstable_by_key(|&n| stretches[n].0);
         let mut last = vec![(Vec::new(), Vec::new()); sections.len()];
         for n in order {
@@ -97,7 +113,9 @@ impl FileSearch<'_> {
             }
         }
         for (section, (numbers, positions)) in sections.iter().zip(last) {
-            let Some(section) = section.sequences() else { continue };
+            let Some(section) = section.sequences() else {
+                continue;
+            };
             let mut offsets = [positions];
             section.raw_offsets(&mut offsets, self.layouts)?;
             for (n, offset) in numbers.into_iter().zip(&offsets[0]) {
@@ -131,7 +149,8 @@ impl FileSearch<'_> {
                     format!("bases {start}..{end} are not within the {length} of the record");
                 return Err(Error::Usage(what.into()));
             }
-            self.options.check_output(size, end - start, || "the regions".to_owned())?;
+            self.options
+                .check_output(size, end - start, || "the regions".to_owned())?;
             size += end - start;
         }
         let file = Mutex::new(&mut *self.input);
@@ -139,7 +158,10 @@ impl FileSearch<'_> {
         let pool = thread_pool::pool(self.options)?;
         let mut bases = vec![Vec::new(); wanted.len()];
         // For each record, its number in the next block and how many of its bases come before.
-        let mut reached: Vec<_> = wanted.iter().map(|(record, _)| (record.number, 0)).collect();
+        let mut reached: Vec<_> = wanted
+            .iter()
+            .map(|(record, _)| (record.number, 0))
+            .collect();
         let sections = sections(&input, self.contents, self.options, self.layouts)?;
         for section in &sections {
             let Section::Sequences(section) = section else {
@@ -149,7 +171,9 @@ impl FileSearch<'_> {
                 continue;
             };
             for block in &section.blocks {
-                let here = unchecked.iter().filter(|record| record.block == block.file.number);
+                let here = unchecked
+                    .iter()
+                    .filter(|record| record.block == block.file.number);
                 let here: Vec<&RecordInfo> = here.copied().collect();
                 let Some(mut ranges) = headers_if_like(&here, block, self.layouts)? else {
                     return Ok(None);
@@ -212,8 +236,9 @@ fn pieces(
         if !goes_on(&block.file, record, range, *start) {
             continue;
         }
-        let part =
-            layout(block, layouts)?.record(*number).ok_or_else(|| block.file.flaw(OUTSIDE))?;
+        let part = layout(block, layouts)?
+            .record(*number)
+            .ok_or_else(|| block.file.flaw(OUTSIDE))?;
         let end = *start + part.residues.len() as u64;
         let within = |base: u64| part.residues.start + (base.clamp(*start, end) - *start) as usize;
         let piece = within(range.start)..within(range.end);
@@ -231,8 +256,12 @@ fn base(
     offset: u64,
     layouts: &mut Layouts,
 ) -> Result<Option<(u64, u64)>> {
-    let n = section.blocks.partition_point(|block| block.file.info.raw.end <= offset);
-    let Some(block) = section.blocks.get(n) else { return Ok(None) };
+    let n = section
+        .blocks
+        .partition_point(|block| block.file.info.raw.end <= offset);
+    let Some(block) = section.blocks.get(n) else {
+        return Ok(None);
+    };
     let layout = layout(block, layouts)?;
     let position = layout.text_position((offset - block.file.info.raw.start) as usize);
     let Some(Base { record, offset }) = position.and_then(|at| layout.base(at)) else {
@@ -249,8 +278,12 @@ fn base(
 
 /// The position in a section of the base at a raw offset.
 fn position(section: &SequenceSection, offset: u64, layouts: &mut Layouts) -> Result<Option<u64>> {
-    let n = section.blocks.partition_point(|block| block.file.info.raw.end <= offset);
-    let Some(block) = section.blocks.get(n) else { return Ok(None) };
+    let n = section
+        .blocks
+        .partition_point(|block| block.file.info.raw.end <= offset);
+    let Some(block) = section.blocks.get(n) else {
+        return Ok(None);
+    };
     let at = layout(block, layouts)?.text_position((offset - block.file.info.raw.start) as usize);
     Ok(at.map(|at| block.section_range().start + at as u64))
 }
@@ -262,7 +295,11 @@ fn check_continued(section: &SequenceSection, n: usize, layouts: &mut Layouts) -
         return Err(section.blocks[n].file.flaw(CONTRADICTION));
     };
     let adds = before.contribution(layout(before, layouts)?);
-    let earlier = if adds.records == 0 { continued(before) } else { 0 };
+    let earlier = if adds.records == 0 {
+        continued(before)
+    } else {
+        0
+    };
     match adds.of_last + earlier == continued(&section.blocks[n]) {
         true => Ok(()),
         false => Err(section.blocks[n].file.flaw(CONTRADICTION)),

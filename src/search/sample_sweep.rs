@@ -60,17 +60,27 @@ pub(super) fn locate(
     let len = block.text_size();
     let walks = len.div_ceil(rate) + 1;
     let most = block.together();
-    let mut at_once = if some_are_cut { most.min(FIRST_WALKS) } else { most };
+    let mut at_once = if some_are_cut {
+        most.min(FIRST_WALKS)
+    } else {
+        most
+    };
     let mut first = 0;
     while first < walks {
         let end = walks.min(first + at_once);
         let walk = |number: usize| {
             let (row, pos) = samples.behind(number * rate);
-            SampleWalk { row, pos, lowest: number.checked_sub(1).map_or(0, |n| n * rate + 1) }
+            SampleWalk {
+                row,
+                pos,
+                lowest: number.checked_sub(1).map_or(0, |n| n * rate + 1),
+            }
         };
         let some = (first..end).map(walk).collect();
         pass(block, some, |row, pos| {
-            each_around(&mut wanted, row, |n| add_first(&mut positions[n], pos, limits[n]));
+            each_around(&mut wanted, row, |n| {
+                add_first(&mut positions[n], pos, limits[n])
+            });
         })?;
         let has_all = |of: &WantedRows| positions[of.pattern].len() >= limits[of.pattern];
         if some_are_cut && wanted.iter().all(|of| has_all(of) || of.is_passed()) {
@@ -114,7 +124,13 @@ fn pass(
             queries.push(block.query(block.with_byte(walk.row), None, number));
         }
         block.answer(&mut queries)?;
-        for RankQuery { number, symbol, rank, .. } in queries.drain(..) {
+        for RankQuery {
+            number,
+            symbol,
+            rank,
+            ..
+        } in queries.drain(..)
+        {
             let walk = &mut walks[number as usize];
             walk.row = block.rows_of(symbol.expect("it was asked for")).start + rank;
             walk.pos -= 1;
@@ -128,10 +144,18 @@ fn wanted_rows(mut intervals: Vec<(usize, Range<u64>)>) -> Vec<WantedRows> {
     let mut all: Vec<WantedRows> = Vec::with_capacity(intervals.len());
     let mut open: Vec<usize> = Vec::new();
     for (number, (pattern, rows)) in intervals.into_iter().enumerate() {
-        while open.pop_if(|last| all[*last].rows.end <= rows.start).is_some() {}
+        while open
+            .pop_if(|last| all[*last].rows.end <= rows.start)
+            .is_some()
+        {}
         let around = open.last().copied();
         open.push(number);
-        all.push(WantedRows { rows, pattern, around, passed: 0 });
+        all.push(WantedRows {
+            rows,
+            pattern,
+            around,
+            passed: 0,
+        });
     }
     all
 }
@@ -171,7 +195,10 @@ mod tests {
             each_around(&mut wanted, row, |n| found.push(n));
             found.sort_unstable();
             let holds = |n: &usize| intervals[*n].contains(&row);
-            assert!(found.into_iter().eq((0..intervals.len()).filter(holds)), "{row}");
+            assert!(
+                found.into_iter().eq((0..intervals.len()).filter(holds)),
+                "{row}"
+            );
         }
         assert!(wanted.iter().all(WantedRows::is_passed));
         each_around(&mut wanted, 40, |_| {});

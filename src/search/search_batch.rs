@@ -60,14 +60,21 @@ impl Batch<'_> {
         session: &mut Session,
     ) -> Result<BatchMatches> {
         let size = self.size();
-        let reach = if blocks.len() > 1 { size.longest - 1 } else { 0 };
+        let reach = if blocks.len() > 1 {
+            size.longest - 1
+        } else {
+            0
+        };
         let mut results = SectionResults {
             found: BatchMatches::none(self.patterns.len(), self.limit.is_some()),
             boundaries: Boundaries::new(self.patterns, self.letters, self.limit),
         };
         for group in blocks.chunks(self.side_by_side(blocks, session)) {
             let opened = self.open(group, size, reach, session)?;
-            let in_memory = opened.iter().filter(|block| block.has_loaded_index()).count() as u64;
+            let in_memory = opened
+                .iter()
+                .filter(|block| block.has_loaded_index())
+                .count() as u64;
             let symbols = in_memory * size.symbols;
             let limits = self.limits(&results.found.positions);
             let search = BlockSearch {
@@ -88,7 +95,9 @@ impl Batch<'_> {
                 searched.collect::<Result<_>>()
             } else {
                 let blocks = opened.into_par_iter().zip(group);
-                blocks.map(|(open, block)| open.find(*block, &search, &mut None)).collect()
+                blocks
+                    .map(|(open, block)| open.find(*block, &search, &mut None))
+                    .collect()
             }?;
             drop(lease);
             if !by_gpu {
@@ -105,9 +114,15 @@ impl Batch<'_> {
     }
 
     fn size(&self) -> BatchSize {
-        let none = || BatchSize { symbols: 0, longest: 1 };
+        let none = || BatchSize {
+            symbols: 0,
+            longest: 1,
+        };
         let of = self.patterns.par_iter().with_min_len(PATTERNS);
-        let of = of.map(|p| BatchSize { symbols: p.len() as u64, longest: p.len() });
+        let of = of.map(|p| BatchSize {
+            symbols: p.len() as u64,
+            longest: p.len(),
+        });
         of.reduce(none, |a, b| BatchSize {
             symbols: a.symbols + b.symbols,
             longest: a.longest.max(b.longest),
@@ -126,12 +141,17 @@ impl Batch<'_> {
         let mut kept = Vec::with_capacity(group.len());
         for block in group {
             let number = block.file().number;
-            kept.push((session.kept.take_index(number), session.kept.take_slices(number)));
+            kept.push((
+                session.kept.take_index(number),
+                session.kept.take_slices(number),
+            ));
         }
         self.leave_room_for(group, session);
         let together = disk_batch::together(self.options.memory_limit());
         let batches = self.patterns.len().div_ceil(together) as u64;
-        let room = self.room(session).saturating_sub(session.kept.slices_size());
+        let room = self
+            .room(session)
+            .saturating_sub(session.kept.slices_size());
         let room = room / group.len() as u64;
         let queries = 2 * size.symbols;
         let rounds = batches * size.longest as u64;
@@ -142,11 +162,23 @@ impl Batch<'_> {
             let edge = block.size().min(reach);
             // The index stores `EDGE` bytes at each end of a block. Longer edges take two walks.
             let walks = if edge > EDGE { 2 } else { 0 };
-            let work = SearchWork { queries, rounds, serial: walks * edge as u64, walks };
+            let work = SearchWork {
+                queries,
+                rounds,
+                serial: walks * edge as u64,
+                walks,
+            };
             let spent = session.kept.spent(block.file().number, block.size());
             let task = Task::Search { work, spent };
             let listener = Some(&session.listener);
-            let opened = OpenBlock::open(*block, BlockJob { task, room, listener })?;
+            let opened = OpenBlock::open(
+                *block,
+                BlockJob {
+                    task,
+                    room,
+                    listener,
+                },
+            )?;
             Ok(match slices {
                 Some(slices) => opened.with_slices(slices),
                 None => opened,
@@ -158,7 +190,10 @@ impl Batch<'_> {
     /// Drops all kept slices if some block can be decoded only without them.
     fn leave_room_for(&self, group: &[&dyn SearchedBlock], session: &mut Session) {
         let kept = session.kept.slices_size();
-        if group.iter().any(|block| memory_policy::wants_room(*block, kept)) {
+        if group
+            .iter()
+            .any(|block| memory_policy::wants_room(*block, kept))
+        {
             session.kept.drop_slices();
         }
     }
@@ -183,11 +218,23 @@ impl Batch<'_> {
             let edge = len.min(reach);
             let head = open.extract(0..edge)?.into_owned();
             let tail = open.extract(len - edge..len)?.into_owned();
-            Ok(Edges { head, tail, end: block.section_range().end })
+            Ok(Edges {
+                head,
+                tail,
+                end: block.section_range().end,
+            })
         };
-        let edges: Vec<Edges> = searched.par_iter().zip(group).map(edges).collect::<Result<_>>()?;
+        let edges: Vec<Edges> = searched
+            .par_iter()
+            .zip(group)
+            .map(edges)
+            .collect::<Result<_>>()?;
         for (((open, found), block), edges) in searched.into_iter().zip(group).zip(edges) {
-            let saved = if by_gpu { 0 } else { self.saved_by_text(&found.counts) };
+            let saved = if by_gpu {
+                0
+            } else {
+                self.saved_by_text(&found.counts)
+            };
             self.gather(&mut results.found, found, block.section_range().start);
             results.boundaries.add(edges)?;
             self.keep(open, *block, saved, group.len(), session);
@@ -213,7 +260,9 @@ impl Batch<'_> {
             OpenBlock::Indexed(OpenIndex::OnDisk(block)) => {
                 let room = self.room(session);
                 let spent = block.spent;
-                session.kept.keep_slices(number, block.into_slices(), spent, together, room);
+                session
+                    .kept
+                    .keep_slices(number, block.into_slices(), spent, together, room);
             }
             OpenBlock::Text(_) => {}
         }
@@ -226,12 +275,16 @@ impl Batch<'_> {
             return 0;
         }
         let found = self.patterns.par_iter().zip(counts).with_min_len(PATTERNS);
-        found.map(|(pattern, &count)| search_cost::saved_by_text(pattern, count)).sum()
+        found
+            .map(|(pattern, &count)| search_cost::saved_by_text(pattern, count))
+            .sum()
     }
 
     /// Memory limit without the budget for kept blocks, in bytes.
     fn memory(&self, session: &Session) -> u64 {
-        self.options.memory_limit().saturating_sub(session.kept.budget())
+        self.options
+            .memory_limit()
+            .saturating_sub(session.kept.budget())
     }
 
     /// Number of blocks that are searched at a time.
@@ -243,7 +296,12 @@ impl Batch<'_> {
     /// Number of positions of each pattern that are still to be located.
     fn limits(&self, found: &[Vec<u64>]) -> Option<Vec<usize>> {
         let limit = self.limit?;
-        Some(found.iter().map(|positions| limit - positions.len()).collect())
+        Some(
+            found
+                .iter()
+                .map(|positions| limit - positions.len())
+                .collect(),
+        )
     }
 
     /// Adds the matches of a block that starts at position `start`.
@@ -255,12 +313,19 @@ impl Batch<'_> {
             let mut found = found;
             found.truncate(more);
             found.iter_mut().for_each(|pos| *pos += start);
-            if positions.is_empty() { *positions = found } else { positions.append(&mut found) }
+            if positions.is_empty() {
+                *positions = found
+            } else {
+                positions.append(&mut found)
+            }
         }
     }
     /// Adds the matches that cross boundaries of blocks to the others.
     fn with_crossing(&self, results: SectionResults) -> Result<BatchMatches> {
-        let SectionResults { mut found, boundaries } = results;
+        let SectionResults {
+            mut found,
+            boundaries,
+        } = results;
         for (n, across) in boundaries.finish()? {
             found.counts[n] += across.count;
             if let Some(positions) = found.positions.get_mut(n) {

@@ -79,13 +79,19 @@ impl BlockCost {
     /// Returns true if the work asks no more slices than the block has. A query of a walk counts
     /// twice, since nothing else is decoded at the same time.
     pub(crate) fn asks_few(&self, work: SearchWork) -> bool {
-        work.queries.saturating_add(self.serial(work).saturating_mul(2)) <= self.slices
+        work.queries
+            .saturating_add(self.serial(work).saturating_mul(2))
+            <= self.slices
     }
 
     /// Returns true if ranges of `size` bytes in all are read on disk rather than from the restored
     /// block. Their walks advance side by side and take less memory.
     pub(crate) fn pays_for_ranges(&self, size: u64, ranges: u64) -> bool {
-        let work = SearchWork { serial: size, walks: ranges, ..SearchWork::default() };
+        let work = SearchWork {
+            serial: size,
+            walks: ranges,
+            ..SearchWork::default()
+        };
         if self.coding == Coding::ContextMixing {
             return self.asks_few(work);
         }
@@ -101,13 +107,20 @@ impl BlockCost {
 
     /// The work of locating `rows` rows.
     pub(crate) fn locating(&self, rows: u64) -> SearchWork {
-        let queries = rows.saturating_mul(self.steps_to_sample).min(self.text_size);
-        SearchWork { queries, rounds: 2 * self.steps_to_sample, ..SearchWork::default() }
+        let queries = rows
+            .saturating_mul(self.steps_to_sample)
+            .min(self.text_size);
+        SearchWork {
+            queries,
+            rounds: 2 * self.steps_to_sample,
+            ..SearchWork::default()
+        }
     }
 
     /// Number of queries that each wait for the one before.
     fn serial(&self, work: SearchWork) -> u64 {
-        work.serial.saturating_add(work.walks.saturating_mul(self.steps_to_sample))
+        work.serial
+            .saturating_add(work.walks.saturating_mul(self.steps_to_sample))
     }
 
     /// Cost of decoding the block and building its index.
@@ -142,7 +155,11 @@ pub(super) fn surely_in_memory(symbols: u64, text_size: u64) -> bool {
 /// Number of steps that the block's text saves for a pattern that occurs `count` times in it. A
 /// pattern that does not occur saves none: its search mostly ends before the interval is one row.
 pub(super) fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
-    if count == 1 { pattern.len().saturating_sub(UNTIL_ALONE) as u64 } else { 0 }
+    if count == 1 {
+        pattern.len().saturating_sub(UNTIL_ALONE) as u64
+    } else {
+        0
+    }
 }
 
 /// Returns true if restoring a block for its text pays. `saved` is the number of steps that the
@@ -151,7 +168,11 @@ pub(super) fn saved_by_text(pattern: &[u8], count: u64) -> u64 {
 /// patterns. If `expected` is 0, as many symbols are assumed to come as have come. A wrong guess
 /// costs one restoration of the block.
 pub(super) fn text_pays(text_size: u64, saved: u64, come: u64, expected: u64) -> bool {
-    let to_come = if expected == 0 { come } else { expected.saturating_sub(come) };
+    let to_come = if expected == 0 {
+        come
+    } else {
+        expected.saturating_sub(come)
+    };
     let saved = u128::from(saved) * u128::from(to_come) / u128::from(come.max(1));
     saved >= u128::from(text_size / RESTORED)
 }
@@ -167,11 +188,23 @@ mod tests {
         let coding = Coding::StaticRans;
         let threads = 4;
         let room = u64::MAX;
-        BlockCost { text_size, slices, coded_size, coding, room, threads, steps_to_sample: 16 }
+        BlockCost {
+            text_size,
+            slices,
+            coded_size,
+            coding,
+            room,
+            threads,
+            steps_to_sample: 16,
+        }
     }
 
     fn patterns(count: u64, len: u64) -> SearchWork {
-        SearchWork { queries: 2 * count * len, rounds: len, ..SearchWork::default() }
+        SearchWork {
+            queries: 2 * count * len,
+            rounds: len,
+            ..SearchWork::default()
+        }
     }
 
     fn stays(block: BlockCost, work: SearchWork) -> bool {
@@ -181,8 +214,14 @@ mod tests {
     #[test]
     fn few_patterns_stay_on_disk_and_many_do_not() {
         for text_size in [8 << 20, 300 << 20, 3_100_000_000] {
-            assert!(stays(dna(text_size), patterns(text_size >> 20, 60)), "{text_size}");
-            assert!(!stays(dna(text_size), patterns(text_size >> 9, 60)), "{text_size}");
+            assert!(
+                stays(dna(text_size), patterns(text_size >> 20, 60)),
+                "{text_size}"
+            );
+            assert!(
+                !stays(dna(text_size), patterns(text_size >> 9, 60)),
+                "{text_size}"
+            );
         }
         assert!(stays(dna(3_100_000_000), patterns(2000, 100)));
         assert!(!stays(dna(8 << 20), patterns(2_000_000, 100)));
@@ -191,8 +230,10 @@ mod tests {
     #[test]
     fn what_is_surely_done_in_memory_does_not_stay_on_disk() {
         for text_size in [1 << 20, 300 << 20, 3_100_000_000] {
-            let count =
-                (1..).map(|n| 1 << n).find(|&n| surely_in_memory(n * 60, text_size)).unwrap();
+            let count = (1..)
+                .map(|n| 1 << n)
+                .find(|&n| surely_in_memory(n * 60, text_size))
+                .unwrap();
             assert!(!stays(dna(text_size), patterns(count, 60)), "{text_size}");
             assert!(!surely_in_memory(count * 60 / 4, text_size), "{text_size}");
         }
@@ -201,7 +242,10 @@ mod tests {
     #[test]
     fn slices_that_are_not_kept_are_decoded_again() {
         let all = dna(300 << 20);
-        let little = BlockCost { room: 1 << 20, ..all };
+        let little = BlockCost {
+            room: 1 << 20,
+            ..all
+        };
         assert!(stays(all, patterns(1000, 60)) && !stays(little, patterns(1000, 60)));
         assert!(stays(little, patterns(10, 60)));
         // A few longer patterns are no more work, as far as the cache is concerned.
@@ -211,10 +255,19 @@ mod tests {
     #[test]
     fn what_one_thread_does_counts_for_all() {
         let block = dna(300 << 20);
-        let walk = SearchWork { serial: 100, ..SearchWork::default() };
-        let more = BlockCost { threads: 16, ..block };
+        let walk = SearchWork {
+            serial: 100,
+            ..SearchWork::default()
+        };
+        let more = BlockCost {
+            threads: 16,
+            ..block
+        };
         // One pattern in a small block takes longer than decoding the block on many threads.
-        let small = BlockCost { threads: 16, ..dna(8 << 20) };
+        let small = BlockCost {
+            threads: 16,
+            ..dna(8 << 20)
+        };
         assert!(stays(dna(16 << 20), patterns(1, 100)) && !stays(small, patterns(1, 100)));
         assert!(more.on_disk(walk) > 3.0 * block.on_disk(walk));
         assert!(more.in_memory() == block.in_memory());
@@ -222,12 +275,18 @@ mod tests {
 
     #[test]
     fn short_ranges_are_read_on_disk() {
-        let small = BlockCost { slices: 3000, ..dna(32 << 20) };
+        let small = BlockCost {
+            slices: 3000,
+            ..dna(32 << 20)
+        };
         assert!(small.pays_for_ranges(3000, 1) && !small.pays_for_ranges(1 << 20, 1));
         let large = dna(3_100_000_000);
         assert!(large.pays_for_ranges(40_000, 1) && !large.pays_for_ranges(40 << 20, 1));
         // One slice of context mixing takes longer than everything else.
-        let mixing = BlockCost { coding: Coding::ContextMixing, ..small };
+        let mixing = BlockCost {
+            coding: Coding::ContextMixing,
+            ..small
+        };
         assert!(mixing.pays_for_ranges(1000, 1) && !mixing.pays_for_ranges(3000, 1));
     }
 

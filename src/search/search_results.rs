@@ -45,12 +45,18 @@ impl BatchMatches {
     /// Creates an empty result for `patterns` patterns.
     pub(crate) fn none(patterns: usize, located: bool) -> Self {
         let located = if located { patterns } else { 0 };
-        BatchMatches { counts: vec![0; patterns], positions: vec![Vec::new(); located] }
+        BatchMatches {
+            counts: vec![0; patterns],
+            positions: vec![Vec::new(); located],
+        }
     }
 
     /// Number of positions of all patterns.
     pub(crate) fn held(&self) -> u64 {
-        self.positions.par_iter().map(|positions| positions.len() as u64).sum()
+        self.positions
+            .par_iter()
+            .map(|positions| positions.len() as u64)
+            .sum()
     }
 
     /// Appends the results of the next part of the file. Keeps up to `limit` positions of each
@@ -64,7 +70,11 @@ impl BatchMatches {
         }
         for (positions, mut more) in self.positions.iter_mut().zip(more.positions) {
             more.truncate(limit.unwrap_or(0) - positions.len());
-            if positions.is_empty() { *positions = more } else { positions.append(&mut more) }
+            if positions.is_empty() {
+                *positions = more
+            } else {
+                positions.append(&mut more)
+            }
         }
     }
 
@@ -79,6 +89,7 @@ impl BatchMatches {
 
     pub(crate) fn into_matches(self) -> Vec<Matches> {
         let all = self.counts.into_iter().zip(self.positions);
-        all.map(|(count, positions)| Matches { count, positions }).collect()
+        all.map(|(count, positions)| Matches { count, positions })
+            .collect()
     }
 }

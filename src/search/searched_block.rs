@@ -36,7 +36,8 @@ pub(crate) trait SearchedBlock: Sync {
     /// verification. Its payload has a checksum, and a search on disk would trust its index too.
     fn trusted_index(&self) -> Option<TextTransform<'_>> {
         let verify = self.file().options.verify;
-        self.transform().filter(|transform| transform.shape.indexed && !verify)
+        self.transform()
+            .filter(|transform| transform.shape.indexed && !verify)
     }
 
     /// Restores the block, checks it, and returns the searched text.

@@ -26,8 +26,10 @@ impl fmt::Debug for Searcher<'_> {
 
 impl<'a> Searcher<'a> {
     pub(crate) fn new(file: FileSearch<'a>) -> Result<Self> {
-        let session =
-            Session::new(file.options, memory_policy::room_for_kept_blocks(file.options))?;
+        let session = Session::new(
+            file.options,
+            memory_policy::room_for_kept_blocks(file.options),
+        )?;
         Ok(Searcher { file, session })
     }
 
@@ -41,7 +43,8 @@ impl<'a> Searcher<'a> {
     /// Announces patterns of about `bytes` bytes in all. If a GPU will search them, it is opened
     /// while the first patterns are read. If there will be many, blocks are decoded at once.
     pub fn expect(&mut self, bytes: u64) {
-        self.session.expect(bytes, self.file.contents.largest_block());
+        self.session
+            .expect(bytes, self.file.contents.largest_block());
     }
 
     /// Counts like [`Archive::count`](crate::Archive::count).
@@ -61,7 +64,10 @@ impl<'a> Searcher<'a> {
         patterns: &[P],
         limit: usize,
     ) -> Result<Vec<Matches>> {
-        Ok(self.file.search(patterns, Some(limit), &mut self.session)?.into_matches())
+        Ok(self
+            .file
+            .search(patterns, Some(limit), &mut self.session)?
+            .into_matches())
     }
 }
 
@@ -92,7 +98,8 @@ mod tests {
         let mut file = Vec::new();
         compress(&text[..], &mut file, &options).unwrap();
         let mut occurrences = HashMap::new();
-        text.windows(LEN).for_each(|read| *occurrences.entry(read).or_insert(0_u64) += 1);
+        text.windows(LEN)
+            .for_each(|read| *occurrences.entry(read).or_insert(0_u64) += 1);
         let read = |n: usize| {
             let at = n * 7_919_113 % (text.len() - LEN);
             let mut read = text[at..at + LEN].to_vec();
@@ -114,7 +121,11 @@ mod tests {
                     .iter()
                     .map(|read| occurrences.get(&read[..]).copied().unwrap_or(0))
                     .collect();
-                assert_eq!(searcher.count(&reads).unwrap(), wanted, "batch {batch} of {expected}");
+                assert_eq!(
+                    searcher.count(&reads).unwrap(),
+                    wanted,
+                    "batch {batch} of {expected}"
+                );
             }
             assert_eq!(
                 searcher.session.kept.texts(),
@@ -134,7 +145,10 @@ mod tests {
                 let is_right = |(read, count): (&Vec<u8>, u64)| {
                     occurrences.get(&read[..]).copied().unwrap_or(0) == count
                 };
-                assert!(found.into_iter().all(is_right), "batch {batch}, {memory} bytes");
+                assert!(
+                    found.into_iter().all(is_right),
+                    "batch {batch}, {memory} bytes"
+                );
             }
             assert_eq!(searcher.session.kept.texts(), 0, "{memory} bytes");
         }
@@ -146,7 +160,12 @@ mod tests {
         let text = cases::dna(2_500_000);
         let options = Options::new().device(Device::Cpu).index(32).unwrap();
         let mut file = Vec::new();
-        compress(&text[..], &mut file, &options.with_block_size(1 << 20).unwrap()).unwrap();
+        compress(
+            &text[..],
+            &mut file,
+            &options.with_block_size(1 << 20).unwrap(),
+        )
+        .unwrap();
         for (memory, expected) in [(1 << 20, 1), (1 << 30, 0)] {
             let warnings = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&warnings);
@@ -161,11 +180,21 @@ mod tests {
             let mut searcher = archive.searcher().unwrap();
             let reads: Vec<&[u8]> = text.windows(30).step_by(29).collect();
             for _ in 0..2 {
-                assert!(searcher.count(&reads).unwrap().into_iter().all(|count| count > 0));
+                assert!(
+                    searcher
+                        .count(&reads)
+                        .unwrap()
+                        .into_iter()
+                        .all(|count| count > 0)
+                );
             }
             let warnings = warnings.lock().unwrap();
             assert_eq!(warnings.len(), expected, "{warnings:?}");
-            assert!(warnings.iter().all(|warning| warning.contains("searched on disk")));
+            assert!(
+                warnings
+                    .iter()
+                    .all(|warning| warning.contains("searched on disk"))
+            );
         }
     }
 
@@ -175,12 +204,22 @@ mod tests {
         let text = cases::dna(2_500_000);
         let options = Options::new().device(Device::Cpu).index(32).unwrap();
         let mut file = Vec::new();
-        compress(&text[..], &mut file, &options.with_block_size(1 << 20).unwrap()).unwrap();
-        let all: Vec<u64> =
-            (0..).zip(text.windows(3)).filter(|(_, w)| w == b"ACG").map(|(n, _)| n).collect();
-        for (memory, limit, expected) in
-            [(2 << 20, usize::MAX, 1), (1 << 30, usize::MAX, 0), (1 << 30, 3, 0)]
-        {
+        compress(
+            &text[..],
+            &mut file,
+            &options.with_block_size(1 << 20).unwrap(),
+        )
+        .unwrap();
+        let all: Vec<u64> = (0..)
+            .zip(text.windows(3))
+            .filter(|(_, w)| w == b"ACG")
+            .map(|(n, _)| n)
+            .collect();
+        for (memory, limit, expected) in [
+            (2 << 20, usize::MAX, 1),
+            (1 << 30, usize::MAX, 0),
+            (1 << 30, 3, 0),
+        ] {
             let warnings = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&warnings);
             let options = Options::new().device(Device::Cpu).threads(2).memory(memory);
@@ -194,7 +233,11 @@ mod tests {
             assert_eq!(found[0].positions, all[..all.len().min(limit)]);
             let warnings = warnings.lock().unwrap();
             assert_eq!(warnings.len(), expected, "{warnings:?}");
-            assert!(warnings.iter().all(|warning| warning.contains("searched on disk")));
+            assert!(
+                warnings
+                    .iter()
+                    .all(|warning| warning.contains("searched on disk"))
+            );
         }
     }
 }

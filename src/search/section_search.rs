@@ -33,12 +33,27 @@ pub(crate) fn search(
     let patterns = folded.patterns(batch.patterns);
     let letters = sequences.and_then(|_| BatchLetters::of(&patterns, options.letters));
     let cased = sequences.filter(|_| options.match_case);
-    let limit = if cased.is_some() { Some(usize::MAX) } else { batch.limit };
-    let all = Batch { patterns: &patterns, letters: letters.as_ref(), limit, ..*batch };
+    let limit = if cased.is_some() {
+        Some(usize::MAX)
+    } else {
+        batch.limit
+    };
+    let all = Batch {
+        patterns: &patterns,
+        letters: letters.as_ref(),
+        limit,
+        ..*batch
+    };
     let mut found = BatchMatches::default();
     for range in stretches(&all, section, session)? {
-        let some = Batch { patterns: &patterns[range.clone()], ..all };
-        let case = cased.map(|section| MatchedCase { section, patterns: &batch.patterns[range] });
+        let some = Batch {
+            patterns: &patterns[range.clone()],
+            ..all
+        };
+        let case = cased.map(|section| MatchedCase {
+            section,
+            patterns: &batch.patterns[range],
+        });
         let mut more = match options.max_mismatches {
             0 => some.search_blocks(&section.blocks(), session)?,
             _ => mismatches::search(&some, section, session, case, layouts)?,
@@ -48,7 +63,9 @@ pub(crate) fn search(
                 keep_case(case, layouts, &mut more)?;
             }
             let wanted = batch.limit.unwrap_or(0);
-            more.positions.iter_mut().for_each(|positions| positions.truncate(wanted));
+            more.positions
+                .iter_mut()
+                .for_each(|positions| positions.truncate(wanted));
         }
         if let Some(section) = sequences {
             section.raw_offsets(&mut more.positions, layouts)?;
@@ -75,12 +92,25 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
     {
         return Ok(iter::once(0..patterns.len()).collect());
     }
-    let halves = if has_halves { mismatches::halves(patterns)? } else { Vec::new() };
+    let halves = if has_halves {
+        mismatches::halves(patterns)?
+    } else {
+        Vec::new()
+    };
     let parts = if has_halves { &halves } else { patterns };
-    let counting = Batch { patterns: parts, limit: None, ..*batch };
+    let counting = Batch {
+        patterns: parts,
+        limit: None,
+        ..*batch
+    };
     let counts = counting.search_blocks(&section.blocks(), session)?.counts;
-    let counts = counts.chunks(parts.len() / patterns.len()).map(|counts| counts.iter().sum());
-    Ok(cut(counts, options.memory_limit() / CANDIDATES_SHARE / CANDIDATE))
+    let counts = counts
+        .chunks(parts.len() / patterns.len())
+        .map(|counts| counts.iter().sum());
+    Ok(cut(
+        counts,
+        options.memory_limit() / CANDIDATES_SHARE / CANDIDATE,
+    ))
 }
 
 /// Cuts patterns with these counts into stretches whose counts add up to at most `most`. A single
@@ -111,7 +141,10 @@ fn keep_case(case: MatchedCase, layouts: &mut Layouts, found: &mut BatchMatches)
     all.par_sort_unstable();
     found.positions.iter_mut().for_each(Vec::clear);
     for (position, n) in all {
-        if section.case_differs(patterns[n], position, layouts)?.is_empty() {
+        if section
+            .case_differs(patterns[n], position, layouts)?
+            .is_empty()
+        {
             found.positions[n].push(position);
         }
     }

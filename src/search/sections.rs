@@ -82,9 +82,11 @@ pub(crate) fn sections<'a>(
     layouts: &Layouts,
 ) -> Result<Vec<Section<'a>>> {
     let count = contents.blocks.len() as u64;
-    shortage::check(count.saturating_mul(OF_BLOCK), options.memory_limit(), || {
-        format!("a search of {count} blocks")
-    })?;
+    shortage::check(
+        count.saturating_mul(OF_BLOCK),
+        options.memory_limit(),
+        || format!("a search of {count} blocks"),
+    )?;
     let mut all: Vec<Section> = Vec::new();
     let mut infos = (0..).zip(&contents.blocks);
     for (n, frame) in contents.frames.iter().enumerate() {
@@ -136,10 +138,14 @@ impl<'a> Section<'a> {
     pub(crate) fn set_decoders(&mut self, gpus: &Arc<SliceGpus>) {
         match self {
             Section::Bytes(blocks) => {
-                blocks.iter_mut().for_each(|block| block.file.gpus = Some(Arc::clone(gpus)));
+                blocks
+                    .iter_mut()
+                    .for_each(|block| block.file.gpus = Some(Arc::clone(gpus)));
             }
             Section::Sequences(SequenceSection { blocks }) => {
-                blocks.iter_mut().for_each(|block| block.file.gpus = Some(Arc::clone(gpus)));
+                blocks
+                    .iter_mut()
+                    .for_each(|block| block.file.gpus = Some(Arc::clone(gpus)));
             }
         }
     }
@@ -177,7 +183,9 @@ impl<'a> SequenceSection<'a> {
 
     /// The block that holds a position.
     fn block_at(&self, position: u64) -> Option<&SequenceBlock<'a>> {
-        let n = self.blocks.partition_point(|block| block.section_range().end <= position);
+        let n = self
+            .blocks
+            .partition_point(|block| block.section_range().end <= position);
         self.blocks.get(n)
     }
 
@@ -187,7 +195,9 @@ impl<'a> SequenceSection<'a> {
         let mut positions: Vec<&mut u64> = all.iter_mut().flatten().collect();
         positions.par_sort_unstable();
         for position in positions {
-            let Some(block) = self.block_at(*position) else { continue };
+            let Some(block) = self.block_at(*position) else {
+                continue;
+            };
             let at = (*position - block.section_range().start) as usize;
             let offset = layout(block, layouts)?.raw_offset(at);
             let offset = offset.ok_or_else(|| block.file.flaw(OUTSIDE))?;
@@ -230,7 +240,9 @@ pub(crate) const OUTSIDE: Flaw = Flaw("the block's index finds sequences where i
 
 /// Returns the layout of a block. Reads it if it is not kept.
 pub(crate) fn layout<'l>(block: &SequenceBlock, layouts: &'l mut Layouts) -> Result<&'l Layout> {
-    let FileBlock { number, options, .. } = block.file;
+    let FileBlock {
+        number, options, ..
+    } = block.file;
     if !layouts.all.contains_key(&number) {
         let most = options.memory_limit() / LAYOUTS_SHARE;
         let read = block.layout()?;

@@ -57,7 +57,8 @@ pub(crate) struct TableEntry {
 impl TableEntry {
     /// Bytes of the searched text according to the table.
     fn text_size(&self) -> Option<u64> {
-        self.records.map(|records| self.residues.saturating_add(records))
+        self.records
+            .map(|records| self.residues.saturating_add(records))
     }
 }
 
@@ -71,8 +72,13 @@ impl SearchedBlock for SequenceBlock<'_> {
     }
 
     fn transform(&self) -> Option<TextTransform<'_>> {
-        let BlockKind::Bwt(shape) = self.file.header.kind else { return None };
-        self.front.as_ref().map(|front| TextTransform { shape, front: Some(front) })
+        let BlockKind::Bwt(shape) = self.file.header.kind else {
+            return None;
+        };
+        self.front.as_ref().map(|front| TextTransform {
+            shape,
+            front: Some(front),
+        })
     }
 
     fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {
@@ -96,7 +102,12 @@ impl<'a> SequenceBlock<'a> {
     ) -> Result<Self> {
         let expected = entry.and_then(|entry| entry.text_size());
         let (front, size) = match (file.header.kind, expected) {
-            (BlockKind::Bwt(Shape { filters: SEQUENCES, .. }), _) => {
+            (
+                BlockKind::Bwt(Shape {
+                    filters: SEQUENCES, ..
+                }),
+                _,
+            ) => {
                 let (front, size) = read_front(&file).map_err(|e| file.locate(e))?;
                 (Some(front), size)
             }
@@ -107,7 +118,14 @@ impl<'a> SequenceBlock<'a> {
             return Err(file.flaw(CONTRADICTION));
         }
         let section_range = position..position.saturating_add(size);
-        Ok(SequenceBlock { file, kind, start, section_range, front, entry })
+        Ok(SequenceBlock {
+            file,
+            kind,
+            start,
+            section_range,
+            front,
+            entry,
+        })
     }
 
     /// Returns true if its sequences are those of FASTQ.
@@ -141,12 +159,21 @@ impl<'a> SequenceBlock<'a> {
 
     /// Compares the block's entry in the table with the block.
     pub(crate) fn check_against_table(&self, layout: &Layout) -> Result<()> {
-        let Some(TableEntry { records, residues, .. }) = self.entry else { return Ok(()) };
+        let Some(TableEntry {
+            records, residues, ..
+        }) = self.entry
+        else {
+            return Ok(());
+        };
         let found = self.contribution(layout);
         let fits = found.residues == residues
             && records.is_none_or(|records| records == found.records)
             && (self.is_fastq() || !layout.has_qualities());
-        if fits { Ok(()) } else { Err(self.file.flaw(CONTRADICTION)) }
+        if fits {
+            Ok(())
+        } else {
+            Err(self.file.flaw(CONTRADICTION))
+        }
     }
 
     /// Checks that the layout is that of a text of the block's size.
@@ -174,7 +201,10 @@ impl<'a> SequenceBlock<'a> {
 /// not name the block.
 fn read_front(file: &FileBlock) -> Result<(PayloadFront, u64)> {
     let place = file.payload_start()?..file.info.coded.end;
-    let most = place.end.saturating_sub(place.start).min(PayloadFront::MOST);
+    let most = place
+        .end
+        .saturating_sub(place.start)
+        .min(PayloadFront::MOST);
     let bytes = file.input.read(place.start, most)?;
     Ok(PayloadFront::parse(&bytes, place, file.raw_size())?)
 }

@@ -42,7 +42,14 @@ impl Session {
         let threads = Arc::new(thread_pool::pool(options)?);
         let listener = options.run.listener.of_first_warning();
         let kept = KeptBlocks::new(budget);
-        Ok(Session { threads, decoders, gpus, thread_count, listener, kept })
+        Ok(Session {
+            threads,
+            decoders,
+            gpus,
+            thread_count,
+            listener,
+            kept,
+        })
     }
 
     /// Announces patterns of `symbols` symbols in all, for blocks of up to `largest` bytes. If no

@@ -32,7 +32,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'a> SharedInput<'a> {
     pub(crate) fn new(file: &'a dyn Locked) -> Self {
-        SharedInput { file, cost: Mutex::default() }
+        SharedInput {
+            file,
+            cost: Mutex::default(),
+        }
     }
 
     /// Gives the file to `work`, which has it alone.
@@ -42,7 +45,8 @@ impl<'a> SharedInput<'a> {
     ) -> Result<T> {
         let mut work = Some(work);
         let mut done = None;
-        self.file.with(&mut |input| done = work.take().map(|work| work(input)));
+        self.file
+            .with(&mut |input| done = work.take().map(|work| work(input)));
         done.expect("a lock gives its file")
     }
 

@@ -37,7 +37,11 @@ impl BlockSymbols {
         }
         let piece = (PIECE_PER_SYMBOL * symbols.len()).next_power_of_two();
         let piece = piece.clamp(*PIECE.start(), *PIECE.end());
-        BlockSymbols { symbols, numbers, piece }
+        BlockSymbols {
+            symbols,
+            numbers,
+            piece,
+        }
     }
 }
 
@@ -75,7 +79,12 @@ impl DecodedSlice {
         let mut above =
             Vec::with_capacity(bytes.len().div_ceil(symbols.piece) * symbols.symbols.len());
         for piece in bytes.chunks(symbols.piece) {
-            above.extend(symbols.symbols.iter().map(|&symbol| counts[usize::from(symbol)]));
+            above.extend(
+                symbols
+                    .symbols
+                    .iter()
+                    .map(|&symbol| counts[usize::from(symbol)]),
+            );
             bwt::count(piece, &mut counts);
         }
         (DecodedSlice::Counted(CountedBytes { bytes, above }), counts)
@@ -147,7 +156,12 @@ pub(crate) struct SliceCache {
 impl SliceCache {
     /// Creates a cache for slices of up to `room` bytes in all.
     pub(crate) fn new(room: u64) -> Self {
-        SliceCache { slices: HashMap::new(), last: VecDeque::new(), size: 0, room }
+        SliceCache {
+            slices: HashMap::new(),
+            last: VecDeque::new(),
+            size: 0,
+            room,
+        }
     }
 
     /// Returns the cache with another room. Keeps as many slices as fit.
@@ -260,7 +274,11 @@ mod tests {
         assert!((0..30).filter(|&k| cache.get(k).is_some()).eq(0..4));
         // The room is full, and the last few are kept again.
         (20..30).for_each(|k| cache.keep(k, &one));
-        assert!((0..30).filter(|&k| cache.get(k).is_some()).eq((0..4).chain(26..30)));
+        assert!(
+            (0..30)
+                .filter(|&k| cache.get(k).is_some())
+                .eq((0..4).chain(26..30))
+        );
         assert_eq!(cache.with_room(u64::MAX).size(), 4 * one.size());
     }
 

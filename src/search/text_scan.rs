@@ -28,10 +28,15 @@ fn class_occurrences<'t>(
     classes: &'t LetterClasses,
 ) -> impl Iterator<Item = usize> + 't {
     let matches = move |window: &[u8]| {
-        window.iter().zip(pattern).all(|(&symbol, &letter)| classes.matches(letter, symbol))
+        window
+            .iter()
+            .zip(pattern)
+            .all(|(&symbol, &letter)| classes.matches(letter, symbol))
     };
     let windows = raw.windows(pattern.len()).enumerate();
-    windows.filter(move |(_, window)| matches(window)).map(|(at, _)| at)
+    windows
+        .filter(move |(_, window)| matches(window))
+        .map(|(at, _)| at)
 }
 
 /// Plain bytes to scan, with the meaning of the patterns' letters.
@@ -100,7 +105,10 @@ impl<'t> ScannedText<'t> {
     /// Returns the first `limit` positions of a pattern, if it occurs as often as that within the
     /// first `bytes` bytes of the text.
     pub(super) fn first(&self, pattern: &[u8], limit: usize, bytes: u64) -> Option<Vec<u64>> {
-        let end = self.raw.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let end = self
+            .raw
+            .len()
+            .min(usize::try_from(bytes).unwrap_or(usize::MAX));
         let mut positions = Vec::new();
         self.find_in(0..end, pattern, |at| {
             positions.push(at as u64);

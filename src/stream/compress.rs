@@ -52,8 +52,12 @@ pub fn compress<R: Read + Send, W: Write>(
     options: &Options,
 ) -> Result<Summary> {
     let cut = BlockCut::new(options);
-    let mut blocks =
-        RawBlocks::new(input, first_block_size(options), cut, options.run.listener.clone());
+    let mut blocks = RawBlocks::new(
+        input,
+        first_block_size(options),
+        cut,
+        options.run.listener.clone(),
+    );
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
@@ -61,7 +65,11 @@ pub fn compress<R: Read + Send, W: Write>(
     };
     // A first block that others follow may have been cut shorter than the others are.
     first.alone = blocks.ended;
-    let block_size = if first.alone { first.raw.len() as u64 } else { options.block_size() };
+    let block_size = if first.alone {
+        first.raw.len() as u64
+    } else {
+        options.block_size()
+    };
     if first.alone && thread_pool::calling_does(block_size, options) {
         let (_, encoder) =
             BlockEncoder::planned(block_size, Threads::Calling, blocks.spare, options)?;
@@ -93,7 +101,10 @@ fn write<W: Write>(
     block: CodedBlock,
     options: &Options,
 ) -> Result<()> {
-    options.run.listener.time(block.number, Step::Write, || writer.block(&block))
+    options
+        .run
+        .listener
+        .time(block.number, Step::Write, || writer.block(&block))
 }
 
 /// Returns the size with which the first block is read. If blocks are larger than the memory
@@ -105,7 +116,14 @@ fn first_block_size(options: &Options) -> u64 {
 /// Ends the frame, and returns the output and the summary.
 fn finish<W: Write>(writer: FrameWriter<W>) -> Result<(W, Summary)> {
     let (output, raw_size, coded_size, indexed) = writer.finish()?;
-    Ok((output, Summary { raw_size, coded_size, indexed }))
+    Ok((
+        output,
+        Summary {
+            raw_size,
+            coded_size,
+            indexed,
+        },
+    ))
 }
 
 /// Compresses the bytes that are written to it. The frame is complete only after
@@ -138,7 +156,10 @@ pub struct Encoder<W: Write> {
 
 /// State of an encoder. The frame's header holds the size of the first block, so it waits until
 /// that is known.
-#[allow(clippy::large_enum_variant, reason = "an encoder has one, which is hardly ever moved")]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "an encoder has one, which is hardly ever moved"
+)]
 enum EncoderState<W: Write> {
     Fresh(W),
     Running {
@@ -151,7 +172,9 @@ enum EncoderState<W: Write> {
 
 impl<W: Write> fmt::Debug for Encoder<W> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Encoder").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Encoder")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -185,7 +208,10 @@ impl<W: Write> Encoder<W> {
         self.cut.warn(&self.options.run.listener);
         match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => finish(FrameWriter::start(output, 0)?),
-            EncoderState::Running { mut writer, mut pipeline } => {
+            EncoderState::Running {
+                mut writer,
+                mut pipeline,
+            } => {
                 pipeline.close();
                 while let Some(block) = pipeline.next() {
                     write(&mut writer, block?, &self.options)?;
@@ -208,14 +234,23 @@ impl<W: Write> Encoder<W> {
         self.block.extend(begun);
         let number = self.number;
         let offset = self.offset;
-        let raw = RawBlock { number, offset, raw: bytes.into(), alone, sequences };
+        let raw = RawBlock {
+            number,
+            offset,
+            raw: bytes.into(),
+            alone,
+            sequences,
+        };
         self.number += 1;
         self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.
         let (mut writer, mut pipeline) = match mem::replace(&mut self.state, EncoderState::Failed) {
             EncoderState::Fresh(output) => {
-                let block_size =
-                    if alone { raw.raw.len() as u64 } else { self.options.block_size() };
+                let block_size = if alone {
+                    raw.raw.len() as u64
+                } else {
+                    self.options.block_size()
+                };
                 let work = if alone { block_size } else { u64::MAX };
                 let (_, pipeline) =
                     encode::start(block_size, &self.options.for_work(work), self.spare.clone())?;
@@ -250,7 +285,9 @@ impl<W: Write> Write for Encoder<W> {
             self.block_size = self.options.block_size() as usize;
         }
         let taken = bytes.len().min(self.block_size - self.block.len());
-        allocation::reserve(&mut self.block, taken).ok_or(Flaw::NO_MEMORY).map_err(Error::from)?;
+        allocation::reserve(&mut self.block, taken)
+            .ok_or(Flaw::NO_MEMORY)
+            .map_err(Error::from)?;
         self.block.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }

@@ -68,7 +68,10 @@ pub fn decompress<R: Read + Send, W: Write>(
     let spare = Spare::default();
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        options.run.listener.time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
+        options
+            .run
+            .listener
+            .time(number, Step::Write, || raw.write(0..raw.len(), &mut output))?;
         number += 1;
         spare.keep_bytes(raw);
         Ok(())
@@ -94,7 +97,11 @@ pub fn decompress<R: Read + Send, W: Write>(
         pipeline.run(blocks, &mut write, || options.run.listener.failed())?;
     }
     output.flush()?;
-    Ok(Summary { raw_size, coded_size: frames.offset(), indexed: frames.indexed() })
+    Ok(Summary {
+        raw_size,
+        coded_size: frames.offset(),
+        indexed: frames.indexed(),
+    })
 }
 
 /// Restores the first block if it is small. Most often no other follows, and no threads need to be
@@ -107,7 +114,10 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
     let (number, offset) = frames.place();
     let decoder = BlockDecoder::new(size, Threads::Calling, Spare::default(), options);
     let decoder = decoder.map_err(|e| e.at(number, offset))?;
-    frames.next_block(size).map(|block| decoder.decode(block?)).transpose()
+    frames
+        .next_block(size)
+        .map(|block| decoder.decode(block?))
+        .transpose()
 }
 
 /// Pipeline from coded blocks to their raw bytes.
@@ -172,7 +182,9 @@ pub struct Decoder<R> {
 
 impl<R> fmt::Debug for Decoder<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Decoder").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("Decoder")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -229,7 +241,8 @@ impl<R: Read> Read for Decoder<R> {
         }
         if self.given == self.raw.len() {
             self.given = 0;
-            self.spare.keep_bytes(mem::replace(&mut self.raw, Raw::Bytes(Vec::new())));
+            self.spare
+                .keep_bytes(mem::replace(&mut self.raw, Raw::Bytes(Vec::new())));
             match self.next_block() {
                 Ok(block) => self.raw = block.unwrap_or(Raw::Bytes(Vec::new())),
                 Err(e) => {

@@ -25,7 +25,10 @@ fn a_claimed_size_allocates_nothing() {
         ("Block_Size", claim(text.clone(), 7, 0..12)),
         ("Raw_Size", claim(text, 16 + 12, 16..54)),
         ("Coded_Size", claim(stored.clone(), 16 + 17, 16..54)),
-        ("Block_Count", claim(stored.clone(), table + 10, table..table + 24)),
+        (
+            "Block_Count",
+            claim(stored.clone(), table + 10, table..table + 24),
+        ),
         ("Entries_Size", claim(stored, table + 15, table..table + 24)),
         ("Entries_Size of none", claim(empty, 16 + 15, 16..40)),
     ];
@@ -35,7 +38,10 @@ fn a_claimed_size_allocates_nothing() {
         let longer = [&file[..], &vec![0; 3 << 20]].concat();
         let largest = largest_allocation(|| {
             for file in [&file, &longer] {
-                assert!(bwz::decompress(&file[..], std::io::sink(), &options).is_err(), "{what}");
+                assert!(
+                    bwz::decompress(&file[..], std::io::sink(), &options).is_err(),
+                    "{what}"
+                );
                 let archive = bwz::Archive::open(Cursor::new(file), &options);
                 let read = archive.and_then(|mut a| a.read_range(0..a.raw_size(), std::io::sink()));
                 assert!(read.is_err() || what == "Block_Size", "{what}");

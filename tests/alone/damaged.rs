@@ -43,7 +43,9 @@ const SHORT_COMMANDS: u64 = 60;
 const MOST_MEMORY: usize = 256 << 20;
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|value| value.parse().expect(name))
+    std::env::var(name)
+        .ok()
+        .map(|value| value.parse().expect(name))
 }
 
 /// The seeds of this run. A short run has `short` of them.
@@ -63,7 +65,11 @@ fn damaged(sources: &Sources, seed: u64) -> (&str, Vec<u8>) {
     if number("BWZ_DAMAGED") == Some(1) {
         let path = std::env::temp_dir().join(format!("damaged-{seed}.bwz"));
         std::fs::write(&path, &file).unwrap();
-        say(format_args!("{}, made from {}", path.display(), source.name));
+        say(format_args!(
+            "{}, made from {}",
+            path.display(),
+            source.name
+        ));
     }
     (&source.name, file)
 }
@@ -79,7 +85,13 @@ fn a_damaged_file_is_rejected_or_means_the_same_to_all() {
         let case = || {
             let (name, file) = damaged(&sources, seed);
             let (output, end) = library::visit(&file, &mut Random::new(seed));
-            Case { seed, source: name.to_owned(), file, output, end }
+            Case {
+                seed,
+                source: name.to_owned(),
+                file,
+                output,
+                end,
+            }
         };
         let (case, time, memory) = measured(|| catch_unwind(AssertUnwindSafe(case)));
         watchdog.rest();
@@ -103,7 +115,13 @@ fn a_damaged_file_is_rejected_by_the_command_or_means_the_same() {
         let case = || {
             let (name, file) = damaged(&sources, seed);
             let (output, end) = shell.visit(&file, &mut Random::new(seed));
-            Case { seed, source: name.to_owned(), file, output, end }
+            Case {
+                seed,
+                source: name.to_owned(),
+                file,
+                output,
+                end,
+            }
         };
         let case = catch_unwind(AssertUnwindSafe(case));
         tally.measured(seed, shell.slowest, shell.largest);
@@ -135,7 +153,10 @@ fn mutations_follow_from_the_seed_and_take_any_bytes() {
     for seed in 0..2_000 {
         let file = &files[seed as usize % files.len()].1;
         let mutant = mutate(file, seed);
-        assert!(mutant != *file && mutant == mutate(file, seed), "seed {seed}");
+        assert!(
+            mutant != *file && mutant == mutate(file, seed),
+            "seed {seed}"
+        );
         mutate(&mutate(&mutant, seed), seed);
         mutate(&Random::new(seed).bytes(seed as usize % 300), seed);
     }

@@ -18,7 +18,10 @@ fn processor_time() -> f64 {
     let mut time = MaybeUninit::<libc::timespec>::zeroed();
     // SAFETY: every Unix has this clock, and there is room for its value.
     let time = unsafe {
-        assert_eq!(libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr()), 0);
+        assert_eq!(
+            libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, time.as_mut_ptr()),
+            0
+        );
         time.assume_init()
     };
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
@@ -43,7 +46,9 @@ fn assert_none_takes_long(size: usize, options: &Options, texts: Vec<(String, Ve
         let ratio = cost(&text, options, 2) / ordinary;
         println!("{ratio:6.2} {name}");
         if ratio > MOST {
-            slow.push(format!("{name} takes {ratio:.1} times as long a byte as text"));
+            slow.push(format!(
+                "{name} takes {ratio:.1} times as long a byte as text"
+            ));
         }
     }
     assert!(slow.is_empty(), "{slow:?}");
@@ -56,7 +61,11 @@ fn no_shape_takes_long() {
     texts.retain(|(_, text)| text.len() > SIZE / 2);
     let named = |(name, text): (&str, Vec<u8>)| (name.to_owned(), text);
     texts.extend(made(SIZE).into_iter().map(named));
-    texts.extend(cases::filtered(SIZE).into_iter().map(|(name, text, _)| (name.to_owned(), text)));
+    texts.extend(
+        cases::filtered(SIZE)
+            .into_iter()
+            .map(|(name, text, _)| (name.to_owned(), text)),
+    );
     assert_none_takes_long(SIZE, &options(4 << 20).threads(1), texts);
 }
 
@@ -73,21 +82,43 @@ fn phrases_that_end_alike_do_not_take_long() {
 /// Texts that are each made for one part of the compressor.
 fn made(size: usize) -> Vec<(&'static str, Vec<u8>)> {
     let noise = cases::random(size, 256);
-    let period = |n: usize| noise[..n].iter().copied().cycle().take(size).collect::<Vec<u8>>();
+    let period = |n: usize| {
+        noise[..n]
+            .iter()
+            .copied()
+            .cycle()
+            .take(size)
+            .collect::<Vec<u8>>()
+    };
     vec![
         ("period of 1000", period(1000)),
         ("period of 70,000", period(70_000)),
-        ("copies that part every 40 bytes", parted(period(70_000), 40)),
-        ("copies that part every 300 bytes", parted(period(70_000), 300)),
+        (
+            "copies that part every 40 bytes",
+            parted(period(70_000), 40),
+        ),
+        (
+            "copies that part every 300 bytes",
+            parted(period(70_000), 300),
+        ),
         ("copies that go on further each time", further(&noise, size)),
         ("copies at ever other distances", distances(&noise, size)),
-        ("a content-defined position at each byte", all_positions(&noise)),
+        (
+            "a content-defined position at each byte",
+            all_positions(&noise),
+        ),
         (
             "a content-defined position at each byte, in repeats",
             all_positions(&noise[..size / 8]).repeat(8),
         ),
-        ("a phrase for each byte", by_windows(&noise[..size / 8], true).repeat(8)),
-        ("one phrase in all", by_windows(&noise[..size / 8], false).repeat(8)),
+        (
+            "a phrase for each byte",
+            by_windows(&noise[..size / 8], true).repeat(8),
+        ),
+        (
+            "one phrase in all",
+            by_windows(&noise[..size / 8], false).repeat(8),
+        ),
         ("one symbol after each", symbols_in_turn(size)),
     ]
 }
@@ -147,7 +178,10 @@ fn by_windows(noise: &[u8], starts: bool) -> Vec<u8> {
     let next = |byte: &u8| {
         let all = (0..=255_u8).map(|more| u64::from(byte.wrapping_add(more)));
         let windows = all.map(|byte| window >> 8 | byte << 56);
-        window = windows.clone().find(|&w| starts_phrase(w) == starts).expect("one in 8 does");
+        window = windows
+            .clone()
+            .find(|&w| starts_phrase(w) == starts)
+            .expect("one in 8 does");
         (window >> 56) as u8
     };
     noise.iter().map(next).collect()
@@ -160,7 +194,9 @@ fn starts_phrase(window: u64) -> bool {
 
 /// Every byte follows every other one, so that the coder's lists are searched to their ends.
 fn symbols_in_turn(size: usize) -> Vec<u8> {
-    (0..size as u32).map(|n| (n.wrapping_mul(n / 256 * 2 + 1) % 256) as u8).collect()
+    (0..size as u32)
+        .map(|n| (n.wrapping_mul(n / 256 * 2 + 1) % 256) as u8)
+        .collect()
 }
 
 /// Copies of many phrases. The last 40 bytes of each are nearly all the same letter, followed by
@@ -168,7 +204,9 @@ fn symbols_in_turn(size: usize) -> Vec<u8> {
 fn alike_endings(size: usize) -> Vec<u8> {
     let mut noise = Noise(1);
     let is_plain = |text: &[u8]| {
-        let mut windows = text.windows(8).map(|w| u64::from_le_bytes(w.try_into().unwrap()));
+        let mut windows = text
+            .windows(8)
+            .map(|w| u64::from_le_bytes(w.try_into().unwrap()));
         !windows.any(starts_phrase)
     };
     // A window that starts phrases at any spacing, and two letters that start none.
@@ -183,7 +221,13 @@ fn alike_endings(size: usize) -> Vec<u8> {
     let mut phrases = Vec::with_capacity(count);
     while phrases.len() < count {
         let start = noise.next().to_le_bytes();
-        let rare = |_| if noise.next().is_multiple_of(16) { often ^ 1 } else { often };
+        let rare = |_| {
+            if noise.next().is_multiple_of(16) {
+                often ^ 1
+            } else {
+                often
+            }
+        };
         let end: Vec<u8> = (0..32).map(rare).collect();
         let phrase = [&window[..], &start[..3], &end].concat();
         if plain(&[&phrase[..], &window].concat()) {

@@ -31,14 +31,23 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
         String::from_utf8_lossy(&dna[at..at + len]).into_owned()
     };
     vec![
-        ("small letters by twos", [b">a\n".to_vec(), repeated(b"acGT")].concat()),
+        (
+            "small letters by twos",
+            [b">a\n".to_vec(), repeated(b"acGT")].concat(),
+        ),
         ("a record for each base", repeated(b">\nA\n")),
         (
             "records of ever other lengths",
             numbered(&|n| format!(">{n}\n{}\n", bases(n, 1 + n % 97))),
         ),
-        ("line ends of both kinds", repeated(b">a\r\nAC\n>b\nG\r\nT\n")),
-        ("blanks between bases", [b">a\n".to_vec(), repeated(b"A C\tG\n")].concat()),
+        (
+            "line ends of both kinds",
+            repeated(b">a\r\nAC\n>b\nG\r\nT\n"),
+        ),
+        (
+            "blanks between bases",
+            [b">a\n".to_vec(), repeated(b"A C\tG\n")].concat(),
+        ),
         ("empty lines", repeated(b">a\n\nA\n\n")),
         (
             "lines of ever other widths",
@@ -48,10 +57,17 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
             "reads of ever other lengths",
             numbered(&|n| {
                 let len = 1 + n % 61;
-                format!("@{n}\n{}\n+\n{}\n", bases(n, len), "I~#".repeat(21)[..len].to_owned())
+                format!(
+                    "@{n}\n{}\n+\n{}\n",
+                    bases(n, len),
+                    "I~#".repeat(21)[..len].to_owned()
+                )
             }),
         ),
-        ("bytes that are escaped", [b">a\nA\n".to_vec(), repeated(b">\xFF\xFE\nA\n")].concat()),
+        (
+            "bytes that are escaped",
+            [b">a\nA\n".to_vec(), repeated(b">\xFF\xFE\nA\n")].concat(),
+        ),
         (
             "a template for each line",
             numbered(&|n| format!("{n} a{} b{}\n", "x ".repeat(n % 50), n * n)),
@@ -60,7 +76,10 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
             "columns of numbers",
             numbered(&|n| format!("{},{},{},{}\n", n, n * 7919 % 1013, n / 3, n * n)),
         ),
-        ("a column for each word", numbered(&|n| "1 ".repeat(1 + n % 400) + "\n")),
+        (
+            "a column for each word",
+            numbered(&|n| "1 ".repeat(1 + n % 400) + "\n"),
+        ),
     ]
 }
 
@@ -73,7 +92,10 @@ fn within<T>(name: &str, memory: u64, work: impl FnOnce(&Options) -> bwz::Result
         assert!(matches!(e, Error::Limit { .. }), "{name}: {e}");
         assert!(e.to_string().contains("allowed"), "{name}: {e}");
     }
-    assert!(peak as u64 <= memory + BESIDE, "{name}: {peak} bytes, {memory} allowed");
+    assert!(
+        peak as u64 <= memory + BESIDE,
+        "{name}: {peak} bytes, {memory} allowed"
+    );
 }
 
 #[test]
@@ -82,7 +104,11 @@ fn what_stands_beside_the_bytes_is_counted() {
     for (name, text) in texts() {
         for index in [false, true] {
             let wide = options(SIZE as u32).memory(2 << 30);
-            let wide = if index { wide.index(256).unwrap() } else { wide };
+            let wide = if index {
+                wide.index(256).unwrap()
+            } else {
+                wide
+            };
             let mut file = Vec::new();
             bwz::compress(&text[..], &mut file, &wide).unwrap();
             for memory in [8 << 20, 24 << 20, 48 << 20] {
@@ -91,8 +117,12 @@ fn what_stands_beside_the_bytes_is_counted() {
                     bwz::decompress(&file[..], std::io::sink(), options)
                 });
                 let open = |options: &Options| Archive::open(Cursor::new(&file[..]), options);
-                within(&case, memory, |options| open(options)?.locate(&["AC", "A", "1"], 20_000));
-                within(&case, memory, |options| open(options)?.records().map(<[_]>::len));
+                within(&case, memory, |options| {
+                    open(options)?.locate(&["AC", "A", "1"], 20_000)
+                });
+                within(&case, memory, |options| {
+                    open(options)?.records().map(<[_]>::len)
+                });
                 within(&case, memory, |options| open(options)?.extract(100..200));
                 within(&case, memory, |options| {
                     bwz::recover(Cursor::new(&file[..]), std::io::sink(), options)

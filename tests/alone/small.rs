@@ -35,7 +35,9 @@ fn threads() -> io::Result<BTreeSet<(String, String)>> {
     let own = fs::read_to_string("/proc/thread-self/comm")?;
     for entry in fs::read_dir("/proc/self/task")? {
         let entry = entry?;
-        let Ok(name) = fs::read_to_string(entry.path().join("comm")) else { continue };
+        let Ok(name) = fs::read_to_string(entry.path().join("comm")) else {
+            continue;
+        };
         // A thread without a name has the name of the thread that started it.
         if name == own || name.starts_with("bwz") {
             threads.insert((entry.file_name().to_string_lossy().into_owned(), name));

@@ -52,7 +52,11 @@ pub fn measured<T>(work: impl FnOnce() -> T) -> (T, Duration, usize) {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);
     let done = work();
-    (done, started.elapsed(), PEAK.load(Relaxed).saturating_sub(before))
+    (
+        done,
+        started.elapsed(),
+        PEAK.load(Relaxed).saturating_sub(before),
+    )
 }
 
 /// Size of the largest allocation that any thread makes during `work`, in bytes.

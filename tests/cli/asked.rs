@@ -36,16 +36,32 @@ fn the_environment_never_makes_another_command() {
         let mut command = dir.bwz("-f x");
         let said = stderr(command.env("BWZ_OPT", opt).assert().code(1).stdout(""));
         has_all(&said, &["BWZ_OPT"]);
-        assert!(dir.read("x.bwz") == file && dir.names() == ["x", "x.bwz"], "{opt}");
+        assert!(
+            dir.read("x.bwz") == file && dir.names() == ["x", "x.bwz"],
+            "{opt}"
+        );
     }
-    for opt in ["", " ", "-1", "--index -T2", "-v -q", "--limit-output 1G --no-sparse", "--verify"]
-    {
+    for opt in [
+        "",
+        " ",
+        "-1",
+        "--index -T2",
+        "-v -q",
+        "--limit-output 1G --no-sparse",
+        "--verify",
+    ] {
         for arguments in ["-c x", "-dc x.bwz", "-t x.bwz", "-l x.bwz"] {
             dir.bwz(arguments).env("BWZ_OPT", opt).assert().success();
         }
     }
-    dir.bwz("-dc x.bwz").env("BWZ_OPT", "--limit-output 9").assert().code(1);
-    dir.bwz("-c --sample-rate 64 x").env("BWZ_OPT", "--index").assert().success();
+    dir.bwz("-dc x.bwz")
+        .env("BWZ_OPT", "--limit-output 9")
+        .assert()
+        .code(1);
+    dir.bwz("-c --sample-rate 64 x")
+        .env("BWZ_OPT", "--index")
+        .assert()
+        .success();
     dir.bwz("cat x.bwz").env("BWZ_OPT", "'").assert().success();
 }
 
@@ -57,8 +73,14 @@ fn an_option_without_effect_is_refused() {
         ("-d --index x.bwz", "--index goes with compressing"),
         ("-t --verify x.bwz", "--verify goes with compressing"),
         ("-l --split-at , x.bwz", "--split-at goes with compressing"),
-        ("-d --sample-rate 8 x.bwz", "--sample-rate goes with compressing"),
-        ("-d --decompress-input x.bwz", "--decompress-input goes with compressing"),
+        (
+            "-d --sample-rate 8 x.bwz",
+            "--sample-rate goes with compressing",
+        ),
+        (
+            "-d --decompress-input x.bwz",
+            "--decompress-input goes with compressing",
+        ),
         ("-c --sample-rate 8 x", "--sample-rate goes with --index"),
         ("-c --no-sparse x", "--no-sparse goes with -d"),
         ("-t --no-sparse x.bwz", "--no-sparse goes with -d"),
@@ -81,7 +103,10 @@ fn an_option_without_effect_is_refused() {
     assert_eq!(dir.names(), ["x", "x.bwz"]);
     let said = stderr(dir.bwz("--rm -c x").assert().success());
     has_all(&said, &["x: is kept: --rm"]);
-    dir.bwz("-9 -1 -T2 -T1 -qv -vq -c x").assert().success().stderr("");
+    dir.bwz("-9 -1 -T2 -T1 -qv -vq -c x")
+        .assert()
+        .success()
+        .stderr("");
 }
 
 #[test]
@@ -91,20 +116,47 @@ fn a_file_that_would_be_left_out_is_refused() {
     dir.write("q", b"@q\nACGT\n+\nIIII\n");
     for (arguments, says) in [
         ("repeats -n 5 -o a -o b x", "-o is given 2 times"),
-        ("repeats -n 5 --across x --across q x", "--across is given 2 times"),
-        ("locate --sam --reads1 q --reads1 q --reads2 q x.bwz", "--reads1 is given 2 times"),
-        ("locate --sam --reads1 q --reads2 q --reads2 q x.bwz", "--reads2 is given 2 times"),
-        ("locate --sam --reads1 - --reads2 - x.bwz", "standard input is named 2 times"),
+        (
+            "repeats -n 5 --across x --across q x",
+            "--across is given 2 times",
+        ),
+        (
+            "locate --sam --reads1 q --reads1 q --reads2 q x.bwz",
+            "--reads1 is given 2 times",
+        ),
+        (
+            "locate --sam --reads1 q --reads2 q --reads2 q x.bwz",
+            "--reads2 is given 2 times",
+        ),
+        (
+            "locate --sam --reads1 - --reads2 - x.bwz",
+            "standard input is named 2 times",
+        ),
         ("count -f - -f - x.bwz", "standard input is named 2 times"),
-        ("count -f - --fasta - x.bwz", "standard input is named 2 times"),
+        (
+            "count -f - --fasta - x.bwz",
+            "standard input is named 2 times",
+        ),
         ("repeats -n 5 - -", "standard input is named 2 times"),
-        ("repeats -n 5 --across - x -", "standard input is named 2 times"),
+        (
+            "repeats -n 5 --across - x -",
+            "standard input is named 2 times",
+        ),
     ] {
-        let said = stderr(dir.bwz(arguments).write_stdin("text").assert().code(2).stdout(""));
+        let said = stderr(
+            dir.bwz(arguments)
+                .write_stdin("text")
+                .assert()
+                .code(2)
+                .stdout(""),
+        );
         has_all(&said, &[says]);
     }
     assert_eq!(dir.names(), ["q", "x", "x.bwz"]);
-    dir.bwz("count -f - x.bwz").write_stdin("text\n").assert().success();
+    dir.bwz("count -f - x.bwz")
+        .write_stdin("text\n")
+        .assert()
+        .success();
 }
 
 #[test]
@@ -112,28 +164,52 @@ fn every_range_is_written_in_order() {
     let content = text(200_000);
     let dir = Dir::with(&content);
     dir.bwz("-f --block 64K x").assert().success();
-    let all = [&content[..20], &content[30..40], &content[60_000..70_000], &content[5..6]].concat();
+    let all = [
+        &content[..20],
+        &content[30..40],
+        &content[60_000..70_000],
+        &content[5..6],
+    ]
+    .concat();
     let ranges = "cat -r 0..20 -r 30..40 -r 60000..70000 -r 5+1";
-    dir.bwz(&format!("{ranges} x.bwz")).assert().success().stdout(all.clone());
-    dir.bwz(&format!("{ranges} x.bwz x.bwz")).assert().success().stdout([&all[..], &all].concat());
+    dir.bwz(&format!("{ranges} x.bwz"))
+        .assert()
+        .success()
+        .stdout(all.clone());
+    dir.bwz(&format!("{ranges} x.bwz x.bwz"))
+        .assert()
+        .success()
+        .stdout([&all[..], &all].concat());
     let limited = format!("{ranges} --limit-output 10030 x.bwz");
     dir.bwz(&limited).assert().code(1).stdout("");
-    dir.bwz("cat -r 0..9 -r 9..999999 x.bwz").assert().code(1).stdout("");
+    dir.bwz("cat -r 0..9 -r 9..999999 x.bwz")
+        .assert()
+        .code(1)
+        .stdout("");
 }
 
 #[test]
 fn searches_walk_directories() {
     let dir = Dir::new();
-    for (name, content) in
-        [("logs/a", "one ERROR"), ("logs/deep/b", "two ERROR ERROR"), ("logs/c", "")]
-    {
+    for (name, content) in [
+        ("logs/a", "one ERROR"),
+        ("logs/deep/b", "two ERROR ERROR"),
+        ("logs/c", ""),
+    ] {
         dir.write(name, content.as_bytes());
         dir.bwz(name).assert().success();
     }
     dir.write("none/a", b"ERROR");
     let found = stdout(dir.bwz("count -r ERROR logs").assert().success());
-    assert_eq!(found, "logs/a.bwz\tERROR\t1\nlogs/c.bwz\tERROR\t0\nlogs/deep/b.bwz\tERROR\t2\n");
-    let found = stdout(dir.bwz("locate -r ERROR logs logs/a.bwz").assert().success());
+    assert_eq!(
+        found,
+        "logs/a.bwz\tERROR\t1\nlogs/c.bwz\tERROR\t0\nlogs/deep/b.bwz\tERROR\t2\n"
+    );
+    let found = stdout(
+        dir.bwz("locate -r ERROR logs logs/a.bwz")
+            .assert()
+            .success(),
+    );
     assert_eq!(found.lines().count(), 4);
     dir.bwz("count -r -e ERROR -e one logs").assert().success();
     dir.bwz("count -r nothing logs").assert().code(1);
@@ -145,9 +221,15 @@ fn searches_walk_directories() {
         has_all(&stderr(dir.bwz(arguments).assert().code(2)), &[says]);
     }
     for arguments in ["cat logs", "extract -r 0+1 logs", "bench logs"] {
-        has_all(&stderr(dir.bwz(arguments).assert().code(1)), &["is a directory; name the files"]);
+        has_all(
+            &stderr(dir.bwz(arguments).assert().code(1)),
+            &["is a directory; name the files"],
+        );
     }
-    has_all(&stderr(dir.bwz("logs").assert().code(1)), &["is a directory; -r walks it"]);
+    has_all(
+        &stderr(dir.bwz("logs").assert().code(1)),
+        &["is a directory; -r walks it"],
+    );
 }
 
 #[test]
@@ -169,13 +251,23 @@ fn a_quiet_search_says_it_by_its_exit_code() {
     ] {
         dir.bwz(arguments).assert().code(code).stdout("");
     }
-    dir.bwz("count -q 77 damaged.bwz x.bwz").assert().code(0).stdout("");
-    dir.bwz("count -q nothing damaged.bwz x.bwz").assert().code(2).stdout("");
+    dir.bwz("count -q 77 damaged.bwz x.bwz")
+        .assert()
+        .code(0)
+        .stdout("");
+    dir.bwz("count -q nothing damaged.bwz x.bwz")
+        .assert()
+        .code(2)
+        .stdout("");
 }
 
 /// True if a directory protects its files from us; root may do anything.
 fn is_kept(dir: &Dir) -> bool {
-    dir.sh("chmod 555 d && ! rm d/x 2> /dev/null").assert().get_output().status.success()
+    dir.sh("chmod 555 d && ! rm d/x 2> /dev/null")
+        .assert()
+        .get_output()
+        .status
+        .success()
 }
 
 #[test]
@@ -187,6 +279,12 @@ fn an_input_that_cannot_be_removed_has_its_output() {
         return;
     }
     let said = stderr(dir.bwz("--rm -o y d/x").assert().code(1));
-    has_all(&said, &["d/x: cannot be removed: Permission denied", "the output y is complete"]);
+    has_all(
+        &said,
+        &[
+            "d/x: cannot be removed: Permission denied",
+            "the output y is complete",
+        ],
+    );
     dir.bwz("-dc y").assert().success().stdout("text");
 }

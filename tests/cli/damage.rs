@@ -21,13 +21,22 @@ fn what_is_not_ours_is_code_2() {
     dir.write("short.bwz", b"\xF7bw");
     for name in ["text", "empty", "short"] {
         for way in ["-d", "-t", "-l", "-dc", "cat", "cat --range 0..0"] {
-            let said = stderr(dir.bwz(&format!("{way} {name}.bwz")).assert().code(2).stdout(""));
+            let said = stderr(
+                dir.bwz(&format!("{way} {name}.bwz"))
+                    .assert()
+                    .code(2)
+                    .stdout(""),
+            );
             has_all(&said, &[&format!("bwz: {name}.bwz: ")]);
             assert!(name == "short" || !said.contains("bwz recover"), "{said}");
         }
         assert!(!dir.has(name));
     }
-    dir.bwz("-d").write_stdin("plain").assert().code(2).stdout("");
+    dir.bwz("-d")
+        .write_stdin("plain")
+        .assert()
+        .code(2)
+        .stdout("");
     assert_eq!(dir.names(), ["empty.bwz", "short.bwz", "text.bwz"]);
 }
 
@@ -81,7 +90,12 @@ fn a_flipped_byte_costs_its_block_only() {
     let (dir, content, mut file) = four_blocks();
     file[BLOCK + BLOCK / 2] ^= 1;
     dir.write("x.bwz", &file);
-    let said = stderr(dir.bwz("recover x.bwz -o saved").assert().code(2).stdout(""));
+    let said = stderr(
+        dir.bwz("recover x.bwz -o saved")
+            .assert()
+            .code(2)
+            .stdout(""),
+    );
     has_all(&said, &["lost bytes 1048576..2097152", "saved 3 blocks"]);
     assert!(dir.read("saved") == [&content[..BLOCK], &content[2 * BLOCK..]].concat());
 
@@ -107,7 +121,10 @@ fn a_cut_file_gives_what_came_before() {
 #[test]
 fn nothing_lost_is_code_0() {
     let (dir, content, _) = four_blocks();
-    dir.bwz("recover x.bwz -o saved").assert().code(0).stderr("");
+    dir.bwz("recover x.bwz -o saved")
+        .assert()
+        .code(0)
+        .stderr("");
     assert!(dir.read("saved") == content);
     let said = stderr(dir.bwz("recover -fv x.bwz -o saved").assert().code(0));
     has_all(&said, &["saved 4 blocks", "nothing is lost"]);
@@ -116,8 +133,14 @@ fn nothing_lost_is_code_0() {
 #[test]
 fn nothing_to_save_leaves_no_file() {
     let dir = Dir::with(b"just text");
-    has_all(&stderr(dir.bwz("recover x -o saved").assert().code(2)), &["bwz: x: ", "nothing"]);
-    dir.bwz("recover - -o saved").write_stdin("").assert().code(1);
+    has_all(
+        &stderr(dir.bwz("recover x -o saved").assert().code(2)),
+        &["bwz: x: ", "nothing"],
+    );
+    dir.bwz("recover - -o saved")
+        .write_stdin("")
+        .assert()
+        .code(1);
     assert_eq!(dir.names(), ["x"]);
 }
 
@@ -126,7 +149,9 @@ fn many_lost_parts_are_listed_as_json() {
     let options = bwz::Options::new().with_block_size(1000).unwrap();
     let mut file = Vec::new();
     bwz::compress(&noise(100_000)[..], &mut file, &options).unwrap();
-    (0..100).step_by(2).for_each(|block| file[16 + block * 1042 + 100] ^= 1);
+    (0..100)
+        .step_by(2)
+        .for_each(|block| file[16 + block * 1042 + 100] ^= 1);
     let dir = Dir::with(b"");
     dir.write("x.bwz", &file);
     let assert = dir.bwz("recover --json x.bwz -o saved").assert().code(2);
@@ -134,12 +159,24 @@ fn many_lost_parts_are_listed_as_json() {
     let json = stdout(dir.bwz("recover --json -f x.bwz -o saved").assert());
     has_all(
         &said,
-        &["lost bytes 0..1000", "... and 30 more lost parts, 30000 bytes in all; --json"],
+        &[
+            "lost bytes 0..1000",
+            "... and 30 more lost parts, 30000 bytes in all; --json",
+        ],
     );
     assert_eq!(said.lines().count(), 22);
-    has_all(&json, &["\"saved_size\": 50000", "\"start\": 98000,\n      \"end\": 99000"]);
+    has_all(
+        &json,
+        &[
+            "\"saved_size\": 50000",
+            "\"start\": 98000,\n      \"end\": 99000",
+        ],
+    );
     assert_eq!(json.matches("\"start\"").count(), 50);
-    has_all(&stderr(dir.bwz("recover --json x.bwz -o -").assert().code(1)), &["-o", "a file"]);
+    has_all(
+        &stderr(dir.bwz("recover --json x.bwz -o -").assert().code(1)),
+        &["-o", "a file"],
+    );
 }
 
 #[test]

@@ -41,7 +41,11 @@ fn closed_standard_output_is_an_error() {
         ("-L", 1),
     ] {
         for closed in [">&-", "1< /dev/null"] {
-            let said = stderr(dir.sh(&format!("bwz {arguments} {closed}")).assert().code(code));
+            let said = stderr(
+                dir.sh(&format!("bwz {arguments} {closed}"))
+                    .assert()
+                    .code(code),
+            );
             assert!(said.contains(BAD), "{arguments} {closed}: {said}");
         }
     }
@@ -64,7 +68,11 @@ fn closed_standard_input_is_an_error() {
         ("recover - -o y", 1),
     ] {
         for closed in ["<&-", "0> /dev/null"] {
-            let said = stderr(dir.sh(&format!("bwz {arguments} {closed}")).assert().code(code));
+            let said = stderr(
+                dir.sh(&format!("bwz {arguments} {closed}"))
+                    .assert()
+                    .code(code),
+            );
             assert!(said.contains(BAD), "{arguments} {closed}: {said}");
         }
     }
@@ -85,8 +93,12 @@ fn who_does_not_use_them_does_not_care() {
 #[test]
 fn the_null_device_for_both_ways_is_open() {
     let dir = dir();
-    dir.sh("bwz -dc x.bwz 1<> /dev/null && bwz -l x.bwz 1<> /dev/null").assert().success();
-    dir.sh("bwz -o y 0<> /dev/null && bwz -t y").assert().success();
+    dir.sh("bwz -dc x.bwz 1<> /dev/null && bwz -l x.bwz 1<> /dev/null")
+        .assert()
+        .success();
+    dir.sh("bwz -o y 0<> /dev/null && bwz -t y")
+        .assert()
+        .success();
 }
 
 #[test]
@@ -96,6 +108,12 @@ fn what_is_said_goes_into_no_file_that_has_its_number() {
     dir.sh("bwz -vv -d y -o back 2>&-").assert().success();
     assert_eq!(dir.read("back"), text(5000));
     dir.sh("bwz -d -f x -o y 2>&-; exit $?").assert().code(2);
-    dir.sh("bwz --no-such-flag 2>&-").assert().code(1).stdout("");
-    has_all(&stderr(dir.bwz("-d x.bwz").assert().code(1)), &["x already exists"]);
+    dir.sh("bwz --no-such-flag 2>&-")
+        .assert()
+        .code(1)
+        .stdout("");
+    has_all(
+        &stderr(dir.bwz("-d x.bwz").assert().code(1)),
+        &["x already exists"],
+    );
 }

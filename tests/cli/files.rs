@@ -7,7 +7,13 @@ use std::time::{Duration, SystemTime};
 
 #[test]
 fn a_file_comes_back() {
-    for content in [text(0), text(1), text(300_000), noise(5000), text(2_500_000)] {
+    for content in [
+        text(0),
+        text(1),
+        text(300_000),
+        noise(5000),
+        text(2_500_000),
+    ] {
         let dir = Dir::with(&content);
         dir.bwz("-1 x").assert().success().stdout("").stderr("");
         assert_eq!(dir.names(), ["x", "x.bwz"]);
@@ -41,21 +47,40 @@ fn an_unknown_suffix_needs_a_name() {
 fn what_is_compressed_by_its_name_is_left_alone() {
     let dir = Dir::with(b"text");
     dir.compress_x();
-    has_all(&stderr(dir.bwz("x.bwz").assert().code(1)), &["bwz: x.bwz: ", "-f"]);
+    has_all(
+        &stderr(dir.bwz("x.bwz").assert().code(1)),
+        &["bwz: x.bwz: ", "-f"],
+    );
     assert!(!dir.has("x.bwz.bwz"));
     dir.bwz("-f x.bwz").assert().success();
-    dir.bwz("-dc x.bwz.bwz").assert().success().stdout(dir.read("x.bwz"));
+    dir.bwz("-dc x.bwz.bwz")
+        .assert()
+        .success()
+        .stdout(dir.read("x.bwz"));
 }
 
 #[test]
 fn stdout_takes_many_files() {
     let dir = Dir::with(b"one ");
     dir.write("y", b"two");
-    let both = dir.bwz("-c x y").assert().success().get_output().stdout.clone();
+    let both = dir
+        .bwz("-c x y")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
     assert_eq!(dir.names(), ["x", "y"]);
     dir.write("both.bwz", &both);
-    dir.bwz("-d -c both.bwz").assert().success().stdout("one two");
-    dir.bwz("--stdout -d both.bwz -").write_stdin(both).assert().success().stdout("one twoone two");
+    dir.bwz("-d -c both.bwz")
+        .assert()
+        .success()
+        .stdout("one two");
+    dir.bwz("--stdout -d both.bwz -")
+        .write_stdin(both)
+        .assert()
+        .success()
+        .stdout("one twoone two");
 }
 
 #[test]
@@ -65,7 +90,10 @@ fn an_output_can_be_named() {
     dir.bwz("-d --output=back out").assert().success();
     assert_eq!(dir.read("back"), b"text");
     dir.bwz("-d -o - out").assert().success().stdout("text");
-    dir.bwz("-o new").write_stdin("from a pipe").assert().success();
+    dir.bwz("-o new")
+        .write_stdin("from a pipe")
+        .assert()
+        .success();
     dir.bwz("-dc new").assert().success().stdout("from a pipe");
     dir.bwz("-d -o /dev/null out").assert().success();
     dir.bwz("-d -o nowhere/back out").assert().code(1);
@@ -101,7 +129,9 @@ fn inputs_are_kept_unless_told() {
 fn mode_and_times_are_kept() {
     let dir = Dir::with(b"text");
     let long_ago = SystemTime::UNIX_EPOCH + Duration::new(1_000_000_000, 123_000_000);
-    let times = FileTimes::new().set_modified(long_ago).set_accessed(long_ago);
+    let times = FileTimes::new()
+        .set_modified(long_ago)
+        .set_accessed(long_ago);
     let file = fs::File::options().write(true).open(dir.path("x")).unwrap();
     file.set_times(times).unwrap();
     fs::set_permissions(dir.path("x"), Permissions::from_mode(0o640)).unwrap();
@@ -117,8 +147,13 @@ fn mode_and_times_are_kept() {
 #[test]
 fn without_a_pattern_the_umask_decides() {
     let dir = Dir::new();
-    dir.sh("umask 027; echo text | bwz -o x.bwz").assert().success();
-    assert_eq!(fs::metadata(dir.path("x.bwz")).unwrap().mode() & 0o7777, 0o640);
+    dir.sh("umask 027; echo text | bwz -o x.bwz")
+        .assert()
+        .success();
+    assert_eq!(
+        fs::metadata(dir.path("x.bwz")).unwrap().mode() & 0o7777,
+        0o640
+    );
 }
 
 #[test]
@@ -127,10 +162,17 @@ fn one_bad_file_does_not_stop_the_others() {
     dir.write("y", b"also good");
     dir.bwz("x y").assert().success();
     dir.write("bad.bwz", b"not compressed");
-    let said = stderr(dir.bwz("-d -f x.bwz bad.bwz absent.bwz y.bwz").assert().code(2));
+    let said = stderr(
+        dir.bwz("-d -f x.bwz bad.bwz absent.bwz y.bwz")
+            .assert()
+            .code(2),
+    );
     has_all(
         &said,
-        &["bwz: bad.bwz: not a bwz file", "bwz: absent.bwz: No such file or directory\n"],
+        &[
+            "bwz: bad.bwz: not a bwz file",
+            "bwz: absent.bwz: No such file or directory\n",
+        ],
     );
     assert_eq!(said.lines().count(), 2, "{said}");
     assert_eq!(dir.read("y"), b"also good");
@@ -151,7 +193,10 @@ fn trees_are_walked() {
     fs::remove_file(dir.path("tree/old.bwz")).unwrap();
     dir.bwz("-rt tree").assert().success();
     dir.bwz("-rdq tree").assert().success().stderr("");
-    assert_eq!((dir.read("tree/a"), dir.read("tree/deep/er/b")), (b"a".into(), b"b".into()));
+    assert_eq!(
+        (dir.read("tree/a"), dir.read("tree/deep/er/b")),
+        (b"a".into(), b"b".into())
+    );
     assert!(!dir.has("tree/a.bwz.bwz"));
 }
 
@@ -159,7 +204,10 @@ fn trees_are_walked() {
 fn a_directory_needs_r() {
     let dir = Dir::new();
     dir.write("tree/a", b"a");
-    has_all(&stderr(dir.bwz("tree").assert().code(1)), &["bwz: tree: is a directory", "-r"]);
+    has_all(
+        &stderr(dir.bwz("tree").assert().code(1)),
+        &["bwz: tree: is a directory", "-r"],
+    );
     dir.bwz("-f tree").assert().code(1);
 }
 
@@ -167,8 +215,14 @@ fn a_directory_needs_r() {
 fn links_and_special_files_need_f_or_c() {
     let dir = Dir::with(b"text");
     dir.link("x", "link");
-    has_all(&stderr(dir.bwz("link").assert().code(1)), &["bwz: link: is a symbolic link", "-f"]);
-    has_all(&stderr(dir.bwz("/dev/null").assert().code(1)), &["not a regular file", "-f"]);
+    has_all(
+        &stderr(dir.bwz("link").assert().code(1)),
+        &["bwz: link: is a symbolic link", "-f"],
+    );
+    has_all(
+        &stderr(dir.bwz("/dev/null").assert().code(1)),
+        &["not a regular file", "-f"],
+    );
     dir.bwz("-c /dev/null").assert().success();
     dir.bwz("-c link").assert().success();
     dir.bwz("-f link").assert().success();
@@ -179,9 +233,18 @@ fn links_and_special_files_need_f_or_c() {
 #[test]
 fn verbose_says_what_was_done() {
     let dir = Dir::with(&text(50_000));
-    has_all(&stderr(dir.bwz("-v x").assert().success()), &["bwz: x: ", "KiB", "ratio", "MB/s"]);
-    has_all(&stderr(dir.bwz("-tv x.bwz").assert().success()), &["x.bwz: OK"]);
-    has_all(&stderr(dir.bwz("-dfv x.bwz").assert().success()), &["->", "ratio"]);
+    has_all(
+        &stderr(dir.bwz("-v x").assert().success()),
+        &["bwz: x: ", "KiB", "ratio", "MB/s"],
+    );
+    has_all(
+        &stderr(dir.bwz("-tv x.bwz").assert().success()),
+        &["x.bwz: OK"],
+    );
+    has_all(
+        &stderr(dir.bwz("-dfv x.bwz").assert().success()),
+        &["->", "ratio"],
+    );
     dir.bwz("-t x.bwz").assert().success().stdout("").stderr("");
 }
 
@@ -192,7 +255,10 @@ fn odd_names_are_no_trouble() {
     let name = std::ffi::OsStr::from_bytes(b"-n\xFFame");
     fs::write(dir.root().join(name), b"text").unwrap();
     dir.bwz("--rm --").arg(name).assert().success();
-    dir.bwz("-d --").arg(std::ffi::OsStr::from_bytes(b"-n\xFFame.bwz")).assert().success();
+    dir.bwz("-d --")
+        .arg(std::ffi::OsStr::from_bytes(b"-n\xFFame.bwz"))
+        .assert()
+        .success();
     assert_eq!(fs::read(dir.root().join(name)).unwrap(), b"text");
     dir.write("cat", b"a file called cat");
     dir.bwz("./cat").assert().success();

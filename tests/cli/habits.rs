@@ -11,11 +11,17 @@ fn a_suffix_can_be_chosen() {
     let dir = Dir::with(b"text");
     dir.bwz("-S .b --rm x").assert().success();
     assert_eq!(dir.names(), ["x.b"]);
-    has_all(&stderr(dir.bwz("--suffix=.b x.b").assert().code(1)), &["already compressed", "-f"]);
+    has_all(
+        &stderr(dir.bwz("--suffix=.b x.b").assert().code(1)),
+        &["already compressed", "-f"],
+    );
     has_all(&stderr(dir.bwz("-d x.b").assert().code(1)), &["x.b", "-S"]);
     dir.bwz("-t x.b").assert().success();
     dir.bwz("-dS.b --rm x.b").assert().success();
-    assert_eq!((dir.names(), dir.read("x")), (vec!["x".into()], b"text".into()));
+    assert_eq!(
+        (dir.names(), dir.read("x")),
+        (vec!["x".into()], b"text".into())
+    );
 
     dir.bwz("x").assert().success();
     dir.bwz("-dfS .b x.bwz").assert().success();
@@ -24,7 +30,10 @@ fn a_suffix_can_be_chosen() {
     dir.bwz("-r --rm -S .b tree").assert().success();
     assert!(dir.has("tree/a.b") && !dir.has("tree/b.b.b"));
     fs::remove_file(dir.path("tree/b.b")).unwrap();
-    has_all(&stdout(dir.bwz("-lr -S .b tree").assert().success()), &["tree/a.b"]);
+    has_all(
+        &stdout(dir.bwz("-lr -S .b tree").assert().success()),
+        &["tree/a.b"],
+    );
     dir.bwz("-tr -S .b tree").assert().success();
     dir.bwz("-dr -S .b tree").assert().success();
     assert_eq!(dir.read("tree/a"), b"a");
@@ -35,14 +44,31 @@ fn a_suffix_can_be_chosen() {
 #[test]
 fn flags_that_mean_the_same_are_taken() {
     let dir = Dir::with(b"text");
-    let plain = dir.bwz("-c x").assert().success().get_output().stdout.clone();
-    for arguments in
-        ["--to-stdout x", "-cn x", "--no-name -c x", "-c --memlimit=1G x", "-c --memlimit 1GiB x"]
-    {
-        dir.bwz(arguments).assert().success().stdout(plain.clone()).stderr("");
+    let plain = dir
+        .bwz("-c x")
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    for arguments in [
+        "--to-stdout x",
+        "-cn x",
+        "--no-name -c x",
+        "-c --memlimit=1G x",
+        "-c --memlimit 1GiB x",
+    ] {
+        dir.bwz(arguments)
+            .assert()
+            .success()
+            .stdout(plain.clone())
+            .stderr("");
     }
     for flag in ["-L", "--license"] {
-        has_all(&stdout(dir.bwz(flag).assert().success().stderr("")), &["bwz", "MIT", "Apache"]);
+        has_all(
+            &stdout(dir.bwz(flag).assert().success().stderr("")),
+            &["bwz", "MIT", "Apache"],
+        );
     }
     assert_eq!(dir.names(), ["x"]);
 }
@@ -77,12 +103,21 @@ fn foreign_flags_are_refused_with_what_to_type() {
     ] {
         let said = stderr(dir.bwz(arguments).assert().code(1).stdout(""));
         has_all(&said, &["bwz: cannot take -", advice]);
-        assert!(said.lines().count() == 1 && !said.contains("tip"), "{arguments}: {said}");
+        assert!(
+            said.lines().count() == 1 && !said.contains("tip"),
+            "{arguments}: {said}"
+        );
     }
     let said = stderr(dir.bwz("-X x").assert().code(1));
     assert!(said.contains("--help") && !said.contains("-- -X"), "{said}");
-    has_all(&stderr(dir.bwz("--decompres x").assert().code(1)), &["--decompress"]);
-    has_all(&stderr(dir.bwz("count -X a x").assert().code(2)), &["cannot take -X"]);
+    has_all(
+        &stderr(dir.bwz("--decompres x").assert().code(1)),
+        &["--decompress"],
+    );
+    has_all(
+        &stderr(dir.bwz("count -X a x").assert().code(2)),
+        &["cannot take -X"],
+    );
     assert_eq!(dir.names(), ["x"]);
 }
 
@@ -94,10 +129,19 @@ fn an_empty_name_does_not_stop_the_others() {
     assert_eq!(said, "bwz: '': the name is empty\n");
     assert_eq!(dir.names(), ["x", "x.bwz", "y", "y.bwz"]);
     for command in ["-t", "-l", "cat", "count -e o"] {
-        let said = stderr(dir.bwz(command).args(["x.bwz", "", "y.bwz"]).assert().failure());
+        let said = stderr(
+            dir.bwz(command)
+                .args(["x.bwz", "", "y.bwz"])
+                .assert()
+                .failure(),
+        );
         has_all(&said, &["bwz: '': the name is empty"]);
     }
-    dir.bwz("cat").args(["x.bwz", "", "y.bwz"]).assert().code(1).stdout("onetwo");
+    dir.bwz("cat")
+        .args(["x.bwz", "", "y.bwz"])
+        .assert()
+        .code(1)
+        .stdout("onetwo");
 }
 
 /// A name with an escape sequence that turns the text red, a line break, and a fake message.
@@ -108,9 +152,15 @@ fn names_cannot_rule_the_terminal() {
     let dir = Dir::new();
     dir.write(RULER, b"text");
     let shown = r"a\u{1b}[31m\nbwz: b";
-    has_all(&stderr(dir.bwz("-v").arg(RULER).assert().success()), &[shown]);
+    has_all(
+        &stderr(dir.bwz("-v").arg(RULER).assert().success()),
+        &[shown],
+    );
     let said = stderr(dir.bwz("").arg(RULER).assert().code(1));
-    assert!(said.contains(shown) && said.lines().count() == 1 && !said.contains('\x1b'), "{said}");
+    assert!(
+        said.contains(shown) && said.lines().count() == 1 && !said.contains('\x1b'),
+        "{said}"
+    );
     let said = stderr(dir.bwz("").arg(format!("--{RULER}")).assert().code(1));
     assert!(said.contains(shown) && !said.contains('\x1b'), "{said}");
     // Programs get names unchanged.
@@ -120,7 +170,10 @@ fn names_cannot_rule_the_terminal() {
         let mut script = dir.run("script");
         script.args(["-qec", "bwz -l *.bwz", "/dev/null"]);
         let listed = stdout(script.assert().success());
-        assert!(listed.contains(shown) && !listed.contains('\x1b'), "{listed}");
+        assert!(
+            listed.contains(shown) && !listed.contains('\x1b'),
+            "{listed}"
+        );
     }
 }
 
@@ -132,7 +185,10 @@ fn an_input_that_changes_is_told_of() {
     let grow = "{ head -c 4 > /dev/null; echo more >> x; cat > /dev/null; }";
     for command in ["bwz -1 -c x", "bwz -1 < x"] {
         let script = format!("{command} | {grow}; exit ${{PIPESTATUS[0]}}");
-        has_all(&stderr(dir.sh(&script).assert().code(1)), &["changed while it was read"]);
+        has_all(
+            &stderr(dir.sh(&script).assert().code(1)),
+            &["changed while it was read"],
+        );
     }
 }
 
@@ -162,7 +218,9 @@ fn only_what_is_removed_waits_for_the_disk() {
     let syncs = |arguments: &str| {
         let command = format!("strace -f -e trace=fsync,fdatasync -o log bwz {arguments}");
         dir.sh(&command).assert().success();
-        String::from_utf8_lossy(&dir.read("log")).matches("sync(").count()
+        String::from_utf8_lossy(&dir.read("log"))
+            .matches("sync(")
+            .count()
     };
     assert_eq!([syncs("-f x"), syncs("-d -f x.bwz")], [0, 0]);
     assert_eq!([syncs("-f --rm x"), syncs("-d -f --rm x.bwz")], [2, 2]);
@@ -178,9 +236,15 @@ fn tar_xargs_and_find_find_it() {
             .assert()
             .success();
         assert_eq!(dir.read("out/d/a"), text(3000));
-        dir.sh("tar --use-compress-program bwz -tf t.tar.bwz").assert().success();
+        dir.sh("tar --use-compress-program bwz -tf t.tar.bwz")
+            .assert()
+            .success();
     }
-    dir.sh("find d -type f -print0 | xargs -0 bwz --rm").assert().success();
-    dir.sh("find d -name '*.bwz' -exec bwz -d {} +").assert().success();
+    dir.sh("find d -type f -print0 | xargs -0 bwz --rm")
+        .assert()
+        .success();
+    dir.sh("find d -name '*.bwz' -exec bwz -d {} +")
+        .assert()
+        .success();
     assert_eq!(dir.read("d/b"), b"b");
 }

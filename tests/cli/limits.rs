@@ -13,10 +13,15 @@ fn blocks() -> Vec<u8> {
 
 /// The exit code under a limit in KiB. A failed command has printed one message and left no file.
 fn code(dir: &Dir, limit: &str, arguments: &str) -> i32 {
-    let assert = dir.sh(&format!("ulimit {limit} && exec bwz {arguments} -f -o out")).assert();
+    let assert = dir
+        .sh(&format!("ulimit {limit} && exec bwz {arguments} -f -o out"))
+        .assert();
     let output = assert.get_output().clone();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let code = output.status.code().unwrap_or_else(|| panic!("{limit}, {arguments}: {said}"));
+    let code = output
+        .status
+        .code()
+        .unwrap_or_else(|| panic!("{limit}, {arguments}: {said}"));
     let lines = said.lines().count();
     assert_eq!(code.min(1), lines as i32, "{limit}, {arguments}: {said}");
     assert_eq!(dir.has("out"), code == 0, "{limit}, {arguments}");
@@ -34,8 +39,13 @@ fn a_limited_address_space_gives_0_or_1_and_the_same_twice() {
     for limit in [60_000, 120_000, 300_000, 700_000, 1_000_000] {
         for threads in [1, 4, 16] {
             for arguments in ["-1 x", "-d x.bwz"] {
-                let run =
-                    || code(&dir, &format!("-v {limit}"), &format!("-T{threads} {arguments}"));
+                let run = || {
+                    code(
+                        &dir,
+                        &format!("-v {limit}"),
+                        &format!("-T{threads} {arguments}"),
+                    )
+                };
                 let codes = [run(), run()];
                 let expected = if limit < 100_000 { codes[0].min(1) } else { 0 };
                 assert_eq!(codes, [expected; 2], "-v {limit} -T{threads} {arguments}");
@@ -69,7 +79,10 @@ fn searches_and_repairs_too_keep_to_the_limit() {
         "recover x.bwz -o out",
         "cat x.bwz",
     ] {
-        let run = || dir.sh(&format!("ulimit -v 300000 && bwz {command} -T16 > got")).assert();
+        let run = || {
+            dir.sh(&format!("ulimit -v 300000 && bwz {command} -T16 > got"))
+                .assert()
+        };
         run().success();
     }
 }
@@ -87,12 +100,26 @@ fn a_block_that_does_not_fit_says_which_limit_it_was_and_what_would_do() {
             "limited to 195 MiB (ulimit -v); raise that limit, or",
         ],
     );
-    let needed = limited.split("needs ").nth(1).unwrap().split(' ').next().unwrap();
+    let needed = limited
+        .split("needs ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap();
     let enough = needed.parse::<u64>().unwrap() << 10;
-    dir.sh(&format!("ulimit -v {enough} && exec bwz -T2 -6 x")).assert().success();
+    dir.sh(&format!("ulimit -v {enough} && exec bwz -T2 -6 x"))
+        .assert()
+        .success();
 
-    has_all(&said("ulimit -v 200000 && exec bwz -T2 -d x.bwz -o y"), &["(ulimit -v); raise that"]);
-    has_all(&said("ulimit -d 100000 && exec bwz -T2 -t x.bwz"), &["(ulimit -d); raise that"]);
+    has_all(
+        &said("ulimit -v 200000 && exec bwz -T2 -d x.bwz -o y"),
+        &["(ulimit -v); raise that"],
+    );
+    has_all(
+        &said("ulimit -d 100000 && exec bwz -T2 -t x.bwz"),
+        &["(ulimit -d); raise that"],
+    );
     // The user's limit is named if it is tighter.
     has_all(
         &said("ulimit -v 900000 && exec bwz -T2 -M 50M -t x.bwz"),
@@ -137,14 +164,28 @@ fn a_block_size_is_chosen_beside_the_levels() {
     assert!(file("--block 4M") == file("-3") && file("-9 --block 1M") == file("-1"));
     // A block is no larger than the file, and takes no more memory.
     assert!(file("--block 3G -M 100M") == file("-9"));
-    for (size, what) in [("100", "below 64K"), ("1T", "above 1T - 1"), ("much", "a number")] {
+    for (size, what) in [
+        ("100", "below 64K"),
+        ("1T", "above 1T - 1"),
+        ("much", "a number"),
+    ] {
         let said = stderr(dir.bwz(&format!("--block {size} x -o z")).assert().code(1));
         has_all(&said, &["--block", what]);
     }
     let said = stderr(dir.bwz("--block 3M -M 20M x -o z").assert().code(1));
-    has_all(&said, &["a block of 3145728 bytes needs ", "--memory ", "--block"]);
+    has_all(
+        &said,
+        &["a block of 3145728 bytes needs ", "--memory ", "--block"],
+    );
     let said = stderr(dir.bwz("-d -M 20M x.bwz -o z").assert().code(1));
-    has_all(&said, &["a block of 3000000 bytes", " MiB of memory, 20 MiB allowed", "--memory "]);
+    has_all(
+        &said,
+        &[
+            "a block of 3000000 bytes",
+            " MiB of memory, 20 MiB allowed",
+            "--memory ",
+        ],
+    );
     assert!(!dir.has("z"));
 }
 
@@ -170,7 +211,10 @@ fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
         // A search without a match ends with 1.
         let run = |threads| {
             let assert = dir.bwz(&format!("{command} -T {threads}")).assert();
-            assert!(assert.get_output().status.code() <= Some(1), "{command} -T {threads}");
+            assert!(
+                assert.get_output().status.code() <= Some(1),
+                "{command} -T {threads}"
+            );
             stderr(assert)
         };
         let few = run(most);
@@ -180,7 +224,10 @@ fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
             has_all(&said, &["-T 1024", &format!("{most} threads are used")]);
         }
     }
-    assert_eq!(stderr(dir.bwz("-T 1024 -q -1 -k -f x").assert().success()), "");
+    assert_eq!(
+        stderr(dir.bwz("-T 1024 -q -1 -k -f x").assert().success()),
+        ""
+    );
 }
 
 /// If the system allows a user few threads, a command takes fewer than requested.
@@ -193,15 +240,30 @@ fn few_threads_do_what_many_were_asked_for() {
         .success();
     // Root has no such limit, and a user's other processes count too.
     let other = "setpriv --reuid=54321 --regid=54321 --clear-groups";
-    if !dir.sh(&format!("{other} bwz --version")).assert().get_output().status.success() {
+    if !dir
+        .sh(&format!("{other} bwz --version"))
+        .assert()
+        .get_output()
+        .status
+        .success()
+    {
         crate::say::skip("whoever runs this cannot run the command as a user of its own");
         return;
     }
     for threads in [2, 8, 32] {
-        for command in ["-1 -c x", "-dc y", "-t y", "count 77 y", "extract -r 0..9 y"] {
+        for command in [
+            "-1 -c x",
+            "-dc y",
+            "-t y",
+            "count 77 y",
+            "extract -r 0..9 y",
+        ] {
             let script =
                 format!("{other} bash -c 'ulimit -u 12 && exec bwz {command} -T{threads}'");
-            dir.sh(&format!("{script} > /dev/null")).assert().success().stderr("");
+            dir.sh(&format!("{script} > /dev/null"))
+                .assert()
+                .success()
+                .stderr("");
         }
     }
 }

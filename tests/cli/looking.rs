@@ -10,7 +10,10 @@ fn a_table_has_a_line_per_file() {
     dir.write("y", b"tiny");
     dir.bwz("-1 x y").assert().success();
     let one = stdout(dir.bwz("-l x.bwz").assert().success().stderr(""));
-    has_all(&one, &["Frames", "Blocks", "Ratio", "CRC32", "2.9 MiB", "x.bwz"]);
+    has_all(
+        &one,
+        &["Frames", "Blocks", "Ratio", "CRC32", "2.9 MiB", "x.bwz"],
+    );
     assert_eq!(one.lines().count(), 2);
     let two = stdout(dir.bwz("-l x.bwz y.bwz").assert().success());
     has_all(&two, &["x.bwz", "y.bwz", "2 files", "4 B"]);
@@ -24,7 +27,10 @@ fn verbose_has_a_line_per_block() {
     let file = dir.compress_x();
     dir.write("twice.bwz", &[&file[..], &file].concat());
     let table = stdout(dir.bwz("-lv twice.bwz").assert().success());
-    has_all(&table, &["Frame 0", "Frame 1", "1048576", "3000000", "5097152"]);
+    has_all(
+        &table,
+        &["Frame 0", "Frame 1", "1048576", "3000000", "5097152"],
+    );
     assert_eq!(table.lines().count(), 3 + 2 * (2 + 3), "{table}");
 }
 
@@ -49,14 +55,22 @@ fn json_is_for_programs() {
     );
     assert!(json.starts_with('[') && json.ends_with("]\n"));
     assert_eq!(json.matches("\"uncompressed_offset\"").count(), 2 + 3);
-    assert_eq!(stdout(dir.bwz("-l --json absent.bwz").assert().code(1)), "[]\n");
+    assert_eq!(
+        stdout(dir.bwz("-l --json absent.bwz").assert().code(1)),
+        "[]\n"
+    );
 }
 
 #[test]
 fn listing_needs_a_file_to_seek_in() {
     let dir = Dir::with(b"text");
     dir.compress_x();
-    let said = stderr(dir.bwz("-l").write_stdin(dir.read("x.bwz")).assert().code(1));
+    let said = stderr(
+        dir.bwz("-l")
+            .write_stdin(dir.read("x.bwz"))
+            .assert()
+            .code(1),
+    );
     has_all(&said, &["standard input", "name a file"]);
     let named = stdout(dir.bwz("-l x.bwz").assert().success());
     let unnamed = stdout(dir.sh("bwz -l < x.bwz").assert().success());
@@ -80,8 +94,15 @@ fn cat_gives_whole_files() {
     let dir = Dir::with(b"one ");
     dir.write("y", b"two");
     dir.bwz("x y").assert().success();
-    dir.bwz("cat x.bwz y.bwz").assert().success().stdout("one two");
-    dir.bwz("cat -").write_stdin(dir.read("y.bwz")).assert().success().stdout("two");
+    dir.bwz("cat x.bwz y.bwz")
+        .assert()
+        .success()
+        .stdout("one two");
+    dir.bwz("cat -")
+        .write_stdin(dir.read("y.bwz"))
+        .assert()
+        .success()
+        .stdout("two");
 }
 
 #[test]
@@ -100,7 +121,10 @@ fn every_form_of_a_range_works() {
         ("5..5", 5, 5),
         ("3000000..", 3_000_000, 3_000_000),
     ] {
-        let assert = dir.bwz(&format!("cat --range {range} x.bwz")).assert().success();
+        let assert = dir
+            .bwz(&format!("cat --range {range} x.bwz"))
+            .assert()
+            .success();
         let wanted = &content[start as usize..end as usize];
         assert!(assert.get_output().stdout == wanted, "{range}");
     }
@@ -111,16 +135,32 @@ fn a_range_costs_its_blocks() {
     let dir = Dir::with(&text(5_000_000));
     let size = dir.compress_x().len();
     let cost = |range: &str| {
-        let assert = dir.bwz(&format!("cat -v --range {range} x.bwz")).assert().success();
+        let assert = dir
+            .bwz(&format!("cat -v --range {range} x.bwz"))
+            .assert()
+            .success();
         stderr(assert)
     };
-    has_all(&cost("100..200"), &["x.bwz: 1 block of 5 decoded", "read for"]);
+    has_all(
+        &cost("100..200"),
+        &["x.bwz: 1 block of 5 decoded", "read for"],
+    );
     has_all(&cost("1048570..1048580"), &["2 blocks of 5 decoded"]);
     has_all(&cost("7+0"), &["0 blocks of 5 decoded, 0 bytes read"]);
-    let read: usize =
-        cost("100..200").split(", ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    let read: usize = cost("100..200")
+        .split(", ")
+        .nth(1)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .parse()
+        .unwrap();
     assert!(read > 0 && read < size / 3, "{read} of {size}");
-    has_all(&stderr(dir.bwz("cat -v x.bwz").assert().success()), &["5000000 bytes written"]);
+    has_all(
+        &stderr(dir.bwz("cat -v x.bwz").assert().success()),
+        &["5000000 bytes written"],
+    );
 }
 
 #[test]
@@ -128,20 +168,41 @@ fn a_range_behind_the_end_is_code_1() {
     let dir = Dir::with(b"text");
     dir.compress_x();
     for range in ["0..5", "4+1", "9..", "1T+1"] {
-        let said =
-            stderr(dir.bwz(&format!("cat --range {range} x.bwz")).assert().code(1).stdout(""));
+        let said = stderr(
+            dir.bwz(&format!("cat --range {range} x.bwz"))
+                .assert()
+                .code(1)
+                .stdout(""),
+        );
         has_all(&said, &["bwz: x.bwz: range", "4 bytes"]);
     }
-    dir.bwz("cat --range 0..1 -").write_stdin(dir.read("x.bwz")).assert().code(1);
+    dir.bwz("cat --range 0..1 -")
+        .write_stdin(dir.read("x.bwz"))
+        .assert()
+        .code(1);
 }
 
 #[test]
 fn bench_measures_both_ways() {
     let dir = Dir::with(&text(300_000));
     let table = stdout(dir.bwz("bench -n 1 -1 -T2 x").assert().success().stderr(""));
-    has_all(&table, &["x: 300000 bytes", "MB/s", "bytes", "ratio", "threads 2", "median of 1"]);
+    has_all(
+        &table,
+        &[
+            "x: 300000 bytes",
+            "MB/s",
+            "bytes",
+            "ratio",
+            "threads 2",
+            "median of 1",
+        ],
+    );
     has_all(&table, &["compress", "decompress"]);
-    let best = stdout(dir.bwz("bench -n 1 --best --device cpu x").assert().success());
+    let best = stdout(
+        dir.bwz("bench -n 1 --best --device cpu x")
+            .assert()
+            .success(),
+    );
     has_all(&best, &["blocks of 32.0 MiB", "decompress"]);
     dir.write("empty", b"");
     dir.bwz("bench empty").assert().success();
@@ -152,18 +213,38 @@ fn bench_measures_both_ways() {
 fn bench_compares_sorts_with_libsais() {
     let dir = Dir::with(&text(60_000));
     dir.write("empty", b"");
-    let bench = dir.bwz("bench --sort default,bsp --device cpu -n 1 x empty").assert();
+    let bench = dir
+        .bwz("bench --sort default,bsp --device cpu -n 1 x empty")
+        .assert();
     let table = stdout(bench.success().stderr(""));
-    has_all(&table, &["x: 60000 bytes as one block", "MB/s", "libsais", "nothing to measure"]);
+    has_all(
+        &table,
+        &[
+            "x: 60000 bytes as one block",
+            "MB/s",
+            "libsais",
+            "nothing to measure",
+        ],
+    );
     let rows: Vec<Vec<&str>> = table
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>())
         .filter(|words| words.contains(&"equal"))
         .collect();
     assert_eq!(rows.len(), 2, "{table}");
-    assert!(rows[0][0] == "default" && rows[0].contains(&"threads"), "{table}");
-    assert!(rows[1][0] == "bsp" && rows[1][5..] == ["4", "virtual", "processors"], "{table}");
-    let three = stdout(dir.bwz("bench --sort bsp --device cpu -n 1 -T 3 x").assert().success());
+    assert!(
+        rows[0][0] == "default" && rows[0].contains(&"threads"),
+        "{table}"
+    );
+    assert!(
+        rows[1][0] == "bsp" && rows[1][5..] == ["4", "virtual", "processors"],
+        "{table}"
+    );
+    let three = stdout(
+        dir.bwz("bench --sort bsp --device cpu -n 1 -T 3 x")
+            .assert()
+            .success(),
+    );
     has_all(&three, &["3 virtual processors", "equal"]);
 }
 
@@ -171,7 +252,9 @@ fn bench_compares_sorts_with_libsais() {
 fn bench_says_which_sorts_there_are_and_what_they_need() {
     let dir = Dir::with(&text(60_000));
     for name in ["skew", "skew-pd", "ls"] {
-        let asked = dir.bwz(&format!("bench --sort {name} --device cpu x")).assert();
+        let asked = dir
+            .bwz(&format!("bench --sort {name} --device cpu x"))
+            .assert();
         let said = stderr(asked.code(1).stdout(""));
         has_all(&said, &[name, "NVIDIA GPUs only", "auto or cuda"]);
         if !cfg!(feature = "cuda") {
@@ -180,11 +263,21 @@ fn bench_says_which_sorts_there_are_and_what_they_need() {
         }
     }
     let said = stderr(dir.bwz("bench --sort merge x").assert().code(1));
-    has_all(&said, &["'merge'", "none of default, skew, skew-pd, ls and bsp"]);
+    has_all(
+        &said,
+        &["'merge'", "none of default, skew, skew-pd, ls and bsp"],
+    );
     let said = stderr(dir.bwz("bench --sort default --fast x").assert().code(1));
     has_all(&said, &["--sort", "--fast"]);
-    let said = stderr(dir.bwz("bench --sort bsp --device cpu -M 1M x").assert().code(1));
-    has_all(&said, &["60000 bytes by bsp", "12 MiB of memory, 1 MiB allowed"]);
+    let said = stderr(
+        dir.bwz("bench --sort bsp --device cpu -M 1M x")
+            .assert()
+            .code(1),
+    );
+    has_all(
+        &said,
+        &["60000 bytes by bsp", "12 MiB of memory, 1 MiB allowed"],
+    );
     let page = stdout(dir.bwz("man").assert().success());
     has_all(&page, &["\\-\\-sort", "skew\\-pd"]);
 }
@@ -213,5 +306,14 @@ fn completions_and_the_manual_are_generated() {
         has_all(&script, &["bwz", "no-progress", "recover"]);
     }
     let page = stdout(dir.bwz("man").assert().success());
-    has_all(&page, &[".TH bwz 1", ".SH OPTIONS", ".SH \"BWZ CAT\"", "\\-\\-range", "BWZ_OPT"]);
+    has_all(
+        &page,
+        &[
+            ".TH bwz 1",
+            ".SH OPTIONS",
+            ".SH \"BWZ CAT\"",
+            "\\-\\-range",
+            "BWZ_OPT",
+        ],
+    );
 }

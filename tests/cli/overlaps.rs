@@ -56,7 +56,10 @@ fn matches_are_printed_as_mummer_does() {
   ref1        16        13         5
 ";
     let dir = with_files();
-    assert_eq!(sorted(&stdout(&dir, "overlap --mem 5 a.fa b.fa")), sorted(expected));
+    assert_eq!(
+        sorted(&stdout(&dir, "overlap --mem 5 a.fa b.fa")),
+        sorted(expected)
+    );
     let unique = "\
 > q1
   ref1         7         7        13
@@ -75,9 +78,15 @@ fn matches_are_printed_as_mummer_does() {
   ref1         9         1         4
   ref2         1         8        10
 ";
-    assert_eq!(sorted(&stdout(&dir, "overlap --mum --mem 4 a.fa b.fa")), sorted(unique));
+    assert_eq!(
+        sorted(&stdout(&dir, "overlap --mum --mem 4 a.fa b.fa")),
+        sorted(unique)
+    );
     let forward = stdout(&dir, "overlap --mem 5 --forward a.fa b.fa");
-    assert!(!forward.contains("Reverse") && forward.contains("> e\n> q3\n"), "{forward}");
+    assert!(
+        !forward.contains("Reverse") && forward.contains("> e\n> q3\n"),
+        "{forward}"
+    );
 }
 
 #[test]
@@ -97,7 +106,10 @@ fn the_longest_regions_are_printed_whatever_holds_them() {
     let json = stdout(&dir, "overlap --json a.fa b.fa");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json[0]["a_start"], 6);
-    assert_eq!((&json[0]["b"], &json[0]["strand"]), (&"q1".into(), &"+".into()));
+    assert_eq!(
+        (&json[0]["b"], &json[0]["strand"]),
+        (&"q1".into(), &"+".into())
+    );
     assert_eq!(json.as_array().unwrap().len(), 1);
 }
 
@@ -140,12 +152,19 @@ fn what_cannot_be_done_is_said() {
 #[test]
 fn a_gpu_that_is_not_there_is_a_warning_or_trouble() {
     let dir = with_files();
-    for arguments in ["overlap a.fa b.fa", "overlap --mem 5 a.fa b.fa", "overlap --min 3 a.fa"] {
+    for arguments in [
+        "overlap a.fa b.fa",
+        "overlap --mem 5 a.fa b.fa",
+        "overlap --min 3 a.fa",
+    ] {
         let expected = stdout(&dir, arguments);
         let asked = dir.bwz(&format!("{arguments} --device cuda:99")).assert();
         let said = String::from_utf8(asked.get_output().stderr.clone()).unwrap();
         if cfg!(feature = "cuda") {
-            assert!(said.contains("; sorting on the CPU") && said.lines().count() == 1, "{said}");
+            assert!(
+                said.contains("; sorting on the CPU") && said.lines().count() == 1,
+                "{said}"
+            );
             asked.success().stdout(expected);
         } else {
             assert!(said.contains("CUDA"), "{said}");
@@ -166,9 +185,16 @@ fn an_interrupt_ends_it_at_once() {
     let bases: Vec<u8> = cases::random(6 << 20, 4).into_iter().map(base).collect();
     dir.write("long.fa", &[b">long\n", &bases[..], b"\n"].concat());
     let before = dir.names();
-    for arguments in ["--mem 20 - a.fa", "--mem 11 long.fa a.fa", "--min 30 long.fa"] {
+    for arguments in [
+        "--mem 20 - a.fa",
+        "--mem 11 long.fa a.fa",
+        "--min 30 long.fa",
+    ] {
         let mut run = dir.process(BWZ);
-        run.arg("overlap").args(arguments.split(' ')).stdin(Stdio::piped()).stdout(Stdio::null());
+        run.arg("overlap")
+            .args(arguments.split(' '))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null());
         let mut child = run.spawn().unwrap();
         // Waiting for the child would close the pipe, perhaps before the signal.
         let _open = child.stdin.take();
@@ -176,7 +202,11 @@ fn an_interrupt_ends_it_at_once() {
         send("-INT", child.id());
         let from = Instant::now();
         let status = child.wait().unwrap();
-        assert!(from.elapsed() < AT_ONCE, "{arguments}: {:?}", from.elapsed());
+        assert!(
+            from.elapsed() < AT_ONCE,
+            "{arguments}: {:?}",
+            from.elapsed()
+        );
         // A command that does not wait may have ended before the signal.
         let is_done = status.success() && !arguments.contains(" - ");
         assert!(status.code().is_none() || is_done, "{arguments}: {status}");

@@ -14,7 +14,10 @@ fn sequences(fasta: &str) -> Dir {
 fn counts(dir: &Dir, arguments: &str) -> Vec<String> {
     let out = dir.bwz(arguments).output().unwrap().stdout;
     let lines = String::from_utf8(out).unwrap();
-    lines.lines().map(|line| line.rsplit('\t').next().unwrap().to_owned()).collect()
+    lines
+        .lines()
+        .map(|line| line.rsplit('\t').next().unwrap().to_owned())
+        .collect()
 }
 
 #[test]
@@ -33,7 +36,10 @@ fn rna_is_found_by_dna_and_on_both_strands() {
         let found = counts(&dir, &format!("count --revcomp {pattern} x.bwz"));
         assert_eq!(found, [forward, reverse], "{pattern}");
     }
-    assert_eq!(counts(&dir, "count --strict-letters -e GGGU -e GGGT x.bwz"), ["1", "1"]);
+    assert_eq!(
+        counts(&dir, "count --strict-letters -e GGGU -e GGGT x.bwz"),
+        ["1", "1"]
+    );
     // A pattern that is its own reverse complement is searched once.
     assert_eq!(counts(&dir, "count --revcomp UAUA x.bwz").len(), 1);
 }
@@ -51,10 +57,22 @@ fn codes_stand_for_bases_where_that_is_asked_for() {
         ("SAUUS", "0", "1"),
         ("TTGA", "2", "2"),
     ] {
-        assert_eq!(counts(&dir, &format!("count {pattern} x.bwz")), [plain], "{pattern}");
-        assert_eq!(counts(&dir, &format!("count --iupac {pattern} x.bwz")), [iupac], "{pattern}");
+        assert_eq!(
+            counts(&dir, &format!("count {pattern} x.bwz")),
+            [plain],
+            "{pattern}"
+        );
+        assert_eq!(
+            counts(&dir, &format!("count --iupac {pattern} x.bwz")),
+            [iupac],
+            "{pattern}"
+        );
         let said = stderr(dir.bwz(&format!("count {pattern} x.bwz")).assert());
-        assert_eq!(said.contains("--iupac"), !["NNNNN", "TTGA"].contains(&pattern), "{said}");
+        assert_eq!(
+            said.contains("--iupac"),
+            !["NNNNN", "TTGA"].contains(&pattern),
+            "{said}"
+        );
     }
     let said = stderr(dir.bwz("count --iupac GAE x.bwz").assert().code(2));
     has_all(&said, &["x.bwz: ", "RYSWKMBDHVN", "`E`"]);
@@ -84,7 +102,11 @@ fn values_may_begin_with_a_dash() {
         ("extract --region -n:2-3 x.bwz", ">-n:2-3\nCG\n"),
         ("extract --regions -b x.bwz", ">-n:1-2\nAC\n"),
     ] {
-        assert_eq!(stdout(dir.bwz(arguments).assert().success()), wanted, "{arguments}");
+        assert_eq!(
+            stdout(dir.bwz(arguments).assert().success()),
+            wanted,
+            "{arguments}"
+        );
     }
     dir.bwz("d -o -y").assert().success();
     dir.bwz("-S -z d").assert().success();
@@ -101,7 +123,8 @@ fn an_error_with_patterns_names_their_file_once() {
     let run = dir.bwz("count --hex -f hex x.bwz y.bwz").assert().code(2);
     let said = stderr(run);
     assert_eq!(
-        said.matches("bwz: hex: line 2: `zz` is not pairs of hexadecimal").count(),
+        said.matches("bwz: hex: line 2: `zz` is not pairs of hexadecimal")
+            .count(),
         1,
         "{said}"
     );
@@ -110,7 +133,13 @@ fn an_error_with_patterns_names_their_file_once() {
         assert!(said.contains("bwz: absent: "), "{said}");
     }
     let said = stderr(dir.bwz("count --hex -f hex x.bwz").assert().code(2));
-    has_all(&said, &["bwz: hex: line 2", "x.bwz: was searched only for the patterns before"]);
+    has_all(
+        &said,
+        &[
+            "bwz: hex: line 2",
+            "x.bwz: was searched only for the patterns before",
+        ],
+    );
 }
 
 #[test]
@@ -120,15 +149,30 @@ fn the_empty_pattern_and_the_first_places_are_printed_in_order() {
     let offsets = |script: &str| -> Vec<u64> {
         let out = dir.sh(script).output().unwrap().stdout;
         let lines = String::from_utf8(out).unwrap();
-        lines.lines().map(|line| line.rsplit('\t').next().unwrap().parse().unwrap()).collect()
+        lines
+            .lines()
+            .map(|line| line.rsplit('\t').next().unwrap().parse().unwrap())
+            .collect()
     };
-    assert_eq!(offsets("bwz locate '' x.bwz"), (0..=80_000).collect::<Vec<_>>());
-    assert_eq!(offsets("bwz locate --limit 20000 '' x.bwz"), (0..20_000).collect::<Vec<_>>());
+    assert_eq!(
+        offsets("bwz locate '' x.bwz"),
+        (0..=80_000).collect::<Vec<_>>()
+    );
+    assert_eq!(
+        offsets("bwz locate --limit 20000 '' x.bwz"),
+        (0..20_000).collect::<Vec<_>>()
+    );
     assert!(offsets("bwz locate --limit 0 '' x.bwz").is_empty());
     for memory in ["64M", "1G"] {
         let all: Vec<u64> = (0..80_000).step_by(2).collect();
         assert_eq!(offsets(&format!("bwz locate -M {memory} a x.bwz")), all);
-        assert_eq!(offsets(&format!("bwz locate -M {memory} --limit 3 a x.bwz")), all[..3]);
-        assert_eq!(offsets(&format!("bwz locate -M {memory} --limit 9 ab x.bwz")), all[..9]);
+        assert_eq!(
+            offsets(&format!("bwz locate -M {memory} --limit 3 a x.bwz")),
+            all[..3]
+        );
+        assert_eq!(
+            offsets(&format!("bwz locate -M {memory} --limit 9 ab x.bwz")),
+            all[..9]
+        );
     }
 }

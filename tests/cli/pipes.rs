@@ -17,10 +17,19 @@ fn pipe(dir: &Dir, arguments: &str, input: &[u8]) -> Vec<u8> {
 fn it_is_a_filter() {
     let dir = Dir::new();
     for content in [text(0), text(1), text(2_200_000)] {
-        for (there, back) in [("", "-d"), ("-1 -", "-d -"), ("-z -c", "-dc"), ("-1kq", "-dk -T1")] {
+        for (there, back) in [
+            ("", "-d"),
+            ("-1 -", "-d -"),
+            ("-z -c", "-dc"),
+            ("-1kq", "-dk -T1"),
+        ] {
             let coded = pipe(&dir, there, &content);
             assert_eq!(pipe(&dir, back, &coded), content, "{there}");
-            dir.bwz("-t").write_stdin(coded).assert().success().stdout("");
+            dir.bwz("-t")
+                .write_stdin(coded)
+                .assert()
+                .success()
+                .stdout("");
         }
     }
     assert!(dir.names().is_empty());
@@ -45,7 +54,12 @@ fn the_bytes_do_not_depend_on_threads_memory_or_the_way() {
 #[test]
 fn a_frame_behind_a_frame_is_one_file() {
     let dir = Dir::new();
-    let both = [pipe(&dir, "", b"one "), pipe(&dir, "", b""), pipe(&dir, "", b"two")].concat();
+    let both = [
+        pipe(&dir, "", b"one "),
+        pipe(&dir, "", b""),
+        pipe(&dir, "", b"two"),
+    ]
+    .concat();
     assert_eq!(pipe(&dir, "-d", &both), b"one two");
 }
 
@@ -57,11 +71,21 @@ fn blocks_end_where_lines_do() {
     }
     let dir = Dir::with(&content);
     let file = pipe(&dir, r"-1 --split-at \n -T1", &content);
-    for arguments in [r"-1 -T4 --split-at=\x0a", r"-1 --split-at , --split-at \012"] {
+    for arguments in [
+        r"-1 -T4 --split-at=\x0a",
+        r"-1 --split-at , --split-at \012",
+    ] {
         assert!(pipe(&dir, arguments, &content) == file, "{arguments}");
     }
-    dir.bwz(r"-1cT64 --split-at \n x").assert().success().stdout(file.clone());
-    let listed = dir.bwz("-1 x").env("BWZ_OPT", r"--split-at '\n'").assert().success();
+    dir.bwz(r"-1cT64 --split-at \n x")
+        .assert()
+        .success()
+        .stdout(file.clone());
+    let listed = dir
+        .bwz("-1 x")
+        .env("BWZ_OPT", r"--split-at '\n'")
+        .assert()
+        .success();
     listed.stdout("");
     assert!(dir.read("x.bwz") == file);
     assert_eq!(pipe(&dir, "-d", &file), content);
@@ -79,9 +103,15 @@ fn tar_filters_through_it() {
     dir.write("tree/a", &text(1_500_000));
     dir.write("tree/b", b"b");
     for options in ["bwz", "bwz -9", "bwz -1 -T1"] {
-        dir.sh(&format!("tar -I '{options}' -cf t.tar.bwz tree && mkdir out")).assert().success();
+        dir.sh(&format!(
+            "tar -I '{options}' -cf t.tar.bwz tree && mkdir out"
+        ))
+        .assert()
+        .success();
         dir.bwz("-t t.tar.bwz").assert().success();
-        dir.sh("tar -I bwz -C out -xf t.tar.bwz && diff -r tree out/tree").assert().success();
+        dir.sh("tar -I bwz -C out -xf t.tar.bwz && diff -r tree out/tree")
+            .assert()
+            .success();
         fs::remove_dir_all(dir.path("out")).unwrap();
     }
 }
@@ -92,14 +122,33 @@ fn other_names_decompress() {
     dir.compress_x();
     dir.link(BWZ, "bunwz");
     dir.link(BWZ, "bwzcat");
-    dir.run(dir.path("bwzcat")).arg("x.bwz").assert().success().stdout("text");
-    dir.run(dir.path("bwzcat")).write_stdin(dir.read("x.bwz")).assert().success().stdout("text");
+    dir.run(dir.path("bwzcat"))
+        .arg("x.bwz")
+        .assert()
+        .success()
+        .stdout("text");
+    dir.run(dir.path("bwzcat"))
+        .write_stdin(dir.read("x.bwz"))
+        .assert()
+        .success()
+        .stdout("text");
     fs::remove_file(dir.path("x")).unwrap();
-    dir.run(dir.path("bunwz")).arg("x.bwz").assert().success().stdout("");
+    dir.run(dir.path("bunwz"))
+        .arg("x.bwz")
+        .assert()
+        .success()
+        .stdout("");
     assert_eq!(dir.read("x"), b"text");
     dir.write("cat.bwz", &dir.read("x.bwz"));
-    dir.run(dir.path("bunwz")).args(["-z", "-f", "x"]).assert().success();
-    dir.run(dir.path("bwzcat")).args(["cat.bwz"]).assert().success().stdout("text");
+    dir.run(dir.path("bunwz"))
+        .args(["-z", "-f", "x"])
+        .assert()
+        .success();
+    dir.run(dir.path("bwzcat"))
+        .args(["cat.bwz"])
+        .assert()
+        .success()
+        .stdout("text");
 }
 
 #[test]
@@ -112,27 +161,58 @@ fn defaults_come_from_the_environment() {
         command.env("BWZ_OPT", defaults);
         command
     };
-    with(" -1\t-T2 ", "-c x").assert().success().stdout(small_blocks.clone());
+    with(" -1\t-T2 ", "-c x")
+        .assert()
+        .success()
+        .stdout(small_blocks.clone());
     with("-9", "-1c x").assert().success().stdout(small_blocks);
     with("-d", "-c x.bwz").assert().code(1);
     with("--no-such", "x").assert().code(1);
-    has_all(&stderr(with("-T '2", "x").assert().code(1)), &["BWZ_OPT", "quotes"]);
-    with("-9", "cat --range 0+4 x.bwz").assert().success().stdout(content[..4].to_vec());
+    has_all(
+        &stderr(with("-T '2", "x").assert().code(1)),
+        &["BWZ_OPT", "quotes"],
+    );
+    with("-9", "cat --range 0+4 x.bwz")
+        .assert()
+        .success()
+        .stdout(content[..4].to_vec());
 }
 
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let dir = Dir::with(&text(6_000_000));
     dir.compress_x();
-    for arguments in ["-dc x.bwz", "cat x.bwz", "cat --range 0.. x.bwz", "-dc x.bwz x.bwz"] {
+    for arguments in [
+        "-dc x.bwz",
+        "cat x.bwz",
+        "cat --range 0.. x.bwz",
+        "-dc x.bwz x.bwz",
+    ] {
         let mut process = dir.process(BWZ);
-        process.args(arguments.split(' ')).stdout(Stdio::piped()).stderr(Stdio::piped());
+        process
+            .args(arguments.split(' '))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = process.spawn().unwrap();
-        child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+        child
+            .stdout
+            .take()
+            .unwrap()
+            .read_exact(&mut [0; 10])
+            .unwrap();
         let mut said = String::new();
-        child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
+        child
+            .stderr
+            .take()
+            .unwrap()
+            .read_to_string(&mut said)
+            .unwrap();
         let status = child.wait().unwrap();
-        assert_eq!((status.signal(), said.as_str()), (Some(SIGPIPE), ""), "{arguments}");
+        assert_eq!(
+            (status.signal(), said.as_str()),
+            (Some(SIGPIPE), ""),
+            "{arguments}"
+        );
     }
 }
 
@@ -140,7 +220,13 @@ fn a_closed_pipe_ends_it_quietly() {
 fn closed_pipes_end_listings_too() {
     let dir = Dir::with(b"text");
     dir.compress_x();
-    for arguments in ["-l x.bwz", "--help", "man", "completions bash", "-l --json x.bwz"] {
+    for arguments in [
+        "-l x.bwz",
+        "--help",
+        "man",
+        "completions bash",
+        "-l --json x.bwz",
+    ] {
         let script = format!("trap '' PIPE; bwz {arguments} | :; exit ${{PIPESTATUS[0]}}");
         let said = stderr(dir.sh(&script).assert());
         assert_eq!(said, "", "{arguments}");
@@ -152,7 +238,10 @@ fn closed_pipes_end_listings_too() {
 fn the_null_device_is_an_output() {
     let dir = Dir::with(b"text");
     dir.sh("bwz -c x 1<>/dev/null").assert().success();
-    dir.sh("bwz -c 0<>/dev/null | bwz -dc").assert().success().stdout("");
+    dir.sh("bwz -c 0<>/dev/null | bwz -dc")
+        .assert()
+        .success()
+        .stdout("");
 }
 
 #[test]
@@ -161,8 +250,15 @@ fn what_is_not_compressed_passes_with_force() {
     dir.compress_x();
     dir.write("plain", b"plain ");
     dir.write("empty", b"");
-    dir.bwz("-dcf plain x.bwz empty plain").assert().success().stdout("plain textplain ");
-    dir.bwz("-dcf").write_stdin("pla").assert().success().stdout("pla");
+    dir.bwz("-dcf plain x.bwz empty plain")
+        .assert()
+        .success()
+        .stdout("plain textplain ");
+    dir.bwz("-dcf")
+        .write_stdin("pla")
+        .assert()
+        .success()
+        .stdout("pla");
     for arguments in ["-dc plain", "-dcf missing", "-tf plain", "-df -o out plain"] {
         dir.bwz(arguments).assert().failure().stdout("");
     }

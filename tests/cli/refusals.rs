@@ -50,7 +50,14 @@ fn wrong_arguments_are_code_1() {
 #[test]
 fn help_and_version_are_fine() {
     let dir = Dir::new();
-    for arguments in ["-h", "--help", "-V", "--version", "cat --help", "recover -h"] {
+    for arguments in [
+        "-h",
+        "--help",
+        "-V",
+        "--version",
+        "cat --help",
+        "recover -h",
+    ] {
         dir.bwz(arguments).assert().code(0).stderr("");
     }
 }
@@ -58,9 +65,15 @@ fn help_and_version_are_fine() {
 #[test]
 fn missing_files_are_code_1() {
     let dir = Dir::new();
-    for arguments in
-        ["x", "-d x.bwz", "-t x.bwz", "-l x.bwz", "cat x.bwz", "recover x.bwz -o y", "bench x"]
-    {
+    for arguments in [
+        "x",
+        "-d x.bwz",
+        "-t x.bwz",
+        "-l x.bwz",
+        "cat x.bwz",
+        "recover x.bwz -o y",
+        "bench x",
+    ] {
         let said = stderr(dir.bwz(arguments).assert().code(1));
         has_all(&said, &["bwz: x", ": No such file or directory\n"]);
     }
@@ -81,7 +94,10 @@ fn unreadable_files_are_code_1() {
         skip("this user may read everything");
         return;
     }
-    has_all(&stderr(dir.bwz("x").assert().code(1)), &["bwz: x: Permission denied"]);
+    has_all(
+        &stderr(dir.bwz("x").assert().code(1)),
+        &["bwz: x: Permission denied"],
+    );
     assert_eq!(dir.names(), ["x"]);
 }
 
@@ -92,7 +108,10 @@ fn too_little_memory_is_code_1_and_says_what_helps() {
     has_all(&said, &["memory", "-M", "level"]);
     assert_eq!(dir.names(), ["x"]);
     dir.bwz("x").assert().success();
-    has_all(&stderr(dir.bwz("-t -M 10M x.bwz").assert().code(1)), &["memory", "-M"]);
+    has_all(
+        &stderr(dir.bwz("-t -M 10M x.bwz").assert().code(1)),
+        &["memory", "-M"],
+    );
     dir.bwz("-t -M default x.bwz").assert().success();
     dir.bwz("-t -M 0 x.bwz").assert().success();
 }
@@ -102,13 +121,31 @@ fn output_beyond_its_limit_is_code_1_and_says_what_helps() {
     let dir = Dir::with(&text(3_000_000));
     dir.compress_x();
     let limit = "--limit-output 2999999";
-    for way in ["-df", "-t", "-dc", "cat", "extract -r ..", "extract -r ..5 -r 5..", "recover -o y"]
-    {
+    for way in [
+        "-df",
+        "-t",
+        "-dc",
+        "cat",
+        "extract -r ..",
+        "extract -r ..5 -r 5..",
+        "recover -o y",
+    ] {
         let said = stderr(dir.bwz(&format!("{way} {limit} x.bwz")).assert().code(1));
-        has_all(&said, &["3000000 bytes of output, 2999999 allowed", "more with --limit-output"]);
+        has_all(
+            &said,
+            &[
+                "3000000 bytes of output, 2999999 allowed",
+                "more with --limit-output",
+            ],
+        );
     }
-    assert_eq!((dir.names(), dir.read("x")), (vec!["x".into(), "x.bwz".into()], text(3_000_000)));
-    dir.bwz("-t --limit-output 3000000 x.bwz").assert().success();
+    assert_eq!(
+        (dir.names(), dir.read("x")),
+        (vec!["x".into(), "x.bwz".into()], text(3_000_000))
+    );
+    dir.bwz("-t --limit-output 3000000 x.bwz")
+        .assert()
+        .success();
     has_all(
         &stderr(dir.bwz("-t --limit-output 1M x.bwz").assert().code(1)),
         &["block 1 of 1048576"],
@@ -122,7 +159,10 @@ fn output_beyond_its_limit_is_code_1_and_says_what_helps() {
 fn existing_files_stay_without_f() {
     let dir = Dir::with(b"new");
     dir.write("x.bwz", b"old");
-    has_all(&stderr(dir.bwz("x").assert().code(1)), &["bwz: x: x.bwz already exists", "-f"]);
+    has_all(
+        &stderr(dir.bwz("x").assert().code(1)),
+        &["bwz: x: x.bwz already exists", "-f"],
+    );
     dir.bwz("x -o x.bwz").assert().code(1);
     assert_eq!(dir.read("x.bwz"), b"old");
     dir.bwz("-f x").assert().success();
@@ -153,9 +193,14 @@ fn input_and_output_must_differ() {
     has_all(&stderr(dir.bwz("-f x -o same").assert().code(1)), &[same]);
     has_all(&stderr(dir.sh("bwz -c x >> x").assert().code(1)), &[same]);
     has_all(&stderr(dir.sh("bwz < x >> x").assert().code(1)), &[same]);
-    has_all(&stderr(dir.bwz("recover -f x -o x").assert().code(1)), &[same]);
+    has_all(
+        &stderr(dir.bwz("recover -f x -o x").assert().code(1)),
+        &[same],
+    );
     assert_eq!(dir.read("x"), text(100_000));
-    dir.sh("bwz </dev/null >/dev/null && bwz -c /dev/null >/dev/null").assert().success();
+    dir.sh("bwz </dev/null >/dev/null && bwz -c /dev/null >/dev/null")
+        .assert()
+        .success();
 }
 
 #[test]
@@ -171,13 +216,22 @@ fn terminals_get_no_compressed_data() {
         script.assert()
     };
     let refused = on_terminal("bwz -c x").code(1);
-    has_all(&crate::support::stdout(refused), &["not written to a terminal", "-f"]);
+    has_all(
+        &crate::support::stdout(refused),
+        &["not written to a terminal", "-f"],
+    );
     on_terminal("bwz x -o /dev/tty").code(1);
     on_terminal("bwz < x").code(1);
     let forced = on_terminal("bwz -cf x").success();
     assert!(forced.get_output().stdout.starts_with(b"\xF7bwz"));
-    has_all(&crate::support::stdout(on_terminal("bwz -dc x.bwz").success()), &["some text"]);
-    has_all(&crate::support::stdout(on_terminal("bwz -d").code(1)), &["not read from a terminal"]);
+    has_all(
+        &crate::support::stdout(on_terminal("bwz -dc x.bwz").success()),
+        &["some text"],
+    );
+    has_all(
+        &crate::support::stdout(on_terminal("bwz -d").code(1)),
+        &["not read from a terminal"],
+    );
 }
 
 #[test]
@@ -195,7 +249,10 @@ fn progress_is_for_terminals_and_long_work() {
     has_all(&slow(""), &["(stdin)", "/s"]);
     assert_eq!(slow("-q"), "");
     assert_eq!(slow("--no-progress"), "");
-    dir.sh("(cat x; sleep 1) | bwz -f -o y").assert().success().stderr("");
+    dir.sh("(cat x; sleep 1) | bwz -f -o y")
+        .assert()
+        .success()
+        .stderr("");
 }
 
 #[test]
@@ -205,7 +262,12 @@ fn a_range_is_not_written_into_its_own_file() {
     let before = dir.read("x.bwz");
     let script = format!("'{}' cat --range 0..1 x.bwz >> x.bwz", crate::support::BWZ);
     let mut command = assert_cmd::Command::new("sh");
-    command.current_dir(dir.root()).arg("-c").arg(script).assert().code(1);
+    command
+        .current_dir(dir.root())
+        .arg("-c")
+        .arg(script)
+        .assert()
+        .code(1);
     assert_eq!(dir.read("x.bwz"), before);
 }
 
@@ -230,7 +292,14 @@ fn a_file_of_another_draft_is_named_and_not_code_2() {
         let searches = arguments.starts_with("count") || arguments.starts_with("locate");
         let code = if searches { 2 } else { 1 };
         let said = stderr(dir.bwz(arguments).assert().code(code).stdout(""));
-        has_all(&said, &["x.bwz: ", "draft 8 of the bwz format, or an earlier one", &reads]);
+        has_all(
+            &said,
+            &[
+                "x.bwz: ",
+                "draft 8 of the bwz format, or an earlier one",
+                &reads,
+            ],
+        );
         assert!(
             !said.contains("damaged") && !said.contains("recover x.bwz"),
             "{arguments}: {said}"

@@ -69,16 +69,32 @@ fn regions_that_samtools_reads_are_read_as_it_does() {
     ] {
         let (shown, said, code) = extract(&dir, &["--region", region]);
         let end = if bases.is_empty() { "" } else { "\n" };
-        assert_eq!((shown.as_str(), code), (&*format!(">{region}\n{bases}{end}"), 0), "{said}");
+        assert_eq!(
+            (shown.as_str(), code),
+            (&*format!(">{region}\n{bases}{end}"), 0),
+            "{said}"
+        );
         if !has_samtools {
             continue;
         }
-        let run = dir.run("samtools").args(["faidx", "g", region]).assert().success();
+        let run = dir
+            .run("samtools")
+            .args(["faidx", "g", region])
+            .assert()
+            .success();
         let theirs = stderr(run.success());
         let run = dir.run("samtools").args(["faidx", "g", region]).assert();
         assert_eq!(stdout(run), shown, "{region}");
-        assert_eq!(theirs.contains("Truncated"), said.contains("is cut at"), "{region}");
-        assert_eq!(theirs.contains("Zero length"), said.contains("is empty"), "{region}");
+        assert_eq!(
+            theirs.contains("Truncated"),
+            said.contains("is cut at"),
+            "{region}"
+        );
+        assert_eq!(
+            theirs.contains("Zero length"),
+            said.contains("is empty"),
+            "{region}"
+        );
     }
     // Regions that samtools refuses too, with the same code.
     for (region, wanted) in [
@@ -104,11 +120,17 @@ fn regions_that_samtools_reads_are_read_as_it_does() {
         assert_eq!((shown.as_str(), code), ("", 1), "{region}");
         has_all(&said, &["g.bwz: ", wanted]);
         if has_samtools {
-            dir.run("samtools").args(["faidx", "g", region]).assert().code(1);
+            dir.run("samtools")
+                .args(["faidx", "g", region])
+                .assert()
+                .code(1);
         }
     }
     // Regions that samtools reads differently: it cuts a fraction, and reads 0 to 3 as nothing.
-    has_all(&extract(&dir, &["--region", "a:1.5-3"]).1, &["is not a region"]);
+    has_all(
+        &extract(&dir, &["--region", "a:1.5-3"]).1,
+        &["is not a region"],
+    );
     let (shown, said, _) = extract(&dir, &["--region", "a:0-3"]);
     assert_eq!(shown, ">a:0-3\nACG\n");
     has_all(&said, &["positions count from 1"]);
@@ -127,19 +149,41 @@ fn nothing_is_lost_that_came_before_an_unknown_name() {
     for (text, said) in [
         (bed, "has no record `NOPE` (r line 2)"),
         (list, "has no record `NOPE` (r line 2)"),
-        ("# x\n\na:1-2\r\nNOPE:1-9\r\na:3-4\r\n", "has no record `NOPE` (r line 4)"),
-        ("a\t0\t2\na:3-2\na:3-4", "r line 2: `a:3-2` ends before it starts"),
-        ("a\t0\t2\na\t3\t2\na\t2\t4", "r line 2: it ends before it starts"),
-        ("a\t0\t2\na\t3\na\t2\t4", "r line 2: it is not NAME, START and END"),
-        ("a:1-2\nc:1-3\na:3-4", "r line 2: `c:1-3` is a record, and also a part of `c`"),
-        ("track a\na\t0\t2\na:y\n{a}:3-4", "r line 3: `a:y` is not a region"),
+        (
+            "# x\n\na:1-2\r\nNOPE:1-9\r\na:3-4\r\n",
+            "has no record `NOPE` (r line 4)",
+        ),
+        (
+            "a\t0\t2\na:3-2\na:3-4",
+            "r line 2: `a:3-2` ends before it starts",
+        ),
+        (
+            "a\t0\t2\na\t3\t2\na\t2\t4",
+            "r line 2: it ends before it starts",
+        ),
+        (
+            "a\t0\t2\na\t3\na\t2\t4",
+            "r line 2: it is not NAME, START and END",
+        ),
+        (
+            "a:1-2\nc:1-3\na:3-4",
+            "r line 2: `c:1-3` is a record, and also a part of `c`",
+        ),
+        (
+            "track a\na\t0\t2\na:y\n{a}:3-4",
+            "r line 3: `a:y` is not a region",
+        ),
     ] {
         dir.write("r", text.as_bytes());
         let (shown, all, code) = extract(&dir, &["--regions", "r"]);
         assert_eq!((shown.as_str(), code), (first, 1), "{text}");
         has_all(&all, &[said]);
         let (shown, all, code) = extract(&dir, &["--continue", "--regions", "r"]);
-        assert_eq!((shown.replace(['{', '}'], "").as_str(), code), (both, 0), "{text}");
+        assert_eq!(
+            (shown.replace(['{', '}'], "").as_str(), code),
+            (both, 0),
+            "{text}"
+        );
         has_all(&all, &[said]);
     }
     let named = ["--region", "a:1-2", "--region", "NOPE", "--region", "a:3-4"];
@@ -147,7 +191,10 @@ fn nothing_is_lost_that_came_before_an_unknown_name() {
     let (shown, said, code) = extract(&dir, &[&["--continue"], &named[..]].concat());
     assert_eq!((shown.as_str(), code), (both, 0));
     has_all(&said, &["has no record `NOPE`; bwz -l --records g.bwz"]);
-    has_all(&extract(&dir, &["--continue", "--regions", "absent"]).1, &["absent: No such file"]);
+    has_all(
+        &extract(&dir, &["--continue", "--regions", "absent"]).1,
+        &["absent: No such file"],
+    );
 }
 
 #[test]
@@ -156,20 +203,65 @@ fn strands_of_bed_are_kept_to() {
     for (fields, shown, ignored, turned) in [
         ("", ">a:1-3\nACG\n", ">a:1-3\nACG\n", ">a:1-3/rc\nCGT\n"),
         ("\tn", ">a:1-3\nACG\n", ">a:1-3\nACG\n", ">a:1-3/rc\nCGT\n"),
-        ("\tn\t0", ">a:1-3\nACG\n", ">a:1-3\nACG\n", ">a:1-3/rc\nCGT\n"),
-        ("\tn\t0\t+", ">a:1-3\nACG\n", ">a:1-3\nACG\n", ">a:1-3/rc\nCGT\n"),
-        ("\tn\t0\t.", ">a:1-3\nACG\n", ">a:1-3\nACG\n", ">a:1-3/rc\nCGT\n"),
-        ("\tn\t0\t-", ">a:1-3/rc\nCGT\n", ">a:1-3\nACG\n", ">a:1-3\nACG\n"),
-        ("\tn\t0\t-\r", ">a:1-3/rc\nCGT\n", ">a:1-3\nACG\n", ">a:1-3\nACG\n"),
-        ("\tn\t0\t-\t1\t2\t0\t1\t3\t0", ">a:1-3/rc\nCGT\n", ">a:1-3\nACG\n", ">a:1-3\nACG\n"),
-        ("\t-\t-", ">a:1-3\nACG\n", ">a:1-3\nACG\n", ">a:1-3/rc\nCGT\n"),
+        (
+            "\tn\t0",
+            ">a:1-3\nACG\n",
+            ">a:1-3\nACG\n",
+            ">a:1-3/rc\nCGT\n",
+        ),
+        (
+            "\tn\t0\t+",
+            ">a:1-3\nACG\n",
+            ">a:1-3\nACG\n",
+            ">a:1-3/rc\nCGT\n",
+        ),
+        (
+            "\tn\t0\t.",
+            ">a:1-3\nACG\n",
+            ">a:1-3\nACG\n",
+            ">a:1-3/rc\nCGT\n",
+        ),
+        (
+            "\tn\t0\t-",
+            ">a:1-3/rc\nCGT\n",
+            ">a:1-3\nACG\n",
+            ">a:1-3\nACG\n",
+        ),
+        (
+            "\tn\t0\t-\r",
+            ">a:1-3/rc\nCGT\n",
+            ">a:1-3\nACG\n",
+            ">a:1-3\nACG\n",
+        ),
+        (
+            "\tn\t0\t-\t1\t2\t0\t1\t3\t0",
+            ">a:1-3/rc\nCGT\n",
+            ">a:1-3\nACG\n",
+            ">a:1-3\nACG\n",
+        ),
+        (
+            "\t-\t-",
+            ">a:1-3\nACG\n",
+            ">a:1-3\nACG\n",
+            ">a:1-3/rc\nCGT\n",
+        ),
     ] {
         dir.write("b", format!("a\t0\t3{fields}\n").as_bytes());
         assert_eq!(extract(&dir, &["--regions", "b"]).0, shown, "{fields}");
-        assert_eq!(extract(&dir, &["--ignore-strand", "--regions", "b"]).0, ignored, "{fields}");
-        assert_eq!(extract(&dir, &["-i", "--regions", "b"]).0, turned, "{fields}");
+        assert_eq!(
+            extract(&dir, &["--ignore-strand", "--regions", "b"]).0,
+            ignored,
+            "{fields}"
+        );
+        assert_eq!(
+            extract(&dir, &["-i", "--regions", "b"]).0,
+            turned,
+            "{fields}"
+        );
     }
-    dir.bwz("extract --ignore-strand --region a g.bwz").assert().code(1);
+    dir.bwz("extract --ignore-strand --region a g.bwz")
+        .assert()
+        .code(1);
 }
 
 #[test]
@@ -267,9 +359,16 @@ fn names_that_are_no_text_are_told_apart() {
         }
         // A pipe gets the name unchanged.
         let mut command = dir.bwz("extract --region");
-        let done = command.arg(OsStr::from_bytes(name)).arg("g.bwz").assert().success();
+        let done = command
+            .arg(OsStr::from_bytes(name))
+            .arg("g.bwz")
+            .assert()
+            .success();
         let shown = &done.get_output().stdout;
-        assert!(shown.starts_with(&[b">", name, b"\n"].concat()), "{shown:?}");
+        assert!(
+            shown.starts_with(&[b">", name, b"\n"].concat()),
+            "{shown:?}"
+        );
     }
     // Patterns, contexts and files.
     let bytes = OsStr::from_bytes(b"\xfe\t\\");
@@ -277,7 +376,11 @@ fn names_that_are_no_text_are_told_apart() {
     dir.bwz("--index=bytes t").assert().success();
     dir.sh("mv t.bwz $'t\\xfd.bwz'").assert().success();
     let mut command = dir.bwz("locate --json -C 9 -e");
-    let done = command.arg(bytes).arg(OsStr::from_bytes(b"t\xfd.bwz")).assert().success();
+    let done = command
+        .arg(bytes)
+        .arg(OsStr::from_bytes(b"t\xfd.bwz"))
+        .assert()
+        .success();
     let found: serde_json::Value = serde_json::from_str(&stdout(done)).unwrap();
     assert_eq!(found[0]["pattern"], "\u{fffd}\t\\");
     assert_eq!(found[0]["pattern_hex"], "fe095c");

@@ -12,7 +12,10 @@ fn files() -> Dir {
     let noise = cases::random(4000, 256);
     let stretch = &noise[500..800];
     dir.write("a", &noise[..2000]);
-    dir.write("b", &[&noise[3000..3100], stretch, &noise[3100..3200], stretch].concat());
+    dir.write(
+        "b",
+        &[&noise[3000..3100], stretch, &noise[3100..3200], stretch].concat(),
+    );
     dir
 }
 
@@ -27,8 +30,15 @@ fn ranges_are_lines_and_statistics_are_beside() {
         "the most copies: 2 copies of 100 bytes, a at byte 500",
     ];
     has_all(&stderr(run), &said);
-    dir.bwz("repeats -q -n 301 a b").assert().code(1).stdout("").stderr("");
-    dir.bwz("repeats -q b a").assert().code(0).stdout("b\t500\t800\na\t500\t800\n");
+    dir.bwz("repeats -q -n 301 a b")
+        .assert()
+        .code(1)
+        .stdout("")
+        .stderr("");
+    dir.bwz("repeats -q b a")
+        .assert()
+        .code(0)
+        .stdout("b\t500\t800\na\t500\t800\n");
 }
 
 #[test]
@@ -36,10 +46,20 @@ fn compressed_files_and_standard_input_are_searched_as_raw_ones() {
     let dir = files();
     dir.bwz("a b").assert().success();
     let lines = "b.bwz\t100\t400\nb.bwz\t500\t800\n";
-    dir.bwz("repeats -q a.bwz b.bwz").assert().code(0).stdout(lines);
-    let run = dir.bwz("repeats -q a -").write_stdin(dir.read("b")).assert().code(0);
+    dir.bwz("repeats -q a.bwz b.bwz")
+        .assert()
+        .code(0)
+        .stdout(lines);
+    let run = dir
+        .bwz("repeats -q a -")
+        .write_stdin(dir.read("b"))
+        .assert()
+        .code(0);
     assert_eq!(stdout(run), lines.replace("b.bwz", "(stdin)"));
-    let run = dir.sh("bwz repeats -q a.bwz <(cat b.bwz) - < b").assert().code(0);
+    let run = dir
+        .sh("bwz repeats -q a.bwz <(cat b.bwz) - < b")
+        .assert()
+        .code(0);
     assert_eq!(stdout(run).lines().count(), 3);
 }
 
@@ -51,8 +71,14 @@ fn across_finds_what_occurs_in_one_file() {
         .assert()
         .code(0)
         .stdout("b\t100\t400\nb\t500\t800\nc\t150\t450\n");
-    dir.bwz("repeats -q --across c a").assert().code(0).stdout("a\t500\t800\n");
-    dir.bwz("repeats -q --across a a").assert().code(0).stdout("a\t0\t2000\n");
+    dir.bwz("repeats -q --across c a")
+        .assert()
+        .code(0)
+        .stdout("a\t500\t800\n");
+    dir.bwz("repeats -q --across a a")
+        .assert()
+        .code(0)
+        .stdout("a\t0\t2000\n");
 }
 
 #[test]
@@ -61,7 +87,10 @@ fn json_is_for_programs() {
     let run = dir.bwz("repeats -q --json a b").assert().code(0);
     let found: serde_json::Value = serde_json::from_str(&stdout(run)).unwrap();
     assert_eq!(found["repeated"], 600);
-    assert_eq!(found["files"][1]["ranges"], serde_json::json!([[100, 400], [500, 800]]));
+    assert_eq!(
+        found["files"][1]["ranges"],
+        serde_json::json!([[100, 400], [500, 800]])
+    );
     assert_eq!(found["most_frequent"]["copies"], 2);
     assert!(found["files"][0]["removed"].is_null());
 }
@@ -70,7 +99,10 @@ fn json_is_for_programs() {
 fn files_are_written_without_later_copies() {
     let dir = files();
     dir.bwz("b").assert().success();
-    dir.bwz("repeats -q -o out a b.bwz").assert().code(0).stdout("");
+    dir.bwz("repeats -q -o out a b.bwz")
+        .assert()
+        .code(0)
+        .stdout("");
     let b = dir.read("b");
     assert_eq!(dir.read("out/a"), dir.read("a"));
     assert_eq!(dir.read("out/b"), [&b[..100], &b[400..500]].concat());
@@ -93,7 +125,9 @@ fn whole_lines_go_or_stay() {
     dir.write("a", text.as_bytes());
     let moved = format!("no {text}first line of it\nlast second line of it");
     dir.write("b", moved.as_bytes());
-    dir.bwz("repeats -q -n 10 --lines -o out a b").assert().code(0);
+    dir.bwz("repeats -q -n 10 --lines -o out a b")
+        .assert()
+        .code(0);
     assert_eq!(dir.read("out/a"), text.as_bytes());
     let left = "no first line of it\nlast second line of it";
     assert_eq!(String::from_utf8(dir.read("out/b")).unwrap(), left);
@@ -107,9 +141,17 @@ fn tokens_are_aligned() {
     dir.write("a", &noise);
     dir.write("even", &[&[0; 8], &noise[400..700]].concat());
     dir.write("odd", &[&[0; 9], &noise[400..700]].concat());
-    dir.bwz("repeats -q --tokens u16 -n 50 a even odd").assert().code(0).stdout("even\t8\t308\n");
-    dir.bwz("repeats -q --tokens u32 -n 75 a even odd").assert().code(0).stdout("even\t8\t308\n");
-    dir.bwz("repeats -q --tokens u32 -n 76 a even odd").assert().code(1);
+    dir.bwz("repeats -q --tokens u16 -n 50 a even odd")
+        .assert()
+        .code(0)
+        .stdout("even\t8\t308\n");
+    dir.bwz("repeats -q --tokens u32 -n 75 a even odd")
+        .assert()
+        .code(0)
+        .stdout("even\t8\t308\n");
+    dir.bwz("repeats -q --tokens u32 -n 76 a even odd")
+        .assert()
+        .code(1);
 }
 
 #[test]
@@ -120,7 +162,11 @@ fn little_memory_finds_the_same() {
     dir.write("b", &noise[5 << 20..]);
     let lines = "b\t0\t15728640\n";
     dir.bwz("repeats -q a b").assert().code(0).stdout(lines);
-    let run = dir.bwz("repeats -v -T1 -M 30M a b").assert().code(0).stdout(lines);
+    let run = dir
+        .bwz("repeats -v -T1 -M 30M a b")
+        .assert()
+        .code(0)
+        .stdout(lines);
     has_all(&stderr(run), &["read in "]);
     let run = dir.bwz("repeats -T1 -M 3M a b").assert().code(2);
     has_all(&stderr(run), &["16 MiB of memory"]);
@@ -129,8 +175,18 @@ fn little_memory_finds_the_same() {
 #[test]
 fn trouble_is_2() {
     let dir = files();
-    for arguments in ["absent a", "a absent", "--min-length 0 a", "", "--tokens u8 a", "."] {
-        dir.bwz(&format!("repeats {arguments}")).assert().code(2).stdout("");
+    for arguments in [
+        "absent a",
+        "a absent",
+        "--min-length 0 a",
+        "",
+        "--tokens u8 a",
+        ".",
+    ] {
+        dir.bwz(&format!("repeats {arguments}"))
+            .assert()
+            .code(2)
+            .stdout("");
     }
     let mut file = dir.read("a");
     dir.bwz("a").assert().success();
@@ -144,13 +200,30 @@ fn trouble_is_2() {
 fn files_of_all_kinds_are_searched() {
     let dir = files();
     dir.write("empty", b"");
-    dir.bwz("repeats -q empty empty").assert().code(1).stdout("");
-    dir.bwz("repeats -q --tokens u32 empty a").assert().code(1).stdout("");
+    dir.bwz("repeats -q empty empty")
+        .assert()
+        .code(1)
+        .stdout("");
+    dir.bwz("repeats -q --tokens u32 empty a")
+        .assert()
+        .code(1)
+        .stdout("");
     // A file given again is a copy of itself. So is a pipe of it.
-    dir.bwz("repeats -q a empty a").assert().code(0).stdout("a\t0\t2000\n");
-    dir.bwz("repeats -q --across a a").assert().code(0).stdout("a\t0\t2000\n");
-    dir.sh("mkfifo fifo; cat a > fifo & bwz repeats -q a fifo").assert().stdout("fifo\t0\t2000\n");
-    dir.bwz("repeats -q a /dev/null").assert().code(1).stdout("");
+    dir.bwz("repeats -q a empty a")
+        .assert()
+        .code(0)
+        .stdout("a\t0\t2000\n");
+    dir.bwz("repeats -q --across a a")
+        .assert()
+        .code(0)
+        .stdout("a\t0\t2000\n");
+    dir.sh("mkfifo fifo; cat a > fifo & bwz repeats -q a fifo")
+        .assert()
+        .stdout("fifo\t0\t2000\n");
+    dir.bwz("repeats -q a /dev/null")
+        .assert()
+        .code(1)
+        .stdout("");
     // Two outputs with the same name would overwrite each other.
     let run = dir.bwz("repeats -q -o out a a").assert().code(2);
     has_all(&stderr(run), &["two files would be written as out/a"]);
@@ -173,8 +246,15 @@ fn many_files_are_searched_in_parts() {
     let files = "f0 f1.bwz f2 f3 f4.bwz f5 f6.bwz f7 all.bwz";
     let range = |n| format!("all.bwz\t{}\t{}\n", n * (SIZE + 7), n * (SIZE + 7) + SIZE);
     let expected: String = (0..8).map(range).collect();
-    dir.bwz(&format!("repeats -q {files}")).assert().code(0).stdout(expected.clone());
-    let run = dir.bwz(&format!("repeats -v -M 48M -T1 {files}")).assert().code(0).stdout(expected);
+    dir.bwz(&format!("repeats -q {files}"))
+        .assert()
+        .code(0)
+        .stdout(expected.clone());
+    let run = dir
+        .bwz(&format!("repeats -v -M 48M -T1 {files}"))
+        .assert()
+        .code(0)
+        .stdout(expected);
     has_all(&stderr(run), &["read in "]);
 }
 
@@ -185,12 +265,19 @@ fn an_interrupt_leaves_no_file() {
     fs::create_dir(dir.path("in")).unwrap();
     dir.write("in/a", &cases::random(30 << 20, 256));
     let mut run = dir.process(crate::support::BWZ);
-    let mut child = run.args(["repeats", "-q", "-o", ".", "in/a"]).spawn().unwrap();
+    let mut child = run
+        .args(["repeats", "-q", "-o", ".", "in/a"])
+        .spawn()
+        .unwrap();
     wait_for_temporary(&dir, child.id());
     send("-INT", child.id());
     let status = child.wait().unwrap();
     // The command may have ended before the signal; code 1 means that nothing was found.
-    assert!(if dir.has("a") { status.code() == Some(1) } else { status.code().is_none() });
+    assert!(if dir.has("a") {
+        status.code() == Some(1)
+    } else {
+        status.code().is_none()
+    });
     assert!(temporary(&dir, child.id()).is_none());
 }
 
@@ -216,7 +303,10 @@ fn characters_are_not_cut() {
         let dir = with_common(&stretch);
         dir.bwz("repeats -q -n 50 -o out u1 u2").assert().code(0);
         let left = String::from_utf8(dir.read("out/u2")).expect("it is still UTF-8");
-        assert!(left.starts_with('B') && left.ends_with("\u{4e03}\n"), "{left}");
+        assert!(
+            left.starts_with('B') && left.ends_with("\u{4e03}\n"),
+            "{left}"
+        );
         let run = dir.bwz("repeats -q -n 50 u1 u2").assert().code(0);
         let last = format!("u2\t1\t{}\n", 1 + stretch.len());
         assert!(stdout(run).ends_with(&last), "{stretch}");
@@ -234,13 +324,22 @@ fn what_is_not_utf8_is_cut_between_bytes() {
     bytes.push(0xFF);
     dir.write("u2", &bytes);
     let lines = "u1\t4\t61\nu2\t1\t63\n";
-    dir.bwz("repeats -n 50 -q u1 u2").assert().code(0).stdout(lines);
-    let run = dir.bwz("repeats --utf8 -n 50 u1 u2").assert().code(0).stdout(lines);
+    dir.bwz("repeats -n 50 -q u1 u2")
+        .assert()
+        .code(0)
+        .stdout(lines);
+    let run = dir
+        .bwz("repeats --utf8 -n 50 u1 u2")
+        .assert()
+        .code(0)
+        .stdout(lines);
     has_all(&stderr(run), &["u2: is not valid UTF-8 at byte 65"]);
     let run = dir.bwz("repeats --utf8 -n 50 -q u1 u1").assert().code(0);
     assert!(stderr(run).is_empty());
     dir.bwz("repeats --utf8 --no-utf8 u1 u2").assert().code(2);
-    dir.bwz("repeats --utf8 --tokens u16 u1 u2").assert().code(2);
+    dir.bwz("repeats --utf8 --tokens u16 u1 u2")
+        .assert()
+        .code(2);
 }
 
 #[test]
@@ -249,7 +348,10 @@ fn ranges_of_no_whole_character_are_none() {
     // The files share the last two bytes of one character and the first two of the next.
     dir.write("a", "\u{10400}\u{10480}".as_bytes());
     dir.write("b", "\u{20400}\u{104c0}".as_bytes());
-    dir.bwz("repeats -q --no-utf8 -n 4 a b").assert().code(0).stdout("b\t2\t6\n");
+    dir.bwz("repeats -q --no-utf8 -n 4 a b")
+        .assert()
+        .code(0)
+        .stdout("b\t2\t6\n");
     dir.bwz("repeats -q -n 4 a b").assert().code(1).stdout("");
     dir.bwz("repeats -q -n 4 -o out a b").assert().code(1);
     assert_eq!(dir.read("out/b"), dir.read("b"));
@@ -260,29 +362,48 @@ fn whole_records_go_or_stay() {
     let dir = Dir::new();
     let bases = |n: usize| {
         let noise = cases::random(n * 1000 + 300, 4);
-        noise[n * 1000..].iter().map(|&b| char::from(b"ACGT"[usize::from(b)])).collect::<String>()
+        noise[n * 1000..]
+            .iter()
+            .map(|&b| char::from(b"ACGT"[usize::from(b)]))
+            .collect::<String>()
     };
     let record =
         |name: &str, n: usize| format!(">{name}\n{}\n{}\n", &bases(n)[..60], &bases(n)[60..]);
     let all = |records: &[(&str, usize)]| {
-        records.iter().map(|(name, n)| record(name, *n)).collect::<String>()
+        records
+            .iter()
+            .map(|(name, n)| record(name, *n))
+            .collect::<String>()
     };
     let write = |name: &str, records: &[(&str, usize)]| {
         dir.write(name, all(records).as_bytes());
     };
     write("a.fa", &[("one", 1), ("two", 2), ("three", 3)]);
     write("b.fa", &[("four", 4), ("two", 2), ("other", 3), ("one", 1)]);
-    dir.bwz("repeats -q -n 100 --records -o out a.fa b.fa").assert().code(0);
+    dir.bwz("repeats -q -n 100 --records -o out a.fa b.fa")
+        .assert()
+        .code(0);
     // The record with another name stays. Without `--records` its bases would be cut out.
     assert_eq!(dir.read("out/a.fa"), dir.read("a.fa"));
-    assert_eq!(dir.read("out/b.fa"), all(&[("four", 4), ("other", 3)]).as_bytes());
+    assert_eq!(
+        dir.read("out/b.fa"),
+        all(&[("four", 4), ("other", 3)]).as_bytes()
+    );
     let run = dir.bwz("repeats -n 100 -o cut a.fa b.fa").assert().code(0);
-    has_all(&stderr(run), &["b.fa: parts of records are cut out", "--records"]);
+    has_all(
+        &stderr(run),
+        &["b.fa: parts of records are cut out", "--records"],
+    );
     // The only record of a file, which is then empty.
     write("c.fa", &[("two", 2)]);
-    dir.bwz("repeats -q -n 100 --records -f -o out a.fa c.fa").assert().code(0);
+    dir.bwz("repeats -q -n 100 --records -f -o out a.fa c.fa")
+        .assert()
+        .code(0);
     assert_eq!(dir.read("out/c.fa"), b"");
-    let run = dir.bwz("repeats -n 100 -f -o cut a.fa c.fa").assert().code(0);
+    let run = dir
+        .bwz("repeats -n 100 -f -o cut a.fa c.fa")
+        .assert()
+        .code(0);
     assert!(!stderr(run).contains("parts of records"));
     // FASTQ files, one of them wrapped, with CRLF.
     let read = |name: &str, n: usize| {
@@ -290,20 +411,42 @@ fn whole_records_go_or_stay() {
         let end = if n == 3 { "\r\n" } else { "\n" };
         let wrap = if n == 2 { "\n" } else { "" };
         let (one, two) = bases.split_at(100);
-        let lines = [format!("@{name}"), format!("{one}{wrap}{two}"), "+".to_owned()];
+        let lines = [
+            format!("@{name}"),
+            format!("{one}{wrap}{two}"),
+            "+".to_owned(),
+        ];
         let quality = format!("@{}{wrap}{}", &one[1..].to_lowercase(), two.to_lowercase());
         format!("{}{end}{quality}{end}", lines.join(end))
     };
-    dir.write("a.fq", [read("r1", 1), read("r2", 2), read("r3", 3)].concat().as_bytes());
+    dir.write(
+        "a.fq",
+        [read("r1", 1), read("r2", 2), read("r3", 3)]
+            .concat()
+            .as_bytes(),
+    );
     let reads = [read("r2", 2), read("r5", 5), read("r3", 3), read("r6", 6)].concat();
     dir.write("b.fq", reads.as_bytes());
-    dir.bwz("repeats -q -n 100 --records -f -o out a.fq b.fq").assert().code(0);
-    assert_eq!(dir.read("out/b.fq"), [read("r5", 5), read("r6", 6)].concat().as_bytes());
+    dir.bwz("repeats -q -n 100 --records -f -o out a.fq b.fq")
+        .assert()
+        .code(0);
+    assert_eq!(
+        dir.read("out/b.fq"),
+        [read("r5", 5), read("r6", 6)].concat().as_bytes()
+    );
     dir.write("text", &dir.read("a.fa")[1..]);
-    let run = dir.bwz("repeats -q --records -f -o out a.fa text").assert().code(2);
-    has_all(&stderr(run), &["text", "does not begin like FASTA or FASTQ"]);
+    let run = dir
+        .bwz("repeats -q --records -f -o out a.fa text")
+        .assert()
+        .code(2);
+    has_all(
+        &stderr(run),
+        &["text", "does not begin like FASTA or FASTQ"],
+    );
     dir.bwz("repeats --records a.fa b.fa").assert().code(2);
-    dir.bwz("repeats --records --lines -o out a.fa b.fa").assert().code(2);
+    dir.bwz("repeats --records --lines -o out a.fa b.fa")
+        .assert()
+        .code(2);
 }
 
 #[test]
@@ -333,8 +476,20 @@ fn many_parts_warn_with_what_would_do() {
     let dir = Dir::with(&cases::random(8_000_000, 256));
     let said = |memory: &str| stderr(dir.bwz(&format!("repeats -T2 x {memory}")).assert().code(1));
     let in_parts = said("-M 20M");
-    has_all(&in_parts, &["x: 8000000 bytes are searched in 5 parts", "--memory 35M (-M)"]);
+    has_all(
+        &in_parts,
+        &[
+            "x: 8000000 bytes are searched in 5 parts",
+            "--memory 35M (-M)",
+        ],
+    );
     assert!(!said("-M 35M").contains("parts"));
     let run = dir.bwz("repeats -T2 x -M 14M").assert().code(2);
-    has_all(&stderr(run), &["needs 17 MiB of memory, 14 MiB allowed", "--memory 17M (-M)"]);
+    has_all(
+        &stderr(run),
+        &[
+            "needs 17 MiB of memory, 14 MiB allowed",
+            "--memory 17M (-M)",
+        ],
+    );
 }

@@ -24,7 +24,10 @@ pub fn undo_nohup() {
 fn stalled(dir: &Dir, arguments: &str, input: &[u8]) -> Child {
     undo_nohup();
     let mut process = dir.process(BWZ);
-    process.args(arguments.split(' ')).stdin(Stdio::piped()).stderr(Stdio::piped());
+    process
+        .args(arguments.split(' '))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = process.spawn().unwrap();
     child.stdin.as_mut().unwrap().write_all(input).unwrap();
     wait_for_temporary(dir, child.id());
@@ -63,7 +66,11 @@ fn a_signal_leaves_the_input_file_as_it_was() {
     undo_nohup();
     let content = text(24_000_000);
     let dir = Dir::with(&content);
-    let mut child = dir.process(BWZ).args(["-1", "-T1", "--rm", "x"]).spawn().unwrap();
+    let mut child = dir
+        .process(BWZ)
+        .args(["-1", "-T1", "--rm", "x"])
+        .spawn()
+        .unwrap();
     wait_for_temporary(&dir, child.id());
     send("-STOP", child.id());
     send("-INT", child.id());
@@ -81,7 +88,9 @@ fn signals_that_were_turned_off_stay_off() {
     }
     let dir = Dir::new();
     let mut process = dir.process("bash");
-    process.args(["-c", "trap '' HUP; exec bwz -1 -o y.bwz"]).stdin(Stdio::piped());
+    process
+        .args(["-c", "trap '' HUP; exec bwz -1 -o y.bwz"])
+        .stdin(Stdio::piped());
     let mut child = process.spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     input.write_all(&text(1_500_000)).unwrap();
@@ -101,7 +110,9 @@ fn a_file_size_limit_is_like_a_full_disk() {
 
     dir.compress_x();
     dir.write("y", b"old");
-    dir.sh("ulimit -f 100; bwz -d -f --rm x.bwz -o y").assert().code(1);
+    dir.sh("ulimit -f 100; bwz -d -f --rm x.bwz -o y")
+        .assert()
+        .code(1);
     assert_eq!(dir.read("y"), b"old");
     assert_eq!(dir.names(), ["x", "x.bwz", "y"]);
     dir.sh("ulimit -f 100; bwz -dc x.bwz > z").assert().code(1);
@@ -114,7 +125,9 @@ impl<'a> Small<'a> {
     fn mount(dir: &'a Dir) -> Option<Self> {
         fs::create_dir(dir.path("small")).unwrap();
         let mut mount = Command::new("mount");
-        mount.args(["-t", "tmpfs", "-o", "size=256k", "none"]).arg(dir.path("small"));
+        mount
+            .args(["-t", "tmpfs", "-o", "size=256k", "none"])
+            .arg(dir.path("small"));
         match mount.output() {
             Ok(output) if output.status.success() => Some(Small(dir)),
             _ => {
@@ -139,8 +152,14 @@ fn a_full_disk_leaves_nothing_half_written() {
     };
     dir.compress_x();
     let full = "No space left on device";
-    has_all(&stderr(dir.bwz("-1 x -o small/y.bwz").assert().code(1)), &["small/y.bwz", full]);
-    has_all(&stderr(dir.bwz("-d x.bwz -o small/y").assert().code(1)), &["small/y", full]);
+    has_all(
+        &stderr(dir.bwz("-1 x -o small/y.bwz").assert().code(1)),
+        &["small/y.bwz", full],
+    );
+    has_all(
+        &stderr(dir.bwz("-d x.bwz -o small/y").assert().code(1)),
+        &["small/y", full],
+    );
     dir.bwz("recover x.bwz -o small/y").assert().code(1);
     assert_eq!(fs::read_dir(dir.path("small")).unwrap().count(), 0);
 
@@ -158,12 +177,25 @@ fn a_full_device_is_code_1() {
     }
     let dir = Dir::with(b"text");
     let full = "No space left on device";
-    has_all(&stderr(dir.sh("bwz -c x > /dev/full").assert().code(1)), &["standard output", full]);
-    has_all(&stderr(dir.bwz("x -o /dev/full --rm").assert().code(1)), &["/dev/full", full]);
+    has_all(
+        &stderr(dir.sh("bwz -c x > /dev/full").assert().code(1)),
+        &["standard output", full],
+    );
+    has_all(
+        &stderr(dir.bwz("x -o /dev/full --rm").assert().code(1)),
+        &["/dev/full", full],
+    );
     assert_eq!(dir.names(), ["x"]);
     dir.compress_x();
     for arguments in ["-l x.bwz", "man", "completions fish", "-l --json x.bwz"] {
-        has_all(&stderr(dir.sh(&format!("bwz {arguments} > /dev/full")).assert().code(1)), &[full]);
+        has_all(
+            &stderr(
+                dir.sh(&format!("bwz {arguments} > /dev/full"))
+                    .assert()
+                    .code(1),
+            ),
+            &[full],
+        );
     }
 }
 
@@ -175,7 +207,10 @@ fn a_file_that_appears_meanwhile_is_not_overwritten() {
     drop(child.stdin.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(1));
-    has_all(&String::from_utf8_lossy(&output.stderr), &["cannot write y.bwz: File exists"]);
+    has_all(
+        &String::from_utf8_lossy(&output.stderr),
+        &["cannot write y.bwz: File exists"],
+    );
     assert_eq!(dir.read("y.bwz"), b"somebody else's");
     assert_eq!(dir.names(), ["y.bwz"]);
 }
@@ -184,7 +219,9 @@ fn a_file_that_appears_meanwhile_is_not_overwritten() {
 fn an_input_that_is_replaced_meanwhile_is_not_removed() {
     let dir = Dir::with(&text(24_000_000));
     let mut process = dir.process(BWZ);
-    process.args(["-1", "-T1", "--rm", "x"]).stderr(Stdio::piped());
+    process
+        .args(["-1", "-T1", "--rm", "x"])
+        .stderr(Stdio::piped());
     let child = process.spawn().unwrap();
     wait_for_temporary(&dir, child.id());
     dir.write("new", b"new");
@@ -199,10 +236,17 @@ fn an_input_that_is_replaced_meanwhile_is_not_removed() {
 fn fifos_are_written_to_as_they_are() {
     let dir = Dir::with(b"through a pipe");
     dir.compress_x();
-    dir.sh("mkfifo fifo; bwz -d x.bwz -o fifo & cat fifo; wait").assert().stdout("through a pipe");
+    dir.sh("mkfifo fifo; bwz -d x.bwz -o fifo & cat fifo; wait")
+        .assert()
+        .stdout("through a pipe");
     assert_eq!(dir.names(), ["fifo", "x", "x.bwz"]);
-    dir.sh("bwz -f fifo & cat x > fifo; wait").assert().success();
-    dir.bwz("-dc fifo.bwz").assert().success().stdout("through a pipe");
+    dir.sh("bwz -f fifo & cat x > fifo; wait")
+        .assert()
+        .success();
+    dir.bwz("-dc fifo.bwz")
+        .assert()
+        .success()
+        .stdout("through a pipe");
 }
 
 #[test]

@@ -17,7 +17,10 @@ fn count_prints_file_pattern_and_count() {
     let dir = shells();
     let run = dir.bwz("count sea x.bwz").assert().code(0).stderr("");
     assert_eq!(stdout(run), "x.bwz\tsea\t100\n");
-    let run = dir.bwz("count -e sells -e shore -e whale x.bwz x.bwz").assert().code(0);
+    let run = dir
+        .bwz("count -e sells -e shore -e whale x.bwz x.bwz")
+        .assert()
+        .code(0);
     let lines = "x.bwz\tsells\t50\nx.bwz\tshore\t50\nx.bwz\twhale\t0\n";
     assert_eq!(stdout(run), lines.repeat(2));
 }
@@ -27,11 +30,17 @@ fn codes_are_those_of_grep() {
     let dir = shells();
     dir.write("bad.bwz", b"no such thing");
     dir.bwz("count she x.bwz").assert().code(0);
-    dir.bwz("count whale x.bwz").assert().code(1).stdout("x.bwz\twhale\t0\n");
+    dir.bwz("count whale x.bwz")
+        .assert()
+        .code(1)
+        .stdout("x.bwz\twhale\t0\n");
     dir.bwz("locate whale x.bwz").assert().code(1).stdout("");
     dir.bwz("count she absent.bwz").assert().code(2);
     dir.bwz("count she bad.bwz").assert().code(2);
-    dir.bwz("count she x.bwz absent.bwz").assert().code(2).stdout("x.bwz\tshe\t100\n");
+    dir.bwz("count she x.bwz absent.bwz")
+        .assert()
+        .code(2)
+        .stdout("x.bwz\tshe\t100\n");
     dir.bwz("count she").assert().code(2);
     dir.bwz("count").assert().code(2);
     dir.bwz("locate --no-such-flag she x.bwz").assert().code(2);
@@ -44,7 +53,9 @@ fn codes_are_those_of_grep() {
 fn locate_prints_offsets_and_context() {
     let dir = shells();
     let run = dir.bwz("locate sells x.bwz").assert().success();
-    let wanted: String = (0..50).map(|n| format!("x.bwz\tsells\t{}\n", 4 + n * 38)).collect();
+    let wanted: String = (0..50)
+        .map(|n| format!("x.bwz\tsells\t{}\n", 4 + n * 38))
+        .collect();
     assert_eq!(stdout(run), wanted);
     let run = dir.bwz("locate --limit 2 sells x.bwz").assert().success();
     assert_eq!(stdout(run).lines().count(), 2);
@@ -58,14 +69,30 @@ fn locate_prints_offsets_and_context() {
 #[test]
 fn json_is_for_programs() {
     let dir = shells();
-    let json = stdout(dir.bwz("count --json -e sea -e whale x.bwz").assert().success());
+    let json = stdout(
+        dir.bwz("count --json -e sea -e whale x.bwz")
+            .assert()
+            .success(),
+    );
     has_all(
         &json,
-        &["\"file\": \"x.bwz\"", "\"pattern\": \"sea\"", "\"count\": 100", "\"count\": 0"],
+        &[
+            "\"file\": \"x.bwz\"",
+            "\"pattern\": \"sea\"",
+            "\"count\": 100",
+            "\"count\": 0",
+        ],
     );
     assert!(!json.contains("offsets"));
-    let json = stdout(dir.bwz("locate --json --limit 1 -C 2 shore x.bwz").assert().success());
-    has_all(&json, &["\"offsets\": [", "\"count\": 50", "\"context\": ["]);
+    let json = stdout(
+        dir.bwz("locate --json --limit 1 -C 2 shore x.bwz")
+            .assert()
+            .success(),
+    );
+    has_all(
+        &json,
+        &["\"offsets\": [", "\"count\": 50", "\"context\": ["],
+    );
 }
 
 #[test]
@@ -74,7 +101,10 @@ fn patterns_come_from_lines_digits_and_sequences() {
     dir.write("lines", b"sea\nshells\n");
     let run = dir.bwz("count -f lines x.bwz").assert().success();
     assert_eq!(stdout(run), "x.bwz\tsea\t100\nx.bwz\tshells\t50\n");
-    let run = dir.run("bash").args(["-c", "printf 'by\\n' | bwz count -f - x.bwz"]).assert();
+    let run = dir
+        .run("bash")
+        .args(["-c", "printf 'by\\n' | bwz count -f - x.bwz"])
+        .assert();
     assert_eq!(stdout(run.success()), "x.bwz\tby\t50\n");
     let run = dir.bwz("count --hex 0a736865 x.bwz").assert().success();
     assert_eq!(stdout(run), "x.bwz\t0a736865\t49\n");
@@ -83,13 +113,24 @@ fn patterns_come_from_lines_digits_and_sequences() {
     dir.bwz("--index g").assert().success();
     dir.write("reads.fa", b">one first\nAACG\n>two\nTTTA\nCGG\n");
     dir.write("reads.fq", b"@three\nGATC\n+\nIIII\n@four\nCGTT\n+\nIIII\n");
-    let run = dir.bwz("count --fasta reads.fa --fasta reads.fq g.bwz").assert().success();
+    let run = dir
+        .bwz("count --fasta reads.fa --fasta reads.fq g.bwz")
+        .assert()
+        .success();
     let lines = "g.bwz\tone\t1\ng.bwz\ttwo\t1\ng.bwz\tthree\t1\ng.bwz\tfour\t1\n";
     assert_eq!(stdout(run), lines);
-    let run = dir.bwz("count --revcomp -e AACG -e GATC g.bwz").assert().success();
-    assert_eq!(stdout(run), "g.bwz\tAACG\t+\t1\ng.bwz\tAACG\t-\t1\ng.bwz\tGATC\t+\t1\n");
+    let run = dir
+        .bwz("count --revcomp -e AACG -e GATC g.bwz")
+        .assert()
+        .success();
+    assert_eq!(
+        stdout(run),
+        "g.bwz\tAACG\t+\t1\ng.bwz\tAACG\t-\t1\ng.bwz\tGATC\t+\t1\n"
+    );
     if is_there("gzip") {
-        dir.sh("gzip reads.fa && bwz count --fasta reads.fa.gz g.bwz").assert().success();
+        dir.sh("gzip reads.fa && bwz count --fasta reads.fa.gz g.bwz")
+            .assert()
+            .success();
     }
 }
 
@@ -110,7 +151,10 @@ fn patterns_are_searched_in_every_file() {
     let run = dir.bwz("locate --json -C 1 whale x.bwz").assert().code(1);
     has_all(&stdout(run), &["\"offsets\": []", "\"context\": []"]);
     dir.write("none", b"");
-    dir.bwz("count --json -f none x.bwz").assert().code(1).stdout("[]\n");
+    dir.bwz("count --json -f none x.bwz")
+        .assert()
+        .code(1)
+        .stdout("[]\n");
 }
 
 #[test]
@@ -120,7 +164,11 @@ fn a_file_without_an_index_is_searched_and_said_to_be_without() {
     let run = dir.bwz("count -e sea -e sells x.bwz").assert().success();
     let said = stderr(run);
     assert_eq!(said.matches("no index").count(), 1, "{said}");
-    dir.bwz("count -q sea x.bwz").assert().success().stderr("").stdout("");
+    dir.bwz("count -q sea x.bwz")
+        .assert()
+        .success()
+        .stderr("")
+        .stdout("");
 }
 
 #[test]
@@ -131,14 +179,28 @@ fn the_list_tells_of_the_index() {
     dir.bwz("--index --sample-rate 0 y").assert().success();
     dir.bwz("z").assert().success();
     let table = stdout(dir.bwz("-l x.bwz y.bwz z.bwz").assert().success());
-    let words: Vec<_> = table.lines().map(|line| line.split_whitespace().nth_back(1)).collect();
-    assert_eq!(words[..4], [Some("Index"), Some("16"), Some("count"), Some("no")], "{table}");
+    let words: Vec<_> = table
+        .lines()
+        .map(|line| line.split_whitespace().nth_back(1))
+        .collect();
+    assert_eq!(
+        words[..4],
+        [Some("Index"), Some("16"), Some("count"), Some("no")],
+        "{table}"
+    );
     has_all(
         &stdout(dir.bwz("-lv x.bwz").assert().success()),
         &["index of bytes with every 16th position"],
     );
     let json = stdout(dir.bwz("-l --json x.bwz y.bwz z.bwz").assert().success());
-    has_all(&json, &["\"sample_rate\": 16", "\"sample_rate\": null", "\"index\": null"]);
+    has_all(
+        &json,
+        &[
+            "\"sample_rate\": 16",
+            "\"sample_rate\": null",
+            "\"index\": null",
+        ],
+    );
     dir.bwz("--index --sample-rate 9 -f x").assert().code(1);
     dir.bwz("--sample-rate 8 -f x").assert().code(1);
 }
@@ -146,9 +208,18 @@ fn the_list_tells_of_the_index() {
 #[test]
 fn extract_writes_ranges() {
     let dir = shells();
-    dir.bwz("extract --range 4..9 x.bwz").assert().success().stdout("sells");
-    dir.bwz("extract -r 10+3 -r 14..20 x.bwz").assert().success().stdout("seashells");
-    dir.bwz("extract -r .. x.bwz").assert().success().stdout(SHELLS.repeat(50));
+    dir.bwz("extract --range 4..9 x.bwz")
+        .assert()
+        .success()
+        .stdout("sells");
+    dir.bwz("extract -r 10+3 -r 14..20 x.bwz")
+        .assert()
+        .success()
+        .stdout("seashells");
+    dir.bwz("extract -r .. x.bwz")
+        .assert()
+        .success()
+        .stdout(SHELLS.repeat(50));
     dir.bwz("extract -r 0..99999 x.bwz").assert().code(1);
     dir.bwz("extract x.bwz").assert().code(1);
     dir.bwz("extract -r 0..1 -").assert().code(1);
@@ -190,7 +261,12 @@ fn an_index_is_verified_if_asked_for() {
         let code = if way.starts_with("locate") { 1 } else { 0 };
         dir.bwz(&both).assert().code(code);
         dir.bwz(&way.replace(" x", " bad.bwz")).assert().code(code);
-        let said = stderr(dir.bwz(&both.replace("x.bwz", "bad.bwz")).assert().code(2).stdout(""));
+        let said = stderr(
+            dir.bwz(&both.replace("x.bwz", "bad.bwz"))
+                .assert()
+                .code(2)
+                .stdout(""),
+        );
         has_all(&said, &["bad.bwz: the checksum", "block 0"]);
     }
 }
@@ -203,11 +279,22 @@ fn grep_finds_the_same() {
     let dir = Dir::with(&text(3_000_000));
     dir.bwz("--index -1 x").assert().success();
     for pattern in ["7919", "1 2", "998", "absent", "00 1"] {
-        let ours = dir.run("bwz").args(["locate", pattern, "x.bwz"]).output().unwrap();
-        let theirs = dir.run("grep").args(["-obUaF", pattern, "x"]).output().unwrap();
+        let ours = dir
+            .run("bwz")
+            .args(["locate", pattern, "x.bwz"])
+            .output()
+            .unwrap();
+        let theirs = dir
+            .run("grep")
+            .args(["-obUaF", pattern, "x"])
+            .output()
+            .unwrap();
         let offsets = |text: &[u8], field: usize, by: char| -> Vec<String> {
             let lines = String::from_utf8(text.to_vec()).unwrap();
-            lines.lines().map(|l| l.split(by).nth(field).unwrap().to_owned()).collect()
+            lines
+                .lines()
+                .map(|l| l.split(by).nth(field).unwrap().to_owned())
+                .collect()
         };
         let ours_at = offsets(&ours.stdout, 2, '\t');
         assert_eq!(ours_at, offsets(&theirs.stdout, 0, ':'), "{pattern}");
@@ -220,7 +307,9 @@ fn grep_finds_the_same() {
 #[test]
 fn patterns_that_are_too_many_together_are_searched_in_turn() {
     let dir = Dir::with(&cases::dna(600_000));
-    dir.bwz("--block 512K --index=bytes -f x").assert().success();
+    dir.bwz("--block 512K --index=bytes -f x")
+        .assert()
+        .success();
     dir.write("patterns", b"A\nAC\nC\nG\nT\nGATTACA\nCA\n");
     dir.write("empty", b"\n");
     let both = "-f patterns -f empty -f patterns";
@@ -229,9 +318,15 @@ fn patterns_that_are_too_many_together_are_searched_in_turn() {
         let run = |memory: &str| dir.bwz(&format!("{arguments} {memory}")).assert().success();
         let all = run("");
         let in_turn = run("-M 12M");
-        assert!(all.get_output().stdout == in_turn.get_output().stdout, "{how}");
+        assert!(
+            all.get_output().stdout == in_turn.get_output().stdout,
+            "{how}"
+        );
     }
     // A single pattern does not fit.
-    let run = dir.bwz("locate -e GATTACA -e A x.bwz -M 2M").assert().code(2);
+    let run = dir
+        .bwz("locate -e GATTACA -e A x.bwz -M 2M")
+        .assert()
+        .code(2);
     has_all(&stderr(run), &["locating", "needs", "MiB allowed"]);
 }

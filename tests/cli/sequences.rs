@@ -19,21 +19,38 @@ fn genome() -> Dir {
 #[test]
 fn matches_go_over_lines_and_case_and_have_places() {
     let dir = genome();
-    let run = dir.bwz("count -e GCAACC -e ctgaATTC -e NNNN g.bwz").assert().success();
-    assert_eq!(stdout(run), "g.bwz\tGCAACC\t1\ng.bwz\tctgaATTC\t1\ng.bwz\tNNNN\t1\n");
+    let run = dir
+        .bwz("count -e GCAACC -e ctgaATTC -e NNNN g.bwz")
+        .assert()
+        .success();
+    assert_eq!(
+        stdout(run),
+        "g.bwz\tGCAACC\t1\ng.bwz\tctgaATTC\t1\ng.bwz\tNNNN\t1\n"
+    );
     dir.bwz("count --case ctgaATTC g.bwz").assert().code(1);
     dir.bwz("count --case CTgaat g.bwz").assert().success();
-    let run = dir.bwz("locate -e GCAACC -e TTGCA g.bwz").assert().success();
+    let run = dir
+        .bwz("locate -e GCAACC -e TTGCA g.bwz")
+        .assert()
+        .success();
     let lines =
         "g.bwz\tGCAACC\t21\tchrI:6-11\ng.bwz\tTTGCA\t19\tchrI:4-8\ng.bwz\tTTGCA\t56\tchrII:12-16\n";
     assert_eq!(stdout(run), lines);
-    let run = dir.bwz("locate --revcomp --bed -e GCAACC -e TGCAACGT -e ACGT g.bwz").assert();
+    let run = dir
+        .bwz("locate --revcomp --bed -e GCAACC -e TGCAACGT -e ACGT g.bwz")
+        .assert();
     let lines = "chrI\t5\t11\tGCAACC\t0\t+\nchrI\t0\t8\tTGCAACGT\t0\t-\nchrII\t8\t16\tTGCAACGT\t0\t-\n\
                  chrI\t0\t4\tACGT\t0\t+\nchrII\t8\t12\tACGT\t0\t+\n";
     assert_eq!(stdout(run.success()), lines);
     let json = stdout(dir.bwz("locate --json GCAACC g.bwz").assert().success());
-    has_all(&json, &["\"record\": \"chrI\"", "\"start\": 6", "\"end\": 11"]);
-    let run = dir.bwz("locate --max-mismatches 1 GCATCC g.bwz").assert().success();
+    has_all(
+        &json,
+        &["\"record\": \"chrI\"", "\"start\": 6", "\"end\": 11"],
+    );
+    let run = dir
+        .bwz("locate --max-mismatches 1 GCATCC g.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run), "g.bwz\tGCATCC\t21\tchrI:6-11\n");
 }
 
@@ -41,7 +58,10 @@ fn matches_go_over_lines_and_case_and_have_places() {
 fn what_cannot_be_found_is_said() {
     let dir = genome();
     let said = stderr(dir.bwz("count -e chrI1 -e >x g.bwz").assert().code(1));
-    has_all(&said, &["`chrI1`", "not residues", "search headers", "--index=bytes"]);
+    has_all(
+        &said,
+        &["`chrI1`", "not residues", "search headers", "--index=bytes"],
+    );
     assert_eq!(said.lines().count(), 1, "{said}");
     dir.bwz("count -q chrI1 g.bwz").assert().code(1).stderr("");
     dir.write("blank", b"AC GT\n");
@@ -54,15 +74,24 @@ fn what_cannot_be_found_is_said() {
     let said = stderr(dir.bwz("count --fasta r.fa g.bwz").assert().success());
     assert!(!said.contains("sequences were found"), "{said}");
     for arguments in ["locate --bed A bytes.bwz", "locate --sam A bytes.bwz"] {
-        has_all(&stderr(dir.bwz(arguments).assert().code(2)), &["no index of sequences"]);
+        has_all(
+            &stderr(dir.bwz(arguments).assert().code(2)),
+            &["no index of sequences"],
+        );
     }
     dir.bwz("locate --sam A g.bwz g.bwz").assert().code(2);
     for arguments in ["extract --region chrI bytes.bwz", "-l --records bytes.bwz"] {
-        has_all(&stderr(dir.bwz(arguments).assert().code(1)), &["no index of sequences"]);
+        has_all(
+            &stderr(dir.bwz(arguments).assert().code(1)),
+            &["no index of sequences"],
+        );
     }
     let said = stderr(dir.bwz("extract --region chrX:1-5 g.bwz").assert().code(1));
     has_all(&said, &["no record `chrX", "bwz -l --records g.bwz"]);
-    has_all(&stderr(dir.bwz("extract --region chrI:5-1 g.bwz").assert().code(1)), &["ends before"]);
+    has_all(
+        &stderr(dir.bwz("extract --region chrI:5-1 g.bwz").assert().code(1)),
+        &["ends before"],
+    );
 }
 
 /// Files whose blocks are stored because they are small can still be searched by sequence.
@@ -87,7 +116,11 @@ fn small_files_answer_by_sequence() {
         let run = dir.bwz("extract --region a:2-3 n.bwz").assert().success();
         has_all(&stdout(run).to_uppercase(), &[">A:2-3\nCG\n"]);
         for (command, what) in [("count", "\t1\n"), ("locate", "\ta:2-3\n")] {
-            let run = dir.bwz(&format!("{command} CG n.bwz")).assert().success().stderr("");
+            let run = dir
+                .bwz(&format!("{command} CG n.bwz"))
+                .assert()
+                .success()
+                .stderr("");
             assert!(stdout(run).ends_with(what), "{raw:?}");
         }
         let table = stdout(dir.bwz("-l n.bwz").assert().success());
@@ -102,9 +135,16 @@ fn sam_has_a_line_for_each_hit_and_for_reads_without() {
         "r.fq",
         b"@one x\nGCAACC\n+\n012345\n@two\nTGCAACGT\n+\n01234567\n@no\nAAAA\n+\nIIII\n",
     );
-    let sam = stdout(dir.bwz("locate --sam --fasta r.fq g.bwz").assert().success());
+    let sam = stdout(
+        dir.bwz("locate --sam --fasta r.fq g.bwz")
+            .assert()
+            .success(),
+    );
     let (header, lines): (Vec<_>, Vec<_>) = sam.lines().partition(|line| line.starts_with('@'));
-    assert_eq!(header[1..3], ["@SQ\tSN:chrI\tLN:18", "@SQ\tSN:chrII\tLN:16"]);
+    assert_eq!(
+        header[1..3],
+        ["@SQ\tSN:chrI\tLN:18", "@SQ\tSN:chrII\tLN:16"]
+    );
     let wanted = [
         "one\t0\tchrI\t6\t60\t6M\t*\t0\t0\tGCAACC\t012345\tNM:i:0\tMD:Z:6",
         "two\t16\tchrI\t1\t3\t8M\t*\t0\t0\tACGTTGCA\t76543210\tNM:i:0\tMD:Z:8",
@@ -114,18 +154,29 @@ fn sam_has_a_line_for_each_hit_and_for_reads_without() {
     assert_eq!(lines, wanted);
     if is_there("samtools") {
         dir.write("x.sam", sam.as_bytes());
-        dir.sh("samtools quickcheck x.sam && samtools view -b x.sam > x.bam").assert().success();
+        dir.sh("samtools quickcheck x.sam && samtools view -b x.sam > x.bam")
+            .assert()
+            .success();
         let count =
             |flags: &str| stdout(dir.sh(&format!("samtools view -c {flags} x.bam")).assert());
-        assert_eq!([count(""), count("-F 4"), count("-F 260")], ["4\n", "3\n", "2\n"]);
+        assert_eq!(
+            [count(""), count("-F 4"), count("-F 260")],
+            ["4\n", "3\n", "2\n"]
+        );
     }
 }
 
 #[test]
 fn sam_tells_how_reads_differ() {
     let dir = genome();
-    dir.write("r.fa", b">exact\nTGCAACCTGA\n>one\nACGTTGAA\n>reverse\nTTCAGGTTGC\n>n\nGNNNNACGT\n");
-    let run = dir.bwz("locate --sam --max-mismatches 1 --fasta r.fa g.bwz").assert().success();
+    dir.write(
+        "r.fa",
+        b">exact\nTGCAACCTGA\n>one\nACGTTGAA\n>reverse\nTTCAGGTTGC\n>n\nGNNNNACGT\n",
+    );
+    let run = dir
+        .bwz("locate --sam --max-mismatches 1 --fasta r.fa g.bwz")
+        .assert()
+        .success();
     let sam = stdout(run);
     let tags: Vec<String> = sam
         .lines()
@@ -156,16 +207,36 @@ fn sam_tells_how_reads_differ() {
 fn context_is_on_either_side_of_all_of_a_match() {
     let dir = genome();
     for (arguments, line) in [
-        ("-C 2 GCAACC g.bwz", "g.bwz\tGCAACC\t21\tchrI:6-11\tTTGCA\\nACCTg\n"),
-        ("-C 0 GCAACC g.bwz", "g.bwz\tGCAACC\t21\tchrI:6-11\tGCA\\nACC\n"),
-        ("-C 1 CCTGAATTC g.bwz", "g.bwz\tCCTGAATTC\t26\tchrI:10-18\tACCTgaat\\nTC\\n\n"),
-        ("-C 3 TTGCAACC g.bwz", "g.bwz\tTTGCAACC\t19\tchrI:4-11\tACGTTGCA\\nACCTga\n"),
+        (
+            "-C 2 GCAACC g.bwz",
+            "g.bwz\tGCAACC\t21\tchrI:6-11\tTTGCA\\nACCTg\n",
+        ),
+        (
+            "-C 0 GCAACC g.bwz",
+            "g.bwz\tGCAACC\t21\tchrI:6-11\tGCA\\nACC\n",
+        ),
+        (
+            "-C 1 CCTGAATTC g.bwz",
+            "g.bwz\tCCTGAATTC\t26\tchrI:10-18\tACCTgaat\\nTC\\n\n",
+        ),
+        (
+            "-C 3 TTGCAACC g.bwz",
+            "g.bwz\tTTGCAACC\t19\tchrI:4-11\tACGTTGCA\\nACCTga\n",
+        ),
         ("-C 2 GCAACC bytes.bwz", ""),
         ("-C 2 ACCT bytes.bwz", "bytes.bwz\tACCT\t25\tA\\nACCTga\n"),
     ] {
-        assert_eq!(stdout(dir.bwz(&format!("locate {arguments}")).assert()), line, "{arguments}");
+        assert_eq!(
+            stdout(dir.bwz(&format!("locate {arguments}")).assert()),
+            line,
+            "{arguments}"
+        );
     }
-    let json = stdout(dir.bwz("locate --json -C 2 GCAACC g.bwz").assert().success());
+    let json = stdout(
+        dir.bwz("locate --json -C 2 GCAACC g.bwz")
+            .assert()
+            .success(),
+    );
     has_all(&json, &["TTGCA\\nACCTg"]);
 }
 
@@ -178,9 +249,18 @@ fn irregular_records_are_listed() {
     let listed = dir.bwz("-l --records odd.bwz").assert().success();
     has_all(
         &stderr(listed),
-        &["odd.bwz: ", "2 of 4 records", "first of them `x`", "different lengths"],
+        &[
+            "odd.bwz: ",
+            "2 of 4 records",
+            "first of them `x`",
+            "different lengths",
+        ],
     );
-    let listed = dir.bwz("-l --records -q odd.bwz").assert().success().stderr("");
+    let listed = dir
+        .bwz("-l --records -q odd.bwz")
+        .assert()
+        .success()
+        .stderr("");
     let rows = "x\t10\t3\t-\t-\ny\t6\t19\t4\t5\nz\t4\t30\t-\t-\ne\t0\t39\t0\t0\n";
     assert_eq!(stdout(listed), rows);
     dir.write("q", b"@r\nACGT\nA\nACG\n+\nIIII\nI\nIII\n@s\nAC\n+\nII\n");
@@ -192,9 +272,15 @@ fn irregular_records_are_listed() {
 #[test]
 fn regions_are_written_as_fasta() {
     let dir = genome();
-    let run = dir.bwz("extract --region chrI:8-13 --region chrII:9- g.bwz").assert().success();
+    let run = dir
+        .bwz("extract --region chrI:8-13 --region chrII:9- g.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run), ">chrI:8-13\nAACCTg\n>chrII:9-\nACGTTGCA\n");
-    let run = dir.bwz("extract -i --region chrI:11-14 g.bwz").assert().success();
+    let run = dir
+        .bwz("extract -i --region chrI:11-14 g.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run), ">chrI:11-14/rc\ntcAG\n");
     dir.write("x.bed", b"chrI\t7\t13\nchrI\t10\t14\tx\t0\t-\n");
     let run = dir.bwz("extract --regions x.bed g.bwz").assert().success();
@@ -223,7 +309,11 @@ fn records_and_regions_are_those_of_samtools() {
         }
         dir.write(name, &raw);
         dir.bwz(&format!("--index -1 {name}")).assert().success();
-        let fai = stdout(dir.bwz(&format!("-l --records {name}.bwz")).assert().success());
+        let fai = stdout(
+            dir.bwz(&format!("-l --records {name}.bwz"))
+                .assert()
+                .success(),
+        );
         let columns = columns.min(30_001);
         let width = columns + end.len();
         let start = format!(">r30001 of {name}{end}").len();
@@ -236,13 +326,26 @@ fn records_and_regions_are_those_of_samtools() {
         }
         dir.sh(&format!("samtools faidx {name}")).assert().success();
         assert_eq!(fai.as_bytes(), dir.read(&format!("{name}.fai")));
-        for region in
-            ["r30001", "r30001:1,000-2,000", "r5000:4999", "r60:61-", "r1:1-1", "-i r60:5-50"]
-        {
+        for region in [
+            "r30001",
+            "r30001:1,000-2,000",
+            "r5000:4999",
+            "r60:61-",
+            "r1:1-1",
+            "-i r60:5-50",
+        ] {
             let theirs = stdout(dir.sh(&format!("samtools faidx {name} {region}")).assert());
             let ours = region.replace("-i r", "-i --region r").replace(' ', "  ");
-            let ours = if ours.contains("--region") { ours } else { format!("--region {ours}") };
-            let ours = stdout(dir.bwz(&format!("extract {ours} {name}.bwz")).assert().success());
+            let ours = if ours.contains("--region") {
+                ours
+            } else {
+                format!("--region {ours}")
+            };
+            let ours = stdout(
+                dir.bwz(&format!("extract {ours} {name}.bwz"))
+                    .assert()
+                    .success(),
+            );
             assert_eq!(ours, theirs, "{name} {region}");
         }
     }

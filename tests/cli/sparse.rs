@@ -29,7 +29,11 @@ impl Dir {
     fn is(&self, name: &str, sparse: bool) {
         assert!(self.read(name) == zeros(), "{name} has other bytes");
         let on_disk = self.on_disk(name);
-        assert_eq!(on_disk < 1 << 20, sparse, "{name} takes {on_disk} bytes on disk");
+        assert_eq!(
+            on_disk < 1 << 20,
+            sparse,
+            "{name} takes {on_disk} bytes on disk"
+        );
     }
 }
 
@@ -62,10 +66,14 @@ fn standard_output_has_holes_where_they_are_sure_to_read_as_zeros() {
     let Some(dir) = dir() else { return };
     dir.sh("bwz -dc x.bwz > new").assert().success();
     dir.is("new", true);
-    dir.sh("bwz -d --no-sparse < x.bwz > full").assert().success();
+    dir.sh("bwz -d --no-sparse < x.bwz > full")
+        .assert()
+        .success();
     dir.is("full", false);
     // Appended bytes go to the end of the file, which may have moved by then.
-    dir.sh(": > appended; bwz -dc x.bwz >> appended").assert().success();
+    dir.sh(": > appended; bwz -dc x.bwz >> appended")
+        .assert()
+        .success();
     dir.is("appended", false);
     // In the middle of a file, a hole would leave the old bytes.
     dir.write("old", &vec![7; 5_000_000]);
@@ -78,7 +86,9 @@ fn standard_output_has_holes_where_they_are_sure_to_read_as_zeros() {
 #[test]
 fn what_follows_a_hole_at_the_end_comes_behind_it() {
     let Some(dir) = dir() else { return };
-    dir.sh("(printf a; bwz -dc x.bwz x.bwz; printf b) > all").assert().success();
+    dir.sh("(printf a; bwz -dc x.bwz x.bwz; printf b) > all")
+        .assert()
+        .success();
     assert!(dir.read("all") == [b"a", &zeros()[..], &zeros(), b"b"].concat());
     assert!(dir.on_disk("all") < 1 << 20);
 }
@@ -91,6 +101,8 @@ fn what_comes_before_damage_is_whole() {
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
     let last = file.windows(8).rposition(|bytes| bytes == marker).unwrap();
     dir.write("cut.bwz", &file[..last + 20]);
-    dir.sh("bwz -dc cut.bwz > before 2> /dev/null").assert().code(2);
+    dir.sh("bwz -dc cut.bwz > before 2> /dev/null")
+        .assert()
+        .code(2);
     assert!(dir.read("before") == zeros()[..4 << 20]);
 }

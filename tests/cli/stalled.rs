@@ -21,12 +21,18 @@ fn end(mut child: Child, what: &str) -> (ExitStatus, String) {
         thread::sleep(Duration::from_millis(10));
     }
     let output = child.wait_with_output().unwrap();
-    (output.status, String::from_utf8_lossy(&output.stderr).into_owned())
+    (
+        output.status,
+        String::from_utf8_lossy(&output.stderr).into_owned(),
+    )
 }
 
 /// Runs a command whose standard input delivers these bytes and then stays open.
 fn with_open_pipe(mut command: Command, input: &[u8], what: &str) -> (ExitStatus, String) {
-    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     let input = input.to_vec();
@@ -70,9 +76,15 @@ fn damage_is_told_while_a_named_pipe_is_open() {
     let file = damaged(&dir);
     dir.run("mkfifo").arg("pipe.bwz").assert().success();
     let mut command = dir.process(BWZ);
-    command.args(["-dc", "pipe.bwz"]).stdout(Stdio::null()).stderr(Stdio::piped());
+    command
+        .args(["-dc", "pipe.bwz"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let mut pipe = File::options().write(true).open(dir.path("pipe.bwz")).unwrap();
+    let mut pipe = File::options()
+        .write(true)
+        .open(dir.path("pipe.bwz"))
+        .unwrap();
     let writer = thread::spawn(move || {
         let _ = pipe.write_all(&file);
         pipe
@@ -86,7 +98,10 @@ fn damage_is_told_while_a_named_pipe_is_open() {
 fn a_full_disk_is_told_while_the_pipe_is_open() {
     let dir = Dir::new();
     // The second output is full after 1 MiB, when some blocks were written.
-    for script in ["exec bwz -1 > /dev/full", "ulimit -f 1024; exec bwz -1 -o y"] {
+    for script in [
+        "exec bwz -1 > /dev/full",
+        "ulimit -f 1024; exec bwz -1 -o y",
+    ] {
         let mut command = dir.process("bash");
         command.args(["-c", script]);
         let (status, said) = with_open_pipe(command, &noise(6_000_000), script);

@@ -50,8 +50,9 @@ impl Dir {
     /// The names of all files, temporary ones included.
     pub fn names(&self) -> Vec<String> {
         let entries = fs::read_dir(self.root()).unwrap();
-        let mut names: Vec<_> =
-            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<_> = entries
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
         names.sort();
         names
     }
@@ -84,7 +85,9 @@ impl Dir {
         let mut command = process::Command::new(program.as_ref());
         let path = std::env::var("PATH").unwrap_or_default();
         let bin = Path::new(BWZ).parent().unwrap().display();
-        command.current_dir(self.root()).env("PATH", format!("{bin}:{path}"));
+        command
+            .current_dir(self.root())
+            .env("PATH", format!("{bin}:{path}"));
         command.env_remove("BWZ_OPT").stdin(process::Stdio::null());
         command
     }
@@ -136,7 +139,10 @@ pub fn has_all(text: &str, parts: &[&str]) {
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let started = Instant::now();
     while !holds() {
-        assert!(started.elapsed() < Duration::from_secs(60), "{what} never came");
+        assert!(
+            started.elapsed() < Duration::from_secs(60),
+            "{what} never came"
+        );
         thread::sleep(Duration::from_millis(1));
     }
 }
@@ -147,9 +153,15 @@ pub fn temporary(dir: &Dir, pid: u32) -> Option<PathBuf> {
     let open = format!("/proc/{pid}/fd");
     let root = dir.root().canonicalize().unwrap();
     if !fs::exists(&open).unwrap() {
-        return dir.names().into_iter().find(|name| name.ends_with(".tmp")).map(|n| dir.path(&n));
+        return dir
+            .names()
+            .into_iter()
+            .find(|name| name.ends_with(".tmp"))
+            .map(|n| dir.path(&n));
     }
-    let mut files = fs::read_dir(open).ok()?.filter_map(|file| Some(file.ok()?.path()));
+    let mut files = fs::read_dir(open)
+        .ok()?
+        .filter_map(|file| Some(file.ok()?.path()));
     files.find(|file| {
         fs::read_link(file).is_ok_and(|path| {
             let name = path.file_name().unwrap().to_string_lossy();
@@ -167,7 +179,10 @@ pub fn wait_for_temporary(dir: &Dir, pid: u32) -> PathBuf {
 
 /// True if a program is installed. Prints a message if it is not.
 pub fn is_there(program: &str) -> bool {
-    let found = process::Command::new(program).arg("--version").output().is_ok();
+    let found = process::Command::new(program)
+        .arg("--version")
+        .output()
+        .is_ok();
     if !found {
         skip(format_args!("{program} is not installed"));
     }
@@ -175,6 +190,8 @@ pub fn is_there(program: &str) -> bool {
 }
 
 pub fn send(signal: &str, pid: u32) {
-    let sent = process::Command::new("kill").args([signal, &pid.to_string()]).status();
+    let sent = process::Command::new("kill")
+        .args([signal, &pid.to_string()])
+        .status();
     assert!(sent.unwrap().success());
 }

@@ -9,9 +9,17 @@ use std::process::{Child, Stdio};
 /// Starts to write `y.bwz`, and does not finish.
 fn unfinished(dir: &Dir) -> Child {
     let mut process = dir.process(BWZ);
-    let mut child =
-        process.args(["-1", "-f", "-o", "y.bwz"]).stdin(Stdio::piped()).spawn().unwrap();
-    child.stdin.as_mut().unwrap().write_all(&text(1_500_000)).unwrap();
+    let mut child = process
+        .args(["-1", "-f", "-o", "y.bwz"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(&text(1_500_000))
+        .unwrap();
     wait_for_temporary(dir, child.id());
     child
 }
@@ -32,11 +40,19 @@ fn what_a_killed_command_leaves_is_gone_after_the_next() {
 #[test]
 fn an_abandoned_file_is_removed_by_who_writes_the_same_output() {
     let dir = Dir::with(&text(10_000));
-    for name in [".y.bwz.bwz-0.tmp", ".y.bwz.bwz-2.tmp", ".z.bwz.bwz-0.tmp", ".bwz-a1b2c3.tmp"] {
+    for name in [
+        ".y.bwz.bwz-0.tmp",
+        ".y.bwz.bwz-2.tmp",
+        ".z.bwz.bwz-0.tmp",
+        ".bwz-a1b2c3.tmp",
+    ] {
         dir.write(name, b"left");
     }
     dir.bwz("x -o y.bwz").assert().success();
-    assert_eq!(dir.names(), [".bwz-a1b2c3.tmp", ".z.bwz.bwz-0.tmp", "x", "y.bwz"]);
+    assert_eq!(
+        dir.names(),
+        [".bwz-a1b2c3.tmp", ".z.bwz.bwz-0.tmp", "x", "y.bwz"]
+    );
 }
 
 #[test]
@@ -62,7 +78,10 @@ fn two_commands_write_the_same_output_at_a_time() {
     let short = dir.read("y.bwz").len();
     drop(first.stdin.take());
     assert!(first.wait().unwrap().success());
-    assert!(dir.read("y.bwz").len() > short, "the last one to end replaces the other's");
+    assert!(
+        dir.read("y.bwz").len() > short,
+        "the last one to end replaces the other's"
+    );
     assert_eq!(dir.names(), ["x", "y.bwz"]);
 }
 

@@ -8,8 +8,12 @@ use bwz::internals::sequence::{Kind, ListedRecord};
 use bwz::internals::{blocks, frame, records_content, records_table};
 
 /// Records of these lengths, in lines of 60, whose bases look random.
-const LENGTHS: [(&str, usize); 4] =
-    [("one", 60_000), ("two", 90_000), ("empty", 0), ("three", 50_061)];
+const LENGTHS: [(&str, usize); 4] = [
+    ("one", 60_000),
+    ("two", 90_000),
+    ("empty", 0),
+    ("three", 50_061),
+];
 
 fn bases(length: usize, seed: u32) -> Vec<u8> {
     let mut state = seed;
@@ -34,7 +38,10 @@ fn genome() -> Vec<u8> {
 /// The contents of the tables of a file of one frame.
 fn tables(file: &[u8]) -> Vec<Vec<u8>> {
     let parts = parts::parse(file, false).into_iter();
-    parts.filter(|part| part.kind == PartKind::Content).map(|part| part.bytes).collect()
+    parts
+        .filter(|part| part.kind == PartKind::Content)
+        .map(|part| part.bytes)
+        .collect()
 }
 
 /// The blocks of a file with other tables, with right checksums.
@@ -59,7 +66,11 @@ fn changes() -> [(&'static str, Change); 5] {
 /// Runs every command of a user on a file with a wrong table. Each prints up to `most` lines about
 /// it. A list of records, which is made of the tables alone, may not detect it.
 fn ask(dir: &Dir, what: &str, most: usize, is_listed_right: bool) {
-    for arguments in ["-t x.bwz", "-tq x.bwz", "extract --verify --region two:1-9 x.bwz"] {
+    for arguments in [
+        "-t x.bwz",
+        "-tq x.bwz",
+        "extract --verify --region two:1-9 x.bwz",
+    ] {
         let said = stderr(dir.bwz(arguments).assert().code(2).stdout(""));
         has_all(&said, &["x.bwz: ", "at byte "]);
     }
@@ -81,11 +92,21 @@ fn ask(dir: &Dir, what: &str, most: usize, is_listed_right: bool) {
     let shown = warned("extract --region two:70001-70050 --region two:5-9 x.bwz");
     let far = &two[70_000..70_050];
     let near = &two[4..9];
-    assert_eq!(shown, format!(">two:70001-70050\n{far}\n>two:5-9\n{near}\n"), "{what}");
+    assert_eq!(
+        shown,
+        format!(">two:70001-70050\n{far}\n>two:5-9\n{near}\n"),
+        "{what}"
+    );
     let shown = warned(&format!("locate {} x.bwz", &two[80_000..80_040]));
     // Behind the header and the lines of the first record, and the header of the second.
     let offset = 13 + 61_000 + 13 + 80_000 / 60 * 61 + 80_000 % 60;
-    assert_eq!(shown, format!("x.bwz\t{}\t{offset}\ttwo:80001-80040\n", &two[80_000..80_040]));
+    assert_eq!(
+        shown,
+        format!(
+            "x.bwz\t{}\t{offset}\ttwo:80001-80040\n",
+            &two[80_000..80_040]
+        )
+    );
     dir.bwz("-dc x.bwz").assert().success().stdout(genome());
     if !is_listed_right {
         return;
@@ -101,9 +122,13 @@ fn a_wrong_table_of_records_has_one_warning_and_right_answers() {
     let dir = Dir::new();
     dir.write("x", &genome());
     for block in ["64K", "1M"] {
-        dir.bwz(&format!("-fk --block {block} --index x")).assert().success();
+        dir.bwz(&format!("-fk --block {block} --index x"))
+            .assert()
+            .success();
         let file = dir.read("x.bwz");
-        let [residues, listed] = &tables(&file)[..] else { panic!("two tables") };
+        let [residues, listed] = &tables(&file)[..] else {
+            panic!("two tables")
+        };
         for (what, change) in changes() {
             let mut records = records_table(listed, Kind::Fasta).unwrap();
             change(&mut records);
@@ -119,9 +144,13 @@ fn a_wrong_table_of_residues_has_a_warning_and_right_answers() {
     let dir = Dir::new();
     dir.write("x", &genome());
     for block in ["64K", "1M"] {
-        dir.bwz(&format!("-fk --block {block} --index x")).assert().success();
+        dir.bwz(&format!("-fk --block {block} --index x"))
+            .assert()
+            .success();
         let file = dir.read("x.bwz");
-        let [residues, listed] = &tables(&file)[..] else { panic!("two tables") };
+        let [residues, listed] = &tables(&file)[..] else {
+            panic!("two tables")
+        };
         for wrong in [&b"\x09\x09"[..], b"", b"\x00\x00\x00\x07\x05\x01"] {
             assert_ne!(wrong, residues);
             dir.write("x.bwz", &with_tables(&file, wrong, listed));

@@ -41,14 +41,22 @@ pub fn shapes(size: usize) -> Vec<(String, Vec<u8>)> {
         ("ab repeated", cycle(b"ab")),
         ("abc repeated", cycle(b"abc")),
         ("Fibonacci", fibonacci(size)),
-        ("Thue-Morse", (0..size).map(|n| b'0' + (n.count_ones() & 1) as u8).collect()),
+        (
+            "Thue-Morse",
+            (0..size)
+                .map(|n| b'0' + (n.count_ones() & 1) as u8)
+                .collect(),
+        ),
         ("de Bruijn", de_bruijn(size.ilog2())),
         ("all 256 up", (0..=255).collect()),
         ("all 256 down", (0..=255).rev().collect()),
         ("all 256 many times", (0..=255).cycle().take(size).collect()),
         ("text", text(size)),
         ("text twice", text(half).repeat(2)),
-        ("text with a run", [text(half), vec![b' '; half], text(half)].concat()),
+        (
+            "text with a run",
+            [text(half), vec![b' '; half], text(half)].concat(),
+        ),
         ("random", random(size, 256)),
         ("random twice", random(half, 256).repeat(2)),
         ("random bits", random(size, 2)),
@@ -56,7 +64,13 @@ pub fn shapes(size: usize) -> Vec<(String, Vec<u8>)> {
         ("random over 17", random(size, 17)),
         ("random over 255", random(size, 255)),
         ("records", records(size as u32 / 16)),
-        ("mostly 0", random(size, 256).iter().map(|&b| if b < 250 { 0 } else { b }).collect()),
+        (
+            "mostly 0",
+            random(size, 256)
+                .iter()
+                .map(|&b| if b < 250 { 0 } else { b })
+                .collect(),
+        ),
     ]
     .into_iter()
     .map(|(name, bytes)| (name.to_owned(), bytes))
@@ -68,7 +82,10 @@ pub fn text(size: usize) -> Vec<u8> {
     const WORDS: &[u8] = b"the of and to in that was his he it with is for as had you not be her on at by \
         which have or from this him but all she they were my are me one their so an said them we who \
         whale mast harpoon quadrant leviathan";
-    let words: Vec<&[u8]> = WORDS.split(|&b| b == b' ').filter(|word| !word.is_empty()).collect();
+    let words: Vec<&[u8]> = WORDS
+        .split(|&b| b == b' ')
+        .filter(|word| !word.is_empty())
+        .collect();
     let mut bytes = Vec::with_capacity(size + 16);
     let mut state = 1;
     while bytes.len() < size {
@@ -84,7 +101,9 @@ pub fn text(size: usize) -> Vec<u8> {
 /// Random bytes below `alphabet`, the same on every run.
 pub fn random(size: usize, alphabet: u32) -> Vec<u8> {
     let mut state = 4711 + u64::from(alphabet);
-    (0..size).map(|_| (next(&mut state) % alphabet) as u8).collect()
+    (0..size)
+        .map(|_| (next(&mut state) % alphabet) as u8)
+        .collect()
 }
 
 /// The Fibonacci word, the worst case of many sorters.
@@ -108,7 +127,9 @@ fn de_bruijn(order: u32) -> Vec<u8> {
     let mut bytes = vec![b'0'; order as usize];
     loop {
         seen[word as usize] = true;
-        let bit = [1, 0].into_iter().find(|bit| !seen[(word << 1 & mask | bit) as usize]);
+        let bit = [1, 0]
+            .into_iter()
+            .find(|bit| !seen[(word << 1 & mask | bit) as usize]);
         let Some(bit) = bit else { return bytes };
         word = word << 1 & mask | bit;
         bytes.push(b'0' + bit as u8);
@@ -119,7 +140,12 @@ fn de_bruijn(order: u32) -> Vec<u8> {
 fn records(count: u32) -> Vec<u8> {
     (0..count)
         .flat_map(|n| {
-            [n.to_le_bytes(), n.wrapping_mul(n).to_be_bytes(), [9; 4], (n / 7).to_le_bytes()]
+            [
+                n.to_le_bytes(),
+                n.wrapping_mul(n).to_be_bytes(),
+                [9; 4],
+                (n / 7).to_le_bytes(),
+            ]
         })
         .flatten()
         .collect()
@@ -143,7 +169,11 @@ pub fn filtered(size: usize) -> Vec<(&'static str, Vec<u8>, u8)> {
         ("image of 16 bits", image(size), 2),
         ("x86", x86(size), 2),
         ("ARM64", arm64(size), 2),
-        ("table, x86 and text", [table(size), x86(size), text(size)].concat(), 6),
+        (
+            "table, x86 and text",
+            [table(size), x86(size), text(size)].concat(),
+            6,
+        ),
         ("versions", versions(&text(size / 6)), 4),
         ("wrapped versions", wrapped(&versions(&dna(size / 6))), 5),
         ("log", log(size), 32),
@@ -159,11 +189,19 @@ fn log(size: usize) -> Vec<u8> {
     let mut time = 36_000;
     for n in noise.chunks_exact(5).take_while(|n| n.len() == 5) {
         time += u32::from(n[0] / 50);
-        let clock = format!("{:02}:{:02}:{:02}", time / 3600 % 24, time / 60 % 60, time % 60);
+        let clock = format!(
+            "{:02}:{:02}:{:02}",
+            time / 3600 % 24,
+            time / 60 % 60,
+            time % 60
+        );
         let process = 700 + u32::from(n[1] % 9);
         let address = format!("10.0.{}.{}", n[2] % 4, n[3]);
         let said = match n[4] % 20 {
-            0..9 => format!("Failed password for root from {address} port {}", 4096 + time % 977),
+            0..9 => format!(
+                "Failed password for root from {address} port {}",
+                4096 + time % 977
+            ),
             9..13 => format!("Accepted key 0x{:04x} of {address}", u32::from(n[4]) * 259),
             13..19 => format!("session {} closed", time / 2),
             _ => "no slot at all".to_owned(),
@@ -234,7 +272,10 @@ pub fn reads(size: usize) -> Vec<u8> {
 
 /// Random bases.
 pub fn dna(size: usize) -> Vec<u8> {
-    random(size, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect()
+    random(size, 4)
+        .iter()
+        .map(|&b| b"ACGT"[usize::from(b)])
+        .collect()
 }
 
 /// A sequence in lines of 60, with a header and, half-way, a second header that is longer than the
@@ -258,8 +299,12 @@ fn table(size: usize) -> Vec<u8> {
     let records = noise.iter().zip(0u32..).map(|(noise, n)| {
         place += 8 + u32::from(noise % 5) * 8;
         let kind = [8, 8, 8, 7, 0x25][usize::from(noise / 3 % 5)];
-        [&n.to_be_bytes()[..], &place.to_le_bytes(), &[kind, 0, 0, 0, 1, 0, 0, 0, *noise, 0, 9, 9]]
-            .concat()
+        [
+            &n.to_be_bytes()[..],
+            &place.to_le_bytes(),
+            &[kind, 0, 0, 0, 1, 0, 0, 0, *noise, 0, 9, 9],
+        ]
+        .concat()
     });
     records.flatten().take(size).collect()
 }

@@ -11,7 +11,11 @@ use bwz::{Error, Options};
 
 /// Options by which small inputs have many blocks.
 pub fn options(block_size: u32) -> Options {
-    Options::new().with_block_size(block_size.into()).unwrap().threads(2).memory(1 << 30)
+    Options::new()
+        .with_block_size(block_size.into())
+        .unwrap()
+        .threads(2)
+        .memory(1 << 30)
 }
 
 /// The first bytes of a frame: Magic, Version, Flags and Reserved.
@@ -46,7 +50,10 @@ pub fn uneven(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
 /// The raw bytes of the blocks of [`uneven`].
 pub fn uneven_pieces(mut raw: &[u8]) -> Vec<&[u8]> {
     let pieces = [1, 3000, 2, 700, 4000, 1];
-    let mut pieces: Vec<_> = pieces.iter().map(|&size| raw.split_off(..size).unwrap()).collect();
+    let mut pieces: Vec<_> = pieces
+        .iter()
+        .map(|&size| raw.split_off(..size).unwrap())
+        .collect();
     pieces.push(raw);
     pieces
 }
@@ -54,7 +61,10 @@ pub fn uneven_pieces(mut raw: &[u8]) -> Vec<&[u8]> {
 /// A block that is not yet in a file.
 pub fn block_of(raw: &[u8], rate: Option<u32>) -> BlockBytes {
     let file = indexed(raw, 1 << 20, rate);
-    internals::blocks(&file, &options(1)).next().unwrap().unwrap()
+    internals::blocks(&file, &options(1))
+        .next()
+        .unwrap()
+        .unwrap()
 }
 
 /// Sequences in lines of 60, as one FASTA file.
@@ -79,7 +89,11 @@ pub fn odd_fasta() -> Vec<u8> {
         raw.extend(format!(">s\u{e9}quence {n} \u{1}\n").bytes());
         for (line, letters) in sequence.chunks(50 + n % 3).enumerate() {
             let soft = if line / 7 % 3 == 1 { 0x20 } else { 0 };
-            raw.extend(letters.iter().map(|&letter| b"ACGTN*-"[usize::from(letter)] | soft));
+            raw.extend(
+                letters
+                    .iter()
+                    .map(|&letter| b"ACGTN*-"[usize::from(letter)] | soft),
+            );
             raw.extend(if n % 4 == 1 { &b"\r\n"[..] } else { b"\n" });
             if line % 40 == 13 {
                 raw.extend([&b"\n"[..], b"12 not residues\n", b"; note\n", b"ACG\n"][n % 4]);

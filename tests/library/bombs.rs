@@ -14,7 +14,10 @@ const SIZE: u32 = 320 << 20;
 fn payload() -> Vec<u8> {
     // The suffix at position p of a run is at row SIZE - p.
     let samples: Vec<u32> = (0..SIZE).step_by(1 << 22).map(|pos| SIZE - pos).collect();
-    let limits = SliceLimits { runs: 1, bytes: 1 << 24 };
+    let limits = SliceLimits {
+        runs: 1,
+        bytes: 1 << 24,
+    };
     let coded = coder::encode_slices(&vec![0; 1 << 24], limits, Coding::StaticRans);
     let models = &coded.models;
     let slice = &coded.slices[0];
@@ -28,7 +31,13 @@ fn payload() -> Vec<u8> {
         array(&[models.len() as u32]),
         array(&[slice.len() as u32; 19]),
     ];
-    [&array(&samples)[..], &sizes.concat(), models, &slice.repeat(20)].concat()
+    [
+        &array(&samples)[..],
+        &sizes.concat(),
+        models,
+        &slice.repeat(20),
+    ]
+    .concat()
 }
 
 fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
@@ -51,10 +60,21 @@ fn checksum_of_zeros() -> u32 {
 fn bomb() -> Vec<u8> {
     let payload = payload();
     let checksum = checksum_of_zeros();
-    let words = |words: &[u32]| words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>();
+    let words = |words: &[u32]| {
+        words
+            .iter()
+            .flat_map(|w| w.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
     let start = sealed([&common::frame_start()[..], &words(&[SIZE]), &[0]].concat());
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 0];
-    let sizes = [words(&[SIZE]), vec![0], words(&[payload.len() as u32]), vec![0]].concat();
+    let sizes = [
+        words(&[SIZE]),
+        vec![0],
+        words(&[payload.len() as u32]),
+        vec![0],
+    ]
+    .concat();
     let sums = words(&[checksum, 0, 0, crc32fast::hash(&payload)]);
     let block = [sealed([&marker[..], &sizes, &sums].concat()), payload].concat();
     let entries = words(&[0, 0, 16, 0]);
@@ -73,14 +93,27 @@ fn every_way(file: &[u8], options: &Options) -> Vec<(&'static str, Error)> {
     let open = || Archive::open(Cursor::new(file), options).unwrap();
     let end = open().raw_size();
     vec![
-        ("decompress", bwz::decompress(file, std::io::sink(), options).unwrap_err()),
+        (
+            "decompress",
+            bwz::decompress(file, std::io::sink(), options).unwrap_err(),
+        ),
         (
             "decoder",
-            Error::from(bwz::Decoder::new(file, options).read_to_end(&mut Vec::new()).unwrap_err()),
+            Error::from(
+                bwz::Decoder::new(file, options)
+                    .read_to_end(&mut Vec::new())
+                    .unwrap_err(),
+            ),
         ),
-        ("range", open().read_range(0..end, std::io::sink()).unwrap_err()),
+        (
+            "range",
+            open().read_range(0..end, std::io::sink()).unwrap_err(),
+        ),
         ("extract", open().extract(0..end).unwrap_err()),
-        ("recover", bwz::recover(Cursor::new(file), std::io::sink(), options).unwrap_err()),
+        (
+            "recover",
+            bwz::recover(Cursor::new(file), std::io::sink(), options).unwrap_err(),
+        ),
     ]
 }
 
@@ -88,15 +121,28 @@ fn every_way(file: &[u8], options: &Options) -> Vec<(&'static str, Error)> {
 fn a_block_above_the_largest_level_takes_asking_for_memory() {
     let file = bomb();
     assert!(file.len() < 2_000);
-    let count = Archive::open(Cursor::new(&file), &Options::new()).unwrap().count(&["x"]);
+    let count = Archive::open(Cursor::new(&file), &Options::new())
+        .unwrap()
+        .count(&["x"]);
     let ways = every_way(&file, &Options::new());
     for (way, end) in ways.into_iter().chain([("count", count.unwrap_err())]) {
-        let Error::Limit { what, needed, allowed, .. } = &end else { panic!("{way}: {end}") };
+        let Error::Limit {
+            what,
+            needed,
+            allowed,
+            ..
+        } = &end
+        else {
+            panic!("{way}: {end}")
+        };
         assert!(
             what.contains("335544320 bytes") && what.contains("(block 0, at byte 16)"),
             "{end}"
         );
-        assert!(*needed > 7 * u64::from(SIZE) && needed > allowed, "{way}: {end}");
+        assert!(
+            *needed > 7 * u64::from(SIZE) && needed > allowed,
+            "{way}: {end}"
+        );
     }
 }
 
@@ -112,10 +158,18 @@ fn a_header_may_claim_half_a_terabyte() {
     for options in [Options::new(), Options::new().memory(1 << 36)] {
         for end in [
             bwz::decompress(&file[..], std::io::sink(), &options).unwrap_err(),
-            bwz::Decoder::new(&file[..], &options).read_to_end(&mut Vec::new()).unwrap_err().into(),
+            bwz::Decoder::new(&file[..], &options)
+                .read_to_end(&mut Vec::new())
+                .unwrap_err()
+                .into(),
         ] {
-            let Error::Limit { what, needed, .. } = &end else { panic!("{end}") };
-            assert!(what.contains("549755813888 bytes") && *needed > 6 << 39, "{end}");
+            let Error::Limit { what, needed, .. } = &end else {
+                panic!("{end}")
+            };
+            assert!(
+                what.contains("549755813888 bytes") && *needed > 6 << 39,
+                "{end}"
+            );
         }
         // A scan counts it as lost, since the file ends before the block.
         let mut saved = Vec::new();
@@ -141,27 +195,57 @@ fn memory_or_a_block_size_that_was_asked_for_is_permission() {
     }
     let tight = every_way(&file, &none().memory(1 << 30));
     let decompressed = &tight[0].1;
-    assert!(matches!(decompressed, Error::Limit { allowed: 0x4000_0000, .. }), "{decompressed}");
+    assert!(
+        matches!(
+            decompressed,
+            Error::Limit {
+                allowed: 0x4000_0000,
+                ..
+            }
+        ),
+        "{decompressed}"
+    );
 }
 
 #[test]
 fn output_ends_before_the_block_that_would_be_too_much() {
     let raw = cases::text(10_000);
-    let file = [compressed(&raw[..4_500], 1_000), compressed(&raw[4_500..], 1_000)].concat();
+    let file = [
+        compressed(&raw[..4_500], 1_000),
+        compressed(&raw[4_500..], 1_000),
+    ]
+    .concat();
     let options = |limit| common::options(1).limit_output(limit);
-    for (limit, whole) in [(0, 0), (999, 0), (4_499, 4_000), (4_500, 4_500), (9_999, 9_500)] {
+    for (limit, whole) in [
+        (0, 0),
+        (999, 0),
+        (4_499, 4_000),
+        (4_500, 4_500),
+        (9_999, 9_500),
+    ] {
         for (way, end) in every_way(&file, &options(limit)) {
-            let Error::OutputLimit { needed, allowed, .. } = end else { panic!("{way}: {end}") };
+            let Error::OutputLimit {
+                needed, allowed, ..
+            } = end
+            else {
+                panic!("{way}: {end}")
+            };
             assert!(needed > limit && allowed == limit, "{way}");
         }
         let mut out = Vec::new();
-        let end = bwz::decompress(&file[..], &mut out, &options(limit)).unwrap_err().to_string();
+        let end = bwz::decompress(&file[..], &mut out, &options(limit))
+            .unwrap_err()
+            .to_string();
         assert!(out == raw[..whole], "{limit}: {} bytes", out.len());
         let block = format!("block {} of ", whole.div_ceil(1_000));
         assert!(end.contains(&block) && end.contains("at byte"), "{end}");
         let mut saved = Vec::new();
         assert!(bwz::recover(Cursor::new(&file), &mut saved, &options(limit)).is_err());
-        assert!(saved == raw[..whole], "{limit}: {} bytes saved", saved.len());
+        assert!(
+            saved == raw[..whole],
+            "{limit}: {} bytes saved",
+            saved.len()
+        );
     }
     let mut out = Vec::new();
     bwz::decompress(&file[..], &mut out, &options(10_000)).unwrap();
@@ -209,12 +293,19 @@ fn an_index_on_disk_takes_no_more_memory_than_is_allowed() {
     let locate = |memory| {
         let options = Options::new().memory(memory);
         let mut archive = Archive::open(Cursor::new(&file), &options)?;
-        archive.locate(&[pattern], 1).map(|found| found[0].positions.clone())
+        archive
+            .locate(&[pattern], 1)
+            .map(|found| found[0].positions.clone())
     };
     assert!(raw[locate(8 << 20).unwrap()[0] as usize..].starts_with(pattern));
     let end = locate(4 << 20);
-    let Err(Error::Limit { what, needed, .. }) = end else { panic!("{end:?}") };
-    assert!(what.contains("the index of a block of 4194304 bytes (block 0"), "{what}");
+    let Err(Error::Limit { what, needed, .. }) = end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        what.contains("the index of a block of 4194304 bytes (block 0"),
+        "{what}"
+    );
     // 4 MiB for half a million samples, and the samples in their stored form of 22 bits each.
     assert!((5 << 20..7 << 20).contains(&needed), "{needed}");
 }
@@ -231,7 +322,9 @@ fn slices_of_long_runs_take_no_more_memory_than_is_allowed() {
     // counts. With this little memory there is one thread.
     assert_eq!(count(16, 16 << 20).unwrap(), [(48 << 20) - 1]);
     let end = count(16, 4 << 20);
-    let Err(Error::Limit { needed, .. }) = end else { panic!("{end:?}") };
+    let Err(Error::Limit { needed, .. }) = end else {
+        panic!("{end:?}")
+    };
     assert!((6 << 20..7 << 20).contains(&needed), "{needed}");
 }
 
@@ -239,8 +332,12 @@ fn slices_of_long_runs_take_no_more_memory_than_is_allowed() {
 fn a_block_that_there_is_no_memory_for_is_searched_where_it_is() {
     let bases = cases::random(5_000_000, 4).into_iter();
     let text: Vec<u8> = bases.map(|base| b"ACGT"[usize::from(base)]).collect();
-    let patterns: Vec<&[u8]> = (0..250).map(|n| &text[n * 19_000..][..12 + n % 50]).collect();
-    let counts = patterns.iter().map(|p| memchr::memmem::find_iter(&text, p).count() as u64);
+    let patterns: Vec<&[u8]> = (0..250)
+        .map(|n| &text[n * 19_000..][..12 + n % 50])
+        .collect();
+    let counts = patterns
+        .iter()
+        .map(|p| memchr::memmem::find_iter(&text, p).count() as u64);
     let counts: Vec<u64> = counts.collect();
     let file = indexed(&text, 6 << 20, Some(16));
     // Blocks that can be decoded but not kept would be decoded for each batch.

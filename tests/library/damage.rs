@@ -13,7 +13,12 @@ fn small_files() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let file = |name, raw: &[u8], block| (name, raw.to_vec(), compressed(raw, block));
     let one = cases::text(500);
     let two = cases::random(40, 256);
-    let frames = [compressed(&one, 300), compressed(b"", 1), compressed(&two, 64)].concat();
+    let frames = [
+        compressed(&one, 300),
+        compressed(b"", 1),
+        compressed(&two, 64),
+    ]
+    .concat();
     vec![
         file("empty", b"", 1),
         file("stored", &cases::random(60, 256), 100),
@@ -27,7 +32,10 @@ fn small_files() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
 /// A damaged file may output a prefix of the raw bytes, never anything else.
 fn assert_rejected(name: &str, damage: &str, file: &[u8], raw: &[u8]) {
     let (restored, end) = decompressed(file);
-    assert!(raw.starts_with(&restored), "{name}, {damage}: wrong bytes were given out");
+    assert!(
+        raw.starts_with(&restored),
+        "{name}, {damage}: wrong bytes were given out"
+    );
     match end {
         Err(Error::Format { .. } | Error::Version { .. }) => {}
         Err(Error::Limit { .. }) => {}
@@ -40,7 +48,11 @@ fn every_truncation_is_an_error() {
     for (name, raw, file) in small_files() {
         let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
         // A cut between two frames leaves a whole file.
-        let ends: Vec<_> = archive.frames().iter().map(|frame| frame.coded.end as usize).collect();
+        let ends: Vec<_> = archive
+            .frames()
+            .iter()
+            .map(|frame| frame.coded.end as usize)
+            .collect();
         for size in (0..file.len()).filter(|size| !ends.contains(size)) {
             assert_rejected(name, &format!("cut to {size}"), &file[..size], &raw);
         }
@@ -68,7 +80,10 @@ fn every_flipped_byte_is_noticed_by_an_archive_too() {
             let end = Archive::open(Cursor::new(&bad), &options(1))
                 .and_then(|mut archive| archive.read_range(0..archive.raw_size(), &mut out));
             let intact = end.is_ok() && out == raw;
-            assert!(intact || raw.starts_with(&out), "{name}, byte {at}: wrong bytes");
+            assert!(
+                intact || raw.starts_with(&out),
+                "{name}, byte {at}: wrong bytes"
+            );
             // An archive does not notice damage in parts that it does not read (the stream's
             // checksum). It notices all other damage.
             assert!(end.is_err() || intact, "{name}, byte {at}");
@@ -79,15 +94,27 @@ fn every_flipped_byte_is_noticed_by_an_archive_too() {
 #[test]
 fn garbage_of_any_kind_is_an_error() {
     let file = compressed(&cases::text(100), 100);
-    for tail in [&b"\0\0\x01"[..], b"garbage", b"\xF7bw", b"\xF7bwx0123456789abcdef", b"BZh9"] {
+    for tail in [
+        &b"\0\0\x01"[..],
+        b"garbage",
+        b"\xF7bw",
+        b"\xF7bwx0123456789abcdef",
+        b"BZh9",
+    ] {
         let (restored, end) = decompressed(&[&file[..], tail].concat());
         assert_eq!(restored, cases::text(100));
         assert!(matches!(end, Err(Error::Format { offset, .. }) if offset >= file.len() as u64));
     }
     for (name, raw) in cases::named() {
         assert!(decompressed(&raw).1.is_err(), "{name} is no bwz file");
-        assert!(Archive::open(Cursor::new(&raw), &options(1)).is_err(), "{name} is no bwz file");
-        assert!(bwz::recover(Cursor::new(&raw), Vec::new(), &options(1)).is_err(), "{name}");
+        assert!(
+            Archive::open(Cursor::new(&raw), &options(1)).is_err(),
+            "{name} is no bwz file"
+        );
+        assert!(
+            bwz::recover(Cursor::new(&raw), Vec::new(), &options(1)).is_err(),
+            "{name}"
+        );
     }
 }
 
@@ -99,8 +126,18 @@ fn an_error_names_block_and_offset() {
     let block = archive.blocks()[4].coded.clone();
     file[(block.start + block.end) as usize / 2] ^= 4;
     let (restored, end) = decompressed(&file);
-    assert!(restored == raw[..40_000], "what came before the damage is given out");
-    let Err(Error::Format { block: Some(4), offset, .. }) = end else { panic!("{end:?}") };
+    assert!(
+        restored == raw[..40_000],
+        "what came before the damage is given out"
+    );
+    let Err(Error::Format {
+        block: Some(4),
+        offset,
+        ..
+    }) = end
+    else {
+        panic!("{end:?}")
+    };
     assert_eq!(offset, block.start);
 }
 
@@ -111,7 +148,10 @@ fn a_decoder_that_failed_stays_so() {
     file[middle] ^= 1;
     let mut decoder = bwz::Decoder::new(&file[..], &options(1));
     assert!(decoder.read_to_end(&mut Vec::new()).is_err());
-    assert!(decoder.read(&mut [0; 10]).is_err(), "an end would make a part look like the whole");
+    assert!(
+        decoder.read(&mut [0; 10]).is_err(),
+        "an end would make a part look like the whole"
+    );
 }
 
 /// Two stored blocks of the same size, swapped. Each is sound, but in the wrong place.
@@ -136,7 +176,11 @@ fn recover_saves_every_other_block() {
     let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
     let all = [&raw[..], &raw[..25_000]].concat();
     for (n, block) in archive.blocks().iter().enumerate() {
-        for at in [block.coded.start, block.coded.start + 20, block.coded.end - 1] {
+        for at in [
+            block.coded.start,
+            block.coded.start + 20,
+            block.coded.end - 1,
+        ] {
             let mut bad = file.clone();
             bad[at as usize] ^= 0x10;
             let mut saved = Vec::new();
@@ -144,10 +188,16 @@ fn recover_saves_every_other_block() {
             let lost = block.raw.start as usize..block.raw.end as usize;
             assert_eq!(
                 recovery.lost,
-                [Lost { start: block.raw.start, end: Some(block.raw.end) }],
+                [Lost {
+                    start: block.raw.start,
+                    end: Some(block.raw.end)
+                }],
                 "block {n}"
             );
-            assert!(saved == [&all[..lost.start], &all[lost.end..]].concat(), "block {n}");
+            assert!(
+                saved == [&all[..lost.start], &all[lost.end..]].concat(),
+                "block {n}"
+            );
             assert_eq!(recovery.blocks as usize, archive.blocks().len() - 1);
         }
     }
@@ -157,7 +207,10 @@ fn recover_saves_every_other_block() {
 fn recover_tells_of_a_cut_and_of_a_hole() {
     let raw = cases::text(50_000);
     let file = compressed(&raw, 10_000);
-    let blocks = Archive::open(Cursor::new(&file), &options(1)).unwrap().blocks().to_vec();
+    let blocks = Archive::open(Cursor::new(&file), &options(1))
+        .unwrap()
+        .blocks()
+        .to_vec();
     let recover = |file: &[u8]| {
         let mut saved = Vec::new();
         let recovery = bwz::recover(Cursor::new(file), &mut saved, &options(1)).unwrap();
@@ -167,25 +220,49 @@ fn recover_tells_of_a_cut_and_of_a_hole() {
     assert!(saved == raw[..30_000]);
     assert_eq!(
         lost,
-        [Lost { start: 30_000, end: Some(40_000) }, Lost { start: 40_000, end: None }]
+        [
+            Lost {
+                start: 30_000,
+                end: Some(40_000)
+            },
+            Lost {
+                start: 40_000,
+                end: None
+            }
+        ]
     );
 
     let from = blocks[1].coded.start as usize + 9;
     let to = blocks[3].coded.start as usize + 60;
     let (saved, lost) = recover(&[&file[..from], &file[to..]].concat());
     assert!(saved == [&raw[..10_000], &raw[40_000..]].concat());
-    assert_eq!(lost, [Lost { start: 10_000, end: Some(40_000) }]);
+    assert_eq!(
+        lost,
+        [Lost {
+            start: 10_000,
+            end: Some(40_000)
+        }]
+    );
 
     let (saved, lost) = recover(&file[100..]);
     assert!(saved == raw[10_000..]);
-    assert_eq!(lost, [Lost { start: 0, end: Some(10_000) }]);
+    assert_eq!(
+        lost,
+        [Lost {
+            start: 0,
+            end: Some(10_000)
+        }]
+    );
 }
 
 #[test]
 fn recover_does_not_take_a_stored_bwz_file_for_its_own_blocks() {
     let inner = compressed(&cases::random(9_000, 256), 1_000);
     let file = compressed(&inner, 4_000);
-    let blocks = Archive::open(Cursor::new(&file), &options(1)).unwrap().blocks().to_vec();
+    let blocks = Archive::open(Cursor::new(&file), &options(1))
+        .unwrap()
+        .blocks()
+        .to_vec();
     // A damaged payload, and a damaged header behind an undamaged block.
     for (at, lost) in [(100, 0), (blocks[1].coded.start + 20, 1)] {
         let mut bad = file.clone();
@@ -193,7 +270,13 @@ fn recover_does_not_take_a_stored_bwz_file_for_its_own_blocks() {
         let mut saved = Vec::new();
         let recovery = bwz::recover(Cursor::new(bad), &mut saved, &options(1)).unwrap();
         let lost: &bwz::BlockInfo = &blocks[lost];
-        assert_eq!(recovery.lost, [Lost { start: lost.raw.start, end: Some(lost.raw.end) }]);
+        assert_eq!(
+            recovery.lost,
+            [Lost {
+                start: lost.raw.start,
+                end: Some(lost.raw.end)
+            }]
+        );
         let before = lost.raw.start as usize;
         let behind = lost.raw.end as usize;
         assert!(saved == [&inner[..before], &inner[behind..]].concat());
@@ -204,7 +287,10 @@ fn recover_does_not_take_a_stored_bwz_file_for_its_own_blocks() {
 fn recover_is_not_stopped_by_a_header_that_asks_for_too_much_memory() {
     let raw = cases::text(50_000);
     let mut file = compressed(&raw, 10_000);
-    let blocks = Archive::open(Cursor::new(&file), &options(1)).unwrap().blocks().to_vec();
+    let blocks = Archive::open(Cursor::new(&file), &options(1))
+        .unwrap()
+        .blocks()
+        .to_vec();
     file.truncate(blocks[4].coded.end as usize);
     let start = blocks[2].coded.start as usize;
     file[start + 12..start + 16].copy_from_slice(&(1u32 << 30).to_le_bytes());
@@ -223,14 +309,24 @@ fn recover_is_not_stopped_by_a_header_that_asks_for_too_much_memory() {
 
 #[test]
 fn recover_tells_of_frames_that_are_gone() {
-    let parts: Vec<_> = (0..3).map(|n| compressed(&cases::random(700 + n, 256), 300)).collect();
+    let parts: Vec<_> = (0..3)
+        .map(|n| compressed(&cases::random(700 + n, 256), 300))
+        .collect();
     for gone in 0..3 {
-        let zeroed = |n: usize| if n == gone { vec![0; parts[n].len()] } else { parts[n].clone() };
+        let zeroed = |n: usize| {
+            if n == gone {
+                vec![0; parts[n].len()]
+            } else {
+                parts[n].clone()
+            }
+        };
         let file: Vec<u8> = (0..3).flat_map(zeroed).collect();
         let mut saved = Vec::new();
         let recovery = bwz::recover(Cursor::new(file), &mut saved, &options(1)).unwrap();
-        let left: Vec<u8> =
-            (0..3).filter(|n| *n != gone).flat_map(|n| cases::random(700 + n, 256)).collect();
+        let left: Vec<u8> = (0..3)
+            .filter(|n| *n != gone)
+            .flat_map(|n| cases::random(700 + n, 256))
+            .collect();
         assert!(saved == left, "frame {gone}");
         // Zeros behind the last frame are padding.
         let lost = [Some(0), Some(700), None][gone].map(|start| Lost { start, end: None });
@@ -246,7 +342,12 @@ fn a_block_beyond_the_memory_limit_is_refused_with_the_amount_it_needs() {
     let compressing = bwz::compress(&raw[..], Vec::new(), &tight);
     let restoring = bwz::decompress(&file[..], Vec::new(), &tight);
     for end in [compressing, restoring] {
-        let Err(Error::Limit { needed, allowed, .. }) = end else { panic!("{end:?}") };
+        let Err(Error::Limit {
+            needed, allowed, ..
+        }) = end
+        else {
+            panic!("{end:?}")
+        };
         assert!(allowed == 32 << 20 && needed > allowed && needed < 60 << 20);
     }
 }
@@ -261,7 +362,16 @@ fn the_samples_of_an_index_count_in_the_memory_of_a_block() {
     }
     let end = bwz::compress(&raw[..], Vec::new(), &tight.index(8).unwrap());
     // Half a million samples, of 12 bytes each.
-    assert!(matches!(end, Err(Error::Limit { needed: 0x320_0000..0x330_0000, .. })), "{end:?}");
+    assert!(
+        matches!(
+            end,
+            Err(Error::Limit {
+                needed: 0x320_0000..0x330_0000,
+                ..
+            })
+        ),
+        "{end:?}"
+    );
 }
 
 #[test]
@@ -276,7 +386,9 @@ fn a_block_of_best_is_refused_where_its_models_have_no_room() {
     };
     assert_eq!(restored(&usual, 26 << 20).unwrap(), 1 << 20);
     let end = restored(&best, 26 << 20);
-    let Err(Error::Limit { needed, .. }) = end else { panic!("{end:?}") };
+    let Err(Error::Limit { needed, .. }) = end else {
+        panic!("{end:?}")
+    };
     assert!(needed < 40 << 20);
     assert_eq!(restored(&best, needed).unwrap(), 1 << 20);
 }
@@ -295,7 +407,12 @@ impl Signal {
     fn came(&self) -> bool {
         let sent = self.0.0.lock().unwrap();
         let patience = Duration::from_secs(60);
-        *self.0.1.wait_timeout_while(sent, patience, |sent| !*sent).unwrap().0
+        *self
+            .0
+            .1
+            .wait_timeout_while(sent, patience, |sent| !*sent)
+            .unwrap()
+            .0
     }
 }
 
@@ -328,7 +445,10 @@ fn a_failure_is_told_while_the_input_stalls() {
     };
     let input = Stalling(Cursor::new(file), failed.clone());
     let end = bwz::decompress(input, io::sink(), &options(&failed));
-    assert!(matches!(end, Err(Error::Format { block: Some(0), .. })), "{end:?}");
+    assert!(
+        matches!(end, Err(Error::Format { block: Some(0), .. })),
+        "{end:?}"
+    );
 
     let failed = Signal::default();
     let input = Stalling(Cursor::new(cases::random(5000, 256)), failed.clone());
@@ -357,17 +477,33 @@ impl Read for Slow<'_> {
 fn a_decoder_gives_what_is_ready_before_it_reads_on() {
     let file = compressed(&cases::text(20_000), 1000);
     let archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
-    let ends: Vec<usize> = archive.blocks().iter().map(|b| b.coded.end as usize).collect();
+    let ends: Vec<usize> = archive
+        .blocks()
+        .iter()
+        .map(|b| b.coded.end as usize)
+        .collect();
     let checked = Signal::default();
     let read = Arc::default();
     let signal = checked.clone();
     let options = options(1000).on_event(move |event| {
-        if let Event::Done { block: 0, step: Step::Check, .. } = event {
+        if let Event::Done {
+            block: 0,
+            step: Step::Check,
+            ..
+        } = event
+        {
             signal.send();
         }
     });
-    let mut decoder = Decoder::new(Slow(&file, ends[0] + 20, checked, Arc::clone(&read)), &options);
+    let mut decoder = Decoder::new(
+        Slow(&file, ends[0] + 20, checked, Arc::clone(&read)),
+        &options,
+    );
     assert_eq!(decoder.read(&mut [0; 10]).unwrap(), 10);
     let read = *read.lock().unwrap();
-    assert!(read <= ends[1], "{read} bytes were read, and block 1 ends at {}", ends[1]);
+    assert!(
+        read <= ends[1],
+        "{read} bytes were read, and block 1 ends at {}",
+        ends[1]
+    );
 }

@@ -17,7 +17,10 @@ macro_rules! example {
 }
 example!(compress_stream, "../../examples/compress_stream.rs");
 example!(count_and_locate, "../../examples/count_and_locate.rs");
-example!(decompress_untrusted, "../../examples/decompress_untrusted.rs");
+example!(
+    decompress_untrusted,
+    "../../examples/decompress_untrusted.rs"
+);
 example!(fasta_regions, "../../examples/fasta_regions.rs");
 example!(progress_and_cancel, "../../examples/progress_and_cancel.rs");
 example!(read_range, "../../examples/read_range.rs");
@@ -27,7 +30,10 @@ fn streams_come_back_within_a_limit() {
     let text = cases::text(9000);
     let mut file = Vec::new();
     let summary = compress_stream::compress_stream(&text[..], &mut file).unwrap();
-    assert_eq!((summary.raw_size, summary.coded_size), (9000, file.len() as u64));
+    assert_eq!(
+        (summary.raw_size, summary.coded_size),
+        (9000, file.len() as u64)
+    );
 
     let mut restored = Vec::new();
     let restore = |limit, restored: &mut Vec<u8>| {
@@ -36,7 +42,14 @@ fn streams_come_back_within_a_limit() {
     assert_eq!(restore(9000, &mut restored).unwrap(), 9000);
     assert!(restored == text);
     let error = restore(8999, &mut Vec::new()).unwrap_err();
-    assert!(matches!(error, Error::OutputLimit { needed: 9000, allowed: 8999, .. }));
+    assert!(matches!(
+        error,
+        Error::OutputLimit {
+            needed: 9000,
+            allowed: 8999,
+            ..
+        }
+    ));
     let said = decompress_untrusted::explain(&error);
     assert!(said.starts_with("the file is refused: "), "{said}");
 }
@@ -46,10 +59,16 @@ fn a_range_takes_the_blocks_that_hold_it() {
     let text = cases::text(9000);
     let file = Cursor::new(common::compressed(&text, 1000));
     let mut range = Vec::new();
-    assert_eq!(read_range::read_range(file.clone(), 3500, 1000, &mut range).unwrap(), 2);
+    assert_eq!(
+        read_range::read_range(file.clone(), 3500, 1000, &mut range).unwrap(),
+        2
+    );
     assert!(range == text[3500..4500]);
     let mut behind = Vec::new();
-    assert_eq!(read_range::read_range(file, 10_000, 5, &mut behind).unwrap(), 0);
+    assert_eq!(
+        read_range::read_range(file, 10_000, 5, &mut behind).unwrap(),
+        0
+    );
     assert!(behind.is_empty());
 }
 
@@ -72,7 +91,10 @@ fn regions_count_from_one() {
         let regions: Vec<String> = regions.iter().map(|&region| region.to_owned()).collect();
         fasta_regions::fasta_regions(file.clone(), &regions)
     };
-    assert_eq!(regions(&["one:5-8", "two:1-3"]).unwrap(), [&b"acgt"[..], b"TTT"]);
+    assert_eq!(
+        regions(&["one:5-8", "two:1-3"]).unwrap(),
+        [&b"acgt"[..], b"TTT"]
+    );
     for wrong in ["one", "one:5", "one:0-3", "three:1-2"] {
         assert!(regions(&[wrong]).is_err(), "{wrong}");
     }
@@ -85,7 +107,10 @@ fn progress_names_each_block_and_cancelling_ends_the_work() {
         let (tell, told) = mpsc::channel();
         let tell = Mutex::new(tell);
         let written = move |block| tell.lock().unwrap().send(block).unwrap();
-        let input = progress_and_cancel::Cancellable { input: &text[..], cancelled };
+        let input = progress_and_cancel::Cancellable {
+            input: &text[..],
+            cancelled,
+        };
         let end = progress_and_cancel::compress_with_progress(input, Vec::new(), written);
         (end, told.into_iter().collect::<Vec<u64>>())
     };
@@ -95,5 +120,8 @@ fn progress_names_each_block_and_cancelling_ends_the_work() {
     assert_eq!(blocks, [0, 1, 2]);
     cancelled.store(true, Ordering::Relaxed);
     let error = compress(&cancelled).0.unwrap_err();
-    assert!(matches!(&error, Error::Io(e) if e.to_string() == "cancelled"), "{error}");
+    assert!(
+        matches!(&error, Error::Io(e) if e.to_string() == "cancelled"),
+        "{error}"
+    );
 }

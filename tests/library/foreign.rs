@@ -28,14 +28,20 @@ fn files_of_other_writers_are_read_from_the_start_and_by_position() {
         assert_eq!(end.unwrap().raw_size, raw.len() as u64);
         assert!(restored == raw);
         let mut restored = Vec::new();
-        Decoder::new(&file[..], &options(1)).read_to_end(&mut restored).unwrap();
+        Decoder::new(&file[..], &options(1))
+            .read_to_end(&mut restored)
+            .unwrap();
         assert!(restored == raw);
         let mut archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
-        for start in [0, 1, 2999, 3000, 3001, 3002, 3003, 3703, 4499, 4500, 7704, 8990] {
+        for start in [
+            0, 1, 2999, 3000, 3001, 3002, 3003, 3703, 4499, 4500, 7704, 8990,
+        ] {
             for len in [1, 2, 700, 5000] {
                 let end = (start + len).min(raw.len());
                 let mut part = Vec::new();
-                archive.read_range(start as u64..end as u64, &mut part).unwrap();
+                archive
+                    .read_range(start as u64..end as u64, &mut part)
+                    .unwrap();
                 assert!(part == raw[start..end], "{start}..{end}");
                 assert!(archive.extract(start as u64..end as u64).unwrap() == raw[start..end]);
             }
@@ -46,7 +52,10 @@ fn files_of_other_writers_are_read_from_the_start_and_by_position() {
 #[test]
 fn files_of_other_writers_are_recovered() {
     for (raw, mut file) in files() {
-        let blocks = Archive::open(Cursor::new(&file), &options(1)).unwrap().blocks().to_vec();
+        let blocks = Archive::open(Cursor::new(&file), &options(1))
+            .unwrap()
+            .blocks()
+            .to_vec();
         let lost = &blocks[1];
         file[lost.coded.start as usize + 45] ^= 1;
         // With the tables at its end, and by its markers alone.
@@ -56,7 +65,13 @@ fn files_of_other_writers_are_recovered() {
                 bwz::recover(Cursor::new(&file[..end]), &mut saved, &options(1)).unwrap();
             let start = lost.raw.start;
             let end = lost.raw.end;
-            assert_eq!(recovery.lost[0], bwz::Lost { start, end: Some(end) });
+            assert_eq!(
+                recovery.lost[0],
+                bwz::Lost {
+                    start,
+                    end: Some(end)
+                }
+            );
             assert!(saved == [&raw[..start as usize], &raw[end as usize..]].concat());
         }
     }
@@ -71,7 +86,13 @@ fn a_frame_with_tables_ends_where_it_does() {
     let mut saved = Vec::new();
     let recovery = bwz::recover(Cursor::new(&file), &mut saved, &options(1)).unwrap();
     assert!(saved == raw);
-    assert_eq!(recovery.lost, [bwz::Lost { start: 2000, end: None }]);
+    assert_eq!(
+        recovery.lost,
+        [bwz::Lost {
+            start: 2000,
+            end: None
+        }]
+    );
 }
 
 /// The error of each way to read a file. Recovery is last, if it saves nothing.
@@ -82,8 +103,12 @@ fn said(file: &[u8], options: &Options) -> Vec<Error> {
     let said = [
         bwz::decompress(file, std::io::sink(), options).unwrap_err(),
         Error::from(decoder.unwrap_err()),
-        open().and_then(|mut archive| archive.read_range(0..1, std::io::sink())).unwrap_err(),
-        open().and_then(|mut archive| archive.count(&["a"])).unwrap_err(),
+        open()
+            .and_then(|mut archive| archive.read_range(0..1, std::io::sink()))
+            .unwrap_err(),
+        open()
+            .and_then(|mut archive| archive.count(&["a"]))
+            .unwrap_err(),
     ];
     said.into_iter().chain(recovery.err()).collect()
 }
@@ -109,7 +134,10 @@ fn another_version_is_named_and_not_called_damaged() {
         assert_eq!(said.len(), 5);
         for (way, error) in said.iter().enumerate() {
             if name.starts_with("draft") || name.starts_with("version") {
-                assert!(matches!(error, Error::Version { offset: 0, .. }), "{way}: {error}");
+                assert!(
+                    matches!(error, Error::Version { offset: 0, .. }),
+                    "{way}: {error}"
+                );
                 assert!(error.to_string().contains(&name), "{way}: {error}");
             } else {
                 assert!(matches!(error, Error::Format { .. }), "{way}: {error}");
@@ -144,7 +172,10 @@ fn a_table_that_must_be_known_is_of_a_later_version() {
         for file in [&of_block, &of_frame] {
             for error in said(file, &options(1)) {
                 assert!(matches!(error, Error::Version { .. }), "{error}");
-                assert!(error.to_string().contains("a later bwz reads it"), "{error}");
+                assert!(
+                    error.to_string().contains("a later bwz reads it"),
+                    "{error}"
+                );
             }
         }
         let mut archive = Archive::open(Cursor::new(&of_block[..]), &options(1)).unwrap();
@@ -171,9 +202,18 @@ fn larger_than_any() -> File {
     let entries = [0, 0, 0, 0, 0, 0, 0, 0, 16, 0, 0, 0, 0, 0, 0, 0];
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0];
     let sum = crc32fast::hash(&entries).to_le_bytes();
-    let table = [sealed(&[&marker, &five(1), &five(16), &sum]), entries.to_vec()].concat();
+    let table = [
+        sealed(&[&marker, &five(1), &five(16), &sum]),
+        entries.to_vec(),
+    ]
+    .concat();
     let frame_size = 16 + 42 + size + 44 + 32;
-    let sizes = [&size.to_le_bytes()[..], &frame_size.to_le_bytes()[..7], &five(44)].concat();
+    let sizes = [
+        &size.to_le_bytes()[..],
+        &frame_size.to_le_bytes()[..7],
+        &five(44),
+    ]
+    .concat();
     let footer = [&sealed(&[&sizes, &[7; 4]])[..], b"zwb\xF7"].concat();
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&[frame_header, block].concat()).unwrap();
@@ -187,7 +227,10 @@ fn blocks_above_the_memory_are_listed_but_refused_and_not_called_damaged() {
     let mut file = larger_than_any();
     let options = options(1).memory(8 << 30);
     let mut archive = Archive::open(file.try_clone().unwrap(), &options).unwrap();
-    assert_eq!((archive.raw_size(), archive.frames()[0].block_size), (1 << 31, 1 << 31));
+    assert_eq!(
+        (archive.raw_size(), archive.frames()[0].block_size),
+        (1 << 31, 1 << 31)
+    );
     let mut errors = vec![
         archive.read_range(5..6, std::io::sink()).unwrap_err(),
         archive.count(&["a"]).unwrap_err(),
@@ -199,11 +242,22 @@ fn blocks_above_the_memory_are_listed_but_refused_and_not_called_damaged() {
     let decoder = Decoder::new(&file, &options).read_to_end(&mut Vec::new());
     errors.push(Error::from(decoder.unwrap_err()));
     for error in errors {
-        let is_refused =
-            matches!(error, Error::Limit { needed: 0x3_8000_0000.., by: Bound::Memory, .. });
+        let is_refused = matches!(
+            error,
+            Error::Limit {
+                needed: 0x3_8000_0000..,
+                by: Bound::Memory,
+                ..
+            }
+        );
         assert!(is_refused, "{error:?}");
         let said = "a block of 2147483648 bytes (block 0, at byte ";
         assert!(error.to_string().starts_with(said), "{error}");
-        assert!(error.to_string().contains("MiB of memory, 8192 MiB allowed"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .contains("MiB of memory, 8192 MiB allowed"),
+            "{error}"
+        );
     }
 }

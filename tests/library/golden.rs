@@ -63,7 +63,11 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     let text = cases::text(30_000);
     let bits = cases::random(200_000, 2);
     all.push(("indexed", text.clone(), indexed(&text, 20_000, Some(64))));
-    all.push(("indexed-for-counting", bits.clone(), indexed(&bits, 1 << 20, Some(0))));
+    all.push((
+        "indexed-for-counting",
+        bits.clone(),
+        indexed(&bits, 1 << 20, Some(0)),
+    ));
     for (name, raw) in [
         ("fasta-indexed", common::fasta(9000)),
         ("fasta-oddities", common::odd_fasta()),
@@ -102,7 +106,11 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     // Files that this encoder does not write and that decoders must read.
     let text = cases::text(9000);
     all.push(("uneven", text.clone(), common::uneven(&text, None)));
-    all.push(("uneven-indexed", text.clone(), common::uneven(&text, Some(16))));
+    all.push((
+        "uneven-indexed",
+        text.clone(),
+        common::uneven(&text, Some(16)),
+    ));
     all.push(("tables", text.clone(), common::with_tables(&text, Some(16))));
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
     let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
@@ -112,25 +120,39 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
 
 /// Runs that no filter changes, long enough for many samples.
 fn runs() -> Vec<u8> {
-    (0..200).flat_map(|n| vec![b'a' + (n * n % 5) as u8; 900 + n]).collect()
+    (0..200)
+        .flat_map(|n| vec![b'a' + (n * n % 5) as u8; 900 + n])
+        .collect()
 }
 
 /// Islands in runs that are matches.
 fn sparse() -> Vec<u8> {
     let [zeros, ones] = [vec![0; 200_000], vec![255; 100_000]];
-    [&zeros[..], &cases::text(2000), &ones, &zeros, &cases::random(300, 256), &zeros].concat()
+    [
+        &zeros[..],
+        &cases::text(2000),
+        &ones,
+        &zeros,
+        &cases::random(300, 256),
+        &zeros,
+    ]
+    .concat()
 }
 
 /// Runs of one letter that are too short to be matches. Together they are a long run in the BWT.
 fn just_below_long_runs() -> Vec<u8> {
     let noise = cases::random(20_000, 5);
     let parts = noise.chunks(16).enumerate();
-    parts.flat_map(|(n, noise)| [&vec![b'a'; 4095 - n % 50], noise].concat()).collect()
+    parts
+        .flat_map(|(n, noise)| [&vec![b'a'; 4095 - n % 50], noise].concat())
+        .collect()
 }
 
 /// Numbers as in a program's data: little-endian, slowly growing, with zeros between.
 fn binary() -> Vec<u8> {
-    (0..700u32).flat_map(|n| (n * n % 1009 + n).to_le_bytes()).collect()
+    (0..700u32)
+        .flat_map(|n| (n * n % 1009 + n).to_le_bytes())
+        .collect()
 }
 
 #[test]
@@ -145,7 +167,10 @@ fn golden_files_decode_and_are_what_is_written_today() {
         let (restored, end) = decompressed(&kept);
         end.unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(restored == raw, "{name}: restored bytes differ");
-        assert!(kept == file, "{name}: the same input no longer gives the same bytes");
+        assert!(
+            kept == file,
+            "{name}: the same input no longer gives the same bytes"
+        );
     }
 }
 
@@ -163,7 +188,10 @@ fn python<S: AsRef<OsStr>>(arguments: &[S], input: &[u8]) -> Option<Output> {
         .stderr(Stdio::piped())
         .spawn();
     let Ok(mut child) = child else {
-        assert!(std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(), "python3 is required");
+        assert!(
+            std::env::var_os("BWZ_REQUIRE_PYTHON").is_none(),
+            "python3 is required"
+        );
         skip("no python3, so decoder.py was not run");
         return None;
     };
@@ -192,9 +220,15 @@ fn the_reference_decoder_restores_golden_files() {
 fn foreign() -> (Vec<u8>, Vec<u8>) {
     let raw = cases::text(150_000);
     let bwt = Sorter::Cpu.sort(&raw, 8).unwrap();
-    let limits = SliceLimits { runs: 1 << 14, bytes: 1 << 15 };
-    let CodedBwt { models, raw_sizes, slices } =
-        coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
+    let limits = SliceLimits {
+        runs: 1 << 14,
+        bytes: 1 << 15,
+    };
+    let CodedBwt {
+        models,
+        raw_sizes,
+        slices,
+    } = coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
     let coded_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
     // The sizes of the last slice are not stored.
     let others = |mut sizes: Vec<u32>| {
@@ -202,7 +236,9 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
         wide(sizes)
     };
     fn wide(values: Vec<u32>) -> Vec<u8> {
-        let bytes = values.iter().flat_map(|v| u64::from(*v).to_le_bytes().into_iter().take(5));
+        let bytes = values
+            .iter()
+            .flat_map(|v| u64::from(*v).to_le_bytes().into_iter().take(5));
         [40].into_iter().chain(bytes).collect()
     }
     let payload = [
@@ -239,7 +275,9 @@ fn both_decoders_read_what_another_encoder_may_write() {
     let (restored, end) = decompressed(&file);
     end.unwrap();
     assert!(restored == raw);
-    let Some(output) = reference_decoder(&file) else { return };
+    let Some(output) = reference_decoder(&file) else {
+        return;
+    };
     assert!(output.status.success() && output.stdout == raw);
 }
 
@@ -247,19 +285,31 @@ fn both_decoders_read_what_another_encoder_may_write() {
 fn the_reference_decoder_restores_every_named_case() {
     // All in one file, one frame each: Python starts once in place of forty times.
     let raws: Vec<Vec<u8>> = cases::named().into_iter().map(|(_, raw)| raw).collect();
-    let small: Vec<_> = raws.iter().map(|raw| &raw[..raw.len().min(9_000)]).collect();
-    let file: Vec<u8> = small.iter().flat_map(|raw| compressed(raw, 4_000)).collect();
+    let small: Vec<_> = raws
+        .iter()
+        .map(|raw| &raw[..raw.len().min(9_000)])
+        .collect();
+    let file: Vec<u8> = small
+        .iter()
+        .flat_map(|raw| compressed(raw, 4_000))
+        .collect();
     let Some(output) = reference_decoder(&file) else {
         return;
     };
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     assert!(output.stdout == small.concat());
 }
 
 #[test]
 fn the_reference_decoder_reads_a_file_named_by_its_argument() {
     let path = folder().join("examples/text.bwz");
-    let Some(output) = python(&[folder().join("decoder.py"), path], b"") else { return };
+    let Some(output) = python(&[folder().join("decoder.py"), path], b"") else {
+        return;
+    };
     assert!(output.stdout == cases::text(3000));
 }
 
@@ -273,7 +323,10 @@ fn the_reference_decoder_rejects_what_must_be_rejected() {
         };
         let message = String::from_utf8_lossy(&output.stderr).into_owned();
         let number = path.file_stem().unwrap().to_str().unwrap()[..3].to_owned();
-        assert!(message.contains(&number), "{path:?} is not rejected as {number}: {message}");
+        assert!(
+            message.contains(&number),
+            "{path:?} is not rejected as {number}: {message}"
+        );
         assert_eq!(output.status.code(), Some(2), "{path:?}: {message}");
         seen += 1;
     }

@@ -14,11 +14,18 @@ struct Sparse {
 
 impl Sparse {
     fn new(parts: Vec<(u64, Vec<u8>)>) -> Self {
-        Sparse { parts, pos: 0, unread: 16 << 20 }
+        Sparse {
+            parts,
+            pos: 0,
+            unread: 16 << 20,
+        }
     }
 
     fn size(&self) -> u64 {
-        let ends = self.parts.iter().map(|(start, part)| start + part.len() as u64);
+        let ends = self
+            .parts
+            .iter()
+            .map(|(start, part)| start + part.len() as u64);
         ends.max().unwrap_or(0)
     }
 }
@@ -32,7 +39,9 @@ impl Read for Sparse {
         out.fill(0);
         for (start, part) in &self.parts {
             for (at, byte) in (*start..).zip(part) {
-                if let Some(out) = at.checked_sub(self.pos).and_then(|at| out.get_mut(at as usize))
+                if let Some(out) = at
+                    .checked_sub(self.pos)
+                    .and_then(|at| out.get_mut(at as usize))
                 {
                     *out = *byte;
                 }
@@ -76,10 +85,19 @@ fn frame(front: &[u8], area: u64, count: u64, size: u64, entry: &[u8]) -> Sparse
     let table = sealed(&[&marker, &uint5(count), &uint5(size), &checksum]);
     let table_size = 28 + size;
     let frame_size = (16 + area + table_size + 32).to_le_bytes();
-    let sizes = [&(area - 42).to_le_bytes(), &frame_size[..7], &uint5(table_size)].concat();
+    let sizes = [
+        &(area - 42).to_le_bytes(),
+        &frame_size[..7],
+        &uint5(table_size),
+    ]
+    .concat();
     let footer = [&sealed(&[&sizes, &[0; 4]]), &b"zwb\xF7"[..]].concat();
     let at = 16 + area;
-    Sparse::new(vec![(0, start), (at, [&table, entry].concat()), (at + table_size, footer)])
+    Sparse::new(vec![
+        (0, start),
+        (at, [&table, entry].concat()),
+        (at + table_size, footer),
+    ])
 }
 
 /// A frame with one stored block of `size` zero bytes.
@@ -94,12 +112,18 @@ fn one_large_block(size: u64) -> Sparse {
 fn the_payload_of_a_block_above_the_memory_limit_is_not_read_to_refuse_it() {
     let size = 1 << 39;
     let end = bwz::recover(one_large_block(size), io::sink(), &options(1));
-    assert!(matches!(end, Err(Error::Limit { needed, .. }) if needed > size), "{end:?}");
+    assert!(
+        matches!(end, Err(Error::Limit { needed, .. }) if needed > size),
+        "{end:?}"
+    );
     // As before, with a damaged frame, so that blocks are searched for.
     let mut file = one_large_block(size);
     file.parts[2].1[0] ^= 1;
     let end = bwz::recover(file, io::sink(), &options(1));
-    assert!(matches!(end, Err(Error::Limit { needed, .. }) if needed > size), "{end:?}");
+    assert!(
+        matches!(end, Err(Error::Limit { needed, .. }) if needed > size),
+        "{end:?}"
+    );
 }
 
 #[test]
@@ -107,8 +131,13 @@ fn a_seek_table_that_the_memory_does_not_hold_is_not_read() {
     let count = 1 << 30;
     let area = 43 << 30;
     let end = Archive::open(frame(&[], area, count, 16 * count, &[]), &options(1));
-    let Err(Error::Limit { what, needed, .. }) = end else { panic!("{end:?}") };
-    assert!(what.contains("1073741824 blocks") && needed > 16 * count, "{what}");
+    let Err(Error::Limit { what, needed, .. }) = end else {
+        panic!("{end:?}")
+    };
+    assert!(
+        what.contains("1073741824 blocks") && needed > 16 * count,
+        "{what}"
+    );
 }
 
 #[test]
@@ -117,7 +146,16 @@ fn a_file_whose_seek_table_the_memory_does_not_hold_is_saved_by_a_scan() {
     let file = compressed(&raw, 1);
     let tight = options(1).threads(1).memory(14 << 20);
     let end = Archive::open(Cursor::new(&file), &tight);
-    assert!(matches!(end, Err(Error::Limit { allowed: 0xe0_0000, .. })), "{end:?}");
+    assert!(
+        matches!(
+            end,
+            Err(Error::Limit {
+                allowed: 0xe0_0000,
+                ..
+            })
+        ),
+        "{end:?}"
+    );
     let mut saved = Vec::new();
     let recovery = bwz::recover(Cursor::new(&file), &mut saved, &tight).unwrap();
     assert!(recovery.is_complete() && saved == raw);

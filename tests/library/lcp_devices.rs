@@ -18,11 +18,14 @@ fn heard<T>(number: u32, work: impl FnOnce(&Options) -> T) -> (T, Vec<String>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
     let device = Device::Cuda(GpuSet::new([number]).unwrap());
-    let options = Options::new().threads(2).device(device).on_event(move |event| {
-        if let Event::Warning(what) = event {
-            listener.lock().unwrap().push(what);
-        }
-    });
+    let options = Options::new()
+        .threads(2)
+        .device(device)
+        .on_event(move |event| {
+            if let Event::Warning(what) = event {
+                listener.lock().unwrap().push(what);
+            }
+        });
     let done = work(&options);
     let warnings = heard.lock().unwrap().clone();
     (done, warnings)
@@ -35,7 +38,10 @@ fn on_cpu() -> Options {
 fn has_gpu() -> bool {
     let found = bwz::cuda::devices().is_ok_and(|devices| !devices.is_empty());
     let required = env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1");
-    assert!(found || !required, "BWZ_REQUIRE_GPU is set, but there is no CUDA device");
+    assert!(
+        found || !required,
+        "BWZ_REQUIRE_GPU is set, but there is no CUDA device"
+    );
     if !found {
         skip("no CUDA device");
     }
@@ -46,7 +52,10 @@ fn has_gpu() -> bool {
 fn pairs(count: usize, len: usize) -> Vec<(u32, u32)> {
     let bytes = cases::random(8 * count, 256);
     let pos = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap()) % len as u32;
-    bytes.chunks_exact(8).map(|two| (pos(&two[..4]), pos(&two[4..]))).collect()
+    bytes
+        .chunks_exact(8)
+        .map(|two| (pos(&two[..4]), pos(&two[4..])))
+        .collect()
 }
 
 #[test]
@@ -55,16 +64,25 @@ fn a_gpu_that_is_not_there_is_one_warning() {
     let expected = LcpArrays::new(&text, &on_cpu()).unwrap();
     let (arrays, warnings) = heard(99, |options| LcpArrays::new(&text, options).unwrap());
     assert!(arrays == expected);
-    assert!(warnings.len() == 1 && warnings[0].ends_with("; sorting on the CPU"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].ends_with("; sorting on the CPU"),
+        "{warnings:?}"
+    );
 
     let pairs = pairs(1000, text.len());
     let extensions = Extensions::new(expected, &on_cpu()).unwrap();
     let expected = extensions.all(&pairs, &on_cpu()).unwrap();
     let (found, warnings) = heard(99, |options| {
-        Extensions::new(arrays, options).unwrap().all(&pairs, options).unwrap()
+        Extensions::new(arrays, options)
+            .unwrap()
+            .all(&pairs, options)
+            .unwrap()
     });
     assert!(found == expected);
-    assert!(warnings.len() == 1 && warnings[0].ends_with("; answering on the CPU"), "{warnings:?}");
+    assert!(
+        warnings.len() == 1 && warnings[0].ends_with("; answering on the CPU"),
+        "{warnings:?}"
+    );
 }
 
 #[test]
@@ -94,7 +112,10 @@ fn every_device_answers_the_same() {
     if !has_gpu() {
         return;
     }
-    for (name, text) in cases::shapes(50_000).into_iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::shapes(50_000)
+        .into_iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         let pairs = pairs(1_000_000, text.len());
         let arrays = LcpArrays::new(&text, &on_cpu()).unwrap();
         let minima = RangeMinima::new(arrays.lcp.clone(), &on_cpu()).unwrap();
@@ -134,9 +155,15 @@ fn sequences() -> (Sequences, Sequences, Sequences) {
     a.add(b"a2", &bases[40_000..]).unwrap();
     b.add(b"b1", &other).unwrap();
     b.add(b"b2", &reverse).unwrap();
-    b.add(b"b3", &[&b"AC".repeat(3000)[..], &bases[..500]].concat()).unwrap();
+    b.add(b"b3", &[&b"AC".repeat(3000)[..], &bases[..500]].concat())
+        .unwrap();
     for n in 0..2000 {
-        reads.add(format!("r{n}").as_bytes(), &bases[n * 7919 % 59_800..][..100 + n % 90]).unwrap();
+        reads
+            .add(
+                format!("r{n}").as_bytes(),
+                &bases[n * 7919 % 59_800..][..100 + n % 90],
+            )
+            .unwrap();
     }
     (a, b, reads)
 }
@@ -152,9 +179,16 @@ fn every_device_finds_the_same_overlaps() {
             let regions = longest_common(&a, &b, strands, options).unwrap();
             let matches = [9, 12, 20, 300].map(|least| {
                 let all = maximal_matches(&a, &b, least, strands, options).unwrap();
-                (all, unique_matches(&a, &b, least, strands, options).unwrap())
+                (
+                    all,
+                    unique_matches(&a, &b, least, strands, options).unwrap(),
+                )
             });
-            (regions, matches, read_overlaps(&reads, 31, strands, options).unwrap())
+            (
+                regions,
+                matches,
+                read_overlaps(&reads, 31, strands, options).unwrap(),
+            )
         };
         let expected = all(&on_cpu());
         assert!(!expected.0.is_empty() && expected.2.len() > 1000);

@@ -29,7 +29,9 @@ fn is_residue(byte: u8) -> bool {
 fn header_name(line: &[u8], mark: u8) -> Option<Vec<u8>> {
     let line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
     let rest = line.strip_prefix(&[mark])?;
-    let word = rest.split(|&byte| is_blank(byte)).find(|word| !word.is_empty());
+    let word = rest
+        .split(|&byte| is_blank(byte))
+        .find(|word| !word.is_empty());
     Some(word.unwrap_or_default().to_vec())
 }
 
@@ -43,7 +45,10 @@ fn naive(raw: &[u8], mark: u8) -> (Vec<Truth>, usize) {
         let offset = start as u64;
         start += line.len();
         let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let symbols = line.iter().zip(offset..).filter(|(byte, _)| !is_blank(**byte));
+        let symbols = line
+            .iter()
+            .zip(offset..)
+            .filter(|(byte, _)| !is_blank(**byte));
         if let Some(record) = records.last_mut().filter(|_| are_qualities) {
             let count = symbols.count();
             if count > 0 {
@@ -54,10 +59,15 @@ fn naive(raw: &[u8], mark: u8) -> (Vec<Truth>, usize) {
             continue;
         }
         if let Some(name) = header_name(line, mark) {
-            records.push(Truth { name, ..Truth::default() });
+            records.push(Truth {
+                name,
+                ..Truth::default()
+            });
             continue;
         }
-        let Some(record) = records.last_mut() else { continue };
+        let Some(record) = records.last_mut() else {
+            continue;
+        };
         match (mark, line.first()) {
             (b'>', Some(b';')) => {}
             (b'@', Some(b'+')) => are_qualities = !record.written.is_empty(),
@@ -91,8 +101,16 @@ impl Dice {
 }
 
 fn front(dice: &mut Dice) -> Vec<u8> {
-    let fronts: [&[u8]; 8] =
-        [b"", b"", b"", b"\xEF\xBB\xBF", b"\n", b" \t\n\n", b"#head\n", b";c\r\n\xEF\xBB\xBF"];
+    let fronts: [&[u8]; 8] = [
+        b"",
+        b"",
+        b"",
+        b"\xEF\xBB\xBF",
+        b"\n",
+        b" \t\n\n",
+        b"#head\n",
+        b";c\r\n\xEF\xBB\xBF",
+    ];
     dice.pick(&fronts).to_vec()
 }
 
@@ -135,7 +153,11 @@ fn bases(dice: &mut Dice, len: usize) -> Vec<u8> {
     while line.len() < len {
         let base = b"ACGTACGTACGTACGTACGTRYNK"[dice.roll(24)];
         let base = if is_rna && base == b'T' { b'U' } else { base };
-        line.push(if is_small { base.to_ascii_lowercase() } else { base });
+        line.push(if is_small {
+            base.to_ascii_lowercase()
+        } else {
+            base
+        });
         if is_odd && dice.roll(30) == 0 {
             line.extend(dice.pick(&ODD));
         }
@@ -151,7 +173,11 @@ fn fasta(dice: &mut Dice) -> Vec<u8> {
         raw.extend(end);
         let width = 1 + dice.roll(60);
         for _ in 0..dice.roll(6) {
-            let len = if dice.roll(5) == 0 { dice.roll(70) } else { width };
+            let len = if dice.roll(5) == 0 {
+                dice.roll(70)
+            } else {
+                width
+            };
             raw.extend(bases(dice, len));
             raw.extend(end);
             if dice.roll(15) == 0 {
@@ -170,7 +196,11 @@ fn fastq(dice: &mut Dice) -> Vec<u8> {
         raw.extend(end);
         let count = dice.roll(90);
         let sequence = bases(dice, count);
-        let width = if dice.roll(2) == 0 { count.max(1) } else { 1 + dice.roll(50) };
+        let width = if dice.roll(2) == 0 {
+            count.max(1)
+        } else {
+            1 + dice.roll(50)
+        };
         for line in sequence.chunks(width) {
             raw.extend(line);
             raw.extend(end);
@@ -204,7 +234,11 @@ type Make = fn(&mut Dice) -> Vec<u8>;
 /// A text that was cut off somewhere, or in which a line is missing or doubled.
 fn broken(dice: &mut Dice) -> Vec<u8> {
     let mark = [b'>', b'@'][dice.roll(2)];
-    let raw = if mark == b'>' { fasta(dice) } else { fastq(dice) };
+    let raw = if mark == b'>' {
+        fasta(dice)
+    } else {
+        fastq(dice)
+    };
     let begin = raw.iter().position(|&byte| byte == mark).unwrap_or(0);
     if dice.roll(2) == 0 {
         let end = begin + 2 + dice.roll(raw.len() - begin);
@@ -227,12 +261,19 @@ fn check_all(number: usize, mark: Option<u8>, make: Make) -> usize {
     let heard = Arc::clone(&warnings);
     let options = |block_size: u64| {
         let heard = Arc::clone(&heard);
-        let options = Options::new().with_block_size(block_size).unwrap().threads(1);
-        options.memory(1 << 30).index(8).unwrap().on_event(move |event| {
-            if let Event::Warning(what) = event {
-                heard.lock().unwrap().push(what);
-            }
-        })
+        let options = Options::new()
+            .with_block_size(block_size)
+            .unwrap()
+            .threads(1);
+        options
+            .memory(1 << 30)
+            .index(8)
+            .unwrap()
+            .on_event(move |event| {
+                if let Event::Warning(what) = event {
+                    heard.lock().unwrap().push(what);
+                }
+            })
     };
     let sizes = [64, 1 << 16, 200].map(options);
     let [small, large, middle] = sizes;
@@ -255,7 +296,11 @@ fn check_all(number: usize, mark: Option<u8>, make: Make) -> usize {
         } else {
             let is_said = ["it begins like FASTA, but", "it begins like FASTQ, but"];
             let is_said = is_said.iter().any(|begin| said.contains(begin));
-            assert!(is_said, "nothing is said of {:?}", String::from_utf8_lossy(&raw));
+            assert!(
+                is_said,
+                "nothing is said of {:?}",
+                String::from_utf8_lossy(&raw)
+            );
         }
     }
     by_sequence
@@ -281,9 +326,18 @@ fn check(
     // Broken texts are checked only for the messages about them.
     let Some(mark) = mark else { return };
     let (truths, odd) = naive(raw, mark);
-    assert_eq!(said.contains("is not a residue"), odd > 0, "{said} {}", what());
+    assert_eq!(
+        said.contains("is not a residue"),
+        odd > 0,
+        "{said} {}",
+        what()
+    );
     if odd > 0 {
-        assert!(said.contains(&format!("({odd} such byte")), "{said} {odd} {}", what());
+        assert!(
+            said.contains(&format!("({odd} such byte")),
+            "{said} {odd} {}",
+            what()
+        );
     }
     let records = archive.records().unwrap().to_vec();
     assert_eq!(records.len(), truths.len(), "{}", what());
@@ -295,11 +349,20 @@ fn check(
         }
         for (base, offset) in (0..).zip(&truth.offsets).filter(|_| record.is_regular) {
             let line = base / record.line_bases * record.line_width;
-            assert_eq!(record.offset + line + base % record.line_bases, *offset, "{}", what());
+            assert_eq!(
+                record.offset + line + base % record.line_bases,
+                *offset,
+                "{}",
+                what()
+            );
         }
     }
     let mut patterns = Vec::new();
-    for (record, truth) in truths.iter().enumerate().filter(|(_, t)| !t.written.is_empty()) {
+    for (record, truth) in truths
+        .iter()
+        .enumerate()
+        .filter(|(_, t)| !t.written.is_empty())
+    {
         let start = dice.roll(truth.written.len());
         let end = truth.written.len().min(start + 2 + dice.roll(9));
         let part = &truth.written[start..end];
@@ -309,7 +372,12 @@ fn check(
             patterns.push(pattern);
         }
         let range = start as u64..end as u64;
-        assert_eq!(archive.regions(&[(record, range)]).unwrap(), [part], "{}", what());
+        assert_eq!(
+            archive.regions(&[(record, range)]).unwrap(),
+            [part],
+            "{}",
+            what()
+        );
     }
     let found = archive.locate(&patterns, usize::MAX).unwrap();
     let counts = archive.count(&patterns).unwrap();
@@ -318,7 +386,11 @@ fn check(
         for truth in &truths {
             let upper = folded(&truth.written);
             let windows = upper.windows(pattern.len()).zip(&truth.offsets);
-            wanted.extend(windows.filter(|(window, _)| window == pattern).map(|(_, &at)| at));
+            wanted.extend(
+                windows
+                    .filter(|(window, _)| window == pattern)
+                    .map(|(_, &at)| at),
+            );
         }
         let of = || format!("{:?} in {}", String::from_utf8_lossy(pattern), what());
         assert_eq!(counts[n], wanted.len() as u64, "{}", of());
@@ -330,13 +402,19 @@ fn check(
 fn every_oddity_is_searched_as_a_naive_reader_reads_it() {
     let fasta = check_all(5000, Some(b'>'), fasta);
     let fastq = check_all(5000, Some(b'@'), fastq);
-    assert!(fasta > 4000 && fastq > 3900, "{fasta} and {fastq} are searched by sequence");
+    assert!(
+        fasta > 4000 && fastq > 3900,
+        "{fasta} and {fastq} are searched by sequence"
+    );
 }
 
 #[test]
 fn what_is_searched_by_its_bytes_says_why() {
     let by_sequence = check_all(1000, None, broken);
-    assert!((100..1000).contains(&by_sequence), "{by_sequence} are searched by sequence");
+    assert!(
+        (100..1000).contains(&by_sequence),
+        "{by_sequence} are searched by sequence"
+    );
 }
 
 /// The text is large enough that bases and lines are read by the index, one slice for each step.
@@ -354,7 +432,9 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
             }
             let letters = bases(&mut dice, 3000);
             raw.extend([&[mark][..], b"long one of many\n"].concat());
-            letters.chunks(70).for_each(|line| raw.extend([line, b"\n"].concat()));
+            letters
+                .chunks(70)
+                .for_each(|line| raw.extend([line, b"\n"].concat()));
             if mark == b'@' {
                 raw.extend([b"+\n", &letters[..], b"\n"].concat());
             }
@@ -367,7 +447,11 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
             let start = dice.roll(raw.len() - 40);
             let end = start + dice.roll(40);
             let range = start as u64..end as u64;
-            assert_eq!(archive.extract(range).unwrap(), raw[start..end], "{start}..{end}");
+            assert_eq!(
+                archive.extract(range).unwrap(),
+                raw[start..end],
+                "{start}..{end}"
+            );
         }
         let cost = archive.search_cost();
         // Few ranges are long enough for decoding the whole block to pay.
@@ -380,19 +464,26 @@ fn ranges_of_odd_texts_are_read_slice_by_slice() {
             let written = &truths[number].written;
             let start = dice.roll(written.len() + 1);
             let end = written.len().min(start + dice.roll(40));
-            let region = archive.regions(&[(number, start as u64..end as u64)]).unwrap();
+            let region = archive
+                .regions(&[(number, start as u64..end as u64)])
+                .unwrap();
             assert_eq!(region, [&written[start..end]], "{number}: {start}..{end}");
         }
         let cost = archive.search_cost();
-        assert!(cost.blocks < before.blocks + 20 && cost.slices > before.slices + 1000, "{cost:?}");
+        assert!(
+            cost.blocks < before.blocks + 20 && cost.slices > before.slices + 1000,
+            "{cost:?}"
+        );
     }
 }
 
 /// Each byte value at the beginning, in the middle and at the end of a line of a sequence.
 #[test]
 fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
-    let letters: Vec<u8> =
-        cases::random(600, 4).iter().map(|&letter| b"ACGT"[usize::from(letter)]).collect();
+    let letters: Vec<u8> = cases::random(600, 4)
+        .iter()
+        .map(|&letter| b"ACGT"[usize::from(letter)])
+        .collect();
     for byte in 0..=255u8 {
         for at in [0, 25, 60] {
             let mut raw = b">c of 600\n".to_vec();
@@ -408,7 +499,10 @@ fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
             let mut file = Vec::new();
             bwz::compress(&raw[..], &mut file, &options).unwrap();
             let mut archive = Archive::open(Cursor::new(file), &options).unwrap();
-            assert!(archive.extract(0..raw.len() as u64).unwrap() == raw, "{byte:02X} at {at}");
+            assert!(
+                archive.extract(0..raw.len() as u64).unwrap() == raw,
+                "{byte:02X} at {at}"
+            );
             assert!(archive.has_sequences());
             let (truths, _) = naive(&raw, b'>');
             let upper: Vec<Vec<u8>> = truths.iter().map(|truth| folded(&truth.written)).collect();
@@ -423,16 +517,28 @@ fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
                 windows.filter(|window| window == pattern).count() as u64
             };
             let wanted: Vec<u64> = patterns.iter().map(count).collect();
-            assert_eq!(archive.count(&patterns).unwrap(), wanted, "{byte:02X} at {at}");
-            let lengths: Vec<u64> =
-                archive.records().unwrap().iter().map(|record| record.length).collect();
+            assert_eq!(
+                archive.count(&patterns).unwrap(),
+                wanted,
+                "{byte:02X} at {at}"
+            );
+            let lengths: Vec<u64> = archive
+                .records()
+                .unwrap()
+                .iter()
+                .map(|record| record.length)
+                .collect();
             let wanted: Vec<u64> = upper.iter().map(|bases| bases.len() as u64).collect();
             assert_eq!(lengths, wanted, "{byte:02X} at {at}");
             let written = &truths[truths.len() - 1].written;
             let end = written.len() as u64;
             let last = truths.len() - 1;
             let region = archive.regions(&[(last, end - 20..end)]).unwrap();
-            assert_eq!(region, [&written[written.len() - 20..]], "{byte:02X} at {at}");
+            assert_eq!(
+                region,
+                [&written[written.len() - 20..]],
+                "{byte:02X} at {at}"
+            );
         }
     }
 }

@@ -38,13 +38,19 @@ fn every_reader_passes_over_it() {
             let mut restored = Vec::new();
             let summary = bwz::decompress(&padded[..], &mut restored, &options()).unwrap();
             assert_eq!(summary.coded_size, file.len() as u64);
-            assert!(restored == raw && decoded(&padded).unwrap() == raw, "{zeros} zeros");
+            assert!(
+                restored == raw && decoded(&padded).unwrap() == raw,
+                "{zeros} zeros"
+            );
             let mut archive = Archive::open(Cursor::new(&padded), &options()).unwrap();
             assert_eq!(archive.coded_size(), file.len() as u64);
             assert!(archive.extract(10..3_490).unwrap() == raw[10..3_490]);
             let mut saved = Vec::new();
             let recovery = bwz::recover(Cursor::new(&padded), &mut saved, &options()).unwrap();
-            assert!(recovery.is_complete() && saved == raw, "{zeros} zeros: {recovery:?}");
+            assert!(
+                recovery.is_complete() && saved == raw,
+                "{zeros} zeros: {recovery:?}"
+            );
         }
     }
 }
@@ -74,19 +80,33 @@ fn anything_else_there_is_an_error_to_all() {
         let place = tail.iter().position(|&byte| byte != 0).unwrap() + file.len();
         let mut raw = Vec::new();
         let error = bwz::decompress(&bad[..], &mut raw, &options()).unwrap_err();
-        let Error::Format { what, offset, .. } = &error else { panic!("{error}") };
-        assert!(what.contains("trailing garbage") && raw == b"some bytes", "{error}");
+        let Error::Format { what, offset, .. } = &error else {
+            panic!("{error}")
+        };
+        assert!(
+            what.contains("trailing garbage") && raw == b"some bytes",
+            "{error}"
+        );
         let at_frame = *offset == file.len() as u64;
         assert!(*offset == place as u64 || at_frame, "{error}");
         assert!(decoded(&bad).is_err());
         let opened = Archive::open(Cursor::new(&bad), &options());
-        assert!(matches!(opened, Err(Error::Format { .. })), "{} bytes behind", tail.len());
+        assert!(
+            matches!(opened, Err(Error::Format { .. })),
+            "{} bytes behind",
+            tail.len()
+        );
     }
 }
 
 #[test]
 fn zeros_alone_or_in_front_are_no_file() {
-    for file in [vec![0; 1], vec![0; 16], vec![0; 100_000], padded(&[0; 16], 5)] {
+    for file in [
+        vec![0; 1],
+        vec![0; 16],
+        vec![0; 100_000],
+        padded(&[0; 16], 5),
+    ] {
         assert!(matches!(decoded(&file), Err(e) if e.to_string().contains("not a bwz file")));
         let error = Archive::open(Cursor::new(&file), &options()).unwrap_err();
         assert!(error.to_string().contains("not a bwz file"), "{error}");
@@ -110,7 +130,13 @@ fn zeros_in_the_place_of_a_lost_end_are_no_padding() {
     let mut saved = Vec::new();
     let recovery = bwz::recover(Cursor::new(&cut_off), &mut saved, &options()).unwrap();
     assert!(saved == raw[..1_000], "{} bytes", saved.len());
-    assert_eq!(recovery.lost, [Lost { start: 1_000, end: None }]);
+    assert_eq!(
+        recovery.lost,
+        [Lost {
+            start: 1_000,
+            end: None
+        }]
+    );
 }
 
 /// A file with very many zeros behind it. It counts the reads.
@@ -149,7 +175,12 @@ impl Seek for LongPadding {
 #[test]
 fn long_padding_is_passed_in_long_steps() {
     let file = Cursor::new(compressed(b"some bytes"));
-    let mut input = LongPadding { file, size: 1 << 29, pos: 0, reads: 0 };
+    let mut input = LongPadding {
+        file,
+        size: 1 << 29,
+        pos: 0,
+        reads: 0,
+    };
     let archive = Archive::open(&mut input, &options()).unwrap();
     assert_eq!(archive.raw_size(), 10);
     drop(archive);
@@ -157,7 +188,11 @@ fn long_padding_is_passed_in_long_steps() {
     (input.pos, input.reads) = (0, 0);
     let mut raw = Vec::new();
     bwz::decompress(&mut input, &mut raw, &options()).unwrap();
-    assert!(raw == b"some bytes" && input.reads < 20_000, "{} reads", input.reads);
+    assert!(
+        raw == b"some bytes" && input.reads < 20_000,
+        "{} reads",
+        input.reads
+    );
 }
 
 /// An output that records the size of each write.

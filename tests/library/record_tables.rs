@@ -12,7 +12,10 @@ use std::sync::{Arc, Mutex};
 fn bases(count: usize, record: usize) -> Vec<u8> {
     let start = 6000 * record;
     let letters = cases::random(start + count, 4);
-    letters[start..].iter().map(|&letter| b"ACGT"[usize::from(letter)]).collect()
+    letters[start..]
+        .iter()
+        .map(|&letter| b"ACGT"[usize::from(letter)])
+        .collect()
 }
 
 /// Records with these names and lengths, in lines of `columns` columns.
@@ -40,16 +43,24 @@ fn fastq_in_lines(count: usize, length: usize) -> Vec<u8> {
     let mut raw = Vec::new();
     for n in 0..count {
         raw.extend(format!("@read{n}\n").bytes());
-        bases(length, n).chunks(70).for_each(|line| raw.extend([line, b"\n"].concat()));
+        bases(length, n)
+            .chunks(70)
+            .for_each(|line| raw.extend([line, b"\n"].concat()));
         raw.extend(b"+\n");
-        vec![b'@'; length].chunks(70).for_each(|line| raw.extend([line, b"\n"].concat()));
+        vec![b'@'; length]
+            .chunks(70)
+            .for_each(|line| raw.extend([line, b"\n"].concat()));
     }
     raw
 }
 
 fn variants() -> Vec<(&'static str, Vec<u8>)> {
     let three: [(&[u8], usize); 3] = [(b"one", 3000), (b"two", 5000), (b"three", 61)];
-    let marked = [&b"\xEF\xBB\xBF>m x\nACGT\n\n;c\nAC\n"[..], &fasta(&three, 60, b"\n")].concat();
+    let marked = [
+        &b"\xEF\xBB\xBF>m x\nACGT\n\n;c\nAC\n"[..],
+        &fasta(&three, 60, b"\n"),
+    ]
+    .concat();
     let blanks = [&fasta(&three, 60, b" \n")[..], b">  u\nAC GT\nAC\t\n"].concat();
     let uneven = [&fasta(&three, 60, b"\n")[..], b">u\nACGT\nACGTACGT\n\nAC\n"].concat();
     vec![
@@ -58,18 +69,39 @@ fn variants() -> Vec<(&'static str, Vec<u8>)> {
         ("uneven lines", uneven),
         ("CRLF", fasta(&three, 70, b"\r\n")),
         ("one line a record", fasta(&three, 9000, b"\n")),
-        ("no residues", fasta(&[(b"a", 0), (b"b", 4000), (b"c", 0), (b"d", 0)], 60, b"\n")),
-        ("duplicate names", fasta(&[(b"a", 3000), (b"a", 3000), (b"b", 9)], 60, b"\n")),
+        (
+            "no residues",
+            fasta(&[(b"a", 0), (b"b", 4000), (b"c", 0), (b"d", 0)], 60, b"\n"),
+        ),
+        (
+            "duplicate names",
+            fasta(&[(b"a", 3000), (b"a", 3000), (b"b", 9)], 60, b"\n"),
+        ),
         ("empty names", fasta(&[(b"", 3000), (b"", 3000)], 60, b"\n")),
-        ("names that are not UTF-8", fasta(&[(b"\xFF\x00\x80", 4000), (b"\xC3", 9)], 60, b"\n")),
-        ("one record over many blocks", fasta(&[(b"a", 40_000)], 60, b"\n")),
-        ("one line over many blocks", fasta(&[(b"a", 40_000), (b"b", 9)], 50_000, b"\n")),
-        ("a name of 64 KiB", fasta(&[(b"b", 9), (&[b'n'; 1 << 16], 40_000)], 60, b"\n")),
+        (
+            "names that are not UTF-8",
+            fasta(&[(b"\xFF\x00\x80", 4000), (b"\xC3", 9)], 60, b"\n"),
+        ),
+        (
+            "one record over many blocks",
+            fasta(&[(b"a", 40_000)], 60, b"\n"),
+        ),
+        (
+            "one line over many blocks",
+            fasta(&[(b"a", 40_000), (b"b", 9)], 50_000, b"\n"),
+        ),
+        (
+            "a name of 64 KiB",
+            fasta(&[(b"b", 9), (&[b'n'; 1 << 16], 40_000)], 60, b"\n"),
+        ),
         ("FASTQ in lines", fastq_in_lines(6, 1600)),
         ("a read over many blocks", fastq(1, 40_000)),
         ("a mark, blank lines and comments", marked),
         ("blanks", blanks),
-        ("no last line end", fasta(&three, 60, b"\n")[..8000].to_vec()),
+        (
+            "no last line end",
+            fasta(&three, 60, b"\n")[..8000].to_vec(),
+        ),
     ]
 }
 
@@ -82,7 +114,10 @@ fn indexed(raw: &[u8], options: &Options) -> Vec<u8> {
 /// The contents of the tables of a file of one frame.
 fn tables(file: &[u8]) -> Vec<Vec<u8>> {
     let parts = parts::parse(file, false).into_iter();
-    parts.filter(|part| part.kind == PartKind::Content).map(|part| part.bytes).collect()
+    parts
+        .filter(|part| part.kind == PartKind::Content)
+        .map(|part| part.bytes)
+        .collect()
 }
 
 /// The file with other tables, with right checksums.
@@ -104,7 +139,10 @@ fn open(file: &[u8], options: &Options) -> (Archive<Cursor<Vec<u8>>>, Warnings) 
             heard.lock().unwrap().push(what);
         }
     });
-    (Archive::open(Cursor::new(file.to_vec()), &options).unwrap(), warnings)
+    (
+        Archive::open(Cursor::new(file.to_vec()), &options).unwrap(),
+        warnings,
+    )
 }
 
 /// Name, numbers, offset of qualities and regularity of a record.
@@ -129,14 +167,32 @@ fn a_table_says_what_the_blocks_say_and_is_read_alone() {
             let (mut archive, warnings) = open(&file, &options);
             let listed = said(archive.records().unwrap());
             let cost = archive.search_cost();
-            assert_eq!((cost.blocks, cost.slices), (0, 0), "{name} in blocks of {block_size}");
+            assert_eq!(
+                (cost.blocks, cost.slices),
+                (0, 0),
+                "{name} in blocks of {block_size}"
+            );
             let (mut other, _) = open(&with_tables(&file, &tables[0], None), &options);
-            assert_eq!(listed, said(other.records().unwrap()), "{name} in {block_size}");
+            assert_eq!(
+                listed,
+                said(other.records().unwrap()),
+                "{name} in {block_size}"
+            );
             let whole: Vec<_> = (0..listed.len()).map(|n| (n, 0..u64::MAX)).collect();
-            assert_eq!(archive.regions(&whole).unwrap(), other.regions(&whole).unwrap(), "{name}");
-            archive.check_tables().unwrap_or_else(|e| panic!("{name} in {block_size}: {e}"));
+            assert_eq!(
+                archive.regions(&whole).unwrap(),
+                other.regions(&whole).unwrap(),
+                "{name}"
+            );
+            archive
+                .check_tables()
+                .unwrap_or_else(|e| panic!("{name} in {block_size}: {e}"));
             let (mut verified, _) = open(&file, &options.clone().verify(true));
-            assert_eq!(listed, said(verified.records().unwrap()), "{name} in {block_size}");
+            assert_eq!(
+                listed,
+                said(verified.records().unwrap()),
+                "{name} in {block_size}"
+            );
             assert!(warnings.lock().unwrap().is_empty(), "{name}: {warnings:?}");
         }
     }
@@ -166,7 +222,11 @@ fn frames_behind_each_other_have_their_own_tables() {
 
 #[test]
 fn a_name_that_no_record_has_takes_no_block() {
-    let raw = fasta(&[(b"one", 3000), (b"two\xFF", 5000), (b"three", 61)], 60, b"\n");
+    let raw = fasta(
+        &[(b"one", 3000), (b"two\xFF", 5000), (b"three", 61)],
+        60,
+        b"\n",
+    );
     let options = options(1 << 20).index(8).unwrap();
     let file = indexed(&raw, &options);
     let (mut archive, warnings) = open(&file, &options);
@@ -205,7 +265,9 @@ fn a_table_that_lies_is_found_out() {
         ("a width", |records| records[1].line_width += 1),
         ("the columns", |records| records[1].line_bases -= 1),
         ("one record less", |records| drop(records.pop())),
-        ("one record more", |records| records.push(records[0].clone())),
+        ("one record more", |records| {
+            records.push(records[0].clone())
+        }),
     ];
     let raw = fasta(&[(b"one", 3000), (b"two", 5000), (b"three", 61)], 60, b"\n");
     for block_size in [3500, 1 << 20] {
@@ -213,16 +275,30 @@ fn a_table_that_lies_is_found_out() {
         let file = indexed(&raw, &options);
         let (mut sound, _) = open(&file, &options);
         let expected = said(sound.records().unwrap());
-        let bases: Vec<_> = ["one", "two", "three"].map(|n| sound.region(n, 5..90).unwrap()).into();
+        let bases: Vec<_> = ["one", "two", "three"]
+            .map(|n| sound.region(n, 5..90).unwrap())
+            .into();
         let tables = tables(&file);
         for (what, change) in changes {
             let mut records = records_table(&tables[1], Kind::Fasta).unwrap();
             change(&mut records);
             let content = records_content(&records, Kind::Fasta).unwrap();
-            found_out(&with_tables(&file, &tables[0], Some(&content)), what, &options);
+            found_out(
+                &with_tables(&file, &tables[0], Some(&content)),
+                what,
+                &options,
+            );
         }
-        found_out(&with_tables(&file, &tables[0], Some(b"\x07nonsense")), "nonsense", &options);
-        found_out(&with_tables(&file, &tables[0], Some(b"")), "nothing", &options);
+        found_out(
+            &with_tables(&file, &tables[0], Some(b"\x07nonsense")),
+            "nonsense",
+            &options,
+        );
+        found_out(
+            &with_tables(&file, &tables[0], Some(b"")),
+            "nothing",
+            &options,
+        );
         for (name, bases) in ["one", "two", "three"].iter().zip(&bases) {
             assert_eq!(sound.region(name, 5..90).unwrap(), *bases);
         }
@@ -233,7 +309,10 @@ fn a_table_that_lies_is_found_out() {
         let raw = fasta(&[(b"one", 3000), (b"two", 5000), (b"three", 61)], 60, b"\n");
         let is_damage = |e: &Error| matches!(e, Error::Format { .. });
         let (mut archive, warnings) = open(file, options);
-        assert!(archive.check_tables().is_err_and(|e| is_damage(&e)), "{what}");
+        assert!(
+            archive.check_tables().is_err_and(|e| is_damage(&e)),
+            "{what}"
+        );
         for (n, name) in ["two", "one", "three", "two"].into_iter().enumerate() {
             let expected = match name {
                 "one" => bases(3000, 0),
@@ -246,18 +325,27 @@ fn a_table_that_lies_is_found_out() {
         assert_eq!(warnings.lock().unwrap().len(), 1, "{what}: {warnings:?}");
         assert!(archive.find_record("other").unwrap().is_none(), "{what}");
         let (mut verified, _) = open(file, &options.clone().verify(true));
-        assert!(verified.count(&["ACGT"]).is_err_and(|e| is_damage(&e)), "{what}");
+        assert!(
+            verified.count(&["ACGT"]).is_err_and(|e| is_damage(&e)),
+            "{what}"
+        );
         // Positions and their names.
         let (mut archive, _) = open(file, options);
         archive.records().unwrap();
         let pattern = &bases(5000, 1)[100..130];
         let offset = archive.locate(&[pattern], 2).unwrap()[0].positions[0];
-        let line = raw[offset as usize..].split(|&byte| byte == b'\n').next().unwrap();
+        let line = raw[offset as usize..]
+            .split(|&byte| byte == b'\n')
+            .next()
+            .unwrap();
         assert!(pattern.starts_with(&line[..line.len().min(30)]), "{what}");
         let (record, base) = archive.places(&[offset]).unwrap()[0].base.unwrap();
         assert_eq!((record, base), (1, 100), "{what}");
         assert_eq!(archive.records().unwrap()[1].name, b"two", "{what}");
-        assert!(bwz::decompress(file, std::io::sink(), options).is_ok(), "{what}");
+        assert!(
+            bwz::decompress(file, std::io::sink(), options).is_ok(),
+            "{what}"
+        );
     }
 }
 
@@ -282,12 +370,23 @@ fn a_wrong_table_of_residues_is_restored_from_the_blocks() {
             let file = with_tables(&file, &sequences, Some(&tables[1]));
             let (mut archive, warnings) = open(&file, &options);
             let checked = archive.check_tables();
-            assert!(matches!(checked, Err(Error::Format { .. })), "{what}: {checked:?}");
-            assert_eq!(archive.region("two", 10..40).unwrap(), bases(5000, 1)[10..40], "{what}");
+            assert!(
+                matches!(checked, Err(Error::Format { .. })),
+                "{what}: {checked:?}"
+            );
+            assert_eq!(
+                archive.region("two", 10..40).unwrap(),
+                bases(5000, 1)[10..40],
+                "{what}"
+            );
             let pattern = &bases(3000, 0)[200..240];
             assert_eq!(archive.count(&[pattern]).unwrap(), [1], "{what}");
             let offset = archive.locate(&[pattern], 1).unwrap()[0].positions[0];
-            assert_eq!(archive.places(&[offset]).unwrap()[0].base, Some((0, 200)), "{what}");
+            assert_eq!(
+                archive.places(&[offset]).unwrap()[0].base,
+                Some((0, 200)),
+                "{what}"
+            );
             assert!(!warnings.lock().unwrap().is_empty(), "{what}");
             let (mut verified, _) = open(&file, &options.clone().verify(true));
             assert!(verified.count(&["ACGT"]).is_err(), "{what}");

@@ -89,22 +89,39 @@ fn hostile_files() -> Vec<(&'static str, Vec<u8>)> {
         ("long payloads", header(200_001, 0, 0, 0).repeat(20_000)),
         ("one end", {
             let starts = (1..10_000_u32).rev();
-            starts.flat_map(|n| header(42 * n + 1, 0, 0, 0)).chain([0; 100]).collect()
+            starts
+                .flat_map(|n| header(42 * n + 1, 0, 0, 0))
+                .chain([0; 100])
+                .collect()
         }),
-        ("nested blocks", [nested(2_000, vec![1; 100]), vec![0; 50]].concat()),
+        (
+            "nested blocks",
+            [nested(2_000, vec![1; 100]), vec![0; 50]].concat(),
+        ),
         ("blocks of one byte", {
-            let block = [header(1, crc32fast::hash(b"x"), 0, crc32fast::hash(b"x")), b"x".to_vec()];
+            let block = [
+                header(1, crc32fast::hash(b"x"), 0, crc32fast::hash(b"x")),
+                b"x".to_vec(),
+            ];
             block.concat().repeat(10_000)
         }),
         ("seek tables that claim much", {
-            [seek_table(300_000).repeat(20_000), header(1, 0, 0, 0), vec![0]].concat()
+            [
+                seek_table(300_000).repeat(20_000),
+                header(1, 0, 0, 0),
+                vec![0],
+            ]
+            .concat()
         }),
         ("footers that claim much", {
             let end = [seek_table(0), footer(u64::MAX, u64::MAX, 0)].concat();
             end.repeat(10_000)
         }),
         ("empty frames", frame.repeat(10_000)),
-        ("empty frames and garbage", [frame.repeat(10_000), vec![0; 1]].concat()),
+        (
+            "empty frames and garbage",
+            [frame.repeat(10_000), vec![0; 1]].concat(),
+        ),
     ]
 }
 
@@ -112,13 +129,29 @@ fn hostile_files() -> Vec<(&'static str, Vec<u8>)> {
 fn time_is_linear_whatever_the_file_claims() {
     for (name, file) in hostile_files() {
         let size = file.len() as u64;
-        let mut input = Counted { file: Cursor::new(file), bytes: 0, calls: 0 };
+        let mut input = Counted {
+            file: Cursor::new(file),
+            bytes: 0,
+            calls: 0,
+        };
         let end = bwz::recover(&mut input, std::io::sink(), &options(1));
         let recovery = end.unwrap_or_else(|e| panic!("{name}: {e}"));
-        assert!(input.bytes < 24 * size, "{name}: {} bytes of {size}", input.bytes);
-        assert!(input.calls < size / 4, "{name}: {} reads for {size} bytes", input.calls);
+        assert!(
+            input.bytes < 24 * size,
+            "{name}: {} bytes of {size}",
+            input.bytes
+        );
+        assert!(
+            input.calls < size / 4,
+            "{name}: {} reads for {size} bytes",
+            input.calls
+        );
         let most = 2 * (recovery.blocks as usize + 1);
-        assert!(recovery.lost.len() <= most, "{name}: {} lost parts", recovery.lost.len());
+        assert!(
+            recovery.lost.len() <= most,
+            "{name}: {} lost parts",
+            recovery.lost.len()
+        );
     }
 }
 
@@ -149,7 +182,10 @@ fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
     let file = resealed(file, 16 + 12, &[0; 4], 16..16 + 38);
     let file = resealed(file, footer, &[0; 8], footer..footer + 24);
     let (saved, recovery) = recover(file);
-    assert!(saved.is_empty() && contradicts(&recovery, 0..0), "{recovery:?}");
+    assert!(
+        saved.is_empty() && contradicts(&recovery, 0..0),
+        "{recovery:?}"
+    );
 }
 
 /// A frame of three blocks. No decoder accepts the header of the last one, and the footer does not
@@ -163,7 +199,10 @@ fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
     let file = resealed(file, third + 9, &[0x80], third..third + 38);
     let file = resealed(file, footer, &2_000_u64.to_le_bytes(), footer..footer + 24);
     let (saved, recovery) = recover(file);
-    assert!(saved == raw[..2_000] && contradicts(&recovery, 0..2_000), "{recovery:?}");
+    assert!(
+        saved == raw[..2_000] && contradicts(&recovery, 0..2_000),
+        "{recovery:?}"
+    );
 }
 
 /// A frame whose tables are sound and list two blocks, but whose checksum is that of three.
@@ -174,7 +213,12 @@ fn sound_tables_of_fewer_blocks_are_contradicted_by_the_checksum() {
     let whole = compressed(&raw, 1_000);
     let footer = shorter.len() - 32;
     let of_whole = whole.len() - 32;
-    shorter = resealed(shorter, footer + 20, &whole[of_whole + 20..][..4], footer..footer + 24);
+    shorter = resealed(
+        shorter,
+        footer + 20,
+        &whole[of_whole + 20..][..4],
+        footer..footer + 24,
+    );
     let file = [compressed(b"before", 9), shorter, compressed(b"behind", 9)].concat();
     let (saved, recovery) = recover(file);
     assert!(saved == [b"before", &raw[..2_000], b"behind"].concat());
@@ -199,6 +243,12 @@ fn losses_that_touch_are_one() {
     for block in [2, 3, 4, 7] {
         file[16 + block * 1_042 + 100] ^= 1;
     }
-    let lost = |start, end| Lost { start, end: Some(end) };
-    assert_eq!(recover(file).1.lost, [lost(2_000, 5_000), lost(7_000, 8_000)]);
+    let lost = |start, end| Lost {
+        start,
+        end: Some(end),
+    };
+    assert_eq!(
+        recover(file).1.lost,
+        [lost(2_000, 5_000), lost(7_000, 8_000)]
+    );
 }

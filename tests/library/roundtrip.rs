@@ -13,8 +13,14 @@ fn every_case_is_restored() {
         let (restored, end) = decompressed(&file);
         let summary = end.unwrap_or_else(|e| panic!("{name}: {e}"));
         assert!(restored == raw, "{name}: restored bytes differ");
-        assert_eq!((summary.raw_size, summary.coded_size), (raw.len() as u64, file.len() as u64));
-        assert!(file.len() <= raw.len() + 160, "{name}: a block that does not shrink is stored");
+        assert_eq!(
+            (summary.raw_size, summary.coded_size),
+            (raw.len() as u64, file.len() as u64)
+        );
+        assert!(
+            file.len() <= raw.len() + 160,
+            "{name}: a block that does not shrink is stored"
+        );
     }
 }
 
@@ -74,7 +80,11 @@ fn blocks_of_one_byte_are_like_others() {
     raw.extend(vec![9; BLOCK + 77]);
     for indexed in [false, true] {
         let plain = options(BLOCK as u32).threads(3);
-        let options = if indexed { plain.index(64).unwrap() } else { plain };
+        let options = if indexed {
+            plain.index(64).unwrap()
+        } else {
+            plain
+        };
         let file = |raw: &[u8]| {
             let mut file = Vec::new();
             bwz::compress(raw, &mut file, &options).unwrap();
@@ -82,13 +92,18 @@ fn blocks_of_one_byte_are_like_others() {
         };
         let whole = file(&raw);
         let mut encoder = Encoder::new(Vec::new(), &options);
-        raw.chunks(1000).for_each(|piece| encoder.write_all(piece).unwrap());
+        raw.chunks(1000)
+            .for_each(|piece| encoder.write_all(piece).unwrap());
         assert!(encoder.finish().unwrap().0 == whole);
         // Headers are 42 bytes long, and their bytes from 26 on state the offset.
         let blocks = |file: &[u8]| {
             let archive = Archive::open(Cursor::new(file), &options).unwrap();
             let part = |range: Range<u64>| file[range.start as usize..range.end as usize].to_vec();
-            archive.blocks().iter().map(|block| part(block.coded.clone())).collect::<Vec<_>>()
+            archive
+                .blocks()
+                .iter()
+                .map(|block| part(block.coded.clone()))
+                .collect::<Vec<_>>()
         };
         for (block, part) in blocks(&whole).iter().zip(raw.chunks(BLOCK)) {
             let alone = &blocks(&file(part))[0];
@@ -105,9 +120,16 @@ fn blocks_of_one_byte_are_like_others() {
         }
         assert!(restored == raw);
         let mut archive = Archive::open(Cursor::new(&whole), &options).unwrap();
-        for range in [0..1, 1..BLOCK * 4, BLOCK - 1..BLOCK * 9 + 5, raw.len() - 78..raw.len()] {
+        for range in [
+            0..1,
+            1..BLOCK * 4,
+            BLOCK - 1..BLOCK * 9 + 5,
+            raw.len() - 78..raw.len(),
+        ] {
             let mut part = Vec::new();
-            archive.read_range(range.start as u64..range.end as u64, &mut part).unwrap();
+            archive
+                .read_range(range.start as u64..range.end as u64, &mut part)
+                .unwrap();
             assert!(part == raw[range]);
         }
     }
@@ -134,14 +156,22 @@ fn runs_of_all_lengths_come_back() {
 #[test]
 fn a_lone_block_is_the_same_on_any_number_of_threads() {
     let text = cases::text(2_500_000);
-    for raw in [text.clone(), text[..1_300_000].repeat(2), cases::random(2_500_000, 3)] {
+    for raw in [
+        text.clone(),
+        text[..1_300_000].repeat(2),
+        cases::random(2_500_000, 3),
+    ] {
         let alone = |threads| {
             let mut file = Vec::new();
             bwz::compress(&raw[..], &mut file, &options(8 << 20).threads(threads)).unwrap();
             file
         };
         let file = alone(1);
-        assert!([2, 3, 4, 7].into_iter().all(|threads| alone(threads) == file));
+        assert!(
+            [2, 3, 4, 7]
+                .into_iter()
+                .all(|threads| alone(threads) == file)
+        );
         let mut encoder = Encoder::new(Vec::new(), &options(8 << 20));
         encoder.write_all(&raw).unwrap();
         assert!(encoder.finish().unwrap().0 == file);
@@ -154,13 +184,16 @@ fn the_encoder_writes_what_compress_writes() {
     let raw = cases::text(300_000);
     for piece in [1, 1000, 65_536, 65_537, 300_000] {
         let mut encoder = Encoder::new(Vec::new(), &options(1 << 16));
-        raw.chunks(piece).for_each(|bytes| encoder.write_all(bytes).unwrap());
+        raw.chunks(piece)
+            .for_each(|bytes| encoder.write_all(bytes).unwrap());
         encoder.flush().unwrap();
         let (file, summary) = encoder.finish().unwrap();
         assert!(file == compressed(&raw, 1 << 16), "pieces of {piece}");
         assert_eq!(summary.raw_size, 300_000);
     }
-    let (empty, _) = Encoder::new(Vec::new(), &options(1 << 16)).finish().unwrap();
+    let (empty, _) = Encoder::new(Vec::new(), &options(1 << 16))
+        .finish()
+        .unwrap();
     assert_eq!(empty, compressed(b"", 1 << 16));
 }
 
@@ -193,19 +226,27 @@ fn frames_concatenate_whatever_their_block_sizes() {
         (&cases::text(200_000), 1 << 18),
         (&cases::random(5_000, 256), 100),
     ];
-    let file: Vec<u8> = parts.iter().flat_map(|(raw, block)| compressed(raw, *block)).collect();
+    let file: Vec<u8> = parts
+        .iter()
+        .flat_map(|(raw, block)| compressed(raw, *block))
+        .collect();
     let raw: Vec<u8> = parts.iter().flat_map(|(raw, _)| raw.to_vec()).collect();
     let (restored, end) = decompressed(&file);
     assert_eq!(end.unwrap().raw_size, raw.len() as u64);
     assert!(restored == raw);
 
     let mut pulled = Vec::new();
-    Decoder::new(&file[..], &options(1)).read_to_end(&mut pulled).unwrap();
+    Decoder::new(&file[..], &options(1))
+        .read_to_end(&mut pulled)
+        .unwrap();
     assert!(pulled == raw);
 
     let mut archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
     assert_eq!(archive.frames().len(), 6);
-    assert_eq!((archive.raw_size(), archive.coded_size()), (raw.len() as u64, file.len() as u64));
+    assert_eq!(
+        (archive.raw_size(), archive.coded_size()),
+        (raw.len() as u64, file.len() as u64)
+    );
     let mut ranged = Vec::new();
     archive.read_range(99_990..300_100, &mut ranged).unwrap();
     assert!(ranged == raw[99_990..300_100]);
@@ -229,12 +270,18 @@ fn any_range_is_read_by_decoding_its_blocks_only() {
     ] {
         let mut out = Vec::new();
         let cost = archive.read_range(range.clone(), &mut out).unwrap();
-        assert!(out == raw[range.start as usize..range.end as usize], "{range:?}");
+        assert!(
+            out == raw[range.start as usize..range.end as usize],
+            "{range:?}"
+        );
         assert_eq!(cost.blocks, blocks, "{range:?}");
         assert!(cost.coded_bytes <= file.len() as u64 * (blocks + 1) / 10);
     }
     for range in [0..100_001, 100_001..100_001, Range { start: 5, end: 4 }] {
-        assert!(matches!(archive.read_range(range, Vec::new()), Err(bwz::Error::Usage(_))));
+        assert!(matches!(
+            archive.read_range(range, Vec::new()),
+            Err(bwz::Error::Usage(_))
+        ));
     }
 }
 

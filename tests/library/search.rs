@@ -9,7 +9,10 @@ use std::io::Cursor;
 
 /// All positions of `pattern` in `text`, overlaps included.
 fn naive(text: &[u8], pattern: &[u8]) -> Vec<u64> {
-    (0..=text.len()).filter(|&at| text[at..].starts_with(pattern)).map(|at| at as u64).collect()
+    (0..=text.len())
+        .filter(|&at| text[at..].starts_with(pattern))
+        .map(|at| at as u64)
+        .collect()
 }
 
 fn open(file: &[u8]) -> Archive<Cursor<&[u8]>> {
@@ -18,10 +21,21 @@ fn open(file: &[u8]) -> Archive<Cursor<&[u8]>> {
 
 /// Patterns from all parts of the text, some that are not in it, and the hard ones.
 fn patterns(text: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
-    let mut patterns =
-        vec![vec![], vec![0], vec![255], b"aa".to_vec(), b"\0\xff".to_vec(), b"not there".to_vec()];
+    let mut patterns = vec![
+        vec![],
+        vec![0],
+        vec![255],
+        b"aa".to_vec(),
+        b"\0\xff".to_vec(),
+        b"not there".to_vec(),
+    ];
     for &len in lengths {
-        for from in [0, text.len() / 3, text.len() / 2, text.len().saturating_sub(len)] {
+        for from in [
+            0,
+            text.len() / 3,
+            text.len() / 2,
+            text.len().saturating_sub(len),
+        ] {
             let cut = text[from..text.len().min(from + len)].to_vec();
             patterns.push([&cut[..], b"~"].concat());
             patterns.push(cut);
@@ -32,7 +46,10 @@ fn patterns(text: &[u8], lengths: &[usize]) -> Vec<Vec<u8>> {
 
 /// Counts, locates, and locates some, in one batch and pattern by pattern.
 fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
-    let wanted: Vec<Vec<u64>> = patterns.iter().map(|pattern| naive(text, pattern)).collect();
+    let wanted: Vec<Vec<u64>> = patterns
+        .iter()
+        .map(|pattern| naive(text, pattern))
+        .collect();
     let mut archive = open(file);
     let counts = archive.count(patterns).unwrap();
     let all = archive.locate(patterns, usize::MAX).unwrap();
@@ -43,10 +60,17 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
         assert_eq!(all[n].count, wanted.len() as u64, "{what}");
         assert_eq!(all[n].positions, *wanted, "{what}");
         assert_eq!(some[n].positions.len(), wanted.len().min(3), "{what}");
-        assert!(some[n].positions.iter().all(|pos| wanted.contains(pos)), "{what}");
+        assert!(
+            some[n].positions.iter().all(|pos| wanted.contains(pos)),
+            "{what}"
+        );
     }
     for (pattern, wanted) in patterns.iter().zip(&wanted).step_by(5) {
-        assert_eq!(archive.count(&[pattern]).unwrap(), [wanted.len() as u64], "{name}");
+        assert_eq!(
+            archive.count(&[pattern]).unwrap(),
+            [wanted.len() as u64],
+            "{name}"
+        );
     }
 }
 
@@ -57,7 +81,12 @@ fn files_of_other_writers_are_searched() {
     for rate in [None, Some(0), Some(8)] {
         let patterns = patterns(&text, &[1, 2, 5, 20, 800, 4500]);
         check("uneven", &text, &common::uneven(&text, rate), &patterns);
-        check("tables", &text, &common::with_tables(&text, rate), &patterns);
+        check(
+            "tables",
+            &text,
+            &common::with_tables(&text, rate),
+            &patterns,
+        );
     }
 }
 
@@ -100,11 +129,18 @@ fn every_case_at_every_block_boundary() {
 fn every_case_in_blocks_that_are_worth_a_transform() {
     for (name, text) in cases::named() {
         let patterns = patterns(&text, &[1, 4, 30]);
-        let patterns: Vec<_> =
-            patterns.into_iter().filter(|p| naive(&text, p).len() < 70_000).collect();
+        let patterns: Vec<_> = patterns
+            .into_iter()
+            .filter(|p| naive(&text, p).len() < 70_000)
+            .collect();
         for (block, rate) in [(20_000, Some(64)), (20_000, None), (1 << 20, Some(256))] {
             let file = indexed(&text, block, rate);
-            check(&format!("{name}, blocks of {block}, rate {rate:?}"), &text, &file, &patterns);
+            check(
+                &format!("{name}, blocks of {block}, rate {rate:?}"),
+                &text,
+                &file,
+                &patterns,
+            );
         }
     }
 }
@@ -117,13 +153,19 @@ fn filtered_blocks_are_searched_as_the_bytes_that_they_stand_for() {
         assert_eq!(file[16 + 9], filters, "{name}: flags of the first block");
         let few = patterns(&text, &[1, 4, 61]);
         check(name, &text, &file, &few);
-        let many: Vec<_> = text.windows(9).step_by(text.len() / 250).map(<[u8]>::to_vec).collect();
+        let many: Vec<_> = text
+            .windows(9)
+            .step_by(text.len() / 250)
+            .map(<[u8]>::to_vec)
+            .collect();
         check(name, &text, &file, &many);
         let blocks = common::compressed(&text, 33_000);
         check(name, &text, &blocks, &[&few[..], &many[..20]].concat());
         let ends = [0..100, 32_990..33_010, 0..text.len() as u64, 39_000..39_900];
         for file in [&file, &blocks] {
-            let wanted = ends.clone().map(|r| text[r.start as usize..r.end as usize].to_vec());
+            let wanted = ends
+                .clone()
+                .map(|r| text[r.start as usize..r.end as usize].to_vec());
             assert_eq!(open(file).extract_all(&ends).unwrap(), wanted, "{name}");
             for (range, wanted) in ends.iter().zip(&wanted) {
                 let mut out = Vec::new();
@@ -160,7 +202,11 @@ fn a_stream_of_patterns_is_searched_in_order() {
             assert_eq!(came, patterns.len());
             let streamed = archive.matches(patterns.clone(), 2);
             let streamed: Vec<_> = streamed.collect::<bwz::Result<_>>().unwrap();
-            assert!(streamed.into_iter().eq(patterns.iter().cloned().zip(some.iter().cloned())));
+            assert!(
+                streamed
+                    .into_iter()
+                    .eq(patterns.iter().cloned().zip(some.iter().cloned()))
+            );
         }
         let mut archive = open(&file);
         assert_eq!(archive.counts([""; 0]).count(), 0);
@@ -192,7 +238,11 @@ fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
 fn genome(size: usize) -> Vec<u8> {
     let mut bases = cases::random(size, 4);
     for (n, base) in bases.iter_mut().enumerate() {
-        *base = if n % 61 == 60 { b'\n' } else { b"ACGT"[usize::from(*base)] };
+        *base = if n % 61 == 60 {
+            b'\n'
+        } else {
+            b"ACGT"[usize::from(*base)]
+        };
     }
     bases
 }
@@ -205,7 +255,10 @@ fn one_pattern_decodes_the_slices_it_needs() {
         for at in [0, 777_777, (3 << 20) - 5, 4_999_000] {
             let pattern = &text[at..at + len];
             let mut archive = open(&file);
-            assert_eq!(archive.count(&[pattern]).unwrap(), [naive(&text, pattern).len() as u64]);
+            assert_eq!(
+                archive.count(&[pattern]).unwrap(),
+                [naive(&text, pattern).len() as u64]
+            );
             let cost = archive.search_cost();
             assert_eq!(cost.blocks, 0, "{len} symbols");
             assert!(cost.slices <= 2 * 2 * (len as u64 - 1), "{cost:?}");
@@ -222,10 +275,15 @@ fn one_pattern_decodes_the_slices_it_needs() {
 #[test]
 fn many_patterns_share_the_slices_that_they_need() {
     let text = genome(5_000_000);
-    let patterns: Vec<&[u8]> =
-        (0..250).map(|n| &text[n * 19_000..][..1 + n * 7 % 60]).chain([&b"absent"[..]]).collect();
+    let patterns: Vec<&[u8]> = (0..250)
+        .map(|n| &text[n * 19_000..][..1 + n * 7 % 60])
+        .chain([&b"absent"[..]])
+        .collect();
     let wanted: Vec<Vec<u64>> = patterns.iter().map(|p| occurrences(&text, p)).collect();
-    let counts: Vec<u64> = wanted.iter().map(|positions| positions.len() as u64).collect();
+    let counts: Vec<u64> = wanted
+        .iter()
+        .map(|positions| positions.len() as u64)
+        .collect();
     let few = [patterns[50], patterns[9], patterns[30]];
     for rate in [16, 0] {
         let file = indexed(&text, 6 << 20, Some(rate));
@@ -244,7 +302,10 @@ fn many_patterns_share_the_slices_that_they_need() {
             }
             // The first positions of a pattern that is nearly everywhere are found in the text.
             let cost = archive.search_cost();
-            assert!(rate == 0 || cost.blocks <= 1 && cost.slices < 110, "{cost:?}");
+            assert!(
+                rate == 0 || cost.blocks <= 1 && cost.slices < 110,
+                "{cost:?}"
+            );
             // After many searches, decoding the whole block pays.
             let mut archive = open();
             let mut searcher = archive.searcher().unwrap();
@@ -260,15 +321,30 @@ fn many_patterns_share_the_slices_that_they_need() {
 #[test]
 fn ranges_are_extracted_with_and_without_an_index() {
     let text = genome(4_000_000);
-    let ranges: Vec<_> = [0, 1, 100, 3 << 19, (3 << 20) - 20, (3 << 20) - 1, 3 << 20, 3_999_990]
-        .into_iter()
-        .flat_map(|at: u64| [at..at, at..at + 1, at..(at + 12).min(4_000_000)])
+    let ranges: Vec<_> = [
+        0,
+        1,
+        100,
+        3 << 19,
+        (3 << 20) - 20,
+        (3 << 20) - 1,
+        3 << 20,
+        3_999_990,
+    ]
+    .into_iter()
+    .flat_map(|at: u64| [at..at, at..at + 1, at..(at + 12).min(4_000_000)])
+    .collect();
+    let wanted: Vec<_> = ranges
+        .iter()
+        .map(|r| text[r.start as usize..r.end as usize].to_vec())
         .collect();
-    let wanted: Vec<_> =
-        ranges.iter().map(|r| text[r.start as usize..r.end as usize].to_vec()).collect();
     for rate in [None, Some(0), Some(16)] {
         let file = indexed(&text, 3 << 20, rate);
-        assert_eq!(open(&file).extract_all(&ranges).unwrap(), wanted, "{rate:?}");
+        assert_eq!(
+            open(&file).extract_all(&ranges).unwrap(),
+            wanted,
+            "{rate:?}"
+        );
         for (range, wanted) in ranges.iter().zip(&wanted) {
             let mut archive = open(&file);
             assert_eq!(archive.extract(range.clone()).unwrap(), wanted[..]);
@@ -298,7 +374,11 @@ fn a_thousand_patterns_across_the_block_boundaries_of_a_text() {
     let found = open(&file).locate(&patterns, usize::MAX).unwrap();
     for (pattern, found) in patterns.iter().zip(found) {
         let wanted: Vec<u64> = occurrences(&text, pattern);
-        assert_eq!((found.count, found.positions), (wanted.len() as u64, wanted), "{pattern:?}");
+        assert_eq!(
+            (found.count, found.positions),
+            (wanted.len() as u64, wanted),
+            "{pattern:?}"
+        );
     }
 }
 
@@ -315,10 +395,18 @@ fn occurrences(text: &[u8], pattern: &[u8]) -> Vec<u64> {
 
 #[test]
 fn frames_are_searched_as_one_stream() {
-    let parts = [cases::text(700), vec![], cases::random(100, 256), cases::text(900)];
+    let parts = [
+        cases::text(700),
+        vec![],
+        cases::random(100, 256),
+        cases::text(900),
+    ];
     let text = parts.concat();
     let rates = [None, Some(8), Some(0), Some(16)];
-    let files = parts.iter().zip(rates).map(|(part, rate)| indexed(part, 256, rate));
+    let files = parts
+        .iter()
+        .zip(rates)
+        .map(|(part, rate)| indexed(part, 256, rate));
     let file: Vec<u8> = files.flatten().collect();
     let mut patterns = patterns(&text, &[1, 3, 9]);
     patterns.push(text[690..720].to_vec());
@@ -343,13 +431,19 @@ fn an_index_does_not_depend_on_threads_and_changes_no_byte_of_the_text() {
     let counting = indexed(&text, 100_000, Some(0));
     assert_eq!(open(&counting).frames()[0].index.unwrap().sample_rate, None);
     assert!(counting.len() < file.len());
-    assert_eq!(open(&common::compressed(&text, 100_000)).frames()[0].index, None);
+    assert_eq!(
+        open(&common::compressed(&text, 100_000)).frames()[0].index,
+        None
+    );
 }
 
 #[test]
 fn a_rate_that_makes_no_sense_is_refused() {
     for rate in [1, 4, 7, 100, 32_768, u32::MAX] {
-        assert!(matches!(Options::new().index(rate), Err(Error::Usage(_))), "{rate}");
+        assert!(
+            matches!(Options::new().index(rate), Err(Error::Usage(_))),
+            "{rate}"
+        );
     }
     for rate in [0, 8, 256, 16_384] {
         assert!(Options::new().index(rate).is_ok(), "{rate}");
@@ -369,8 +463,9 @@ fn damage_never_makes_a_wrong_count() {
     let everywhere = (0..file.len()).step_by(9001);
     // Headers and the seek table are tried byte by byte. The index lies behind the samples.
     let samples = 16 + 42 + 1 + (1_500_000 / 8) * 21 / 8;
-    let places =
-        (0..60).chain((samples - 50..samples + 1500).step_by(3)).chain(seek_table..file.len());
+    let places = (0..60)
+        .chain((samples - 50..samples + 1500).step_by(3))
+        .chain(seek_table..file.len());
     for at in places.chain(everywhere) {
         let mut bad = file.clone();
         bad[at] ^= 0x10;
@@ -385,7 +480,10 @@ fn damage_never_makes_a_wrong_count() {
             Err(e) => panic!("byte {at}: {e}"),
         }
     }
-    assert!(errors > 300 && right >= 10, "{errors} errors, {right} right");
+    assert!(
+        errors > 300 && right >= 10,
+        "{errors} errors, {right} right"
+    );
 }
 
 #[test]

@@ -24,7 +24,11 @@ fn class(letter: u8, letters: Letters, of_nucleotides: bool) -> Vec<u8> {
         (_, b'N') => b"ACGTU",
         _ => b"",
     };
-    if codes.is_empty() { vec![letter] } else { codes.to_vec() }
+    if codes.is_empty() {
+        vec![letter]
+    } else {
+        codes.to_vec()
+    }
 }
 
 /// Raw offsets of all positions at which at most `mismatches` letters do not match.
@@ -36,11 +40,17 @@ fn naive(
 ) -> Vec<u64> {
     let pattern = pattern.to_ascii_uppercase();
     let of_nucleotides = pattern.iter().all(|c| b"ACGTURYSWKMBDHVN".contains(c));
-    let classes: Vec<_> = pattern.iter().map(|&c| class(c, letters, of_nucleotides)).collect();
+    let classes: Vec<_> = pattern
+        .iter()
+        .map(|&c| class(c, letters, of_nucleotides))
+        .collect();
     let mut found = Vec::new();
     for (bases, offsets) in records {
         for (at, window) in bases.windows(pattern.len()).enumerate() {
-            let wrong = window.iter().zip(&classes).filter(|(c, class)| !class.contains(c));
+            let wrong = window
+                .iter()
+                .zip(&classes)
+                .filter(|(c, class)| !class.contains(c));
             if wrong.count() <= mismatches {
                 found.push(offsets[at]);
             }
@@ -54,8 +64,11 @@ fn naive(
 fn patterns(records: &[(Vec<u8>, Vec<u64>)], count: usize, codes: bool) -> Vec<Vec<u8>> {
     let mut random = cases::random(count * 40, 256).into_iter().map(usize::from);
     let mut next = move || random.next().unwrap_or(0);
-    let all: Vec<&Vec<u8>> =
-        records.iter().map(|(bases, _)| bases).filter(|bases| bases.len() > 40).collect();
+    let all: Vec<&Vec<u8>> = records
+        .iter()
+        .map(|(bases, _)| bases)
+        .filter(|bases| bases.len() > 40)
+        .collect();
     let cut = |n: usize| {
         let bases = all[n % all.len()];
         let len = 2 + next() % 20;
@@ -96,7 +109,11 @@ fn check(
     letters: Letters,
     mismatches: u8,
 ) {
-    let options = options.clone().letters(letters).max_mismatches(mismatches).unwrap();
+    let options = options
+        .clone()
+        .letters(letters)
+        .max_mismatches(mismatches)
+        .unwrap();
     let mut archive = open(file, &options);
     let wanted: Vec<_> = patterns
         .iter()
@@ -106,8 +123,10 @@ fn check(
     let found = archive.locate(patterns, usize::MAX).unwrap();
     let first = archive.locate(patterns, 3).unwrap();
     for (n, wanted) in wanted.iter().enumerate() {
-        let what =
-            format!("{what}, {letters:?}, {mismatches} mismatches, {}", patterns[n].escape_ascii());
+        let what = format!(
+            "{what}, {letters:?}, {mismatches} mismatches, {}",
+            patterns[n].escape_ascii()
+        );
         assert_eq!(counts[n], wanted.len() as u64, "{what}");
         assert_eq!(found[n].positions, *wanted, "{what}");
         assert_eq!(first[n].positions, wanted[..wanted.len().min(3)], "{what}");
@@ -121,7 +140,12 @@ fn letters_stand_for_their_classes_in_all_blocks() {
         let is_protein = name == "proteins";
         let mut some = patterns(&records, 16, !is_protein);
         if is_protein {
-            some.extend([b"TL".to_vec(), b"TU".to_vec(), b"ULT".to_vec(), b"MU".to_vec()]);
+            some.extend([
+                b"TL".to_vec(),
+                b"TU".to_vec(),
+                b"ULT".to_vec(),
+                b"MU".to_vec(),
+            ]);
         }
         let revcomp: Vec<_> = some.iter().map(|p| reverse_complement(p)).collect();
         for (block, rate) in [(1 << 20, 8), (1000, 8), (130, 0), (33, 8)] {
@@ -134,7 +158,15 @@ fn letters_stand_for_their_classes_in_all_blocks() {
             };
             for &letters in all {
                 for mismatches in [0, 1] {
-                    check(&what, &file, &records, &some, &options(1), letters, mismatches);
+                    check(
+                        &what,
+                        &file,
+                        &records,
+                        &some,
+                        &options(1),
+                        letters,
+                        mismatches,
+                    );
                     if mismatches == 0 {
                         check(&what, &file, &records, &revcomp, &options(1), letters, 0);
                     }
@@ -172,12 +204,25 @@ fn many_patterns_and_few_find_the_same() {
 #[test]
 fn patterns_of_nothing_but_codes_are_found() {
     let (raw, records) = genome_of(&[400_000, 900], 70, b"ACGTU");
-    let patterns =
-        [&b"NNNNNNNNNNNNNN"[..], b"ACNNNNNNNNNNNNNNNNNNNN", b"NNNNNNNNNNNNNNNNNNGT", b"N", b"BN"];
+    let patterns = [
+        &b"NNNNNNNNNNNNNN"[..],
+        b"ACNNNNNNNNNNNNNNNNNNNN",
+        b"NNNNNNNNNNNNNNNNNNGT",
+        b"N",
+        b"BN",
+    ];
     let patterns = patterns.map(<[u8]>::to_vec);
     for block in [1 << 20, 150_000] {
         let file = indexed(&raw, block, Some(16));
-        check("codes", &file, &records, &patterns, &options(1), Letters::Iupac, 0);
+        check(
+            "codes",
+            &file,
+            &records,
+            &patterns,
+            &options(1),
+            Letters::Iupac,
+            0,
+        );
     }
 }
 
@@ -187,9 +232,17 @@ fn iupac_takes_nothing_but_its_letters() {
     let file = indexed(&raw, 1 << 20, Some(16));
     for wrong in ["ACE", "-", "AC*", "acgtx", "J", "ZN", "RYO", "A.C"] {
         let options = options(1).letters(Letters::Iupac);
-        let said = open(&file, &options).count(&[wrong]).unwrap_err().to_string();
+        let said = open(&file, &options)
+            .count(&[wrong])
+            .unwrap_err()
+            .to_string();
         assert!(said.contains("RYSWKMBDHVN"), "{said}");
-        assert_eq!(open(&file, &options.letters(Letters::Exact)).count(&[wrong]).unwrap(), [0]);
+        assert_eq!(
+            open(&file, &options.letters(Letters::Exact))
+                .count(&[wrong])
+                .unwrap(),
+            [0]
+        );
     }
 }
 
@@ -197,12 +250,23 @@ fn iupac_takes_nothing_but_its_letters() {
 /// case is one mismatch, whatever its case.
 #[test]
 fn case_counts_as_a_mismatch() {
-    let letters: Vec<u8> =
-        cases::random(3000, 6).iter().map(|&n| b"ACGacg"[usize::from(n)]).collect();
+    let letters: Vec<u8> = cases::random(3000, 6)
+        .iter()
+        .map(|&n| b"ACGacg"[usize::from(n)])
+        .collect();
     let (first, second) = letters.split_at(1800);
-    let lines =
-        |bases: &[u8]| bases.chunks(50).map(|line| [line, b"\n"].concat()).collect::<Vec<_>>();
-    let raw = [b">a\n".to_vec(), lines(first).concat(), b">b\n".to_vec(), lines(second).concat()];
+    let lines = |bases: &[u8]| {
+        bases
+            .chunks(50)
+            .map(|line| [line, b"\n"].concat())
+            .collect::<Vec<_>>()
+    };
+    let raw = [
+        b">a\n".to_vec(),
+        lines(first).concat(),
+        b">b\n".to_vec(),
+        lines(second).concat(),
+    ];
     let raw = raw.concat();
     let patterns: Vec<Vec<u8>> = (0..200)
         .map(|n| {
@@ -226,11 +290,14 @@ fn case_counts_as_a_mismatch() {
                     |window: &[u8]| window.iter().zip(pattern).filter(|(a, b)| a != b).count();
                 let windows = |bases: &[u8]| {
                     let all = bases.windows(pattern.len());
-                    all.filter(|window| differ(window) <= usize::from(most)).count()
+                    all.filter(|window| differ(window) <= usize::from(most))
+                        .count()
                 };
                 let wanted = windows(first) + windows(second);
-                let what =
-                    format!("{:?}, {most} in {block_size}", String::from_utf8_lossy(pattern));
+                let what = format!(
+                    "{:?}, {most} in {block_size}",
+                    String::from_utf8_lossy(pattern)
+                );
                 assert_eq!(counts[n], wanted as u64, "{what}");
                 assert_eq!(found[n].positions.len(), wanted, "{what}");
             }

@@ -31,7 +31,11 @@ fn genome(sizes: &[usize], columns: usize, line_end: &str) -> (Vec<u8>, Vec<Trut
             let base = b"ACGT"[usize::from(random.next().unwrap())];
             let base = if n % 5000 > 4900 { b'N' } else { base };
             let is_small = n / 777 % 3 == 1;
-            written.push(if is_small { base.to_ascii_lowercase() } else { base });
+            written.push(if is_small {
+                base.to_ascii_lowercase()
+            } else {
+                base
+            });
         }
         for line in written.chunks(columns) {
             offsets.extend((raw.len()..raw.len() + line.len()).map(|at| at as u64));
@@ -39,7 +43,14 @@ fn genome(sizes: &[usize], columns: usize, line_end: &str) -> (Vec<u8>, Vec<Trut
             raw.extend(line_end.bytes());
         }
         let bases = written.to_ascii_uppercase();
-        truths.push(Truth { name, bases, written, offsets, columns, line_end: line_end.len() });
+        truths.push(Truth {
+            name,
+            bases,
+            written,
+            offsets,
+            columns,
+            line_end: line_end.len(),
+        });
     }
     (raw, truths)
 }
@@ -48,7 +59,12 @@ fn genome(sizes: &[usize], columns: usize, line_end: &str) -> (Vec<u8>, Vec<Trut
 fn genomes(size: usize) -> Vec<(&'static str, Vec<u8>, Vec<Truth>)> {
     let shapes: [(&str, Vec<usize>, usize, &str); 4] = [
         ("60 columns", vec![size / 2, 0, size / 3, 17, 0], 60, "\n"),
-        ("80 columns, CRLF", vec![0, size / 3, size / 3, 80], 80, "\r\n"),
+        (
+            "80 columns, CRLF",
+            vec![0, size / 3, size / 3, 80],
+            80,
+            "\r\n",
+        ),
         ("one line", vec![size / 2], usize::MAX, "\n"),
         ("lines of one", vec![size / 9, 3], 1, "\n"),
     ];
@@ -83,8 +99,11 @@ pub fn genome_of(sizes: &[usize], columns: usize, letters: &[u8]) -> (Vec<u8>, V
     let mut random = cases::random(sizes.iter().sum(), letters.len() as u32).into_iter();
     for (number, &size) in sizes.iter().enumerate() {
         raw.extend(format!(">chr{number}\n").bytes());
-        let written: Vec<u8> =
-            random.by_ref().take(size).map(|n| letters[usize::from(n)]).collect();
+        let written: Vec<u8> = random
+            .by_ref()
+            .take(size)
+            .map(|n| letters[usize::from(n)])
+            .collect();
         let mut offsets = Vec::new();
         for line in written.chunks(columns) {
             offsets.extend((raw.len()..raw.len() + line.len()).map(|at| at as u64));
@@ -118,7 +137,9 @@ fn reads(truths: &[Truth], count: usize) -> Vec<(Vec<u8>, (u64, u64))> {
         (state >> 32) as usize % below
     };
     let mut reads = Vec::new();
-    let long: Vec<usize> = (0..truths.len()).filter(|&n| truths[n].bases.len() >= 150).collect();
+    let long: Vec<usize> = (0..truths.len())
+        .filter(|&n| truths[n].bases.len() >= 150)
+        .collect();
     for n in 0..count {
         let record = long[number(long.len())];
         let bases = &truths[record].bases;
@@ -129,7 +150,11 @@ fn reads(truths: &[Truth], count: usize) -> Vec<(Vec<u8>, (u64, u64))> {
             let middle = len / 2;
             read[middle] = if read[middle] == b'A' { b'C' } else { b'A' };
         }
-        let read = if n % 2 == 1 { reverse_complement(&read) } else { read };
+        let read = if n % 2 == 1 {
+            reverse_complement(&read)
+        } else {
+            read
+        };
         reads.push((read, (record as u64, at as u64)));
     }
     reads
@@ -144,7 +169,10 @@ fn check(name: &str, file: &[u8], truths: &[Truth], patterns: &[Vec<u8>]) {
     let mut archive = open(file, &options(1));
     assert!(archive.has_sequences(), "{name}");
     let folded: Vec<Vec<u8>> = patterns.iter().map(|p| p.to_ascii_uppercase()).collect();
-    let wanted: Vec<_> = folded.iter().map(|pattern| naive(truths, pattern)).collect();
+    let wanted: Vec<_> = folded
+        .iter()
+        .map(|pattern| naive(truths, pattern))
+        .collect();
     let counts: Vec<u64> = wanted.iter().map(|all| all.len() as u64).collect();
     assert_eq!(archive.count(patterns).unwrap(), counts, "{name}");
     let found = archive.locate(patterns, usize::MAX).unwrap();
@@ -156,10 +184,21 @@ fn check(name: &str, file: &[u8], truths: &[Truth], patterns: &[Vec<u8>]) {
         assert_eq!(found[n].positions, offsets, "{what}");
         assert_eq!(some[n].count, counts[n], "{what}");
         assert_eq!(some[n].positions.len(), offsets.len().min(2), "{what}");
-        assert!(some[n].positions.iter().all(|at| offsets.contains(at)), "{what}");
+        assert!(
+            some[n].positions.iter().all(|at| offsets.contains(at)),
+            "{what}"
+        );
     }
-    let all: Vec<u64> = found.iter().flat_map(|found| found.positions.clone()).collect();
-    let places: Vec<_> = archive.places(&all).unwrap().iter().map(|place| place.base).collect();
+    let all: Vec<u64> = found
+        .iter()
+        .flat_map(|found| found.positions.clone())
+        .collect();
+    let places: Vec<_> = archive
+        .places(&all)
+        .unwrap()
+        .iter()
+        .map(|place| place.base)
+        .collect();
     let bases: Vec<_> = wanted.iter().flatten().map(|&base| Some(base)).collect();
     assert_eq!(places, bases, "{name}");
 }
@@ -168,8 +207,10 @@ fn check(name: &str, file: &[u8], truths: &[Truth], patterns: &[Vec<u8>]) {
 fn reads_are_found_where_they_were_cut() {
     let (raw, truths) = genome(&[120_000, 0, 60_000, 20_000], 60, "\n");
     let reads = reads(&truths, 10_000);
-    let patterns: Vec<Vec<u8>> =
-        reads.iter().flat_map(|(read, _)| [read.clone(), reverse_complement(read)]).collect();
+    let patterns: Vec<Vec<u8>> = reads
+        .iter()
+        .flat_map(|(read, _)| [read.clone(), reverse_complement(read)])
+        .collect();
     for block in [1 << 20, 5000] {
         let file = indexed(&raw, block, Some(8));
         let mut archive = open(&file, &options(1));
@@ -178,14 +219,20 @@ fn reads_are_found_where_they_were_cut() {
             let wanted = [read.clone(), reverse_complement(read)].map(|p| naive(&truths, &p));
             let both = [&found[2 * n], &found[2 * n + 1]];
             let offsets = |all: &[(u64, u64)]| -> Vec<u64> {
-                all.iter().map(|&(r, b)| truths[r as usize].offsets[b as usize]).collect()
+                all.iter()
+                    .map(|&(r, b)| truths[r as usize].offsets[b as usize])
+                    .collect()
             };
             for (found, wanted) in both.iter().zip(&wanted) {
                 assert_eq!(found.positions, offsets(wanted), "read {n}");
             }
             // A read without a change is found at the position from which it was cut.
             let truth = truths[*record as usize].offsets[*base as usize];
-            assert_eq!(both[n % 2].positions.contains(&truth), n % 4 < 2, "read {n}");
+            assert_eq!(
+                both[n % 2].positions.contains(&truth),
+                n % 4 < 2,
+                "read {n}"
+            );
         }
     }
 }
@@ -195,12 +242,29 @@ fn genomes_of_all_shapes_are_searched_as_one_text_in_blocks_of_all_sizes() {
     for (name, raw, truths) in genomes(20_000) {
         let cut = reads(&truths, 60).into_iter().map(|(read, _)| read);
         let mut patterns: Vec<Vec<u8>> = cut.collect();
-        patterns.extend([b"N".to_vec(), b"nn".to_vec(), b"acgtA".to_vec(), b"-".to_vec()]);
-        patterns.push(truths.iter().max_by_key(|truth| truth.bases.len()).unwrap().bases.clone());
+        patterns.extend([
+            b"N".to_vec(),
+            b"nn".to_vec(),
+            b"acgtA".to_vec(),
+            b"-".to_vec(),
+        ]);
+        patterns.push(
+            truths
+                .iter()
+                .max_by_key(|truth| truth.bases.len())
+                .unwrap()
+                .bases
+                .clone(),
+        );
         for block in [1 << 20, 8000, 997, 150, 33] {
             for rate in [8, 0] {
                 let file = indexed(&raw, block, Some(rate));
-                check(&format!("{name}, blocks of {block}"), &file, &truths, &patterns);
+                check(
+                    &format!("{name}, blocks of {block}"),
+                    &file,
+                    &truths,
+                    &patterns,
+                );
             }
         }
     }
@@ -225,7 +289,11 @@ fn records_and_regions_are_those_of_the_genome() {
                     assert!(record.is_regular, "{what}");
                     let columns = truth.columns.min(len) as u64;
                     let width = columns + truth.line_end as u64;
-                    assert_eq!((record.line_bases, record.line_width), (columns, width), "{what}");
+                    assert_eq!(
+                        (record.line_bases, record.line_width),
+                        (columns, width),
+                        "{what}"
+                    );
                 }
                 for (from, to) in [(0, len), (len / 3, len / 3 + 5), (len / 2, len), (len, len)] {
                     let from = from.min(len);
@@ -248,9 +316,19 @@ fn odd_records_are_searched_and_said_to_be_odd() {
     let raw = b">odd\nACGTACGTAC\nGT\nACGTACGTACG\n\n>even\nACG\nTT\n";
     let file = indexed(raw, 1 << 20, Some(8));
     let mut archive = open(&file, &options(1));
-    let regular: Vec<bool> = archive.records().unwrap().iter().map(|r| r.is_regular).collect();
+    let regular: Vec<bool> = archive
+        .records()
+        .unwrap()
+        .iter()
+        .map(|r| r.is_regular)
+        .collect();
     assert_eq!(regular, [false, true]);
-    assert_eq!(archive.count(&["ACGTACGTACGTACGTACGTACG", "GTT", "TACGA"]).unwrap(), [1, 1, 0]);
+    assert_eq!(
+        archive
+            .count(&["ACGTACGTACGTACGTACGTACG", "GTT", "TACGA"])
+            .unwrap(),
+        [1, 1, 0]
+    );
     assert_eq!(archive.region("odd", 9..13).unwrap(), b"CGTA");
 }
 
@@ -261,11 +339,19 @@ fn case_counts_if_it_is_asked_for() {
         let file = indexed(&raw, block, Some(8));
         let written = &truths[0].written;
         let small = written[800..830].to_vec();
-        let patterns =
-            [small.clone(), small.to_ascii_uppercase(), written[770..790].to_vec(), b"a".to_vec()];
+        let patterns = [
+            small.clone(),
+            small.to_ascii_uppercase(),
+            written[770..790].to_vec(),
+            b"a".to_vec(),
+        ];
         let counts = |options: &Options| open(&file, options).count(&patterns).unwrap();
-        let naive =
-            |pattern: &[u8]| written.windows(pattern.len()).filter(|w| *w == pattern).count();
+        let naive = |pattern: &[u8]| {
+            written
+                .windows(pattern.len())
+                .filter(|w| *w == pattern)
+                .count()
+        };
         let wanted: Vec<u64> = patterns.iter().map(|p| naive(p) as u64).collect();
         assert_eq!(counts(&options(1).match_case(true)), wanted);
         assert_eq!(counts(&options(1))[..3], [1, 1, 1]);
@@ -276,14 +362,27 @@ fn case_counts_if_it_is_asked_for() {
 fn what_is_layout_in_sequences_is_refused() {
     let (raw, _) = genome(&[9000], 60, "\n");
     let file = indexed(&raw, 5000, Some(8));
-    for pattern in [&b"AC GT"[..], b"ACGT\n", b"\r", b"AC\t", b"\xC1\xC3", b"A\xFF"] {
-        let said = open(&file, &options(1)).count(&[pattern]).unwrap_err().to_string();
+    for pattern in [
+        &b"AC GT"[..],
+        b"ACGT\n",
+        b"\r",
+        b"AC\t",
+        b"\xC1\xC3",
+        b"A\xFF",
+    ] {
+        let said = open(&file, &options(1))
+            .count(&[pattern])
+            .unwrap_err()
+            .to_string();
         assert!(said.contains("--index=bytes"), "{said}");
     }
     let mut bytes = Vec::new();
     let of_bytes = options(5000).index(8).unwrap().index_of_bytes(true);
     bwz::compress(&raw[..], &mut bytes, &of_bytes).unwrap();
-    assert_eq!(open(&bytes, &options(1)).count(&[&b">chr0"[..]]).unwrap(), [1]);
+    assert_eq!(
+        open(&bytes, &options(1)).count(&[&b">chr0"[..]]).unwrap(),
+        [1]
+    );
 }
 
 /// Bytes in sequences that are no residues are found unchanged, in stored blocks too.
@@ -306,7 +405,11 @@ fn odd_bytes_are_searched_as_they_stand() {
             (b"t\x00[\x7F", 1),
             (b"{", 0),
         ] {
-            assert_eq!(archive.count(&[pattern]).unwrap(), [once * times], "{pattern:?}");
+            assert_eq!(
+                archive.count(&[pattern]).unwrap(),
+                [once * times],
+                "{pattern:?}"
+            );
         }
     }
 }
@@ -324,7 +427,10 @@ fn frames_are_searched_each_its_own_way() {
     let second = 2 * start + plain.len() as u64;
     let at = truths[0].offsets[100];
     let found = archive.locate(&[pattern, b"ACGTTGCAAC"], 100).unwrap();
-    assert_eq!(found[0].positions, [at, at + start + plain.len() as u64, at + second]);
+    assert_eq!(
+        found[0].positions,
+        [at, at + start + plain.len() as u64, at + second]
+    );
     let inside = |at: &&u64| (start..start + plain.len() as u64).contains(at);
     assert_eq!(found[1].positions.iter().filter(inside).count(), 3);
     let places = archive.places(&found[0].positions).unwrap();
@@ -381,8 +487,11 @@ fn naive_with_mismatch(truths: &[Truth], pattern: &[u8]) -> Vec<u64> {
 fn matches_may_differ_in_one_byte() {
     for (name, raw, truths) in genomes(3000) {
         let cut = reads(&truths, 20).into_iter().map(|(read, _)| read);
-        let mut patterns: Vec<Vec<u8>> =
-            if name == "lines of one" { Vec::new() } else { cut.collect() };
+        let mut patterns: Vec<Vec<u8>> = if name == "lines of one" {
+            Vec::new()
+        } else {
+            cut.collect()
+        };
         patterns.extend([b"ACGTACG".to_vec(), b"TT".to_vec(), b"GAC".to_vec()]);
         for block in [1 << 20, 500, 33] {
             let file = indexed(&raw, block, Some(8));
@@ -400,14 +509,24 @@ fn matches_may_differ_in_one_byte() {
         }
     }
     let text = b"abracadabra, abrakadabra, ab\nra".repeat(9);
-    for (block, rate) in [(1 << 20, Some(8)), (1 << 20, None), (7, Some(8)), (50, None)] {
+    for (block, rate) in [
+        (1 << 20, Some(8)),
+        (1 << 20, None),
+        (7, Some(8)),
+        (50, None),
+    ] {
         let file = indexed(&text, block, rate);
         let mut archive = open(&file, &options(1).max_mismatches(1).unwrap());
         for pattern in [&b"abracadabra"[..], b"ab", b"abra", b"xbra", b"absent"] {
             let differs = |w: &[u8]| w.iter().zip(pattern).filter(|(a, b)| a != b).count() <= 1;
-            let starts = (0..).zip(text.windows(pattern.len())).filter(|(_, w)| differs(w));
+            let starts = (0..)
+                .zip(text.windows(pattern.len()))
+                .filter(|(_, w)| differs(w));
             let wanted: Vec<u64> = starts.map(|(at, _)| at).collect();
-            assert_eq!(archive.locate(&[pattern], usize::MAX).unwrap()[0].positions, wanted);
+            assert_eq!(
+                archive.locate(&[pattern], usize::MAX).unwrap()[0].positions,
+                wanted
+            );
         }
         assert!(archive.count(&["a"]).is_err());
     }
@@ -424,16 +543,25 @@ fn little_memory_finds_the_same() {
             bases.collect::<Vec<u8>>()
         };
         let patterns: Vec<Vec<u8>> = (0..60).map(bases).collect();
-        for options in [options(1).match_case(true), options(1).max_mismatches(1).unwrap()] {
+        for options in [
+            options(1).match_case(true),
+            options(1).max_mismatches(1).unwrap(),
+        ] {
             let wanted = open(&file, &options).locate(&patterns, usize::MAX).unwrap();
-            let places: Vec<u64> =
-                wanted.iter().flat_map(|found| found.positions.clone()).collect();
+            let places: Vec<u64> = wanted
+                .iter()
+                .flat_map(|found| found.positions.clone())
+                .collect();
             let standing = open(&file, &options).places(&places).unwrap();
             let little = options.clone().memory(20 << 20);
             let found = open(&file, &little).locate(&patterns, usize::MAX).unwrap();
             assert!(found == wanted, "blocks of {block}");
             let counts = open(&file, &little).count(&patterns).unwrap();
-            assert!(counts.into_iter().eq(wanted.iter().map(|found| found.count)));
+            assert!(
+                counts
+                    .into_iter()
+                    .eq(wanted.iter().map(|found| found.count))
+            );
             assert!(open(&file, &little).places(&places).unwrap() == standing);
             let some = open(&file, &little).locate(&patterns, 3).unwrap();
             for (some, all) in some.iter().zip(&wanted) {

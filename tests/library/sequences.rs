@@ -16,9 +16,17 @@ fn streams() -> Vec<(&'static str, Kind, Vec<u8>)> {
         ("FASTA", Kind::Fasta, common::fasta(9000)),
         ("oddities", Kind::Fasta, odd_fasta()),
         ("one line", Kind::Fasta, one_line),
-        ("a run", Kind::Fasta, [&b">n\n"[..], &[b'N'; 9000], b"\n"].concat()),
+        (
+            "a run",
+            Kind::Fasta,
+            [&b">n\n"[..], &[b'N'; 9000], b"\n"].concat(),
+        ),
         ("FASTQ", Kind::Fastq, cases::reads(9000)),
-        ("FASTQ that breaks off", Kind::Fastq, cases::reads(9000)[..7777].to_vec()),
+        (
+            "FASTQ that breaks off",
+            Kind::Fastq,
+            cases::reads(9000)[..7777].to_vec(),
+        ),
     ]
 }
 
@@ -32,7 +40,9 @@ fn indexed(raw: &[u8], options: &Options) -> Vec<u8> {
 
 /// The raw bytes of each block.
 fn pieces(file: &[u8]) -> Vec<Vec<u8>> {
-    blocks(file, &options(1 << 20)).map(|block| restore(block.unwrap()).unwrap()).collect()
+    blocks(file, &options(1 << 20))
+        .map(|block| restore(block.unwrap()).unwrap())
+        .collect()
 }
 
 #[test]
@@ -45,8 +55,12 @@ fn every_stream_comes_back_through_both_doors() {
             end.unwrap_or_else(|e| panic!("{name} in blocks of {block_size}: {e}"));
             assert!(restored == raw, "{name} in blocks of {block_size}");
             let mut encoder = Encoder::new(Vec::new(), &options);
-            raw.chunks(333).for_each(|bytes| encoder.write_all(bytes).unwrap());
-            assert!(encoder.finish().unwrap().0 == file, "{name} in blocks of {block_size}");
+            raw.chunks(333)
+                .for_each(|bytes| encoder.write_all(bytes).unwrap());
+            assert!(
+                encoder.finish().unwrap().0 == file,
+                "{name} in blocks of {block_size}"
+            );
         }
     }
 }
@@ -59,7 +73,10 @@ fn blocks_end_where_lines_and_records_do() {
             assert!(pieces.len() > 1, "{name}");
             for (piece, next) in pieces.iter().zip(&pieces[1..]) {
                 let has_end = piece[piece.len() / 2..].contains(&b'\n');
-                assert!(!has_end || piece.ends_with(b"\n"), "{name} in blocks of {block_size}");
+                assert!(
+                    !has_end || piece.ends_with(b"\n"),
+                    "{name} in blocks of {block_size}"
+                );
                 let torn = kind == Kind::Fastq && next[0] != b'@';
                 assert!(!torn, "{name} in blocks of {block_size}");
             }
@@ -75,7 +92,10 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
             let pieces = pieces(&file);
             let parts = parts::parse(&file, false);
             let Some(content) = parts.iter().find(|part| part.kind == PartKind::Content) else {
-                assert!(kind == Kind::Fastq && block_size < 300, "the first record is not in it");
+                assert!(
+                    kind == Kind::Fastq && block_size < 300,
+                    "the first record is not in it"
+                );
                 continue;
             };
             let table = sequences_table(&content.bytes, pieces.len()).unwrap();
@@ -84,12 +104,20 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
             let mut continued = 0;
             let mut before_piece = OddBytes::default();
             for (piece, [records_before, before, residues]) in pieces.iter().zip(table) {
-                assert_eq!((records_before, before), (records, continued), "{name}, {block_size}");
+                assert_eq!(
+                    (records_before, before),
+                    (records, continued),
+                    "{name}, {block_size}"
+                );
                 let (text, layout) = split(piece, kind, before_piece.state()).unwrap();
                 before_piece.add(piece, kind);
                 let text = &text[..layout.sequence_size()];
                 let begin = text.iter().filter(|&&byte| byte == b'\n').count();
-                assert_eq!(residues as usize, text.len() - begin, "{name}, {block_size}");
+                assert_eq!(
+                    residues as usize,
+                    text.len() - begin,
+                    "{name}, {block_size}"
+                );
                 let last = text.iter().rposition(|&byte| byte == b'\n');
                 continued = match last {
                     Some(at) => (text.len() - at - 1) as u64,
@@ -137,19 +165,40 @@ fn a_layout_is_small() {
     let mut side = Vec::new();
     let records = layout.records();
     layout.write(&mut side);
-    assert!(side.len() < records, "{} bytes for {records} records", side.len());
+    assert!(
+        side.len() < records,
+        "{} bytes for {records} records",
+        side.len()
+    );
 }
 
 /// Bytes between lines are noticed even if a block ends next to them.
 #[test]
 fn a_record_with_an_empty_line_is_odd_wherever_blocks_end() {
     let lines = |count| b"ACGTACGTACGTACGTACGT\n".repeat(count);
-    let raw = [&b">odd\n"[..], &lines(20), b"\n", &lines(20), b">even\n", &lines(30)].concat();
+    let raw = [
+        &b">odd\n"[..],
+        &lines(20),
+        b"\n",
+        &lines(20),
+        b">even\n",
+        &lines(30),
+    ]
+    .concat();
     for block in 100..raw.len() as u32 {
-        let options = options(1).with_block_size(block.into()).unwrap().index(8).unwrap();
+        let options = options(1)
+            .with_block_size(block.into())
+            .unwrap()
+            .index(8)
+            .unwrap();
         let file = indexed(&raw, &options);
         let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
-        let regular: Vec<bool> = archive.records().unwrap().iter().map(|r| r.is_regular).collect();
+        let regular: Vec<bool> = archive
+            .records()
+            .unwrap()
+            .iter()
+            .map(|r| r.is_regular)
+            .collect();
         assert_eq!(regular, [false, true], "blocks of {block}");
     }
 }

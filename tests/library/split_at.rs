@@ -8,7 +8,9 @@ use std::io::{Cursor, Write};
 
 /// The raw bytes of each block.
 fn pieces(file: &[u8]) -> Vec<Vec<u8>> {
-    blocks(file, &options(1 << 20)).map(|block| restore(block.unwrap()).unwrap()).collect()
+    blocks(file, &options(1 << 20))
+        .map(|block| restore(block.unwrap()).unwrap())
+        .collect()
 }
 
 fn compressed(raw: &[u8], options: &Options) -> Vec<u8> {
@@ -23,7 +25,9 @@ fn expected(mut raw: &[u8], size: usize, separator: u8) -> Vec<&[u8]> {
     while !raw.is_empty() {
         let block = &raw[..raw.len().min(size)];
         let last = block.iter().rposition(|&byte| byte == separator);
-        let len = last.filter(|_| block.len() == size).map_or(block.len(), |at| at + 1);
+        let len = last
+            .filter(|_| block.len() == size)
+            .map_or(block.len(), |at| at + 1);
         pieces.push(raw.split_off(..len).unwrap());
     }
     pieces
@@ -39,18 +43,34 @@ fn texts() -> Vec<(&'static str, Vec<u8>, Vec<usize>)> {
     vec![
         ("empty", Vec::new(), sizes.clone()),
         ("lines", lines.clone(), sizes.clone()),
-        ("no end at the end", lines[..lines.len() - 3].to_vec(), vec![64, 100, lines.len() - 3]),
+        (
+            "no end at the end",
+            lines[..lines.len() - 3].to_vec(),
+            vec![64, 100, lines.len() - 3],
+        ),
         ("a line of many blocks", long_line, sizes.clone()),
         ("none", b"no separator at all".repeat(50), vec![7, 100, 950]),
-        ("CRLF", b"one\r\ntwo\r\nthree\r\n".repeat(40), vec![4, 5, 6, 17, 100, 680]),
-        ("at the end of each block", b"123456\n".repeat(20), vec![6, 7, 8, 14, 140]),
+        (
+            "CRLF",
+            b"one\r\ntwo\r\nthree\r\n".repeat(40),
+            vec![4, 5, 6, 17, 100, 680],
+        ),
+        (
+            "at the end of each block",
+            b"123456\n".repeat(20),
+            vec![6, 7, 8, 14, 140],
+        ),
         ("separators alone", vec![b'\n'; 300], vec![1, 7, 100, 300]),
         (
             "a run of another byte",
             [vec![b'a'; 100], vec![b'\n'; 3], vec![b'a'; 77]].concat(),
             vec![10, 90, 101, 180],
         ),
-        ("a short block before full ones", [&b"a\n"[..], &[b'b'; 95]].concat(), vec![50, 97]),
+        (
+            "a short block before full ones",
+            [&b"a\n"[..], &[b'b'; 95]].concat(),
+            vec![50, 97],
+        ),
     ]
 }
 
@@ -63,11 +83,18 @@ fn blocks_end_behind_the_last_separator_through_both_doors() {
                 let file = compressed(&raw, &options);
                 let what = format!("{name} in blocks of {size} behind {separator}");
                 assert_eq!(pieces(&file), expected(&raw, size, separator), "{what}");
-                assert!(compressed(&raw, &options.clone().threads(1)) == file, "{what}");
+                assert!(
+                    compressed(&raw, &options.clone().threads(1)) == file,
+                    "{what}"
+                );
                 for written in [1 << 20, 333] {
                     let mut encoder = Encoder::new(Vec::new(), &options);
-                    raw.chunks(written).for_each(|bytes| encoder.write_all(bytes).unwrap());
-                    assert!(encoder.finish().unwrap().0 == file, "{what}, {written} at a time");
+                    raw.chunks(written)
+                        .for_each(|bytes| encoder.write_all(bytes).unwrap());
+                    assert!(
+                        encoder.finish().unwrap().0 == file,
+                        "{what}, {written} at a time"
+                    );
                 }
                 assert!(decompressed(&file).0 == raw, "{what}");
             }
@@ -79,8 +106,11 @@ fn blocks_end_behind_the_last_separator_through_both_doors() {
 fn several_frames_are_one_file() {
     let lines = b"she sells\nsea shells\n".repeat(30);
     let options = options(64).split_at(b'\n').index(8).unwrap();
-    let file =
-        [compressed(&lines, &options), compressed(b"", &options), compressed(&lines, &options)];
+    let file = [
+        compressed(&lines, &options),
+        compressed(b"", &options),
+        compressed(&lines, &options),
+    ];
     let mut archive = Archive::open(Cursor::new(file.concat()), &options).unwrap();
     let raw = lines.repeat(2);
     assert_eq!(archive.raw_size(), raw.len() as u64);

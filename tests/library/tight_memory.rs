@@ -15,22 +15,43 @@ fn open(file: &[u8], options: &Options) -> Archive<Cursor<Vec<u8>>> {
 
 fn occurrences(text: &[u8], pattern: &[u8]) -> Vec<u64> {
     let windows = text.windows(pattern.len()).zip(0..);
-    windows.filter(|(window, _)| *window == pattern).map(|(_, at)| at).collect()
+    windows
+        .filter(|(window, _)| *window == pattern)
+        .map(|(_, at)| at)
+        .collect()
 }
 
 /// If one pattern is a prefix of another, its interval of rows contains the other's.
 #[test]
 fn many_places_are_found_on_disk() {
     let text = cases::dna(600_000);
-    let patterns = ["A", "AC", "ACG", "AC", "ACGT", "TTTTTTTTTTTTTTTTTTTT", "GATTACA", "CA"];
-    let all: Vec<_> = patterns.iter().map(|p| occurrences(&text, p.as_bytes())).collect();
+    let patterns = [
+        "A",
+        "AC",
+        "ACG",
+        "AC",
+        "ACGT",
+        "TTTTTTTTTTTTTTTTTTTT",
+        "GATTACA",
+        "CA",
+    ];
+    let all: Vec<_> = patterns
+        .iter()
+        .map(|p| occurrences(&text, p.as_bytes()))
+        .collect();
     for rate in [16, 256] {
         let file = indexed(&text, 300_000, Some(rate));
         for limit in [usize::MAX, 70_000, 1000, 3, 1, 0] {
-            let found = open(&file, &options(8 << 20)).locate(&patterns, limit).unwrap();
+            let found = open(&file, &options(8 << 20))
+                .locate(&patterns, limit)
+                .unwrap();
             for ((pattern, found), all) in patterns.iter().zip(found).zip(&all) {
                 assert_eq!(found.count, all.len() as u64, "{pattern}");
-                assert_eq!(found.positions, all[..all.len().min(limit)], "{pattern} up to {limit}");
+                assert_eq!(
+                    found.positions,
+                    all[..all.len().min(limit)],
+                    "{pattern} up to {limit}"
+                );
             }
         }
     }
@@ -42,7 +63,11 @@ fn many_places_of_classes_are_found_on_disk() {
     let bases = cases::dna(400_000);
     let lines = bases.chunks(70).enumerate();
     let fasta = lines.flat_map(|(n, line)| {
-        let header = if n % 50 == 0 { format!(">r{n}\n") } else { String::new() };
+        let header = if n % 50 == 0 {
+            format!(">r{n}\n")
+        } else {
+            String::new()
+        };
         [header.as_bytes(), line, b"\n"].concat()
     });
     let fasta: Vec<u8> = fasta.collect();
@@ -61,7 +86,10 @@ fn many_places_of_classes_are_found_on_disk() {
 /// Cost of locating a frequent letter, in slices decoded.
 fn located(file: &[u8], letter: &str, limit: usize) -> ReadCost {
     let mut archive = open(file, &options(3 << 20));
-    assert_eq!(archive.locate(&[letter], limit).unwrap()[0].positions.len(), limit);
+    assert_eq!(
+        archive.locate(&[letter], limit).unwrap()[0].positions.len(),
+        limit
+    );
     archive.search_cost()
 }
 
@@ -84,7 +112,13 @@ fn slices_are_kept_for_the_next_patterns() {
         let mut archive = open(&file, &options(8 << 20));
         let mut searcher = archive.searcher().unwrap();
         for _ in 0..batches {
-            assert!(searcher.count(&patterns).unwrap().iter().all(|&count| count > 0));
+            assert!(
+                searcher
+                    .count(&patterns)
+                    .unwrap()
+                    .iter()
+                    .all(|&count| count > 0)
+            );
         }
         drop(searcher);
         archive.search_cost().slices
@@ -110,11 +144,18 @@ fn a_stream_of_patterns_is_located_in_smaller_batches() {
     assert!(matches!(together, Err(Error::Limit { .. })));
     let found: bwz::Result<Vec<_>> = archive.matches(patterns.iter(), usize::MAX).collect();
     for (pattern, found) in found.unwrap() {
-        assert_eq!(found.positions, occurrences(&text, pattern.as_bytes()), "{pattern}");
+        assert_eq!(
+            found.positions,
+            occurrences(&text, pattern.as_bytes()),
+            "{pattern}"
+        );
     }
     let mut one_too_many = archive.matches(["ACG", "A", "CGT"], usize::MAX);
     assert!(one_too_many.next().unwrap().is_ok());
-    assert!(matches!(one_too_many.next(), Some(Err(Error::Limit { .. }))));
+    assert!(matches!(
+        one_too_many.next(),
+        Some(Err(Error::Limit { .. }))
+    ));
     assert!(one_too_many.next().is_none());
 }
 
@@ -125,7 +166,9 @@ fn frames_without_blocks_take_memory_too() {
     bwz::compress(&b""[..], &mut empty, &options(1 << 30)).unwrap();
     let file = empty.repeat(20_000);
     let opened = Archive::open(Cursor::new(&file), &options(1 << 20));
-    let error = opened.expect_err("so many frames take more than a MiB").to_string();
+    let error = opened
+        .expect_err("so many frames take more than a MiB")
+        .to_string();
     assert!(error.contains("frames or more, with 0 blocks"), "{error}");
     assert_eq!(open(&file, &options(16 << 20)).frames().len(), 20_000);
     // If the frames are read in order, nothing is kept of them.

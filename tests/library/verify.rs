@@ -57,7 +57,10 @@ fn with_wrong_stream_checksum(mut file: Vec<u8>) -> Vec<u8> {
 
 /// The index of the first block, which has one slice, has another Head.
 fn with_wrong_head(mut file: Vec<u8>, raw: &[u8]) -> Vec<u8> {
-    let head = file.windows(128).position(|window| window == &raw[..128]).unwrap();
+    let head = file
+        .windows(128)
+        .position(|window| window == &raw[..128])
+        .unwrap();
     let index = head - 24;
     let samples = raw.len().div_ceil(256) * usize::from(file[PAYLOAD]);
     let sizes = PAYLOAD + 1 + samples.div_ceil(8);
@@ -83,8 +86,10 @@ fn search(file: &[u8], verify: bool) -> Result<(u64, usize)> {
     let located = open()?.locate(&[pattern], usize::MAX)?;
     assert_eq!(located[0].count, count);
     // In several batches, for which blocks are kept.
-    let mut archive =
-        Archive::open(Cursor::new(file), &options(1).memory(40 << 20).verify(verify))?;
+    let mut archive = Archive::open(
+        Cursor::new(file),
+        &options(1).memory(40 << 20).verify(verify),
+    )?;
     for found in archive.counts(&many) {
         assert_eq!(found?.1, count);
     }
@@ -126,12 +131,19 @@ fn an_index_that_lies_is_found_out_if_asked_for() {
     assert_eq!(decoded, 0, "the search is by the index");
     assert_eq!(one(&file, true).unwrap(), (count, 10, 2));
     let bad = with_wrong_raw_checksum(file);
-    assert_eq!(one(&bad, false).unwrap(), (count, 10, 0), "what is not read is not checked");
+    assert_eq!(
+        one(&bad, false).unwrap(),
+        (count, 10, 0),
+        "what is not read is not checked"
+    );
     let end: Result<_> = one(&bad, true);
     assert!(matches!(end, Err(Error::Format { .. })), "{end:?}");
     let extracted = Archive::open(Cursor::new(&bad), &options(1).verify(true))
         .and_then(|mut archive| archive.extract(9..19));
-    assert!(matches!(extracted, Err(Error::Format { .. })), "{extracted:?}");
+    assert!(
+        matches!(extracted, Err(Error::Format { .. })),
+        "{extracted:?}"
+    );
 }
 
 #[test]

@@ -11,7 +11,11 @@ fn both(options: Options) -> [Options; 2] {
 }
 
 fn options(block_size: u64) -> Options {
-    Options::new().with_block_size(block_size).unwrap().threads(2).memory(2 << 30)
+    Options::new()
+        .with_block_size(block_size)
+        .unwrap()
+        .threads(2)
+        .memory(2 << 30)
 }
 
 fn compressed(raw: &[u8], options: &Options) -> Vec<u8> {
@@ -23,7 +27,11 @@ fn compressed(raw: &[u8], options: &Options) -> Vec<u8> {
 fn texts() -> Vec<(String, Vec<u8>)> {
     let mut texts = cases::named();
     texts.extend(cases::shapes(40_000));
-    texts.extend(cases::filtered(60_000).into_iter().map(|(name, block, _)| (name.into(), block)));
+    texts.extend(
+        cases::filtered(60_000)
+            .into_iter()
+            .map(|(name, block, _)| (name.into(), block)),
+    );
     texts
 }
 
@@ -53,7 +61,10 @@ fn files_are_the_same_and_restored_either_way() {
 #[test]
 fn large_parts_are_merged() {
     let raw = [cases::text(1_500_000), cases::random(1_500_000, 4)].concat();
-    for options in [options(4 << 20), options(4 << 20).index(256).unwrap().index_of_bytes(true)] {
+    for options in [
+        options(4 << 20),
+        options(4 << 20).index(256).unwrap().index_of_bytes(true),
+    ] {
         let both = both(options);
         let files = both.each_ref().map(|options| compressed(&raw, options));
         assert!(files[0] == files[1]);
@@ -83,9 +94,14 @@ fn searches_find_the_same() {
                 let extracted = archive.extract(range.clone()).unwrap();
                 let mut read = Vec::new();
                 archive.read_range(range, &mut read).unwrap();
-                assert!(extracted == raw[part.clone()] && read == extracted, "{name}");
+                assert!(
+                    extracted == raw[part.clone()] && read == extracted,
+                    "{name}"
+                );
                 let found = |all: Vec<bwz::Matches>| -> Vec<_> {
-                    all.into_iter().map(|found| (found.count, found.positions)).collect()
+                    all.into_iter()
+                        .map(|found| (found.count, found.positions))
+                        .collect()
                 };
                 (found(few), counted, found(located))
             });
@@ -96,12 +112,16 @@ fn searches_find_the_same() {
 
 #[test]
 fn searches_by_sequence_find_the_same() {
-    let bases: Vec<u8> =
-        cases::random(60_000, 4).iter().map(|&base| b"ACGT"[usize::from(base)]).collect();
+    let bases: Vec<u8> = cases::random(60_000, 4)
+        .iter()
+        .map(|&base| b"ACGT"[usize::from(base)])
+        .collect();
     let mut raw = Vec::new();
     for (number, record) in bases.chunks(20_000).enumerate() {
         raw.extend(format!(">record {number}\n").bytes());
-        record.chunks(60).for_each(|line| raw.extend([line, b"\n"].concat()));
+        record
+            .chunks(60)
+            .for_each(|line| raw.extend([line, b"\n"].concat()));
     }
     for rate in [0, 16] {
         let both = both(options(1 << 20).index(rate).unwrap());
@@ -111,7 +131,9 @@ fn searches_by_sequence_find_the_same() {
             let mut archive = Archive::open(Cursor::new(&files[0][..]), &options).unwrap();
             let patterns: Vec<&[u8]> = bases.chunks(50).step_by(3).collect();
             let counts = archive.count(&patterns).unwrap();
-            let found = archive.locate(&[&bases[55..75], b"acgtac"], usize::MAX).unwrap();
+            let found = archive
+                .locate(&[&bases[55..75], b"acgtac"], usize::MAX)
+                .unwrap();
             assert!(counts.iter().all(|&count| count > 0) && found[0].count > 0);
             let region = archive.region(b"record", 10..90).unwrap();
             let found: Vec<_> = found.into_iter().map(|found| found.positions).collect();
@@ -127,10 +149,16 @@ fn blocks_that_stay_on_disk_are_searched() {
     let file = compressed(&raw, &options(1 << 20).index(16).unwrap());
     let [narrow, wide] = both(options(1 << 20)).map(|options| {
         let mut archive = Archive::open(Cursor::new(&file[..]), &options).unwrap();
-        internals::locate_on_disk(&mut archive, 0, b"the", 50).unwrap().unwrap()
+        internals::locate_on_disk(&mut archive, 0, b"the", 50)
+            .unwrap()
+            .unwrap()
     });
     assert!(narrow.len() == 50 && narrow == wide);
-    assert!(narrow.iter().all(|&at| raw[at as usize..].starts_with(b"the")));
+    assert!(
+        narrow
+            .iter()
+            .all(|&at| raw[at as usize..].starts_with(b"the"))
+    );
 }
 
 /// The memory that a large block needs is known before it is read, and reported.
@@ -141,7 +169,12 @@ fn a_block_takes_memory_for_positions_of_64_bits() {
     // 6 and 1 bytes per byte, or 10 and 1, and about 20 MiB.
     let both = both(options(16 << 20).memory(100 << 20));
     assert!(end(&both[0]).is_ok());
-    let Err(bwz::Error::Limit { needed, allowed, .. }) = end(&both[1]) else { panic!() };
+    let Err(bwz::Error::Limit {
+        needed, allowed, ..
+    }) = end(&both[1])
+    else {
+        panic!()
+    };
     assert!(needed > 11 * (9 << 20) && allowed == 100 << 20);
     assert!(end(&both[1].clone().memory(needed)).is_ok());
 }

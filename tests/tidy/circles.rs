@@ -9,7 +9,10 @@ type Uses<'f> = BTreeMap<&'f str, BTreeSet<&'f str>>;
 
 fn uses_inside_rooms(modules: &Modules) -> Uses<'_> {
     let mut uses = modules.uses();
-    assert!(uses.len() > 100 && uses.values().flatten().count() > 200, "sources were not found");
+    assert!(
+        uses.len() > 100 && uses.values().flatten().count() > 200,
+        "sources were not found"
+    );
     for (file, used) in &mut uses {
         used.retain(|used| room(used) == room(file));
     }
@@ -23,7 +26,8 @@ fn files_of_a_room_form_no_circles() {
     let files: Vec<&str> = uses.keys().copied().collect();
     let is_parent = |file: &str| files.iter().any(|child| is_parent_of(file, child));
     uses.retain(|file, _| !is_parent(file));
-    uses.values_mut().for_each(|used| used.retain(|file| !is_parent(file)));
+    uses.values_mut()
+        .for_each(|used| used.retain(|file| !is_parent(file)));
     let line = |circle: BTreeSet<&str>| circle.into_iter().collect::<Vec<_>>().join(" ");
     assert_remains("circles", circles(&uses).into_iter().map(line));
 }
@@ -35,7 +39,9 @@ fn parents_do_not_use_what_uses_them() {
     let uses = uses_inside_rooms(&modules);
     let is_used_back = |parent: &str| {
         let reached = reached(&uses, parent);
-        reached.iter().any(|child| is_parent_of(parent, child) && uses[child].contains(parent))
+        reached
+            .iter()
+            .any(|child| is_parent_of(parent, child) && uses[child].contains(parent))
     };
     let found = uses.keys().filter(|file| is_used_back(file));
     assert_remains("parents", found.map(|file| file.to_string()));
@@ -44,12 +50,20 @@ fn parents_do_not_use_what_uses_them() {
 /// The sets of two or more files in which each file uses each other one, directly or through
 /// others.
 fn circles<'f>(uses: &Uses<'f>) -> BTreeSet<BTreeSet<&'f str>> {
-    let reached: BTreeMap<_, _> = uses.keys().map(|file| (*file, reached(uses, file))).collect();
+    let reached: BTreeMap<_, _> = uses
+        .keys()
+        .map(|file| (*file, reached(uses, file)))
+        .collect();
     let circle = |file: &str| -> BTreeSet<&'f str> {
         let others = reached[file].iter().copied();
-        others.filter(|other| reached[other].contains(file)).collect()
+        others
+            .filter(|other| reached[other].contains(file))
+            .collect()
     };
-    uses.keys().map(|file| circle(file)).filter(|circle| !circle.is_empty()).collect()
+    uses.keys()
+        .map(|file| circle(file))
+        .filter(|circle| !circle.is_empty())
+        .collect()
 }
 
 /// The files that `file` uses, directly or through others.

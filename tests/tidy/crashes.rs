@@ -20,15 +20,26 @@ fn root() -> &'static Path {
 /// The files directly in `folder`. Empty if there is no such folder.
 fn files(folder: &str) -> Vec<PathBuf> {
     let folder = root().join(folder);
-    let entries = fs::read_dir(folder).into_iter().flatten().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .map(|entry| entry.unwrap().path());
     entries.filter(|path| path.is_file()).collect()
 }
 
 /// Runs a target on its own seeds (at least one) and crashes, and on the files of more folders.
 fn replay(name: &str, target: fn(&[u8]), more: &[&str]) {
-    let own = [format!("fuzz/seeds/{name}"), format!("tests/crashes/{name}")];
+    let own = [
+        format!("fuzz/seeds/{name}"),
+        format!("tests/crashes/{name}"),
+    ];
     assert!(!files(&own[0]).is_empty(), "{name} has no seeds");
-    for path in own.iter().map(String::as_str).chain(more.iter().copied()).flat_map(files) {
+    for path in own
+        .iter()
+        .map(String::as_str)
+        .chain(more.iter().copied())
+        .flat_map(files)
+    {
         println!("{}", path.display());
         target(&fs::read(path).unwrap());
     }
@@ -77,9 +88,13 @@ fn doors() {
 /// The files of all targets.
 fn kept() -> Vec<PathBuf> {
     let targets = |folder| fs::read_dir(root().join(folder)).unwrap();
-    let folders = ["fuzz/seeds", "tests/crashes"].into_iter().flat_map(targets);
+    let folders = ["fuzz/seeds", "tests/crashes"]
+        .into_iter()
+        .flat_map(targets);
     let folders = folders.map(|entry| entry.unwrap().path());
-    folders.flat_map(|folder| files(folder.to_str().unwrap())).collect()
+    folders
+        .flat_map(|folder| files(folder.to_str().unwrap()))
+        .collect()
 }
 
 /// The size of a frame header without its checksum, which follows.
@@ -89,7 +104,9 @@ const SIGNED: usize = 12;
 fn bring_up_to(version: u8, bytes: &mut [u8]) {
     let magic = |at: &usize| bytes[*at..].starts_with(b"\xF7bwz");
     for at in (0..bytes.len()).filter(magic).collect::<Vec<_>>() {
-        let Some((header, behind)) = bytes[at..].split_at_mut_checked(SIGNED) else { continue };
+        let Some((header, behind)) = bytes[at..].split_at_mut_checked(SIGNED) else {
+            continue;
+        };
         let was_right = behind.starts_with(&crc32fast::hash(header).to_le_bytes());
         header[4] = version;
         if was_right {
@@ -113,7 +130,10 @@ fn all_are_of_todays_draft() {
             old.push(path);
         }
     }
-    assert!(old.is_empty(), "of another draft, see this file's head: {old:?}");
+    assert!(
+        old.is_empty(),
+        "of another draft, see this file's head: {old:?}"
+    );
 }
 
 /// If a new draft reads the blocks of an older one in another way, the current version in the
@@ -123,6 +143,10 @@ fn seeds_that_are_files_are_sound() {
     for path in files("fuzz/seeds/blocks") {
         let file = fs::read(&path).unwrap();
         let end = bwz::decompress(&file[..], std::io::sink(), &bwz::Options::new());
-        assert!(end.is_ok(), "{}: {end:?}: compress its raw bytes anew", path.display());
+        assert!(
+            end.is_ok(),
+            "{}: {end:?}: compress its raw bytes anew",
+            path.display()
+        );
     }
 }

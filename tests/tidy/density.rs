@@ -7,8 +7,18 @@ use std::collections::BTreeMap;
 
 /// All Rust sources, with their paths.
 fn sources() -> Vec<(String, String)> {
-    let folders = ["src", "tests", "benches", "kernels", "fuzz/fuzz_targets", "python/src"];
-    let sources: Vec<_> = folders.iter().flat_map(|folder| files(folder, "rs")).collect();
+    let folders = [
+        "src",
+        "tests",
+        "benches",
+        "kernels",
+        "fuzz/fuzz_targets",
+        "python/src",
+    ];
+    let sources: Vec<_> = folders
+        .iter()
+        .flat_map(|folder| files(folder, "rs"))
+        .collect();
     assert!(sources.len() > 150, "the sources were not found");
     sources
 }
@@ -28,7 +38,9 @@ fn group_len(code: &str) -> Option<usize> {
 /// A group that begins with a round bracket at the start of `code`, and the code behind it.
 fn tuple(code: &str) -> Option<(&str, &str)> {
     let code = code.trim_start();
-    code.starts_with('(').then(|| group_len(code))?.map(|len| code.split_at(len))
+    code.starts_with('(')
+        .then(|| group_len(code))?
+        .map(|len| code.split_at(len))
 }
 
 /// A statement `let (a, b) = (x, y);` at the start of `code`, which is two statements.
@@ -48,7 +60,9 @@ fn a_let_binds_one_value() {
     let mut found = Vec::new();
     for (path, text) in sources() {
         let code = without_comments_and_strings(&text);
-        let lets = code.match_indices("let (").filter_map(|(at, _)| several_bindings(&code[at..]));
+        let lets = code
+            .match_indices("let (")
+            .filter_map(|(at, _)| several_bindings(&code[at..]));
         let lines = lets.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
         found.extend(lines.map(|line| format!("{path}: {line}")));
     }
@@ -109,7 +123,10 @@ fn docs_begin_plainly() {
     for (path, text) in sources() {
         let mut before = "";
         for line in text.lines().map(str::trim_start) {
-            let mark = ["///", "//!"].into_iter().find(|mark| line.starts_with(mark)).unwrap_or("");
+            let mark = ["///", "//!"]
+                .into_iter()
+                .find(|mark| line.starts_with(mark))
+                .unwrap_or("");
             if !mark.is_empty() {
                 let doc = line[mark.len()..].trim_start();
                 let is_first = before != mark;
@@ -122,5 +139,10 @@ fn docs_begin_plainly() {
             before = mark;
         }
     }
-    assert_remains("docs", found.into_iter().map(|(path, count)| format!("{path}: {count}")));
+    assert_remains(
+        "docs",
+        found
+            .into_iter()
+            .map(|(path, count)| format!("{path}: {count}")),
+    );
 }

@@ -9,13 +9,19 @@ fn kernels_and_their_host_files_are_pairs() {
     let kernels = files("kernels", "cu");
     assert!(kernels.len() > 5, "the kernels were not found");
     for (path, text) in kernels.iter().chain(&files("kernels", "cuh")) {
-        assert!(text.starts_with("// "), "{path} does not open with what it is");
+        assert!(
+            text.starts_with("// "),
+            "{path} does not open with what it is"
+        );
     }
     let papers = files("src/papers", "rs");
     let mut stems = BTreeSet::new();
     for (path, text) in &kernels {
         let stem = stem(path);
-        assert!(stems.insert(stem), "{path}: kernels go by the names of their files");
+        assert!(
+            stems.insert(stem),
+            "{path}: kernels go by the names of their files"
+        );
         let host = host_of(path, &papers);
         assert!(root().join(&host).is_file(), "{path} has no {host}");
         if file_name(path) == "cub.cu" {
@@ -37,7 +43,9 @@ fn host_of(kernels: &str, papers: &[(String, String)]) -> String {
     let named = papers.iter().find(|(path, _)| stem(path) == stem(kernels));
     match named.filter(|_| kernels.starts_with("kernels/papers/")) {
         Some((path, _)) => path.clone(),
-        None => kernels.replace("kernels/", "src/gpu/").replace(".cu", ".rs"),
+        None => kernels
+            .replace("kernels/", "src/gpu/")
+            .replace(".cu", ".rs"),
     }
 }
 
@@ -45,7 +53,11 @@ fn host_of(kernels: &str, papers: &[(String, String)]) -> String {
 fn kernel_names(text: &str) -> impl Iterator<Item = &str> {
     text.split("__global__ void").skip(1).filter_map(|rest| {
         let rest = rest.split_once("__(").map_or(rest, |(before, after)| {
-            if before.trim() == "__launch_bounds" { after.split_once(')').unwrap().1 } else { rest }
+            if before.trim() == "__launch_bounds" {
+                after.split_once(')').unwrap().1
+            } else {
+                rest
+            }
         });
         let name = rest.split('(').next()?.trim();
         (!name.contains("##")).then_some(name)

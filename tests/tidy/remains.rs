@@ -9,7 +9,10 @@ use std::fs;
 
 /// Compares the violations found with the list of this name.
 pub fn assert_remains(name: &str, found: impl IntoIterator<Item = String>) {
-    let path = root().join("tests/tidy/remains").join(name).with_extension("txt");
+    let path = root()
+        .join("tests/tidy/remains")
+        .join(name)
+        .with_extension("txt");
     let found: BTreeSet<String> = found.into_iter().collect();
     if std::env::var_os("BWZ_BLESS").is_some() {
         let lines: String = found.iter().map(|line| format!("{line}\n")).collect();
@@ -18,7 +21,13 @@ pub fn assert_remains(name: &str, found: impl IntoIterator<Item = String>) {
     let kept = fs::read_to_string(&path).unwrap();
     let kept: BTreeSet<String> = kept.lines().map(str::to_owned).collect();
     let new: Vec<_> = found.difference(&kept).collect();
-    assert!(new.is_empty(), "{name} that were not there before: {new:#?}");
+    assert!(
+        new.is_empty(),
+        "{name} that were not there before: {new:#?}"
+    );
     let gone: Vec<_> = kept.difference(&found).collect();
-    assert!(gone.is_empty(), "{name} that are gone, but still in {path:?}: {gone:#?}");
+    assert!(
+        gone.is_empty(),
+        "{name} that are gone, but still in {path:?}: {gone:#?}"
+    );
 }

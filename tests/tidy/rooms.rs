@@ -19,7 +19,14 @@ const GPU_ROOMS: [&[&str]; 16] = [
     &["distributed"],
     &["gpu_sort"],
     &["bwt_encoder", "bwt_decoder"],
-    &["sorter", "inverse_bwt", "pattern_batches", "gpu_lcp", "extension_queries", "nccl_processor"],
+    &[
+        "sorter",
+        "inverse_bwt",
+        "pattern_batches",
+        "gpu_lcp",
+        "extension_queries",
+        "nccl_processor",
+    ],
     &["part_sorter"],
     &["joint_sorter", "rank_sorter"],
     &["process_ranks"],
@@ -29,14 +36,24 @@ const GPU_ROOMS: [&[&str]; 16] = [
 
 /// The room that a file of `src` is in.
 pub fn room(path: &str) -> &str {
-    path.strip_prefix("src/").unwrap().split(['/', '.']).next().unwrap()
+    path.strip_prefix("src/")
+        .unwrap()
+        .split(['/', '.'])
+        .next()
+        .unwrap()
 }
 
 /// The order that `src/lib.rs` states. Rooms between the same two `<` may not use each other.
 fn order() -> Vec<Vec<String>> {
     let lib = fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    let doc: String = lib.lines().filter_map(|line| line.strip_prefix("//!")).collect();
-    let list = doc.split("uses only what stands left of it: `").nth(1).expect("the order of rooms");
+    let doc: String = lib
+        .lines()
+        .filter_map(|line| line.strip_prefix("//!"))
+        .collect();
+    let list = doc
+        .split("uses only what stands left of it: `")
+        .nth(1)
+        .expect("the order of rooms");
     let list = list.split('`').next().unwrap();
     let rooms = |part: &str| part.split(',').map(|room| room.trim().to_owned()).collect();
     list.split('<').map(rooms).collect()
@@ -46,23 +63,35 @@ fn order() -> Vec<Vec<String>> {
 #[test]
 fn tables_of_files_name_all_files() {
     let tables = files("src", "rs").into_iter().filter_map(|(path, text)| {
-        let rows: Vec<&str> = text.lines().filter(|line| line.starts_with("//! |")).collect();
+        let rows: Vec<&str> = text
+            .lines()
+            .filter(|line| line.starts_with("//! |"))
+            .collect();
         let is_of_files = rows.iter().any(|row| ["file", "room"].contains(&cell(row)));
         is_of_files.then(|| (path, rows.join("\n").to_lowercase(), shipped_code(&text)))
     });
     let mut missing = Vec::new();
     for (path, table, code) in tables {
         let named = identifiers(&table);
-        let children = code.lines().filter_map(|line| line.split_once("mod ")?.1.strip_suffix(';'));
+        let children = code
+            .lines()
+            .filter_map(|line| line.split_once("mod ")?.1.strip_suffix(';'));
         let unnamed = children.filter(|child| !named.contains(child));
         missing.extend(unnamed.map(|child| format!("{path}: {child}")));
     }
-    assert!(missing.is_empty(), "files that the table of their room does not name: {missing:#?}");
+    assert!(
+        missing.is_empty(),
+        "files that the table of their room does not name: {missing:#?}"
+    );
 }
 
 /// The first cell of a row.
 fn cell(row: &str) -> &str {
-    row.trim_start_matches("//! |").split('|').next().unwrap().trim()
+    row.trim_start_matches("//! |")
+        .split('|')
+        .next()
+        .unwrap()
+        .trim()
 }
 
 #[test]
@@ -71,7 +100,9 @@ fn rooms_are_used_in_one_direction() {
     let place = |room: &str| match room {
         "main" => order.len(),
         room => {
-            let at = order.iter().position(|rooms| rooms.iter().any(|name| name == room));
+            let at = order
+                .iter()
+                .position(|rooms| rooms.iter().any(|name| name == room));
             at.unwrap_or_else(|| panic!("{room} is not in the order of src/lib.rs"))
         }
     };
@@ -94,7 +125,12 @@ fn rooms_are_used_in_one_direction() {
 fn gpu_room<'p>(path: &'p str, folder: &str) -> Option<(usize, &'p str)> {
     let room = path.strip_prefix(folder)?.split(['/', '.']).next().unwrap();
     let line = GPU_ROOMS.iter().position(|rooms| rooms.contains(&room));
-    (room != "mod").then(|| (line.unwrap_or_else(|| panic!("{path} is in no known room")), room))
+    (room != "mod").then(|| {
+        (
+            line.unwrap_or_else(|| panic!("{path} is in no known room")),
+            room,
+        )
+    })
 }
 
 #[test]
@@ -104,7 +140,10 @@ fn gpu_rooms_are_used_in_one_direction() {
         let (Some(here), Some(there)) = (gpu_room(file, folder), gpu_room(used, folder)) else {
             return;
         };
-        assert!(here.1 == there.1 || there.0 < here.0, "{file} uses {used}, which is not below it");
+        assert!(
+            here.1 == there.1 || there.0 < here.0,
+            "{file} uses {used}, which is not below it"
+        );
         seen += usize::from(here.1 != there.1);
     };
     for (file, used) in Modules::read().uses() {
@@ -112,7 +151,10 @@ fn gpu_rooms_are_used_in_one_direction() {
     }
     for ending in ["cu", "cuh", "h"] {
         for (path, text) in files("kernels", ending) {
-            let included = text.split("#include \"").skip(1).filter(|rest| rest.contains('/'));
+            let included = text
+                .split("#include \"")
+                .skip(1)
+                .filter(|rest| rest.contains('/'));
             for rest in included {
                 let used = format!("kernels/{}", rest.split('"').next().unwrap());
                 check(&path, &used, "kernels/");

@@ -22,7 +22,12 @@ fn collect(folder: &Path, ending: &str, found: &mut Vec<(String, String)>) {
         if path.is_dir() {
             collect(&path, ending, found);
         } else if path.extension().is_some_and(|e| e == ending) {
-            let name = path.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+            let name = path
+                .strip_prefix(root())
+                .unwrap()
+                .to_str()
+                .unwrap()
+                .to_owned();
             found.push((name, fs::read_to_string(&path).unwrap()));
         }
     }
@@ -103,7 +108,10 @@ pub fn imports(code: &str) -> (Vec<Import>, String) {
     let mut found = Vec::new();
     let mut rest = String::new();
     for statement in code.split_inclusive(';') {
-        let Some(at) = statement.find("use ").filter(|at| begins_word(statement, *at)) else {
+        let Some(at) = statement
+            .find("use ")
+            .filter(|at| begins_word(statement, *at))
+        else {
             rest.push_str(statement);
             continue;
         };
@@ -113,7 +121,11 @@ pub fn imports(code: &str) -> (Vec<Import>, String) {
         rest.push_str(&before[..before.len() - visibility.len()]);
         let tree: String = tree[4..].trim_end_matches(';').replace('\n', " ");
         expand(&[], tree.trim(), &mut |path, name| {
-            found.push(Import { path, name, is_public });
+            found.push(Import {
+                path,
+                name,
+                is_public,
+            });
         });
     }
     (found, rest)
@@ -132,12 +144,16 @@ fn expand(before: &[String], tree: &str, found: &mut impl FnMut(Vec<String>, Str
         }
         return;
     }
-    let (path, name) = tree.split_once(" as ").map_or((tree, None), |(p, n)| (p, Some(n)));
+    let (path, name) = tree
+        .split_once(" as ")
+        .map_or((tree, None), |(p, n)| (p, Some(n)));
     let mut path = [before, &names(path)].concat();
     if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
         path.pop();
     }
-    let Some(last) = path.last().cloned() else { return };
+    let Some(last) = path.last().cloned() else {
+        return;
+    };
     found(path, name.map_or(last, |name| name.trim().to_owned()));
 }
 
@@ -156,19 +172,25 @@ fn branches(group: &str) -> Vec<String> {
 }
 
 fn names(path: &str) -> Vec<String> {
-    path.split("::").map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()).collect()
+    path.split("::")
+        .map(|name| name.trim().to_owned())
+        .filter(|name| !name.is_empty())
+        .collect()
 }
 
 /// The paths `a::b` in code without imports.
 pub fn paths(code: &str) -> Vec<Vec<String>> {
     let is_of_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
-    let words = code.split(|c: char| !is_of_path(c)).filter(|word| word.contains("::"));
+    let words = code
+        .split(|c: char| !is_of_path(c))
+        .filter(|word| word.contains("::"));
     words.map(names).collect()
 }
 
 /// The identifiers in code.
 pub fn identifiers(code: &str) -> BTreeSet<&str> {
-    code.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
+    code.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .collect()
 }
 
 /// The modules of the library and the command, with the files that they use.
@@ -187,12 +209,23 @@ impl Modules {
     /// Reads the modules below `src`, without `tests.rs` and the `*_checks.rs` that tests share.
     pub fn read() -> Self {
         let is_shipped = |path: &str| stem(path) != "tests" && !stem(path).ends_with("_checks");
-        let shipped = files("src", "rs").into_iter().filter(|(path, _)| is_shipped(path));
+        let shipped = files("src", "rs")
+            .into_iter()
+            .filter(|(path, _)| is_shipped(path));
         let files = shipped.map(|(path, text)| {
             let (imports, rest) = imports(&shipped_code(&text));
-            (module(&path), File { path, imports, rest })
+            (
+                module(&path),
+                File {
+                    path,
+                    imports,
+                    rest,
+                },
+            )
         });
-        Modules { files: files.collect() }
+        Modules {
+            files: files.collect(),
+        }
     }
 
     /// The files that each file uses. A re-export is not a use.
@@ -209,7 +242,12 @@ impl Modules {
     fn used_by(&self, module: &[String], file: &File) -> BTreeSet<&str> {
         let mut used = BTreeSet::new();
         let identifiers = identifiers(&file.rest);
-        for Import { path, name, is_public } in &file.imports {
+        for Import {
+            path,
+            name,
+            is_public,
+        } in &file.imports
+        {
             if !is_public || identifiers.contains(&**name) {
                 used.extend(self.resolve(module, path, 0));
             }
@@ -244,17 +282,27 @@ impl Modules {
         }
         let file = self.files.get(&at)?;
         let item = rest.first();
-        let exported = file.imports.iter().find(|i| i.is_public && Some(&i.name) == item);
-        let source =
-            exported.filter(|_| depth < 9).and_then(|i| self.resolve(&at, &i.path, depth + 1));
+        let exported = file
+            .imports
+            .iter()
+            .find(|i| i.is_public && Some(&i.name) == item);
+        let source = exported
+            .filter(|_| depth < 9)
+            .and_then(|i| self.resolve(&at, &i.path, depth + 1));
         Some(source.unwrap_or(&file.path))
     }
 }
 
 /// The module path of a file.
 fn module(path: &str) -> Vec<String> {
-    let below = path.strip_prefix("src/").unwrap().strip_suffix(".rs").unwrap();
-    let names = below.split('/').filter(|name| !["mod", "lib", "main"].contains(name));
+    let below = path
+        .strip_prefix("src/")
+        .unwrap()
+        .strip_suffix(".rs")
+        .unwrap();
+    let names = below
+        .split('/')
+        .filter(|name| !["mod", "lib", "main"].contains(name));
     let mut names: Vec<String> = names.map(str::to_owned).collect();
     if path == "src/main.rs" {
         names.push("main".to_owned());

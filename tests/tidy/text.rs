@@ -10,8 +10,15 @@ const MOST_COLUMNS: usize = 100;
 
 /// All Rust and CUDA sources.
 pub fn sources() -> Vec<(String, String)> {
-    let rust =
-        ["src", "tests", "examples", "benches", "kernels", "fuzz/fuzz_targets", "python/src"];
+    let rust = [
+        "src",
+        "tests",
+        "examples",
+        "benches",
+        "kernels",
+        "fuzz/fuzz_targets",
+        "python/src",
+    ];
     let mut sources: Vec<_> = rust.iter().flat_map(|folder| files(folder, "rs")).collect();
     assert!(sources.len() > 150, "the sources were not found");
     for ending in ["cu", "cuh", "h"] {
@@ -34,7 +41,10 @@ fn comments_fit_the_page() {
         let mut in_block = false;
         let mut in_example = false;
         for (n, line) in text.lines().enumerate() {
-            let doc = line.trim_start().trim_start_matches(['/', '!']).trim_start();
+            let doc = line
+                .trim_start()
+                .trim_start_matches(['/', '!'])
+                .trim_start();
             in_example ^= doc.starts_with("```");
             let is_comment = in_block || line.contains("//") || line.contains("/*");
             in_block = (in_block || line.contains("/*")) && !line.contains("*/");
@@ -43,7 +53,11 @@ fn comments_fit_the_page() {
             let is_text = is_comment && !is_code && !in_example && !doc.starts_with('|');
             let columns = line.chars().count();
             let fits = !is_text || columns <= MOST_COLUMNS;
-            assert!(fits, "{path}, line {}: a comment of {columns} columns", n + 1);
+            assert!(
+                fits,
+                "{path}, line {}: a comment of {columns} columns",
+                n + 1
+            );
         }
     }
 }
@@ -51,7 +65,10 @@ fn comments_fit_the_page() {
 #[test]
 fn every_module_says_what_it_is() {
     for (path, text) in files("src", "rs") {
-        assert!(text.starts_with("//! "), "{path} does not open with its module doc");
+        assert!(
+            text.starts_with("//! "),
+            "{path} does not open with its module doc"
+        );
     }
 }
 
@@ -60,8 +77,14 @@ fn only_the_command_knows_its_crates() {
     for (path, text) in files("src", "rs") {
         if !["cli", "main"].contains(&room(&path)) {
             let code = shipped_code(&text);
-            for name in ["clap", "indicatif", "signal_hook", "tempfile::", "println!", "eprintln!"]
-            {
+            for name in [
+                "clap",
+                "indicatif",
+                "signal_hook",
+                "tempfile::",
+                "println!",
+                "eprintln!",
+            ] {
                 assert!(!code.contains(name), "{path} uses {name}");
             }
         }

@@ -90,7 +90,10 @@ fn files_have_names_of_their_own() {
     for (path, _) in sources() {
         // Kernels have the names of the host files that launch them.
         if path.starts_with("src") && !path.ends_with("/mod.rs") && !path.ends_with("/tests.rs") {
-            paths.entry(file_name(&path).to_owned()).or_default().push(path);
+            paths
+                .entry(file_name(&path).to_owned())
+                .or_default()
+                .push(path);
         }
     }
     let double = paths.into_iter().filter(|(_, paths)| paths.len() > 1);

@@ -36,7 +36,10 @@ impl Extensions {
             rows[pos as usize] = row;
         }
         drop(suffixes);
-        Ok(Extensions { rows, lcp: RangeMinima::new(lcp, options)? })
+        Ok(Extensions {
+            rows,
+            lcp: RangeMinima::new(lcp, options)?,
+        })
     }
 
     /// Returns the number of bytes from position `a` on that equal those from `b` on. If both are
@@ -75,7 +78,11 @@ impl Extensions {
             return Err(Error::Usage(what.into()));
         }
         let mut found = allocation::zeroed(pairs.len()).ok_or_else(no_memory)?;
-        let arrays = |id| MinimaArrays { id, values: self.lcp.values(), rows: &self.rows };
+        let arrays = |id| MinimaArrays {
+            id,
+            values: self.lcp.values(),
+            rows: &self.rows,
+        };
         let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.longest(&arrays(id), pairs, &mut found);
         let gpu = self.lcp.gpu();
         if end == 0 || !gpu.answer(pairs.len(), on_gpu)? {
@@ -103,7 +110,10 @@ mod tests {
             let len = text.len() as u32;
             let pairs: Vec<_> = match len {
                 0 => vec![],
-                _ => some.chunks(4).map(|q| (pos(q) % len, pos(&q[2..]) % len)).collect(),
+                _ => some
+                    .chunks(4)
+                    .map(|q| (pos(q) % len, pos(&q[2..]) % len))
+                    .collect(),
             };
             let found = extensions.all(&pairs, &options).unwrap();
             for (&(a, b), found) in pairs.iter().zip(found) {

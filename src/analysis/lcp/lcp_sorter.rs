@@ -63,7 +63,11 @@ impl LcpSorter {
         let threads = options.thread_count();
         let listener = options.run.listener.clone();
         let gpus = DevicePool::new(opener, Rates::LCP, threads, listener);
-        Ok(LcpSorter { gpus, pool: thread_pool::pool(options)?, options: options.clone() })
+        Ok(LcpSorter {
+            gpus,
+            pool: thread_pool::pool(options)?,
+            options: options.clone(),
+        })
     }
 
     /// Builds the arrays of a text.
@@ -128,7 +132,10 @@ impl LcpSorter {
         let on_gpu = |gpu: &mut GpuLcpSorter| {
             write(gpu.input(size)?);
             let view = gpu.select_rows(least, wanted)?;
-            Ok(LcpArrays { suffixes: self.copied(view.suffixes)?, lcp: self.copied(view.lcp)? })
+            Ok(LcpArrays {
+                suffixes: self.copied(view.suffixes)?,
+                lcp: self.copied(view.lcp)?,
+            })
         };
         if let Some(done) = self.by_gpu(size as u64, SELECTING * size as u64, on_gpu) {
             return done;
@@ -200,7 +207,10 @@ impl LcpSorter {
             // The GPU sorts meanwhile.
             let room = scope.spawn(|| -> Result<LcpArrays> {
                 let LcpArrays { suffixes, lcp } = used;
-                Ok(LcpArrays { suffixes: self.room(suffixes, len)?, lcp: self.room(lcp, len)? })
+                Ok(LcpArrays {
+                    suffixes: self.room(suffixes, len)?,
+                    lcp: self.room(lcp, len)?,
+                })
             });
             let mut room = Some(room);
             let mut arrays = LcpArrays::default();
@@ -225,7 +235,8 @@ impl LcpSorter {
         let mut values: Vec<u32> = allocation::zeroed(len).ok_or_else(no_memory)?;
         let touch = |part: &mut [u32]| part.iter_mut().step_by(PAGE / 4).for_each(|v| *v = 0);
         let parts = values.par_chunks_mut(COPIED / 4);
-        self.pool.install(|| parts.for_each(|part| touch(black_box(part))));
+        self.pool
+            .install(|| parts.for_each(|part| touch(black_box(part))));
         Ok(values)
     }
 
@@ -242,7 +253,8 @@ impl LcpSorter {
             return to.copy_from_slice(from);
         }
         let parts = to.par_chunks_mut(size).zip(from.par_chunks(size));
-        self.pool.install(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
+        self.pool
+            .install(|| parts.for_each(|(to, from)| to.copy_from_slice(from)));
     }
 }
 
@@ -275,7 +287,9 @@ impl LcpArrays {
 
 impl fmt::Debug for LcpSorter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("LcpSorter").field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("LcpSorter")
+            .field("options", &self.options)
+            .finish_non_exhaustive()
     }
 }
 
@@ -299,7 +313,10 @@ mod tests {
             let expected = naive::arrays(&text);
             for threads in [1, 3] {
                 let options = Options::new().threads(threads);
-                assert!(LcpArrays::new(&text, &options).unwrap() == expected, "{name}");
+                assert!(
+                    LcpArrays::new(&text, &options).unwrap() == expected,
+                    "{name}"
+                );
             }
         }
     }
@@ -307,13 +324,19 @@ mod tests {
     #[test]
     fn what_is_in_common_ends_with_the_piece() {
         for least in [1, 2] {
-            let text: Vec<u8> = cases::random(2000, 4).into_iter().map(|b| b.min(3)).collect();
+            let text: Vec<u8> = cases::random(2000, 4)
+                .into_iter()
+                .map(|b| b.min(3))
+                .collect();
             let text = [&text[..], &text, &[3; 500], &text].concat();
             let arrays = LcpArrays::of_pieces(&text, least, &Options::new().threads(2)).unwrap();
             let expected = naive::arrays(&text);
             assert_eq!(arrays.suffixes, expected.suffixes);
             for (row, &pos) in arrays.suffixes.iter().enumerate() {
-                let piece = text[pos as usize..].iter().take_while(|&&b| b >= least).count();
+                let piece = text[pos as usize..]
+                    .iter()
+                    .take_while(|&&b| b >= least)
+                    .count();
                 assert_eq!(arrays.lcp[row], expected.lcp[row].min(piece as u32));
             }
         }
@@ -323,7 +346,14 @@ mod tests {
     fn memory_is_asked_for_before_it_is_taken() {
         let options = Options::new().memory(13 * 1000 - 1);
         let refused = LcpArrays::new(&[7; 1000], &options).unwrap_err();
-        assert!(matches!(refused, Error::Limit { needed: 13_000, by: Bound::Memory, .. }));
+        assert!(matches!(
+            refused,
+            Error::Limit {
+                needed: 13_000,
+                by: Bound::Memory,
+                ..
+            }
+        ));
         assert!(LcpArrays::new(&[7; 1000], &Options::new().memory(13_000)).is_ok());
     }
 
@@ -363,9 +393,15 @@ mod tests {
                 Ok(())
             });
             assert!(failing.is_some_and(|done| done.is_ok()));
-            assert!((0..2).all(|_| sorter.sort(&text).unwrap() == expected), "{launches}");
+            assert!(
+                (0..2).all(|_| sorter.sort(&text).unwrap() == expected),
+                "{launches}"
+            );
             let warnings = heard.lock().unwrap().len();
-            assert!(warnings == 1 || warnings == 0 && launches > 10, "{launches} launches");
+            assert!(
+                warnings == 1 || warnings == 0 && launches > 10,
+                "{launches} launches"
+            );
         }
     }
 }

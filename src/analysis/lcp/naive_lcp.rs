@@ -13,7 +13,13 @@ pub(super) fn arrays(text: &[u8]) -> LcpArrays {
     suffixes.sort_by_key(|&pos| &text[pos as usize..]);
     let lcp = (0..suffixes.len()).map(|row| match row {
         0 => 0,
-        _ => common(&text[suffixes[row - 1] as usize..], &text[suffixes[row] as usize..]) as u32,
+        _ => common(
+            &text[suffixes[row - 1] as usize..],
+            &text[suffixes[row] as usize..],
+        ) as u32,
     });
-    LcpArrays { lcp: lcp.collect(), suffixes }
+    LcpArrays {
+        lcp: lcp.collect(),
+        suffixes,
+    }
 }

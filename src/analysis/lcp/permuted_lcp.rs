@@ -28,11 +28,17 @@ const ROWS: usize = 1 << 16;
 pub(super) fn lcp(text: &[u8], suffixes: &[u32], least: u8, pool: &ThreadPool) -> Result<Vec<u32>> {
     pool.install(|| {
         let mut permuted = phi(suffixes)?;
-        let stretch = text.len().div_ceil(STRETCHES * pool.current_num_threads()).max(1);
-        permuted.par_chunks_mut(stretch).enumerate().for_each(|(n, values)| {
-            extend(text, n * stretch, values);
-            clip(text, n * stretch, values, least);
-        });
+        let stretch = text
+            .len()
+            .div_ceil(STRETCHES * pool.current_num_threads())
+            .max(1);
+        permuted
+            .par_chunks_mut(stretch)
+            .enumerate()
+            .for_each(|(n, values)| {
+                extend(text, n * stretch, values);
+                clip(text, n * stretch, values, least);
+            });
         let mut lcp = allocation::zeroed(text.len()).ok_or_else(no_memory)?;
         let rows = lcp.par_chunks_mut(ROWS).zip(suffixes.par_chunks(ROWS));
         rows.for_each(|(lcp, suffixes)| {
@@ -99,5 +105,10 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
         }
         equal += 8;
     }
-    equal + a[equal..].iter().zip(&b[equal..]).take_while(|(a, b)| a == b).count()
+    equal
+        + a[equal..]
+            .iter()
+            .zip(&b[equal..])
+            .take_while(|(a, b)| a == b)
+            .count()
 }

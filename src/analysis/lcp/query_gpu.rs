@@ -32,8 +32,16 @@ impl QueryGpu {
         let opener = Opener::new(options.device, 1, 1, ExtensionQueries::new)?;
         let threads = options.thread_count();
         let listener = options.run.listener.clone();
-        let gpus = Arc::new(DevicePool::new(opener, Rates::EXTENSIONS, threads, listener));
-        Ok(QueryGpu { gpus, id: IDS.fetch_add(1, Ordering::Relaxed) })
+        let gpus = Arc::new(DevicePool::new(
+            opener,
+            Rates::EXTENSIONS,
+            threads,
+            listener,
+        ));
+        Ok(QueryGpu {
+            gpus,
+            id: IDS.fetch_add(1, Ordering::Relaxed),
+        })
     }
 
     /// Answers `queries` queries by `work`, which is given the id of the values. Returns false if
@@ -60,20 +68,25 @@ impl QueryGpu {
     ) -> Result<()> {
         let from = Instant::now();
         thread_pool::pool(options)?.install(|| {
-            let parts = found.par_chunks_mut(QUERIES).zip(queries.par_chunks(QUERIES));
+            let parts = found
+                .par_chunks_mut(QUERIES)
+                .zip(queries.par_chunks(QUERIES));
             parts.for_each(|(found, queries)| {
                 for (found, query) in found.iter_mut().zip(queries) {
                     *found = answer(query);
                 }
             });
         });
-        self.gpus.done_on_cpu(queries.len() as u64, 1, from.elapsed());
+        self.gpus
+            .done_on_cpu(queries.len() as u64, 1, from.elapsed());
         Ok(())
     }
 }
 
 impl fmt::Debug for QueryGpu {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("QueryGpu").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("QueryGpu")
+            .field("id", &self.id)
+            .finish_non_exhaustive()
     }
 }

@@ -57,7 +57,11 @@ impl RangeMinima {
             level.extend(below.iter().zip(&below[half..]).map(|(&a, &b)| a.min(b)));
             levels.push(level);
         }
-        Ok(RangeMinima { values, levels, gpu: QueryGpu::new(options)? })
+        Ok(RangeMinima {
+            values,
+            levels,
+            gpu: QueryGpu::new(options)?,
+        })
     }
 
     /// Maximum number of bytes that `values` values and their table take.
@@ -93,7 +97,11 @@ impl RangeMinima {
         let blocks = &self.levels[level];
         let inner = blocks[from].min(blocks[to - (1 << level)]);
         let left = least_of(&self.values[range.start..from * BLOCK]);
-        Some(inner.min(left).min(least_of(&self.values[to * BLOCK..range.end])))
+        Some(
+            inner
+                .min(left)
+                .min(least_of(&self.values[to * BLOCK..range.end])),
+        )
     }
 
     /// Returns [`RangeMinima::least`] of each range, or `u32::MAX` if it is empty. A range is given
@@ -114,15 +122,23 @@ impl RangeMinima {
     /// memory or no threads can be started.
     pub fn all(&self, ranges: &[(u32, u32)], options: &Options) -> Result<Vec<u32>> {
         let end = self.values.len();
-        if let Some((from, to)) = ranges.iter().find(|(from, to)| from.max(to) > &(end as u32)) {
+        if let Some((from, to)) = ranges
+            .iter()
+            .find(|(from, to)| from.max(to) > &(end as u32))
+        {
             let what = format!("the range {from}..{to} is not in {end} values");
             return Err(Error::Usage(what.into()));
         }
         let mut found = allocation::zeroed(ranges.len()).ok_or_else(no_memory)?;
         let least = |&(from, to): &(u32, u32)| {
-            self.least(from.min(to) as usize..to as usize).unwrap_or(u32::MAX)
+            self.least(from.min(to) as usize..to as usize)
+                .unwrap_or(u32::MAX)
         };
-        let arrays = |id| MinimaArrays { id, values: &self.values, rows: &[] };
+        let arrays = |id| MinimaArrays {
+            id,
+            values: &self.values,
+            rows: &[],
+        };
         let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.least(&arrays(id), ranges, &mut found);
         let fits_gpu = self.values.len() <= gpu::MOST_BYTES as usize;
         if end == 0 || !fits_gpu || !self.gpu.answer(ranges.len(), on_gpu)? {
@@ -133,7 +149,10 @@ impl RangeMinima {
 }
 
 fn levels_of(blocks: usize) -> usize {
-    blocks.checked_ilog2().map_or(0, |log| log as usize + 1).max(1)
+    blocks
+        .checked_ilog2()
+        .map_or(0, |log| log as usize + 1)
+        .max(1)
 }
 
 fn least_of(values: &[u32]) -> u32 {
@@ -168,7 +187,9 @@ mod tests {
             let values = cases::random(len as usize, 251).into_iter().map(u32::from);
             let minima = RangeMinima::new(values.collect(), &Options::new()).unwrap();
             let end = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap()) % (len + 1);
-            let ends = ends.chunks_exact(8).map(|two| (end(&two[..4]), end(&two[4..])));
+            let ends = ends
+                .chunks_exact(8)
+                .map(|two| (end(&two[..4]), end(&two[4..])));
             let mut ranges: Vec<_> = ends.collect();
             for (from, to) in ranges.iter_mut().step_by(2) {
                 *to = (*from + *to % 300).min(len);
@@ -185,6 +206,9 @@ mod tests {
     #[test]
     fn a_table_that_is_not_allowed_is_refused() {
         let options = Options::new().memory(RangeMinima::size(1000) - 1);
-        assert!(matches!(RangeMinima::new(vec![1; 1000], &options), Err(Error::Limit { .. })));
+        assert!(matches!(
+            RangeMinima::new(vec![1; 1000], &options),
+            Err(Error::Limit { .. })
+        ));
     }
 }

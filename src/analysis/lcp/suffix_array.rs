@@ -23,7 +23,11 @@ use libsais::SuffixArrayConstruction;
 pub fn suffix_array(text: &[u8], options: &Options) -> Result<Vec<u32>> {
     let size = text.len();
     check_length(size)?;
-    check_memory(5 * size as u64, options, format!("the suffix array of {size} bytes of text"))?;
+    check_memory(
+        5 * size as u64,
+        options,
+        format!("the suffix array of {size} bytes of text"),
+    )?;
     let mut suffixes: Vec<i32> = allocation::zeroed(size).ok_or_else(no_memory)?;
     if size > 0 {
         SuffixArrayConstruction::for_text(text)

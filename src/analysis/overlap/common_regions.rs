@@ -79,7 +79,10 @@ pub fn longest_common_on(
     let end = text.first_end();
     let arrays = text.arrays(sorter, LcpRows::LongestAcross(end))?;
     // Rows around missing ones have less in common.
-    let sides = arrays.suffixes.windows(2).map(|pair| (pair[0] < end) != (pair[1] < end));
+    let sides = arrays
+        .suffixes
+        .windows(2)
+        .map(|pair| (pair[0] < end) != (pair[1] < end));
     let lcp = arrays.lcp.iter().skip(1).zip(sides);
     match lcp.filter_map(|(&lcp, differ)| differ.then_some(lcp)).max() {
         None | Some(0) => Ok(Vec::new()),
@@ -160,7 +163,13 @@ fn matches(
     sorter: &LcpSorter,
 ) -> Result<Vec<Match>> {
     let budget = Budget::new(text.len(), sorter.options());
-    let walk = IntervalWalk { text, arrays, least, once: unique, budget: &budget };
+    let walk = IntervalWalk {
+        text,
+        arrays,
+        least,
+        once: unique,
+        budget: &budget,
+    };
     let mut pairs = walk.pairs(sorter.pool())?;
     if unique {
         keep_unique(&mut pairs, text, arrays)?;
@@ -192,7 +201,14 @@ fn keep_unique(pairs: &mut Vec<Pair>, text: &JoinedText, arrays: &LcpArrays) -> 
     pairs.retain(|pair| pair.length > repeated[pair.a as usize]);
     // A string that occurs once in the first set and again in a strand is a part of another pair
     // there, or all of it.
-    let key = |pair: &Pair| (text.strand_at(pair.b), pair.a, u32::MAX - pair.length, pair.b);
+    let key = |pair: &Pair| {
+        (
+            text.strand_at(pair.b),
+            pair.a,
+            u32::MAX - pair.length,
+            pair.b,
+        )
+    };
     pairs.sort_by_cached_key(key);
     let mut kept = Vec::new();
     let mut strand = u32::MAX;

@@ -65,7 +65,11 @@ impl IntervalWalk<'_> {
         let mut rest = &mut next[..];
         let mut from = 0;
         let mut stretches = Vec::new();
-        for end in cuts(&self.arrays.lcp, self.least, STRETCHES * pool.current_num_threads()) {
+        for end in cuts(
+            &self.arrays.lcp,
+            self.least,
+            STRETCHES * pool.current_num_threads(),
+        ) {
             let (stretch, behind) = rest.split_at_mut(end - from);
             stretches.push((from, stretch));
             (rest, from) = (behind, end);
@@ -86,7 +90,13 @@ impl IntervalWalk<'_> {
     fn walk(&self, from: usize, next: &mut [u32]) -> Result<Vec<Pair>> {
         let LcpArrays { suffixes, lcp } = self.arrays;
         let rows = from..from + next.len();
-        let mut intervals = Intervals { walk: self, from, next, stack: Vec::new(), pairs: vec![] };
+        let mut intervals = Intervals {
+            walk: self,
+            from,
+            next,
+            stack: Vec::new(),
+            pairs: vec![],
+        };
         let mut before = 0;
         for row in rows.clone() {
             let after = if row + 1 < rows.end { lcp[row + 1] } else { 0 };
@@ -134,7 +144,10 @@ impl Lists {
             b'T' => 3,
             _ => NO_BASE_BEFORE,
         };
-        let mut lists = Lists { ends: [[(NONE, NONE); BEFORE]; 2], first: u32::from(set == 0) };
+        let mut lists = Lists {
+            ends: [[(NONE, NONE); BEFORE]; 2],
+            first: u32::from(set == 0),
+        };
         lists.ends[set][before] = (row, row);
         lists
     }
@@ -168,7 +181,13 @@ impl Intervals<'_> {
         if let Some(top) = self.stack.pop_if(|top| top.depth == after) {
             lists = self.unite(top.lists, lists, after)?;
         }
-        self.walk.budget.push(&mut self.stack, Interval { depth: after, lists })
+        self.walk.budget.push(
+            &mut self.stack,
+            Interval {
+                depth: after,
+                lists,
+            },
+        )
     }
 
     /// Unites two intervals, whose rows agree for `depth` bases.
@@ -178,7 +197,12 @@ impl Intervals<'_> {
             self.pair(&one, &other, depth)?;
             self.pair(&other, &one, depth)?;
         }
-        for (one, other) in one.ends.iter_mut().flatten().zip(other.ends.iter().flatten()) {
+        for (one, other) in one
+            .ends
+            .iter_mut()
+            .flatten()
+            .zip(other.ends.iter().flatten())
+        {
             match (one.1, other.0) {
                 (_, NONE) => {}
                 (NONE, _) => *one = *other,
@@ -194,8 +218,16 @@ impl Intervals<'_> {
 
     /// Adds the pairs of the first set's rows in `a` with the second set's rows in `b`.
     fn pair(&mut self, a: &Lists, b: &Lists, depth: u32) -> Result<()> {
-        for (base, list) in a.ends[0].iter().enumerate().filter(|(_, list)| list.0 != NONE) {
-            for (other, with) in b.ends[1].iter().enumerate().filter(|(_, list)| list.0 != NONE) {
+        for (base, list) in a.ends[0]
+            .iter()
+            .enumerate()
+            .filter(|(_, list)| list.0 != NONE)
+        {
+            for (other, with) in b.ends[1]
+                .iter()
+                .enumerate()
+                .filter(|(_, list)| list.0 != NONE)
+            {
                 if base != other || base == NO_BASE_BEFORE {
                     self.pair_lists(*list, *with, depth)?;
                 }
@@ -205,7 +237,13 @@ impl Intervals<'_> {
     }
 
     fn pair_lists(&mut self, a: (u32, u32), b: (u32, u32), length: u32) -> Result<()> {
-        let Intervals { walk, from, next, pairs, .. } = self;
+        let Intervals {
+            walk,
+            from,
+            next,
+            pairs,
+            ..
+        } = self;
         let suffixes = &walk.arrays.suffixes[*from..];
         for a in rows(a.0, a.1, next) {
             for b in rows(b.0, b.1, next) {
@@ -220,5 +258,7 @@ impl Intervals<'_> {
 
 /// Returns the rows of a list, from its first to its last.
 fn rows(first: u32, last: u32, next: &[u32]) -> impl Iterator<Item = u32> {
-    successors(Some(first), move |&row| (row != last).then(|| next[row as usize]))
+    successors(Some(first), move |&row| {
+        (row != last).then(|| next[row as usize])
+    })
 }

@@ -83,19 +83,33 @@ impl<'s> JoinedText<'s> {
         let size = first.total() + first.len() as u64;
         let size = size + times * (second.total() + second.len() as u64);
         if size > MAX_TEXT as u64 {
-            let fewer = if strands == Strands::Both { ", or one strand" } else { "" };
+            let fewer = if strands == Strands::Both {
+                ", or one strand"
+            } else {
+                ""
+            };
             let what = format!(
                 "these are {size} bases and ends of records with all strands, above the {MAX_TEXT} \
                  that can be sorted together; search parts of them{fewer}"
             );
             return Err(Error::Usage(what.into()));
         }
-        check_memory(SORTING * size, options, format!("sequences of {size} bytes of text"))?;
+        check_memory(
+            SORTING * size,
+            options,
+            format!("sequences of {size} bytes of text"),
+        )?;
         let no_memory = || Error::out_of_memory("for the sequences");
         let count = first.len() + times as usize * second.len();
         let all = allocation::with_capacity(count).ok_or_else(no_memory)?;
         let step = (size / (STEPS * count.max(1) as u64)).max(LEAST_STEP) as u32;
-        let mut text = JoinedText { strands: all, first, second, steps: Vec::new(), step };
+        let mut text = JoinedText {
+            strands: all,
+            first,
+            second,
+            steps: Vec::new(),
+            step,
+        };
         for record in 0..first.len() as u32 {
             text.add(first.bases(record).len(), record, false, true);
         }
@@ -114,20 +128,31 @@ impl<'s> JoinedText<'s> {
         let start = self.strands.last().map_or(0, Strand::end);
         let length = length as u32;
         let strand = self.strands.len() as u32;
-        let added = Strand { record, is_reverse, is_first, start, length };
+        let added = Strand {
+            record,
+            is_reverse,
+            is_first,
+            start,
+            length,
+        };
         self.strands.push(added);
-        self.steps.resize(added.end().div_ceil(self.step) as usize, strand);
+        self.steps
+            .resize(added.end().div_ceil(self.step) as usize, strand);
     }
 
     /// Number of bytes: all bases, and one end per strand.
     pub(super) fn len(&self) -> usize {
-        self.strands.last().map_or(0, |strand| strand.end() as usize)
+        self.strands
+            .last()
+            .map_or(0, |strand| strand.end() as usize)
     }
 
     /// Position after the last one of the first set.
     pub(super) fn first_end(&self) -> u32 {
         let second = self.strands.partition_point(|strand| strand.is_first);
-        self.strands.get(second).map_or(self.len() as u32, |strand| strand.start)
+        self.strands
+            .get(second)
+            .map_or(self.len() as u32, |strand| strand.start)
     }
 
     /// Returns the number of the strand that holds a position.
@@ -159,7 +184,11 @@ impl<'s> JoinedText<'s> {
 
     /// Bases of a strand's record, as it is given.
     fn bases(&self, strand: &Strand) -> &'s [u8] {
-        let set = if strand.is_first { self.first } else { self.second };
+        let set = if strand.is_first {
+            self.first
+        } else {
+            self.second
+        };
         set.bases(strand.record)
     }
 
@@ -181,8 +210,13 @@ impl<'s> JoinedText<'s> {
     /// Writes the bytes of the text from `from` on.
     fn write_part(&self, from: usize, part: &mut [u8]) {
         let to = from + part.len();
-        let first = self.strands.partition_point(|strand| strand.end() as usize <= from);
-        for strand in self.strands[first..].iter().take_while(|one| (one.start as usize) < to) {
+        let first = self
+            .strands
+            .partition_point(|strand| strand.end() as usize <= from);
+        for strand in self.strands[first..]
+            .iter()
+            .take_while(|one| (one.start as usize) < to)
+        {
             let start = strand.start as usize;
             let length = strand.length as usize;
             if let Some(end) = part.get_mut(start + length - from) {
@@ -199,7 +233,10 @@ impl<'s> JoinedText<'s> {
                 false => written.copy_from_slice(&bases[own]),
                 true => {
                     let opposite = bases[length - own.end..length - own.start].iter().rev();
-                    written.iter_mut().zip(opposite).for_each(|(to, &base)| *to = complement(base));
+                    written
+                        .iter_mut()
+                        .zip(opposite)
+                        .for_each(|(to, &base)| *to = complement(base));
                 }
             }
         }
@@ -224,15 +261,23 @@ mod tests {
         for (n, strand) in text.strands.iter().enumerate() {
             for pos in strand.start..=strand.start + strand.length {
                 assert_eq!(text.strand_at(pos) as usize, n);
-                let before = pos.checked_sub(1).map_or(END, |before| bytes[before as usize]);
-                assert_eq!((text.before(pos), strand.starts_at(pos)), (before, before == END));
+                let before = pos
+                    .checked_sub(1)
+                    .map_or(END, |before| bytes[before as usize]);
+                assert_eq!(
+                    (text.before(pos), strand.starts_at(pos)),
+                    (before, before == END)
+                );
                 let is_end = bytes[pos as usize] == END;
                 assert_eq!(strand.ends_after(pos, 0), is_end);
             }
         }
         let of = |n: usize| &text.strands[n];
         assert_eq!(&bytes[of(12).start as usize..][..6], b"\x01ACGT\0");
-        assert_eq!((of(11).place(of(11).start, 2), of(12).place(of(12).start, 2)), (0, 3));
+        assert_eq!(
+            (of(11).place(of(11).start, 2), of(12).place(of(12).start, 2)),
+            (0, 3)
+        );
     }
 
     #[test]

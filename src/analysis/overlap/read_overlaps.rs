@@ -136,7 +136,16 @@ impl<'t> SuffixWalk<'t> {
         let stack = Vec::new();
         let strands = Vec::new();
         let found = Vec::new();
-        Ok(SuffixWalk { text, arrays, least, budget, stack, longest, strands, found })
+        Ok(SuffixWalk {
+            text,
+            arrays,
+            least,
+            budget,
+            stack,
+            longest,
+            strands,
+            found,
+        })
     }
 
     /// Processes a row. If it ends with its read, the equal suffixes in the rows after it that also
@@ -188,7 +197,14 @@ impl<'t> SuffixWalk<'t> {
         if shorter == 0 {
             self.budget.push(&mut self.strands, strand)?;
         }
-        self.budget.push(&mut self.stack, ReadSuffix { strand, length, shorter })
+        self.budget.push(
+            &mut self.stack,
+            ReadSuffix {
+                strand,
+                length,
+                shorter,
+            },
+        )
     }
 
     /// Adds the overlaps with the start of a strand.
@@ -202,7 +218,13 @@ impl<'t> SuffixWalk<'t> {
                 let b_is_reverse = b.is_reverse;
                 let a = a.record;
                 let b = b.record;
-                let overlap = Overlap { a, b, a_is_reverse, b_is_reverse, length };
+                let overlap = Overlap {
+                    a,
+                    b,
+                    a_is_reverse,
+                    b_is_reverse,
+                    length,
+                };
                 self.budget.push(&mut self.found, overlap)?;
             }
         }

@@ -23,7 +23,11 @@ impl Budget {
     pub(super) fn new(size: usize, options: &Options) -> Self {
         let before = SORTING * size as u64;
         let allowed = options.memory_limit();
-        Budget { before, allowed, taken: AtomicU64::new(0) }
+        Budget {
+            before,
+            allowed,
+            taken: AtomicU64::new(0),
+        }
     }
 
     /// Takes `bytes` bytes.
@@ -37,7 +41,12 @@ impl Budget {
             return Ok(());
         }
         let what = "to find more matches, or all of shorter ones,".into();
-        Err(Error::Limit { what, needed, allowed: self.allowed, by: Bound::Memory })
+        Err(Error::Limit {
+            what,
+            needed,
+            allowed: self.allowed,
+            by: Bound::Memory,
+        })
     }
 
     /// Adds a result. Room for many is taken at once.

@@ -61,7 +61,10 @@ impl Sequences {
     /// much memory would do.
     #[must_use]
     pub fn within(options: &Options) -> Self {
-        Sequences { most: Some(options.memory_limit() / SORTING), ..Self::default() }
+        Sequences {
+            most: Some(options.memory_limit() / SORTING),
+            ..Self::default()
+        }
     }
 
     /// Returns true if records are only counted, since there is no memory to search them.
@@ -77,8 +80,15 @@ impl Sequences {
     pub fn add(&mut self, name: &[u8], bases: &[u8]) -> Result<()> {
         let size = self.total() + self.len() as u64 + bases.len() as u64 + 1;
         if self.counted.is_none() && self.most.is_some_and(|most| size > most) {
-            let counted = Counted { records: self.len(), bases: self.total() };
-            *self = Sequences { most: self.most, counted: Some(counted), ..Self::default() };
+            let counted = Counted {
+                records: self.len(),
+                bases: self.total(),
+            };
+            *self = Sequences {
+                most: self.most,
+                counted: Some(counted),
+                ..Self::default()
+            };
         }
         if let Some(counted) = &mut self.counted {
             counted.records += 1;
@@ -100,7 +110,8 @@ impl Sequences {
     /// Number of records.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.counted.map_or(self.ends.len(), |counted| counted.records)
+        self.counted
+            .map_or(self.ends.len(), |counted| counted.records)
     }
 
     /// Returns true if there are no records.
@@ -112,7 +123,8 @@ impl Sequences {
     /// Number of bases in all records.
     #[must_use]
     pub fn total(&self) -> u64 {
-        self.counted.map_or(self.bases.len() as u64, |counted| counted.bases)
+        self.counted
+            .map_or(self.bases.len() as u64, |counted| counted.bases)
     }
 
     /// A record's name.
@@ -187,7 +199,10 @@ mod tests {
         all.add(b"", b"").unwrap();
         all.add(b"z", b"A").unwrap();
         assert_eq!((all.len(), all.total()), (3, 10));
-        assert_eq!((all.name(0), all.bases(0)), (&b"x"[..], &b"ACGTT\x01\x01\x01\x01"[..]));
+        assert_eq!(
+            (all.name(0), all.bases(0)),
+            (&b"x"[..], &b"ACGTT\x01\x01\x01\x01"[..])
+        );
         assert_eq!((all.name(1), all.bases(1)), (&b""[..], &b""[..]));
         assert_eq!((all.name(2), all.bases(2)), (&b"z"[..], &b"A"[..]));
     }

@@ -23,11 +23,19 @@ fn records(all: &Sequences) -> impl Iterator<Item = (u32, Vec<u8>)> {
 
 /// Each record on each strand.
 fn stranded(all: &Sequences, strands: Strands) -> Vec<(u32, bool, Vec<u8>)> {
-    let both: &[bool] = if strands == Strands::Both { &[false, true] } else { &[false] };
+    let both: &[bool] = if strands == Strands::Both {
+        &[false, true]
+    } else {
+        &[false]
+    };
     let mut found = Vec::new();
     for (n, bases) in records(all) {
         for &is_reverse in both {
-            let bases = if is_reverse { reverse(&bases) } else { bases.clone() };
+            let bases = if is_reverse {
+                reverse(&bases)
+            } else {
+                bases.clone()
+            };
             found.push((n, is_reverse, bases));
         }
     }
@@ -35,7 +43,9 @@ fn stranded(all: &Sequences, strands: Strands) -> Vec<(u32, bool, Vec<u8>)> {
 }
 
 fn count(text: &[u8], word: &[u8]) -> usize {
-    text.windows(word.len()).filter(|window| *window == word).count()
+    text.windows(word.len())
+        .filter(|window| *window == word)
+        .count()
 }
 
 fn naive_matches(
@@ -58,17 +68,32 @@ fn naive_matches(
                 if longer || length < least {
                     continue;
                 }
-                let times = || records(a).map(|(_, bases)| count(&bases, word)).sum::<usize>();
+                let times = || {
+                    records(a)
+                        .map(|(_, bases)| count(&bases, word))
+                        .sum::<usize>()
+                };
                 if unique && (times() > 1 || count(&b_bases, word) > 1) {
                     continue;
                 }
-                let b_start = if is_reverse { b_bases.len() - j - length } else { j };
+                let b_start = if is_reverse {
+                    b_bases.len() - j - length
+                } else {
+                    j
+                };
                 let a_start = i as u32;
                 let b_start = b_start as u32;
                 let length = length as u32;
                 found.push((
                     j,
-                    Match { a: a_number, a_start, b: b_number, b_start, is_reverse, length },
+                    Match {
+                        a: a_number,
+                        a_start,
+                        b: b_number,
+                        b_start,
+                        is_reverse,
+                        length,
+                    },
                 ));
             }
         }
@@ -96,7 +121,13 @@ fn naive_overlaps(reads: &Sequences, least: usize, strands: Strands) -> Vec<Over
                 let a_is_reverse = *a_is_reverse;
                 let b_is_reverse = *b_is_reverse;
                 let length = length as u32;
-                found.push(Overlap { a: *a, b: *b, a_is_reverse, b_is_reverse, length });
+                found.push(Overlap {
+                    a: *a,
+                    b: *b,
+                    a_is_reverse,
+                    b_is_reverse,
+                    length,
+                });
             }
         }
     }
@@ -117,7 +148,9 @@ fn sequences() -> impl Strategy<Value = Sequences> {
             all.add(b"", &bases).unwrap();
             let last = all.bases(all.len() as u32 - 1).to_vec();
             match shape {
-                0 => all.add(b"", &[&last[..], &reverse(&last)].concat()).unwrap(),
+                0 => all
+                    .add(b"", &[&last[..], &reverse(&last)].concat())
+                    .unwrap(),
                 1 => all.add(b"", &last.repeat(3)).unwrap(),
                 _ => {}
             }

@@ -28,10 +28,15 @@ impl<R: Read + Seek + Send> Input<R> {
         let size = reader.seek(SeekFrom::End(0))?;
         reader.rewind()?;
         let mut magic = Vec::new();
-        reader.by_ref().take(MAGIC.len() as u64).read_to_end(&mut magic)?;
+        reader
+            .by_ref()
+            .take(MAGIC.len() as u64)
+            .read_to_end(&mut magic)?;
         reader.rewind()?;
         match magic == MAGIC {
-            true => Ok(Input(InputKind::Compressed(Box::new(Archive::open(reader, options)?)))),
+            true => Ok(Input(InputKind::Compressed(Box::new(Archive::open(
+                reader, options,
+            )?)))),
             false => Ok(Input(InputKind::Raw(reader, size))),
         }
     }

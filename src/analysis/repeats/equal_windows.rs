@@ -92,13 +92,22 @@ impl<'a> Comparison<'a> {
     }
 
     fn group(&self, minimizers: &[Minimizer]) -> Option<Frequent> {
-        let windows: usize = minimizers.iter().map(|minimizer| minimizer.distances().len()).sum();
-        let most: usize = minimizers.iter().map(|minimizer| self.times(*minimizer)).sum();
+        let windows: usize = minimizers
+            .iter()
+            .map(|minimizer| minimizer.distances().len())
+            .sum();
+        let most: usize = minimizers
+            .iter()
+            .map(|minimizer| self.times(*minimizer))
+            .sum();
         let is_counted = most >= self.most.load(Ordering::Relaxed).max(2);
         // If the table would be too large, each pass holds only a part of the windows.
         let passes = windows.div_ceil(self.table_len.max(1)) as u64;
         let frequent = (0..passes).filter_map(|pass| {
-            let mut group = WindowGroup { is_counted, ..WindowGroup::default() };
+            let mut group = WindowGroup {
+                is_counted,
+                ..WindowGroup::default()
+            };
             minimizers.iter().for_each(|&minimizer| {
                 self.add(&mut group, minimizer, |hash| hash % passes == pass);
             });
@@ -127,7 +136,11 @@ impl<'a> Comparison<'a> {
     ) {
         let at = minimizer.at();
         let spot = self.texts.spot(minimizer.at());
-        let times = if group.is_counted { self.times(minimizer) } else { 0 };
+        let times = if group.is_counted {
+            self.times(minimizer)
+        } else {
+            0
+        };
         let mut pending = self.pending(minimizer);
         for other in &mut group.representatives {
             if pending.is_empty() {
@@ -153,9 +166,15 @@ impl<'a> Comparison<'a> {
             });
         } else if spot.segment.is_source {
             let counted = if group.is_counted { self.spread } else { 0 };
-            let mut new = Representative { at, spot, copies: vec![0; counted] };
+            let mut new = Representative {
+                at,
+                spot,
+                copies: vec![0; counted],
+            };
             if spot.segment.is_target {
-                pending.iter().for_each(|distances| new.count(distances, times.saturating_sub(1)));
+                pending
+                    .iter()
+                    .for_each(|distances| new.count(distances, times.saturating_sub(1)));
             }
             group.representatives.push(new);
         }
@@ -210,8 +229,11 @@ impl<'a> Comparison<'a> {
             loop {
                 match table.get_mut(&key) {
                     None if spot.segment.is_source => {
-                        let copies =
-                            if spot.segment.is_target { times.saturating_sub(1) } else { 0 };
+                        let copies = if spot.segment.is_target {
+                            times.saturating_sub(1)
+                        } else {
+                            0
+                        };
                         table.insert(key, TableEntry { at: window, copies });
                         break;
                     }
@@ -244,7 +266,9 @@ impl<'a> Comparison<'a> {
         windows.map(move |window| {
             hash = match window == first {
                 true => self.hash.of(|n| unit(window + n)),
-                false => self.hash.roll(hash, unit(window - 1), unit(window + self.len - 1)),
+                false => self
+                    .hash
+                    .roll(hash, unit(window - 1), unit(window + self.len - 1)),
             };
             (window, hash)
         })
@@ -307,12 +331,20 @@ impl WindowGroup<'_> {
             let at = representative.at;
             let copies = &representative.copies;
             let copies = copies.iter().enumerate().filter(|(_, copies)| **copies > 0);
-            copies.map(move |(n, &copies)| Frequent { copies, at: Reverse(at - n) })
+            copies.map(move |(n, &copies)| Frequent {
+                copies,
+                at: Reverse(at - n),
+            })
         });
         let of_table = self.table.values();
-        let of_table =
-            of_table.map(|entry| Frequent { copies: entry.copies, at: Reverse(entry.at) });
-        of_representatives.chain(of_table).filter(|frequent| frequent.copies > 0).max()
+        let of_table = of_table.map(|entry| Frequent {
+            copies: entry.copies,
+            at: Reverse(entry.at),
+        });
+        of_representatives
+            .chain(of_table)
+            .filter(|frequent| frequent.copies > 0)
+            .max()
     }
 }
 

@@ -82,7 +82,9 @@ impl Search {
     pub fn find(&self, texts: &[&[u8]], options: &Options) -> Result<Repeats> {
         let sizes = texts.iter().map(|text| text.len() as u64).collect();
         let load = |text: usize, range: Range<u64>, _| {
-            Ok(Cow::Borrowed(&texts[text][range.start as usize..range.end as usize]))
+            Ok(Cow::Borrowed(
+                &texts[text][range.start as usize..range.end as usize],
+            ))
         };
         self.run(sizes, load, options)
     }

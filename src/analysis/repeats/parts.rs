@@ -81,7 +81,11 @@ where
     ) -> Result<Self> {
         let all = sizes.iter().sum();
         let width = search.unit.size() as u64;
-        let originals = if search.keeps_originals { all / width / 8 } else { 0 };
+        let originals = if search.keeps_originals {
+            all / width / 8
+        } else {
+            0
+        };
         let of_texts = TEXT * sizes.len() as u64;
         let fixed = BASE + THREAD * options.thread_count() as u64 + originals + of_texts;
         // With more memory there are more threads.
@@ -95,21 +99,36 @@ where
                 let (most, shortest) = part_sizes(search, memory);
                 if most < shortest {
                     let needed = part_need(search, shortest) + fixed_with_all;
-                    let what =
-                        format!("a search of {} texts in parts of {shortest} bytes", sizes.len());
+                    let what = format!(
+                        "a search of {} texts in parts of {shortest} bytes",
+                        sizes.len()
+                    );
                     let allowed = options.memory_limit();
                     let by = Bound::Memory;
-                    return Err(Error::Limit { what: what.into(), needed, allowed, by });
+                    return Err(Error::Limit {
+                        what: what.into(),
+                        needed,
+                        allowed,
+                        by,
+                    });
                 }
                 most
             }
         };
         let part_size = part_size.next_multiple_of(width);
-        let first = if search.is_across { sizes.len().min(1) } else { sizes.len() };
+        let first = if search.is_across {
+            sizes.len().min(1)
+        } else {
+            sizes.len()
+        };
         let cut =
             |files: Range<usize>| cut(files.map(|file| (file, sizes[file])), part_size, width);
         let sources = cut(0..first);
-        let targets = if search.is_across { cut(first..sizes.len()) } else { sources.clone() };
+        let targets = if search.is_across {
+            cut(first..sizes.len())
+        } else {
+            sources.clone()
+        };
         if sources.len() > FEW_PARTS {
             let parts = sources.len();
             let needed = needed(search, all).saturating_add(fixed_with_all);
@@ -119,12 +138,22 @@ where
                 needed.div_ceil(1 << 20)
             ));
         }
-        Ok(PartSearch { search, sizes, load, memory, sources, targets })
+        Ok(PartSearch {
+            search,
+            sizes,
+            load,
+            memory,
+            sources,
+            targets,
+        })
     }
 
     /// Searches all pairs of parts.
     pub(super) fn run(&mut self) -> Result<Repeats> {
-        let files = self.sizes.iter().map(|&size| FileRepeats { size, ..FileRepeats::default() });
+        let files = self.sizes.iter().map(|&size| FileRepeats {
+            size,
+            ..FileRepeats::default()
+        });
         let mut files: Vec<FileRepeats> = files.collect();
         let progress = self.progress();
         let pairs = self.pairs();
@@ -152,14 +181,29 @@ where
         if self.search.keeps_originals {
             self.cut_originals(&originals, &mut files);
         }
-        let parts = self.targets.len() + if self.search.is_across { self.sources.len() } else { 0 };
-        Ok(Repeats { files, most_frequent: frequent.filter(|_| pairs.len() == 1), parts })
+        let parts = self.targets.len()
+            + if self.search.is_across {
+                self.sources.len()
+            } else {
+                0
+            };
+        Ok(Repeats {
+            files,
+            most_frequent: frequent.filter(|_| pairs.len() == 1),
+            parts,
+        })
     }
 
     /// The pairs of parts to search for copies of each other: source and target. Pairs with the
     /// same target are consecutive.
     fn pairs(&self) -> Vec<(usize, usize)> {
-        let sources = |target| if self.search.is_across { self.sources.len() } else { target + 1 };
+        let sources = |target| {
+            if self.search.is_across {
+                self.sources.len()
+            } else {
+                target + 1
+            }
+        };
         let targets = 0..self.targets.len();
         targets
             .flat_map(|target| (0..sources(target)).map(move |source| (source, target)))
@@ -187,14 +231,24 @@ where
         }
         texts.align();
         let target_start = texts.end;
-        loaded.texts.iter().for_each(|text| texts.add(text, !is_other, true));
-        let marks =
-            Marks { copies: WindowMarks::new(texts.end)?, originals: WindowMarks::new(texts.end)? };
+        loaded
+            .texts
+            .iter()
+            .for_each(|text| texts.add(text, !is_other, true));
+        let marks = Marks {
+            copies: WindowMarks::new(texts.end)?,
+            originals: WindowMarks::new(texts.end)?,
+        };
         marks.copies.add(target_start, copies);
         let used =
             loaded.bytes + other.as_ref().map_or(0, |other| other.bytes) + texts.end as u64 / 4;
         let memory = self.memory.saturating_sub(used) as usize;
-        let search = TextSearch { texts: &texts, len: self.search.len, memory, progress };
+        let search = TextSearch {
+            texts: &texts,
+            len: self.search.len,
+            memory,
+            progress,
+        };
         let frequent = search.run(&marks)?;
         copies.add_from(target_start, &marks.copies);
         Ok((marks.originals, frequent))
@@ -202,9 +256,15 @@ where
 
     /// Reads a part, beside `others` bytes of another part.
     fn load(&mut self, part: &[Piece], others: u64) -> Result<Loaded<'a>> {
-        let mut loaded = Loaded { texts: Vec::new(), bytes: 0 };
-        let needed: u64 =
-            part.iter().map(|piece| self.text(piece)).map(|text| text.end - text.start).sum();
+        let mut loaded = Loaded {
+            texts: Vec::new(),
+            bytes: 0,
+        };
+        let needed: u64 = part
+            .iter()
+            .map(|piece| self.text(piece))
+            .map(|text| text.end - text.start)
+            .sum();
         let memory = self.memory.saturating_sub(others + needed);
         for piece in part {
             let range = self.text(piece);
@@ -243,7 +303,11 @@ where
         };
         let piece = pieces.iter().find(holds).expect("a window is in a piece");
         let offset = piece.range.start + (left * self.search.unit.size()) as u64;
-        MostFrequent { file: piece.file, offset, copies }
+        MostFrequent {
+            file: piece.file,
+            offset,
+            copies,
+        }
     }
 
     /// Calls `add` with the bytes of marked windows of a part, in order, by file.
@@ -284,11 +348,18 @@ where
         let done = AtomicU64::new(0);
         let tell = self.search.progress.clone();
         let width = self.search.unit.size() as u64;
-        let bytes =
-            |part: &PieceList| part.iter().map(|piece| piece.range.end - piece.range.start).sum();
+        let bytes = |part: &PieceList| {
+            part.iter()
+                .map(|piece| piece.range.end - piece.range.start)
+                .sum()
+        };
         let pair_bytes = |&(source, target): &(usize, usize)| -> u64 {
             let other = self.search.is_across || source != target;
-            let source: u64 = if other { bytes(&self.sources[source]) } else { 0 };
+            let source: u64 = if other {
+                bytes(&self.sources[source])
+            } else {
+                0
+            };
             source + bytes(&self.targets[target])
         };
         let total = self.pairs().iter().map(pair_bytes).sum();
@@ -311,7 +382,10 @@ fn cut(files: impl Iterator<Item = (usize, u64)>, part_size: u64, width: u64) ->
                 left = part_size;
             }
             let end = size.min(start + left);
-            parts.last_mut().expect("just pushed").push(Piece { file, range: start..end });
+            parts.last_mut().expect("just pushed").push(Piece {
+                file,
+                range: start..end,
+            });
             left -= (end - start).next_multiple_of(width);
             start = end;
         }
@@ -358,5 +432,12 @@ fn part_sizes(search: &Search, memory: u64) -> (u64, u64) {
     let size = (units / unit_need(search)) as u64;
     let shortest = SHORTEST_PART.max(2 * behind(search));
     let most = MOST_UNITS / 4 * search.unit.size() as u64;
-    (if size < shortest { size } else { size.min(most) }, shortest)
+    (
+        if size < shortest {
+            size
+        } else {
+            size.min(most)
+        },
+        shortest,
+    )
 }

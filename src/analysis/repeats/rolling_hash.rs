@@ -28,7 +28,12 @@ impl RollingHash {
     pub(super) fn new(base: u64, len: usize) -> Self {
         let quarter = power(base, len / 4);
         let leaving = PRIME - power(base, len);
-        RollingHash { base, len, quarter, leaving }
+        RollingHash {
+            base,
+            len,
+            quarter,
+            leaving,
+        }
     }
 
     /// The hash of strings of another length, by the same base.
@@ -93,7 +98,9 @@ mod tests {
 
     #[test]
     fn rolling_comes_to_the_hash_of_what_is_there() {
-        let units: Vec<u64> = (0..300).map(|n: u64| (n * n * 77 % 65536) << (n % 17)).collect();
+        let units: Vec<u64> = (0..300)
+            .map(|n: u64| (n * n * 77 % 65536) << (n % 17))
+            .collect();
         for len in [1, 2, 7, 64, 299] {
             let hash = RollingHash::new(random_base(), len);
             let mut rolled = hash.of(|n| units[n]);
@@ -109,7 +116,12 @@ mod tests {
 
     #[test]
     fn remainders_are_those_of_a_division() {
-        for (a, b) in [(PRIME - 1, PRIME - 1), (PRIME - 1, 2), (1 << 60, 1 << 60), (0, 5)] {
+        for (a, b) in [
+            (PRIME - 1, PRIME - 1),
+            (PRIME - 1, 2),
+            (1 << 60, 1 << 60),
+            (0, 5),
+        ] {
             let exact = u128::from(a) * u128::from(b) % u128::from(PRIME);
             assert_eq!(u128::from(multiply(a, b)), exact);
         }

@@ -68,9 +68,15 @@ impl<'a> TextSearch<'a> {
     pub(super) fn run_by(&self, base: u64, marks: &Marks) -> Result<Option<Frequent>> {
         let winnowing = Winnowing::new(self.len, base);
         let tasks = self.tasks();
-        let units: u64 = tasks.iter().flatten().map(|(_, windows)| windows.len() as u64).sum();
+        let units: u64 = tasks
+            .iter()
+            .flatten()
+            .map(|(_, windows)| windows.len() as u64)
+            .sum();
         let expected = expected_memory(units, self.len);
-        let mut slices = expected.div_ceil(self.memory.max(LEAST) as u64).next_power_of_two();
+        let mut slices = expected
+            .div_ceil(self.memory.max(LEAST) as u64)
+            .next_power_of_two();
         loop {
             if let Some(frequent) = self.run_in_slices(slices, &winnowing, &tasks, marks)? {
                 return Ok(frequent);
@@ -121,7 +127,10 @@ impl<'a> TextSearch<'a> {
                     left = TASK.max(8 * self.len);
                 }
                 let end = windows.end.min(start + left);
-                tasks.last_mut().expect("just pushed").push((segment, start..end));
+                tasks
+                    .last_mut()
+                    .expect("just pushed")
+                    .push((segment, start..end));
                 left -= end - start;
                 start = end;
             }
@@ -142,7 +151,11 @@ impl<'a> TextSearch<'a> {
         /// A search is not cut into more slices than this; the memory limit does not apply then.
         const MOST_SLICES: u64 = 1 << 20;
         let most = self.memory.max(LEAST) / MINIMIZER;
-        let most = if slices < MOST_SLICES { most } else { usize::MAX };
+        let most = if slices < MOST_SLICES {
+            most
+        } else {
+            usize::MAX
+        };
         let count = AtomicUsize::new(0);
         let winnow_task = |task: &Vec<WindowStretch>| {
             let mut found = Winnowed::default();
@@ -199,7 +212,11 @@ impl<'a> TextSearch<'a> {
     /// Marks the windows of runs in segments that are both source and target.
     fn mark_runs(&self, runs: &[PeriodicRun], marks: &Marks) {
         for run in runs {
-            let Segment { is_source, is_target, .. } = self.texts.segment(run.minimizer);
+            let Segment {
+                is_source,
+                is_target,
+                ..
+            } = self.texts.segment(run.minimizer);
             if is_source && is_target {
                 marks.copies.set(run.windows.clone());
             }
@@ -211,13 +228,20 @@ impl<'a> TextSearch<'a> {
     /// original.
     fn finish_runs(&self, runs: &[PeriodicRun], marks: &Marks) {
         for run in runs {
-            let Segment { is_source, is_target, .. } = self.texts.segment(run.minimizer);
+            let Segment {
+                is_source,
+                is_target,
+                ..
+            } = self.texts.segment(run.minimizer);
             let copies = &marks.copies;
             if is_source && is_target {
                 let originals = run.first().filter(|&window| !copies.is_set(window));
                 originals.for_each(|window| marks.originals.set(window..window + 1));
             } else if is_target {
-                let equal = run.windows.clone().filter(|window| copies.is_set(window - run.period));
+                let equal = run
+                    .windows
+                    .clone()
+                    .filter(|window| copies.is_set(window - run.period));
                 equal.for_each(|window| copies.set(window..window + 1));
             }
         }
@@ -240,7 +264,10 @@ fn compare(comparison: &Comparison, minimizers: &[Minimizer]) -> Option<Frequent
         tasks.push(task);
         left = rest;
     }
-    tasks.into_par_iter().filter_map(|task| comparison.compare(task)).max()
+    tasks
+        .into_par_iter()
+        .filter_map(|task| comparison.compare(task))
+        .max()
 }
 
 /// The minimizers whose hash occurs in a source and in a later target, in order, and a few others.
@@ -272,10 +299,14 @@ fn repeated(tasks: Vec<(Segment, Vec<Minimizer>)>) -> Result<Vec<Minimizer>> {
         both & bit != 0 || minimizer.is_repeated()
     };
     let mut tasks = tasks;
-    tasks.par_iter_mut().for_each(|(_, minimizers)| minimizers.retain(is_repeated));
+    tasks
+        .par_iter_mut()
+        .for_each(|(_, minimizers)| minimizers.retain(is_repeated));
     let count = tasks.iter().map(|(_, minimizers)| minimizers.len()).sum();
     let mut repeated = allocation::with_capacity(count).ok_or_else(no_memory)?;
-    tasks.into_iter().for_each(|(_, minimizers)| repeated.extend(minimizers));
+    tasks
+        .into_iter()
+        .for_each(|(_, minimizers)| repeated.extend(minimizers));
     repeated.par_sort_unstable();
     Ok(repeated)
 }

@@ -49,9 +49,17 @@ pub struct Search {
 
 impl fmt::Debug for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Search { len, unit, is_across, .. } = self;
+        let Search {
+            len,
+            unit,
+            is_across,
+            ..
+        } = self;
         let mut shown = f.debug_struct("Search");
-        shown.field("len", len).field("unit", unit).field("is_across", is_across);
+        shown
+            .field("len", len)
+            .field("unit", unit)
+            .field("is_across", is_across);
         shown.finish_non_exhaustive()
     }
 }

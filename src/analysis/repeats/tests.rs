@@ -53,30 +53,47 @@ fn by_definition(texts: &[&[u8]], search: &Search) -> Repeats {
     let files = (0..texts.len()).map(|file| FileRepeats {
         size: texts[file].len() as u64,
         ranges: ranges(&|at| copied[file][at], texts[file].len()),
-        later_copies: ranges(&|at| copied[file][at] && !original[file][at], texts[file].len()),
+        later_copies: ranges(
+            &|at| copied[file][at] && !original[file][at],
+            texts[file].len(),
+        ),
     });
     let most_frequent = best.map(|(copies, std::cmp::Reverse((file, offset)))| MostFrequent {
         file,
         offset: offset as u64,
         copies: copies as u64,
     });
-    Repeats { files: files.collect(), most_frequent, parts: 1 }
+    Repeats {
+        files: files.collect(),
+        most_frequent,
+        parts: 1,
+    }
 }
 
 /// Compares with the definition: as a whole and in parts, on several threads.
 fn check(name: &str, texts: &[&[u8]], len: u64, unit: Unit, across: bool, parts: &[u64]) {
-    let search = Search::new(len).unwrap().unit(unit).across(across).later_copies(true);
+    let search = Search::new(len)
+        .unwrap()
+        .unit(unit)
+        .across(across)
+        .later_copies(true);
     let expected = by_definition(texts, &search);
     for threads in [1, 2, 8] {
         let options = Options::new().threads(threads);
         let found = search.find(texts, &options).unwrap();
-        assert!(found.files == expected.files, "{name}, {len}, {threads} threads");
+        assert!(
+            found.files == expected.files,
+            "{name}, {len}, {threads} threads"
+        );
         assert_eq!(found.most_frequent, expected.most_frequent, "{name}, {len}");
     }
     for &size in parts {
         let search = search.clone().in_parts(size);
         let found = search.find(texts, &Options::new().threads(2)).unwrap();
-        assert!(found.files == expected.files, "{name}, {len}, parts of {size}");
+        assert!(
+            found.files == expected.files,
+            "{name}, {len}, parts of {size}"
+        );
     }
 }
 
@@ -91,7 +108,14 @@ fn named_cases_are_as_defined() {
     }
     let repeats = [b"x".repeat(777), b"xyz".repeat(300), cases::fibonacci(2500)].concat();
     for len in LENGTHS {
-        check("repeats", &[&repeats, &repeats[5..]], len, Unit::Byte, false, &[64, 1000]);
+        check(
+            "repeats",
+            &[&repeats, &repeats[5..]],
+            len,
+            Unit::Byte,
+            false,
+            &[64, 1000],
+        );
     }
 }
 
@@ -99,15 +123,36 @@ fn named_cases_are_as_defined() {
 fn copies_across_files_are_as_defined() {
     let text = cases::text(4000);
     let noise = cases::random(3000, 256);
-    let mixed = [&noise[..500], &text[1000..1600], &noise[500..900], &text[900..1700], b"aaaa"];
+    let mixed = [
+        &noise[..500],
+        &text[1000..1600],
+        &noise[500..900],
+        &text[900..1700],
+        b"aaaa",
+    ];
     let mixed = mixed.concat();
     let runs = [&[b'a'; 900][..], &noise[..50], &[b'a'; 400], &text[..300]].concat();
-    let texts: [&[u8]; 7] = [&text, b"", &mixed, b"a", &noise[400..1200], &runs, &mixed[..700]];
+    let texts: [&[u8]; 7] = [
+        &text,
+        b"",
+        &mixed,
+        b"a",
+        &noise[400..1200],
+        &runs,
+        &mixed[..700],
+    ];
     for len in LENGTHS {
         for across in [false, true] {
             check("files", &texts, len, Unit::Byte, across, &[100, 1999]);
             check("turned", &texts[2..], len, Unit::Byte, across, &[333]);
-            check("runs", &[&runs, &runs, &runs[3..]], len, Unit::Byte, across, &[333]);
+            check(
+                "runs",
+                &[&runs, &runs, &runs[3..]],
+                len,
+                Unit::Byte,
+                across,
+                &[333],
+            );
         }
     }
 }
@@ -120,12 +165,22 @@ fn tokens_are_compared_where_they_are_aligned() {
     for unit in [Unit::U16, Unit::U32] {
         for len in [1, 2, 8, 31, 100] {
             for across in [false, true] {
-                check("tokens", &[&text, copy, moved], len, unit, across, &[66, 1000]);
+                check(
+                    "tokens",
+                    &[&text, copy, moved],
+                    len,
+                    unit,
+                    across,
+                    &[66, 1000],
+                );
             }
         }
         let zeros = [0; 2001];
         check("zeros", &[&zeros, &text, &zeros], 50, unit, false, &[600]);
-        let found = Search::new(50).unwrap().unit(unit).find(&[&text, moved], &Options::new());
+        let found = Search::new(50)
+            .unwrap()
+            .unit(unit)
+            .find(&[&text, moved], &Options::new());
         assert!(found.unwrap().files[1].ranges.is_empty());
     }
 }
@@ -136,7 +191,10 @@ fn many_contexts_of_one_string_are_told_apart() {
     let word = cases::random(70, 256);
     let noise = cases::random(40_000, 3);
     let mut text = Vec::new();
-    for part in noise[..30_000].chunks(30).chain(noise[10_000..13_000].chunks(30)) {
+    for part in noise[..30_000]
+        .chunks(30)
+        .chain(noise[10_000..13_000].chunks(30))
+    {
         text.extend([part, &word].concat());
     }
     for len in [80, 100, 120] {
@@ -151,8 +209,16 @@ fn check_inside(texts: &[&[u8]], len: usize, memory: usize, base: Option<u64>) {
     let mut all = texts::Texts::new(1);
     texts.iter().for_each(|text| all.add(text, true, true));
     let mark = || window_marks::WindowMarks::new(all.end).unwrap();
-    let marks = equal_windows::Marks { copies: mark(), originals: mark() };
-    let search = search_texts::TextSearch { texts: &all, len, memory, progress: &|_| () };
+    let marks = equal_windows::Marks {
+        copies: mark(),
+        originals: mark(),
+    };
+    let search = search_texts::TextSearch {
+        texts: &all,
+        len,
+        memory,
+        progress: &|_| (),
+    };
     let frequent = match base {
         None => search.run(&marks).unwrap(),
         Some(base) => search.run_by(base, &marks).unwrap(),
@@ -160,8 +226,9 @@ fn check_inside(texts: &[&[u8]], len: usize, memory: usize, base: Option<u64>) {
     for ((_, windows), file) in all.windows(len).zip(&expected.files) {
         let start = windows.start;
         let covered = marks.copies.covered(windows, len);
-        let covered: Vec<_> =
-            covered.map(|range| (range.start - start) as u64..(range.end - start) as u64).collect();
+        let covered: Vec<_> = covered
+            .map(|range| (range.start - start) as u64..(range.end - start) as u64)
+            .collect();
         assert!(covered == file.ranges, "{memory}, {base:?}");
     }
     let copies = frequent.map(|frequent| frequent.copies as u64);
@@ -178,11 +245,21 @@ fn little_memory_takes_longer_and_finds_the_same() {
 
 #[test]
 fn hashes_that_are_equal_for_different_strings_do_no_harm() {
-    let text = [cases::text(1500), cases::fibonacci(1000), cases::random(1500, 2)].concat();
+    let text = [
+        cases::text(1500),
+        cases::fibonacci(1000),
+        cases::random(1500, 2),
+    ]
+    .concat();
     for len in [2, 8, 30, 100] {
         // With base 0 the hash is the last unit, with base 1 it is the sum of all units.
         for base in [0, 1, 2] {
-            check_inside(&[&text, &text[700..2900], &text[..1800]], len, 0, Some(base));
+            check_inside(
+                &[&text, &text[700..2900], &text[..1800]],
+                len,
+                0,
+                Some(base),
+            );
         }
     }
 }
@@ -197,7 +274,9 @@ fn compressed_files_are_searched_as_what_is_in_them() {
     let search = Search::new(100).unwrap().later_copies(true);
     let expected = by_definition(&[&text[20_000..30_000], &text], &search);
     for search in [search.clone(), search.in_parts(9999)] {
-        let inputs = files.iter().map(|file| Input::open(Cursor::new(*file), &options));
+        let inputs = files
+            .iter()
+            .map(|file| Input::open(Cursor::new(*file), &options));
         let mut inputs = inputs.collect::<Result<Vec<_>>>().unwrap();
         let found = search.find_in(&mut inputs, &options).unwrap();
         assert_eq!(found.files, expected.files);
@@ -210,14 +289,19 @@ fn memory_makes_parts_or_is_too_little() {
     let text = cases::random(12 << 20, 256);
     let search = Search::new(100).unwrap();
     let with = |mib: u64| {
-        search.find(&[&text, &text[..1 << 20]], &Options::new().threads(1).memory(mib << 20))
+        search.find(
+            &[&text, &text[..1 << 20]],
+            &Options::new().threads(1).memory(mib << 20),
+        )
     };
     let found = with(24).unwrap();
     assert!(found.parts > 2);
     assert_eq!(found.files[0].ranges, []);
     let (first, others) = found.files[1].ranges.split_first().unwrap();
     assert!(*first == (0..1 << 20) && others.is_empty());
-    let Err(Error::Limit { needed, .. }) = with(10) else { panic!() };
+    let Err(Error::Limit { needed, .. }) = with(10) else {
+        panic!()
+    };
     assert!(with((needed >> 20) + 1).is_ok());
 }
 
@@ -244,12 +328,15 @@ fn what_is_left_holds_each_repeated_window_and_no_later_copy() {
         let kept = texts.iter().zip(&found.files).map(|(text, found)| {
             let whole = 0..text.len() as u64;
             let kept = window_marks::subtract(slice::from_ref(&whole), &found.later_copies);
-            kept.into_iter().map(|range| &text[range.start as usize..range.end as usize]).collect()
+            kept.into_iter()
+                .map(|range| &text[range.start as usize..range.end as usize])
+                .collect()
         });
         let kept: Vec<Vec<&[u8]>> = kept.collect();
         let mut counts: HashMap<&[u8], usize> = HashMap::new();
         for text in texts {
-            text.windows(len as usize).for_each(|window| *counts.entry(window).or_default() += 1);
+            text.windows(len as usize)
+                .for_each(|window| *counts.entry(window).or_default() += 1);
         }
         counts.retain(|_, count| *count > 1);
         for stretch in kept.iter().flatten() {

@@ -28,7 +28,11 @@ pub(super) struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     pub(super) fn new(width: usize) -> Self {
-        Texts { segments: Vec::new(), width, end: 0 }
+        Texts {
+            segments: Vec::new(),
+            width,
+            end: 0,
+        }
     }
 
     /// Adds a text behind the others.
@@ -37,7 +41,12 @@ impl<'a> Texts<'a> {
         let text = &text[..text.len() / self.width * self.width];
         self.end += text.len() / self.width;
         if !text.is_empty() {
-            self.segments.push(Segment { text, start, is_source, is_target });
+            self.segments.push(Segment {
+                text,
+                start,
+                is_source,
+                is_target,
+            });
         }
     }
 
@@ -57,13 +66,19 @@ impl<'a> Texts<'a> {
 
     /// The segment that holds the unit at `position`.
     pub(super) fn segment(&self, position: usize) -> Segment<'a> {
-        self.segments[self.segments.partition_point(|segment| segment.start <= position) - 1]
+        self.segments[self
+            .segments
+            .partition_point(|segment| segment.start <= position)
+            - 1]
     }
 
     /// A unit of a segment, by its position.
     pub(super) fn spot(&self, position: usize) -> Spot<'a> {
         let segment = self.segment(position);
-        Spot { segment, offset: (position - segment.start) * self.width }
+        Spot {
+            segment,
+            offset: (position - segment.start) * self.width,
+        }
     }
 
     /// Number of equal units before both spots, up to `most`.
@@ -100,7 +115,10 @@ pub(super) struct Spot<'a> {
 #[inline(always)]
 pub(super) fn unit<const WIDTH: usize>(text: &[u8], number: usize) -> u64 {
     let bytes = &text[number * WIDTH..][..WIDTH];
-    bytes.iter().rev().fold(0, |unit, &byte| unit << 8 | u64::from(byte))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |unit, &byte| unit << 8 | u64::from(byte))
 }
 
 #[cfg(test)]

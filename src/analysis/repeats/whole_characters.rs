@@ -47,9 +47,12 @@ pub fn whole_characters(mut text: impl Read, lists: &[&[Range<u64>]]) -> Result<
             Err(e) if e.error_len().is_none() && !is_end => e.valid_up_to(),
             Err(e) => return Ok(Characters::NotUtf8(at + e.valid_up_to() as u64)),
         };
-        cuts.iter_mut().for_each(|cuts| cuts.look_at(&chunk[..valid], at));
+        cuts.iter_mut()
+            .for_each(|cuts| cuts.look_at(&chunk[..valid], at));
         if is_end {
-            return Ok(Characters::Whole(cuts.into_iter().map(|cuts| cuts.whole).collect()));
+            return Ok(Characters::Whole(
+                cuts.into_iter().map(|cuts| cuts.whole).collect(),
+            ));
         }
         chunk.drain(..valid);
         at += valid as u64;
@@ -68,7 +71,12 @@ struct Cuts<'r> {
 
 impl<'r> Cuts<'r> {
     fn of(ranges: &'r [Range<u64>]) -> Self {
-        Cuts { ranges, next: 0, start: None, whole: Vec::new() }
+        Cuts {
+            ranges,
+            next: 0,
+            start: None,
+            whole: Vec::new(),
+        }
     }
 
     /// Processes whole characters that begin at `at`. A range may also end or begin at the end of
@@ -84,7 +92,9 @@ impl<'r> Cuts<'r> {
                 let after = (range.start..end).find(|&place| !is_inside(place));
                 self.start = Some(after.unwrap_or(range.start.max(end)));
             }
-            let Some(start) = self.start.filter(|_| range.end <= end) else { return };
+            let Some(start) = self.start.filter(|_| range.end <= end) else {
+                return;
+            };
             let mut last = range.end;
             while is_inside(last) {
                 last -= 1;
@@ -124,12 +134,25 @@ mod tests {
             for (start, end) in
                 (0..text.len()).flat_map(|s| (s + 1..=text.len()).map(move |e| (s, e)))
             {
-                let begin = (start..).find(|&place| text.is_char_boundary(place)).unwrap();
-                let last = (0..=end).rev().find(|&place| text.is_char_boundary(place)).unwrap();
+                let begin = (start..)
+                    .find(|&place| text.is_char_boundary(place))
+                    .unwrap();
+                let last = (0..=end)
+                    .rev()
+                    .find(|&place| text.is_char_boundary(place))
+                    .unwrap();
                 let range = begin as u64..last as u64;
-                let whole = if begin < last { vec![range] } else { Vec::new() };
+                let whole = if begin < last {
+                    vec![range]
+                } else {
+                    Vec::new()
+                };
                 let found = cut(text.as_bytes(), &[start as u64..end as u64]);
-                assert_eq!(found, Characters::Whole(vec![whole]), "{text:?} {start}..{end}");
+                assert_eq!(
+                    found,
+                    Characters::Whole(vec![whole]),
+                    "{text:?} {start}..{end}"
+                );
             }
         }
     }
@@ -137,7 +160,9 @@ mod tests {
     #[test]
     fn cuts_are_the_same_across_chunks() {
         let text = "a\u{91cd}".repeat(CHUNK / 2);
-        let ranges: Vec<_> = (0..400).map(|n| n * 2500 + n % 4..n * 2500 + 2400 + n % 3).collect();
+        let ranges: Vec<_> = (0..400)
+            .map(|n| n * 2500 + n % 4..n * 2500 + 2400 + n % 3)
+            .collect();
         let boundary = |place: u64, forward: bool| {
             let mut place = place as usize;
             while !text.is_char_boundary(place) {
@@ -145,11 +170,18 @@ mod tests {
             }
             place as u64
         };
-        let whole = ranges.iter().take_while(|range| range.end <= text.len() as u64);
+        let whole = ranges
+            .iter()
+            .take_while(|range| range.end <= text.len() as u64);
         let ranges: Vec<_> = whole.cloned().collect();
-        let expected = ranges.iter().map(|r| boundary(r.start, true)..boundary(r.end, false));
+        let expected = ranges
+            .iter()
+            .map(|r| boundary(r.start, true)..boundary(r.end, false));
         let found = whole_characters(text.as_bytes(), &[&ranges, &[]]).unwrap();
-        assert_eq!(found, Characters::Whole(vec![expected.collect(), Vec::new()]));
+        assert_eq!(
+            found,
+            Characters::Whole(vec![expected.collect(), Vec::new()])
+        );
     }
 
     #[test]

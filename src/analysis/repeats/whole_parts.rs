@@ -15,7 +15,11 @@ pub(super) struct WholeParts<'r> {
 impl<'r> WholeParts<'r> {
     /// Creates a comparison that has no part yet.
     pub(super) fn new(ranges: &'r [Range<u64>]) -> Self {
-        WholeParts { ranges: ranges.iter().peekable(), whole: Vec::new(), start: 0 }
+        WholeParts {
+            ranges: ranges.iter().peekable(),
+            whole: Vec::new(),
+            start: 0,
+        }
     }
 
     /// Adds the part that ends at `end`.

@@ -25,7 +25,12 @@ use std::ops::Range;
 /// Errors of reading `text`.
 pub fn whole_records(text: impl Read, ranges: &[Range<u64>]) -> Result<Option<Vec<Range<u64>>>> {
     let text = BufReader::with_capacity(1 << 16, text);
-    let mut lines = Lines { text, first: None, len: 0, end: 0 };
+    let mut lines = Lines {
+        text,
+        first: None,
+        len: 0,
+        end: 0,
+    };
     while lines.next()? && lines.first.is_none() {}
     let mut whole = WholeParts::new(ranges);
     match lines.first {
@@ -149,7 +154,10 @@ mod tests {
         let mut starts = Vec::new();
         for at in 0..text.len() as u64 {
             let found = whole_records(text.as_bytes(), &[0..at, at + 1..u64::MAX]).unwrap()?;
-            let gap = found.first().filter(|range| range.start == 0).map_or(0, |range| range.end);
+            let gap = found
+                .first()
+                .filter(|range| range.start == 0)
+                .map_or(0, |range| range.end);
             if starts.last() != Some(&gap) {
                 starts.push(gap);
             }
@@ -164,10 +172,19 @@ mod tests {
         assert_eq!(records("\r\n\n>a\r\nAC\r\n\r\n>b"), Some(vec![0, 13]));
         assert_eq!(records(">a\n>b\n>c\nA"), Some(vec![0, 3, 6]));
         assert_eq!(records("@a\nAC\n+\n@I\n@b\nA\n+b\n+\n"), Some(vec![0, 11]));
-        assert_eq!(records("@a\nAC\nGT\n+\n@I\n+I\n@b\nA\n+\nI"), Some(vec![0, 17]));
-        assert_eq!(records("@a\r\nAC\r\n+\r\nII\r\n@b\r\n\r\n+\r\n\r\n"), Some(vec![0, 15]));
+        assert_eq!(
+            records("@a\nAC\nGT\n+\n@I\n+I\n@b\nA\n+\nI"),
+            Some(vec![0, 17])
+        );
+        assert_eq!(
+            records("@a\r\nAC\r\n+\r\nII\r\n@b\r\n\r\n+\r\n\r\n"),
+            Some(vec![0, 15])
+        );
         // A malformed record includes everything behind it.
-        assert_eq!(records("@a\nAC\n+\nII\n@b\nAC\n+\nI\n@c\nA\n+\nI\n"), Some(vec![0, 11]));
+        assert_eq!(
+            records("@a\nAC\n+\nII\n@b\nAC\n+\nI\n@c\nA\n+\nI\n"),
+            Some(vec![0, 11])
+        );
         assert_eq!(records("@a\nAC\n+\nIII\n@b\nA\n+\nI\n"), Some(vec![0]));
         assert_eq!(records("@a\nAC\n"), Some(vec![0]));
         assert_eq!(records("a\n>b\n"), None);

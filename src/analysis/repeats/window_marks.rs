@@ -158,19 +158,34 @@ mod tests {
     #[test]
     fn windows_that_touch_are_one_range() {
         let marks = WindowMarks::new(300).unwrap();
-        [10, 20, 31, 90, 99].iter().for_each(|&at| marks.set(at..at + 1));
+        [10, 20, 31, 90, 99]
+            .iter()
+            .for_each(|&at| marks.set(at..at + 1));
         let covered: Vec<_> = marks.covered(0..300, 10).collect();
         assert_eq!(covered, [10..30, 31..41, 90..109]);
-        assert_eq!(marks.covered(20..90, 10).collect::<Vec<_>>(), [20..30, 31..41]);
+        assert_eq!(
+            marks.covered(20..90, 10).collect::<Vec<_>>(),
+            [20..30, 31..41]
+        );
     }
 
     #[test]
     fn covered_units_are_the_naive_ones() {
         let random = cases::random(2000, 256);
-        for (share, len) in [(1, 1), (1, 7), (40, 2), (40, 90), (250, 3), (255, 1), (255, 64)] {
+        for (share, len) in [
+            (1, 1),
+            (1, 7),
+            (40, 2),
+            (40, 90),
+            (250, 3),
+            (255, 1),
+            (255, 64),
+        ] {
             let is_marked = |at: usize| u32::from(random[at]) < share || (128..330).contains(&at);
             let marks = WindowMarks::new(2000).unwrap();
-            (0..2000).filter(|&at| is_marked(at)).for_each(|at| marks.set(at..at + 1));
+            (0..2000)
+                .filter(|&at| is_marked(at))
+                .for_each(|at| marks.set(at..at + 1));
             for range in [0..2000, 3..1999, 64..1920, 130..200] {
                 let mut units = vec![false; 2000 + len];
                 let marked = range.clone().filter(|&at| is_marked(at));
@@ -182,7 +197,10 @@ mod tests {
                     last = Some(covered.end);
                     found[covered].fill(true);
                 }
-                assert!(units == found, "{share} of 256, windows of {len}, {range:?}");
+                assert!(
+                    units == found,
+                    "{share} of 256, windows of {len}, {range:?}"
+                );
             }
         }
     }
@@ -192,7 +210,10 @@ mod tests {
         let ranges = [0..10, 20..30, 40..50];
         assert_eq!(subtract(&ranges, &[]), ranges);
         assert_eq!(subtract(&ranges, slice::from_ref(&(5..45))), [0..5, 45..50]);
-        assert_eq!(subtract(&ranges, &[2..3, 4..5, 12..13, 20..30]), [0..2, 3..4, 5..10, 40..50]);
+        assert_eq!(
+            subtract(&ranges, &[2..3, 4..5, 12..13, 20..30]),
+            [0..2, 3..4, 5..10, 40..50]
+        );
         assert_eq!(subtract(&ranges, slice::from_ref(&(0..60))), []);
     }
 }

@@ -39,13 +39,21 @@ pub(super) struct Winnowing {
 impl Winnowing {
     pub(super) fn new(len: usize, base: u64) -> Self {
         let spread = spread(len);
-        Winnowing { len, spread, hash: RollingHash::new(base, len + 1 - spread) }
+        Winnowing {
+            len,
+            spread,
+            hash: RollingHash::new(base, len + 1 - spread),
+        }
     }
 }
 
 /// Number of phrases of a window of `len` units.
 pub(super) fn spread(len: usize) -> usize {
-    if len < SHORT { 1 } else { (len / 2).min(MOST_SPREAD) }
+    if len < SHORT {
+        1
+    } else {
+        (len / 2).min(MOST_SPREAD)
+    }
 }
 
 /// A minimizer and the windows around it that have it. The order is by hash, then by position.
@@ -61,7 +69,10 @@ impl Minimizer {
     fn new(hash: u64, at: usize, windows: &Range<usize>) -> Self {
         let far = (at - windows.start) as u64;
         let near = (at + 1 - windows.end) as u64;
-        Minimizer { hash, packed: (at as u64) << 25 | far << 13 | near << 1 }
+        Minimizer {
+            hash,
+            packed: (at as u64) << 25 | far << 13 | near << 1,
+        }
     }
 
     /// Start of the phrase.
@@ -122,8 +133,15 @@ pub(super) fn winnow<const WIDTH: usize>(
     }
     let spread = winnowing.spread;
     let mut hashes = Hashes::<WIDTH>::new(segment, winnowing);
-    let mut emitter =
-        Emitter { segment, width: WIDTH, winnowing, wanted, found, last: None, period: None };
+    let mut emitter = Emitter {
+        segment,
+        width: WIDTH,
+        winnowing,
+        wanted,
+        found,
+        last: None,
+        period: None,
+    };
     let mut block = Vec::with_capacity(spread);
     let mut next = Vec::with_capacity(spread);
     let mut least_from = vec![0; spread];
@@ -147,8 +165,15 @@ pub(super) fn winnow<const WIDTH: usize>(
             match &mut owner {
                 Some(owner) if owner.at == at => owner.windows.end += 1,
                 _ => {
-                    let begun = Owner { hash, at, windows: start + n..start + n + 1 };
-                    owner.replace(begun).into_iter().for_each(|done| emitter.emit(done));
+                    let begun = Owner {
+                        hash,
+                        at,
+                        windows: start + n..start + n + 1,
+                    };
+                    owner
+                        .replace(begun)
+                        .into_iter()
+                        .for_each(|done| emitter.emit(done));
                 }
             }
         }
@@ -181,7 +206,12 @@ struct Hashes<'a, const WIDTH: usize> {
 impl<'a, const WIDTH: usize> Hashes<'a, WIDTH> {
     fn new(segment: Segment<'a>, winnowing: &Winnowing) -> Self {
         let len = winnowing.len + 1 - winnowing.spread;
-        Hashes { segment, hash: winnowing.hash, len, current: None }
+        Hashes {
+            segment,
+            hash: winnowing.hash,
+            len,
+            current: None,
+        }
     }
 
     /// Replaces `hashes` by the hashes of the phrases at `positions`, which continue the last
@@ -190,7 +220,10 @@ impl<'a, const WIDTH: usize> Hashes<'a, WIDTH> {
         hashes.clear();
         let Segment { text, start, .. } = self.segment;
         for at in positions.start - start
-            ..positions.end.saturating_sub(start).max(positions.start - start)
+            ..positions
+                .end
+                .saturating_sub(start)
+                .max(positions.start - start)
         {
             let hash = match self.current {
                 None => self.hash.of(|n| unit::<WIDTH>(text, at + n)),
@@ -234,7 +267,9 @@ struct Emitter<'a, F> {
 impl<F: Fn(u64) -> bool> Emitter<'_, F> {
     fn emit(&mut self, owner: Owner) {
         if (self.wanted)(owner.hash) && !self.goes_on(&owner) {
-            self.found.minimizers.push(Minimizer::new(owner.hash, owner.at, &owner.windows));
+            self.found
+                .minimizers
+                .push(Minimizer::new(owner.hash, owner.at, &owner.windows));
         }
         self.last = Some(owner);
     }
@@ -258,8 +293,16 @@ impl<F: Fn(u64) -> bool> Emitter<'_, F> {
             }
             _ => {
                 let windows = owner.windows.clone();
-                self.found.minimizers.last_mut().expect("the last one was pushed").packed |= 1;
-                self.found.runs.push(PeriodicRun { minimizer: last.at, windows, period });
+                self.found
+                    .minimizers
+                    .last_mut()
+                    .expect("the last one was pushed")
+                    .packed |= 1;
+                self.found.runs.push(PeriodicRun {
+                    minimizer: last.at,
+                    windows,
+                    period,
+                });
             }
         }
         true
@@ -270,10 +313,12 @@ impl<F: Fn(u64) -> bool> Emitter<'_, F> {
     fn is_periodic(&mut self, distance: usize, windows: &Range<usize>) -> bool {
         let end = windows.end - 1 + self.winnowing.len;
         let known = match &self.period {
-            Some(Period { distance: known, units })
-                if *known == distance
-                    && units.start <= windows.start
-                    && windows.start <= units.end =>
+            Some(Period {
+                distance: known,
+                units,
+            }) if *known == distance
+                && units.start <= windows.start
+                && windows.start <= units.end =>
             {
                 units.clone()
             }
@@ -286,7 +331,10 @@ impl<F: Fn(u64) -> bool> Emitter<'_, F> {
         let is_equal =
             text[from..to] == text[from - distance * self.width..to - distance * self.width];
         if is_equal {
-            self.period = Some(Period { distance, units: known.start..end.max(known.end) });
+            self.period = Some(Period {
+                distance,
+                units: known.start..end.max(known.end),
+            });
         }
         is_equal
     }

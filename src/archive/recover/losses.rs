@@ -118,7 +118,8 @@ impl Account {
         if whole {
             self.recovery.blocks += 1;
             self.recovery.raw_size += size;
-            self.stream.combine(&Hasher::new_with_initial_len(header.raw_checksum, size));
+            self.stream
+                .combine(&Hasher::new_with_initial_len(header.raw_checksum, size));
         }
         self.blocks_met += 1;
         self.pos = end;
@@ -179,7 +180,11 @@ impl Account {
                 self.frame_start.saturating_add(self.pos)..self.frame_start.saturating_add(end);
             match self.holes.last_mut() {
                 Some(last) if last.end == lost.start => last.end = lost.end,
-                _ => self.holes.push(Hole { start: lost.start, end: lost.end, unknown: None }),
+                _ => self.holes.push(Hole {
+                    start: lost.start,
+                    end: lost.end,
+                    unknown: None,
+                }),
             }
         }
     }
@@ -192,7 +197,14 @@ impl Account {
         let n = self.holes.partition_point(|hole| hole.end < at);
         match self.holes.get_mut(n) {
             Some(hole) if hole.start <= at => hole.unknown = hole.unknown.or(Some(at)),
-            _ => self.holes.insert(n, Hole { start: at, end: at, unknown: Some(at) }),
+            _ => self.holes.insert(
+                n,
+                Hole {
+                    start: at,
+                    end: at,
+                    unknown: Some(at),
+                },
+            ),
         }
     }
 }
@@ -200,8 +212,15 @@ impl Account {
 impl Hole {
     /// Splits the hole into the losses that callers see, in order.
     fn parts(&self) -> impl Iterator<Item = Lost> + use<> {
-        let Hole { start, end, unknown } = *self;
-        let range = (start < end).then_some(Lost { start, end: Some(end) });
+        let Hole {
+            start,
+            end,
+            unknown,
+        } = *self;
+        let range = (start < end).then_some(Lost {
+            start,
+            end: Some(end),
+        });
         let unknown = unknown.map(|start| Lost { start, end: None });
         let first = unknown.filter(|lost| lost.start == start);
         let last = unknown.filter(|lost| lost.start > start);
@@ -243,12 +262,27 @@ mod tests {
 
     #[test]
     fn losses_that_touch_are_one_whatever_headers_claim() {
-        let range = |start, end| Lost { start, end: Some(end) };
+        let range = |start, end| Lost {
+            start,
+            end: Some(end),
+        };
         let unknown = |start| Lost { start, end: None };
         assert_eq!(lost(&[(0, true)]), [unknown(10)]);
-        assert_eq!(lost(&[(0, true), (10, false), (20, false)]), [range(10, 30), unknown(30)]);
-        let disorder = [(0, false), (0, false), (50, false), (3, false), (u64::MAX, false)];
+        assert_eq!(
+            lost(&[(0, true), (10, false), (20, false)]),
+            [range(10, 30), unknown(30)]
+        );
+        let disorder = [
+            (0, false),
+            (0, false),
+            (50, false),
+            (3, false),
+            (u64::MAX, false),
+        ];
         assert_eq!(lost(&disorder), [range(0, u64::MAX), unknown(10)]);
-        assert_eq!(lost(&disorder.repeat(1000)), [range(0, u64::MAX), unknown(10)]);
+        assert_eq!(
+            lost(&disorder.repeat(1000)),
+            [range(0, u64::MAX), unknown(10)]
+        );
     }
 }

@@ -57,17 +57,30 @@ pub fn recover<R: Read + Seek, W: Write>(
     let content_end = contents::without_padding(&mut input, file_size)?;
     let (sound_frames, sound_start) = sound_frames(&mut input, content_end, options)?;
     // If the end of the file is damaged, the zeros there may belong to a block.
-    let scan_end = if sound_frames.is_empty() { file_size } else { sound_start };
+    let scan_end = if sound_frames.is_empty() {
+        file_size
+    } else {
+        sound_start
+    };
     let pool = thread_pool::pool(options)?;
     let account = Account::default();
     let checksums = RangeChecksums::default();
-    let mut saver = Saver { input, output, pool, options, account, checksums };
+    let mut saver = Saver {
+        input,
+        output,
+        pool,
+        options,
+        account,
+        checksums,
+    };
     saver.scan(scan_end, content_end)?;
     for (frame, blocks) in sound_frames {
         saver.frame(&frame, &blocks)?;
     }
     saver.output.flush()?;
-    let Saver { mut input, account, .. } = saver;
+    let Saver {
+        mut input, account, ..
+    } = saver;
     account
         .end()
         .map_err(|flaw| contents::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
@@ -83,7 +96,11 @@ fn sound_frames<R: Read + Seek>(
     options: &Options,
 ) -> Result<(Vec<Frame>, u64)> {
     let mut frames = Vec::new();
-    let mut room = TableRoom { memory: options.memory_limit(), frames: 0, blocks: 0 };
+    let mut room = TableRoom {
+        memory: options.memory_limit(),
+        frames: 0,
+        blocks: 0,
+    };
     while end > 0 {
         match contents::read_frame(input, end, room) {
             Ok(frame) => {
@@ -124,7 +141,11 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                     let inside = header_end(offset);
                     let behind = payload_end(offset, &header);
                     let undamaged = behind <= end && self.has_payload(offset, &header)?;
-                    let raw = if undamaged { self.restore(offset, header)? } else { None };
+                    let raw = if undamaged {
+                        self.restore(offset, header)?
+                    } else {
+                        None
+                    };
                     self.save(&header, raw)?;
                     // The inside of an undamaged payload is not scanned, even if it looks like
                     // blocks.
@@ -161,7 +182,8 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             };
             self.save(&header, raw)?;
         }
-        self.account.frame_done(frame.raw.end - frame.raw.start, frame.checksum);
+        self.account
+            .frame_done(frame.raw.end - frame.raw.start, frame.checksum);
         Ok(())
     }
 
@@ -176,12 +198,21 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         let number = self.account.blocks_met;
         let size = header.raw_size;
         let what = || format!("block {number} of {size} bytes (at byte {offset})");
-        self.options.check_output(self.account.saved(), size, what)?;
-        let plan =
-            self.options.plan_to_decode(header.raw_size).map_err(|e| e.at(number, offset))?;
+        self.options
+            .check_output(self.account.saved(), size, what)?;
+        let plan = self
+            .options
+            .plan_to_decode(header.raw_size)
+            .map_err(|e| e.at(number, offset))?;
         self.input.seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
-        let block = CodedBlock { header, payload, sequences: None, number, offset };
+        let block = CodedBlock {
+            header,
+            payload,
+            sequences: None,
+            number,
+            offset,
+        };
         match self.pool.install(|| decode::restore(block, &plan)) {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),

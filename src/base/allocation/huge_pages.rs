@@ -38,7 +38,9 @@ const PAGE: usize = 4 << 10;
 pub(crate) fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
     let before = values.as_ptr().cast::<u8>().align_offset(HUGE_PAGE) / size_of::<T>();
     let (first, rest) = values.split_at_mut(before.min(values.len()));
-    [first].into_iter().chain(rest.chunks_mut(HUGE_PAGE / size_of::<T>()))
+    [first]
+        .into_iter()
+        .chain(rest.chunks_mut(HUGE_PAGE / size_of::<T>()))
 }
 
 /// Touches each page of an array of zeros, so that it is mapped.
@@ -64,7 +66,13 @@ pub(super) fn ask_for<T>(start: *mut T, len: usize) {
     let whole = size.saturating_sub(skipped) / HUGE_PAGE * HUGE_PAGE;
     // SAFETY: [start + skipped, start + skipped + whole) lies in the allocation, and this advice
     // changes only how it is mapped, not its contents.
-    unsafe { libc::madvise(start.add(skipped.min(size)).cast(), whole, libc::MADV_HUGEPAGE) };
+    unsafe {
+        libc::madvise(
+            start.add(skipped.min(size)).cast(),
+            whole,
+            libc::MADV_HUGEPAGE,
+        )
+    };
 }
 
 #[cfg(not(target_os = "linux"))]

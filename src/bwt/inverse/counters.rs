@@ -16,7 +16,11 @@ use std::ops::Range;
 
 /// Minimum number of rows for a task of its own, which has to clear and sum 2 x 256 KiB of
 /// counters. Tests need many chunks in short blocks.
-const MIN_TASK: usize = if cfg!(any(test, fuzzing)) { 500 } else { 1 << 18 };
+const MIN_TASK: usize = if cfg!(any(test, fuzzing)) {
+    500
+} else {
+    1 << 18
+};
 
 /// The L column of the sorted rotations. The sentinel has a row in it but no stored byte.
 #[derive(Clone, Copy)]
@@ -59,13 +63,17 @@ impl<R: Row> Chunk<R> {
         let mut lf = Box::new([R::default(); 256]);
         count(column.of(rows.clone()), &mut lf);
         // By way of a Vec: an array of this size would first be made on the stack.
-        let lf_lf =
-            vec![R::default(); 1 << 16].into_boxed_slice().try_into().expect("65536 counters");
+        let lf_lf = vec![R::default(); 1 << 16]
+            .into_boxed_slice()
+            .try_into()
+            .expect("65536 counters");
         Chunk { rows, lf, lf_lf }
     }
 
     fn pairs(&mut self, c: usize) -> &mut [R; 256] {
-        (&mut self.lf_lf[c << 8..][..256]).try_into().expect("256 counters for each symbol")
+        (&mut self.lf_lf[c << 8..][..256])
+            .try_into()
+            .expect("256 counters for each symbol")
     }
 }
 
@@ -91,7 +99,12 @@ impl<'a, R: Row> Counters<'a, R> {
         let starts = on.run(|| sum_symbols(&mut chunks));
         count_pairs(column, &mut chunks, &starts, on);
         on.run(|| sum_pairs(&mut chunks, &starts, bytes[0]));
-        Counters { column, chunk_len, chunks, starts }
+        Counters {
+            column,
+            chunk_len,
+            chunks,
+            starts,
+        }
     }
 
     /// Number of rows, which is one more than the length of the block.
@@ -139,13 +152,17 @@ pub(crate) fn counts(bytes: &[u8], on: Executor) -> [u64; 256] {
         counts
     };
     let sum = |a: [u64; 256], b: [u64; 256]| std::array::from_fn(|c| a[c] + b[c]);
-    on.map(bytes.chunks(PIECE), piece).into_iter().fold([0; 256], sum)
+    on.map(bytes.chunks(PIECE), piece)
+        .into_iter()
+        .fold([0; 256], sum)
 }
 
 /// Adds the number of occurrences of each byte value to `counts`.
 pub(crate) fn count<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
     // The counters below have 32 bits.
-    bytes.chunks(1 << 31).for_each(|part| count_part(part, counts));
+    bytes
+        .chunks(1 << 31)
+        .for_each(|part| count_part(part, counts));
 }
 
 fn count_part<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
@@ -153,7 +170,9 @@ fn count_part<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
     // that, and a whole piece of equal bytes is counted at once.
     const WORTH_IT: usize = 2048;
     if bytes.len() < WORTH_IT {
-        return bytes.iter().for_each(|&c| counts[usize::from(c)] += R::from(1));
+        return bytes
+            .iter()
+            .for_each(|&c| counts[usize::from(c)] += R::from(1));
     }
     let mut places = [[0u32; 256]; 8];
     for piece in bytes.chunks(WORTH_IT) {

@@ -41,7 +41,12 @@ impl<R: Row> FirstSymbols<R> {
             }
             *slot = pair as u16;
         }
-        FirstSymbols { shift, slots, ends, symbols }
+        FirstSymbols {
+            shift,
+            slots,
+            ends,
+            symbols,
+        }
     }
 
     /// The first two symbols of a row.

@@ -52,7 +52,10 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         lf_squared: &'a LfSquared<'a, R>,
         first_symbols: &'a FirstSymbols<R>,
     ) -> Self {
-        LaneWalk { lf_squared, first_symbols }
+        LaneWalk {
+            lf_squared,
+            first_symbols,
+        }
     }
 
     /// Writes the text before the suffix at `row`, which has an even number of bytes, and notes
@@ -70,24 +73,47 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         // The last lane may have had only the byte that is written already.
         let (samples, done) = samples.split_at(text.len().div_ceil(rate));
         if text.is_empty() || done.iter().any(|sample| *sample != row) {
-            return if done == [row] { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) };
+            return if done == [row] {
+                Ok(())
+            } else {
+                Err(Flaw::WRONG_SAMPLES)
+            };
         }
         let group = group_len(samples.len(), on.threads);
         let next = |k: usize| samples.get(k + 1).copied().unwrap_or(row);
         let walk = |(g, ((text, samples), noted)): (usize, LaneTask<R>)| {
             let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
             let unwritten = text.chunks_mut(rate).collect();
-            let NotedRows { spacing, rows: noted } = noted;
+            let NotedRows {
+                spacing,
+                rows: noted,
+            } = noted;
             let noted = noted.chunks_mut(rate / spacing).collect();
-            self.walk(InverseLanes { rows, unwritten, noted, spacing }, samples)
+            self.walk(
+                InverseLanes {
+                    rows,
+                    unwritten,
+                    noted,
+                    spacing,
+                },
+                samples,
+            )
         };
-        let tasks = text.chunks_mut(rate.saturating_mul(group)).zip(samples.chunks(group));
+        let tasks = text
+            .chunks_mut(rate.saturating_mul(group))
+            .zip(samples.chunks(group));
         // If no rows are noted, each group gets an empty buffer.
         let (spacing, noted) = noted.map_or((rate, &mut [][..]), |of| (of.spacing, of.rows));
         let mut noted = noted.chunks_mut((rate / spacing).saturating_mul(group));
-        let noted =
-            iter::from_fn(|| Some(NotedRows { spacing, rows: noted.next().unwrap_or_default() }));
-        on.map(tasks.zip(noted).enumerate(), walk).into_iter().collect()
+        let noted = iter::from_fn(|| {
+            Some(NotedRows {
+                spacing,
+                rows: noted.next().unwrap_or_default(),
+            })
+        });
+        on.map(tasks.zip(noted).enumerate(), walk)
+            .into_iter()
+            .collect()
     }
 
     /// Walks lanes of equal length; only the last may be shorter.
@@ -105,7 +131,11 @@ impl<'a, R: Row> LaneWalk<'a, R> {
             self.advance(lanes, left);
         }
         lanes.rows.extend(last.rows);
-        if lanes.rows == samples { Ok(()) } else { Err(Flaw::WRONG_SAMPLES) }
+        if lanes.rows == samples {
+            Ok(())
+        } else {
+            Err(Flaw::WRONG_SAMPLES)
+        }
     }
 
     /// Moves each lane by `len` bytes, an even number.
@@ -115,7 +145,11 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         let mut noted = vec![[R::default(); STAGE / 2]; lanes.noted.len()];
         let mut left = len;
         while left > 0 {
-            let len = if left.is_multiple_of(STAGE) { STAGE } else { left % STAGE };
+            let len = if left.is_multiple_of(STAGE) {
+                STAGE
+            } else {
+                left % STAGE
+            };
             match lanes.noted.is_empty() {
                 true => self.round(&mut lanes.rows, stages, STAGE / 2 - len / 2..STAGE / 2),
                 false => self.round_noted(lanes, stages, &mut noted, len),
@@ -137,10 +171,17 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         let mut left = len;
         let mut end = STAGE / 2;
         while left > 0 {
-            let len = if left.is_multiple_of(spacing) { spacing } else { left % spacing };
+            let len = if left.is_multiple_of(spacing) {
+                spacing
+            } else {
+                left % spacing
+            };
             self.round(&mut lanes.rows, stages, end - len / 2..end);
             (left, end) = (left - len, end - len / 2);
-            noted.iter_mut().zip(&lanes.rows).for_each(|(to, row)| to[left / spacing] = *row);
+            noted
+                .iter_mut()
+                .zip(&lanes.rows)
+                .for_each(|(to, row)| to[left / spacing] = *row);
         }
         lanes.note(noted, len.div_ceil(spacing));
     }
@@ -189,7 +230,9 @@ impl<R: Row> InverseLanes<'_, R> {
     fn note(&mut self, rows: &[[R; STAGE / 2]], count: usize) {
         for (lane, rows) in self.noted.iter_mut().zip(rows) {
             let from = lane.len() - count;
-            let end = lane.split_off_mut(from..).expect("no lane is moved beyond its start");
+            let end = lane
+                .split_off_mut(from..)
+                .expect("no lane is moved beyond its start");
             end.copy_from_slice(&rows[..count]);
         }
     }
@@ -198,7 +241,9 @@ impl<R: Row> InverseLanes<'_, R> {
     fn write(&mut self, stages: &[StageBuffer], len: usize) {
         for (lane, stage) in self.unwritten.iter_mut().zip(stages) {
             let from = lane.len() - len;
-            let end = lane.split_off_mut(from..).expect("no lane is moved beyond its start");
+            let end = lane
+                .split_off_mut(from..)
+                .expect("no lane is moved beyond its start");
             end.copy_from_slice(&stage.as_flattened()[STAGE - len..]);
         }
     }

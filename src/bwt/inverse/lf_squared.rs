@@ -28,14 +28,21 @@ impl<'t, R: Row> LfSquared<'t, R> {
 
     /// Builds the table in `entries`.
     pub(super) fn new(counters: Counters<R>, entries: &'t mut [R::Packed], on: Executor) -> Self {
-        let Counters { column, chunk_len, mut chunks, .. } = counters;
+        let Counters {
+            column,
+            chunk_len,
+            mut chunks,
+            ..
+        } = counters;
         assert_eq!(entries.len(), Self::entries(column.bytes.len()));
         // The row of the sentinel is the only one that is not filled below.
         let no_row: R = column.no_row();
         entries[column.primary] = no_row.pack();
         entries[no_row.get()] = no_row.pack();
         let tasks = entries.chunks_mut(2 * chunk_len).zip(chunks.chunks_mut(2));
-        on.map(tasks, |(entries, chunks)| fill(column, chunks, chunk_len, entries));
+        on.map(tasks, |(entries, chunks)| {
+            fill(column, chunks, chunk_len, entries)
+        });
         LfSquared(entries)
     }
 
@@ -79,7 +86,10 @@ fn fill<R: Row>(
 ) {
     if let [a, b] = chunks {
         let (entries_a, entries_b) = entries.split_at_mut(chunk_len);
-        fill_in_turn(Cursor::new(column, a, entries_a), Cursor::new(column, b, entries_b));
+        fill_in_turn(
+            Cursor::new(column, a, entries_a),
+            Cursor::new(column, b, entries_b),
+        );
     } else if let [a] = chunks {
         Cursor::new(column, a, entries).fill();
     }
@@ -112,7 +122,11 @@ struct Cursor<'a, R: Row> {
 
 impl<'a, R: Row> Cursor<'a, R> {
     fn new(column: LColumn<'a>, chunk: &'a mut Chunk<R>, entries: &'a mut [R::Packed]) -> Self {
-        let mut cursor = Cursor { column, chunk, entries };
+        let mut cursor = Cursor {
+            column,
+            chunk,
+            entries,
+        };
         cursor.skip_sentinel();
         cursor
     }
@@ -120,7 +134,11 @@ impl<'a, R: Row> Cursor<'a, R> {
     /// Number of rows ahead up to the sentinel's row or the end; 0 only at the end.
     fn run(&self) -> usize {
         let rows = &self.chunk.rows;
-        let stop = if rows.contains(&self.column.primary) { self.column.primary } else { rows.end };
+        let stop = if rows.contains(&self.column.primary) {
+            self.column.primary
+        } else {
+            rows.end
+        };
         stop - rows.start
     }
 
@@ -129,7 +147,10 @@ impl<'a, R: Row> Cursor<'a, R> {
     fn take(&mut self, len: usize) -> (&'a mut [R::Packed], &'a [u8]) {
         let rows = self.chunk.rows.start..self.chunk.rows.start + len;
         self.chunk.rows.start = rows.end;
-        let entries = self.entries.split_off_mut(..len).expect("as many entries as rows");
+        let entries = self
+            .entries
+            .split_off_mut(..len)
+            .expect("as many entries as rows");
         self.skip_sentinel();
         (entries, self.column.of(rows))
     }
@@ -145,7 +166,10 @@ impl<'a, R: Row> Cursor<'a, R> {
         while self.run() > 0 {
             let (entries, symbols) = self.take(self.run());
             let mut next = NextEntries::new(self.column, self.chunk);
-            entries.iter_mut().zip(symbols).for_each(|(entry, &c)| *entry = next.entry(c).pack());
+            entries
+                .iter_mut()
+                .zip(symbols)
+                .for_each(|(entry, &c)| *entry = next.entry(c).pack());
         }
     }
 }
@@ -159,7 +183,11 @@ struct NextEntries<'a, R> {
 
 impl<'a, R: Row> NextEntries<'a, R> {
     fn new(column: LColumn<'a>, chunk: &'a mut Chunk<R>) -> Self {
-        NextEntries { column, lf: &mut chunk.lf, lf_lf: &mut chunk.lf_lf }
+        NextEntries {
+            column,
+            lf: &mut chunk.lf,
+            lf_lf: &mut chunk.lf_lf,
+        }
     }
 
     /// The entry of the next row, whose symbol is `symbol`.

@@ -47,7 +47,11 @@ use rebuild::{check, no_memory, rebuild};
 
 /// Maximum size of a block that the calling thread restores alone, in bytes. Tests need many tasks
 /// in short blocks.
-const SMALL: usize = if cfg!(any(test, fuzzing)) { 500 } else { threads::SMALL as usize };
+const SMALL: usize = if cfg!(any(test, fuzzing)) {
+    500
+} else {
+    threads::SMALL as usize
+};
 
 /// Rebuilds the block of a [`Bwt`], which may come from a damaged or hostile file, on the threads
 /// of the current rayon pool.
@@ -75,7 +79,11 @@ pub(crate) struct CpuInverse {
 impl CpuInverse {
     /// An inverse with these as the largest blocks whose rows have 32 bits.
     pub(crate) const fn new(narrow: NarrowLimits) -> Self {
-        CpuInverse { narrow, tables: TablePool::new(), wide_tables: TablePool::new() }
+        CpuInverse {
+            narrow,
+            tables: TablePool::new(),
+            wide_tables: TablePool::new(),
+        }
     }
 
     /// Frees the tables that are not in use.
@@ -88,7 +96,11 @@ impl CpuInverse {
     pub(crate) fn invert(&self, bwt: Bwt) -> Result<Vec<u8>> {
         // Asking rayon for its threads starts them.
         let is_small = bwt.bytes.len() <= SMALL;
-        let on = if is_small { Executor::CALLING } else { Executor::current_pool() };
+        let on = if is_small {
+            Executor::CALLING
+        } else {
+            Executor::current_pool()
+        };
         self.invert_by(on, bwt)
     }
 
@@ -109,7 +121,10 @@ impl CpuInverse {
         if len > self.narrow.others {
             let entries = LfSquared::<u64>::entries(len);
             let rebuild = |table: &mut [Packed40]| rebuild::<u64>(bwt, table, None, on);
-            return self.wide_tables.lend(entries, rebuild).ok_or_else(no_memory)?;
+            return self
+                .wide_tables
+                .lend(entries, rebuild)
+                .ok_or_else(no_memory)?;
         }
         let entries = LfSquared::<u32>::entries(len);
         self.tables
@@ -121,7 +136,9 @@ impl CpuInverse {
 /// Returns true if this is the transform of a block of one run, which equals its transform.
 fn is_run(bwt: &Bwt) -> bool {
     let len = bwt.bytes.len();
-    let rows = (0..len).step_by(bwt.sample_rate as usize).map(|pos| len - pos);
+    let rows = (0..len)
+        .step_by(bwt.sample_rate as usize)
+        .map(|pos| len - pos);
     coder::run_end(&bwt.bytes, 0) == len && rows.eq(bwt.samples.iter().map(|&row| row as usize))
 }
 
@@ -146,11 +163,15 @@ mod tests {
             .flat_map(|pool| {
                 [NarrowLimits::USUAL, NarrowLimits::LOWEST].map(|narrow| {
                     let inverse = CpuInverse::new(narrow);
-                    pool.install(|| inverse.invert(bwt.clone())).map_err(|e| e.to_string())
+                    pool.install(|| inverse.invert(bwt.clone()))
+                        .map_err(|e| e.to_string())
                 })
             })
             .collect();
-        assert!(results.iter().all(|result| *result == results[0]), "the pools disagree");
+        assert!(
+            results.iter().all(|result| *result == results[0]),
+            "the pools disagree"
+        );
         results[0].clone()
     }
 
@@ -160,7 +181,10 @@ mod tests {
         for (name, block) in naive::blocks() {
             for rate in RATES {
                 let bwt = naive::sort(&block, rate);
-                assert!(invert_on_all(&pools, &bwt).unwrap() == block, "{name}, rate {rate}");
+                assert!(
+                    invert_on_all(&pools, &bwt).unwrap() == block,
+                    "{name}, rate {rate}"
+                );
             }
         }
     }
@@ -226,14 +250,22 @@ mod tests {
         for len in 1..=9_u64 {
             for (bits, primary) in (0..1_u64 << len).flat_map(|b| (1..=len).map(move |p| (b, p))) {
                 let bytes: Vec<u8> = (0..len).map(|i| b'a' + (bits >> i & 1) as u8).collect();
-                let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
+                let bwt = Bwt {
+                    bytes,
+                    sample_rate: 16,
+                    samples: vec![primary],
+                };
                 if let Ok(text) = invert(bwt.clone()) {
                     assert_eq!(naive::sort(&text, 16), bwt);
                     taken += 1;
                 }
             }
         }
-        assert_eq!(taken, (1..=9).map(|len| 1 << len).sum::<u64>(), "one for each text");
+        assert_eq!(
+            taken,
+            (1..=9).map(|len| 1 << len).sum::<u64>(),
+            "one for each text"
+        );
     }
 
     #[test]
@@ -244,7 +276,17 @@ mod tests {
             let rows = cases::random(2 * bytes.len().div_ceil(8), 256);
             let row = |b: &[u8]| 1 + (u64::from(b[0]) << 8 | u64::from(b[1])) % bytes.len() as u64;
             let samples = rows.chunks(2).map(row).collect();
-            assert!(invert_on_all(&pools, &Bwt { bytes, sample_rate: 8, samples }).is_err());
+            assert!(
+                invert_on_all(
+                    &pools,
+                    &Bwt {
+                        bytes,
+                        sample_rate: 8,
+                        samples
+                    }
+                )
+                .is_err()
+            );
         }
     }
 
@@ -258,7 +300,10 @@ mod tests {
         let mut inverse = GpuInverse::new(0).unwrap();
         let mut count = 0;
         let mut on_gpu = |bwt: &Bwt| {
-            inverse.input(bwt.bytes.len()).unwrap().copy_from_slice(&bwt.bytes);
+            inverse
+                .input(bwt.bytes.len())
+                .unwrap()
+                .copy_from_slice(&bwt.bytes);
             inverse
                 .invert_input(bwt.sample_rate, &super::super::narrow(&bwt.samples))
                 .map(<[u8]>::to_vec)
@@ -266,13 +311,20 @@ mod tests {
         for (name, block) in naive::blocks() {
             for rate in RATES {
                 let bwt = naive::sort(&block, rate);
-                assert!(on_gpu(&bwt).unwrap() == invert(bwt).unwrap(), "{name}, rate {rate}");
+                assert!(
+                    on_gpu(&bwt).unwrap() == invert(bwt).unwrap(),
+                    "{name}, rate {rate}"
+                );
                 count += 1;
             }
         }
         for (bits, primary) in (0..1_u64 << 9).flat_map(|b| (1..=9).map(move |p| (b, p))) {
             let bytes: Vec<u8> = (0..9).map(|i| b'a' + (bits >> i & 1) as u8).collect();
-            let bwt = Bwt { bytes, sample_rate: 16, samples: vec![primary] };
+            let bwt = Bwt {
+                bytes,
+                sample_rate: 16,
+                samples: vec![primary],
+            };
             if let Ok(text) = on_gpu(&bwt) {
                 assert_eq!(invert(bwt).unwrap(), text);
             }

@@ -17,15 +17,25 @@ use crate::base::tasks::Executor;
 /// As for [`super::invert`].
 pub(crate) fn invert_with_rows<R: Row>(bwt: Bwt, rate: u32) -> Result<(Vec<u8>, Vec<R>)> {
     check(&bwt)?;
-    assert!(rate.is_power_of_two() && (2..=bwt.sample_rate).contains(&rate), "{rate} is no rate");
+    assert!(
+        rate.is_power_of_two() && (2..=bwt.sample_rate).contains(&rate),
+        "{rate} is no rate"
+    );
     let spacing = (rate as usize).min(STAGE);
     let len = bwt.bytes.len();
     let mut rows = allocation::zeroed(len.div_ceil(spacing)).ok_or_else(no_memory)?;
     let mut table = allocation::zeroed(LfSquared::<R>::entries(len)).ok_or_else(no_memory)?;
-    let noted = Some(NotedRows { spacing, rows: &mut rows });
+    let noted = Some(NotedRows {
+        spacing,
+        rows: &mut rows,
+    });
     let text = rebuild::<R>(bwt, &mut table, noted, Executor::current_pool())?;
     if rate as usize > spacing {
-        rows = rows.iter().step_by(rate as usize / spacing).copied().collect();
+        rows = rows
+            .iter()
+            .step_by(rate as usize / spacing)
+            .copied()
+            .collect();
     }
     Ok((text, rows))
 }
@@ -42,11 +52,17 @@ mod tests {
             for (rate, noted) in [(2, 2), (64, 8), (64, 64), (256, 128), (1 << 30, 4)] {
                 let bwt = naive::sort(&block, rate);
                 for pool in &pools {
-                    let both = |bwt| pool.install(|| invert_with_rows::<u32>(bwt, noted)).unwrap();
+                    let both = |bwt| {
+                        pool.install(|| invert_with_rows::<u32>(bwt, noted))
+                            .unwrap()
+                    };
                     let (text, rows) = both(bwt.clone());
                     let wide = pool.install(|| invert_with_rows::<u64>(bwt.clone(), noted));
                     let rows: Vec<u64> = rows.into_iter().map(u64::from).collect();
-                    assert!(text == block && rows == naive::sort(&block, noted).samples, "{name}");
+                    assert!(
+                        text == block && rows == naive::sort(&block, noted).samples,
+                        "{name}"
+                    );
                     assert!(wide.unwrap() == (text, rows), "{name}, {rate}");
                 }
             }

@@ -17,12 +17,20 @@ pub(super) fn check(bwt: &Bwt) -> Result<(), Flaw> {
         return Err(Flaw("a block holds 1 to 2^40 - 1 bytes"));
     }
     if !rate.is_power_of_two() || !(2..=1 << 30).contains(&rate) {
-        return Err(Flaw("the sample rate of a block is not a power of two from 2 to 2^30"));
+        return Err(Flaw(
+            "the sample rate of a block is not a power of two from 2 to 2^30",
+        ));
     }
     if bwt.samples.len() != len.div_ceil(rate) {
-        return Err(Flaw("the number of samples does not fit the block size and the sample rate"));
+        return Err(Flaw(
+            "the number of samples does not fit the block size and the sample rate",
+        ));
     }
-    if bwt.samples.iter().any(|&row| row == 0 || row as usize > len) {
+    if bwt
+        .samples
+        .iter()
+        .any(|&row| row == 0 || row as usize > len)
+    {
         return Err(Flaw("a sample is not a row of its block"));
     }
     Ok(())
@@ -41,8 +49,15 @@ pub(super) fn rebuild<R: Row>(
     let (last, row_of_last) = counters.last_symbol();
     let lf_squared = LfSquared::new(counters, table, on);
     // The table holds all information of the BWT, so the text can reuse its memory.
-    let Bwt { bytes: mut text, sample_rate, samples } = bwt;
-    let samples: Vec<R> = samples.into_iter().map(|row| R::new(row as usize)).collect();
+    let Bwt {
+        bytes: mut text,
+        sample_rate,
+        samples,
+    } = bwt;
+    let samples: Vec<R> = samples
+        .into_iter()
+        .map(|row| R::new(row as usize))
+        .collect();
     let mut unwritten = &mut text[..];
     let mut row = R::default();
     if unwritten.len() % 2 == 1 {

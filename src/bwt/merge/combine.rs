@@ -14,7 +14,11 @@ use std::ops::Range;
 
 /// Bytes of the transform of A between counts. The counts serve one step for each byte of the
 /// overlap.
-const INTERVAL: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 12 };
+const INTERVAL: usize = if cfg!(any(test, fuzzing)) {
+    50
+} else {
+    1 << 12
+};
 
 /// Merges the transforms of the two parts of a block.
 pub(super) fn combine<R: Row>(
@@ -33,7 +37,11 @@ pub(super) fn combine<R: Row>(
     let merge = Merge::new(&a, b, &ranks);
     let samples = merge.samples();
     let bytes = merge.bytes(block.len()).ok_or_else(no_memory)?;
-    Ok(Bwt { bytes, sample_rate, samples })
+    Ok(Bwt {
+        bytes,
+        sample_rate,
+        samples,
+    })
 }
 
 /// The transform of A and its overlap, without the rows of the overlap.
@@ -66,7 +74,10 @@ impl BwtOfA {
             .map(|&sample| sample - rows.partition_point(|&row| row < sample as usize) as u64)
             .collect();
         let mut bytes = a.bytes;
-        let out = rows.iter().filter(|&&row| row != row_of_b).map(|&row| stored(row));
+        let out = rows
+            .iter()
+            .filter(|&&row| row != row_of_b)
+            .map(|&row| stored(row));
         remove(&mut bytes, out);
         BwtOfA { bytes, samples }
     }
@@ -104,11 +115,22 @@ impl<'a> Merge<'a> {
             let of_task: usize = ranks.iter().map(|ranks| ranks.len()).sum();
             starts.push(starts[starts.len() - 1] + of_task);
         }
-        Merge { a, b, sampled, ranks, starts }
+        Merge {
+            a,
+            b,
+            sampled,
+            ranks,
+            starts,
+        }
     }
 
     fn samples(&self) -> Vec<u64> {
-        let of_a = self.a.samples.iter().zip(self.sampled).map(|(row, rank)| row + rank);
+        let of_a = self
+            .a
+            .samples
+            .iter()
+            .zip(self.sampled)
+            .map(|(row, rank)| row + rank);
         let mut samples: Vec<u64> = of_a.collect();
         let primary = self.b.samples[0];
         let first = self.sampled[0];
@@ -145,7 +167,9 @@ impl<'a> Merge<'a> {
             };
             tasks.push((rows, ranks, rows_of));
         }
-        tasks.into_par_iter().for_each(|(rows, ranks, rows_of)| rows_of.all(rows, ranks, bare));
+        tasks
+            .into_par_iter()
+            .for_each(|(rows, ranks, rows_of)| rows_of.all(rows, ranks, bare));
         Some(bytes)
     }
 }
@@ -162,7 +186,11 @@ impl RowMerge<'_> {
     /// Two rows have no byte in B: the row whose byte comes from A, and the place behind all rows.
     fn all(mut self, rows: Range<usize>, ranks: &[&[u16]], bare: [usize; 2]) {
         let mut gaps = vec![0; rows.len()];
-        ranks.iter().copied().flatten().for_each(|&rank| gaps[usize::from(rank)] += 1);
+        ranks
+            .iter()
+            .copied()
+            .flatten()
+            .for_each(|&rank| gaps[usize::from(rank)] += 1);
         let mut done = 0;
         for row in bare.into_iter().filter(|row| rows.contains(row)) {
             let at = row - rows.start;
@@ -193,9 +221,11 @@ impl RowMerge<'_> {
             let gap = gap as usize;
             let a = &self.a[from..];
             let out = &mut self.out[to..];
-            if let (Some(bytes), Some(place), 0..=WIDE) =
-                (a.first_chunk::<WIDE>(), out.first_chunk_mut::<{ WIDE + 1 }>(), gap)
-            {
+            if let (Some(bytes), Some(place), 0..=WIDE) = (
+                a.first_chunk::<WIDE>(),
+                out.first_chunk_mut::<{ WIDE + 1 }>(),
+                gap,
+            ) {
                 place[..WIDE].copy_from_slice(bytes);
                 place[gap] = c;
             } else {

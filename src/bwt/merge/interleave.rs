@@ -9,7 +9,11 @@ use crate::base::positions::Row;
 use std::collections::TryReserveError;
 
 /// Rows of B that are merged in one task.
-pub(super) const TASK: usize = if cfg!(any(test, fuzzing)) { 64 } else { 1 << 16 };
+pub(super) const TASK: usize = if cfg!(any(test, fuzzing)) {
+    64
+} else {
+    1 << 16
+};
 
 /// Ranks of one task that are stored together.
 const CHUNK: usize = if cfg!(any(test, fuzzing)) { 8 } else { 512 };
@@ -86,7 +90,11 @@ pub(super) fn by_task<R: Row>(logs: &[InterleaveLog<R>]) -> Vec<Vec<&[u16]>> {
         for ((chunk, ranks), &task) in log.ranks.chunks(CHUNK).enumerate().zip(&log.tasks) {
             let end = log.ends[task as usize].get();
             // All chunks of a task are full, except the one in which its ranks end.
-            let used = if end.div_ceil(CHUNK) == chunk + 1 { end - chunk * CHUNK } else { CHUNK };
+            let used = if end.div_ceil(CHUNK) == chunk + 1 {
+                end - chunk * CHUNK
+            } else {
+                CHUNK
+            };
             all[task as usize].push(&ranks[..used]);
         }
     }

@@ -53,7 +53,13 @@ impl<R: Row> LfCounts<R> {
             .par_chunks(GROUP)
             .zip(blocks.par_chunks_mut(GROUP / BLOCK * stride))
             .for_each(|(bytes, blocks)| count_blocks(bytes, blocks, &numbers, stride));
-        Some(LfCounts { bytes: padded, groups, blocks, numbers, stride })
+        Some(LfCounts {
+            bytes: padded,
+            groups,
+            blocks,
+            numbers,
+            stride,
+        })
     }
 
     /// The first row that starts with `c`, plus the number of `c` in the first `at` bytes.
@@ -61,7 +67,9 @@ impl<R: Row> LfCounts<R> {
     pub(super) fn step(&self, c: u8, at: usize) -> R {
         let group = self.groups[at / GROUP][usize::from(c)];
         let block = self.blocks[self.count_at(c, at)];
-        let line = self.bytes[at / LINE * LINE..].first_chunk().expect("whole blocks");
+        let line = self.bytes[at / LINE * LINE..]
+            .first_chunk()
+            .expect("whole blocks");
         let more = count_from_middle(line, c, at % BLOCK);
         R::new((group.get() + usize::from(block)).wrapping_add_signed(more as isize))
     }
@@ -85,7 +93,9 @@ fn number<R: Row>(groups: &[[R; 256]]) -> ([u8; 256], usize) {
     let first = groups[0];
     let last = groups[groups.len() - 1];
     let count = |c: u8| last[usize::from(c)] - first[usize::from(c)];
-    let mut symbols: Vec<u8> = (0..=255).filter(|&c| c == 0 || count(c) > R::default()).collect();
+    let mut symbols: Vec<u8> = (0..=255)
+        .filter(|&c| c == 0 || count(c) > R::default())
+        .collect();
     symbols.sort_by_key(|&c| Reverse(count(c)));
     let mut numbers = [symbols.len() as u8; 256];
     for (number, &c) in symbols.iter().enumerate() {
@@ -140,7 +150,10 @@ fn count_blocks(bytes: &[u8], blocks: &mut [u16], numbers: &[u8; 256], stride: u
             *count = count.wrapping_add(1);
         }
     };
-    for (bytes, block) in bytes.chunks_exact(BLOCK).zip(blocks.chunks_exact_mut(stride)) {
+    for (bytes, block) in bytes
+        .chunks_exact(BLOCK)
+        .zip(blocks.chunks_exact_mut(stride))
+    {
         let (first, second) = bytes.split_at(LINE);
         add(&mut counts, first);
         block.copy_from_slice(&counts[..stride]);

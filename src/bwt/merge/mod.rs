@@ -49,11 +49,21 @@ where
 {
     // Parts that fit in 31 bits take less memory than a sort of the whole block.
     let wide = block.len() > limits.narrow.sorted;
-    let min_rate = if wide { limits.wide_min_rate } else { limits.min_rate };
+    let min_rate = if wide {
+        limits.wide_min_rate
+    } else {
+        limits.min_rate
+    };
     let worth_it =
         (threads > 1 || wide) && block.len() >= limits.min_len && sample_rate >= min_rate;
-    let split = if worth_it { split::find(block, sample_rate as usize, limits) } else { None };
-    let Some(split) = split else { return sort_on_one_thread(block, sample_rate) };
+    let split = if worth_it {
+        split::find(block, sample_rate as usize, limits)
+    } else {
+        None
+    };
+    let Some(split) = split else {
+        return sort_on_one_thread(block, sample_rate);
+    };
     let sort_part =
         |part: &[u8], threads| sort(part, sample_rate, threads, limits, sort_on_one_thread);
     let (a, b) = rayon::join(
@@ -75,7 +85,9 @@ mod tests {
 
     /// Sorts with merging and without, on each of the pools. Returns true if the block was cut.
     fn check(name: &str, block: &[u8], sample_rate: u32, limits: MergeLimits) -> bool {
-        let expected = CpuSorter::new().sort_on_one_thread(block, sample_rate).unwrap();
+        let expected = CpuSorter::new()
+            .sort_on_one_thread(block, sample_rate)
+            .unwrap();
         check_against(&expected, name, block, limits)
     }
 
@@ -89,7 +101,10 @@ mod tests {
             };
             let sorted = sort(block, expected.sample_rate, threads, limits, on_one_thread).unwrap();
             let rate = expected.sample_rate;
-            assert!(sorted == *expected, "{name}, rate {rate}, {threads} threads");
+            assert!(
+                sorted == *expected,
+                "{name}, rate {rate}, {threads} threads"
+            );
             parts += sorted_alone.into_inner();
         }
         parts > 3
@@ -102,7 +117,10 @@ mod tests {
                 for rate in [2, 8, 64, 1024, 1 << 30] {
                     let expected = naive::sort(&block, rate);
                     for narrow in [NarrowLimits::USUAL, NarrowLimits::LOWEST] {
-                        let limits = MergeLimits { narrow, ..MergeLimits::LOWEST };
+                        let limits = MergeLimits {
+                            narrow,
+                            ..MergeLimits::LOWEST
+                        };
                         pool.install(|| check_against(&expected, &name, &block, limits));
                     }
                 }
@@ -134,7 +152,11 @@ mod tests {
             let rate = 2 << (sizes.next().unwrap() % 5);
             let lane_len = 1 << (sizes.next().unwrap() % 6);
             let narrow = [NarrowLimits::USUAL, NarrowLimits::LOWEST][round % 2];
-            let limits = MergeLimits { lane_len, narrow, ..MergeLimits::LOWEST };
+            let limits = MergeLimits {
+                lane_len,
+                narrow,
+                ..MergeLimits::LOWEST
+            };
             tried += 1;
             cut += usize::from(check(&format!("round {round}"), &block, rate, limits));
         }
@@ -146,8 +168,11 @@ mod tests {
         for size in [4_000, 70_000, 300_000] {
             for (name, block) in cases::shapes(size) {
                 if !block.is_empty() {
-                    let limits =
-                        MergeLimits { overlap_share: 64, lane_len: 256, ..MergeLimits::LOWEST };
+                    let limits = MergeLimits {
+                        overlap_share: 64,
+                        lane_len: 256,
+                        ..MergeLimits::LOWEST
+                    };
                     check(&name, &block, 1024, limits);
                 }
             }
@@ -164,7 +189,10 @@ mod tests {
                 "parts",
                 &block,
                 1024,
-                MergeLimits { lane_len: 256, ..MergeLimits::LOWEST }
+                MergeLimits {
+                    lane_len: 256,
+                    ..MergeLimits::LOWEST
+                }
             ));
         }
     }

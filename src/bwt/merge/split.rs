@@ -23,7 +23,11 @@ pub(super) struct Split {
 const PLACES: [usize; 5] = [16, 15, 17, 14, 18];
 
 /// Match starts examined per task.
-const TASK: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 18 };
+const TASK: usize = if cfg!(any(test, fuzzing)) {
+    50
+} else {
+    1 << 18
+};
 
 /// Bytes per comparison of matches. Shorter matches are not searched.
 const WORD: usize = 8;
@@ -36,10 +40,12 @@ pub(super) fn find(block: &[u8], sample_rate: usize, limits: MergeLimits) -> Opt
         .map(|place| (block.len() * place / 32).next_multiple_of(sample_rate))
         .collect();
     cuts.dedup();
-    cuts.into_iter().filter(|&at| at > 0 && at + most < block.len()).find_map(|at| {
-        let overlap = longest_match(block, at, most)? + 1;
-        Some(Split { at, overlap })
-    })
+    cuts.into_iter()
+        .filter(|&at| at > 0 && at + most < block.len())
+        .find_map(|at| {
+            let overlap = longest_match(block, at, most)? + 1;
+            Some(Split { at, overlap })
+        })
 }
 
 /// The length of the longest match of `block[at..]` that starts before `at`, and at least
@@ -95,7 +101,10 @@ mod tests {
     #[test]
     fn finds_the_longest_match() {
         for (name, block) in naive::blocks() {
-            for at in [1, block.len() / 3, block.len() / 2].into_iter().filter(|&at| at > 0) {
+            for at in [1, block.len() / 3, block.len() / 2]
+                .into_iter()
+                .filter(|&at| at > 0)
+            {
                 let most = 24.min(block.len().saturating_sub(at + 1));
                 if most < WORD {
                     continue;

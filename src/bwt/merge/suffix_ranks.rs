@@ -69,7 +69,9 @@ pub(super) fn rank_all<R: Row>(
         lane_len: sample_rate.min(limits.lane_len),
     };
     let ends = search.lane_ends();
-    let sampled: Vec<AtomicU64> = (0..a.len() / sample_rate).map(|_| AtomicU64::new(0)).collect();
+    let sampled: Vec<AtomicU64> = (0..a.len() / sample_rate)
+        .map(|_| AtomicU64::new(0))
+        .collect();
     let mut waiting: Vec<LaneEnd<R>> = ends.iter().copied().flatten().collect();
     waiting.sort_by_key(|lane| lane.pos);
     let waiting = Mutex::new(waiting);
@@ -87,7 +89,9 @@ pub(super) fn rank_all<R: Row>(
     };
     let logs: Vec<InterleaveLog<R>> = tasks.map(follow).collect();
     let sampled = sampled.into_iter().map(AtomicU64::into_inner).collect();
-    logs.iter().all(InterleaveLog::is_complete).then_some(Ranks { logs, sampled })
+    logs.iter()
+        .all(InterleaveLog::is_complete)
+        .then_some(Ranks { logs, sampled })
 }
 
 impl<R: Row> BackwardSearch<'_, R> {
@@ -95,14 +99,23 @@ impl<R: Row> BackwardSearch<'_, R> {
     fn lane_ends(&self) -> Vec<Option<LaneEnd<R>>> {
         let h = self.a.len();
         let mut ends = vec![None; h / self.lane_len];
-        ends[h / self.lane_len - 1] = Some(LaneEnd { pos: h, rank: self.primary });
+        ends[h / self.lane_len - 1] = Some(LaneEnd {
+            pos: h,
+            rank: self.primary,
+        });
         for length in RUN_UPS {
             let unknown = |k: &usize| ends[*k].is_none() && self.end(*k) + length <= h;
             let unknown: Vec<usize> = (0..ends.len()).filter(unknown).collect();
             let run_up = |lanes: &[usize]| self.run_up(lanes, length);
-            let found: Vec<_> = unknown.par_chunks(LANES / 2).flat_map_iter(run_up).collect();
+            let found: Vec<_> = unknown
+                .par_chunks(LANES / 2)
+                .flat_map_iter(run_up)
+                .collect();
             for (&k, rank) in unknown.iter().zip(found) {
-                ends[k] = rank.map(|rank| LaneEnd { pos: self.end(k), rank });
+                ends[k] = rank.map(|rank| LaneEnd {
+                    pos: self.end(k),
+                    rank,
+                });
             }
         }
         ends
@@ -110,8 +123,12 @@ impl<R: Row> BackwardSearch<'_, R> {
 
     /// The ranks at the ends of the lanes `numbers`, if the bounds meet there.
     fn run_up(&self, numbers: &[usize], length: usize) -> Vec<Option<R>> {
-        let bounds =
-            |k| [R::default(), self.rows].map(|rank| LaneEnd { pos: self.end(k) + length, rank });
+        let bounds = |k| {
+            [R::default(), self.rows].map(|rank| LaneEnd {
+                pos: self.end(k) + length,
+                rank,
+            })
+        };
         let mut lanes: Vec<LaneEnd<R>> = numbers.iter().copied().flat_map(bounds).collect();
         self.steps(&mut lanes, length, |_| ());
         let met = |pair: &[LaneEnd<R>]| (pair[0].rank == pair[1].rank).then_some(pair[0].rank);

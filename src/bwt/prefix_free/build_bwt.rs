@@ -10,13 +10,21 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Suffixes of the dictionary per task.
-const TASK: usize = if cfg!(any(test, fuzzing)) { 50 } else { 1 << 15 };
+const TASK: usize = if cfg!(any(test, fuzzing)) {
+    50
+} else {
+    1 << 15
+};
 
 /// Number of suffixes that are looked up together, so that there is one wait for memory.
 const BATCH: usize = 256;
 
 /// Number of ranks that are merged at a time, which bounds the memory for lists of any length.
-const SLICE: usize = if cfg!(any(test, fuzzing)) { 20 } else { 1 << 16 };
+const SLICE: usize = if cfg!(any(test, fuzzing)) {
+    20
+} else {
+    1 << 16
+};
 
 /// Builds the BWT. `samples` are sorted by their positions in the dictionary.
 pub(super) fn build(
@@ -27,18 +35,30 @@ pub(super) fn build(
     parse: &SortedParse,
     samples: &[SampledSuffix],
 ) -> Result<Bwt, Error> {
-    let builder = BwtBuilder { dictionary, suffixes, parse, samples };
+    let builder = BwtBuilder {
+        dictionary,
+        suffixes,
+        parse,
+        samples,
+    };
     let mut rows = allocation::zeroed::<u8>(block.len() + 1).ok_or_else(no_memory)?;
     rows[0] = block[block.len() - 1];
     let tasks = builder.tasks();
 
-    let sizes: Vec<usize> = tasks.par_iter().map(|task| builder.count(task.clone())).collect();
+    let sizes: Vec<usize> = tasks
+        .par_iter()
+        .map(|task| builder.count(task.clone()))
+        .collect();
 
     let mut rest = &mut rows[1..];
     let mut row = 1;
     let mut jobs = Vec::with_capacity(tasks.len());
     for (task, size) in tasks.into_iter().zip(sizes) {
-        jobs.push((task, row, rest.split_off_mut(..size).expect("one row for each suffix")));
+        jobs.push((
+            task,
+            row,
+            rest.split_off_mut(..size).expect("one row for each suffix"),
+        ));
         row += size;
     }
     let found: Vec<(usize, u32)> = jobs
@@ -47,10 +67,16 @@ pub(super) fn build(
         .collect();
 
     let mut sampled = vec![0; samples.len()];
-    found.into_iter().for_each(|(number, row)| sampled[number] = row);
+    found
+        .into_iter()
+        .for_each(|(number, row)| sampled[number] = row);
     // The row of pos 0 has no byte.
     rows.remove(sampled[0] as usize);
-    Ok(Bwt { bytes: rows, sample_rate, samples: wide(sampled) })
+    Ok(Bwt {
+        bytes: rows,
+        sample_rate,
+        samples: wide(sampled),
+    })
 }
 
 /// One of some equal suffixes of phrases.
@@ -88,19 +114,25 @@ impl BwtBuilder<'_> {
     /// The index of the first suffix from `start` on that differs from the last one before.
     fn next_different(&self, start: usize) -> usize {
         let suffix = |&at: &i32| self.dictionary.suffix(at as u32);
-        let Some(last) = self.suffixes[..start].iter().rev().find_map(suffix) else { return 0 };
+        let Some(last) = self.suffixes[..start].iter().rev().find_map(suffix) else {
+            return 0;
+        };
         let differs = |at| suffix(at).is_some_and(|next| !self.dictionary.are_equal(last, next));
         let rest = &self.suffixes[start..];
         start + rest.iter().position(differs).unwrap_or(rest.len())
     }
 
     fn all(&self, suffixes: &[i32]) -> impl Iterator<Item = Suffix> {
-        suffixes.iter().filter_map(|&at| self.dictionary.suffix(at as u32))
+        suffixes
+            .iter()
+            .filter_map(|&at| self.dictionary.suffix(at as u32))
     }
 
     /// Number of suffixes of the block that begin with those of a task.
     fn count(&self, task: Range<usize>) -> usize {
-        self.all(&self.suffixes[task]).map(|suffix| self.parse.list(suffix.name).len()).sum()
+        self.all(&self.suffixes[task])
+            .map(|suffix| self.parse.list(suffix.name).len())
+            .sum()
     }
 
     /// Writes the bytes before the suffixes of the block. Returns the numbers and rows of samples.
@@ -137,7 +169,11 @@ impl BwtBuilder<'_> {
     #[inline(always)]
     fn member(&self, suffix: Suffix) -> Member {
         let byte = (!suffix.whole).then(|| self.dictionary.before(suffix));
-        Member { suffix, list: self.parse.list(suffix.name), byte }
+        Member {
+            suffix,
+            list: self.parse.list(suffix.name),
+            byte,
+        }
     }
 
     /// Writes the bytes before the suffixes of the block that begin with equal suffixes of phrases.
@@ -161,11 +197,15 @@ impl BwtBuilder<'_> {
         let mut rest = place;
         for start in (0..all).step_by(slice) {
             let ranks = start as u32..(start + slice) as u32;
-            let parts =
-                group.iter().map(|member| Member { list: self.within(member, &ranks), ..*member });
+            let parts = group.iter().map(|member| Member {
+                list: self.within(member, &ranks),
+                ..*member
+            });
             let parts: Vec<Member> = parts.filter(|member| !member.list.is_empty()).collect();
             let len = parts.iter().map(|member| member.list.len()).sum();
-            let Some(place) = rest.split_off_mut(..len) else { break };
+            let Some(place) = rest.split_off_mut(..len) else {
+                break;
+            };
             self.merge(&parts, place, merged);
         }
     }
@@ -188,16 +228,26 @@ impl BwtBuilder<'_> {
         }
         // Each list is sorted, which this sort exploits.
         merged.sort();
-        place.iter_mut().zip(merged).for_each(|(place, entry)| *place = *entry as u8);
+        place
+            .iter_mut()
+            .zip(merged)
+            .for_each(|(place, entry)| *place = *entry as u8);
     }
 
     /// The numbers and rows of the samples in `group`, whose first row is `row`.
     fn sampled(&self, group: &[Member], row: usize) -> Vec<(usize, u32)> {
         let mut samples: Vec<&SampledSuffix> = Vec::new();
-        for member in group.iter().filter(|member| self.parse.is_sampled(member.suffix.name)) {
+        for member in group
+            .iter()
+            .filter(|member| self.parse.is_sampled(member.suffix.name))
+        {
             let at = member.suffix.at;
             let first = self.samples.partition_point(|sample| sample.at < at);
-            samples.extend(self.samples[first..].iter().take_while(|sample| sample.at == at));
+            samples.extend(
+                self.samples[first..]
+                    .iter()
+                    .take_while(|sample| sample.at == at),
+            );
         }
         if samples.is_empty() {
             return Vec::new();
@@ -217,7 +267,10 @@ impl BwtBuilder<'_> {
             } else {
                 for &f in followers {
                     let larger = samples.partition_point(|sample| sample.follower <= f);
-                    between.get_mut(larger).into_iter().for_each(|between| *between += 1);
+                    between
+                        .get_mut(larger)
+                        .into_iter()
+                        .for_each(|between| *between += 1);
                 }
             }
         }
@@ -225,6 +278,10 @@ impl BwtBuilder<'_> {
             *row += between;
             Some(*row as u32)
         });
-        samples.iter().map(|sample| sample.number).zip(rows).collect()
+        samples
+            .iter()
+            .map(|sample| sample.number)
+            .zip(rows)
+            .collect()
     }
 }

@@ -41,19 +41,28 @@ impl Dictionary {
         equal: &[u32],
         limits: ParsingLimits,
     ) -> Result<Option<(Self, Vec<i32>)>, Error> {
-        let different = equal.par_iter().enumerate().filter(|&(k, &first)| k == first as usize);
-        let mut sorted: Vec<(u128, u32)> =
-            different.map(|(k, &first)| (prefix(phrases.bytes(k)), first)).collect();
+        let different = equal
+            .par_iter()
+            .enumerate()
+            .filter(|&(k, &first)| k == first as usize);
+        let mut sorted: Vec<(u128, u32)> = different
+            .map(|(k, &first)| (prefix(phrases.bytes(k)), first))
+            .collect();
         let bytes = |phrase: u32| phrases.bytes(phrase as usize);
         let len: usize = sorted.iter().map(|&(_, phrase)| bytes(phrase).len()).sum();
-        let squares: usize = sorted.iter().map(|&(_, phrase)| bytes(phrase).len().pow(2)).sum();
+        let squares: usize = sorted
+            .iter()
+            .map(|&(_, phrase)| bytes(phrase).len().pow(2))
+            .sum();
         let block = phrases.bytes_in_block();
         if len * limits.dictionary_share > block || squares / limits.squares > block {
             return Ok(None);
         }
         sorted.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then_with(|| bytes(x.1).cmp(bytes(y.1))));
         let mut name_of = allocation::zeroed::<u32>(equal.len()).ok_or_else(no_memory)?;
-        (0..).zip(&sorted).for_each(|(name, &(_, phrase))| name_of[phrase as usize] = name);
+        (0..)
+            .zip(&sorted)
+            .for_each(|(name, &(_, phrase))| name_of[phrase as usize] = name);
         let mut names = allocation::zeroed::<i32>(equal.len()).ok_or_else(no_memory)?;
         let name = |(name, &first): (&mut i32, &u32)| *name = name_of[first as usize] as i32;
         names.par_iter_mut().zip(equal).for_each(name);
@@ -122,7 +131,12 @@ impl Dictionary {
             false => place as u32 + u32::from(place as u32 >= self.last_name),
         };
         let len = end - at;
-        (len > WINDOW as u32 || is_last).then_some(Suffix { at, len, name, whole: at == start })
+        (len > WINDOW as u32 || is_last).then_some(Suffix {
+            at,
+            len,
+            name,
+            whole: at == start,
+        })
     }
 
     /// Returns true if two suffixes are equal strings.

@@ -44,7 +44,11 @@ pub(crate) fn spacing(block: &[u8], limits: ParsingLimits) -> Option<u32> {
     }
     let ratio = content_defined::deduplication_ratio(block).filter(|r| *r >= limits.repeats)?;
     // With more repeats, phrases may be longer before the dictionary takes longer than the parse.
-    Some(if ratio > 8 * limits.repeats { 4 * limits.spacing } else { limits.spacing })
+    Some(if ratio > 8 * limits.repeats {
+        4 * limits.spacing
+    } else {
+        limits.spacing
+    })
 }
 
 /// Sorts a block by prefix-free parsing on the current rayon pool, or returns `None` if its phrases
@@ -55,8 +59,12 @@ pub(crate) fn sort(
     spacing: u32,
     limits: ParsingLimits,
 ) -> Result<Option<Bwt>, Error> {
-    let Some(phrases) = Phrases::cut(block, spacing, limits)? else { return Ok(None) };
-    let Some(equal) = phrases.find_equal()? else { return Ok(None) };
+    let Some(phrases) = Phrases::cut(block, spacing, limits)? else {
+        return Ok(None);
+    };
+    let Some(equal) = phrases.find_equal()? else {
+        return Ok(None);
+    };
     let Some((dictionary, mut names)) = Dictionary::new(&phrases, &equal, limits)? else {
         return Ok(None);
     };
@@ -65,7 +73,15 @@ pub(crate) fn sort(
     let parse = SortedParse::new(&dictionary, &names, parse?)?;
     let samples = parse.samples(&phrases, &dictionary, &names, sample_rate);
     drop((phrases, names));
-    build_bwt::build(block, sample_rate, &dictionary, &suffixes?, &parse, &samples).map(Some)
+    build_bwt::build(
+        block,
+        sample_rate,
+        &dictionary,
+        &suffixes?,
+        &parse,
+        &samples,
+    )
+    .map(Some)
 }
 
 #[cfg(test)]
@@ -77,7 +93,10 @@ mod tests {
     fn check(name: &str, block: &[u8], expected: &Bwt, spacing: u32) -> bool {
         let rate = expected.sample_rate;
         let sorted = sort(block, rate, spacing, ParsingLimits::LOWEST).unwrap();
-        assert!(sorted.as_ref().is_none_or(|s| s == expected), "{name}, rate {rate}, {spacing}");
+        assert!(
+            sorted.as_ref().is_none_or(|s| s == expected),
+            "{name}, rate {rate}, {spacing}"
+        );
         sorted.is_some()
     }
 
@@ -115,7 +134,9 @@ mod tests {
                 block.copy_within(from..from + copied, to);
                 block[to] = symbol(&block[from]);
             }
-            let expected = CpuSorter::new().sort_on_one_thread(&block, 2 << (size() % 8)).unwrap();
+            let expected = CpuSorter::new()
+                .sort_on_one_thread(&block, 2 << (size() % 8))
+                .unwrap();
             sorted += usize::from(check(
                 &format!("round {round}"),
                 &block,
@@ -149,13 +170,16 @@ mod tests {
             sort(block, 1 << 15, spacing, ParsingLimits::USUAL).unwrap()
         };
         let versions = text.repeat(40);
-        assert!(
-            usual(&versions).is_some_and(
-                |s| s == CpuSorter::new().sort_on_one_thread(&versions, 1 << 15).unwrap()
-            )
-        );
+        assert!(usual(&versions).is_some_and(|s| {
+            s == CpuSorter::new()
+                .sort_on_one_thread(&versions, 1 << 15)
+                .unwrap()
+        }));
         assert!(usual(&text.repeat(7)).is_none(), "too short");
         assert!(usual(&cases::random(1 << 21, 256)).is_none());
-        assert!(usual(&vec![0; 1 << 21]).is_none(), "one phrase for each byte, or one for all");
+        assert!(
+            usual(&vec![0; 1 << 21]).is_none(),
+            "one phrase for each byte, or one for all"
+        );
     }
 }

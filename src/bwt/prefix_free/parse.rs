@@ -11,7 +11,11 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Phrases per task.
-const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
+const TASK: usize = if cfg!(any(test, fuzzing)) {
+    100
+} else {
+    1 << 16
+};
 
 /// Flag of a name whose phrases contain samples. Blocks are too short to have as many phrases.
 const SAMPLED: u32 = 1 << 31;
@@ -61,19 +65,29 @@ impl SortedParse {
             lists: allocation::zeroed(dictionary.len() + 1).ok_or_else(no_memory)?,
             ranks: allocation::zeroed(len + 1).ok_or_else(no_memory)?,
         };
-        let last_bytes: Vec<u8> =
-            (0..dictionary.len() as u32).map(|name| dictionary.last_byte(name)).collect();
+        let last_bytes: Vec<u8> = (0..dictionary.len() as u32)
+            .map(|name| dictionary.last_byte(name))
+            .collect();
         let ranks = &parse.ranks;
         let lists = &parse.lists;
         // Each rank and each start of a list is stored once.
-        suffixes.par_iter().enumerate().with_min_len(TASK).for_each(|(rank, &phrase)| {
-            ranks[phrase as usize].store(rank as u32, Ordering::Relaxed);
-        });
+        suffixes
+            .par_iter()
+            .enumerate()
+            .with_min_len(TASK)
+            .for_each(|(rank, &phrase)| {
+                ranks[phrase as usize].store(rank as u32, Ordering::Relaxed);
+            });
         lists[dictionary.len()].store(len as u32, Ordering::Relaxed);
-        let tasks = parse.follower.par_chunks_mut(TASK).zip(parse.before.par_chunks_mut(TASK));
+        let tasks = parse
+            .follower
+            .par_chunks_mut(TASK)
+            .zip(parse.before.par_chunks_mut(TASK));
         tasks.enumerate().for_each(|(task, (followers, befores))| {
             let start = task * TASK;
-            let mut last = start.checked_sub(1).map(|rank| names[suffixes[rank] as usize]);
+            let mut last = start
+                .checked_sub(1)
+                .map(|rank| names[suffixes[rank] as usize]);
             let places = followers.iter_mut().zip(befores);
             for (rank, (follower, before)) in (start..).zip(places) {
                 let phrase = suffixes[rank] as usize;
@@ -113,7 +127,9 @@ impl SortedParse {
         names: &[i32],
         sample_rate: u32,
     ) -> Vec<SampledSuffix> {
-        let sampled = (0..phrases.bytes_in_block()).step_by(sample_rate as usize).enumerate();
+        let sampled = (0..phrases.bytes_in_block())
+            .step_by(sample_rate as usize)
+            .enumerate();
         let mut samples: Vec<SampledSuffix> = sampled
             .map(|(number, pos)| {
                 let (phrase, offset) = phrases.find(pos);

@@ -10,7 +10,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) const WINDOW: usize = 8;
 
 /// Bytes or phrases per task.
-const TASK: usize = if cfg!(any(test, fuzzing)) { 100 } else { 1 << 16 };
+const TASK: usize = if cfg!(any(test, fuzzing)) {
+    100
+} else {
+    1 << 16
+};
 
 /// Number of phrases that are looked up together.
 const BATCH: usize = 32;
@@ -81,7 +85,10 @@ impl<'a> Phrases<'a> {
     /// A phrase, including the window that starts the next one. The last phrase has no such window.
     #[inline]
     pub(super) fn bytes(&self, phrase: usize) -> &'a [u8] {
-        let end = self.starts.get(phrase + 1).map_or(self.block.len(), |&s| s as usize + WINDOW);
+        let end = self
+            .starts
+            .get(phrase + 1)
+            .map_or(self.block.len(), |&s| s as usize + WINDOW);
         &self.block[self.starts[phrase] as usize..end]
     }
 
@@ -153,13 +160,19 @@ impl<'a> Phrases<'a> {
 
 #[inline(always)]
 fn starts_phrase(block: &[u8], at: usize, spacing: u32) -> bool {
-    let window = block[at..at + WINDOW].try_into().map_or(0, u64::from_le_bytes);
+    let window = block[at..at + WINDOW]
+        .try_into()
+        .map_or(0, u64::from_le_bytes);
     (window.wrapping_mul(MULTIPLIER) >> 32) as u32 <= u32::MAX / spacing
 }
 
 fn hash_of(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
-    let hash = words.iter().fold(bytes.len() as u64, |h, word| stir(h, u64::from_le_bytes(*word)));
-    let rest = rest.iter().fold(0, |word, &byte| word << 8 | u64::from(byte));
+    let hash = words.iter().fold(bytes.len() as u64, |h, word| {
+        stir(h, u64::from_le_bytes(*word))
+    });
+    let rest = rest
+        .iter()
+        .fold(0, |word, &byte| word << 8 | u64::from(byte));
     stir(hash, rest)
 }

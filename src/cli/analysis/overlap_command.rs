@@ -34,7 +34,11 @@ pub(crate) fn run(args: &OverlapArgs) -> Exit {
         let what = "takes two files, A and B; with --min any number of files of reads";
         return console::fail(&Error::Usage(format!("overlap {what}").into()));
     }
-    let names: Vec<Name> = args.files.iter().map(|path| Name::from(path.as_path())).collect();
+    let names: Vec<Name> = args
+        .files
+        .iter()
+        .map(|path| Name::from(path.as_path()))
+        .collect();
     let mut sets = Vec::new();
     let options = args.resources.options();
     for name in &names {
@@ -62,7 +66,11 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
     if *name == Name::Stdin {
         input::refuse_terminal()?;
     }
-    let OpenInput { source, about, stop } = OpenInput::open(name, true)?;
+    let OpenInput {
+        source,
+        about,
+        stop,
+    } = OpenInput::open(name, true)?;
     let options = EventLines::default().add_to(options, name, args.talk, stop);
     let progress = Progress::start(name, about.size(), args.talk, true);
     let mut source = BufReader::new(progress.count(source));
@@ -73,11 +81,16 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
     };
     let text = BufReader::new(text);
     let chunks = PatternChunks::sequences(text, CHUNK)?;
-    let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: false };
+    let syntax = PatternSyntax {
+        format: chunks.format,
+        hex: false,
+        both_strands: false,
+    };
     let mut line = 0;
     for chunk in chunks {
         let ParsedChunk { part, lines, flaw } = syntax.parse(chunk?);
-        part.iter().try_for_each(|record| to.add(record.name, record.bytes))?;
+        part.iter()
+            .try_for_each(|record| to.add(record.name, record.bytes))?;
         line += lines;
         if let Some(flaw) = flaw {
             return Err(Error::Usage(format!("line {line}: {flaw}").into()));
@@ -87,7 +100,11 @@ fn read(name: &Name, to: &mut Sequences, args: &OverlapArgs, options: &Options) 
 }
 
 fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<()> {
-    let strands = if args.forward { Strands::Forward } else { Strands::Both };
+    let strands = if args.forward {
+        Strands::Forward
+    } else {
+        Strands::Both
+    };
     let mut out = BufWriter::new(Screen::stdout()?);
     let bases = sets.iter().map(Sequences::total).sum::<u64>();
     let progress = Progress::wait(&Name::File(format!("{bases} bases").into()), args.talk);
@@ -107,7 +124,11 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
             }
         }
         ([a, b], _) if args.mem.is_some() || args.mum => {
-            let find = if args.mum { unique_matches } else { maximal_matches };
+            let find = if args.mum {
+                unique_matches
+            } else {
+                maximal_matches
+            };
             let found = find(a, b, args.mem.unwrap_or(USUAL_LENGTH), strands, options)?;
             drop(progress);
             args.talk.sum_up(format_args!("{} matches", found.len()));
@@ -129,7 +150,9 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
 /// Returns the names of the reads, each of which occurs once. Duplicates are renamed with
 /// `--rename-duplicates`, and are an error without it.
 fn read_names<'r>(reads: &'r Sequences, args: &OverlapArgs) -> Result<Vec<Cow<'r, [u8]>>> {
-    let names: Vec<&[u8]> = (0..reads.len() as u32).map(|read| reads.name(read)).collect();
+    let names: Vec<&[u8]> = (0..reads.len() as u32)
+        .map(|read| reads.name(read))
+        .collect();
     let mut unique: Vec<Cow<[u8]>> = names.iter().map(|&name| name.into()).collect();
     let order = NameOrder::new(names, (0..reads.len()).collect());
     if !args.rename_duplicates {

@@ -47,7 +47,15 @@ pub(crate) fn regions<'n>(
 
 pub(crate) fn print_regions(out: &mut impl Write, regions: &[CommonRegion]) -> io::Result<()> {
     for region in regions {
-        let CommonRegion { a_start, a_end, b_start, b_end, strand, length, .. } = region;
+        let CommonRegion {
+            a_start,
+            a_end,
+            b_start,
+            b_end,
+            strand,
+            length,
+            ..
+        } = region;
         out.write_all(region.a)?;
         write!(out, "\t{a_start}\t{a_end}\t")?;
         out.write_all(region.b)?;
@@ -68,7 +76,10 @@ pub(crate) fn print_matches(
     strands: Strands,
     found: &[Match],
 ) -> io::Result<()> {
-    let width = (0..a.len() as u32).map(|record| a.name(record).len()).max().unwrap_or(0);
+    let width = (0..a.len() as u32)
+        .map(|record| a.name(record).len())
+        .max()
+        .unwrap_or(0);
     let mut rest = found;
     for record in 0..b.len() as u32 {
         for is_reverse in [false, true] {
@@ -82,14 +93,22 @@ pub(crate) fn print_matches(
                 && (m.b, m.is_reverse) == (record, is_reverse)
             {
                 let length = b.bases(record).len() as u32;
-                let start = if is_reverse { length - m.b_start - m.length } else { m.b_start };
+                let start = if is_reverse {
+                    length - m.b_start - m.length
+                } else {
+                    m.b_start
+                };
                 let name = a.name(m.a);
                 out.write_all(b"  ")?;
                 out.write_all(name)?;
                 let pad = width - name.len();
                 let a_start = m.a_start + 1;
                 let b_start = start + 1;
-                writeln!(out, "{:pad$}  {a_start:>8}  {b_start:>8}  {:>8}", "", m.length)?;
+                writeln!(
+                    out,
+                    "{:pad$}  {a_start:>8}  {b_start:>8}  {:>8}",
+                    "", m.length
+                )?;
                 rest = others;
             }
         }

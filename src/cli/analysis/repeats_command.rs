@@ -34,7 +34,9 @@ pub(crate) fn run(args: &RepeatsArgs) -> Exit {
     let given_once = usage::once("--across", &args.across)
         .and(usage::once("-o", &args.output))
         .and(usage::one_stdin(args.across.iter().chain(&args.files)));
-    let opened = given_once.map_err(|e| console::fail(&e)).and_then(|_| Collection::open(args));
+    let opened = given_once
+        .map_err(|e| console::fail(&e))
+        .and_then(|_| Collection::open(args));
     Exit::of_search(opened.and_then(|collection| collection.search(args)))
 }
 
@@ -54,8 +56,12 @@ fn of<T>(name: &Name, done: Result<T>) -> Result<T, Exit> {
 impl Collection {
     fn open(args: &RepeatsArgs) -> Result<Self, Exit> {
         descriptors::allow_many();
-        let names: Vec<Name> =
-            args.across.iter().chain(&args.files).map(|path| Name::from(path.as_path())).collect();
+        let names: Vec<Name> = args
+            .across
+            .iter()
+            .chain(&args.files)
+            .map(|path| Name::from(path.as_path()))
+            .collect();
         let options =
             EventLines::default().add_to(&args.resources.options(), &names[0], args.talk, None);
         let mut files = Vec::new();
@@ -68,7 +74,12 @@ impl Collection {
             });
             files.push(of(name, opened)?);
         }
-        Ok(Collection { names, files, inputs, options })
+        Ok(Collection {
+            names,
+            files,
+            inputs,
+            options,
+        })
     }
 
     /// Searches the files. Returns true if anything is repeated.
@@ -81,12 +92,18 @@ impl Collection {
             self.check_records()?;
         }
         let sum = Name::File(format!("{} files", self.names.len()).into());
-        let name = if self.names.len() == 1 { &self.names[0] } else { &sum };
+        let name = if self.names.len() == 1 {
+            &self.names[0]
+        } else {
+            &sum
+        };
         let all = self.inputs.iter().map(Input::size).sum();
         let progress = Progress::start(name, Some(all), args.talk, true);
         let search = Search::new(args.min_length).map(|search| {
             let search = search.unit(args.unit()).across(!args.across.is_empty());
-            search.later_copies(outputs.is_some()).on_progress(progress.teller())
+            search
+                .later_copies(outputs.is_some())
+                .on_progress(progress.teller())
         });
         let options = args.resources.options();
         let options = EventLines::default().add_to(&options, name, args.talk, None);
@@ -97,7 +114,11 @@ impl Collection {
         if let Some(outputs) = outputs {
             self.write(args, outputs, &mut found)?;
         }
-        let report = RepeatsReport { args, names: &self.names, found: &found };
+        let report = RepeatsReport {
+            args,
+            names: &self.names,
+            found: &found,
+        };
         print(&report).map_err(|e| console::fail(&e.into()))?;
         report.sum_up(args.talk);
         Ok(found.files.iter().any(|file| !file.ranges.is_empty()))
@@ -178,7 +199,10 @@ impl Collection {
     ) -> Result<(), Exit> {
         for (n, output) in outputs.into_iter().enumerate() {
             let Some(output) = output else { continue };
-            of(&self.names[n], self.write_one(args, n, output, &mut found.files[n]))?;
+            of(
+                &self.names[n],
+                self.write_one(args, n, output, &mut found.files[n]),
+            )?;
         }
         Ok(())
     }
@@ -197,8 +221,12 @@ impl Collection {
         }
         let metadata = self.files[n].metadata();
         let attributes = Some(metadata).filter(|_| self.names[n] != Name::Stdin);
-        let rules =
-            Rules { force: args.force, input: Some(metadata), attributes, ..Rules::default() };
+        let rules = Rules {
+            force: args.force,
+            input: Some(metadata),
+            attributes,
+            ..Rules::default()
+        };
         let mut output = Output::open(Destination::Derived(output), &rules)?;
         copy_without(self.text(n)?, &found.later_copies, found.size, &mut output)?;
         output.finish(attributes, false)?;
@@ -286,13 +314,17 @@ fn copy_without(
     // The rest is decoded too, so that it is checked up to its end.
     match io::copy(&mut text, &mut io::sink())? {
         0 => Ok(()),
-        _ => Err(Error::Io(io::Error::other("it became longer while it was read"))),
+        _ => Err(Error::Io(io::Error::other(
+            "it became longer while it was read",
+        ))),
     }
 }
 
 fn copy(text: &mut impl Read, size: u64, output: &mut impl Write) -> Result<()> {
     match io::copy(&mut text.take(size), output)? == size {
         true => Ok(()),
-        false => Err(Error::Io(io::Error::other("it became shorter while it was read"))),
+        false => Err(Error::Io(io::Error::other(
+            "it became shorter while it was read",
+        ))),
     }
 }

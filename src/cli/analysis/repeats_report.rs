@@ -46,7 +46,12 @@ fn print_lines(report: &RepeatsReport) -> io::Result<()> {
 impl RepeatsReport<'_> {
     /// Reports how much is repeated.
     pub(crate) fn sum_up(&self, talk: Talk) {
-        let Sums { size, repeated, ranges, removed } = self.sums();
+        let Sums {
+            size,
+            repeated,
+            ranges,
+            removed,
+        } = self.sums();
         let share = |part: u64| 100.0 * part as f64 / (size as f64).max(1.0);
         let of = count(size, "byte");
         talk.state(format_args!(
@@ -57,10 +62,22 @@ impl RepeatsReport<'_> {
         if let Some((name, range)) = self.longest() {
             let length = count(range.end - range.start, "byte");
             let start = range.start;
-            talk.state(format_args!("the longest range: {length}, {name} at byte {start}"));
+            talk.state(format_args!(
+                "the longest range: {length}, {name} at byte {start}"
+            ));
         }
-        if let Some(MostFrequent { file, offset, copies, .. }) = self.found.most_frequent {
-            let unit = if self.args.tokens.is_some() { "token" } else { "byte" };
+        if let Some(MostFrequent {
+            file,
+            offset,
+            copies,
+            ..
+        }) = self.found.most_frequent
+        {
+            let unit = if self.args.tokens.is_some() {
+                "token"
+            } else {
+                "byte"
+            };
             let length = count(self.args.min_length, unit);
             let copies = copy_count(copies);
             let name = &self.names[file];
@@ -69,11 +86,17 @@ impl RepeatsReport<'_> {
             ));
         }
         if !self.args.output.is_empty() {
-            talk.state(format_args!("{removed} of {of} are cut out ({:.2} %)", share(removed)));
+            talk.state(format_args!(
+                "{removed} of {of} are cut out ({:.2} %)",
+                share(removed)
+            ));
         }
         let usual = if self.args.across.is_empty() { 1 } else { 2 };
         if self.found.parts > usual {
-            talk.sum_up(format_args!("read in {}", count(self.found.parts as u64, "part")));
+            talk.sum_up(format_args!(
+                "read in {}",
+                count(self.found.parts as u64, "part")
+            ));
         }
     }
 
@@ -95,13 +118,19 @@ impl RepeatsReport<'_> {
         let files = self.names.iter().zip(&self.found.files);
         let ranges =
             files.flat_map(|(name, file)| file.ranges.iter().map(move |range| (name, range)));
-        ranges.rev().max_by_key(|(_, range)| range.end - range.start)
+        ranges
+            .rev()
+            .max_by_key(|(_, range)| range.end - range.start)
     }
 }
 
 /// Formats a number of copies: `1 copy`, `2 copies`.
 fn copy_count(copies: u64) -> String {
-    if copies == 1 { "1 copy".into() } else { format!("{copies} copies") }
+    if copies == 1 {
+        "1 copy".into()
+    } else {
+        format!("{copies} copies")
+    }
 }
 
 #[derive(Default)]
@@ -154,14 +183,17 @@ impl RepeatsListing {
     fn of(report: &RepeatsReport) -> Self {
         let RepeatsReport { args, names, found } = report;
         let pairs = |ranges: &[Range<u64>]| ranges.iter().map(|r| [r.start, r.end]).collect();
-        let files = names.iter().zip(&found.files).map(|(name, file)| ListedFile {
-            name: name.to_string(),
-            name_hex: hex_unless_text(name.bytes()),
-            size: file.size,
-            repeated: total(&file.ranges),
-            ranges: pairs(&file.ranges),
-            removed: (!args.output.is_empty()).then(|| pairs(&file.later_copies)),
-        });
+        let files = names
+            .iter()
+            .zip(&found.files)
+            .map(|(name, file)| ListedFile {
+                name: name.to_string(),
+                name_hex: hex_unless_text(name.bytes()),
+                size: file.size,
+                repeated: total(&file.ranges),
+                ranges: pairs(&file.ranges),
+                removed: (!args.output.is_empty()).then(|| pairs(&file.later_copies)),
+            });
         let window = |window: MostFrequent| ListedWindow {
             file: names[window.file].to_string(),
             file_hex: hex_unless_text(names[window.file].bytes()),

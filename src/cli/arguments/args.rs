@@ -45,7 +45,11 @@ impl Cli {
     /// Returns the resources that the work may use, and how much of it is reported. It is `None`
     /// for a command that does no such work. `bench` always reports everything.
     pub(crate) fn work(&self) -> Option<(&Resources, Talk)> {
-        let all = Talk { verbose: 0, quiet: false, no_progress: true };
+        let all = Talk {
+            verbose: 0,
+            quiet: false,
+            no_progress: true,
+        };
         Some(match &self.command {
             None => (&self.files.resources, self.files.talk),
             Some(Command::Cat(args)) => (&args.resources, args.talk),
@@ -133,7 +137,12 @@ pub(crate) struct FileArgs {
     #[command(flatten)]
     pub mode: ModeArgs,
     /// Write to standard output; keep the files
-    #[arg(short = 'c', long = "stdout", visible_alias = "to-stdout", conflicts_with = "output")]
+    #[arg(
+        short = 'c',
+        long = "stdout",
+        visible_alias = "to-stdout",
+        conflicts_with = "output"
+    )]
     pub stdout: bool,
     /// Write to FILE (- is standard output)
     #[arg(
@@ -291,7 +300,9 @@ impl ModeArgs {
         match self {
             ModeArgs { list: true, .. } => Mode::List,
             ModeArgs { test: true, .. } => Mode::Test,
-            ModeArgs { decompress: true, .. } => Mode::Decompress,
+            ModeArgs {
+                decompress: true, ..
+            } => Mode::Decompress,
             _ => Mode::Compress,
         }
     }
@@ -320,7 +331,9 @@ impl EffortArgs {
 
 /// True if `word`, as the first argument, is a command.
 pub(crate) fn is_command(word: &OsStr) -> bool {
-    Cli::command().get_subcommands().any(|command| word == command.get_name())
+    Cli::command()
+        .get_subcommands()
+        .any(|command| word == command.get_name())
 }
 
 /// Parses one byte, which may be escaped as in C.
@@ -360,7 +373,13 @@ pub(crate) struct RecoverArgs {
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
     /// File for the intact blocks (- is standard output)
-    #[arg(short, long, value_name = "OUT", required = true, allow_hyphen_values = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "OUT",
+        required = true,
+        allow_hyphen_values = true
+    )]
     pub output: Vec<PathBuf>,
     /// Overwrite OUT
     #[arg(short, long)]
@@ -417,7 +436,10 @@ mod tests {
     #[test]
     fn the_last_mode_level_and_word_win() {
         let cli = Cli::parse_from(["bwz", "-9", "-d", "-kq", "--rm", "-1", "-zv", "x"]);
-        assert_eq!((cli.files.mode.mode(), cli.files.block_size.level.0), (Mode::Compress, 1));
+        assert_eq!(
+            (cli.files.mode.mode(), cli.files.block_size.level.0),
+            (Mode::Compress, 1)
+        );
         assert!(cli.files.remove && cli.files.talk.verbose > 0);
         assert!(!cli.files.keep && !cli.files.talk.quiet);
     }

@@ -36,18 +36,25 @@ const LEVELS: [&str; 9] = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
 
 impl Args for LevelArg {
     fn augment_args(command: clap::Command) -> clap::Command {
-        LEVELS.iter().zip(1..).fold(command, |command, (id, level)| {
-            let default = if level == DEFAULT_LEVEL { " (the default)" } else { "" };
-            command.arg(
-                Arg::new(*id)
-                    .short(id.chars().next())
-                    .action(ArgAction::SetTrue)
-                    .overrides_with_all(LEVELS)
-                    .overrides_with("block")
-                    .help_heading("Block size")
-                    .help(format!("Blocks of {} MiB{default}", 1u32 << (level - 1))),
-            )
-        })
+        LEVELS
+            .iter()
+            .zip(1..)
+            .fold(command, |command, (id, level)| {
+                let default = if level == DEFAULT_LEVEL {
+                    " (the default)"
+                } else {
+                    ""
+                };
+                command.arg(
+                    Arg::new(*id)
+                        .short(id.chars().next())
+                        .action(ArgAction::SetTrue)
+                        .overrides_with_all(LEVELS)
+                        .overrides_with("block")
+                        .help_heading("Block size")
+                        .help(format!("Blocks of {} MiB{default}", 1u32 << (level - 1))),
+                )
+            })
     }
 
     fn augment_args_for_update(command: clap::Command) -> clap::Command {

@@ -25,7 +25,10 @@ impl Words {
     pub(crate) fn new(argv: Vec<OsString>) -> Self {
         let mut argv = argv.into_iter();
         let called = argv.next().unwrap_or_else(|| "bwz".into());
-        Words { stands_for: meaning(&called), arguments: argv.collect() }
+        Words {
+            stands_for: meaning(&called),
+            arguments: argv.collect(),
+        }
     }
 
     /// Returns the words to parse: the command's name, the arguments that this name stands for,
@@ -83,7 +86,9 @@ pub(crate) fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
     let matches = cli.try_get_matches_from_mut(line).map_err(|e| {
         let rendered = e.render().to_string();
         let complaint = rendered.lines().next().unwrap_or_default();
-        let complaint = complaint.strip_prefix("error: ").unwrap_or("it asks for help");
+        let complaint = complaint
+            .strip_prefix("error: ")
+            .unwrap_or("it asks for help");
         Error::Usage(format!("BWZ_OPT cannot be used: {complaint}").into())
     })?;
     for argument in cli.get_arguments() {
@@ -94,7 +99,9 @@ pub(crate) fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
         }
         if !DEFAULTS.contains(&id) {
             let shown = argument.get_long().map(|long| format!("--{long}"));
-            return Err(refused(&shown.unwrap_or_else(|| "the name of a file".into())));
+            return Err(refused(
+                &shown.unwrap_or_else(|| "the name of a file".into()),
+            ));
         }
     }
     Ok(words)
@@ -131,7 +138,9 @@ fn split(text: &OsStr) -> Result<Vec<OsString>> {
     while let Some(byte) = bytes.next() {
         match byte {
             b' ' | b'\t' | b'\n' => words.extend(word.take()),
-            b'\\' => word.get_or_insert_default().push(bytes.next().ok_or_else(unfinished)?),
+            b'\\' => word
+                .get_or_insert_default()
+                .push(bytes.next().ok_or_else(unfinished)?),
             b'\'' | b'"' => {
                 let part = quoted(&mut bytes, byte).ok_or_else(unfinished)?;
                 word.get_or_insert_default().extend(part);
@@ -164,7 +173,10 @@ mod tests {
 
     fn split_text(text: &str) -> Vec<String> {
         let words = split(text.as_ref()).unwrap();
-        words.into_iter().map(|word| word.into_string().unwrap()).collect()
+        words
+            .into_iter()
+            .map(|word| word.into_string().unwrap())
+            .collect()
     }
 
     #[test]
@@ -175,7 +187,10 @@ mod tests {
 
     #[test]
     fn quotes_keep_blanks() {
-        assert_eq!(split_text(r#"-o 'a b'"c d" '' \ e"#), ["-o", "a bc d", "", " e"]);
+        assert_eq!(
+            split_text(r#"-o 'a b'"c d" '' \ e"#),
+            ["-o", "a bc d", "", " e"]
+        );
         assert_eq!(split_text(r#""\"\\\n" '\'"#), [r#""\\n"#, r"\"]);
     }
 
@@ -192,7 +207,10 @@ mod tests {
             let words = Words::new(argv.iter().map(OsString::from).collect());
             words.with(defaults.iter().map(OsString::from).collect())
         };
-        assert_eq!(words(&["/bin/bunwz", "-1"], &["-9"]), ["bwz", "-d", "-9", "-1"]);
+        assert_eq!(
+            words(&["/bin/bunwz", "-1"], &["-9"]),
+            ["bwz", "-d", "-9", "-1"]
+        );
         assert_eq!(words(&["bwzcat"], &[]), ["bwz", "-d", "-c"]);
         assert_eq!(words(&["bwz", "cat", "x"], &[]), ["bwz", "cat", "x"]);
     }
@@ -201,16 +219,27 @@ mod tests {
     fn every_default_is_an_option() {
         let cli = Cli::command();
         for id in DEFAULTS {
-            assert!(cli.get_arguments().any(|argument| argument.get_id() == id), "{id}");
+            assert!(
+                cli.get_arguments().any(|argument| argument.get_id() == id),
+                "{id}"
+            );
         }
     }
 
     #[test]
     fn nothing_that_turns_the_command_into_another_is_a_default() {
-        let taken =
-            ["", "-9", "-1 -T2 -M 1G", "--index=bytes --sample-rate=64", "-qv --no-progress"];
+        let taken = [
+            "",
+            "-9",
+            "-1 -T2 -M 1G",
+            "--index=bytes --sample-rate=64",
+            "-qv --no-progress",
+        ];
         for text in taken {
-            assert_eq!(defaults(text.as_ref()).unwrap(), split(text.as_ref()).unwrap());
+            assert_eq!(
+                defaults(text.as_ref()).unwrap(),
+                split(text.as_ref()).unwrap()
+            );
         }
         let refused = [
             "cat",

@@ -14,10 +14,20 @@ pub(crate) struct SearchArgs {
     #[arg(value_name = "PATTERN FILE", required = true)]
     pub words: Vec<OsString>,
     /// Search for PATTERN; may be given several times
-    #[arg(short = 'e', long = "pattern", value_name = "PATTERN", allow_hyphen_values = true)]
+    #[arg(
+        short = 'e',
+        long = "pattern",
+        value_name = "PATTERN",
+        allow_hyphen_values = true
+    )]
     pub patterns: Vec<OsString>,
     /// Search for each line of FILE (- is standard input)
-    #[arg(short = 'f', long = "file", value_name = "FILE", allow_hyphen_values = true)]
+    #[arg(
+        short = 'f',
+        long = "file",
+        value_name = "FILE",
+        allow_hyphen_values = true
+    )]
     pub lines: Vec<PathBuf>,
     /// Search for each sequence of a FASTA or FASTQ file, which may be compressed with gzip
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
@@ -79,7 +89,12 @@ pub(crate) struct LocateArgs {
     #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires_all = ["sam", "reads2"])]
     pub reads1: Vec<PathBuf>,
     /// The second reads of these pairs, in the same order
-    #[arg(long, value_name = "FILE", allow_hyphen_values = true, requires = "reads1")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        allow_hyphen_values = true,
+        requires = "reads1"
+    )]
     pub reads2: Vec<PathBuf>,
     /// Maximum number of bases from the first to the last base of a pair that is called proper
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "reads1")]
@@ -101,11 +116,21 @@ pub(crate) struct ExtractArgs {
     pub range: Vec<Span>,
     /// A region of a record in samtools' notation, NAME:START-END, from 1 and with the end, written
     /// as FASTA. NAME alone is the whole record
-    #[arg(long, value_name = "REGION", conflicts_with = "range", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "REGION",
+        conflicts_with = "range",
+        allow_hyphen_values = true
+    )]
     pub region: Vec<OsString>,
     /// The regions that FILE names, one a line: lines of BED, from 0 and without the end, or
     /// regions as for --region
-    #[arg(long, value_name = "FILE", conflicts_with = "range", allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "FILE",
+        conflicts_with = "range",
+        allow_hyphen_values = true
+    )]
     pub regions: Vec<PathBuf>,
     /// With --region and --regions: if a region names no record, or is not valid, warn and go on
     #[arg(long = "continue", conflicts_with = "range")]

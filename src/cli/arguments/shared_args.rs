@@ -20,18 +20,26 @@ pub(crate) struct Limits {
 impl Limits {
     /// Adds the limit to the options, if there is one.
     pub(crate) fn add_to(&self, options: Options) -> Options {
-        self.limit_output.into_iter().fold(options, Options::limit_output)
+        self.limit_output
+            .into_iter()
+            .fold(options, Options::limit_output)
     }
 
     /// Checks that the ranges together are within the limit.
     pub(crate) fn check(&self, ranges: &[Range<u64>]) -> Result<()> {
-        let sizes = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        let sizes = ranges
+            .iter()
+            .map(|range| range.end.saturating_sub(range.start));
         let needed = sizes.fold(0, u64::saturating_add);
         let allowed = self.limit_output.unwrap_or(u64::MAX);
         if needed <= allowed {
             return Ok(());
         }
-        Err(Error::OutputLimit { what: "the request".into(), needed, allowed })
+        Err(Error::OutputLimit {
+            what: "the request".into(),
+            needed,
+            allowed,
+        })
     }
 }
 
@@ -82,7 +90,9 @@ impl Resources {
         if self.memory > 0 {
             allocator::keep_within(self.memory, self.thread_count());
         }
-        let options = Options::new().threads(self.threads.into()).device(self.device);
+        let options = Options::new()
+            .threads(self.threads.into())
+            .device(self.device);
         let options = options.thread_space(THREAD_SPACE);
         match self.memory {
             0 => options,

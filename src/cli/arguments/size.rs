@@ -5,7 +5,11 @@ use std::ops::Range;
 
 /// Reads `-M`. 0 leaves the limit to the library.
 pub(crate) fn memory(text: &str) -> Result<u64, String> {
-    if text == "default" { Ok(0) } else { bytes(text) }
+    if text == "default" {
+        Ok(0)
+    } else {
+        bytes(text)
+    }
 }
 
 /// Reads `--block`.
@@ -37,13 +41,19 @@ pub(crate) fn span(text: &str) -> Result<Span, String> {
     if let Some((start, length)) = text.split_once('+') {
         let start = bytes(start)?;
         let end = start.checked_add(bytes(length)?).ok_or("it is too large")?;
-        return Ok(Span { start, end: Some(end) });
+        return Ok(Span {
+            start,
+            end: Some(end),
+        });
     }
     let Some((start, end)) = text.split_once("..") else {
         return Err("it is not A..B, A+LENGTH, A.. or ..B".into());
     };
     let or_none = |text: &str| (!text.is_empty()).then(|| bytes(text)).transpose();
-    let span = Span { start: or_none(start)?.unwrap_or(0), end: or_none(end)? };
+    let span = Span {
+        start: or_none(start)?.unwrap_or(0),
+        end: or_none(end)?,
+    };
     match span.end {
         Some(end) if end < span.start => Err("it ends before it starts".into()),
         _ => Ok(span),
@@ -52,7 +62,9 @@ pub(crate) fn span(text: &str) -> Result<Span, String> {
 
 /// Reads a number of bytes: `4096`, `4K`, `4KiB` and `4kb` are equal.
 pub(crate) fn bytes(text: &str) -> Result<u64, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let shift = match unit.to_ascii_lowercase().as_str() {
         "" | "b" => 0,
@@ -61,14 +73,18 @@ pub(crate) fn bytes(text: &str) -> Result<u64, String> {
         "g" | "gb" | "gib" => 30,
         "t" | "tb" | "tib" => 40,
         _ => {
-            return Err(format!("`{text}` is not a number followed by B, K, M, G or T"));
+            return Err(format!(
+                "`{text}` is not a number followed by B, K, M, G or T"
+            ));
         }
     };
     let number: u64 = number.parse().map_err(|_| match number {
         "" => format!("`{text}` does not start with a number"),
         _ => format!("`{text}` is too large"),
     })?;
-    number.checked_mul(1 << shift).ok_or_else(|| format!("`{text}` is too large"))
+    number
+        .checked_mul(1 << shift)
+        .ok_or_else(|| format!("`{text}` is too large"))
 }
 
 /// Formats a number of bytes for people: `17 B`, `1.2 KiB`, `3.4 GiB`.
@@ -105,14 +121,21 @@ pub(crate) fn count(number: u64, noun: &str) -> String {
 pub(crate) fn read_cost(cost: ReadCost) -> String {
     let bytes = count(cost.coded_bytes, "byte");
     let slices = count(cost.slices, "slice");
-    format!("{bytes} read, {slices} and {} decoded", count(cost.blocks, "block"))
+    format!(
+        "{bytes} read, {slices} and {} decoded",
+        count(cost.blocks, "block")
+    )
 }
 
 /// Formats how many blocks have an index, and of which kind.
 pub(crate) fn index_text(indexed: &IndexedBlocks) -> String {
     let of = |blocks: u64| {
         let all = count(indexed.all(), "block");
-        if blocks == indexed.all() { format!("in {all}") } else { format!("in {blocks} of {all}") }
+        if blocks == indexed.all() {
+            format!("in {all}")
+        } else {
+            format!("in {blocks} of {all}")
+        }
     };
     let mut parts = Vec::new();
     if indexed.sequences > 0 {
@@ -143,7 +166,15 @@ mod tests {
             assert_eq!(bytes(text), Ok(4096), "{text}");
         }
         assert_eq!(bytes("3G"), Ok(3 << 30));
-        for text in ["", "K", "4X", "-1", "1.5M", "99999999999T", "99999999999999999999"] {
+        for text in [
+            "",
+            "K",
+            "4X",
+            "-1",
+            "1.5M",
+            "99999999999T",
+            "99999999999999999999",
+        ] {
             assert!(bytes(text).is_err(), "{text}");
         }
     }
@@ -163,7 +194,16 @@ mod tests {
         assert_eq!(span("5..").unwrap().within(9), 5..9);
         assert_eq!(span("..5").unwrap().within(9), 0..5);
         assert_eq!(span("..").unwrap().within(9), 0..9);
-        for text in ["", "5", "5-6", "6..5", "+5", "5+", "a..b", "1+18446744073709551615"] {
+        for text in [
+            "",
+            "5",
+            "5-6",
+            "6..5",
+            "+5",
+            "5+",
+            "a..b",
+            "1+18446744073709551615",
+        ] {
             assert!(span(text).is_err(), "{text}");
         }
     }

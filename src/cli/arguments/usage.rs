@@ -26,7 +26,9 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
     match (error.kind(), context(ContextKind::InvalidArg)) {
         (ErrorKind::UnknownArgument, Some(word)) => {
             let similar = context(ContextKind::SuggestedArg);
-            let meant = similar.map(|flag| format!("is {flag} meant? ")).unwrap_or_default();
+            let meant = similar
+                .map(|flag| format!("is {flag} meant? "))
+                .unwrap_or_default();
             console::refuse(
                 word,
                 format_args!("there is no such option; {meant}bwz --help lists all"),
@@ -40,7 +42,10 @@ pub(crate) fn usage(error: &clap::Error) -> Exit {
 /// Prints a complaint about arguments if no command is named. Flags of other compressors get
 /// advice.
 pub(crate) fn usage_of_files(error: &clap::Error) -> Exit {
-    let foreign = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::TooManyValues);
+    let foreign = matches!(
+        error.kind(),
+        ErrorKind::UnknownArgument | ErrorKind::TooManyValues
+    );
     if foreign
         && let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg)
         && let Some(advice) = foreign_flags::advice(flag)

@@ -16,7 +16,14 @@ pub(crate) fn kernels() -> String {
         return "kernels: none, since this build has no CUDA".into();
     }
     let built = bwz::cuda::BUILT;
-    let archs: Vec<String> =
-        built.archs.iter().map(|arch| format!("{}.{}", arch / 10, arch % 10)).collect();
-    format!("kernels: CUDA {}, for compute capability {}", built.cuda, archs.join(", "))
+    let archs: Vec<String> = built
+        .archs
+        .iter()
+        .map(|arch| format!("{}.{}", arch / 10, arch % 10))
+        .collect();
+    format!(
+        "kernels: CUDA {}, for compute capability {}",
+        built.cuda,
+        archs.join(", ")
+    )
 }

@@ -18,13 +18,19 @@ use std::io;
 pub(crate) fn run(args: &CatArgs) -> Exit {
     let options = args.limits.add_to(args.resources.options());
     let event_lines = EventLines::default();
-    named_files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
-        let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
-        match args.range[..] {
-            [] => whole(name, args, listening),
-            _ => ranges(name, args, &listening(None)),
-        }
-    })
+    named_files::each(
+        &args.files,
+        Directories::Refused,
+        args.talk,
+        Activity::Reading,
+        |name| {
+            let listening = |stop| event_lines.add_to(&options, name, args.talk, stop);
+            match args.range[..] {
+                [] => whole(name, args, listening),
+                _ => ranges(name, args, &listening(None)),
+            }
+        },
+    )
 }
 
 /// Writes the ranges one after the other. Only the blocks that hold them are decoded.
@@ -33,11 +39,16 @@ fn ranges(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
     let mut output = Output::stdout(Some(&file.metadata()?))?;
     let progress = Progress::start(name, None, args.talk, !output.is_terminal());
     let mut archive = Archive::open(file, options)?;
-    let ranges: Vec<_> = args.range.iter().map(|span| span.within(archive.raw_size())).collect();
+    let ranges: Vec<_> = args
+        .range
+        .iter()
+        .map(|span| span.within(archive.raw_size()))
+        .collect();
     args.limits.check(&ranges)?;
     let raw_size = archive.raw_size();
-    if let Some(beyond) =
-        ranges.iter().find(|range| range.start > range.end || range.end > raw_size)
+    if let Some(beyond) = ranges
+        .iter()
+        .find(|range| range.start > range.end || range.end > raw_size)
     {
         // Reports a range that is not in the file before anything of another range is written.
         archive.read_range(beyond.clone(), io::sink())?;
@@ -50,7 +61,10 @@ fn ranges(name: &Name, args: &CatArgs, options: &Options) -> Result<()> {
     let blocks = count(cost.blocks, "block");
     let all = archive.blocks().len();
     let read = count(cost.coded_bytes, "byte");
-    args.talk.report(name, format_args!("{blocks} of {all} decoded, {read} read for them"));
+    args.talk.report(
+        name,
+        format_args!("{blocks} of {all} decoded, {read} read for them"),
+    );
     Ok(())
 }
 
@@ -63,7 +77,11 @@ fn whole(
     if *name == Name::Stdin {
         input::refuse_terminal()?;
     }
-    let OpenInput { mut source, about, stop } = OpenInput::open(name, true)?;
+    let OpenInput {
+        mut source,
+        about,
+        stop,
+    } = OpenInput::open(name, true)?;
     source.read_beside(args.resources.thread_count());
     let mut output = Output::stdout(about.regular())?;
     let progress = Progress::start(name, about.size(), args.talk, !output.is_terminal());
@@ -73,6 +91,9 @@ fn whole(
     drop(progress);
     let written = count(summary.raw_size, "byte");
     let read = count(summary.coded_size, "byte");
-    args.talk.report(name, format_args!("all blocks decoded, {read} read, {written} written"));
+    args.talk.report(
+        name,
+        format_args!("all blocks decoded, {read} read, {written} written"),
+    );
     Ok(())
 }

@@ -46,7 +46,13 @@ pub fn widen(_file: &File) {}
 /// cannot be raised, it stays.
 pub(crate) fn allow_many() {
     let maximum = getrlimit(Resource::Nofile).maximum;
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum });
+    let _ = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    );
 }
 
 fn opened_for(way: OFlags, descriptor: BorrowedFd) -> io::Result<File> {
@@ -62,7 +68,10 @@ fn opened_for(way: OFlags, descriptor: BorrowedFd) -> io::Result<File> {
 #[used]
 #[allow(unsafe_code)]
 // SAFETY: the section holds pointers to functions of this type.
-#[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__mod_init_func"))]
+#[cfg_attr(
+    target_vendor = "apple",
+    unsafe(link_section = "__DATA,__mod_init_func")
+)]
 #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = ".init_array"))]
 static BEFORE_MAIN: extern "C" fn() = occupy;
 
@@ -70,7 +79,11 @@ static BEFORE_MAIN: extern "C" fn() = occupy;
 /// not used.
 #[allow(unsafe_code)]
 extern "C" fn occupy() {
-    for (descriptor, way) in [(0, libc::O_WRONLY), (1, libc::O_RDONLY), (2, libc::O_RDONLY)] {
+    for (descriptor, way) in [
+        (0, libc::O_WRONLY),
+        (1, libc::O_RDONLY),
+        (2, libc::O_RDONLY),
+    ] {
         // SAFETY: both are plain system calls; the path ends with a zero. An opened file gets the
         // lowest free descriptor.
         unsafe {

@@ -20,7 +20,11 @@ pub(crate) fn check(asked: &FileArgs, args: &FileArgs) -> Result<()> {
         mode => check_reading(asked, mode)?,
     }
     if mode != Mode::List && (asked.records || asked.json) {
-        return usage(if asked.records { "--records goes with -l" } else { "--json goes with -l" });
+        return usage(if asked.records {
+            "--records goes with -l"
+        } else {
+            "--json goes with -l"
+        });
     }
     if output.is_some() && asked.files.len() > 1 {
         return usage("-o takes one file; -c writes several one after the other");

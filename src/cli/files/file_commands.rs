@@ -37,7 +37,11 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     file_checks::check(asked, args).map_err(fail)?;
     let options = options(args).map_err(fail)?;
     let wanted: named_files::Wanted = &|path| wanted(args, path);
-    let walk = if args.recursive { Directories::Walked(wanted) } else { Directories::Walkable };
+    let walk = if args.recursive {
+        Directories::Walked(wanted)
+    } else {
+        Directories::Walkable
+    };
     let (mode, task) = match args.mode.mode() {
         Mode::List => return Ok(list_command::run(args, walk, &options)),
         Mode::Compress => (Mode::Compress, Activity::Compressing),
@@ -46,16 +50,25 @@ fn work_on_all(asked: &FileArgs, args: &FileArgs) -> Result<Exit, Exit> {
     let options = process_ranks::join(args, options)?;
     let event_lines =
         EventLines::with(args.trace.first().map(PathBuf::as_path), args.force).map_err(fail)?;
-    let job = FileJob { args, mode, options, event_lines };
+    let job = FileJob {
+        args,
+        mode,
+        options,
+        event_lines,
+    };
     let worst = named_files::each(&args.files, walk, args.talk, task, |name| job.one(name));
     let ended = job.event_lines.end(args.talk).map_err(fail);
     Ok(worst.max(ended.err().unwrap_or_default()))
 }
 
 fn options(args: &FileArgs) -> Result<Options> {
-    let options = args.limits.add_to(args.resources.options()).effort(args.effort.chosen());
+    let options = args
+        .limits
+        .add_to(args.resources.options())
+        .effort(args.effort.chosen());
     let options = args.block_size.add_to(options.verify(args.verify))?;
-    args.index.add_to(args.split_at.into_iter().fold(options, Options::split_at))
+    args.index
+        .add_to(args.split_at.into_iter().fold(options, Options::split_at))
 }
 
 /// True if a file in a walked directory is taken: one with a compressed file's name, or when
@@ -67,7 +80,9 @@ fn wanted(args: &FileArgs, path: &Path) -> bool {
 /// Compares the tables about records in a file with its blocks. A file that cannot be read by
 /// position is left out.
 fn check_tables(name: &Name, options: &Options) -> Result<()> {
-    let Name::File(path) = name else { return Ok(()) };
+    let Name::File(path) = name else {
+        return Ok(());
+    };
     if !fs::metadata(path)?.is_file() {
         return Ok(());
     }
@@ -86,7 +101,11 @@ impl FileJob<'_> {
     /// fails on the way, the output is removed.
     fn one(&self, name: &Name) -> Result<()> {
         let destination = self.destination(name)?;
-        let OpenInput { mut source, about, stop } = self.input(name, &destination)?;
+        let OpenInput {
+            mut source,
+            about,
+            stop,
+        } = self.input(name, &destination)?;
         source.read_beside(self.args.resources.thread_count());
         let rules = Rules {
             force: self.args.force,
@@ -120,7 +139,9 @@ impl FileJob<'_> {
                 remove(input, about.regular(), &output)?;
             }
             _ if self.args.remove => {
-                self.args.talk.warn(name, "is kept: --rm removes a file whose output is a file");
+                self.args
+                    .talk
+                    .warn(name, "is kept: --rm removes a file whose output is a file");
             }
             _ => {}
         }
@@ -147,7 +168,11 @@ impl FileJob<'_> {
         output: &mut Output,
         options: &Options,
     ) -> Result<Summary> {
-        let FileArgs { index: IndexArgs { index, .. }, decompress_input, .. } = *self.args;
+        let FileArgs {
+            index: IndexArgs { index, .. },
+            decompress_input,
+            ..
+        } = *self.args;
         if index.is_none() && !decompress_input {
             return bwz::compress(input, output, options);
         }
@@ -218,8 +243,14 @@ impl FileJob<'_> {
             ));
         }
         let is_read = self.args.decompress_input && Format::of_file(path).is_some();
-        let named = if is_read { known_formats::name_inside(path) } else { path.to_owned() };
-        Ok(Destination::Derived(named_files::compressed(&named, suffix)))
+        let named = if is_read {
+            known_formats::name_inside(path)
+        } else {
+            path.to_owned()
+        };
+        Ok(Destination::Derived(named_files::compressed(
+            &named, suffix,
+        )))
     }
 
     fn decompressed_name(&self, path: &Path) -> Result<Destination> {
@@ -281,7 +312,10 @@ fn restore_or_copy(
     limit: Option<u64>,
 ) -> Result<Summary> {
     let mut start = Vec::new();
-    input.by_ref().take(MAGIC.len() as u64).read_to_end(&mut start)?;
+    input
+        .by_ref()
+        .take(MAGIC.len() as u64)
+        .read_to_end(&mut start)?;
     let is_ours = start == MAGIC;
     let mut input = Cursor::new(start).chain(input);
     if is_ours {
@@ -292,7 +326,11 @@ fn restore_or_copy(
     summary.raw_size = io::copy(&mut input.by_ref().take(allowed), output)?;
     if summary.raw_size == allowed && input.read(&mut [0])? > 0 {
         let what = "input that is not compressed".into();
-        return Err(Error::OutputLimit { what, needed: allowed.saturating_add(1), allowed });
+        return Err(Error::OutputLimit {
+            what,
+            needed: allowed.saturating_add(1),
+            allowed,
+        });
     }
     summary.coded_size = summary.raw_size;
     Ok(summary)
@@ -322,7 +360,11 @@ fn remove(input: &Path, opened: Option<&Metadata>, output: &Path) -> Result<()> 
 
 /// Returns the text of `-v` about a finished file.
 fn outcome(mode: Mode, summary: &Summary, took: Duration) -> String {
-    let Summary { raw_size, coded_size, .. } = *summary;
+    let Summary {
+        raw_size,
+        coded_size,
+        ..
+    } = *summary;
     let (from, to) = match mode {
         Mode::Compress => (raw_size, coded_size),
         _ => (coded_size, raw_size),

@@ -34,12 +34,19 @@ impl<'r> ForeignInput<'r> {
     /// Opens an input. `format` must be one that can be read ([`Format::is_read`]).
     pub(crate) fn open(input: impl Read + Send + 'r, format: Format) -> io::Result<Self> {
         let state = Arc::<State>::default();
-        let input = Taken { input: BufReader::with_capacity(BUFFER, input), state: state.clone() };
+        let input = Taken {
+            input: BufReader::with_capacity(BUFFER, input),
+            state: state.clone(),
+        };
         let content: Box<dyn Read + Send + 'r> = match format {
             Format::Zstd => Box::new(zstd::stream::read::Decoder::with_buffer(input)?),
             _ => Box::new(MultiGzDecoder::new(input)),
         };
-        Ok(ForeignInput { content, format, state })
+        Ok(ForeignInput {
+            content,
+            format,
+            state,
+        })
     }
 
     pub(crate) fn state(&self) -> Arc<State> {
@@ -99,7 +106,9 @@ impl<B: BufRead> Read for Taken<B> {
 impl<B: BufRead> BufRead for Taken<B> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         let state = &self.state;
-        self.input.fill_buf().inspect_err(|_| state.unread.store(true, Ordering::Relaxed))
+        self.input
+            .fill_buf()
+            .inspect_err(|_| state.unread.store(true, Ordering::Relaxed))
     }
 
     fn consume(&mut self, count: usize) {

@@ -43,7 +43,10 @@ impl OpenInput {
     }
 
     fn new(file: File, named: bool) -> io::Result<OpenInput> {
-        let about = About { metadata: file.metadata()?, named };
+        let about = About {
+            metadata: file.metadata()?,
+            named,
+        };
         if about.metadata.is_file() {
             return Ok(OpenInput {
                 source: InputSource::File(ParallelReads::new(file)),
@@ -53,7 +56,11 @@ impl OpenInput {
         }
         descriptors::widen(&file);
         let (waiting, stop) = Waiting::new(file)?;
-        Ok(OpenInput { source: InputSource::Waiting(waiting), about, stop: Some(stop) })
+        Ok(OpenInput {
+            source: InputSource::Waiting(waiting),
+            about,
+            stop: Some(stop),
+        })
     }
 }
 
@@ -110,7 +117,10 @@ pub(crate) fn open_seekable(name: &Name) -> Result<File> {
         ),
         Name::File(path) => {
             check_kind(path, true)?;
-            (File::open(path)?, "is not a regular file, so it cannot be read by position")
+            (
+                File::open(path)?,
+                "is not a regular file, so it cannot be read by position",
+            )
         }
     };
     match file.metadata()?.is_file() {
@@ -126,7 +136,15 @@ pub(crate) fn is_same(a: &Metadata, b: &Metadata) -> bool {
 
 /// True if both are the same file and its size and times have not changed.
 pub(crate) fn is_unchanged(before: &Metadata, now: &Metadata) -> bool {
-    let state = |m: &Metadata| (m.len(), m.mtime(), m.mtime_nsec(), m.ctime(), m.ctime_nsec());
+    let state = |m: &Metadata| {
+        (
+            m.len(),
+            m.mtime(),
+            m.mtime_nsec(),
+            m.ctime(),
+            m.ctime_nsec(),
+        )
+    };
     is_same(before, now) && state(before) == state(now)
 }
 

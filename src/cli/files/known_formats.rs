@@ -50,7 +50,11 @@ impl Format {
             return None;
         }
         let mut start = Vec::new();
-        File::open(path).ok()?.take(LONGEST_MAGIC).read_to_end(&mut start).ok()?;
+        File::open(path)
+            .ok()?
+            .take(LONGEST_MAGIC)
+            .read_to_end(&mut start)
+            .ok()?;
         Format::of(&start)
     }
 
@@ -91,7 +95,10 @@ impl Format {
 pub(crate) fn name_inside(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().as_bytes();
     for (suffix, ending) in SUFFIXES {
-        if let Some(stem) = name.strip_suffix(suffix.as_bytes()).filter(|stem| !stem.is_empty()) {
+        if let Some(stem) = name
+            .strip_suffix(suffix.as_bytes())
+            .filter(|stem| !stem.is_empty())
+        {
             let inside = [stem, ending.as_bytes()].concat();
             return path.with_file_name(OsString::from_vec(inside));
         }
@@ -117,7 +124,15 @@ mod tests {
         assert_eq!(Format::of(b"\xFD7zXZ\0"), Some(Format::Xz));
         assert_eq!(Format::of(b"\x28\xB5\x2F\xFD"), Some(Format::Zstd));
         assert_eq!(Format::of(b"\x5A\x2A\x4D\x18"), Some(Format::Zstd));
-        for other in [&b""[..], b"\x1F\x8B", b"BZh0", b"BZ", b"\xFD7zXZ", b">chr1", b"\xF7bwz"] {
+        for other in [
+            &b""[..],
+            b"\x1F\x8B",
+            b"BZh0",
+            b"BZ",
+            b"\xFD7zXZ",
+            b">chr1",
+            b"\xF7bwz",
+        ] {
             assert_eq!(Format::of(other), None, "{other:?}");
         }
     }
@@ -146,7 +161,10 @@ mod tests {
             let (format, mut input) = peek(text.as_bytes()).unwrap();
             let mut read = String::new();
             input.read_to_string(&mut read).unwrap();
-            assert_eq!((read.as_str(), format.is_some()), (text, text.starts_with('B')));
+            assert_eq!(
+                (read.as_str(), format.is_some()),
+                (text, text.starts_with('B'))
+            );
         }
     }
 }

@@ -23,16 +23,28 @@ use std::ops::Range;
 pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) -> Exit {
     if args.records {
         let event_lines = EventLines::default();
-        return named_files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
-            let options = event_lines.add_to(options, name, args.talk, None);
-            print_records(name, args.talk, &options)
-        });
+        return named_files::each(
+            &args.files,
+            directories,
+            args.talk,
+            Activity::Reading,
+            |name| {
+                let options = event_lines.add_to(options, name, args.talk, None);
+                print_records(name, args.talk, &options)
+            },
+        );
     }
     let mut listings = Vec::new();
-    let exit = named_files::each(&args.files, directories, args.talk, Activity::Reading, |name| {
-        listings.push(Listing::of(name, options)?);
-        Ok(())
-    });
+    let exit = named_files::each(
+        &args.files,
+        directories,
+        args.talk,
+        Activity::Reading,
+        |name| {
+            listings.push(Listing::of(name, options)?);
+            Ok(())
+        },
+    );
     let printed = match args.json {
         true => crate::cli::report::screen::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),
@@ -57,7 +69,13 @@ fn print_records(name: &Name, talk: Talk, options: &Options) -> Result<()> {
     let mut out = BufWriter::new(Screen::stdout()?);
     let records = archive.records()?;
     for record in records {
-        let RecordInfo { length, offset, line_bases, line_width, .. } = record;
+        let RecordInfo {
+            length,
+            offset,
+            line_bases,
+            line_width,
+            ..
+        } = record;
         out.write_all(&record.name)?;
         match record.is_regular {
             true => write!(out, "\t{length}\t{offset}\t{line_bases}\t{line_width}")?,
@@ -170,7 +188,11 @@ impl Listing {
             check: "CRC32",
             index: IndexedCounts::from(&indexed),
             frames: archive.frames().iter().map(ListedFrame::from).collect(),
-            blocks: archive.blocks().iter().map(|b| Extent::new(&b.coded, &b.raw)).collect(),
+            blocks: archive
+                .blocks()
+                .iter()
+                .map(|b| Extent::new(&b.coded, &b.raw))
+                .collect(),
         })
     }
 
@@ -178,16 +200,24 @@ impl Listing {
     /// between frames with blocks. A frame without an index is `stored` if all blocks without an
     /// index are stored as they are and need none.
     fn index(&self) -> String {
-        let words = self.frames.iter().filter(|frame| frame.blocks > 0).map(|frame| {
-            let Some(ListedIndex { of, sample_rate }) = frame.index else {
-                let are_stored = self.index.other_blocks == 0 && self.index.stored_blocks > 0;
-                return if are_stored { "stored".into() } else { "no".into() };
-            };
-            match sample_rate {
-                None => format!("{of}, count"),
-                Some(rate) => format!("{of}, {rate}"),
-            }
-        });
+        let words = self
+            .frames
+            .iter()
+            .filter(|frame| frame.blocks > 0)
+            .map(|frame| {
+                let Some(ListedIndex { of, sample_rate }) = frame.index else {
+                    let are_stored = self.index.other_blocks == 0 && self.index.stored_blocks > 0;
+                    return if are_stored {
+                        "stored".into()
+                    } else {
+                        "no".into()
+                    };
+                };
+                match sample_rate {
+                    None => format!("{of}, count"),
+                    Some(rate) => format!("{of}, {rate}"),
+                }
+            });
         let words: BTreeSet<String> = words.collect();
         match (words.first(), words.len()) {
             (None, _) => "-".into(),
@@ -205,7 +235,11 @@ impl From<&FrameInfo> for ListedFrame {
             blocks: info.blocks,
             crc32: format!("{:08x}", info.checksum),
             index: info.index.map(|index| ListedIndex {
-                of: if index.of_sequences { "sequences" } else { "bytes" },
+                of: if index.of_sequences {
+                    "sequences"
+                } else {
+                    "bytes"
+                },
                 sample_rate: index.sample_rate,
             }),
         }
@@ -226,7 +260,11 @@ impl Extent {
 fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
     let out = descriptors::stdout()?;
     // Names are escaped on a terminal alone, as ls does: programs get names as they are.
-    let shown = if out.is_terminal() { printable } else { str::to_owned };
+    let shown = if out.is_terminal() {
+        printable
+    } else {
+        str::to_owned
+    };
     let mut out = BufWriter::new(out);
     if !listings.is_empty() {
         writeln!(
@@ -235,11 +273,24 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
         )?;
     }
     for listing in listings {
-        let Listing { name, compressed_size, uncompressed_size, .. } = listing;
+        let Listing {
+            name,
+            compressed_size,
+            uncompressed_size,
+            ..
+        } = listing;
         let frames = listing.frames.len();
         let blocks = listing.blocks.len();
         let index = listing.index();
-        row(&mut out, frames, blocks, *compressed_size, *uncompressed_size, &index, &shown(name))?;
+        row(
+            &mut out,
+            frames,
+            blocks,
+            *compressed_size,
+            *uncompressed_size,
+            &index,
+            &shown(name),
+        )?;
         if verbose {
             print_blocks(&mut out, listing)?;
         }
@@ -257,7 +308,15 @@ fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
     let coded = sum(|listing| listing.compressed_size);
     let raw = sum(|l| l.uncompressed_size);
     writeln!(out, "{}", "-".repeat(95))?;
-    row(out, frames, blocks, coded, raw, "", &format!("{} files", listings.len()))
+    row(
+        out,
+        frames,
+        blocks,
+        coded,
+        raw,
+        "",
+        &format!("{} files", listings.len()),
+    )
 }
 
 fn row(
@@ -282,8 +341,14 @@ fn row(
 fn frame_index(index: Option<&ListedIndex>) -> String {
     match index {
         None => "no index".into(),
-        Some(ListedIndex { of, sample_rate: None }) => format!("index of {of} for counting"),
-        Some(ListedIndex { of, sample_rate: Some(rate) }) => {
+        Some(ListedIndex {
+            of,
+            sample_rate: None,
+        }) => format!("index of {of} for counting"),
+        Some(ListedIndex {
+            of,
+            sample_rate: Some(rate),
+        }) => {
             format!("index of {of} with every {rate}th position")
         }
     }
@@ -294,10 +359,21 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     let mut blocks = (0..).zip(&listing.blocks);
     writeln!(out, "  {}", listing.index.text)?;
     for (frame, number) in listing.frames.iter().zip(0..) {
-        let ListedFrame { block_size, crc32, index, .. } = frame;
+        let ListedFrame {
+            block_size,
+            crc32,
+            index,
+            ..
+        } = frame;
         let index = frame_index(index.as_ref());
-        writeln!(out, "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}")?;
-        writeln!(out, "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio")?;
+        writeln!(
+            out,
+            "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}"
+        )?;
+        writeln!(
+            out,
+            "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio"
+        )?;
         for (number, block) in blocks.by_ref().take(frame.blocks as usize) {
             block_row(out, number, block)?;
         }
@@ -306,8 +382,12 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
 }
 
 fn block_row(out: &mut impl Write, number: u64, block: &Extent) -> io::Result<()> {
-    let Extent { compressed_offset, compressed_size, uncompressed_offset, uncompressed_size } =
-        block;
+    let Extent {
+        compressed_offset,
+        compressed_size,
+        uncompressed_offset,
+        uncompressed_size,
+    } = block;
     let ratio = ratio_text(*uncompressed_size, *compressed_size);
     writeln!(
         out,

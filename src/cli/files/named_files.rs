@@ -50,7 +50,10 @@ pub(crate) fn each(
             |what: &'static str| (Name::File(path.clone()), Err(Error::Usage(what.into())));
         match directories {
             _ if path.as_os_str().is_empty() => {
-                attempt((Name::File("''".into()), Err(Error::Usage("the name is empty".into()))));
+                attempt((
+                    Name::File("''".into()),
+                    Err(Error::Usage("the name is empty".into())),
+                ));
             }
             _ if !path.is_dir() => attempt((Name::from(path.as_path()), Ok(()))),
             Directories::Walked(wanted) => tree(path, wanted, talk).for_each(&mut attempt),
@@ -69,19 +72,27 @@ fn tree<'a>(
     talk: Talk,
 ) -> impl Iterator<Item = (Name, Result<()>)> + 'a {
     let root_name = root.to_owned();
-    let entries = WalkDir::new(root).min_depth(1).sort_by_file_name().into_iter();
+    let entries = WalkDir::new(root)
+        .min_depth(1)
+        .sort_by_file_name()
+        .into_iter();
     entries.filter_map(move |entry| match entry {
         Ok(entry) if entry.file_type().is_dir() => None,
         Ok(entry) if entry.file_type().is_file() => {
             wanted(entry.path()).then(|| (Name::File(entry.into_path()), Ok(())))
         }
         Ok(entry) => {
-            talk.warn(&Name::File(entry.into_path()), "is a link or a special file, skipped");
+            talk.warn(
+                &Name::File(entry.into_path()),
+                "is a link or a special file, skipped",
+            );
             None
         }
         Err(e) => {
             let name = Name::File(e.path().unwrap_or(&root_name).to_owned());
-            let cause = e.into_io_error().unwrap_or_else(|| io::Error::other("a loop of links"));
+            let cause = e
+                .into_io_error()
+                .unwrap_or_else(|| io::Error::other("a loop of links"));
             Some((name, Err(Error::Io(cause))))
         }
     })
@@ -121,7 +132,10 @@ mod tests {
     #[test]
     fn names_there_and_back() {
         let back = |name: &str| decompressed_name(Path::new(name), None);
-        assert_eq!(compressed(Path::new("a/x.tar"), None), Path::new("a/x.tar.bwz"));
+        assert_eq!(
+            compressed(Path::new("a/x.tar"), None),
+            Path::new("a/x.tar.bwz")
+        );
         assert_eq!(back("a/x.tar.bwz"), Some("a/x.tar".into()));
         assert_eq!(back("a/x.tbwz"), Some("a/x.tar".into()));
         for name in ["x", "x.bz2", ".bwz", "a/.tbwz", "bwz", "x.BWZ", ""] {
@@ -133,8 +147,14 @@ mod tests {
     fn a_chosen_suffix_is_one_more() {
         let own = Some(OsStr::new(".b"));
         assert_eq!(compressed(Path::new("a/x"), own), Path::new("a/x.b"));
-        assert_eq!(decompressed_name(Path::new("a/x.b"), own), Some("a/x".into()));
-        assert_eq!(decompressed_name(Path::new("a/x.bwz"), own), Some("a/x".into()));
+        assert_eq!(
+            decompressed_name(Path::new("a/x.b"), own),
+            Some("a/x".into())
+        );
+        assert_eq!(
+            decompressed_name(Path::new("a/x.bwz"), own),
+            Some("a/x".into())
+        );
         assert_eq!(decompressed_name(Path::new("a/.b"), own), None);
     }
 

@@ -87,12 +87,22 @@ impl Output {
             Destination::Derived(path) => open_file(path, rules)?,
             Destination::Chosen(path) => open_chosen(path, rules)?,
         };
-        Ok(Output { sink, holes: None, force: rules.force })
+        Ok(Output {
+            sink,
+            holes: None,
+            force: rules.force,
+        })
     }
 
     /// Opens standard output for raw bytes. `input` is the input, if that is a regular file.
     pub(crate) fn stdout(input: Option<&Metadata>) -> Result<Output> {
-        Output::open(Destination::Stdout, &Rules { input, ..Rules::default() })
+        Output::open(
+            Destination::Stdout,
+            &Rules {
+                input,
+                ..Rules::default()
+            },
+        )
     }
 
     /// True if the output is a terminal, where a progress bar would get in the way.
@@ -119,7 +129,11 @@ impl Output {
         if let Some(attributes) = attributes {
             imitate(temporary.file(), attributes);
         }
-        let synced = if to_disk { sync(temporary.file()) } else { Ok(()) };
+        let synced = if to_disk {
+            sync(temporary.file())
+        } else {
+            Ok(())
+        };
         let written = synced.and_then(|()| temporary.persist(&path, self.force));
         written.map_err(|e| while_writing(path.display(), e))?;
         Ok(Some(path))
@@ -136,9 +150,9 @@ fn open_stdout(rules: &Rules) -> Result<File> {
 
 fn open_chosen(path: PathBuf, rules: &Rules) -> Result<Sink> {
     match fs::metadata(&path) {
-        Ok(metadata) if metadata.is_dir() => {
-            Err(Error::Usage(format!("the output {} is a directory", path.display()).into()))
-        }
+        Ok(metadata) if metadata.is_dir() => Err(Error::Usage(
+            format!("the output {} is a directory", path.display()).into(),
+        )),
         Ok(metadata) if !metadata.is_file() => {
             let file = OpenOptions::new().write(true).open(&path);
             let file = file.map_err(|e| while_writing(path.display(), e))?;
@@ -162,14 +176,22 @@ fn open_file(path: PathBuf, rules: &Rules) -> Result<Sink> {
         check_not_input(&metadata, rules)?;
         if metadata.is_dir() {
             let shown = path.display();
-            return Err(Error::Usage(format!("the output {shown} is a directory").into()));
+            return Err(Error::Usage(
+                format!("the output {shown} is a directory").into(),
+            ));
         }
         if !rules.force {
             let shown = path.display();
-            return Err(Error::Usage(format!("{shown} already exists; -f overwrites it").into()));
+            return Err(Error::Usage(
+                format!("{shown} already exists; -f overwrites it").into(),
+            ));
         }
     }
-    let mode = if rules.attributes.is_some() { 0o600 } else { 0o666 };
+    let mode = if rules.attributes.is_some() {
+        0o600
+    } else {
+        0o666
+    };
     let temporary = Temporary::beside(&path, mode);
     let temporary = temporary.map_err(|e| while_writing(path.display(), e))?;
     Ok(Sink::File(temporary, path))
@@ -227,7 +249,9 @@ pub(crate) fn sync_name(path: &Path) -> Result<()> {
 
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(mut file) = self.sink.file() else { return Ok(bytes.len()) };
+        let Some(mut file) = self.sink.file() else {
+            return Ok(bytes.len());
+        };
         let written = match &mut self.holes {
             Some(holes) => holes.write(file, bytes),
             None => file.write(bytes),

@@ -45,7 +45,12 @@ struct Filled {
 impl ParallelReads {
     /// Creates a reader with one thread.
     pub(crate) fn new(file: File) -> Self {
-        ParallelReads { file, readers: 1, threads: None, was_read: false }
+        ParallelReads {
+            file,
+            readers: 1,
+            threads: None,
+            was_read: false,
+        }
     }
 
     /// Sets the number of readers to half the number of threads that compute, which have other work
@@ -62,7 +67,9 @@ impl ParallelReads {
         if readers <= 1 {
             return Ok(None);
         }
-        let threads = ThreadPoolBuilder::new().num_threads(readers).stack_size(STACK);
+        let threads = ThreadPoolBuilder::new()
+            .num_threads(readers)
+            .stack_size(STACK);
         let threads = threads.thread_name(|_| "bwz-piece".into()).build().ok();
         if threads.is_none() {
             self.readers = 1;
@@ -79,7 +86,9 @@ fn read_pieces(
     buffers: &mut [IoSliceMut],
     threads: &ThreadPool,
 ) -> io::Result<usize> {
-    let pieces = buffers.iter_mut().flat_map(|buffer| buffer.chunks_mut(PIECE));
+    let pieces = buffers
+        .iter_mut()
+        .flat_map(|buffer| buffer.chunks_mut(PIECE));
     let pieces = pieces.map(|piece| {
         let from = start;
         start += piece.len() as u64;
@@ -90,10 +99,17 @@ fn read_pieces(
         // Each piece is a task of its own, so that no piece waits behind a thread that lost its
         // processor.
         let pieces = pieces.into_par_iter().with_max_len(1);
-        pieces.map(|(from, piece)| fill(file, from, piece)).collect()
+        pieces
+            .map(|(from, piece)| fill(file, from, piece))
+            .collect()
     });
     let mut total = 0;
-    for Filled { is_whole, len, error } in filled {
+    for Filled {
+        is_whole,
+        len,
+        error,
+    } in filled
+    {
         total += len;
         match error {
             Some(error) if total == 0 => return Err(error),
@@ -115,7 +131,11 @@ fn fill(file: &File, from: u64, bytes: &mut [u8]) -> Filled {
             Err(e) => break Some(e),
         }
     };
-    Filled { is_whole: len == bytes.len(), len, error }
+    Filled {
+        is_whole: len == bytes.len(),
+        len,
+        error,
+    }
 }
 
 impl Read for ParallelReads {
@@ -133,7 +153,9 @@ impl Read for ParallelReads {
             None => self.start_threads(start)?,
             threads => threads,
         };
-        let Some(threads) = threads else { return self.file.read_vectored(buffers) };
+        let Some(threads) = threads else {
+            return self.file.read_vectored(buffers);
+        };
         let read = read_pieces(&self.file, start, buffers, &threads)?;
         self.file.seek(SeekFrom::Start(start + read as u64))?;
         self.threads = self.was_read.then_some(threads);
@@ -149,7 +171,9 @@ mod tests {
 
     /// Five pieces and 77 bytes. Each byte differs from its neighbours.
     fn bytes() -> Vec<u8> {
-        (0..5 * PIECE as u32 + 77).map(|n| (n.wrapping_mul(0x9E37_79B9) >> 24) as u8).collect()
+        (0..5 * PIECE as u32 + 77)
+            .map(|n| (n.wrapping_mul(0x9E37_79B9) >> 24) as u8)
+            .collect()
     }
 
     fn file(bytes: &[u8]) -> ParallelReads {
@@ -168,14 +192,22 @@ mod tests {
     #[test]
     fn pieces_come_in_order_from_where_the_file_stands() {
         let bytes = bytes();
-        for (start, size) in [(0, bytes.len()), (0, 9 * PIECE), (1001, 3 * PIECE), (5, PIECE + 1)] {
+        for (start, size) in [
+            (0, bytes.len()),
+            (0, 9 * PIECE),
+            (1001, 3 * PIECE),
+            (5, PIECE + 1),
+        ] {
             let mut file = file(&bytes);
             file.file.seek(SeekFrom::Start(start as u64)).unwrap();
             let mut out = vec![0; size];
             let expected = (bytes.len() - start).min(size);
             assert_eq!(file.read(&mut out).unwrap(), expected);
             assert!(out[..expected] == bytes[start..start + expected]);
-            assert_eq!(file.file.stream_position().unwrap(), (start + expected) as u64);
+            assert_eq!(
+                file.file.stream_position().unwrap(),
+                (start + expected) as u64
+            );
             let mut rest = Vec::new();
             file.read_to_end(&mut rest).unwrap();
             assert!(rest == bytes[start + expected..]);
@@ -200,7 +232,11 @@ mod tests {
             let mut part = |size: usize| left.split_off_mut(..size.min(left.len())).unwrap();
             let buffers = [part(sizes.next().unwrap()), part(sizes.next().unwrap())];
             let size: usize = buffers.iter().map(|buffer| buffer.len()).sum();
-            assert_eq!(file.read_vectored(&mut buffers.map(IoSliceMut::new)).unwrap(), size);
+            assert_eq!(
+                file.read_vectored(&mut buffers.map(IoSliceMut::new))
+                    .unwrap(),
+                size
+            );
         }
         assert!(out == bytes);
     }
@@ -216,7 +252,10 @@ mod tests {
             let mut out = vec![0; bytes.len()];
             let (first, second) = out.split_at_mut(2 * PIECE + 1);
             let mut buffers = [first, second].map(IoSliceMut::new);
-            assert_eq!(read_pieces(&file.file, 0, &mut buffers, &threads).unwrap(), len);
+            assert_eq!(
+                read_pieces(&file.file, 0, &mut buffers, &threads).unwrap(),
+                len
+            );
             assert!(out[..len] == bytes[..len]);
         }
     }

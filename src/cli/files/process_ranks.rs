@@ -12,14 +12,17 @@ use bwz::{JoinedRank, Options};
 /// A helper that cannot help any longer ends with success. Launchers end all processes if one
 /// fails, but the first process can go on without it.
 pub(crate) fn join(args: &FileArgs, options: Options) -> Result<Options, Exit> {
-    let Some(address) = &args.ranks else { return Ok(options) };
+    let Some(address) = &args.ranks else {
+        return Ok(options);
+    };
     match JoinedRank::join(address, args.resources.device) {
         Err(e) => Err(console::fail(&e)),
         Ok(JoinedRank::First(ranks)) => Ok(options.ranks(ranks)),
         Ok(JoinedRank::Other(rank)) => {
             let number = rank.number();
             if let Err(e) = rank.largest_block(options.block_size()).serve() {
-                args.talk.state(format_args!("rank {number} no longer helps: {e}"));
+                args.talk
+                    .state(format_args!("rank {number} no longer helps: {e}"));
             }
             Err(Exit::Fine)
         }

@@ -31,12 +31,19 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
     let output = once("-o", &args.output)?.expect("clap requires it");
     let destination = Destination::chosen(output);
     if args.json && matches!(destination, Destination::Stdout) {
-        return Err(Error::Usage("--json writes to standard output: let -o name a file".into()));
+        return Err(Error::Usage(
+            "--json writes to standard output: let -o name a file".into(),
+        ));
     }
     let file = input::open_seekable(name)?;
     let metadata = file.metadata()?;
     let input = Some(&metadata);
-    let rules = Rules { force: args.force, input, attributes: input, ..Rules::default() };
+    let rules = Rules {
+        force: args.force,
+        input,
+        attributes: input,
+        ..Rules::default()
+    };
     let mut output = Output::open(destination, &rules)?;
     let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
     let options = args.limits.add_to(args.resources.options());
@@ -50,14 +57,22 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
 }
 
 fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
-    let saved = format!("{}, {}", count(recovery.blocks, "block"), human(recovery.raw_size));
+    let saved = format!(
+        "{}, {}",
+        count(recovery.blocks, "block"),
+        human(recovery.raw_size)
+    );
     if recovery.is_complete() {
-        args.talk.report(name, format_args!("saved {saved}; nothing is lost"));
+        args.talk
+            .report(name, format_args!("saved {saved}; nothing is lost"));
         return Exit::Fine;
     }
     say_losses(name, recovery, args.talk);
-    let left_out =
-        if recovery.lost.is_empty() { "" } else { "; the lost parts are left out of the output" };
+    let left_out = if recovery.lost.is_empty() {
+        ""
+    } else {
+        "; the lost parts are left out of the output"
+    };
     args.talk.say(name, format_args!("saved {saved}{left_out}"));
     Exit::Damaged
 }
@@ -75,14 +90,20 @@ fn say_losses(name: &Name, recovery: &Recovery, talk: Talk) {
     }
     if let Some(more) = recovery.contradicted.len().checked_sub(LINES + 1) {
         let more = count(more as u64 + 1, "more frame");
-        talk.say(name, format_args!("... and {more} like that; --json lists all"));
+        talk.say(
+            name,
+            format_args!("... and {more} like that; --json lists all"),
+        );
     }
 }
 
 /// Describes a lost range. The end is not included, as with `cat --range`.
 fn describe(lost: &Lost) -> String {
     match *lost {
-        Lost { start, end: Some(end) } => {
+        Lost {
+            start,
+            end: Some(end),
+        } => {
             format!("lost bytes {start}..{end} ({})", count(end - start, "byte"))
         }
         Lost { start, end: None } => {
@@ -129,13 +150,20 @@ struct LostPart {
 }
 
 fn print_json(name: &Name, recovery: &Recovery) -> io::Result<()> {
-    let frame = |range: &Range<u64>| LostPart { start: range.start, end: Some(range.end) };
+    let frame = |range: &Range<u64>| LostPart {
+        start: range.start,
+        end: Some(range.end),
+    };
     let report = RecoveryReport {
         name: name.to_string(),
         blocks: recovery.blocks,
         saved_size: recovery.raw_size,
         complete: recovery.is_complete(),
-        lost: recovery.lost.iter().map(|&Lost { start, end }| LostPart { start, end }).collect(),
+        lost: recovery
+            .lost
+            .iter()
+            .map(|&Lost { start, end }| LostPart { start, end })
+            .collect(),
         contradicted: recovery.contradicted.iter().map(frame).collect(),
     };
     crate::cli::report::screen::print_json(&report)
@@ -147,14 +175,32 @@ mod tests {
 
     #[test]
     fn lost_ranges_are_half_open() {
-        let lost = Lost { start: 10, end: Some(11) };
+        let lost = Lost {
+            start: 10,
+            end: Some(11),
+        };
         assert_eq!(describe(&lost), "lost bytes 10..11 (1 byte)");
-        assert!(describe(&Lost { start: 10, end: None }).contains("at byte 10"));
+        assert!(
+            describe(&Lost {
+                start: 10,
+                end: None
+            })
+            .contains("at byte 10")
+        );
     }
 
     #[test]
     fn what_gets_no_line_is_added_up() {
-        let lost = [Lost { start: 5, end: Some(10) }, Lost { start: 10, end: None }];
+        let lost = [
+            Lost {
+                start: 5,
+                end: Some(10),
+            },
+            Lost {
+                start: 10,
+                end: None,
+            },
+        ];
         let said = rest(&lost);
         assert!(said.contains("2 more lost parts, 5 bytes in all") && said.contains("--json"));
     }

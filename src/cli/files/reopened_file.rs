@@ -48,8 +48,15 @@ impl OpenFiles {
         }
         let metadata = file.metadata()?;
         self.keep(number, file);
-        let source = Source::Named { number, name: name.clone(), open: self.clone() };
-        Ok(ReopenedFile { of: Arc::new(SameFile { source, metadata }), position: 0 })
+        let source = Source::Named {
+            number,
+            name: name.clone(),
+            open: self.clone(),
+        };
+        Ok(ReopenedFile {
+            of: Arc::new(SameFile { source, metadata }),
+            position: 0,
+        })
     }
 
     fn keep(&self, number: usize, file: File) {
@@ -72,7 +79,10 @@ impl ReopenedFile {
     pub(crate) fn kept(file: File) -> io::Result<Self> {
         let metadata = file.metadata()?;
         let source = Source::Kept(Mutex::new(file));
-        Ok(ReopenedFile { of: Arc::new(SameFile { source, metadata }), position: 0 })
+        Ok(ReopenedFile {
+            of: Arc::new(SameFile { source, metadata }),
+            position: 0,
+        })
     }
 
     /// The metadata of the file when it was first opened.
@@ -82,7 +92,10 @@ impl ReopenedFile {
 
     /// Returns a reader of this file from its start.
     pub(crate) fn at_start(&self) -> Self {
-        ReopenedFile { position: 0, ..self.clone() }
+        ReopenedFile {
+            position: 0,
+            ..self.clone()
+        }
     }
 
     /// Calls `work` with the open file.
@@ -105,7 +118,9 @@ impl ReopenedFile {
         let file = input::open_seekable(name).map_err(io::Error::from)?;
         match input::is_unchanged(&self.of.metadata, &file.metadata()?) {
             true => Ok(file),
-            false => Err(io::Error::other("it was changed while it was read; start again")),
+            false => Err(io::Error::other(
+                "it was changed while it was read; start again",
+            )),
         }
     }
 }

@@ -17,7 +17,9 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
     let items = Mutex::new(items.enumerate());
     let next = || lock(&items).next();
     let take = || -> Vec<(usize, R)> {
-        iter::from_fn(next).map(|(number, item)| (number, work(item))).collect()
+        iter::from_fn(next)
+            .map(|(number, item)| (number, work(item)))
+            .collect()
     };
     let mut done: Vec<_> = on_threads(threads, take).into_iter().flatten().collect();
     done.sort_unstable_by_key(|(number, _)| *number);
@@ -34,8 +36,14 @@ pub(crate) fn in_turn<T: Send, R, E: Send>(
     take: impl FnMut(R) -> Result<(), E> + Send,
 ) -> Result<(), E> {
     let items = Mutex::new(items.enumerate());
-    let turns =
-        Turns { now: Mutex::new(Turn { number: 0, end: None, take }), next: Condvar::new() };
+    let turns = Turns {
+        now: Mutex::new(Turn {
+            number: 0,
+            end: None,
+            take,
+        }),
+        next: Condvar::new(),
+    };
     let next = || lock(&items).next();
     on_threads(threads, || {
         let _ending = EndOnPanic(&turns);
@@ -54,7 +62,10 @@ pub(crate) fn in_turn<T: Send, R, E: Send>(
             turns.next.notify_all();
         }
     });
-    let turn = turns.now.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let turn = turns
+        .now
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     turn.end.flatten().map_or(Ok(()), Err)
 }
 
@@ -88,12 +99,18 @@ impl<F, E> Drop for EndOnPanic<'_, F, E> {
 fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
     let work = &work;
     thread::scope(|scope| {
-        let thread = || thread::Builder::new().name("bwz-patterns".into()).stack_size(STACK);
+        let thread = || {
+            thread::Builder::new()
+                .name("bwz-patterns".into())
+                .stack_size(STACK)
+        };
         let others = (1..threads).map_while(|_| thread().spawn_scoped(scope, work).ok());
         let others: Vec<_> = others.collect();
         let mut done = vec![work()];
         done.extend(
-            others.into_iter().map(|other| other.join().unwrap_or_else(|p| resume_unwind(p))),
+            others
+                .into_iter()
+                .map(|other| other.join().unwrap_or_else(|p| resume_unwind(p))),
         );
         done
     })
@@ -112,7 +129,10 @@ mod tests {
     fn results_stand_in_the_order_of_the_items() {
         for threads in [1, 2, 7] {
             let squares = side_by_side(threads, 0..1000_u64, |n| n * n);
-            assert!(squares.into_iter().eq((0..1000).map(|n| n * n)), "{threads} threads");
+            assert!(
+                squares.into_iter().eq((0..1000).map(|n| n * n)),
+                "{threads} threads"
+            );
         }
     }
 
@@ -126,18 +146,32 @@ mod tests {
                 |n| n * n,
                 |square| {
                     taken.push(square);
-                    if taken.len() > last { Err("enough") } else { Ok(()) }
+                    if taken.len() > last {
+                        Err("enough")
+                    } else {
+                        Ok(())
+                    }
                 },
             );
             assert_eq!(outcome, Err("enough"));
-            assert!(taken.into_iter().eq((0..=last as u64).map(|n| n * n)), "{threads} threads");
+            assert!(
+                taken.into_iter().eq((0..=last as u64).map(|n| n * n)),
+                "{threads} threads"
+            );
         }
         assert_eq!(in_turn(3, 0..0, |n: u8| n, |_| Err(())), Ok(()));
     }
 
     #[test]
     fn nobody_waits_for_a_thread_that_panicked() {
-        let work = || in_turn(4, 0..100, |n| assert!(n != 50, "on purpose"), |()| Ok::<_, ()>(()));
+        let work = || {
+            in_turn(
+                4,
+                0..100,
+                |n| assert!(n != 50, "on purpose"),
+                |()| Ok::<_, ()>(()),
+            )
+        };
         assert!(catch_unwind(work).is_err());
     }
 }

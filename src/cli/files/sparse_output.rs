@@ -56,7 +56,12 @@ impl Holes {
     /// Returns the number of bytes at the start of `bytes` that are whole pages of zeros.
     fn zeros(&self, bytes: &[u8]) -> usize {
         match self.to_page() {
-            0 => PAGE * bytes.chunks_exact(PAGE).take_while(|page| is_zero(page)).count(),
+            0 => {
+                PAGE * bytes
+                    .chunks_exact(PAGE)
+                    .take_while(|page| is_zero(page))
+                    .count()
+            }
             _ => 0,
         }
     }
@@ -95,7 +100,13 @@ mod tests {
         for at in [0, 4095, 100_000, 100_001, 163_840, 204_799, 300_000] {
             bytes[at] = 1;
         }
-        for (before, piece) in [(0, 1 << 20), (0, 4096), (100, 4097), (5000, 300_000), (1, 77)] {
+        for (before, piece) in [
+            (0, 1 << 20),
+            (0, 4096),
+            (100, 4097),
+            (5000, 300_000),
+            (1, 77),
+        ] {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&vec![7; before]).unwrap();
             let mut holes = Holes::at_end_of(file.as_file()).unwrap();
@@ -107,12 +118,18 @@ mod tests {
             }
             holes.finish(file.as_file()).unwrap();
             let found = std::fs::read(file.path()).unwrap();
-            assert!(found == [&vec![7; before][..], &bytes].concat(), "{before}, {piece}");
+            assert!(
+                found == [&vec![7; before][..], &bytes].concat(),
+                "{before}, {piece}"
+            );
             let on_disk = 512 * file.as_file().metadata().unwrap().blocks();
             // Pieces that hold no whole page of the file leave no holes.
             let has_pages = piece >= 2 * PAGE || before == 0 && piece == PAGE;
             assert!(!has_pages || on_disk < 200_000, "{on_disk} bytes on disk");
-            assert_eq!(file.as_file().stream_position().unwrap(), found.len() as u64);
+            assert_eq!(
+                file.as_file().stream_position().unwrap(),
+                found.len() as u64
+            );
             file.as_file().rewind().unwrap();
             assert!(Holes::at_end_of(file.as_file()).is_none(), "in the middle");
         }

@@ -64,13 +64,22 @@ impl Temporary {
         let mut current = current();
         for name in names(target) {
             let mut file = OpenOptions::new();
-            match file.read(true).write(true).create_new(true).mode(mode).open(&name) {
+            match file
+                .read(true)
+                .write(true)
+                .create_new(true)
+                .mode(mode)
+                .open(&name)
+            {
                 // If it cannot be locked, another command took it for an abandoned file in between.
                 Ok(file) if lock(&file).is_err_and(|e| e.kind() == io::ErrorKind::WouldBlock) => {}
                 Ok(file) if file.metadata()?.nlink() == 0 => {}
                 Ok(file) => {
                     *current = Some(CString::new(name.as_os_str().as_bytes())?);
-                    return Ok(Temporary { file, name: Some(TempPath::try_from_path(name)?) });
+                    return Ok(Temporary {
+                        file,
+                        name: Some(TempPath::try_from_path(name)?),
+                    });
                 }
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
@@ -130,7 +139,8 @@ fn names(target: &Path) -> impl Iterator<Item = PathBuf> {
 /// command renames or removes it.
 fn remove_if_abandoned(name: &Path) {
     let mut file = OpenOptions::new();
-    file.read(true).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    file.read(true)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
     let Ok(file) = file.open(name) else { return };
     if lock(&file).is_ok()
         && let (Ok(opened), Ok(named)) = (file.metadata(), fs::symlink_metadata(name))
@@ -145,9 +155,14 @@ fn remove_if_abandoned(name: &Path) {
 #[cfg(target_os = "linux")]
 fn unnamed(dir: &Path, mode: u32) -> Option<File> {
     let mut file = OpenOptions::new();
-    file.read(true).write(true).mode(mode).custom_flags(libc::O_TMPFILE);
+    file.read(true)
+        .write(true)
+        .mode(mode)
+        .custom_flags(libc::O_TMPFILE);
     let file = file.open(dir).ok()?;
-    fs::exists(handle(&file)).is_ok_and(|there| there).then_some(file)
+    fs::exists(handle(&file))
+        .is_ok_and(|there| there)
+        .then_some(file)
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -162,7 +177,13 @@ fn handle(file: &File) -> String {
 
 /// Gives a nameless file the name `name`, which must be free.
 fn link(file: &File, name: &Path) -> io::Result<()> {
-    Ok(linkat(CWD, handle(file), CWD, name, AtFlags::SYMLINK_FOLLOW)?)
+    Ok(linkat(
+        CWD,
+        handle(file),
+        CWD,
+        name,
+        AtFlags::SYMLINK_FOLLOW,
+    )?)
 }
 
 /// Replaces `target` by a nameless file, which needs a temporary name for a moment.
@@ -174,7 +195,9 @@ fn replace_by(file: &File, target: &Path, current: &mut Option<CString>) -> io::
             Err(e) => return Err(e),
             Ok(()) => {
                 *current = Some(CString::new(name.as_os_str().as_bytes())?);
-                return TempPath::try_from_path(name)?.persist(target).map_err(|e| e.error);
+                return TempPath::try_from_path(name)?
+                    .persist(target)
+                    .map_err(|e| e.error);
             }
         }
     }
@@ -214,14 +237,20 @@ pub(crate) fn abandon() {
 pub(crate) fn clean_up_on_signals() -> io::Result<()> {
     signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))?;
     let ignored = ignored_signals();
-    let ends = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2].into_iter();
+    let ends = [
+        SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGALRM, SIGUSR1, SIGUSR2,
+    ]
+    .into_iter();
     let mut signals = Signals::new(ends.filter(|signal| ignored >> (signal - 1) & 1 == 0))?;
     let watch = move || {
         if let Some(signal) = signals.forever().next() {
             end_by(signal);
         }
     };
-    match thread::Builder::new().name("bwz-signals".into()).spawn(watch) {
+    match thread::Builder::new()
+        .name("bwz-signals".into())
+        .spawn(watch)
+    {
         Ok(_) => Ok(()),
         Err(e) => {
             let said = format!(
@@ -245,7 +274,8 @@ fn end_by(signal: c_int) {
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -253,7 +283,10 @@ mod tests {
     use super::*;
 
     fn entries(dir: &Path) -> Vec<PathBuf> {
-        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect()
+        fs::read_dir(dir)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .collect()
     }
 
     /// Tests all ways in one test, because there is one temporary file at a time.
@@ -287,7 +320,9 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = |name: &str| dir.path().join(name);
         let all: Vec<_> = names(&path("x")).collect();
-        for name in all.iter().chain(&[path(".y.bwz-0.tmp"), path(".x.bwz-9.tmp"), path(".x.tmp")])
+        for name in all
+            .iter()
+            .chain(&[path(".y.bwz-0.tmp"), path(".x.bwz-9.tmp"), path(".x.tmp")])
         {
             fs::write(name, "left").unwrap();
         }
@@ -298,7 +333,13 @@ mod tests {
         names(&path("x")).for_each(|name| remove_if_abandoned(&name));
         let mut left = entries(dir.path());
         left.sort();
-        let expected = [".x.bwz-1.tmp", ".x.bwz-2.tmp", ".x.bwz-9.tmp", ".x.tmp", ".y.bwz-0.tmp"];
+        let expected = [
+            ".x.bwz-1.tmp",
+            ".x.bwz-2.tmp",
+            ".x.bwz-9.tmp",
+            ".x.tmp",
+            ".y.bwz-0.tmp",
+        ];
         assert_eq!(left, expected.map(path));
     }
 

@@ -14,7 +14,11 @@ static PANICKED: AtomicBool = AtomicBool::new(false);
 pub(crate) fn guard(run: fn() -> Exit) -> Exit {
     panic::set_hook(Box::new(report_bug));
     let ended = panic::catch_unwind(run);
-    if PANICKED.load(Ordering::Relaxed) { Exit::Bug } else { ended.unwrap_or(Exit::Bug) }
+    if PANICKED.load(Ordering::Relaxed) {
+        Exit::Bug
+    } else {
+        ended.unwrap_or(Exit::Bug)
+    }
 }
 
 /// Prints one line about the first panic only, since other threads may panic as a consequence of
@@ -32,7 +36,10 @@ fn report_bug(info: &PanicHookInfo) {
         allocator::end();
     }
     let what = text.unwrap_or("no message").replace('\n', " ");
-    let place = info.location().map(|place| format!(" at {place}")).unwrap_or_default();
+    let place = info
+        .location()
+        .map(|place| format!(" at {place}"))
+        .unwrap_or_default();
     FIRST.call_once(|| {
         let request = "this is a bug in bwz, please report it with the command that caused it";
         let _ = writeln!(io::stderr(), "bwz: {request}: {what}{place}");
@@ -62,7 +69,11 @@ mod tests {
     fn a_bug_shows_its_calls_where_asked() {
         let said = |backtrace: &str| {
             let mut command = Command::new(env::current_exe().unwrap());
-            command.args(["--exact", "cli::report::bugs::tests::a_panic_is_a_bug", "--nocapture"]);
+            command.args([
+                "--exact",
+                "cli::report::bugs::tests::a_panic_is_a_bug",
+                "--nocapture",
+            ]);
             let output = command.env("RUST_BACKTRACE", backtrace).output().unwrap();
             assert!(output.status.success());
             String::from_utf8(output.stderr).unwrap()

@@ -17,7 +17,10 @@ pub(crate) fn byte(text: OsString) -> Result<u8, String> {
 /// Returns the byte for an escape, which is given without its backslash.
 fn escaped(escape: &[u8]) -> Option<u8> {
     let number = |digits: &[u8], radix| {
-        let digits = digits.iter().all(u8::is_ascii_alphanumeric).then_some(digits)?;
+        let digits = digits
+            .iter()
+            .all(u8::is_ascii_alphanumeric)
+            .then_some(digits)?;
         u8::from_str_radix(str::from_utf8(digits).ok()?, radix).ok()
     };
     match escape {
@@ -59,8 +62,9 @@ mod tests {
         ] {
             assert_eq!(read(text), Some(expected), "{text}");
         }
-        for text in ["", "ab", "\\", r"\q", r"\x", r"\x123", r"\x+1", r"\400", r"\8", r"\nn", "ä"]
-        {
+        for text in [
+            "", "ab", "\\", r"\q", r"\x", r"\x123", r"\x+1", r"\400", r"\8", r"\nn", "ä",
+        ] {
             assert_eq!(read(text), None, "{text}");
         }
     }

@@ -106,7 +106,11 @@ pub(crate) fn fail_with(error: &Error, name: &Name, task: Activity) -> Exit {
         return exit::closed_pipe();
     }
     let advice = advice(error, name, task).map(|advice| format!("; {advice}"));
-    say(format_args!("{name}: {}{}", plain(error), advice.unwrap_or_default()));
+    say(format_args!(
+        "{name}: {}{}",
+        plain(error),
+        advice.unwrap_or_default()
+    ));
     Exit::from(error)
 }
 
@@ -117,22 +121,39 @@ fn plain(error: &Error) -> String {
 
 fn advice(error: &Error, name: &Name, task: Activity) -> Option<String> {
     match (error, task, name) {
-        (Error::Limit { by: Bound::SampleRate, .. }, ..) => None,
+        (
+            Error::Limit {
+                by: Bound::SampleRate,
+                ..
+            },
+            ..,
+        ) => None,
         (Error::Limit { needed, by, .. }, ..) => {
             let more = match by {
                 Bound::Memory => {
-                    format!("allow that with --memory {}M (-M)", needed.div_ceil(1 << 20))
+                    format!(
+                        "allow that with --memory {}M (-M)",
+                        needed.div_ceil(1 << 20)
+                    )
                 }
                 _ => "raise that limit".into(),
             };
             let smaller = ", or take smaller blocks with a lower level (-1 to -9) or --block";
-            Some(more + if task == Activity::Compressing { smaller } else { "" })
+            Some(
+                more + if task == Activity::Compressing {
+                    smaller
+                } else {
+                    ""
+                },
+            )
         }
         (Error::OutputLimit { .. }, ..) => Some("allow more with --limit-output".into()),
         (Error::Format { block, offset, .. }, Activity::Reading, Name::File(_))
             if block.is_some() || *offset > 0 =>
         {
-            Some(format!("`bwz recover {name} -o OUT` saves the intact blocks"))
+            Some(format!(
+                "`bwz recover {name} -o OUT` saves the intact blocks"
+            ))
         }
         (Error::Io(e), _, Name::File(path))
             if e.kind() == io::ErrorKind::NotFound && is_command(path.as_os_str()) =>
@@ -156,22 +177,47 @@ mod tests {
 
     #[test]
     fn names_do_not_rule_the_terminal() {
-        assert_eq!(printable("a\x1b[31m\n\u{9b}\u{202e}"), r"a\u{1b}[31m\n\u{9b}\u{202e}");
+        assert_eq!(
+            printable("a\x1b[31m\n\u{9b}\u{202e}"),
+            r"a\u{1b}[31m\n\u{9b}\u{202e}"
+        );
         assert_eq!(printable(r"größe \ 'x'"), r"größe \ 'x'");
     }
 
     #[test]
     fn advice_fits_the_error() {
         let file = Name::File(PathBuf::from("x.bwz"));
-        let limit = |needed, by| Error::Limit { what: "".into(), needed, allowed: 1, by };
+        let limit = |needed, by| Error::Limit {
+            what: "".into(),
+            needed,
+            allowed: 1,
+            by,
+        };
         let memory = limit((16 << 30) + 1, Bound::Memory);
         let space = limit(2, Bound::AddressSpace);
-        assert!(advice(&memory, &file, Activity::Compressing).unwrap().contains("level"));
-        assert!(advice(&memory, &file, Activity::Reading).unwrap().contains("--memory 16385M"));
-        assert_eq!(advice(&space, &file, Activity::Reading).unwrap(), "raise that limit");
-        let damage = |offset| Error::Format { what: "".into(), block: None, offset };
         assert!(
-            advice(&damage(7), &file, Activity::Reading).unwrap().contains("bwz recover x.bwz")
+            advice(&memory, &file, Activity::Compressing)
+                .unwrap()
+                .contains("level")
+        );
+        assert!(
+            advice(&memory, &file, Activity::Reading)
+                .unwrap()
+                .contains("--memory 16385M")
+        );
+        assert_eq!(
+            advice(&space, &file, Activity::Reading).unwrap(),
+            "raise that limit"
+        );
+        let damage = |offset| Error::Format {
+            what: "".into(),
+            block: None,
+            offset,
+        };
+        assert!(
+            advice(&damage(7), &file, Activity::Reading)
+                .unwrap()
+                .contains("bwz recover x.bwz")
         );
         assert_eq!(advice(&damage(0), &file, Activity::Reading), None);
         assert_eq!(advice(&damage(7), &Name::Stdin, Activity::Reading), None);

@@ -33,12 +33,19 @@ impl EventLines {
     /// it.
     pub(crate) fn with(trace: Option<&Path>, force: bool) -> Result<Self> {
         let timeline = Arc::new(Timeline::start(trace, force)?);
-        Ok(EventLines { said: Arc::default(), timeline, steps: BlockSteps::default() })
+        Ok(EventLines {
+            said: Arc::default(),
+            timeline,
+            steps: BlockSteps::default(),
+        })
     }
 
     /// Returns these lines with a progress bar that is moved by `steps`.
     pub(crate) fn moving(&self, steps: BlockSteps) -> Self {
-        EventLines { steps, ..self.clone() }
+        EventLines {
+            steps,
+            ..self.clone()
+        }
     }
 
     /// Returns `options` for work on one file. Its events are printed as `talk` says. If the work
@@ -57,7 +64,13 @@ impl EventLines {
         let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
         options.clone().on_event(move |event| match event {
             Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
-            Event::Done { block, step, from, to, .. } => {
+            Event::Done {
+                block,
+                step,
+                from,
+                to,
+                ..
+            } => {
                 lines.steps.count(block, step);
                 lines.timeline.add(&file, block, step, from, to);
                 if !talk.wants_blocks() {
@@ -83,13 +96,18 @@ impl EventLines {
             let busy = busy.as_secs_f64();
             let all = all.as_secs_f64();
             let share = 100.0 * busy / all.max(1e-9);
-            talk.sum_up(format_args!("cuda:{gpu} busy {busy:.3} s of {all:.3} s, {share:.0} %"));
+            talk.sum_up(format_args!(
+                "cuda:{gpu} busy {busy:.3} s of {all:.3} s, {share:.0} %"
+            ));
         }
         self.timeline.write()
     }
 
     fn is_new(&self, what: &str) -> bool {
-        self.said.lock().unwrap_or_else(PoisonError::into_inner).insert(what.to_owned())
+        self.said
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(what.to_owned())
     }
 }
 
@@ -98,7 +116,13 @@ fn line(block: u64, started: Instant, steps: &Steps) -> String {
     for (n, (step, from, to)) in steps.iter().enumerate() {
         let since = |moment: &Instant| moment.saturating_duration_since(started).as_secs_f64();
         let comma = if n > 0 { "," } else { "" };
-        let _ = write!(line, "{comma} {} {:.3}-{:.3}", verb(*step), since(from), since(to));
+        let _ = write!(
+            line,
+            "{comma} {} {:.3}-{:.3}",
+            verb(*step),
+            since(from),
+            since(to)
+        );
     }
     line + " s"
 }

@@ -65,7 +65,11 @@ mod tests {
     fn the_worst_code_is_the_largest() {
         assert_eq!(Exit::Damaged.max(Exit::Trouble), Exit::Damaged);
         assert_eq!(Exit::from(&Error::Usage("".into())), Exit::Trouble);
-        let damaged = Error::Format { what: "".into(), block: None, offset: 0 };
+        let damaged = Error::Format {
+            what: "".into(),
+            block: None,
+            offset: 0,
+        };
         assert_eq!(Exit::from(&damaged), Exit::Damaged);
     }
 }

@@ -108,15 +108,27 @@ impl Progress {
         let read = Arc::default();
         let steps = BlockSteps::default();
         if !wanted {
-            return Progress { bar, read, steps, waiter: None };
+            return Progress {
+                bar,
+                read,
+                steps,
+                waiter: None,
+            };
         }
-        let bar = bar.with_style(style(total)).with_message(printable(&name.to_string()));
+        let bar = bar
+            .with_style(style(total))
+            .with_message(printable(&name.to_string()));
         total.inspect(|&total| bar.set_length(total));
         let source = Arc::<AtomicU64>::clone(&read);
         let blocks = steps.clone();
         let done = move || blocks.done_of(source.load(Ordering::Relaxed));
         let waiter = show_later(bar.clone(), total.is_some().then_some(done));
-        Progress { bar, read, steps, waiter }
+        Progress {
+            bar,
+            read,
+            steps,
+            waiter,
+        }
     }
 
     /// The counter for steps of blocks.
@@ -128,7 +140,9 @@ impl Progress {
     pub(crate) fn wait(what: &Name, talk: Talk) -> Self {
         let progress = Progress::start(what, None, talk, true);
         let style = ProgressStyle::with_template("{msg} {spinner} {elapsed}");
-        progress.bar.set_style(style.expect("the template is well formed"));
+        progress
+            .bar
+            .set_style(style.expect("the template is well formed"));
         progress
     }
 
@@ -144,7 +158,11 @@ impl Progress {
     /// Counts the bytes read from `inner`.
     pub(crate) fn count<R>(&self, inner: R) -> CountedReads<R> {
         let counting = self.bar.length().is_none().then(|| self.bar.clone());
-        CountedReads { inner, read: Arc::clone(&self.read), bar: counting }
+        CountedReads {
+            inner,
+            read: Arc::clone(&self.read),
+            bar: counting,
+        }
     }
 }
 
@@ -180,7 +198,10 @@ fn show_later(
             }
         }
     };
-    let thread = thread::Builder::new().name("bwz-progress".into()).spawn(wait).ok()?;
+    let thread = thread::Builder::new()
+        .name("bwz-progress".into())
+        .spawn(wait)
+        .ok()?;
     Some((call_off, thread))
 }
 
@@ -241,11 +262,21 @@ mod tests {
 
     #[test]
     fn bytes_read_are_counted() {
-        let talk = Talk { verbose: 0, quiet: true, no_progress: true };
+        let talk = Talk {
+            verbose: 0,
+            quiet: true,
+            no_progress: true,
+        };
         let progress = Progress::start(&Name::Stdin, Some(5), talk, true);
         let mut text = String::new();
-        progress.count(&b"bytes"[..]).read_to_string(&mut text).unwrap();
-        assert_eq!((text.as_str(), progress.read.load(Ordering::Relaxed)), ("bytes", 5));
+        progress
+            .count(&b"bytes"[..])
+            .read_to_string(&mut text)
+            .unwrap();
+        assert_eq!(
+            (text.as_str(), progress.read.load(Ordering::Relaxed)),
+            ("bytes", 5)
+        );
     }
 
     #[test]

@@ -33,14 +33,30 @@ enum Escapes {
 impl<W: Write> Screen<W> {
     /// Creates a screen for text with lines and tabs.
     pub(crate) fn text(out: W, is_terminal: bool) -> Self {
-        let form = if is_terminal { Escapes::Text } else { Escapes::None };
-        Screen { out, form, rest: Vec::new() }
+        let form = if is_terminal {
+            Escapes::Text
+        } else {
+            Escapes::None
+        };
+        Screen {
+            out,
+            form,
+            rest: Vec::new(),
+        }
     }
 
     /// Creates a screen for values of JSON.
     pub(crate) fn json(out: W, is_terminal: bool) -> Self {
-        let form = if is_terminal { Escapes::Json } else { Escapes::None };
-        Screen { out, form, rest: Vec::new() }
+        let form = if is_terminal {
+            Escapes::Json
+        } else {
+            Escapes::None
+        };
+        Screen {
+            out,
+            form,
+            rest: Vec::new(),
+        }
     }
 
     /// Writes the bytes kept so far and then `bytes`, escaped. Bytes at the end that may start a
@@ -57,7 +73,10 @@ impl<W: Write> Screen<W> {
             let may_go_on = left == 0 && !is_over && is_start(chunk.invalid());
             match may_go_on {
                 true => self.rest = chunk.invalid().to_vec(),
-                false => chunk.invalid().iter().for_each(|&byte| push_hex(&mut shown, byte)),
+                false => chunk
+                    .invalid()
+                    .iter()
+                    .for_each(|&byte| push_hex(&mut shown, byte)),
             }
         }
         self.out.write_all(&shown)
@@ -175,6 +194,9 @@ mod tests {
     #[test]
     fn json_stays_json() {
         let on_terminal = |bytes: &[u8]| shown(|out| Screen::json(out, true), bytes);
-        assert_eq!(on_terminal("{\n \"\u{9b}\u{7f}ö\"}".as_bytes()), "{\n \"\\u009b\\u007fö\"}");
+        assert_eq!(
+            on_terminal("{\n \"\u{9b}\u{7f}ö\"}".as_bytes()),
+            "{\n \"\\u009b\\u007fö\"}"
+        );
     }
 }

@@ -37,7 +37,11 @@ struct TracedStep {
 impl Default for Timeline {
     /// Starts the clock, without a trace.
     fn default() -> Self {
-        Timeline { started: Instant::now(), trace: None, steps: Mutex::default() }
+        Timeline {
+            started: Instant::now(),
+            trace: None,
+            steps: Mutex::default(),
+        }
     }
 }
 
@@ -46,7 +50,10 @@ impl Timeline {
     /// `force`.
     pub(crate) fn start(trace: Option<&Path>, force: bool) -> Result<Self> {
         let trace = trace.map(|path| create(path, force).map(|file| (file, path.to_owned())));
-        Ok(Timeline { trace: trace.transpose()?, ..Timeline::default() })
+        Ok(Timeline {
+            trace: trace.transpose()?,
+            ..Timeline::default()
+        })
     }
 
     /// Adds a step that the calling thread reports.
@@ -58,14 +65,24 @@ impl Timeline {
         let thread = thread::current();
         let thread_name = thread.name().unwrap_or("unnamed").to_owned();
         let thread = thread.id();
-        self.steps().push(TracedStep { file, block, step, from, to, thread, thread_name });
+        self.steps().push(TracedStep {
+            file,
+            block,
+            step,
+            from,
+            to,
+            thread,
+            thread_name,
+        });
     }
 
     /// Returns how long each GPU sorted or restored blocks, and how long the run has taken so far.
     pub(crate) fn busy(&self) -> (BTreeMap<u32, Duration>, Duration) {
         let mut spans = BTreeMap::<u32, Vec<_>>::new();
         for &TracedStep { step, from, to, .. } in self.steps().iter() {
-            gpu_of(step).into_iter().for_each(|gpu| spans.entry(gpu).or_default().push((from, to)));
+            gpu_of(step)
+                .into_iter()
+                .for_each(|gpu| spans.entry(gpu).or_default().push((from, to)));
         }
         let busy = spans.into_iter().map(|(gpu, spans)| (gpu, covered(spans)));
         (busy.collect(), self.started.elapsed())
@@ -73,7 +90,9 @@ impl Timeline {
 
     /// Writes the trace, if it is wanted.
     pub(crate) fn write(&self) -> Result<()> {
-        let Some((file, path)) = &self.trace else { return Ok(()) };
+        let Some((file, path)) = &self.trace else {
+            return Ok(());
+        };
         let trace = json!({ "displayTimeUnit": "ms", "traceEvents": self.events() });
         let mut out = BufWriter::new(file);
         let written = serde_json::to_writer(&mut out, &trace).map_err(io::Error::from);
@@ -116,7 +135,10 @@ impl Timeline {
 
 fn create(path: &Path, force: bool) -> Result<File> {
     let mut file = OpenOptions::new();
-    file.write(true).create(true).truncate(force).create_new(!force);
+    file.write(true)
+        .create(true)
+        .truncate(force)
+        .create_new(!force);
     file.open(path).map_err(|e| match e.kind() {
         io::ErrorKind::AlreadyExists => {
             Error::Usage(format!("{} already exists; -f overwrites it", path.display()).into())
@@ -151,12 +173,17 @@ impl Lanes {
 
     fn next_lane(&mut self, file: &Arc<str>, name: &str) -> usize {
         let before = self.of_threads.iter().filter(|((of, _), _)| of == file);
-        let count = before.filter(|(_, lane)| self.lanes[**lane].0 == name).count();
+        let count = before
+            .filter(|(_, lane)| self.lanes[**lane].0 == name)
+            .count();
         let wanted = (name.to_owned(), count);
-        self.lanes.iter().position(|lane| *lane == wanted).unwrap_or_else(|| {
-            self.lanes.push(wanted);
-            self.lanes.len() - 1
-        })
+        self.lanes
+            .iter()
+            .position(|lane| *lane == wanted)
+            .unwrap_or_else(|| {
+                self.lanes.push(wanted);
+                self.lanes.len() - 1
+            })
     }
 
     /// Returns the events that name the processes and threads.
@@ -168,12 +195,19 @@ impl Lanes {
         };
         let processes: BTreeSet<u32> = self.used.iter().map(|(process, _)| *process).collect();
         let processes = processes.into_iter().map(move |process| {
-            let device = process.checked_sub(1).map_or("CPU".into(), |gpu| format!("cuda:{gpu}"));
+            let device = process
+                .checked_sub(1)
+                .map_or("CPU".into(), |gpu| format!("cuda:{gpu}"));
             named("process_name", process, 0, device)
         });
         processes.chain(self.used.iter().map(move |&(process, thread)| {
             let (name, place) = &self.lanes[thread];
-            named("thread_name", process, thread, format!("{name} {}", place + 1))
+            named(
+                "thread_name",
+                process,
+                thread,
+                format!("{name} {}", place + 1),
+            )
         }))
     }
 }
@@ -231,7 +265,9 @@ mod tests {
         let at = |start: Instant, ms: u64| start + Duration::from_millis(ms);
         let start = Instant::now();
         let spans = [(5, 7), (0, 2), (1, 4), (2, 3), (7, 8)];
-        let spans = spans.map(|(from, to)| (at(start, from), at(start, to))).to_vec();
+        let spans = spans
+            .map(|(from, to)| (at(start, from), at(start, to)))
+            .to_vec();
         assert_eq!(covered(spans), Duration::from_millis(7));
         assert_eq!(covered(Vec::new()), Duration::ZERO);
     }
@@ -244,23 +280,51 @@ mod tests {
         let at = timeline.started;
         let ms = |n| at + Duration::from_millis(n);
         timeline.add(&file, 3, Step::CopyIn, ms(0), ms(1));
-        timeline.add(&file, 3, Step::Sort("cuda:1".parse().expect("a device")), ms(1), ms(4));
+        timeline.add(
+            &file,
+            3,
+            Step::Sort("cuda:1".parse().expect("a device")),
+            ms(1),
+            ms(4),
+        );
         timeline.add(&file, 4, Step::Sort(Device::Cpu), ms(0), ms(9));
-        assert_eq!(timeline.busy().0, BTreeMap::from([(1, Duration::from_millis(3))]));
+        assert_eq!(
+            timeline.busy().0,
+            BTreeMap::from([(1, Duration::from_millis(3))])
+        );
         let events = timeline.events();
         let field = |n: usize, field: &str| events[n][field].clone();
-        assert_eq!([field(0, "pid"), field(1, "pid"), field(2, "pid")], [2, 2, 0].map(Value::from));
-        assert_eq!((field(1, "ts"), field(1, "dur")), (1000.0.into(), 3000.0.into()));
-        assert_eq!(events[0]["args"], json!({ "file": "a \"name\"\n", "block": 3 }));
-        let names: Vec<&Value> = events[3..].iter().map(|event| &event["args"]["name"]).collect();
-        assert!(names.contains(&&json!("cuda:1")) && names.contains(&&json!("CPU")), "{names:?}");
+        assert_eq!(
+            [field(0, "pid"), field(1, "pid"), field(2, "pid")],
+            [2, 2, 0].map(Value::from)
+        );
+        assert_eq!(
+            (field(1, "ts"), field(1, "dur")),
+            (1000.0.into(), 3000.0.into())
+        );
+        assert_eq!(
+            events[0]["args"],
+            json!({ "file": "a \"name\"\n", "block": 3 })
+        );
+        let names: Vec<&Value> = events[3..]
+            .iter()
+            .map(|event| &event["args"]["name"])
+            .collect();
+        assert!(
+            names.contains(&&json!("cuda:1")) && names.contains(&&json!("CPU")),
+            "{names:?}"
+        );
     }
 
     #[test]
     fn another_file_stays_unless_it_is_forced_out() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("trace");
-        std::fs::write(&path, "something of worth, longer than an empty trace: it goes").unwrap();
+        std::fs::write(
+            &path,
+            "something of worth, longer than an empty trace: it goes",
+        )
+        .unwrap();
         assert!(Timeline::start(Some(&path), false).is_err());
         Timeline::start(Some(&path), true).unwrap().write().unwrap();
         let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();

@@ -28,7 +28,10 @@ impl AmbiguityCodes {
     /// Creates the state for a search of a file by sequence.
     pub(crate) fn taken_as_they_are(args: &SearchArgs) -> Self {
         let unheard = !args.iupac && !args.strict_letters && !args.talk.quiet;
-        AmbiguityCodes { unheard, with_n: args.fasta.is_empty() }
+        AmbiguityCodes {
+            unheard,
+            with_n: args.fasta.is_empty(),
+        }
     }
 
     /// Warns of the first pattern of nucleotides that has a code.
@@ -60,7 +63,9 @@ fn has_codes(pattern: &[u8], with_n: bool) -> bool {
         (1..pattern.len()).contains(&count)
     };
     (pattern.iter().any(|byte| is_one_of(CODES, byte)) || with_n && has_n())
-        && pattern.iter().all(|byte| is_one_of(CODES, byte) || is_one_of(BASES, byte))
+        && pattern
+            .iter()
+            .all(|byte| is_one_of(CODES, byte) || is_one_of(BASES, byte))
 }
 
 #[cfg(test)]

@@ -51,9 +51,21 @@ const FEW: u64 = 100;
 
 /// Prints how often each pattern occurs in each file.
 pub(crate) fn count(args: &SearchArgs) -> Exit {
-    let form = if args.json { LineForm::Json } else { LineForm::Lines };
+    let form = if args.json {
+        LineForm::Json
+    } else {
+        LineForm::Lines
+    };
     let sam = SamSettings::default();
-    Exit::of_search(search_files(args, SearchOutput { limits: None, form, pairs: None, sam }))
+    Exit::of_search(search_files(
+        args,
+        SearchOutput {
+            limits: None,
+            form,
+            pairs: None,
+            sam,
+        },
+    ))
 }
 
 /// Prints where each pattern occurs in each file.
@@ -64,21 +76,36 @@ pub(crate) fn locate(args: &LocateArgs) -> Exit {
         _ if args.search.json => LineForm::Json,
         _ => LineForm::Lines,
     };
-    let limits = Some(MatchLimits { limit: args.limit, context: args.context });
+    let limits = Some(MatchLimits {
+        limit: args.limit,
+        context: args.context,
+    });
     let pairs = match pairs(args) {
         Ok(pairs) => pairs,
         Err(e) => return Exit::of_search(Err(console::fail(&e))),
     };
-    let sam =
-        SamSettings { rename_duplicates: args.rename_duplicates, longest_pair: args.max_insert };
-    Exit::of_search(search_files(&args.search, SearchOutput { limits, form, pairs, sam }))
+    let sam = SamSettings {
+        rename_duplicates: args.rename_duplicates,
+        longest_pair: args.max_insert,
+    };
+    Exit::of_search(search_files(
+        &args.search,
+        SearchOutput {
+            limits,
+            form,
+            pairs,
+            sam,
+        },
+    ))
 }
 
 /// The files of paired reads.
 fn pairs(args: &LocateArgs) -> Result<Option<[PathBuf; 2]>> {
     let first = usage::once("--reads1", &args.reads1)?;
     let second = usage::once("--reads2", &args.reads2)?;
-    Ok(first.zip(second).map(|(first, second)| [first.clone(), second.clone()]))
+    Ok(first
+        .zip(second)
+        .map(|(first, second)| [first.clone(), second.clone()]))
 }
 
 /// The form of the output, and the files of paired reads whose hits are printed.
@@ -109,14 +136,25 @@ struct FileCounts<'a> {
 
 /// Searches all files. Returns true if anything was found.
 fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
-    let SearchOutput { limits: wanted, form, pairs, sam } = output;
+    let SearchOutput {
+        limits: wanted,
+        form,
+        pairs,
+        sam,
+    } = output;
     let fail = |e: Error| console::fail(&e);
     let gathered = patterns::gather(args, pairs, args.revcomp || form == LineForm::Sam);
     let (patterns, files) = gathered.map_err(fail)?;
     if form == LineForm::Sam && files.len() > 1 {
-        return Err(fail(Error::Usage("--sam takes one file: it has one header".into())));
+        return Err(fail(Error::Usage(
+            "--sam takes one file: it has one header".into(),
+        )));
     }
-    let options = args.resources.options().verify(args.verify).match_case(args.case);
+    let options = args
+        .resources
+        .options()
+        .verify(args.verify)
+        .match_case(args.case);
     let options = options.max_mismatches(args.max_mismatches).map_err(fail)?;
     let options = options.letters(letters(args));
     let event_lines = EventLines::default();
@@ -124,11 +162,22 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
     // If the search only tells whether anything is found, no positions are needed.
     let wanted = wanted.filter(|_| !is_quiet);
     let patterns_failed = OnceLock::new();
-    let search = FileCounts { args, patterns, wanted, form, event_lines, options, patterns_failed };
+    let search = FileCounts {
+        args,
+        patterns,
+        wanted,
+        form,
+        event_lines,
+        options,
+        patterns_failed,
+    };
     let mut printer = Printer::new(args, form, sam).map_err(|e| fail(e.into()))?;
     let is_compressed: named_files::Wanted = &|path| named_files::has_suffix(path, None);
-    let directories =
-        if args.recursive { Directories::Walked(is_compressed) } else { Directories::Walkable };
+    let directories = if args.recursive {
+        Directories::Walked(is_compressed)
+    } else {
+        Directories::Walkable
+    };
     let mut searched = 0;
     let exit = named_files::each(&files, directories, args.talk, Activity::Reading, |name| {
         searched += 1;
@@ -141,7 +190,9 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         return Ok(true);
     }
     if searched == 0 && exit == Exit::Fine {
-        return Err(fail(Error::Usage("there is no .bwz file in these directories".into())));
+        return Err(fail(Error::Usage(
+            "there is no .bwz file in these directories".into(),
+        )));
     }
     let finished = printer.finish().map_err(|e| fail(e.into()));
     let exit = exit.max(search.patterns_failed.get().copied().unwrap_or_default());
@@ -155,7 +206,10 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
 fn letters(args: &SearchArgs) -> Letters {
     match args {
         SearchArgs { iupac: true, .. } => Letters::Iupac,
-        SearchArgs { strict_letters: true, .. } => Letters::Exact,
+        SearchArgs {
+            strict_letters: true,
+            ..
+        } => Letters::Exact,
         _ => Letters::Nucleotides,
     }
 }
@@ -195,7 +249,13 @@ impl FileCounts<'_> {
             }
             _ => Vec::new(),
         })?;
-        let print = |FoundPiece { batch, first, found, printed }: FoundPiece| -> Result<()> {
+        let print = |FoundPiece {
+                         batch,
+                         first,
+                         found,
+                         printed,
+                     }: FoundPiece|
+         -> Result<()> {
             if let Some(codes) = codes.as_mut().filter(|_| first == 0) {
                 codes.warn(&batch, name, talk);
             }
@@ -228,13 +288,18 @@ impl FileCounts<'_> {
             }
             Err(SearchFailure::OfFile(e)) => {
                 if some_printed {
-                    talk.warn(name, "fails now, so the lines printed about it are incomplete");
+                    talk.warn(
+                        name,
+                        "fails now, so the lines printed about it are incomplete",
+                    );
                 }
                 return Err(e);
             }
             Ok(()) => {}
         }
-        let Printed { found, patterns, .. } = printer.printed;
+        let Printed {
+            found, patterns, ..
+        } = printer.printed;
         if !self.args.fasta.is_empty() && !by_sequence && found * FEW <= patterns {
             talk.warn(name, format_args!(
                 "{found} of {patterns} sequences were found: it is searched by its bytes, so no \
@@ -255,18 +320,27 @@ impl FileCounts<'_> {
     /// Opens the source of the places, the bases and the context of matches, or returns `None` if
     /// none of these is printed.
     fn surroundings(&self, name: &Name, by_sequence: bool) -> Result<Option<Surroundings>> {
-        let Some(MatchLimits { context, .. }) = self.wanted else { return Ok(None) };
+        let Some(MatchLimits { context, .. }) = self.wanted else {
+            return Ok(None);
+        };
         if context.is_none() && !by_sequence {
             return Ok(None);
         }
         // It opens the file a second time, because the first handle is in use by the search.
         let may_differ = self.args.max_mismatches > 0 || self.args.iupac;
         let reference = self.form == LineForm::Sam && may_differ;
-        Ok(Some(Surroundings { archive: self.open(name)?, context, by_sequence, reference }))
+        Ok(Some(Surroundings {
+            archive: self.open(name)?,
+            context,
+            by_sequence,
+            reference,
+        }))
     }
 
     fn open(&self, name: &Name) -> Result<Archive<File>> {
-        let options = self.event_lines.add_to(&self.options, name, self.args.talk, None);
+        let options = self
+            .event_lines
+            .add_to(&self.options, name, self.args.talk, None);
         Archive::open(input::open_seekable(name)?, &options)
     }
 
@@ -305,7 +379,10 @@ impl FileCounts<'_> {
             let batch = batch.map_err(SearchFailure::OfPatterns)?;
             any = true;
             let all = 0..batch.len();
-            if self.search_pieces(searcher, everywhere, batch, all, &searched)?.is_break() {
+            if self
+                .search_pieces(searcher, everywhere, batch, all, &searched)?
+                .is_break()
+            {
                 return Ok(());
             }
         }
@@ -330,7 +407,9 @@ impl FileCounts<'_> {
         let patterns = batch.bytes(self.patterns.parsers);
         let found = match self.search_batch(searcher, everywhere, &patterns[some.clone()]) {
             Err(e @ Error::Limit { .. }) => {
-                let Some(middle) = batch.middle(some.clone()) else { return Err(e.into()) };
+                let Some(middle) = batch.middle(some.clone()) else {
+                    return Err(e.into());
+                };
                 drop(patterns);
                 let first = some.start..middle;
                 let batch_again = batch.clone();
@@ -351,19 +430,34 @@ impl FileCounts<'_> {
         let (printed, is_printed) = bounded(0);
         let waits = self.takes_much(&found);
         let printed = waits.then_some(printed);
-        let is_sent =
-            searched.send(FoundPiece { batch, first: some.start, found, printed }).is_ok();
+        let is_sent = searched
+            .send(FoundPiece {
+                batch,
+                first: some.start,
+                found,
+                printed,
+            })
+            .is_ok();
         if waits {
             // No value is ever sent. The call ends when the printer drops its end.
             let _ = is_printed.recv();
         }
-        Ok(if is_sent && !enough { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+        Ok(if is_sent && !enough {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        })
     }
 
     /// True if the positions leave no memory for the positions of other patterns.
     fn takes_much(&self, found: &BatchFound) -> bool {
-        let BatchFound::Matches(matches) = found else { return false };
-        let count = matches.iter().map(|found| found.positions.len() as u64).sum::<u64>();
+        let BatchFound::Matches(matches) = found else {
+            return false;
+        };
+        let count = matches
+            .iter()
+            .map(|found| found.positions.len() as u64)
+            .sum::<u64>();
         let memory = self.args.resources.memory;
         memory > 0 && count * size_of::<u64>() as u64 > memory / MATCHES_SHARE
     }
@@ -385,7 +479,10 @@ impl FileCounts<'_> {
             return Ok(BatchFound::Matches(searcher.locate(patterns, limit)?));
         }
         // Empty patterns occur at every position, so their positions need not be held.
-        let others = patterns.iter().copied().filter(|pattern| !pattern.is_empty());
+        let others = patterns
+            .iter()
+            .copied()
+            .filter(|pattern| !pattern.is_empty());
         let others: Vec<&[u8]> = others.collect();
         let mut found = searcher.locate(&others, limit)?.into_iter();
         let of = |is_empty: bool| {
@@ -410,7 +507,11 @@ impl FileCounts<'_> {
         };
         let in_pieces = matches!(self.form, LineForm::Lines | LineForm::Bed);
         let limit = self.wanted.map_or(0, |wanted| wanted.limit);
-        Looks { matches, in_pieces, limit }
+        Looks {
+            matches,
+            in_pieces,
+            limit,
+        }
     }
 }
 
@@ -459,7 +560,15 @@ fn pieces<'p>(
             false => offsets[range.start as usize..range.end as usize].to_vec(),
         };
         let goes_on = start > 0;
-        (pattern, Hits { count, offsets: Some(offsets), goes_on, ..Hits::default() })
+        (
+            pattern,
+            Hits {
+                count,
+                offsets: Some(offsets),
+                goes_on,
+                ..Hits::default()
+            },
+        )
     })
 }
 
@@ -491,7 +600,11 @@ impl BatchFound {
 /// Warns of the number of blocks that have to be decoded because they have no index. Blocks that
 /// are stored as they are do not count: they have no index, and are searched as fast without one.
 fn warn_of_missing_index(name: &Name, archive: &mut Archive<File>, talk: Talk) -> Result<()> {
-    if archive.frames().iter().all(|frame| frame.blocks == 0 || frame.index.is_some()) {
+    if archive
+        .frames()
+        .iter()
+        .all(|frame| frame.blocks == 0 || frame.index.is_some())
+    {
         return Ok(());
     }
     let indexed = archive.info()?;
@@ -518,7 +631,10 @@ fn counted<'s>(
 ) -> impl Iterator<Item = impl Iterator<Item = (NamedPattern<'s>, Hits)> + Send> {
     batch.parts.iter().map(move |part| {
         let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
-        let counted = part.iter().zip(counts.map(|&count| Hits { count, ..Hits::default() }));
+        let counted = part.iter().zip(counts.map(|&count| Hits {
+            count,
+            ..Hits::default()
+        }));
         counted.filter(move |(pattern, _)| !(folds && pattern.is_given_folded))
     })
 }
@@ -532,13 +648,19 @@ fn located<'s>(
     looks: Looks,
     folds: bool,
 ) -> Box<dyn Iterator<Item = (NamedPattern<'s>, Hits)> + 's> {
-    let hits = matches.into_iter().map(|Matches { count, positions, .. }| Hits {
-        count,
-        offsets: Some(positions),
-        ..Hits::default()
-    });
+    let hits = matches.into_iter().map(
+        |Matches {
+             count, positions, ..
+         }| Hits {
+            count,
+            offsets: Some(positions),
+            ..Hits::default()
+        },
+    );
     let patterns = batch.patterns_from(first);
-    let found = patterns.zip(hits).filter(move |(pattern, _)| !(folds && pattern.is_given_folded));
+    let found = patterns
+        .zip(hits)
+        .filter(move |(pattern, _)| !(folds && pattern.is_given_folded));
     match looks.in_pieces {
         true => Box::new(found.flat_map(move |(of, hits)| pieces(of, hits, looks.limit))),
         false => Box::new(found),
@@ -553,7 +675,9 @@ fn print_located<'s>(
     name: &Name,
     printer: &mut Printer,
 ) -> Result<()> {
-    let at_a_time = surroundings.as_ref().map_or(looks.matches, |around| around.at_a_time(looks));
+    let at_a_time = surroundings
+        .as_ref()
+        .map_or(looks.matches, |around| around.at_a_time(looks));
     let mut found = found.peekable();
     while found.peek().is_some() {
         let mut some = take_reads(&mut found, at_a_time);
@@ -600,13 +724,19 @@ struct Surroundings {
 
 impl Surroundings {
     fn at_a_time(&self, looks: Looks) -> usize {
-        if self.reference { HITS.min(looks.matches) } else { looks.matches }
+        if self.reference {
+            HITS.min(looks.matches)
+        } else {
+            looks.matches
+        }
     }
 
     /// Adds places, bases and context to some matches, as far as they are wanted.
     fn look(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         if self.by_sequence {
-            let offsets = found.iter().flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
+            let offsets = found
+                .iter()
+                .flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
             let offsets: Vec<u64> = offsets.collect();
             if !offsets.is_empty() {
                 // This loads the names of the records. `places` compares them with the blocks.
@@ -634,9 +764,17 @@ impl Surroundings {
             let len = pattern.bytes.len() as u64;
             bases.map(move |(record, base)| (record as usize, base..base.saturating_add(len)))
         });
-        let mut bases = self.archive.regions(&ranges.collect::<Vec<_>>())?.into_iter();
+        let mut bases = self
+            .archive
+            .regions(&ranges.collect::<Vec<_>>())?
+            .into_iter();
         for (_, hits) in found {
-            let count = hits.places.iter().flatten().filter(|place| place.base.is_some()).count();
+            let count = hits
+                .places
+                .iter()
+                .flatten()
+                .filter(|place| place.base.is_some())
+                .count();
             hits.reference = Some(bases.by_ref().take(count).collect());
         }
         Ok(())
@@ -648,16 +786,25 @@ impl Surroundings {
         let size = self.archive.raw_size();
         let stretches = found.iter().flat_map(|(pattern, hits)| {
             let len = pattern.bytes.len() as u64;
-            hits.offsets.iter().flatten().map(move |&start| (start, len))
+            hits.offsets
+                .iter()
+                .flatten()
+                .map(move |&start| (start, len))
         });
         let stretches: Vec<(u64, u64)> = stretches.collect();
         let ends = match self.by_sequence {
             true => self.archive.ends(&stretches)?,
-            false => stretches.iter().map(|(start, len)| start.saturating_add(*len)).collect(),
+            false => stretches
+                .iter()
+                .map(|(start, len)| start.saturating_add(*len))
+                .collect(),
         };
-        let ranges = stretches.iter().zip(ends).map(|((start, _), end)| -> Range<u64> {
-            start.saturating_sub(around)..end.saturating_add(around).min(size)
-        });
+        let ranges = stretches
+            .iter()
+            .zip(ends)
+            .map(|((start, _), end)| -> Range<u64> {
+                start.saturating_sub(around)..end.saturating_add(around).min(size)
+            });
         let ranges: Vec<Range<u64>> = ranges.collect();
         let mut contexts = self.archive.extract_all(&ranges)?.into_iter();
         for (_, hits) in found {

@@ -18,30 +18,43 @@ const SHORT: u64 = 1 << 20;
 
 /// Writes the ranges of each file.
 pub(crate) fn run(args: &ExtractArgs) -> Exit {
-    let options = args.limits.add_to(args.resources.options()).verify(args.verify);
+    let options = args
+        .limits
+        .add_to(args.resources.options())
+        .verify(args.verify);
     let event_lines = EventLines::default();
-    named_files::each(&args.files, Directories::Refused, args.talk, Activity::Reading, |name| {
-        let options = event_lines.add_to(&options, name, args.talk, None);
-        let file = input::open_seekable(name)?;
-        let mut output = Output::stdout(Some(&file.metadata()?))?;
-        let mut archive = Archive::open(file, &options)?;
-        if args.range.is_empty() {
-            write_regions(args, name, &mut archive, &mut output)?;
-        }
-        let raw_size = archive.raw_size();
-        let ranges: Vec<_> = args.range.iter().map(|span| span.within(raw_size)).collect();
-        args.limits.check(&ranges)?;
-        let mut cost = ReadCost::default();
-        for range in ranges {
-            if range.end.saturating_sub(range.start) > SHORT {
-                cost += archive.read_range(range, &mut output)?;
-            } else {
-                output.write_all(&archive.extract(range)?)?;
+    named_files::each(
+        &args.files,
+        Directories::Refused,
+        args.talk,
+        Activity::Reading,
+        |name| {
+            let options = event_lines.add_to(&options, name, args.talk, None);
+            let file = input::open_seekable(name)?;
+            let mut output = Output::stdout(Some(&file.metadata()?))?;
+            let mut archive = Archive::open(file, &options)?;
+            if args.range.is_empty() {
+                write_regions(args, name, &mut archive, &mut output)?;
             }
-        }
-        output.finish(None, false)?;
-        cost += archive.search_cost();
-        args.talk.report(name, read_cost(cost));
-        Ok(())
-    })
+            let raw_size = archive.raw_size();
+            let ranges: Vec<_> = args
+                .range
+                .iter()
+                .map(|span| span.within(raw_size))
+                .collect();
+            args.limits.check(&ranges)?;
+            let mut cost = ReadCost::default();
+            for range in ranges {
+                if range.end.saturating_sub(range.start) > SHORT {
+                    cost += archive.read_range(range, &mut output)?;
+                } else {
+                    output.write_all(&archive.extract(range)?)?;
+                }
+            }
+            output.finish(None, false)?;
+            cost += archive.search_cost();
+            args.talk.report(name, read_cost(cost));
+            Ok(())
+        },
+    )
 }

@@ -36,7 +36,15 @@ pub(crate) fn write_regions(
     }
     let is_terminal = output.is_terminal();
     let out = BufWriter::with_capacity(1 << 18, Screen::text(output, is_terminal));
-    let mut writer = RegionWriter { args, file, archive, out, some: Vec::new(), size: 0, total: 0 };
+    let mut writer = RegionWriter {
+        args,
+        file,
+        archive,
+        out,
+        some: Vec::new(),
+        size: 0,
+        total: 0,
+    };
     let added = writer.add_all();
     writer.write()?;
     writer.out.flush()?;
@@ -121,7 +129,11 @@ impl<W: Write> RegionWriter<'_, W> {
         let allowed = self.args.limits.limit_output.unwrap_or(u64::MAX);
         if self.total > allowed {
             let what = "the request".into();
-            return Err(Error::OutputLimit { what, needed: self.total, allowed });
+            return Err(Error::OutputLimit {
+                what,
+                needed: self.total,
+                allowed,
+            });
         }
         self.some.push(region);
         self.size += bases;
@@ -147,12 +159,21 @@ impl<W: Write> RegionWriter<'_, W> {
         let title = String::from_utf8_lossy(&region.title);
         let range = &region.range;
         if region.from_0 {
-            talk.warn(file, format_args!("{title}: positions count from 1, so 0 is taken as 1"));
+            talk.warn(
+                file,
+                format_args!("{title}: positions count from 1, so 0 is taken as 1"),
+            );
         }
         if range.start >= length.min(range.end) {
-            talk.warn(file, format_args!("{title} is empty: its record has {length} bases"));
+            talk.warn(
+                file,
+                format_args!("{title} is empty: its record has {length} bases"),
+            );
         } else if range.end > length && range.end != u64::MAX {
-            talk.warn(file, format_args!("{title} is cut at the {length} bases of its record"));
+            talk.warn(
+                file,
+                format_args!("{title} is cut at the {length} bases of its record"),
+            );
         }
     }
 
@@ -160,7 +181,9 @@ impl<W: Write> RegionWriter<'_, W> {
     fn write(&mut self) -> Result<()> {
         let some = std::mem::take(&mut self.some);
         self.size = 0;
-        let named = some.iter().map(|region| (&region.name, region.range.clone()));
+        let named = some
+            .iter()
+            .map(|region| (&region.name, region.range.clone()));
         let all_bases = self.archive.named_regions(&named.collect::<Vec<_>>())?;
         let mut all_qualities = match self.args.fastq {
             true => self.qualities(&some)?.into_iter(),
@@ -200,7 +223,10 @@ impl<W: Write> RegionWriter<'_, W> {
 
     /// Writes a title line with its mark, then the lines of bases or qualities.
     fn lines(&mut self, mark: &[u8], title: &[u8], all: &[u8]) -> Result<()> {
-        let columns = self.args.line_length.unwrap_or(if self.args.fastq { 0 } else { COLUMNS });
+        let columns = self
+            .args
+            .line_length
+            .unwrap_or(if self.args.fastq { 0 } else { COLUMNS });
         self.out.write_all(&[mark, title, b"\n"].concat())?;
         // A record of FASTQ has a line between its marks, even an empty one.
         if self.args.fastq && all.is_empty() {

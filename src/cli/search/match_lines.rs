@@ -80,7 +80,16 @@ impl<'a> MatchLines<'a> {
         push_escaped(&mut file_start, file.bytes());
         file_start.push(b'\t');
         let reads = Vec::new();
-        MatchLines { file, settings, text, file_start, start, reads, patterns: 0, found: 0 }
+        MatchLines {
+            file,
+            settings,
+            text,
+            file_start,
+            start,
+            reads,
+            patterns: 0,
+            found: 0,
+        }
     }
 
     /// Adds all patterns of a stretch with their results, and returns the finished lines.
@@ -92,7 +101,11 @@ impl<'a> MatchLines<'a> {
             self.add(&pattern, hits)?;
         }
         self.end_reads()?;
-        Ok(Shown { text: self.text, patterns: self.patterns, found: self.found })
+        Ok(Shown {
+            text: self.text,
+            patterns: self.patterns,
+            found: self.found,
+        })
     }
 
     fn add(&mut self, pattern: &NamedPattern, hits: Hits) -> Result<()> {
@@ -108,7 +121,13 @@ impl<'a> MatchLines<'a> {
     }
 
     fn lines(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {
-        let MatchLines { text, file_start, start, settings, .. } = self;
+        let MatchLines {
+            text,
+            file_start,
+            start,
+            settings,
+            ..
+        } = self;
         let Some(offsets) = &hits.offsets else {
             push_start(text, file_start, pattern, settings.strands);
             push_number(text, hits.count);
@@ -134,7 +153,9 @@ impl<'a> MatchLines<'a> {
     }
 
     fn object(&mut self, pattern: &NamedPattern, hits: Hits) -> io::Result<()> {
-        let LineSettings { strands, records, .. } = self.settings;
+        let LineSettings {
+            strands, records, ..
+        } = self.settings;
         let object = Object {
             file: text(self.file.bytes()),
             file_hex: hex_unless_text(self.file.bytes()),
@@ -144,11 +165,16 @@ impl<'a> MatchLines<'a> {
             count: hits.count,
             places: hits.places.map(|all| {
                 let len = pattern.bytes.len();
-                all.iter().map(|place| ListedPlace::of(records, place, len)).collect()
+                all.iter()
+                    .map(|place| ListedPlace::of(records, place, len))
+                    .collect()
             }),
             offsets: hits.offsets,
             context_hex: hits.context.as_deref().and_then(all_hex_unless_text),
-            context: hits.context.as_ref().map(|all| all.iter().map(|bytes| text(bytes)).collect()),
+            context: hits
+                .context
+                .as_ref()
+                .map(|all| all.iter().map(|bytes| text(bytes)).collect()),
         };
         if !self.text.is_empty() {
             self.text.extend_from_slice(BETWEEN_OBJECTS);
@@ -158,8 +184,13 @@ impl<'a> MatchLines<'a> {
 
     fn bed(&mut self, pattern: &NamedPattern, hits: &Hits) -> io::Result<()> {
         for (record, base) in bases(hits) {
-            self.text.extend_from_slice(&self.settings.records[record].name);
-            write!(self.text, "\t{base}\t{}\t", base + pattern.bytes.len() as u64)?;
+            self.text
+                .extend_from_slice(&self.settings.records[record].name);
+            write!(
+                self.text,
+                "\t{base}\t{}\t",
+                base + pattern.bytes.len() as u64
+            )?;
             push_escaped(&mut self.text, pattern.name);
             writeln!(self.text, "\t0\t{}", pattern.strand())?;
         }
@@ -174,12 +205,19 @@ impl<'a> MatchLines<'a> {
         if !pattern.reverse {
             self.reads.push(Read::of(pattern));
         }
-        let Some(read) = self.reads.last_mut() else { return Ok(()) };
+        let Some(read) = self.reads.last_mut() else {
+            return Ok(());
+        };
         read.strands[usize::from(pattern.reverse)] = pattern.bytes.to_vec();
         let mut references = hits.reference.take().into_iter().flatten();
         let hit = |(record, base)| {
             let reference = references.next();
-            Hit { record, base, reverse: pattern.reverse, reference }
+            Hit {
+                record,
+                base,
+                reverse: pattern.reverse,
+                reference,
+            }
         };
         read.hits.extend(bases(&hits).map(hit));
         read.count += hits.count;
@@ -229,7 +267,9 @@ struct ListedPlace<'a> {
 impl<'a> ListedPlace<'a> {
     fn of(records: &'a [RecordInfo], place: &Place, len: usize) -> Self {
         let (record, base) = place.base.unwrap_or_default();
-        let name = records.get(record as usize).map_or(&[][..], |record| &record.name);
+        let name = records
+            .get(record as usize)
+            .map_or(&[][..], |record| &record.name);
         ListedPlace {
             record: text(name),
             record_hex: hex_unless_text(name),
@@ -242,7 +282,9 @@ impl<'a> ListedPlace<'a> {
 /// Returns the record and the base of each hit.
 fn bases(hits: &Hits) -> impl Iterator<Item = (usize, u64)> {
     let places = hits.places.iter().flatten();
-    places.filter_map(|place| place.base).map(|(record, base)| (record as usize, base))
+    places
+        .filter_map(|place| place.base)
+        .map(|(record, base)| (record as usize, base))
 }
 
 /// Appends the start of a line about a pattern.
@@ -278,7 +320,9 @@ fn push_place(
     place: &Place,
     len: usize,
 ) -> io::Result<()> {
-    let Some((record, base)) = place.base else { return Ok(()) };
+    let Some((record, base)) = place.base else {
+        return Ok(());
+    };
     push_escaped(text, &records[record as usize].name);
     write!(text, ":{}-{}", base + 1, base + len as u64)
 }
@@ -287,7 +331,10 @@ fn push_place(
 /// escaped as in C.
 pub(crate) fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
     // Nearly all fields are plain. This test looks at many bytes at a time.
-    if bytes.iter().fold(true, |plain, &byte| plain & is_plain(byte)) {
+    if bytes
+        .iter()
+        .fold(true, |plain, &byte| plain & is_plain(byte))
+    {
         return text.extend_from_slice(bytes);
     }
     for chunk in bytes.utf8_chunks() {
@@ -303,7 +350,10 @@ pub(crate) fn push_escaped(text: &mut Vec<u8>, bytes: &[u8]) {
                 _ => text.extend_from_slice(utf8),
             }
         }
-        chunk.invalid().iter().for_each(|&byte| push_hex(text, byte));
+        chunk
+            .invalid()
+            .iter()
+            .for_each(|&byte| push_hex(text, byte));
     }
 }
 

@@ -48,7 +48,10 @@ pub(crate) struct Printed {
 
 /// Returns names and lengths of records, as a header of SAM has them.
 fn names_and_lengths(records: &[RecordInfo]) -> Vec<(Vec<u8>, u64)> {
-    records.iter().map(|record| (record.name.clone(), record.length)).collect()
+    records
+        .iter()
+        .map(|record| (record.name.clone(), record.length))
+        .collect()
 }
 
 impl Printer {
@@ -60,7 +63,12 @@ impl Printer {
                 LineForm::Json => Screen::json_stdout()?,
                 _ => Screen::stdout()?,
             },
-            settings: LineSettings { form, strands: args.revcomp, records: Vec::new(), sam },
+            settings: LineSettings {
+                form,
+                strands: args.revcomp,
+                records: Vec::new(),
+                sam,
+            },
             threads,
             in_header: Vec::new(),
             texts: Mutex::default(),
@@ -76,7 +84,13 @@ impl Printer {
         self.settings.records = records;
         (self.printed.patterns, self.printed.found) = (0, 0);
         let mut header = Vec::new();
-        if let LineSettings { form: LineForm::Sam, sam, records, .. } = &mut self.settings {
+        if let LineSettings {
+            form: LineForm::Sam,
+            sam,
+            records,
+            ..
+        } = &mut self.settings
+        {
             self.in_header = names_and_lengths(records);
             sam_lines::header(&mut header, records, *sam)?;
         }
@@ -116,7 +130,13 @@ impl Printer {
         let mut stretches = stretches.into_iter();
         // Few stretches are not worth the start of many threads.
         let first: Vec<S> = stretches.by_ref().take(self.threads).collect();
-        let Printer { out, settings, texts, printed, .. } = self;
+        let Printer {
+            out,
+            settings,
+            texts,
+            printed,
+            ..
+        } = self;
         let texts = &*texts;
         let texts = || texts.lock().unwrap_or_else(PoisonError::into_inner);
         let show = |stretch| {
@@ -158,12 +178,20 @@ impl Printed {
         form: LineForm,
         shown: Shown,
     ) -> io::Result<Vec<u8>> {
-        let Shown { text, patterns, found } = shown;
+        let Shown {
+            text,
+            patterns,
+            found,
+        } = shown;
         self.patterns += patterns;
         self.found += found;
         self.found_any |= found > 0;
         if form == LineForm::Json && !text.is_empty() {
-            out.write_all(if self.has_objects { BETWEEN_OBJECTS } else { b"[\n" })?;
+            out.write_all(if self.has_objects {
+                BETWEEN_OBJECTS
+            } else {
+                b"[\n"
+            })?;
             self.has_objects = true;
         }
         out.write_all(&text)?;

@@ -147,9 +147,24 @@ mod tests {
             (&forward, &[(0, 90, '-')], 500, None),
             (&forward, &[(0, 100, '-')], 500, Some([0, 0])),
             (&forward, &[], 500, None),
-            (&[(0, 100, '-')], &[(0, 90, '+'), (0, 50, '+')], 500, Some([0, 0])),
-            (&[(0, 100, '-'), (1, 9, '+')], &[(0, 90, '+'), (1, 17, '-')], 500, Some([1, 1])),
-            (&[(0, 5, '+'), (0, 5, '-')], &[(0, 5, '+'), (0, 5, '-')], 500, Some([0, 1])),
+            (
+                &[(0, 100, '-')],
+                &[(0, 90, '+'), (0, 50, '+')],
+                500,
+                Some([0, 0]),
+            ),
+            (
+                &[(0, 100, '-'), (1, 9, '+')],
+                &[(0, 90, '+'), (1, 17, '-')],
+                500,
+                Some([1, 1]),
+            ),
+            (
+                &[(0, 5, '+'), (0, 5, '-')],
+                &[(0, 5, '+'), (0, 5, '-')],
+                500,
+                Some([0, 1]),
+            ),
         ] {
             let reads = [read(10, first), read(10, second)];
             let found = pair_of([&reads[0], &reads[1]], longest);
@@ -176,7 +191,10 @@ mod tests {
         let reverse = read(10, &[(0, 500, '-')]);
         let pair = closest_pair([&reverse, &palindrome], 500).unwrap();
         assert_eq!((pair.hits, pair.reverse), ([0, 0], 0));
-        assert_eq!(closest_pair([&palindrome, &forward], 500).unwrap().reverse, 0);
+        assert_eq!(
+            closest_pair([&palindrome, &forward], 500).unwrap().reverse,
+            0
+        );
     }
 
     #[test]

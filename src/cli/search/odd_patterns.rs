@@ -18,7 +18,9 @@ pub(crate) struct OddPatterns {
 impl OddPatterns {
     /// Creates the state for a search of a file by sequence.
     pub(crate) fn new(talk: Talk) -> Self {
-        OddPatterns { unheard: !talk.quiet }
+        OddPatterns {
+            unheard: !talk.quiet,
+        }
     }
 
     /// Warns of the first pattern that has a byte that is no residue.

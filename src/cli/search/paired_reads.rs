@@ -42,7 +42,10 @@ impl<'s> PairedReads<'s> {
         syntax: PatternSyntax,
         plan: ReadPlan<'s>,
     ) -> Result<Self> {
-        let one_strand = PatternSyntax { both_strands: false, ..syntax };
+        let one_strand = PatternSyntax {
+            both_strands: false,
+            ..syntax
+        };
         let side = |path: &'s PathBuf| -> Result<Side<'s>> {
             Ok(Side {
                 file: PatternFile::open(path, true, one_strand, plan)?,

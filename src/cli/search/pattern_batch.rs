@@ -83,8 +83,12 @@ impl PatternBatch {
         let half = some.start + some.len() / 2;
         let first = some.start + 1;
         let patterns = self.patterns_from(first);
-        let starts = (first..some.end).zip(patterns).filter(|(_, pattern)| pattern.starts());
-        starts.map(|(number, _)| number).min_by_key(|number| number.abs_diff(half))
+        let starts = (first..some.end)
+            .zip(patterns)
+            .filter(|(_, pattern)| pattern.starts());
+        starts
+            .map(|(number, _)| number)
+            .min_by_key(|number| number.abs_diff(half))
     }
 
     /// Returns the bytes of each pattern, collected by up to `threads` threads.
@@ -92,13 +96,21 @@ impl PatternBatch {
         let mut all = vec![&[][..]; self.len()];
         let mut rest = &mut all[..];
         let parts = self.parts.iter().map(|part| {
-            (part, rest.split_off_mut(..part.len()).expect("room for the patterns of all parts"))
+            (
+                part,
+                rest.split_off_mut(..part.len())
+                    .expect("room for the patterns of all parts"),
+            )
         });
-        side_by_side(threads.min(self.len() / PER_THREAD), parts, |(part, patterns)| {
-            for (pattern, place) in patterns.iter_mut().zip(&part.places) {
-                *pattern = &part.bytes[place.pattern.clone()];
-            }
-        });
+        side_by_side(
+            threads.min(self.len() / PER_THREAD),
+            parts,
+            |(part, patterns)| {
+                for (pattern, place) in patterns.iter_mut().zip(&part.places) {
+                    *pattern = &part.bytes[place.pattern.clone()];
+                }
+            },
+        );
         all
     }
 }
@@ -127,7 +139,10 @@ impl PatternPart {
     /// Creates a part of bytes without patterns.
     #[cfg(test)]
     pub(crate) fn new(bytes: Vec<u8>) -> Self {
-        PatternPart { bytes, places: Vec::new() }
+        PatternPart {
+            bytes,
+            places: Vec::new(),
+        }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -175,7 +190,14 @@ impl PatternPart {
 
     /// Adds the reverse complement of the last pattern, unless both are equal.
     pub(crate) fn add_reverse(&mut self) {
-        let Some(PatternSpan { name, pattern, qualities, mate, .. }) = self.places.last() else {
+        let Some(PatternSpan {
+            name,
+            pattern,
+            qualities,
+            mate,
+            ..
+        }) = self.places.last()
+        else {
             return;
         };
         let name = name.clone();
@@ -185,7 +207,10 @@ impl PatternPart {
         self.bytes.resize(from + pattern.len(), 0);
         let (before, strand) = self.bytes.split_at_mut(from);
         let given = &before[pattern.clone()];
-        match given.iter().fold(true, |plain, &base| plain & is_plain(base)) {
+        match given
+            .iter()
+            .fold(true, |plain, &base| plain & is_plain(base))
+        {
             true => write_reverse(given, strand),
             false => {
                 strand.copy_from_slice(given);
@@ -199,7 +224,14 @@ impl PatternPart {
         let is_given_folded = is_same(&strand.to_ascii_uppercase(), &given.to_ascii_uppercase());
         let pattern = from..self.bytes.len();
         let reverse = true;
-        let span = PatternSpan { name, pattern, qualities, reverse, is_given_folded, mate };
+        let span = PatternSpan {
+            name,
+            pattern,
+            qualities,
+            reverse,
+            is_given_folded,
+            mate,
+        };
         self.places.push(span);
     }
 
@@ -218,7 +250,9 @@ impl PatternPart {
 
     fn named(&self, span: &PatternSpan) -> NamedPattern<'_> {
         let bytes = &self.bytes[span.pattern.clone()];
-        let qualities = span.qualities.map(|from| &self.bytes[from..from + bytes.len()]);
+        let qualities = span
+            .qualities
+            .map(|from| &self.bytes[from..from + bytes.len()]);
         NamedPattern {
             bytes,
             name: &self.bytes[span.name.clone()],
@@ -312,7 +346,11 @@ fn is_same(strand: &[u8], other: &[u8]) -> bool {
         b'u' => b't',
         base => base,
     };
-    strand == other || strand.iter().map(|&b| plain(b)).eq(other.iter().map(|&b| plain(b)))
+    strand == other
+        || strand
+            .iter()
+            .map(|&b| plain(b))
+            .eq(other.iter().map(|&b| plain(b)))
 }
 
 /// Returns the complement of a base or of an IUPAC ambiguity code. Any other byte is its own
@@ -358,10 +396,23 @@ mod tests {
             }
             Arc::new(part)
         };
-        let batch = PatternBatch { parts: vec![part(&["AAC", "ACGT"]), part(&["GG", "TTA"])] };
-        let bytes = |first| batch.patterns_from(first).map(|p| p.bytes).collect::<Vec<_>>();
-        assert_eq!(bytes(0), [&b"AAC"[..], b"GTT", b"ACGT", b"GG", b"CC", b"TTA", b"TAA"]);
-        assert_eq!((bytes(4), bytes(7).len()), (vec![&b"CC"[..], b"TTA", b"TAA"], 0));
+        let batch = PatternBatch {
+            parts: vec![part(&["AAC", "ACGT"]), part(&["GG", "TTA"])],
+        };
+        let bytes = |first| {
+            batch
+                .patterns_from(first)
+                .map(|p| p.bytes)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(
+            bytes(0),
+            [&b"AAC"[..], b"GTT", b"ACGT", b"GG", b"CC", b"TTA", b"TAA"]
+        );
+        assert_eq!(
+            (bytes(4), bytes(7).len()),
+            (vec![&b"CC"[..], b"TTA", b"TAA"], 0)
+        );
         assert_eq!(batch.middle(0..7), Some(3));
         assert_eq!(batch.middle(0..3), Some(2));
         assert_eq!(
@@ -376,9 +427,14 @@ mod tests {
             let mut part = PatternPart::new(bases.to_vec());
             part.add(0..bases.len(), 0..bases.len(), None);
             part.add_reverse();
-            part.iter().map(|p| (p.bytes.to_vec(), p.reverse)).collect::<Vec<_>>()
+            part.iter()
+                .map(|p| (p.bytes.to_vec(), p.reverse))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(strands(b"ACGTTn"), [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]);
+        assert_eq!(
+            strands(b"ACGTTn"),
+            [(b"ACGTTn".to_vec(), false), (b"nAACGT".to_vec(), true)]
+        );
         assert_eq!(strands(b"ACGT"), [(b"ACGT".to_vec(), false)]);
         assert_eq!(strands(b"ACGU"), [(b"ACGU".to_vec(), false)]);
         assert_eq!(strands(b"TAUA").len(), 1);
@@ -409,6 +465,9 @@ mod tests {
             assert_eq!(both[0], both[1]);
         }
         assert_eq!((0..=255).filter(|&base| is_plain(base)).count(), 8);
-        assert_eq!((complement(b'u'), complement(b'd'), complement(b'-')), (b'a', b'h', b'-'));
+        assert_eq!(
+            (complement(b'u'), complement(b'd'), complement(b'-')),
+            (b'a', b'h', b'-')
+        );
     }
 }

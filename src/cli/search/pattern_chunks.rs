@@ -44,7 +44,10 @@ impl<'a> PatternChunks<'a> {
     /// [`bwz::Error::Usage`] if it is neither.
     pub(crate) fn sequences(mut input: impl Read + Send + 'a, size: usize) -> Result<Self> {
         let mut first = Vec::new();
-        input.by_ref().take(GZIP.len() as u64).read_to_end(&mut first)?;
+        input
+            .by_ref()
+            .take(GZIP.len() as u64)
+            .read_to_end(&mut first)?;
         let mut input: Box<dyn Read + Send + 'a> = Box::new(input);
         if first == GZIP {
             let file = Cursor::new(mem::take(&mut first)).chain(input);
@@ -52,7 +55,10 @@ impl<'a> PatternChunks<'a> {
         }
         loop {
             if let Some(format) = Format::of_sequences(&first)? {
-                return Ok(PatternChunks { rest: first, ..Self::new(input, format, size) });
+                return Ok(PatternChunks {
+                    rest: first,
+                    ..Self::new(input, format, size)
+                });
             }
             let piece = if first.is_empty() { 1 } else { PIECE };
             let read = input.by_ref().take(piece).read_to_end(&mut first)?;
@@ -70,12 +76,25 @@ impl<'a> PatternChunks<'a> {
         let rest = Vec::new();
         let is_over = false;
         let failed = None;
-        PatternChunks { input, format, size, copies: 1, spare: None, rest, is_over, failed }
+        PatternChunks {
+            input,
+            format,
+            size,
+            copies: 1,
+            spare: None,
+            rest,
+            is_over,
+            failed,
+        }
     }
 
     /// Gives each chunk room for `copies` copies of its bytes. Spare memory is used first.
     pub(crate) fn with_room(self, copies: usize, spare: &'a SpareParts) -> Self {
-        PatternChunks { copies, spare: Some(spare), ..self }
+        PatternChunks {
+            copies,
+            spare: Some(spare),
+            ..self
+        }
     }
 
     /// True if there are no more chunks and no error.
@@ -159,7 +178,11 @@ mod tests {
 
     /// Returns names and patterns, and the flaw after them with its line.
     fn parse(chunks: PatternChunks) -> (Records, Option<(u64, String)>) {
-        let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: false };
+        let syntax = PatternSyntax {
+            format: chunks.format,
+            hex: false,
+            both_strands: false,
+        };
         let mut records = Vec::new();
         let mut lines = 0;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
@@ -190,7 +213,9 @@ mod tests {
     }
 
     fn records(all: &[(&str, &str)]) -> Records {
-        all.iter().map(|&(name, bases)| (name.to_owned(), bases.to_owned())).collect()
+        all.iter()
+            .map(|&(name, bases)| (name.to_owned(), bases.to_owned()))
+            .collect()
     }
 
     #[test]
@@ -222,16 +247,30 @@ mod tests {
         let file = b"@a\nAC\nG\n+\n@1\n+\n@b\n\n+\n\n@c\nT \n+\n ~\n";
         for size in 1..file.len() {
             let chunks = PatternChunks::sequences(&file[..], size).unwrap();
-            let syntax = PatternSyntax { format: chunks.format, hex: false, both_strands: true };
+            let syntax = PatternSyntax {
+                format: chunks.format,
+                hex: false,
+                both_strands: true,
+            };
             let mut found = Vec::new();
             for chunk in chunks {
                 let parsed = syntax.parse(chunk.unwrap());
                 let all = parsed.part.iter();
                 found.extend(all.map(|p| (p.bytes.to_vec(), p.qualities.unwrap().to_vec())));
             }
-            let wanted: [(&[u8], &[u8]); 5] =
-                [(b"ACG", b"@1+"), (b"CGT", b"@1+"), (b"", b""), (b"T", b"~"), (b"A", b"~")];
-            assert!(found.iter().map(|(bases, qualities)| (&bases[..], &qualities[..])).eq(wanted));
+            let wanted: [(&[u8], &[u8]); 5] = [
+                (b"ACG", b"@1+"),
+                (b"CGT", b"@1+"),
+                (b"", b""),
+                (b"T", b"~"),
+                (b"A", b"~"),
+            ];
+            assert!(
+                found
+                    .iter()
+                    .map(|(bases, qualities)| (&bases[..], &qualities[..]))
+                    .eq(wanted)
+            );
         }
     }
 
@@ -247,16 +286,34 @@ mod tests {
             assert!(error.contains(said), "{error}");
         }
         for (file, whole, line, said) in [
-            ("@a\nAC\n+\nII\n@b\nAC\n@c\n", 1, 7, "a line that begins with +"),
-            ("@a\nAC\n+\nII\n@b\nAC\n+\nIII\n", 1, 8, "2 bases, but 3 qual"),
-            ("@a\nAC\n+\nII\n@b\nAC\n+\nI\n", 1, 8, "the sequence has 2 bases, but 1 qual"),
+            (
+                "@a\nAC\n+\nII\n@b\nAC\n@c\n",
+                1,
+                7,
+                "a line that begins with +",
+            ),
+            (
+                "@a\nAC\n+\nII\n@b\nAC\n+\nIII\n",
+                1,
+                8,
+                "2 bases, but 3 qual",
+            ),
+            (
+                "@a\nAC\n+\nII\n@b\nAC\n+\nI\n",
+                1,
+                8,
+                "the sequence has 2 bases, but 1 qual",
+            ),
             ("@a\nAC\n+\nII\nACGT\n", 1, 5, "a record begins with @"),
             ("@a\nAC\n+\nII\n@b\nAC\n", 1, 6, "the file ends"),
         ] {
             let (records, flaw) = read(file.as_bytes());
             assert_eq!(records.len(), whole, "{file:?}");
             let (at, flaw) = flaw.unwrap();
-            assert!(at == line && flaw.contains(said), "{file:?}: line {at}: {flaw}");
+            assert!(
+                at == line && flaw.contains(said),
+                "{file:?}: line {at}: {flaw}"
+            );
         }
     }
 

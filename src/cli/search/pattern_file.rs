@@ -85,10 +85,21 @@ impl<'s> PatternFile<'s> {
             }
         });
         let chunks = chunks.map_err(|e| failed(path, e))?;
-        let syntax = PatternSyntax { format: chunks.format, ..syntax };
+        let syntax = PatternSyntax {
+            format: chunks.format,
+            ..syntax
+        };
         let chunks = chunks.with_room(1 + usize::from(syntax.both_strands), plan.spare);
         let threads = plan.threads;
-        Ok(PatternFile { chunks, syntax, lines: 0, path, threads, read: 0, made: 0 })
+        Ok(PatternFile {
+            chunks,
+            syntax,
+            lines: 0,
+            path,
+            threads,
+            read: 0,
+            made: 0,
+        })
     }
 
     /// Adds patterns until the batch has `enough` bytes. Returns true if there may be more.
@@ -99,7 +110,10 @@ impl<'s> PatternFile<'s> {
             batch.parts.push(Arc::new(part));
             self.lines += lines;
             if let Some(flaw) = flaw {
-                return Err(failed(self.path, format_args!("line {}: {flaw}", self.lines)));
+                return Err(failed(
+                    self.path,
+                    format_args!("line {}: {flaw}", self.lines),
+                ));
             }
         }
         Ok(!self.chunks.are_over())
@@ -114,9 +128,18 @@ impl<'s> PatternFile<'s> {
         // Chunks that are still being parsed are estimated from those before them.
         let is_enough = || {
             let read = read.load(Ordering::Relaxed);
-            made.load(Ordering::Relaxed).max((read as f64 * per_byte) as u64).max(read) >= bytes
+            made.load(Ordering::Relaxed)
+                .max((read as f64 * per_byte) as u64)
+                .max(read)
+                >= bytes
         };
-        let chunks = iter::from_fn(|| if is_enough() { None } else { self.chunks.next() });
+        let chunks = iter::from_fn(|| {
+            if is_enough() {
+                None
+            } else {
+                self.chunks.next()
+            }
+        });
         let add = |to: &AtomicU64, more: u64| {
             to.fetch_add(more, Ordering::Relaxed);
         };

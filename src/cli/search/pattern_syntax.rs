@@ -130,14 +130,26 @@ fn whole_fastq(bytes: &[u8]) -> usize {
 impl PatternSyntax {
     /// Makes patterns of the bytes of a chunk, in place. The chunk has no patterns yet.
     pub(crate) fn parse(self, part: PatternPart) -> ParsedChunk {
-        let lines = LineReader { at: 0, end: part.bytes.len(), count: 0 };
-        let mut parser = Parser { syntax: self, part, lines };
+        let lines = LineReader {
+            at: 0,
+            end: part.bytes.len(),
+            count: 0,
+        };
+        let mut parser = Parser {
+            syntax: self,
+            part,
+            lines,
+        };
         let outcome = match self.format {
             Format::Lines => parser.lines(),
             Format::Fasta => parser.fasta(),
             Format::Fastq => parser.fastq(),
         };
-        ParsedChunk { part: parser.part, lines: parser.lines.count, flaw: outcome.err() }
+        ParsedChunk {
+            part: parser.part,
+            lines: parser.lines.count,
+            flaw: outcome.err(),
+        }
     }
 
     /// Makes a pattern of bytes of the part. The same bytes are its name.
@@ -146,7 +158,11 @@ impl PatternSyntax {
         part: &mut PatternPart,
         name: Range<usize>,
     ) -> Result<(), String> {
-        let pattern = if self.hex { decode_hex(&mut part.bytes, &name)? } else { name.clone() };
+        let pattern = if self.hex {
+            decode_hex(&mut part.bytes, &name)?
+        } else {
+            name.clone()
+        };
         self.add(part, name, pattern, None);
         Ok(())
     }
@@ -186,11 +202,15 @@ impl Parser {
     fn fasta(&mut self) -> Parsed<()> {
         while let Some(line) = self.lines.next(&self.part.bytes) {
             // Only comments and blank lines stand before the first header.
-            let Some(header) = self.header(line, b'>') else { continue };
+            let Some(header) = self.header(line, b'>') else {
+                continue;
+            };
             let from = self.lines.at;
             let mut end = self.lines.at;
             while !self.begins_fasta() {
-                let Some(line) = self.lines.next(&self.part.bytes) else { break };
+                let Some(line) = self.lines.next(&self.part.bytes) else {
+                    break;
+                };
                 if self.part.bytes.get(line.start) != Some(&b';') {
                     end = self.append(line, end);
                 }
@@ -225,7 +245,9 @@ impl Parser {
         let from = self.lines.at;
         let mut end = self.lines.at;
         loop {
-            let Some(line) = self.lines.next(&self.part.bytes) else { return ended() };
+            let Some(line) = self.lines.next(&self.part.bytes) else {
+                return ended();
+            };
             match self.part.bytes[line.clone()].first() {
                 Some(b'+') => break,
                 Some(b'@') => return Err("a line that begins with + follows the bases".into()),
@@ -236,13 +258,17 @@ impl Parser {
         let from = self.lines.at;
         let mut end = self.lines.at;
         while end - from < bases.len() {
-            let Some(line) = self.lines.next(&self.part.bytes) else { break };
+            let Some(line) = self.lines.next(&self.part.bytes) else {
+                break;
+            };
             end = self.append(line, end);
         }
         if end - from != bases.len() {
             let bases = bases.len();
             let qualities = end - from;
-            return Err(format!("the sequence has {bases} bases, but {qualities} qualities"));
+            return Err(format!(
+                "the sequence has {bases} bases, but {qualities} qualities"
+            ));
         }
         self.add(header, bases, Some(from..end));
         Ok(())
@@ -257,7 +283,10 @@ impl Parser {
     /// Moves a line without its blanks to `end`, and returns the end after it.
     fn append(&mut self, line: Range<usize>, end: usize) -> usize {
         let bytes = &mut self.part.bytes;
-        if !bytes[line.clone()].iter().fold(false, |any, byte| any | is_blank(byte)) {
+        if !bytes[line.clone()]
+            .iter()
+            .fold(false, |any, byte| any | is_blank(byte))
+        {
             let len = line.len();
             if line.start != end {
                 bytes.copy_within(line, end);
@@ -282,7 +311,10 @@ impl Parser {
         qualities: Option<Range<usize>>,
     ) {
         let bytes = &self.part.bytes[header.clone()];
-        let start = bytes.iter().position(|byte| !is_blank(byte)).unwrap_or(bytes.len());
+        let start = bytes
+            .iter()
+            .position(|byte| !is_blank(byte))
+            .unwrap_or(bytes.len());
         let word = &bytes[start..];
         let len = word.iter().position(is_blank).unwrap_or(word.len());
         let name = header.start + start..header.start + start + len;
@@ -337,7 +369,10 @@ fn from_hex(digits: &[u8]) -> Parsed<Vec<u8>> {
         _ => None,
     });
     pairs.collect::<Option<_>>().ok_or_else(|| {
-        format!("`{}` is not pairs of hexadecimal digits", String::from_utf8_lossy(digits))
+        format!(
+            "`{}` is not pairs of hexadecimal digits",
+            String::from_utf8_lossy(digits)
+        )
     })
 }
 

@@ -50,28 +50,54 @@ pub(crate) fn gather(
     let (first, files) = args.words.split_at(usize::from(named));
     let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
     if files.is_empty() {
-        return Err(Error::Usage("name the files to search, after the pattern".into()));
+        return Err(Error::Usage(
+            "name the files to search, after the pattern".into(),
+        ));
     }
-    let read = args.lines.iter().chain(&args.fasta).chain(pairs.iter().flatten());
+    let read = args
+        .lines
+        .iter()
+        .chain(&args.fasta)
+        .chain(pairs.iter().flatten());
     usage::one_stdin(read)?;
     // The other threads search meanwhile.
     let parsers = (args.resources.thread_count() / 2).clamp(1, PARSERS);
     let sources = Vec::new();
     let spare = SpareParts::default();
-    let syntax = PatternSyntax { format: Format::Lines, hex: args.hex, both_strands };
-    let mut patterns = Patterns { sources, syntax, parsers, spare };
+    let syntax = PatternSyntax {
+        format: Format::Lines,
+        hex: args.hex,
+        both_strands,
+    };
+    let mut patterns = Patterns {
+        sources,
+        syntax,
+        parsers,
+        spare,
+    };
     let mut words = PatternPart::default();
     for word in first.iter().chain(&args.patterns) {
         let from = words.bytes.len();
         words.bytes.extend_from_slice(word.as_bytes());
         let name = from..words.bytes.len();
-        syntax.add_given(&mut words, name).map_err(|flaw| Error::Usage(flaw.into()))?;
+        syntax
+            .add_given(&mut words, name)
+            .map_err(|flaw| Error::Usage(flaw.into()))?;
     }
-    patterns.sources.push(PatternSource::Held(vec![Arc::new(words)]));
+    patterns
+        .sources
+        .push(PatternSource::Held(vec![Arc::new(words)]));
     let lines = args.lines.iter().cloned().map(PatternSource::Lines);
     let sequences = args.fasta.iter().cloned().map(PatternSource::Sequences);
-    for source in lines.chain(sequences).chain(pairs.map(PatternSource::Pairs)) {
-        let source = if files.len() > 1 { patterns.held(source)? } else { source };
+    for source in lines
+        .chain(sequences)
+        .chain(pairs.map(PatternSource::Pairs))
+    {
+        let source = if files.len() > 1 {
+            patterns.held(source)?
+        } else {
+            source
+        };
         patterns.sources.push(source);
     }
     Ok((patterns, files))
@@ -113,7 +139,11 @@ impl Patterns {
                     Err(e) => (failed, reader, sources) = (Some(e), None, [].iter()),
                 }
             }
-            if batch.is_empty() { failed.take().map(Err) } else { Some(Ok(batch)) }
+            if batch.is_empty() {
+                failed.take().map(Err)
+            } else {
+                Some(Ok(batch))
+            }
         })
     }
 
@@ -169,7 +199,11 @@ enum Reader<'s> {
 impl<'s> Reader<'s> {
     /// Opens a source for batches of `size` bytes.
     fn open(source: &'s PatternSource, patterns: &'s Patterns, size: u64) -> Result<Self> {
-        let plan = ReadPlan { size, spare: &patterns.spare, threads: patterns.parsers };
+        let plan = ReadPlan {
+            size,
+            spare: &patterns.spare,
+            threads: patterns.parsers,
+        };
         let (path, are_sequences) = match source {
             PatternSource::Held(parts) => return Ok(Reader::Held(parts.iter())),
             PatternSource::Pairs(paths) => {
@@ -212,8 +246,17 @@ mod tests {
             let sources = Vec::new();
             let spare = SpareParts::default();
             let format = Format::Lines;
-            let syntax = PatternSyntax { format, hex: false, both_strands: true };
-            let mut patterns = Patterns { sources, syntax, parsers, spare };
+            let syntax = PatternSyntax {
+                format,
+                hex: false,
+                both_strands: true,
+            };
+            let mut patterns = Patterns {
+                sources,
+                syntax,
+                parsers,
+                spare,
+            };
             let source = PatternSource::Lines(file.path().to_owned());
             patterns.sources = vec![source];
             let batches: Vec<_> = patterns.batches(20_000).map(Result::unwrap).collect();

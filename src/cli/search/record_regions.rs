@@ -42,7 +42,9 @@ impl Region {
             let colon = text.iter().rposition(|&byte| byte == b':')?;
             Some((&text[..colon], &text[colon + 1..]))
         });
-        let Some((name, bounds)) = split else { return Ok(whole) };
+        let Some((name, bounds)) = split else {
+            return Ok(whole);
+        };
         let is_whole = is_name(text)?;
         let is_part = is_name(name)?;
         if is_whole && is_part && braced.is_none() {
@@ -55,15 +57,24 @@ impl Region {
         match bounds_of(bounds) {
             Some(range) if range.start < range.end => {
                 let from_0 = says_0(bounds);
-                Ok(Region { name: name.to_vec(), range, from_0, ..whole })
+                Ok(Region {
+                    name: name.to_vec(),
+                    range,
+                    from_0,
+                    ..whole
+                })
             }
             Some(_) if is_part => Err(refused(text, "ends before it starts")),
-            None if is_part => {
-                Err(refused(text, "is not a region: write NAME:START-END, from 1 and with the end"))
-            }
+            None if is_part => Err(refused(
+                text,
+                "is not a region: write NAME:START-END, from 1 and with the end",
+            )),
             // There is no such record, whatever the bounds are.
             None if braced.is_none() => Ok(whole),
-            _ => Ok(Region { name: name.to_vec(), ..whole }),
+            _ => Ok(Region {
+                name: name.to_vec(),
+                ..whole
+            }),
         }
     }
 
@@ -107,7 +118,10 @@ fn bounds_of(text: &[u8]) -> Option<Range<u64>> {
 
 /// True if the bounds start with the number 0.
 fn says_0(bounds: &[u8]) -> bool {
-    let digits = bounds.split(|&byte| byte == b'-').next().unwrap_or_default();
+    let digits = bounds
+        .split(|&byte| byte == b'-')
+        .next()
+        .unwrap_or_default();
     str::from_utf8(digits).is_ok_and(|digits| number(digits.trim_start()) == Some(0))
 }
 
@@ -126,7 +140,11 @@ fn number(text: &str) -> Option<u64> {
         _ => return None,
     };
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let all: String = whole.chars().filter(|&c| c != ',').chain(fraction.chars()).collect();
+    let all: String = whole
+        .chars()
+        .filter(|&c| c != ',')
+        .chain(fraction.chars())
+        .collect();
     if all.is_empty() || !all.bytes().all(|byte| byte.is_ascii_digit()) {
         return None;
     }
@@ -140,7 +158,9 @@ fn number(text: &str) -> Option<u64> {
     }
     let mut number = 0_u64;
     for digit in kept.bytes() {
-        number = number.saturating_mul(10).saturating_add(u64::from(digit - b'0'));
+        number = number
+            .saturating_mul(10)
+            .saturating_add(u64::from(digit - b'0'));
     }
     let times = 10_u64.saturating_pow(u32::try_from(zeros).unwrap_or(0));
     Some(number.saturating_mul(times))
@@ -158,14 +178,23 @@ impl<'p> RegionFile<'p> {
     pub(crate) fn open(path: &'p Path) -> Result<Self> {
         let file = File::open(path);
         let file = file.map_err(|e| Error::Usage(format!("{}: {e}", path.display()).into()))?;
-        Ok(RegionFile { lines: BufReader::new(file), path, line: 0 })
+        Ok(RegionFile {
+            lines: BufReader::new(file),
+            path,
+            line: 0,
+        })
     }
 
     /// Returns the next region. Empty lines, comments and lines for genome browsers are skipped.
     pub(crate) fn next(&mut self, is_name: IsName) -> Result<Option<Region>> {
         loop {
             let mut line = Vec::new();
-            if self.lines.read_until(b'\n', &mut line).map_err(|e| self.failed(e))? == 0 {
+            if self
+                .lines
+                .read_until(b'\n', &mut line)
+                .map_err(|e| self.failed(e))?
+                == 0
+            {
                 return Ok(None);
             }
             self.line += 1;
@@ -200,7 +229,10 @@ impl<'p> RegionFile<'p> {
     }
 
     fn failed(&self, e: io::Error) -> Error {
-        Error::Io(io::Error::new(e.kind(), format!("{}: {e}", self.path.display())))
+        Error::Io(io::Error::new(
+            e.kind(),
+            format!("{}: {e}", self.path.display()),
+        ))
     }
 
     fn said(&self, what: &dyn std::fmt::Display) -> Error {
@@ -210,7 +242,10 @@ impl<'p> RegionFile<'p> {
 
 /// True if a line of BED is for genome browsers.
 fn is_of_browser(line: &[u8]) -> bool {
-    let word = line.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let word = line
+        .split(u8::is_ascii_whitespace)
+        .next()
+        .unwrap_or_default();
     word == b"track" || word == b"browser"
 }
 
@@ -218,13 +253,25 @@ fn is_of_browser(line: &[u8]) -> bool {
 /// the region is on the other strand.
 fn bed_line(line: &[u8]) -> Option<Region> {
     let fields: Vec<&[u8]> = line.split(|&byte| byte == b'\t').collect();
-    let [name, start, end, ..] = fields[..] else { return None };
+    let [name, start, end, ..] = fields[..] else {
+        return None;
+    };
     let number = |field: &[u8]| str::from_utf8(field).ok()?.parse::<u64>().ok();
     let start = number(start)?;
     let end = number(end)?;
-    let title = [name, format!(":{}-{end}", start.saturating_add(1)).as_bytes()].concat();
+    let title = [
+        name,
+        format!(":{}-{end}", start.saturating_add(1)).as_bytes(),
+    ]
+    .concat();
     let reverse = fields.get(5) == Some(&&b"-"[..]);
-    Some(Region { title, name: name.to_vec(), range: start..end, reverse, from_0: false })
+    Some(Region {
+        title,
+        name: name.to_vec(),
+        range: start..end,
+        reverse,
+        from_0: false,
+    })
 }
 
 #[cfg(test)]
@@ -232,7 +279,16 @@ mod tests {
     use super::*;
     use std::fs;
 
-    const NAMES: [&str; 8] = ["chr1", "HLA:A*01:01", "HLA:A*01", "c", "c:1-3", "{b}", "a", "{a}"];
+    const NAMES: [&str; 8] = [
+        "chr1",
+        "HLA:A*01:01",
+        "HLA:A*01",
+        "c",
+        "c:1-3",
+        "{b}",
+        "a",
+        "{a}",
+    ];
 
     fn is_name(name: &[u8]) -> Result<bool> {
         Ok(NAMES.iter().any(|known| known.as_bytes() == name))
@@ -348,10 +404,16 @@ mod tests {
             ("chr1\t0\t5\tn\t0\t-\r\n\n", "chr1:1-5/rc 0..5"),
             ("chr1\t0\t5\tn\t0\t+\tx", "chr1:1-5 0..5"),
             ("# c\n#chr1\t1\t2\nbrowser x\ntrack\nc\t1\t2", "c:2-2 1..2"),
-            ("track\t1\t2\ntrack1\t3\t4\n", "track:2-2 1..2,track1:4-4 3..4"),
+            (
+                "track\t1\t2\ntrack1\t3\t4\n",
+                "track:2-2 1..2,track1:4-4 3..4",
+            ),
             ("a b\t3\t3\n", "a b:4-3 3..3"),
             ("chr1:2-5\n{c}:1-3\r\n", "chr1:2-5 1..5,{c}:1-3 0..3"),
-            ("chr1\n\na\t1\t2\n", "chr1 0..18446744073709551615,a:2-2 1..2"),
+            (
+                "chr1\n\na\t1\t2\n",
+                "chr1 0..18446744073709551615,a:2-2 1..2",
+            ),
         ] {
             assert_eq!(read(text.as_bytes()).join(","), wanted, "{text:?}");
         }

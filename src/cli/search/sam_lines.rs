@@ -41,7 +41,9 @@ pub(crate) fn header(
     records: &mut [RecordInfo],
     settings: SamSettings,
 ) -> Result<()> {
-    let shown: Vec<usize> = (0..records.len()).filter(|&n| records[n].length > 0).collect();
+    let shown: Vec<usize> = (0..records.len())
+        .filter(|&n| records[n].length > 0)
+        .collect();
     let names = records.iter().map(|record| &record.name[..]).collect();
     let names = NameOrder::new(names, shown.clone());
     if !settings.rename_duplicates {
@@ -66,7 +68,11 @@ pub(crate) fn header(
         text.extend_from_slice(name);
         writeln!(text, "\tLN:{length}")?;
     }
-    Ok(writeln!(text, "@PG\tID:bwz\tPN:bwz\tVN:{}", env!("CARGO_PKG_VERSION"))?)
+    Ok(writeln!(
+        text,
+        "@PG\tID:bwz\tPN:bwz\tVN:{}",
+        env!("CARGO_PKG_VERSION")
+    )?)
 }
 
 /// Returns the name of a read without `/1` or `/2` at its end, which tells it from its mate.
@@ -102,8 +108,18 @@ pub(crate) fn template(
         second.take_first(pair.hits[1], pair.reverse == 1);
     }
     for (n, read) in reads.iter().enumerate() {
-        let mate = if reads.len() == 2 { reads.get(1 - n) } else { None };
-        ReadLines { read, mate, proper, records }.write(text)?;
+        let mate = if reads.len() == 2 {
+            reads.get(1 - n)
+        } else {
+            None
+        };
+        ReadLines {
+            read,
+            mate,
+            proper,
+            records,
+        }
+        .write(text)?;
     }
     Ok(())
 }
@@ -182,7 +198,11 @@ impl ReadLines<'_> {
     /// Returns the flags that do not depend on the hit.
     fn flag(&self) -> u16 {
         let Some(mate) = self.mate else { return 0 };
-        let which = if self.read.mate == Mate::First { 0x40 } else { 0x80 };
+        let which = if self.read.mate == Mate::First {
+            0x40
+        } else {
+            0x80
+        };
         let opposite = match mate.hits.first() {
             None => 0x8,
             Some(hit) if hit.reverse => 0x20,
@@ -209,7 +229,11 @@ impl ReadLines<'_> {
             text.extend_from_slice(&self.records[next.record].name);
         }
         let is_together = primary && !mate.hits.is_empty() && next.record == hit.record;
-        let length = if is_together { self.template_length(hit, mate, next) } else { 0 };
+        let length = if is_together {
+            self.template_length(hit, mate, next)
+        } else {
+            0
+        };
         write!(text, "\t{}\t{length}\t", next.base + 1)
     }
 
@@ -227,7 +251,9 @@ impl ReadLines<'_> {
 
     /// Appends SEQ and QUAL on a strand.
     fn bases(&self, text: &mut Vec<u8>, reverse: bool) {
-        let Read { strands, qualities, .. } = self.read;
+        let Read {
+            strands, qualities, ..
+        } = self.read;
         let bases = &strands[usize::from(reverse)];
         text.extend_from_slice(if bases.is_empty() { b"*" } else { bases });
         text.push(b'\t');
@@ -253,7 +279,11 @@ fn differences(text: &mut Vec<u8>, read: &[u8], reference: &[u8]) -> io::Result<
         if same(base, other) {
             matching += 1;
         } else {
-            write!(shown, "{matching}{}", char::from(other.to_ascii_uppercase()))?;
+            write!(
+                shown,
+                "{matching}{}",
+                char::from(other.to_ascii_uppercase())
+            )?;
             (differing, matching) = (differing + 1, 0);
         }
     }

@@ -15,7 +15,10 @@ impl<'n> NameOrder<'n> {
     /// Orders the names at `numbers`; the other names are ignored.
     pub(crate) fn new(names: Vec<&'n [u8]>, mut numbers: Vec<usize>) -> Self {
         numbers.sort_unstable_by_key(|&n| (names[n], n));
-        NameOrder { names, order: numbers }
+        NameOrder {
+            names,
+            order: numbers,
+        }
     }
 
     /// Returns new names for those that equal a name before them: `name.2`, `name.3` and so on,
@@ -44,8 +47,13 @@ impl<'n> NameOrder<'n> {
     /// # Errors
     /// [`Error::Usage`] with the first two things of one name, and advice.
     pub(crate) fn check(&self, things: &str, output: &str) -> Result<()> {
-        let pairs = self.order.windows(2).filter(|pair| self.compare(pair[0], pair[1]).is_eq());
-        let Some(pair) = pairs.min_by_key(|pair| pair[1]) else { return Ok(()) };
+        let pairs = self
+            .order
+            .windows(2)
+            .filter(|pair| self.compare(pair[0], pair[1]).is_eq());
+        let Some(pair) = pairs.min_by_key(|pair| pair[1]) else {
+            return Ok(());
+        };
         let first = pair[0] + 1;
         let second = pair[1] + 1;
         let name = String::from_utf8_lossy(self.names[pair[0]]);
@@ -57,7 +65,9 @@ impl<'n> NameOrder<'n> {
     }
 
     fn has(&self, name: &[u8]) -> bool {
-        self.order.binary_search_by(|&n| self.names[n].cmp(name)).is_ok()
+        self.order
+            .binary_search_by(|&n| self.names[n].cmp(name))
+            .is_ok()
     }
 
     fn compare(&self, a: usize, b: usize) -> Ordering {
@@ -89,8 +99,16 @@ mod tests {
             for (n, name) in order.renamed() {
                 all[n] = name;
             }
-            assert_eq!(String::from_utf8(all.join(&b' ')).unwrap(), wanted, "{names}");
-            assert_eq!(order.check("reads", "PAF").is_ok(), names == wanted, "{names}");
+            assert_eq!(
+                String::from_utf8(all.join(&b' ')).unwrap(),
+                wanted,
+                "{names}"
+            );
+            assert_eq!(
+                order.check("reads", "PAF").is_ok(),
+                names == wanted,
+                "{names}"
+            );
         }
     }
 

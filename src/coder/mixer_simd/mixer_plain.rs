@@ -48,7 +48,9 @@ impl super::MixerVector for MixerPlain {
     #[inline(always)]
     fn dot_product(self, weights: [&MixerWeights; 3]) -> i32 {
         let products = (0..8).map(|k| {
-            let sum = weights.iter().fold(0, |sum: i32, set| sum.wrapping_add(set.0[k]));
+            let sum = weights
+                .iter()
+                .fold(0, |sum: i32, set| sum.wrapping_add(set.0[k]));
             (sum >> 6).clamp(i16::MIN.into(), i16::MAX.into()) * i32::from(self.0[k] as i16)
         });
         products.fold(0, i32::wrapping_add)
@@ -56,7 +58,9 @@ impl super::MixerVector for MixerPlain {
 
     #[inline(always)]
     fn train(self, error: i16, weights: [&mut MixerWeights; 3]) {
-        let steps = self.0.map(|input| (i32::from(input as i16) * i32::from(error)) >> 14);
+        let steps = self
+            .0
+            .map(|input| (i32::from(input as i16) * i32::from(error)) >> 14);
         for set in weights {
             set.0 = from_fn(|k| set.0[k].wrapping_add(steps[k]));
         }

@@ -6,7 +6,9 @@ fn counts(scale: u32) -> SymbolCounts {
     let mut counts = SymbolCounts::new();
     let number = |leaf: usize, symbol: usize| {
         let noise = (leaf as u32 * 16 + symbol as u32).wrapping_mul(2_654_435_761) >> 20;
-        (noise % 97 * scale).checked_shr(symbol as u32 * (1 + leaf as u32 % 5)).unwrap_or(0)
+        (noise % 97 * scale)
+            .checked_shr(symbol as u32 * (1 + leaf as u32 % 5))
+            .unwrap_or(0)
     };
     let fill = |tables: &mut [Counts]| {
         for (leaf, table) in tables.iter_mut().enumerate() {
@@ -21,7 +23,11 @@ fn counts(scale: u32) -> SymbolCounts {
 }
 
 fn classes(tables: &ClassTables) -> usize {
-    tables.class_of_leaf.iter().max().map_or(0, |&class| usize::from(class) + 1)
+    tables
+        .class_of_leaf
+        .iter()
+        .max()
+        .map_or(0, |&class| usize::from(class) + 1)
 }
 
 #[test]
@@ -42,7 +48,10 @@ fn rare_contexts_share_tables_and_frequent_ones_do_not() {
     };
     assert_eq!(chosen(0), [1, 1]);
     let [few, many] = [chosen(1), chosen(10_000)];
-    assert!(few[0] < many[0] && few[1] < many[1] && many[1] > 200, "{few:?} {many:?}");
+    assert!(
+        few[0] < many[0] && few[1] < many[1] && many[1] > 200,
+        "{few:?} {many:?}"
+    );
 }
 
 #[test]

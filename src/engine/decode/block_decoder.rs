@@ -85,7 +85,8 @@ impl BlockDecoder {
     pub(crate) fn decode(&self, block: CodedBlock) -> Result<Raw> {
         let from = Instant::now();
         if let Some(run) = self.known_run(&block) {
-            self.listener.done(block.number, [(Step::Check, from, Instant::now())]);
+            self.listener
+                .done(block.number, [(Step::Check, from, Instant::now())]);
             self.note_decoded(&block.header, Duration::ZERO);
             self.restoring.pass();
             self.end_if_restored();
@@ -98,7 +99,9 @@ impl BlockDecoder {
             false => self.restore_decoded(block)?,
         };
         self.end_if_restored();
-        let Some(run) = Run::of(&bytes) else { return Ok(Raw::Bytes(bytes)) };
+        let Some(run) = Run::of(&bytes) else {
+            return Ok(Raw::Bytes(bytes));
+        };
         self.spare.keep(bytes);
         if let Some(coded) = coded {
             let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +114,10 @@ impl BlockDecoder {
     fn known_run(&self, block: &CodedBlock) -> Option<Run> {
         let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
         let (known, run) = last.as_ref()?;
-        let header = BlockHeader { raw_offset: known.header.raw_offset, ..block.header };
+        let header = BlockHeader {
+            raw_offset: known.header.raw_offset,
+            ..block.header
+        };
         (header == known.header && block.payload == known.payload).then_some(*run)
     }
 
@@ -129,7 +135,9 @@ impl BlockDecoder {
             steps = timed;
             Ok(text)
         })?;
-        let on_gpu = steps.iter().any(|(step, ..)| matches!(step, Step::Invert(Device::Cuda(_))));
+        let on_gpu = steps
+            .iter()
+            .any(|(step, ..)| matches!(step, Step::Invert(Device::Cuda(_))));
         let bytes = match (self.checked(inverted, steps), &coded) {
             (Err(Error::Format { .. }), Some(coded)) if on_gpu => self.restore_on_cpu(coded),
             (checked, _) => checked,
@@ -169,10 +177,14 @@ impl BlockDecoder {
         let on = self.pool.executor().timed(&clock);
         let (decoded, coded) = decode_slices_on(on, block, &self.plan, &self.spare)?;
         self.note_decoded(&decoded.origin.header, clock.read());
-        self.listener.done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);
+        self.listener
+            .done(number, [(Step::Decode(Device::Cpu), from, Instant::now())]);
         // The coded block is kept to know a run again, and for the CPU in case a GPU restores it
         // wrongly.
-        Ok((decoded, coded.filter(|_| may_be_run || self.inverter.gpus.has_gpus())))
+        Ok((
+            decoded,
+            coded.filter(|_| may_be_run || self.inverter.gpus.has_gpus()),
+        ))
     }
 
     /// Decodes and inverts a block on a GPU. Returns `None` if the CPU is to restore it, on
@@ -184,15 +196,27 @@ impl BlockDecoder {
     ) -> Result<Option<(Decoded<Vec<u8>>, Vec<Timed>)>> {
         let raw_size = block.header.raw_size;
         let lease = self.inverter.gpus.lease(raw_size, threads);
-        let Some(mut lease) = lease else { return Ok(None) };
+        let Some(mut lease) = lease else {
+            return Ok(None);
+        };
         // This is not done in the pool, since the GPU would wait for it.
-        let Some((shape, parts)) = BwtPayload::of(block)? else { return Ok(None) };
+        let Some((shape, parts)) = BwtPayload::of(block)? else {
+            return Ok(None);
+        };
         let transform = gpu_input::coded_transform(shape, &parts);
         let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
         let mut text = self.spare.take_len(parts.text_size(raw_size) as usize)?;
         let origin = Origin::of(block);
         match lease.run(|gpu| gpu.invert(InvertJob::Coded(&transform, &mut text))) {
-            Some(Ok(steps)) => Ok(Some((Decoded { origin, text, index: None, side }, steps))),
+            Some(Ok(steps)) => Ok(Some((
+                Decoded {
+                    origin,
+                    text,
+                    index: None,
+                    side,
+                },
+                steps,
+            ))),
             // The CPU examines damaged blocks.
             _ => {
                 self.spare.keep(text);
@@ -205,7 +229,9 @@ impl BlockDecoder {
     /// sound.
     fn restore_on_cpu(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
         let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
-        self.inverter.gpus.warn(&format!("a GPU restored block {} wrongly", coded.number));
+        self.inverter
+            .gpus
+            .warn(&format!("a GPU restored block {} wrongly", coded.number));
         Ok(bytes)
     }
 
@@ -217,7 +243,11 @@ impl BlockDecoder {
         let mut share = SideShare::new(&self.plan, raw_size);
         let mut guest = self.side_room.enter();
         let (origin, raw) = inverted.unfilter(&self.pool, |needed| {
-            share.next(needed, || self.inverter.cpu.free_tables(), || Some(guest.take_all()))
+            share.next(
+                needed,
+                || self.inverter.cpu.free_tables(),
+                || Some(guest.take_all()),
+            )
         })?;
         drop(guest);
         let from = Instant::now();
@@ -251,13 +281,24 @@ impl Work for BlockDecoder {
 
     fn announce(&self, block: &CodedBlock) {
         self.restoring.announce();
-        let BlockHeader { kind, raw_size, coded_size, .. } = block.header;
+        let BlockHeader {
+            kind,
+            raw_size,
+            coded_size,
+            ..
+        } = block.header;
         let is_bwt = matches!(kind, BlockKind::Bwt(_));
         // The other blocks are hardly all as small as a run.
-        let raw = if is_bwt { raw_size.min(MOST_ANNOUNCED * coded_size) } else { 0 };
+        let raw = if is_bwt {
+            raw_size.min(MOST_ANNOUNCED * coded_size)
+        } else {
+            0
+        };
         let add = |sum: &AtomicU64, size| size + sum.fetch_add(size, Ordering::Relaxed);
         let [raw, coded] = [add(&self.came[0], raw), add(&self.came[1], coded_size)];
-        self.inverter.gpus.announce((self.input_size as f64 * (raw as f64 / coded as f64)) as u64);
+        self.inverter
+            .gpus
+            .announce((self.input_size as f64 * (raw as f64 / coded as f64)) as u64);
         if is_bwt {
             self.inverter.gpus.expect(raw_size);
         }

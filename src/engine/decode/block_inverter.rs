@@ -62,7 +62,12 @@ impl BlockInverter {
     }
 
     fn with(gpus: DevicePool<InvertingGpu>, pool: Threads, narrow: NarrowLimits) -> Self {
-        BlockInverter { gpus, cpu: CpuInverse::new(narrow), on_cpu: AtomicUsize::new(0), pool }
+        BlockInverter {
+            gpus,
+            cpu: CpuInverse::new(narrow),
+            on_cpu: AtomicUsize::new(0),
+            pool,
+        }
     }
 
     /// Creates the inverters of GPUs that are open from the start and used for every block.
@@ -101,6 +106,9 @@ impl BlockInverter {
         let text = self.cpu.invert_on(self.pool.executor().among(share), bwt);
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
         self.gpus.done_on_cpu(len, threads, from.elapsed());
-        Ok((text?, vec![(Step::Invert(Device::Cpu), from, Instant::now())]))
+        Ok((
+            text?,
+            vec![(Step::Invert(Device::Cpu), from, Instant::now())],
+        ))
     }
 }

@@ -22,7 +22,11 @@ pub(crate) struct Origin {
 
 impl Origin {
     pub(crate) fn of(block: &CodedBlock) -> Self {
-        Origin { header: block.header, number: block.number, offset: block.offset }
+        Origin {
+            header: block.header,
+            number: block.number,
+            offset: block.offset,
+        }
     }
 
     pub(crate) fn error(&self, flaw: Flaw) -> Error {
@@ -50,12 +54,20 @@ pub(crate) enum DecodedText {
 impl Decoded {
     /// The transform. `None` if the block is stored.
     pub(crate) fn bwt(&self) -> Option<&Bwt> {
-        if let DecodedText::Bwt(bwt) = &self.text { Some(bwt) } else { None }
+        if let DecodedText::Bwt(bwt) = &self.text {
+            Some(bwt)
+        } else {
+            None
+        }
     }
 
     /// Takes the transform, and drops the rest of the block. `None` if the block is stored.
     pub(crate) fn into_bwt(self) -> Option<Bwt> {
-        if let DecodedText::Bwt(bwt) = self.text { Some(bwt) } else { None }
+        if let DecodedText::Bwt(bwt) = self.text {
+            Some(bwt)
+        } else {
+            None
+        }
     }
 }
 
@@ -81,8 +93,13 @@ pub(crate) fn decode_slices_on_gpus(
 ) -> Result<Decoded> {
     if SliceGpus::take(&block.header)
         && gpus.may_decode()
-        && let Some(decoded) =
-            decode_bwt(Some(gpus), Executor::current_pool(), &block, plan, &Spare::default())?
+        && let Some(decoded) = decode_bwt(
+            Some(gpus),
+            Executor::current_pool(),
+            &block,
+            plan,
+            &Spare::default(),
+        )?
     {
         return Ok(decoded);
     }
@@ -102,7 +119,15 @@ pub(super) fn decode_slices_on(
         None => {
             let origin = Origin::of(&block);
             let text = DecodedText::Stored(block.payload);
-            Ok((Decoded { origin, text, index: None, side: Vec::new() }, None))
+            Ok((
+                Decoded {
+                    origin,
+                    text,
+                    index: None,
+                    side: Vec::new(),
+                },
+                None,
+            ))
         }
     }
 }
@@ -116,15 +141,27 @@ fn decode_bwt(
     spare: &Spare,
 ) -> Result<Option<Decoded>> {
     let origin = Origin::of(block);
-    let Some((shape, parts)) = BwtPayload::of(block)? else { return Ok(None) };
+    let Some((shape, parts)) = BwtPayload::of(block)? else {
+        return Ok(None);
+    };
     let raw_size = block.header.raw_size;
     if shape.coding == Coding::ContextMixing {
-        plan.check_large_models(raw_size).map_err(|e| e.at(block.number, block.offset))?;
+        plan.check_large_models(raw_size)
+            .map_err(|e| e.at(block.number, block.offset))?;
     }
     let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
-    let sample_rate = shape.sample_rate().map_err(|e| e.at(block.number, block.offset))?;
+    let sample_rate = shape
+        .sample_rate()
+        .map_err(|e| e.at(block.number, block.offset))?;
     let mut bytes = spare.take_len(parts.text_size(raw_size) as usize)?;
-    let BwtPayload { samples, raw_sizes, index, models, slices, .. } = parts;
+    let BwtPayload {
+        samples,
+        raw_sizes,
+        index,
+        models,
+        slices,
+        ..
+    } = parts;
     SliceDecoder::new(shape.coding, models)
         .and_then(|decoder| match gpus {
             Some(gpus) => gpus.decode(&decoder, models, &raw_sizes, &slices, &mut bytes),
@@ -135,6 +172,15 @@ fn decode_bwt(
             None => Ok(()),
         })
         .map_err(|flaw| origin.error(flaw))?;
-    let text = DecodedText::Bwt(Bwt { bytes, sample_rate, samples });
-    Ok(Some(Decoded { origin, text, index, side }))
+    let text = DecodedText::Bwt(Bwt {
+        bytes,
+        sample_rate,
+        samples,
+    });
+    Ok(Some(Decoded {
+        origin,
+        text,
+        index,
+        side,
+    }))
 }

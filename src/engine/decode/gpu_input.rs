@@ -8,7 +8,9 @@ use crate::gpu;
 
 /// Returns true if a GPU can decode such blocks.
 pub(super) fn is_decoded_on_gpus(header: &BlockHeader) -> bool {
-    let BlockKind::Bwt(shape) = header.kind else { return false };
+    let BlockKind::Bwt(shape) = header.kind else {
+        return false;
+    };
     shape.coding == Coding::StaticRans
         && !shape.indexed
         && header.raw_size <= gpu::MOST_BYTES.into()
@@ -22,5 +24,9 @@ pub(super) fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransfor
         slices: parts.slices.iter().map(|slice| slice.to_vec()).collect(),
     };
     let samples = bwt::narrow(&parts.samples);
-    CodedTransform { coded, sample_rate: 1 << shape.sample_rate_log, samples }
+    CodedTransform {
+        coded,
+        sample_rate: 1 << shape.sample_rate_log,
+        samples,
+    }
 }

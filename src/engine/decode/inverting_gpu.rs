@@ -28,14 +28,25 @@ impl<'a> InvertJob<'a> {
                 bwt.bytes = crate::bwt::invert(bwt.clone())?;
                 Ok(&mut bwt.bytes)
             }
-            InvertJob::Coded(CodedTransform { coded, sample_rate, samples }, text) => {
+            InvertJob::Coded(
+                CodedTransform {
+                    coded,
+                    sample_rate,
+                    samples,
+                },
+                text,
+            ) => {
                 let decoder = coder::SliceDecoder::new(coder::Coding::StaticRans, &coded.models)?;
                 let sizes = &coded.raw_sizes;
                 let mut bytes = vec![0; text.len()];
                 coder::decode_slices(&decoder, sizes, &coded.slices, &mut bytes)?;
                 let sample_rate = *sample_rate;
                 let samples = bwt::wide(samples.clone());
-                text.copy_from_slice(&crate::bwt::invert(Bwt { bytes, sample_rate, samples })?);
+                text.copy_from_slice(&crate::bwt::invert(Bwt {
+                    bytes,
+                    sample_rate,
+                    samples,
+                })?);
                 Ok(text)
             }
         }
@@ -58,7 +69,11 @@ impl InvertingGpu {
         inverse.reserve(block_size, block_size.div_ceil(DEFAULT_SAMPLE_RATE))?;
         let mut decoder = gpu::BwtDecoder::new(number)?;
         decoder.reserve(block_size)?;
-        Ok(InvertingGpu::Cuda(Box::new(CudaInverter { number, inverse, decoder })))
+        Ok(InvertingGpu::Cuda(Box::new(CudaInverter {
+            number,
+            inverse,
+            decoder,
+        })))
     }
 
     #[cfg(test)]
@@ -96,7 +111,9 @@ impl CudaInverter {
     fn invert(&mut self, bwt: &mut Bwt) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
         let began = Instant::now();
-        self.inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+        self.inverse
+            .input(bwt.bytes.len())?
+            .copy_from_slice(&bwt.bytes);
         let from = Instant::now();
         let samples = bwt::narrow(&bwt.samples);
         let text = self.inverse.invert_input(bwt.sample_rate, &samples)?;
@@ -116,8 +133,14 @@ impl CudaInverter {
     ) -> Result<Vec<Timed>> {
         let gpu = self.gpu();
         let began = Instant::now();
-        let CodedTransform { coded, sample_rate, samples } = transform;
-        let found = self.inverse.invert_coded(&mut self.decoder, coded, *sample_rate, samples)?;
+        let CodedTransform {
+            coded,
+            sample_rate,
+            samples,
+        } = transform;
+        let found = self
+            .inverse
+            .invert_coded(&mut self.decoder, coded, *sample_rate, samples)?;
         let (decoded, found) = found.ok_or(Flaw("a slice is damaged"))?;
         let to = Instant::now();
         text.copy_from_slice(found);

@@ -55,5 +55,9 @@ pub(crate) fn start(
     let pool = Threads::Pool(Arc::clone(pool));
     let decoder = BlockDecoder::new(block_size, pool, spare.clone(), options)?;
     let plan = decoder.plan();
-    Ok(Pipeline::start(plan.depth, plan.workers + plan.coders, decoder)?)
+    Ok(Pipeline::start(
+        plan.depth,
+        plan.workers + plan.coders,
+        decoder,
+    )?)
 }

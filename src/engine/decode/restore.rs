@@ -10,7 +10,11 @@ use crate::frame::{self, BlockKind, CodedBlock, Shape};
 
 /// Decodes and restores a block on the CPU, for a block that comes alone.
 pub(crate) fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
-    finish(decode_slices(block, plan)?, &CpuInverse::new(plan.narrow), plan)
+    finish(
+        decode_slices(block, plan)?,
+        &CpuInverse::new(plan.narrow),
+        plan,
+    )
 }
 
 /// Inverts a block's transform, undoes its filters and checks the bytes, on the CPU, within a
@@ -30,20 +34,33 @@ impl Decoded {
         self,
         inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
     ) -> Result<Decoded<Vec<u8>>> {
-        let Decoded { origin, text, index, side } = self;
+        let Decoded {
+            origin,
+            text,
+            index,
+            side,
+        } = self;
         let text = match text {
             DecodedText::Bwt(bwt) => {
                 inverse(bwt).map_err(|e| e.at(origin.number, origin.offset))?
             }
             DecodedText::Stored(raw) => raw,
         };
-        Ok(Decoded { origin, text, index, side })
+        Ok(Decoded {
+            origin,
+            text,
+            index,
+            side,
+        })
     }
 }
 
 impl Decoded<Vec<u8>> {
     pub(super) fn is_filtered(&self) -> bool {
-        matches!(self.origin.header.kind, BlockKind::Bwt(Shape { filters: 1.., .. }))
+        matches!(
+            self.origin.header.kind,
+            BlockKind::Bwt(Shape { filters: 1.., .. })
+        )
     }
 
     /// Undoes the filters. The caller must not be a thread of the `pool`. The bytes are not checked
@@ -53,16 +70,28 @@ impl Decoded<Vec<u8>> {
         pool: &Threads,
         side_room: impl FnMut(Option<u64>) -> Result<u64>,
     ) -> Result<(Origin, Vec<u8>)> {
-        let Decoded { origin, text, index, side } = self;
+        let Decoded {
+            origin,
+            text,
+            index,
+            side,
+        } = self;
         let header = &origin.header;
         let sound = index.as_ref().map_or(Ok(()), |index| {
-            let flags = if let BlockKind::Bwt(shape) = header.kind { shape.filters } else { 0 };
+            let flags = if let BlockKind::Bwt(shape) = header.kind {
+                shape.filters
+            } else {
+                0
+            };
             let searched = filter::searched_size(flags, &side, text.len() as u64)?;
             index.check_edges(&text[..searched as usize])
         });
         sound.map_err(|flaw| origin.error(flaw))?;
         let raw = match header.kind {
-            BlockKind::Bwt(Shape { filters: flags @ 1.., .. }) => {
+            BlockKind::Bwt(Shape {
+                filters: flags @ 1..,
+                ..
+            }) => {
                 let filtered = Filtered { text, flags, side };
                 let undone = filter::undo_on(filtered, header.raw_size as usize, pool, side_room);
                 undone.map_err(|e: Error| e.at(origin.number, origin.offset))?
@@ -91,7 +120,11 @@ pub(super) struct SideShare<'p> {
 
 impl<'p> SideShare<'p> {
     pub(super) fn new(plan: &'p Plan, raw_size: u64) -> Self {
-        SideShare { plan, raw_size, asked: 0 }
+        SideShare {
+            plan,
+            raw_size,
+            asked: 0,
+        }
     }
 
     /// Returns the number of bytes that the side structures may take. At first it is the plan's
@@ -106,7 +139,9 @@ impl<'p> SideShare<'p> {
         free_tables: impl FnOnce(),
         take_all: impl FnOnce() -> Option<u64>,
     ) -> Result<u64> {
-        let Some(needed) = needed else { return Ok(self.plan.side_share) };
+        let Some(needed) = needed else {
+            return Ok(self.plan.side_share);
+        };
         self.asked += 1;
         let more = match self.asked {
             1 => {

@@ -88,14 +88,20 @@ impl SliceGpus {
         let threads = options.thread_count();
         let opener = Opener::new(options.device, threads, LEASES, DecodingGpu::open)?;
         let gpus = DevicePool::new(opener, Rates::DECODE, threads, listener);
-        Ok(SliceGpus { gpus, portion: PORTION })
+        Ok(SliceGpus {
+            gpus,
+            portion: PORTION,
+        })
     }
 
     /// Creates a pool of GPUs that are open from the start and used for every block, for portions
     /// of `portion` bytes.
     #[cfg(test)]
     pub(crate) fn of(gpus: Vec<DecodingGpu>, portion: usize, listener: Listener) -> Self {
-        SliceGpus { gpus: DevicePool::new(Opener::of(gpus), Rates::DECODE, 4, listener), portion }
+        SliceGpus {
+            gpus: DevicePool::new(Opener::of(gpus), Rates::DECODE, 4, listener),
+            portion,
+        }
     }
 
     /// Returns true if GPUs decode such blocks: those of static rANS with an index, from which
@@ -164,7 +170,11 @@ impl SliceGpus {
                 len += size as usize;
                 len <= self.portion
             };
-            let count = raw_sizes.iter().take_while(|size| fits(size)).count().max(1);
+            let count = raw_sizes
+                .iter()
+                .take_while(|size| fits(size))
+                .count()
+                .max(1);
             let (sizes, more_sizes) = raw_sizes.split_at(count);
             let (some, more) = slices.split_at(count);
             (raw_sizes, slices) = (more_sizes, more);
@@ -173,7 +183,14 @@ impl SliceGpus {
             let models = models.to_vec();
             let raw_sizes = sizes.to_vec();
             let slices = some.to_vec();
-            portions.push(Portion { coded: CodedBwt { models, raw_sizes, slices }, out });
+            portions.push(Portion {
+                coded: CodedBwt {
+                    models,
+                    raw_sizes,
+                    slices,
+                },
+                out,
+            });
         }
         portions
     }
@@ -186,7 +203,9 @@ impl SliceGpus {
     ) -> Result<(), Flaw> {
         let Portion { coded, out } = portion;
         let size = coded.size() as u64;
-        let lease = (out.len() <= self.portion).then(|| self.gpus.lease(size, threads)).flatten();
+        let lease = (out.len() <= self.portion)
+            .then(|| self.gpus.lease(size, threads))
+            .flatten();
         if let Some(mut lease) = lease
             && let Some(Ok(true)) = lease.run(|gpu| gpu.decode(&coded, out))
         {
@@ -205,7 +224,9 @@ pub(crate) fn decode_as_gpu(coded: &CodedBwt<&[u8]>, mut out: &mut [u8]) -> Resu
     let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models)?;
     let mut slices = coded.slices.iter().zip(&coded.raw_sizes);
     Ok(slices.all(|(slice, &size)| {
-        let out = out.split_off_mut(..size as usize).expect("room for all slices");
+        let out = out
+            .split_off_mut(..size as usize)
+            .expect("room for all slices");
         decoder.decode(slice, out).is_ok()
     }))
 }

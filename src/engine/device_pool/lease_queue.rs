@@ -49,8 +49,19 @@ impl<G> LeaseQueue<G> {
     ) -> Self {
         let workload = Workload::new(rates, threads, opens_here_in());
         let free = Vec::new();
-        let state = QueueState { workload, free, can_open, ended: false, warned: false };
-        LeaseQueue { state: Mutex::new(state), changed: Condvar::new(), listener, gpu_only }
+        let state = QueueState {
+            workload,
+            free,
+            can_open,
+            ended: false,
+            warned: false,
+        };
+        LeaseQueue {
+            state: Mutex::new(state),
+            changed: Condvar::new(),
+            listener,
+            gpu_only,
+        }
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, QueueState<G>> {
@@ -103,7 +114,13 @@ impl<G> LeaseQueue<G> {
                 // The next request in the queue may be served too.
                 self.changed.notify_all();
                 let since = Instant::now();
-                return Some(Lease { queue: self, gpu: Some(gpu), len, threads, since });
+                return Some(Lease {
+                    queue: self,
+                    gpu: Some(gpu),
+                    len,
+                    threads,
+                    since,
+                });
             }
             let waited = self.changed.wait_timeout(state, RECHECK);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -112,7 +129,9 @@ impl<G> LeaseQueue<G> {
         drop(state);
         self.changed.notify_all();
         if self.gpu_only && len > most {
-            self.warn(&format!("a block of {len} bytes is above the {most} that a GPU takes"));
+            self.warn(&format!(
+                "a block of {len} bytes is above the {most} that a GPU takes"
+            ));
         }
         None
     }
@@ -121,7 +140,9 @@ impl<G> LeaseQueue<G> {
     fn waits(&self, state: &QueueState<G>, request: u64, threads: usize) -> bool {
         match self.gpu_only {
             true => state.workload.may_lease(),
-            false => state.workload.gpus_are_sooner(request, threads, Instant::now()),
+            false => state
+                .workload
+                .gpus_are_sooner(request, threads, Instant::now()),
         }
     }
 
@@ -211,7 +232,9 @@ impl<G> Drop for Lease<'_, G> {
     fn drop(&mut self) {
         let mut state = self.queue.state();
         let comes_back = self.gpu.is_some() && !state.ended;
-        state.workload.end_lease(self.len, comes_back.then(|| self.since.elapsed()));
+        state
+            .workload
+            .end_lease(self.len, comes_back.then(|| self.since.elapsed()));
         if self.gpu.is_none() {
             state.workload.begin_on_cpu(self.len, self.threads);
         }

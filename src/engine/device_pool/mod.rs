@@ -69,7 +69,11 @@ impl<G: Send + 'static> DevicePool<G> {
         let Opener { gpu_only, open } = opener;
         let queue = LeaseQueue::new(open.is_some(), gpu_only, rates, threads, listener);
         let opening = Mutex::new(Opening { open, thread: None });
-        DevicePool { queue: Arc::new(queue), opening, threads: None }
+        DevicePool {
+            queue: Arc::new(queue),
+            opening,
+            threads: None,
+        }
     }
 
     /// Creates a pool for blocks that are coded by `threads`. Some of them rest while GPUs are
@@ -128,7 +132,8 @@ impl<G: Send + 'static> DevicePool<G> {
 
     /// Reports that the CPU has done a block of `len` bytes on `threads` threads.
     pub(crate) fn done_on_cpu(&self, len: u64, threads: usize, took: Duration) {
-        self.queue.account(|work| work.end_on_cpu(len, threads, took));
+        self.queue
+            .account(|work| work.end_on_cpu(len, threads, took));
     }
 
     /// Warns of a failed GPU. Only the first warning of a pool is given.
@@ -151,7 +156,9 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Opens the GPUs in the background.
     fn open(&self) {
         let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(open) = opening.open.take() else { return };
+        let Some(open) = opening.open.take() else {
+            return;
+        };
         let queue = Arc::clone(&self.queue);
         let (ended, until) = crossbeam_channel::bounded(0);
         if let Some(threads) = &self.threads {
@@ -206,7 +213,11 @@ impl<G: Send + 'static> DevicePool<G> {
 fn resting(threads: usize) -> usize {
     const MOST: usize = 2;
     let processors = thread::available_parallelism().map_or(1, usize::from);
-    if threads + MOST > processors { (threads / 8).min(MOST) } else { 0 }
+    if threads + MOST > processors {
+        (threads / 8).min(MOST)
+    } else {
+        0
+    }
 }
 
 /// Wakes the threads that wait for a GPU, even if opening it panics.
@@ -222,7 +233,10 @@ impl<G> Drop for DevicePool<G> {
     /// Ends the pool. No thread outlives the work it serves.
     fn drop(&mut self) {
         drop(self.queue.end());
-        let opening = self.opening.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let opening = self
+            .opening
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(thread) = opening.thread.take() {
             let _ = thread.join();
         }

@@ -30,7 +30,10 @@ impl<G: Send + 'static> Opener<G> {
     pub(crate) fn of(gpus: Vec<G>) -> Self {
         let open: OpenGpus<G> =
             Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu)));
-        Opener { gpu_only: true, open: Some(open) }
+        Opener {
+            gpu_only: true,
+            open: Some(open),
+        }
     }
 
     /// Creates an opener for the GPUs of `device`. `make` opens the GPU with a given number, once
@@ -49,11 +52,17 @@ impl<G: Send + 'static> Opener<G> {
             return Err(Error::Device(NO_CUDA.into()));
         }
         if !gpu::is_built() || device == Device::Cpu {
-            return Ok(Opener { gpu_only, open: None });
+            return Ok(Opener {
+                gpu_only,
+                open: None,
+            });
         }
         let open: OpenGpus<G> =
             Box::new(move |queue| open(queue, device, (workers, per_gpu), &make));
-        Ok(Opener { gpu_only, open: Some(open) })
+        Ok(Opener {
+            gpu_only,
+            open: Some(open),
+        })
     }
 }
 
@@ -82,7 +91,12 @@ fn open<G: Send>(
     failures.extend(thread::scope(|scope| {
         let opening = opening.into_iter().map(|(number, count)| {
             let open = move || open_one(queue, count, || make(number));
-            (number, thread::Builder::new().name("bwz-gpu".into()).spawn_scoped(scope, open))
+            (
+                number,
+                thread::Builder::new()
+                    .name("bwz-gpu".into())
+                    .spawn_scoped(scope, open),
+            )
         });
         // All threads are started before the first one is waited for.
         let opening: Vec<_> = opening.collect();
@@ -105,7 +119,9 @@ fn open<G: Send>(
 pub(crate) fn gpu_numbers(device: Device) -> Result<Vec<u32>> {
     let all = || {
         let gpus = gpu::devices()?.into_iter().map(|gpu| gpu.number);
-        Ok(gpus.filter(|&number| number <= GpuSet::MAX_NUMBER).collect())
+        Ok(gpus
+            .filter(|&number| number <= GpuSet::MAX_NUMBER)
+            .collect())
     };
     let Device::Cuda(gpus) = device else {
         // No GPU was asked for, so a machine without one is not an error.
@@ -129,7 +145,11 @@ pub(super) fn leases(
 ) -> impl Iterator<Item = (u32, usize)> {
     let gpus = numbers.len();
     let count = move |n: usize| ((workers + gpus - 1 - n) / gpus).min(per_gpu);
-    numbers.into_iter().enumerate().map(move |(n, number)| (number, count(n))).take(workers)
+    numbers
+        .into_iter()
+        .enumerate()
+        .map(move |(n, number)| (number, count(n)))
+        .take(workers)
 }
 
 /// Opens a GPU once for each lease.
@@ -152,9 +172,13 @@ fn open_one<G>(queue: &LeaseQueue<G>, count: usize, make: impl Fn() -> Result<G>
 /// The reason why a GPU was not opened, after the thread that opens it has ended.
 fn why_unopened(thread: io::Result<ScopedJoinHandle<Result<()>>>) -> Option<String> {
     match thread {
-        Ok(thread) => {
-            Some(thread.join().unwrap_or_else(|panic| resume_unwind(panic)).err()?.to_string())
-        }
+        Ok(thread) => Some(
+            thread
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic))
+                .err()?
+                .to_string(),
+        ),
         Err(e) => Some(format!("cannot start a thread: {e}")),
     }
 }
@@ -192,10 +216,17 @@ mod tests {
             0 => Ok(number),
             _ => Err(Error::Device("the GPU is missing".into())),
         };
-        open(&queue, Device::Cuda(list.parse().unwrap()), (workers, 4), &make);
+        open(
+            &queue,
+            Device::Cuda(list.parse().unwrap()),
+            (workers, 4),
+            &make,
+        );
         let mut leases: Vec<_> = (0..count).filter_map(|_| queue.lease(1, 1)).collect();
-        let mut gpus: Vec<u32> =
-            leases.iter_mut().map(|lease| lease.run(|gpu| Ok(*gpu)).unwrap().unwrap()).collect();
+        let mut gpus: Vec<u32> = leases
+            .iter_mut()
+            .map(|lease| lease.run(|gpu| Ok(*gpu)).unwrap().unwrap())
+            .collect();
         gpus.sort_unstable();
         drop(leases);
         let warnings = warnings.lock().unwrap().clone();
@@ -212,9 +243,16 @@ mod tests {
         let warning = "cuda:1: the GPU is missing, cuda:3: the GPU is missing";
         let others = format!("{warning}; sorting on the other GPUs");
         assert_eq!(opened("0-3", 4), (vec![0, 0, 2, 2], vec![others]));
-        assert_eq!(opened("1,3", 8), (vec![], vec![format!("{warning}; sorting on the CPU")]));
+        assert_eq!(
+            opened("1,3", 8),
+            (vec![], vec![format!("{warning}; sorting on the CPU")])
+        );
         let warning = "cuda:1: the GPU is missing; sorting on the other GPUs".to_owned();
-        assert_eq!(opened_by(1, "1,2", 1), (vec![2], vec![warning]), "one worker");
+        assert_eq!(
+            opened_by(1, "1,2", 1),
+            (vec![2], vec![warning]),
+            "one worker"
+        );
     }
 
     #[test]
@@ -239,7 +277,11 @@ mod tests {
         let lease = queue.lease(1, 1).unwrap();
         assert_eq!(queue.end().len(), 2);
         queue.add(Arc::clone(&gpu));
-        assert_eq!(Arc::strong_count(&gpu), 2, "what is leased, and nothing that came later");
+        assert_eq!(
+            Arc::strong_count(&gpu),
+            2,
+            "what is leased, and nothing that came later"
+        );
         drop(lease);
         assert_eq!((queue.end().len(), Arc::strong_count(&gpu)), (0, 1));
         assert!(queue.lease(1, 1).is_none());
@@ -261,7 +303,9 @@ mod tests {
     #[test]
     fn leases_are_spread_over_the_gpus() {
         let counts = |gpus: u32, workers| -> Vec<usize> {
-            leases((0..gpus).collect(), workers, 4).map(|(_, count)| count).collect()
+            leases((0..gpus).collect(), workers, 4)
+                .map(|(_, count)| count)
+                .collect()
         };
         assert_eq!(counts(1, 64), [4]);
         assert_eq!(counts(4, 64), [4, 4, 4, 4]);

@@ -31,23 +31,41 @@ pub(crate) struct Rates {
 impl Rates {
     pub(crate) const SORT: Rates = Rates {
         verb: "sorting",
-        code: Rate { bytes: 20e6, seconds: 1.0 },
+        code: Rate {
+            bytes: 20e6,
+            seconds: 1.0,
+        },
         whole: true,
         stream: true,
         divided: false,
-        cpu: Rate { bytes: 20e6, seconds: 1.0 },
-        gpu: Rate { bytes: 10e6, seconds: 0.01 },
+        cpu: Rate {
+            bytes: 20e6,
+            seconds: 1.0,
+        },
+        gpu: Rate {
+            bytes: 10e6,
+            seconds: 0.01,
+        },
         most: gpu::MOST_SORTED as u64,
     };
 
     pub(crate) const INVERT: Rates = Rates {
         verb: "restoring",
-        code: Rate { bytes: 40e6, seconds: 1.0 },
+        code: Rate {
+            bytes: 40e6,
+            seconds: 1.0,
+        },
         whole: true,
         stream: true,
         divided: false,
-        cpu: Rate { bytes: 60e6, seconds: 1.0 },
-        gpu: Rate { bytes: 10e6, seconds: 0.005 },
+        cpu: Rate {
+            bytes: 60e6,
+            seconds: 1.0,
+        },
+        gpu: Rate {
+            bytes: 10e6,
+            seconds: 0.005,
+        },
         most: gpu::MOST_BYTES as u64,
     };
 
@@ -55,20 +73,35 @@ impl Rates {
     /// depends on the number of runs, and so does the coded size, in DNA as in source code.
     pub(crate) const DECODE: Rates = Rates {
         whole: true,
-        cpu: Rate { bytes: 13e6, seconds: 1.0 },
-        gpu: Rate { bytes: 10e6, seconds: 0.016 },
+        cpu: Rate {
+            bytes: 13e6,
+            seconds: 1.0,
+        },
+        gpu: Rate {
+            bytes: 10e6,
+            seconds: 0.016,
+        },
         ..Rates::SEARCH
     };
 
     /// Rates in symbols of patterns. All threads take part in each search on the CPU.
     pub(crate) const SEARCH: Rates = Rates {
         verb: "searching",
-        code: Rate { bytes: 1.0, seconds: 0.0 },
+        code: Rate {
+            bytes: 1.0,
+            seconds: 0.0,
+        },
         whole: false,
         stream: false,
         divided: true,
-        cpu: Rate { bytes: 20e6, seconds: 1.0 },
-        gpu: Rate { bytes: 1e9, seconds: 0.2 },
+        cpu: Rate {
+            bytes: 20e6,
+            seconds: 1.0,
+        },
+        gpu: Rate {
+            bytes: 1e9,
+            seconds: 0.2,
+        },
         most: u64::MAX,
     };
 
@@ -76,8 +109,14 @@ impl Rates {
     pub(crate) const LCP: Rates = Rates {
         verb: "sorting",
         divided: false,
-        cpu: Rate { bytes: 10e6, seconds: 1.0 },
-        gpu: Rate { bytes: 10e6, seconds: 0.02 },
+        cpu: Rate {
+            bytes: 10e6,
+            seconds: 1.0,
+        },
+        gpu: Rate {
+            bytes: 10e6,
+            seconds: 0.02,
+        },
         most: gpu::MOST_BYTES as u64,
         ..Rates::SEARCH
     };
@@ -85,8 +124,14 @@ impl Rates {
     /// Rates in queries.
     pub(crate) const EXTENSIONS: Rates = Rates {
         verb: "answering",
-        cpu: Rate { bytes: 4e6, seconds: 1.0 },
-        gpu: Rate { bytes: 100e6, seconds: 0.5 },
+        cpu: Rate {
+            bytes: 4e6,
+            seconds: 1.0,
+        },
+        gpu: Rate {
+            bytes: 100e6,
+            seconds: 0.5,
+        },
         ..Rates::SEARCH
     };
 }

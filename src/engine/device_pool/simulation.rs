@@ -60,12 +60,25 @@ struct Scene {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum SimulatedEvent {
-    LeaseOpened { gpu: usize },
+    LeaseOpened {
+        gpu: usize,
+    },
     Opened,
     Tick,
-    CopiedIn { block: usize, gpu: usize, since: u64 },
-    GivenBack { block: usize, gpu: usize, since: u64 },
-    TaskDone { block: usize, code: bool },
+    CopiedIn {
+        block: usize,
+        gpu: usize,
+        since: u64,
+    },
+    GivenBack {
+        block: usize,
+        gpu: usize,
+        since: u64,
+    },
+    TaskDone {
+        block: usize,
+        code: bool,
+    },
 }
 
 struct Simulation {
@@ -106,10 +119,19 @@ struct Simulation {
 impl Simulation {
     /// Runs the simulation. Returns the seconds until the last block is done.
     fn run(scene: Scene, choice: CheaperDevice) -> f64 {
-        let Scene { threads, blocks, .. } = scene;
+        let Scene {
+            threads, blocks, ..
+        } = scene;
         let coders = (1 + 4 * threads / 32).min(threads);
-        let rates = if scene.way == Way::There { Rates::SORT } else { Rates::INVERT };
-        let rates = Rates { whole: scene.whole && choice != CheaperDevice::Cpu, ..rates };
+        let rates = if scene.way == Way::There {
+            Rates::SORT
+        } else {
+            Rates::INVERT
+        };
+        let rates = Rates {
+            whole: scene.whole && choice != CheaperDevice::Cpu,
+            ..rates
+        };
         let mut simulation = Simulation {
             scene,
             choice,
@@ -196,7 +218,8 @@ impl Simulation {
 
     fn tasks_done(&mut self, block: usize, code: bool) {
         if code {
-            self.workload.coded(LEN, Duration::from_secs_f64(self.scene.code));
+            self.workload
+                .coded(LEN, Duration::from_secs_f64(self.scene.code));
             if self.asks_first() && self.scene.way == Way::Back {
                 return self.begin_on_cpu(block);
             }
@@ -209,7 +232,11 @@ impl Simulation {
     }
 
     fn stage_done(&mut self, block: usize, code: bool) {
-        *(if code { &mut self.coders } else { &mut self.workers }) += 1;
+        *(if code {
+            &mut self.coders
+        } else {
+            &mut self.workers
+        }) += 1;
         match (self.scene.way, code) {
             (Way::There, false) => self.to_code.push_back(block),
             (Way::Back, true) => self.to_do.push_back(block),
@@ -225,7 +252,11 @@ impl Simulation {
         while self.came < self.scene.blocks && self.came - self.gone < self.depth {
             self.workload.expect(LEN);
             let asked = self.scene.way == Way::There || self.asks_first();
-            let first = if asked { &mut self.to_do } else { &mut self.to_code };
+            let first = if asked {
+                &mut self.to_do
+            } else {
+                &mut self.to_code
+            };
             first.push_back(self.came);
             self.came += 1;
             if self.workload.opening_pays() || self.choice == CheaperDevice::Cuda {
@@ -284,14 +315,20 @@ impl Simulation {
 
     fn begin(&mut self, block: usize, code: bool, count: usize, seconds: f64) {
         self.left[block] = count;
-        self.tasks.extend(std::iter::repeat_n((block, code, seconds), count));
+        self.tasks
+            .extend(std::iter::repeat_n((block, code, seconds), count));
     }
 
     /// Sorts or restores a block on the CPU, with all threads that share it.
     fn begin_on_cpu(&mut self, block: usize) {
         let (threads, _) = self.shared[block];
         self.shared[block] = (threads, self.now);
-        self.begin(block, false, threads, self.scene.cpu / (threads as f64).sqrt());
+        self.begin(
+            block,
+            false,
+            threads,
+            self.scene.cpu / (threads as f64).sqrt(),
+        );
     }
 
     /// True if a GPU is asked for before a block is coded or decoded.
@@ -333,7 +370,11 @@ impl Simulation {
             {
                 self.asking.remove(0);
                 self.workload.begin_lease(request);
-                let copied_in = SimulatedEvent::CopiedIn { block, gpu, since: self.now };
+                let copied_in = SimulatedEvent::CopiedIn {
+                    block,
+                    gpu,
+                    since: self.now,
+                };
                 self.after(self.scene.gpu / 2.0, copied_in);
                 return true;
             }
@@ -345,43 +386,67 @@ impl Simulation {
 /// Kinds of blocks: the direction, and the seconds for one block on a thread, for coding, and on a
 /// GPU.
 const KINDS: [(Way, f64, [f64; 3], &[f64]); 2] = [
-    (Way::There, 1.7, [0.3, 0.8, 2.2], &[0.006, 0.015, 0.03, 0.06, 0.1, 0.2]),
-    (Way::Back, 0.22, [0.2, 0.5, 1.2], &[0.006, 0.015, 0.03, 0.06]),
+    (
+        Way::There,
+        1.7,
+        [0.3, 0.8, 2.2],
+        &[0.006, 0.015, 0.03, 0.06, 0.1, 0.2],
+    ),
+    (
+        Way::Back,
+        0.22,
+        [0.2, 0.5, 1.2],
+        &[0.006, 0.015, 0.03, 0.06],
+    ),
 ];
 
 /// All scenes of a grid for streams of `blocks` blocks, except those of a slow GPU beside many
 /// threads: the threads would do the four blocks that wait in its leases sooner, by up to a third.
 fn scenes(blocks: usize, announced: bool) -> impl Iterator<Item = Scene> {
-    let machines = [1, 2, 4, 8].into_iter().flat_map(|gpus| [2, 16, 64].map(|n| (gpus, n)));
+    let machines = [1, 2, 4, 8]
+        .into_iter()
+        .flat_map(|gpus| [2, 16, 64].map(|n| (gpus, n)));
     machines.flat_map(move |(gpus, threads)| {
-        KINDS.into_iter().flat_map(move |(way, cpu, codes, on_gpu)| {
-            codes.into_iter().flat_map(move |code| {
-                let fits = move |&&gpu: &&f64| gpu < 0.06 || threads < 64;
-                let scene = move |(&gpu, whole)| Scene {
-                    way,
-                    gpus,
-                    threads,
-                    gpu,
-                    cpu,
-                    code,
-                    whole,
-                    blocks,
-                    announced,
-                };
-                on_gpu.iter().filter(fits).flat_map(|gpu| [(gpu, false), (gpu, true)]).map(scene)
+        KINDS
+            .into_iter()
+            .flat_map(move |(way, cpu, codes, on_gpu)| {
+                codes.into_iter().flat_map(move |code| {
+                    let fits = move |&&gpu: &&f64| gpu < 0.06 || threads < 64;
+                    let scene = move |(&gpu, whole)| Scene {
+                        way,
+                        gpus,
+                        threads,
+                        gpu,
+                        cpu,
+                        code,
+                        whole,
+                        blocks,
+                        announced,
+                    };
+                    on_gpu
+                        .iter()
+                        .filter(fits)
+                        .flat_map(|gpu| [(gpu, false), (gpu, true)])
+                        .map(scene)
+                })
             })
-        })
     })
 }
 
 /// Checks that `auto` takes at most 5 % more time than the better device alone, plus `granted`
 /// seconds.
 fn compare(blocks: usize, granted: impl Fn(&Scene) -> f64) {
-    for scene in [false, true].into_iter().flat_map(|announced| scenes(blocks, announced)) {
+    for scene in [false, true]
+        .into_iter()
+        .flat_map(|announced| scenes(blocks, announced))
+    {
         let [cpu, cuda, auto] = [CheaperDevice::Cpu, CheaperDevice::Cuda, CheaperDevice::Auto]
             .map(|choice| Simulation::run(scene, choice));
         let most = 1.05 * cpu.min(cuda) + granted(&scene);
-        assert!(auto <= most, "{auto:.2} s, cpu {cpu:.2}, cuda {cuda:.2}: {scene:?}");
+        assert!(
+            auto <= most,
+            "{auto:.2} s, cpu {cpu:.2}, cuda {cuda:.2}: {scene:?}"
+        );
     }
 }
 

@@ -122,7 +122,11 @@ impl Workload {
     /// Seconds in which a GPU is opened and closed, and does blocks of `len` bytes. In a stream the
     /// work itself does not count, since the GPU would do the following blocks too.
     fn with_opening(&self, len: u64) -> f64 {
-        let doing = if self.rates.stream { 0.0 } else { self.rates.gpu.seconds(len as f64) };
+        let doing = if self.rates.stream {
+            0.0
+        } else {
+            self.rates.gpu.seconds(len as f64)
+        };
         self.opens_in + doing + CLOSING
     }
 
@@ -168,7 +172,9 @@ impl Workload {
     /// Records that a block was done on `threads` threads of the CPU.
     pub(super) fn end_on_cpu(&mut self, len: u64, threads: usize, took: Duration) {
         self.on_cpu = (self.on_cpu - self.threads_taken(len, threads)).max(0.0);
-        self.rates.cpu.add(len, took.as_secs_f64() * self.gain(threads));
+        self.rates
+            .cpu
+            .add(len, took.as_secs_f64() * self.gain(threads));
     }
 
     /// True if the GPUs would finish a waiting block before `threads` threads would.
@@ -190,7 +196,10 @@ impl Workload {
     /// estimates are for all known blocks that did not go to the CPU. Work on all threads slows
     /// down opening by more than that work gains.
     fn opening_is_awaited(&self, now: Instant) -> bool {
-        let Some(start) = self.opening.filter(|_| self.leases == 0 && self.rates.whole) else {
+        let Some(start) = self
+            .opening
+            .filter(|_| self.leases == 0 && self.rates.whole)
+        else {
             return false;
         };
         let until_open = self.opens_in - now.saturating_duration_since(start).as_secs_f64();
@@ -205,7 +214,11 @@ impl Workload {
         if let Some(start) = self.opening.filter(|_| self.leases == 0) {
             let passed = now.saturating_duration_since(start).as_secs_f64();
             // Opening that takes longer than expected may take as long again.
-            let until_open = if passed < self.opens_in { self.opens_in - passed } else { passed };
+            let until_open = if passed < self.opens_in {
+                self.opens_in - passed
+            } else {
+                passed
+            };
             return until_open + self.rates.gpu.seconds(len as f64);
         }
         let leases = self.leases as u64;
@@ -232,7 +245,11 @@ impl Workload {
     /// other's way: the more there are, the less each of them does.
     fn gain(&self, threads: usize) -> f64 {
         let threads = threads as f64;
-        if self.rates.divided { threads } else { threads.sqrt() }
+        if self.rates.divided {
+            threads
+        } else {
+            threads.sqrt()
+        }
     }
 
     /// The bytes that one thread would do in the thread time that `threads` threads take together.
@@ -258,7 +275,10 @@ mod tests {
         searches.expect(4_000_000);
         assert!(searches.opening_pays());
         let many = Workload::new(Rates::SEARCH, 16, OPENING);
-        assert!(!many.opening_pays_for(40_000_000, 16), "0.13 s on 16 threads");
+        assert!(
+            !many.opening_pays_for(40_000_000, 16),
+            "0.13 s on 16 threads"
+        );
         assert!(!searches.opening_pays_for(1000, 4) && searches.opening_pays_for(30_000_000, 4));
     }
 
@@ -266,18 +286,27 @@ mod tests {
     fn a_gpu_is_not_opened_for_what_the_threads_decode_meanwhile() {
         let mut decoding = Workload::new(Rates::DECODE, 16, OPENING);
         decoding.expect(100_000_000);
-        assert!(!decoding.opening_pays(), "0.48 s on 16 threads; 0.35 and 0.16 s on a GPU");
+        assert!(
+            !decoding.opening_pays(),
+            "0.48 s on 16 threads; 0.35 and 0.16 s on a GPU"
+        );
         decoding.expect(50_000_000);
         assert!(decoding.opening_pays());
         let mut decoding = Workload::new(Rates::DECODE, 64, OPENING);
         decoding.expect(1_000_000_000);
-        assert!(!decoding.opening_pays(), "64 threads are faster than one GPU");
+        assert!(
+            !decoding.opening_pays(),
+            "64 threads are faster than one GPU"
+        );
     }
 
     #[test]
     fn the_last_in_a_long_queue_is_done_by_the_cpu() {
         const LEN: u64 = 20_000_000;
-        let rates = Rates { whole: false, ..Rates::SORT };
+        let rates = Rates {
+            whole: false,
+            ..Rates::SORT
+        };
         let mut workload = Workload::new(rates, 64, OPENING);
         let now = Instant::now();
         workload.leases = 1;
@@ -304,9 +333,15 @@ mod tests {
         let request = workload.ask(LEN);
         assert!(!workload.gpus_are_sooner(request, 16, start), "two blocks");
         (0..28).for_each(|_| workload.expect(LEN));
-        assert!(workload.gpus_are_sooner(request, 16, start), "thirty blocks");
+        assert!(
+            workload.gpus_are_sooner(request, 16, start),
+            "thirty blocks"
+        );
         let late = start + Duration::from_secs_f64(OPENING);
-        assert!(!workload.gpus_are_sooner(request, 16, late), "it opens late");
+        assert!(
+            !workload.gpus_are_sooner(request, 16, late),
+            "it opens late"
+        );
     }
 
     #[test]

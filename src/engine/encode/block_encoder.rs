@@ -62,8 +62,14 @@ impl BlockEncoder {
         // A first block that is too large was not read to its end, so the error is that of a full
         // block.
         let is_too_large = first > options.largest_block();
-        let block_size = if is_too_large { options.block_size() } else { first };
-        let allowed = options.allowance().beside(blocks_on_gpus(block_size, options));
+        let block_size = if is_too_large {
+            options.block_size()
+        } else {
+            first
+        };
+        let allowed = options
+            .allowance()
+            .beside(blocks_on_gpus(block_size, options));
         let plan = Plan::new(block_size, allowed, options.effort.into(), options.index)?;
         let encoder = BlockEncoder::new(block_size, &plan, pool, spare, options)?;
         Ok((plan, encoder))
@@ -82,8 +88,14 @@ impl BlockEncoder {
         let indexed = options.index.is_some();
         let form = BlockForm::new(options.block_size(), options.effort, indexed);
         let on_gpu = (form.coding == Coding::StaticRans && !indexed).then_some(form.limits);
-        let sorters =
-            BlockSorter::new(plan.workers, block_size, sample_rate, on_gpu, &pool, options)?;
+        let sorters = BlockSorter::new(
+            plan.workers,
+            block_size,
+            sample_rate,
+            on_gpu,
+            &pool,
+            options,
+        )?;
         Ok(BlockEncoder {
             sorters,
             pool,
@@ -101,8 +113,18 @@ impl BlockEncoder {
 
     /// Codes a block.
     pub(crate) fn encode(&self, block: RawBlock) -> Result<CodedBlock> {
-        let RawBlock { raw, number, offset, alone, sequences } = block;
-        let place = BlockPlace { number, offset, alone };
+        let RawBlock {
+            raw,
+            number,
+            offset,
+            alone,
+            sequences,
+        } = block;
+        let place = BlockPlace {
+            number,
+            offset,
+            alone,
+        };
         match raw {
             Raw::Bytes(bytes) => self.encode_bytes(bytes, sequences, place),
             Raw::Run(run) => self.encode_run(run, sequences, place),
@@ -124,7 +146,10 @@ impl BlockEncoder {
             let mut block = last.block.clone();
             block.number = place.number;
             block.header.raw_offset = place.offset;
-            self.listener.done(place.number, [(Step::Code(Device::Cpu), from, Instant::now())]);
+            self.listener.done(
+                place.number,
+                [(Step::Code(Device::Cpu), from, Instant::now())],
+            );
             self.sorting.pass();
             self.end_if_sorted();
             return Ok(block);
@@ -132,7 +157,11 @@ impl BlockEncoder {
         let bytes = run.to_bytes()?;
         self.sorters.expect(bytes.len(), place.alone);
         let block = self.encode_bytes(bytes, sequences, place)?;
-        *last = Some(LastRun { run, sequences, block: block.clone() });
+        *last = Some(LastRun {
+            run,
+            sequences,
+            block: block.clone(),
+        });
         Ok(block)
     }
 
@@ -165,8 +194,13 @@ impl BlockEncoder {
     ) -> Result<FilteredBlock> {
         let raw_size = bytes.len();
         let checksum = self.pool.install(|| frame::raw_checksum(&bytes));
-        let with =
-            |filtered, sequences| FilteredBlock { filtered, sequences, place, raw_size, checksum };
+        let with = |filtered, sequences| FilteredBlock {
+            filtered,
+            sequences,
+            place,
+            raw_size,
+            checksum,
+        };
         match (self.index, sequences) {
             (Some(_), None) => Ok(with(Filtered::unchanged(bytes), None)),
             (Some(_), Some(SequencesStart { kind, state })) => {
@@ -200,7 +234,13 @@ impl BlockEncoder {
                 // The sorter's workspace is freed to make room for the symbols.
                 self.sorters.cpu.free();
             }
-            code(block, sorted, self.form, self.pool.executor().timed(&clock), &self.spare)
+            code(
+                block,
+                sorted,
+                self.form,
+                self.pool.executor().timed(&clock),
+                &self.spare,
+            )
         };
         let block = match is_coded {
             true => code()?,
@@ -208,7 +248,9 @@ impl BlockEncoder {
         };
         self.sorters.gpus.coded(raw_size, clock.read());
         match copy {
-            Some(copy) => self.listener.time(number, Step::Check, || self.checked(block, copy)),
+            Some(copy) => self
+                .listener
+                .time(number, Step::Check, || self.checked(block, copy)),
             None => Ok(block),
         }
     }
@@ -220,7 +262,8 @@ impl BlockEncoder {
             return Ok(block);
         }
         let number = block.number;
-        self.sorters.give_up(&format!("block {number} was sorted or coded wrongly"));
+        self.sorters
+            .give_up(&format!("block {number} was sorted or coded wrongly"));
         drop(block);
         let text = &filtered.filtered.text;
         let rate = sample_rate(text.len(), self.index);
@@ -228,7 +271,13 @@ impl BlockEncoder {
         // The sorter's workspace is freed, since the check needs its room.
         self.sorters.cpu.free();
         let sorted = Sorted::Bwt(sorted);
-        let block = code(filtered, sorted, self.form, self.pool.executor(), &self.spare)?;
+        let block = code(
+            filtered,
+            sorted,
+            self.form,
+            self.pool.executor(),
+            &self.spare,
+        )?;
         match self.flaw(&block)? {
             None => Ok(block),
             Some(what) => Err(Error::Device(
@@ -245,7 +294,9 @@ impl BlockEncoder {
     /// Restores a block on the CPU and returns its flaw, if any. Its header has the checksum of the
     /// raw bytes.
     fn flaw(&self, block: &CodedBlock) -> Result<Option<Cow<'static, str>>> {
-        let Some(plan) = &self.verify else { return Ok(None) };
+        let Some(plan) = &self.verify else {
+            return Ok(None);
+        };
         match self.pool.install(|| decode::restore(block.clone(), plan)) {
             Err(Error::Format { what, .. }) => Ok(Some(what)),
             restored => restored.map(|_| None),
@@ -292,7 +343,9 @@ impl Work for BlockEncoder {
 fn sample_rate(len: usize, index: Option<u32>) -> u32 {
     let usual = bwt::sample_rate(len);
     // At rate 0 an index is for counting alone and needs no more samples than the inverse.
-    index.filter(|&rate| rate > 0).map_or(usual, |rate| rate.min(usual))
+    index
+        .filter(|&rate| rate > 0)
+        .map_or(usual, |rate| rate.min(usual))
 }
 
 #[cfg(test)]

@@ -66,19 +66,32 @@ impl BlockSorter {
         let threads = options.thread_count();
         let open = move |number| SortingGpu::open(number, most, sample_rate, coded, threads);
         let opener = Opener::new(options.device, workers, leases(block_size), open)?;
-        let rates = Rates { whole: coded.is_some(), ..Rates::SORT };
+        let rates = Rates {
+            whole: coded.is_some(),
+            ..Rates::SORT
+        };
         let gpus = DevicePool::of(opener, rates, pool, options.run.listener.clone());
         gpus.announce(options.run.input_size);
         let ranks = options.run.ranks.clone();
         let together = JointGpus::new(options.device, ranks, coded.is_some());
         let cpu = CpuSorter::with(options.run.narrow);
-        Ok(BlockSorter { gpus, together, cpu, pool: pool.clone() })
+        Ok(BlockSorter {
+            gpus,
+            together,
+            cpu,
+            pool: pool.clone(),
+        })
     }
 
     #[cfg(test)]
     pub(super) fn with(gpus: DevicePool<SortingGpu>, pool: Threads) -> Self {
         let together = JointGpus::new(Device::Cpu, None, false);
-        BlockSorter { gpus, together, cpu: CpuSorter::new(), pool }
+        BlockSorter {
+            gpus,
+            together,
+            cpu: CpuSorter::new(),
+            pool,
+        }
     }
 
     /// Creates the sorters of GPUs that are open from the start and used for every block.
@@ -138,15 +151,20 @@ impl BlockSorter {
         self.pool.install(|| {
             let from = Instant::now();
             let bwt = self.cpu.sort_on(threads, text, sample_rate);
-            self.gpus.done_on_cpu(text.len() as u64, threads, from.elapsed());
-            Ok((Sorted::Bwt(bwt?), vec![(Step::Sort(Device::Cpu), from, Instant::now())]))
+            self.gpus
+                .done_on_cpu(text.len() as u64, threads, from.elapsed());
+            Ok((
+                Sorted::Bwt(bwt?),
+                vec![(Step::Sort(Device::Cpu), from, Instant::now())],
+            ))
         })
     }
 
     /// Sorts a text on the CPU, though no turn of it was announced.
     pub(super) fn sort_again(&self, text: &[u8], sample_rate: u32, is_alone: bool) -> Result<Bwt> {
         let threads = self.threads(is_alone);
-        self.pool.install(|| self.cpu.sort_on(threads, text, sample_rate))
+        self.pool
+            .install(|| self.cpu.sort_on(threads, text, sample_rate))
     }
 
     /// Number of threads of the CPU that sort a block.
@@ -178,7 +196,11 @@ fn could_be(sorted: &Sorted, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
 /// Does the check of [`could_be_of`] for a coded transform, with the byte counts that the GPU took
 /// of it.
 fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, text: &[u8]) -> bool {
-    let CodedTransform { coded, sample_rate, samples } = coded;
+    let CodedTransform {
+        coded,
+        sample_rate,
+        samples,
+    } = coded;
     let rows = 1..=text.len() as u32;
     let size: u64 = coded.raw_sizes.iter().map(|&size| u64::from(size)).sum();
     size == text.len() as u64

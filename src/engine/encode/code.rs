@@ -19,14 +19,30 @@ pub(crate) fn code(
     on: Executor,
     spare: &Spare,
 ) -> Result<CodedBlock> {
-    let BlockForm { coding, limits, indexed } = form;
-    let FilteredBlock { filtered, sequences, place, raw_size, checksum } = block;
+    let BlockForm {
+        coding,
+        limits,
+        indexed,
+    } = form;
+    let FilteredBlock {
+        filtered,
+        sequences,
+        place,
+        raw_size,
+        checksum,
+    } = block;
     let mut index = None;
     let (coded, sample_rate, samples) = match sorted {
-        Sorted::Coded(CodedTransform { coded, sample_rate, samples }) => {
-            (coded, sample_rate, bwt::wide(samples))
-        }
-        Sorted::Bwt(Bwt { bytes, sample_rate, samples }) => {
+        Sorted::Coded(CodedTransform {
+            coded,
+            sample_rate,
+            samples,
+        }) => (coded, sample_rate, bwt::wide(samples)),
+        Sorted::Bwt(Bwt {
+            bytes,
+            sample_rate,
+            samples,
+        }) => {
             let by_sequence = indexed && filtered.flags == filter::SEQUENCES;
             let limits = match (by_sequence, coding) {
                 (true, Coding::StaticRans) => SliceLimits::of_sequences(bytes.len()),
@@ -41,12 +57,18 @@ pub(crate) fn code(
             (coded, sample_rate, samples)
         }
     };
-    let CodedBwt { models, raw_sizes, slices } = coded;
+    let CodedBwt {
+        models,
+        raw_sizes,
+        slices,
+    } = coded;
     let text_size = filtered.text.len() as u64;
     let payload = BwtPayload {
         tables: None,
-        filtered: (filtered.flags != 0)
-            .then_some(frame::FilterFields { text_size, side: &filtered.side }),
+        filtered: (filtered.flags != 0).then_some(frame::FilterFields {
+            text_size,
+            side: &filtered.side,
+        }),
         samples,
         raw_sizes,
         index,
@@ -60,7 +82,16 @@ pub(crate) fn code(
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
         let tables = false;
-        (BlockKind::Bwt(Shape { filters, sample_rate_log, coding, indexed, tables }), payload)
+        (
+            BlockKind::Bwt(Shape {
+                filters,
+                sample_rate_log,
+                coding,
+                indexed,
+                tables,
+            }),
+            payload,
+        )
     } else {
         drop(payload);
         (BlockKind::Stored, filter::undo(filtered, raw_size)?)
@@ -73,5 +104,11 @@ pub(crate) fn code(
         raw_offset: place.offset,
         payload_checksum: crc32fast::hash(&payload),
     };
-    Ok(CodedBlock { header, payload, sequences, number: place.number, offset: 0 })
+    Ok(CodedBlock {
+        header,
+        payload,
+        sequences,
+        number: place.number,
+        offset: 0,
+    })
 }

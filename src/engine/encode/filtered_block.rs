@@ -20,8 +20,16 @@ impl FilteredBlock {
     pub(crate) fn copy(&self) -> Result<Self> {
         let Filtered { text, flags, side } = &self.filtered;
         let copied = |bytes: &[u8]| allocation::copied(bytes).ok_or(Flaw::NO_MEMORY);
-        let filtered = Filtered { text: copied(text)?, flags: *flags, side: copied(side)? };
-        Ok(FilteredBlock { filtered, sequences: self.sequences.clone(), ..*self })
+        let filtered = Filtered {
+            text: copied(text)?,
+            flags: *flags,
+            side: copied(side)?,
+        };
+        Ok(FilteredBlock {
+            filtered,
+            sequences: self.sequences.clone(),
+            ..*self
+        })
     }
 }
 
@@ -49,6 +57,10 @@ impl BlockForm {
             true => SliceLimits::searched(),
             false => SliceLimits::new(block_size as usize, effort),
         };
-        BlockForm { coding: effort.into(), limits, indexed }
+        BlockForm {
+            coding: effort.into(),
+            limits,
+            indexed,
+        }
     }
 }

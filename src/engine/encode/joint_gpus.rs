@@ -63,7 +63,11 @@ impl JointSorter {
             #[cfg(test)]
             JointSorter::Fake(sort) => return sort(block, sample_rate),
         };
-        Ok(Bwt { bytes, sample_rate, samples })
+        Ok(Bwt {
+            bytes,
+            sample_rate,
+            samples,
+        })
     }
 }
 
@@ -98,7 +102,15 @@ impl JointGpus {
         let chosen = OnceLock::new();
         let sorter = Mutex::new(None);
         let failed = AtomicBool::new(false);
-        JointGpus { device, ranks, least: LEAST, codes, chosen, sorter, failed }
+        JointGpus {
+            device,
+            ranks,
+            least: LEAST,
+            codes,
+            chosen,
+            sorter,
+            failed,
+        }
     }
 
     /// Creates a pool of `count` GPUs, for which `sorter` stands in. Each can hold blocks of up to
@@ -107,11 +119,25 @@ impl JointGpus {
     pub(super) fn of(count: u32, sorter: JointSorter, holds: u64, codes: bool) -> Self {
         let count = count as usize;
         let device = Device::Auto;
-        let chosen = Some(ChosenGpus { device, numbers: Vec::new(), count, holds }).into();
+        let chosen = Some(ChosenGpus {
+            device,
+            numbers: Vec::new(),
+            count,
+            holds,
+        })
+        .into();
         let sorter = Mutex::new(Some(sorter));
         let failed = AtomicBool::new(false);
         let ranks = None;
-        JointGpus { device, ranks, least: 1, codes, chosen, sorter, failed }
+        JointGpus {
+            device,
+            ranks,
+            least: 1,
+            codes,
+            chosen,
+            sorter,
+            failed,
+        }
     }
 
     /// Returns true if the GPUs together sort a block of `len` bytes. `is_alone` is true if it may
@@ -120,7 +146,9 @@ impl JointGpus {
         if len < self.least || self.failed.load(Ordering::Relaxed) {
             return false;
         }
-        let Some(chosen) = self.chosen() else { return false };
+        let Some(chosen) = self.chosen() else {
+            return false;
+        };
         let one_codes = self.codes && len <= gpu::MOST_BYTES.into();
         let are_many = self.ranks.is_none() && chosen.count >= MANY;
         len > chosen.holds || is_alone && are_many && !one_codes
@@ -162,18 +190,29 @@ impl JointGpus {
     /// The GPUs, found the first time that a block may be theirs. `None` if they are not several.
     fn chosen(&self) -> Option<&ChosenGpus> {
         let find = || {
-            let Device::Cuda(_) = self.device else { return None };
+            let Device::Cuda(_) = self.device else {
+                return None;
+            };
             let numbers = gpu_numbers(self.device).ok()?;
             let there = gpu::devices().ok()?;
             let memory =
                 |number: &u32| Some(there.iter().find(|gpu| gpu.number == *number)?.memory);
-            let least =
-                numbers.iter().map(memory).collect::<Option<Vec<_>>>()?.into_iter().min()?;
+            let least = numbers
+                .iter()
+                .map(memory)
+                .collect::<Option<Vec<_>>>()?
+                .into_iter()
+                .min()?;
             let holds = (least / BYTES_PER_SUFFIX).min(gpu::MOST_SORTED.into());
             let count = self.ranks.as_ref().map_or(numbers.len(), Ranks::count);
             let is_several = count > 1 && numbers.len() <= MOST;
             let device = Device::Cuda(GpuSet::new(numbers.iter().copied()).ok()?);
-            is_several.then_some(ChosenGpus { device, numbers, count, holds })
+            is_several.then_some(ChosenGpus {
+                device,
+                numbers,
+                count,
+                holds,
+            })
         };
         self.chosen.get_or_init(find).as_ref()
     }
@@ -273,7 +312,11 @@ mod tests {
             let several = JointSorter::fake(move |block, rate| {
                 assert!(!std::mem::replace(&mut asked, true), "they are asked once");
                 let mut bwt = on_cpu(block, rate)?;
-                let other = bwt.bytes.iter().position(|&byte| byte != bwt.bytes[0]).unwrap();
+                let other = bwt
+                    .bytes
+                    .iter()
+                    .position(|&byte| byte != bwt.bytes[0])
+                    .unwrap();
                 match of_samples {
                     true => bwt.samples.swap(1, 2),
                     false => bwt.bytes.swap(0, other),
@@ -303,11 +346,19 @@ mod tests {
         // The first two sort by key ranges, which takes few launches; the others sort by doubling.
         for (failing, launches) in [(0, 0), (1, 3), (0, 20), (1, 60)] {
             let sorter = gpu::JointSorter::new(&[0, 0]).unwrap();
-            let mut sorter = if launches < 20 { sorter } else { sorter.by_doubling() };
+            let mut sorter = if launches < 20 {
+                sorter
+            } else {
+                sorter.by_doubling()
+            };
             sorter.fail_after(failing, launches);
             let several = JointSorter::fake(move |block, sample_rate| {
                 let gpu::SortedText { bytes, samples } = sorter.sort(block, sample_rate)?;
-                Ok(Bwt { bytes, sample_rate, samples })
+                Ok(Bwt {
+                    bytes,
+                    sample_rate,
+                    samples,
+                })
             });
             let together = JointGpus::of(2, several, 1, false);
             let (sorters, warnings) = sorters(together, one());
@@ -315,7 +366,11 @@ mod tests {
                 let sorted = sorters.sort(&block, 1 << 15, true);
                 assert!(sorted.unwrap().0 == expected, "after {launches} launches");
             }
-            assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
+            assert_eq!(
+                warnings.lock().unwrap().len(),
+                1,
+                "after {launches} launches"
+            );
         }
     }
 }

@@ -44,5 +44,8 @@ pub(crate) fn start(
 ) -> Result<(Plan, Pipeline<BlockEncoder>)> {
     let pool = Threads::Pool(thread_pool::pool(options)?.into());
     let (plan, encoder) = BlockEncoder::planned(first, pool, spare, options)?;
-    Ok((plan, Pipeline::start(plan.depth, plan.workers + plan.coders, encoder)?))
+    Ok((
+        plan,
+        Pipeline::start(plan.depth, plan.workers + plan.coders, encoder)?,
+    ))
 }

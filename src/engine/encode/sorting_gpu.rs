@@ -39,12 +39,20 @@ impl SortingGpu {
         let limits = limits.filter(|_| block_size <= gpu::MOST_BYTES);
         let coder = limits.and_then(|limits| {
             let mut encoder = gpu::BwtEncoder::new(number).ok()?;
-            encoder.reserve(block_size, limits).ok().map(|()| (encoder, limits))
+            encoder
+                .reserve(block_size, limits)
+                .ok()
+                .map(|()| (encoder, limits))
         });
         if coder.is_none() {
             sorter.reserve_output(block_size)?;
         }
-        Ok(SortingGpu::Cuda(Box::new(CudaSorter { number, sorter, coder, threads })))
+        Ok(SortingGpu::Cuda(Box::new(CudaSorter {
+            number,
+            sorter,
+            coder,
+            threads,
+        })))
     }
 
     #[cfg(test)]
@@ -82,7 +90,11 @@ impl CudaSorter {
             let samples = samples.to_vec();
             let counts = encoded.byte_counts;
             let coded = Instant::now();
-            let transform = CodedTransform { coded: encoder.take(encoded)?, sample_rate, samples };
+            let transform = CodedTransform {
+                coded: encoder.take(encoded)?,
+                sample_rate,
+                samples,
+            };
             let steps = self.steps(began, coded);
             return Ok((Sorted::Coded(transform), Some(counts), steps));
         }
@@ -91,17 +103,32 @@ impl CudaSorter {
         threads::copy(&mut bytes, sorted.bytes, self.threads);
         let samples = bwt::wide(sorted.samples.to_vec());
         let steps = self.steps(began, Instant::now());
-        Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, steps))
+        Ok((
+            Sorted::Bwt(Bwt {
+                bytes,
+                sample_rate,
+                samples,
+            }),
+            None,
+            steps,
+        ))
     }
 
     /// The times of the last sort. `ended` is the end of its last step on the GPU, or of the copy
     /// of its transform if the GPU does not code.
     fn steps(&self, began: Instant, ended: Instant) -> Vec<Timed> {
-        let [_, from, to, _] = self.sorter.report().times.unwrap_or([began, began, ended, ended]);
+        let [_, from, to, _] = self
+            .sorter
+            .report()
+            .times
+            .unwrap_or([began, began, ended, ended]);
         let gpu = Device::Cuda(GpuSet::one(self.number));
         let mut steps = vec![(Step::CopyIn, began, from), (Step::Sort(gpu), from, to)];
         steps.extend(match self.coder {
-            Some(_) => vec![(Step::Code(gpu), to, ended), (Step::CopyOut, ended, Instant::now())],
+            Some(_) => vec![
+                (Step::Code(gpu), to, ended),
+                (Step::CopyOut, ended, Instant::now()),
+            ],
             None => vec![(Step::CopyOut, to, ended)],
         });
         steps

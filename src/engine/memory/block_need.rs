@@ -59,30 +59,47 @@ impl BlockNeed {
         };
         let working = if wide { SORTING_WIDE } else { WORKING };
         // At rate 0 there are as few samples as without an index.
-        BlockNeed { working, coded, sample_rate: index.filter(|&rate| rate > 0) }
+        BlockNeed {
+            working,
+            coded,
+            sample_rate: index.filter(|&rate| rate > 0),
+        }
     }
 
     /// The need of a block that is also restored before it is written, while its text and its coded
     /// form are kept.
     pub(super) fn checked(self) -> Self {
         let working = self.working + 2;
-        BlockNeed { working, coded: working, ..self }
+        BlockNeed {
+            working,
+            coded: working,
+            ..self
+        }
     }
 
     /// The need of a block that is decoded, with any index.
     pub(super) fn to_decode(wide: bool) -> Self {
         let working = if wide { RESTORING_WIDE } else { WORKING };
-        BlockNeed { working, coded: DECODING, sample_rate: None }
+        BlockNeed {
+            working,
+            coded: DECODING,
+            sample_rate: None,
+        }
     }
 
     /// The need of a block that is decoded to be searched, and not restored.
     pub(super) fn to_index() -> Self {
-        BlockNeed { working: INDEXING, coded: DECODING, sample_rate: None }
+        BlockNeed {
+            working: INDEXING,
+            coded: DECODING,
+            sample_rate: None,
+        }
     }
 
     /// The bytes of the samples.
     pub(super) fn samples(self, block: u64) -> u64 {
-        self.sample_rate.map_or(0, |rate| (SAMPLE * block).div_ceil(rate.into()))
+        self.sample_rate
+            .map_or(0, |rate| (SAMPLE * block).div_ceil(rate.into()))
     }
 
     /// The bytes of the hard stage with `threads` threads.
@@ -101,7 +118,9 @@ impl BlockNeed {
 
     /// The largest block that fits in `left` bytes with `each` bytes per raw byte, and its samples.
     fn fitting(self, left: u64, each: u64) -> u64 {
-        let Some(rate) = self.sample_rate.map(u128::from) else { return left / each };
+        let Some(rate) = self.sample_rate.map(u128::from) else {
+            return left / each;
+        };
         (u128::from(left) * rate / (u128::from(each) * rate + u128::from(SAMPLE))) as u64
     }
 }

@@ -56,6 +56,11 @@ impl Options {
         let threads = self.thread_count();
         let needed = Plan::needed_to_decode(raw_size, threads);
         let allowed = Plan::needed_to_decode(unasked, threads);
-        Err(Error::Limit { what: what.into(), needed, allowed, by: Bound::Memory })
+        Err(Error::Limit {
+            what: what.into(),
+            needed,
+            allowed,
+            by: Bound::Memory,
+        })
     }
 }

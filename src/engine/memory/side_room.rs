@@ -34,7 +34,11 @@ pub(crate) struct SideGuest<'r> {
 impl SideRoom {
     /// Creates a room in which a block that has all of it may take `all` bytes.
     pub(crate) fn new(all: u64) -> Self {
-        SideRoom { all, state: Mutex::default(), changed: Condvar::new() }
+        SideRoom {
+            all,
+            state: Mutex::default(),
+            changed: Condvar::new(),
+        }
     }
 
     /// Registers one more block, after waiting until no block has all the room. The caller must not
@@ -42,7 +46,10 @@ impl SideRoom {
     pub(crate) fn enter(&self) -> SideGuest<'_> {
         let mut state = self.wait_while(self.state(), |state| state.is_given);
         state.working += 1;
-        SideGuest { room: self, has_all: false }
+        SideGuest {
+            room: self,
+            has_all: false,
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -66,7 +73,9 @@ impl SideGuest<'_> {
             let mut state = self.room.state();
             state.working -= 1;
             self.room.changed.notify_all();
-            state = self.room.wait_while(state, |state| state.is_given || state.working > 0);
+            state = self
+                .room
+                .wait_while(state, |state| state.is_given || state.working > 0);
             state.is_given = true;
             self.has_all = true;
         }

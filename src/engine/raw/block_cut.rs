@@ -57,7 +57,10 @@ impl BlockCut {
 
     /// Start of the next block, if the stream is one of sequences.
     pub(crate) fn start(&self) -> Option<SequencesStart> {
-        self.kind.map(|kind| SequencesStart { kind, state: self.odd.state() })
+        self.kind.map(|kind| SequencesStart {
+            kind,
+            state: self.odd.state(),
+        })
     }
 
     /// Passes a block of `len` copies of `byte`. A stream that begins with one is not one of
@@ -125,8 +128,9 @@ impl BlockCut {
     }
 
     fn place(&self, block: &[u8]) -> Option<usize> {
-        let between_records =
-            self.kind.and_then(|kind| sequence::cut(block, kind, self.odd.state()));
+        let between_records = self
+            .kind
+            .and_then(|kind| sequence::cut(block, kind, self.odd.state()));
         let behind = |separator| Some(memchr::memrchr(separator, block)? + 1);
         between_records.or_else(|| self.separator.and_then(behind))
     }

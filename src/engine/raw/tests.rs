@@ -8,7 +8,9 @@ struct Growing<'a>(Vec<&'a [u8]>);
 
 impl Read for Growing<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let Some(part) = self.0.first_mut() else { return Ok(0) };
+        let Some(part) = self.0.first_mut() else {
+            return Ok(0);
+        };
         let read = part.read(out)?;
         if read == 0 {
             self.0.remove(0);
@@ -62,7 +64,11 @@ fn blocks_of(
     size: u64,
     cut: BlockCut,
 ) -> (Vec<Vec<u8>>, usize) {
-    let input = AtOnce { left: bytes, most, reads: 0 };
+    let input = AtOnce {
+        left: bytes,
+        most,
+        reads: 0,
+    };
     let mut blocks = RawBlocks::new(input, size, cut, Listener::default());
     blocks.ahead = ahead;
     let all = blocks.by_ref().map(|block| {
@@ -82,10 +88,17 @@ fn letters(n: usize) -> Vec<u8> {
 #[test]
 fn blocks_that_are_read_at_once_are_those_that_are_read_one_by_one() {
     let zeros_between = [letters(33), vec![0; 70], letters(41)].concat();
-    for bytes in [letters(100), letters(90), letters(7), letters(0), zeros_between] {
+    for bytes in [
+        letters(100),
+        letters(90),
+        letters(7),
+        letters(0),
+        zeros_between,
+    ] {
         let whole: Vec<_> = bytes.chunks(10).map(<[u8]>::to_vec).collect();
-        for (most, ahead) in
-            [1, 9, 10, 25, 1000].into_iter().flat_map(|most| (0..5).map(move |ahead| (most, ahead)))
+        for (most, ahead) in [1, 9, 10, 25, 1000]
+            .into_iter()
+            .flat_map(|most| (0..5).map(move |ahead| (most, ahead)))
         {
             let read = |cut| blocks_of(&bytes, most, ahead, 10, cut).0;
             assert!(read(BlockCut::default()) == whole, "{most}, {ahead}");
@@ -103,7 +116,10 @@ fn large_blocks_that_are_read_at_once_take_fewer_reads() {
     let bytes = letters(10 * SIZE + 3);
     let reads = |most, ahead| {
         let (blocks, reads) = blocks_of(&bytes, most, ahead, SIZE as u64, BlockCut::default());
-        assert!(blocks.iter().map(Vec::as_slice).eq(bytes.chunks(SIZE)), "{most}, {ahead}");
+        assert!(
+            blocks.iter().map(Vec::as_slice).eq(bytes.chunks(SIZE)),
+            "{most}, {ahead}"
+        );
         reads
     };
     let few = [0, 1, 4].map(|ahead| [reads(SIZE + SIZE / 2, ahead), reads(usize::MAX, ahead)]);

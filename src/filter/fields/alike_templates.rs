@@ -51,10 +51,18 @@ pub(super) fn words(name: &[u8], kind: Kind) -> impl Iterator<Item = Range<usize
                 (len, len + 1)
             }
             Kind::Letters => {
-                let class =
-                    |byte: u8| if byte == SLOT { 2 } else { u8::from(byte.is_ascii_alphabetic()) };
+                let class = |byte: u8| {
+                    if byte == SLOT {
+                        2
+                    } else {
+                        u8::from(byte.is_ascii_alphabetic())
+                    }
+                };
                 let first = class(*rest.first()?);
-                let len = rest.iter().position(|&byte| class(byte) != first).unwrap_or(rest.len());
+                let len = rest
+                    .iter()
+                    .position(|&byte| class(byte) != first)
+                    .unwrap_or(rest.len());
                 (len, len)
             }
         };
@@ -98,13 +106,21 @@ fn hash_at(place: usize, word: &[u8]) -> u64 {
 impl Form {
     fn of(name: &[u8], kind: Kind) -> Self {
         let words_of = || words(name, kind).map(|word| &name[word]);
-        let hashes = words_of().enumerate().map(|(place, word)| hash_at(place, word));
+        let hashes = words_of()
+            .enumerate()
+            .map(|(place, word)| hash_at(place, word));
         let words: Vec<u64> = hashes.collect();
         let may_differ = words_of().map(|word| kind.may_differ(word)).collect();
         // The number of words is added, since templates may end in different numbers of empty
         // words.
-        let sum = words.iter().fold(words.len() as u64, |sum, &word| sum.wrapping_add(word));
-        Form { words, may_differ, sum }
+        let sum = words
+            .iter()
+            .fold(words.len() as u64, |sum, &word| sum.wrapping_add(word));
+        Form {
+            words,
+            may_differ,
+            sum,
+        }
     }
 
     /// Yields each word that may become a slot, and the sum that the form then has.
@@ -135,7 +151,10 @@ impl Forms {
 
     fn of(names: &[&[u8]], kind: Kind) -> Self {
         let forms = names.iter().map(|name| Form::of(name, kind)).collect();
-        Forms { forms, of_names: (0..names.len()).collect() }
+        Forms {
+            forms,
+            of_names: (0..names.len()).collect(),
+        }
     }
 
     /// For each word of a name, true if it is a slot.
@@ -147,7 +166,12 @@ impl Forms {
     /// Merges each form with the forms that differ from it in one word: the word at which most
     /// other forms do. Returns true if a form changed.
     fn merge(&mut self, least: u32) -> bool {
-        let alike = count(self.forms.iter().flat_map(Form::with_slot).map(|(_, sum)| sum));
+        let alike = count(
+            self.forms
+                .iter()
+                .flat_map(Form::with_slot)
+                .map(|(_, sum)| sum),
+        );
         let all: HashSet<u64, Seeded> = self.forms.iter().map(|form| form.sum).collect();
         let least = |sum: &u64| if all.contains(sum) { 2 } else { least };
         let best = |form: &Form| {
@@ -181,7 +205,9 @@ impl Forms {
                 })
             })
             .collect();
-        self.of_names.iter_mut().for_each(|name| *name = numbers[*name]);
+        self.of_names
+            .iter_mut()
+            .for_each(|name| *name = numbers[*name]);
         self.forms = kept;
     }
 }
@@ -199,7 +225,10 @@ struct Seeded {
 
 impl Default for Seeded {
     fn default() -> Self {
-        Seeded { seed: RandomState::new().hash_one(0), hash: 0 }
+        Seeded {
+            seed: RandomState::new().hash_one(0),
+            hash: 0,
+        }
     }
 }
 

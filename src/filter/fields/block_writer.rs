@@ -45,7 +45,10 @@ impl BlockWriter {
 
     /// Appends bytes.
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
-        self.bytes[self.len..].get_mut(..bytes.len()).ok_or(SIZE)?.copy_from_slice(bytes);
+        self.bytes[self.len..]
+            .get_mut(..bytes.len())
+            .ok_or(SIZE)?
+            .copy_from_slice(bytes);
         self.len += bytes.len();
         Ok(())
     }
@@ -55,9 +58,15 @@ impl BlockWriter {
     pub(super) fn push_within(&mut self, range: Range<usize>) -> Result<(), Flaw> {
         let (before, room) = self.bytes.split_at_mut(self.len);
         let len = range.len();
-        match (before[range.start..].first_chunk::<USUAL>(), room.first_chunk_mut::<USUAL>()) {
+        match (
+            before[range.start..].first_chunk::<USUAL>(),
+            room.first_chunk_mut::<USUAL>(),
+        ) {
             (Some(usual), Some(room)) if len <= USUAL => *room = *usual,
-            _ => room.get_mut(..len).ok_or(SIZE)?.copy_from_slice(&before[range]),
+            _ => room
+                .get_mut(..len)
+                .ok_or(SIZE)?
+                .copy_from_slice(&before[range]),
         }
         self.len += len;
         Ok(())
@@ -73,7 +82,11 @@ impl BlockWriter {
     /// # Errors
     /// A [`Flaw`] if it is not written to its end.
     pub(super) fn whole(self) -> Result<Vec<u8>, Flaw> {
-        if self.len == self.bytes.len() { Ok(self.bytes) } else { Err(SIZE) }
+        if self.len == self.bytes.len() {
+            Ok(self.bytes)
+        } else {
+            Err(SIZE)
+        }
     }
 }
 
@@ -105,8 +118,14 @@ mod tests {
             let check = |block: BlockWriter, pushed: Result<(), Flaw>, more: &[u8]| {
                 let fits = 30 + more.len() <= size;
                 assert_eq!(pushed.is_ok(), fits);
-                assert_eq!(block[..], [&bytes[..30], if fits { more } else { &[] }].concat());
-                assert_eq!(block.whole().is_ok(), fits && size == 30 + more.len() || size == 30);
+                assert_eq!(
+                    block[..],
+                    [&bytes[..30], if fits { more } else { &[] }].concat()
+                );
+                assert_eq!(
+                    block.whole().is_ok(),
+                    fits && size == 30 + more.len() || size == 30
+                );
             };
             let mut block = begun();
             let pushed = block.push_first(&bytes[start..], len);

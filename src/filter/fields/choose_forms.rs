@@ -29,7 +29,11 @@ pub(super) struct Forms<'b, 'w> {
 impl<'b, 'w> Forms<'b, 'w> {
     /// Creates the chooser. It takes columns one after the other.
     pub(super) fn new(writer: &'w Writer<'b>) -> Self {
-        Forms { writer, keys: KeyHashes::new(writer.block, MOST_DISTANCE), own: Vec::new() }
+        Forms {
+            writer,
+            keys: KeyHashes::new(writer.block, MOST_DISTANCE),
+            own: Vec::new(),
+        }
     }
 
     /// Returns the form of a column that has `depth` slots before it, and a [`Candidate`] if the
@@ -54,14 +58,20 @@ impl<'b, 'w> Forms<'b, 'w> {
         let (form, cost) = sample.best_form(distances, &mut self.keys);
         let candidate = Candidate::of_many(writer, column, &sample.own, cost);
         let form = match form {
-            Form::Joined { distance: distance @ 1.., raised }
-                if !are_as_long(writer, column, distance) =>
-            {
-                Form::Joined { distance: 0, raised }
-            }
-            Form::Predicted { distance, raised: true } if has_raised_empty(writer, column) => {
-                Form::Predicted { distance, raised: false }
-            }
+            Form::Joined {
+                distance: distance @ 1..,
+                raised,
+            } if !are_as_long(writer, column, distance) => Form::Joined {
+                distance: 0,
+                raised,
+            },
+            Form::Predicted {
+                distance,
+                raised: true,
+            } if has_raised_empty(writer, column) => Form::Predicted {
+                distance,
+                raised: false,
+            },
             Form::Text => {
                 let form = choose_lists::choose(&sample.own, distances, &self.keys)?;
                 let are_lists = |_: &Form| writer.own(column).all(lists::may_be);

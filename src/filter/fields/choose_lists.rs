@@ -50,7 +50,11 @@ pub(super) fn choose(
     let stored = |count: usize, distance: usize, separator: &Separator| {
         let mut text = Vec::new();
         for (at, value) in own[..count].iter().enumerate() {
-            let key = if distance == 0 { &[][..] } else { keys.key(distance, at) };
+            let key = if distance == 0 {
+                &[][..]
+            } else {
+                keys.key(distance, at)
+            };
             lists::write(value, key, separator, &mut text);
             text.push(b'\n');
         }
@@ -60,7 +64,11 @@ pub(super) fn choose(
     let ways = separators
         .flat_map(|separator| (0..=distances).map(move |distance| (distance, separator.clone())));
     let sized = ways.map(|(distance, separator)| {
-        (stored(few.len(), distance, &separator).len(), distance, separator)
+        (
+            stored(few.len(), distance, &separator).len(),
+            distance,
+            separator,
+        )
     });
     let best = sized.min_by_key(|&(size, ..)| size);
     let whole = bytes + few.len();
@@ -73,11 +81,17 @@ pub(super) fn choose(
     if !tried.iter().all(|value| lists::may_be(value)) {
         return Ok(None);
     }
-    let text: Vec<u8> = tried.iter().flat_map(|value| [value, &b"\n"[..]].concat()).collect();
+    let text: Vec<u8> = tried
+        .iter()
+        .flat_map(|value| [value, &b"\n"[..]].concat())
+        .collect();
     let as_text = coded_size(&text)?;
     let as_lists = coded_size(&stored(tried.len(), distance, &separator))?;
     let gains = as_lists + as_text / LEAST_GAIN < as_text;
-    Ok(gains.then_some(Form::Lists { distance, separator }))
+    Ok(gains.then_some(Form::Lists {
+        distance,
+        separator,
+    }))
 }
 
 /// Returns the first values, at most `most` of them and at most `bytes` bytes.
@@ -118,7 +132,9 @@ mod tests {
         let of = |odd: &str| {
             let block = lines(odd).into_bytes();
             let tokens = Tokens::Fields(b',');
-            let apart = take_any_apart(&block, tokens, &Threads::Calling).unwrap().unwrap();
+            let apart = take_any_apart(&block, tokens, &Threads::Calling)
+                .unwrap()
+                .unwrap();
             let restored = put_together(&apart.text, &mut &apart.side[..], block.len());
             assert_eq!(restored.as_ref(), Ok(&block));
             memchr::memmem::find(&apart.text, b"\x09\x01; \n").is_some()

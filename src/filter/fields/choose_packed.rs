@@ -88,7 +88,12 @@ impl Candidate {
         let in_row = LEAST_OF_ROW.div_ceil(of_value.max(LEAST_OF_VALUE)) as usize;
         let gains = packed + packed / LEAST_GAIN < cost && of_value >= LEAST_OF_VALUE;
         let gain = cost.saturating_sub(packed);
-        (gains && in_row <= shape.count).then_some(Candidate { shape, layout, gain, in_row })
+        (gains && in_row <= shape.count).then_some(Candidate {
+            shape,
+            layout,
+            gain,
+            in_row,
+        })
     }
 }
 
@@ -96,7 +101,9 @@ impl Candidate {
 fn gaining<'v>(mut values: impl Iterator<Item = &'v [u8]>, cost: Cost) -> Option<(Shape, Cost)> {
     let mut shape = Shape::default();
     let all_fit = values.all(|value| shape.add(value));
-    let (_, packed) = shape.layout().filter(|&(_, packed)| all_fit && packed < cost)?;
+    let (_, packed) = shape
+        .layout()
+        .filter(|&(_, packed)| all_fit && packed < cost)?;
     Some((shape, packed))
 }
 
@@ -123,14 +130,19 @@ pub(super) fn choose(
         let skipped = rows.len().saturating_sub(LOOKED_FOR) / 2;
         rows.skip(skipped).take(LOOKED_FOR).collect()
     });
-    let met = Met::new(&rows, candidates.iter().map(|(_, candidate)| candidate.in_row));
+    let met = Met::new(
+        &rows,
+        candidates.iter().map(|(_, candidate)| candidate.in_row),
+    );
     pool.map(tasks, |task| {
         let mut hashes = Vec::new();
         for column in &columns[task] {
             hashes.clear();
             // `for_each` visits the groups in nested loops; `extend` would ask for one value at a
             // time.
-            writer.own(column).for_each(|value| hashes.push(hash(value)));
+            writer
+                .own(column)
+                .for_each(|value| hashes.push(hash(value)));
             met.count(&hashes);
         }
     });
@@ -159,7 +171,10 @@ impl Row {
     fn of(hashes: &[u32]) -> Self {
         let more =
             |hash: u32, &value: &u32| (hash.rotate_left(7) ^ value).wrapping_mul(0x9E37_79B1);
-        Row { first: hashes[0], all: hashes.iter().fold(hashes.len() as u32, more) }
+        Row {
+            first: hashes[0],
+            all: hashes.iter().fold(hashes.len() as u32, more),
+        }
     }
 }
 
@@ -192,7 +207,12 @@ impl Met {
         let mut lengths: Vec<usize> = lengths.collect();
         lengths.sort_unstable();
         lengths.dedup();
-        Met { rows: known, times, firsts, lengths }
+        Met {
+            rows: known,
+            times,
+            firsts,
+            lengths,
+        }
     }
 
     /// Counts the rows that occur in a column, by the hashes of its values.
@@ -200,19 +220,28 @@ impl Met {
         for (at, first) in hashes.iter().enumerate() {
             let bit = first >> (32 - Self::BITS);
             if self.firsts[(bit / 64) as usize] >> (bit % 64) & 1 == 1 {
-                let rows = self.lengths.iter().filter_map(|&length| hashes.get(at..at + length));
-                rows.filter_map(|row| self.find(&Row::of(row))).for_each(|times| {
-                    times.fetch_add(1, Ordering::Relaxed);
-                });
+                let rows = self
+                    .lengths
+                    .iter()
+                    .filter_map(|&length| hashes.get(at..at + length));
+                rows.filter_map(|row| self.find(&Row::of(row)))
+                    .for_each(|times| {
+                        times.fetch_add(1, Ordering::Relaxed);
+                    });
             }
         }
     }
 
     fn find(&self, row: &Row) -> Option<&AtomicU32> {
-        self.rows.binary_search(&row.all).ok().map(|at| &self.times[at])
+        self.rows
+            .binary_search(&row.all)
+            .ok()
+            .map(|at| &self.times[at])
     }
 
     fn times(&self, row: &Row) -> u32 {
-        self.find(row).expect("it is looked for").load(Ordering::Relaxed)
+        self.find(row)
+            .expect("it is looked for")
+            .load(Ordering::Relaxed)
     }
 }

@@ -49,12 +49,19 @@ pub(crate) fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Fla
     let sizes = pool.map(ways, |tokens| Ok((size_apart(&sample, tokens)?, tokens)));
     let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
     let (whole, _) = sizes[0];
-    let best = sizes.into_iter().min_by_key(|&(size, _)| size).expect("one is the sample's own");
+    let best = sizes
+        .into_iter()
+        .min_by_key(|&(size, _)| size)
+        .expect("one is the sample's own");
     let (size, tokens) = match best {
         (size, Some(Tokens::Fields(delimiter))) => keep_fields(&sample, delimiter, size, pool)?,
         (size, Some(Tokens::Words)) => {
             let merged = size_apart(&sample, Some(Tokens::MergedWords))?;
-            let tokens = if merged < size { Tokens::MergedWords } else { Tokens::Words };
+            let tokens = if merged < size {
+                Tokens::MergedWords
+            } else {
+                Tokens::Words
+            };
             (size.min(merged), Some(tokens))
         }
         (size, tokens) => (size, tokens),
@@ -66,7 +73,11 @@ impl Tokens {
     /// Returns true if a sample of `whole` coded bytes is worth taking apart when it then takes
     /// `size` bytes.
     pub fn gain_enough(&self, size: usize, whole: usize) -> bool {
-        let least = if *self == Tokens::Reads { 0 } else { whole / LEAST_GAIN };
+        let least = if *self == Tokens::Reads {
+            0
+        } else {
+            whole / LEAST_GAIN
+        };
         size < whole - least
     }
 }
@@ -93,12 +104,16 @@ pub(super) fn keep_fields(
             Ok((size_apart(sample, Some(tokens))?, place))
         });
         let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
-        let Some(&(least, best)) = sizes.iter().min() else { break };
+        let Some(&(least, best)) = sizes.iter().min() else {
+            break;
+        };
         if least >= size - size / LEAST_KEPT_GAIN {
             break;
         }
         // A field that gains nothing now rarely gains beside another.
-        let others = sizes.iter().filter(|&&(of, place)| of < size && place != best);
+        let others = sizes
+            .iter()
+            .filter(|&&(of, place)| of < size && place != best);
         places = others.map(|&(_, place)| place).collect();
         (size, kept) = (least, kept.and(best));
         tokens = Tokens::FieldsBy(delimiter, kept);
@@ -110,7 +125,10 @@ pub(super) fn keep_fields(
 fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
     let mut slots = Vec::new();
     let mut values = vec![HashSet::new(); Kept::MOST];
-    for line in sample.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+    for line in sample
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+    {
         Tokens::Fields(delimiter).find(line, &mut slots);
         for (slot, values) in slots.iter().zip(&mut values) {
             if values.len() <= MOST_VALUES {
@@ -118,7 +136,10 @@ fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
             }
         }
     }
-    let few = values.iter().enumerate().filter(|(_, of)| (2..=MOST_VALUES).contains(&of.len()));
+    let few = values
+        .iter()
+        .enumerate()
+        .filter(|(_, of)| (2..=MOST_VALUES).contains(&of.len()));
     few.map(|(place, _)| place).take(MOST_TRIED).collect()
 }
 
@@ -127,7 +148,9 @@ fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
 /// # Errors
 /// [`Flaw::NO_MEMORY`] if there is no memory.
 pub(super) fn size_apart(sample: &[u8], tokens: Option<Tokens>) -> Result<usize, Flaw> {
-    let Some(tokens) = tokens else { return coded_size(sample) };
+    let Some(tokens) = tokens else {
+        return coded_size(sample);
+    };
     match take_apart(sample, tokens, &Threads::Calling)? {
         Some(apart) => Ok(coded_size(&apart.text)? + apart.side.len()),
         None => Ok(usize::MAX),
@@ -169,14 +192,19 @@ pub(crate) fn candidates(sample: &[u8]) -> Vec<Tokens> {
         tokens.find(line, &mut slots);
         slots.len()
     };
-    let with_words = lines.iter().filter(|line| slots_of(line, Tokens::Words) > 0).count();
+    let with_words = lines
+        .iter()
+        .filter(|line| slots_of(line, Tokens::Words) > 0)
+        .count();
     if with_words * 2 > lines.len() {
         candidates.push(Tokens::Words);
     }
     let fields = DELIMITERS.into_iter().map(Tokens::Fields);
     for tokens in fields.chain([Tokens::Tuples]) {
         let mut counts = [0; 64];
-        lines.iter().for_each(|line| counts[slots_of(line, tokens).min(63)] += 1);
+        lines
+            .iter()
+            .for_each(|line| counts[slots_of(line, tokens).min(63)] += 1);
         // Most lines of a table have the same number of fields; lines of text differ in words.
         counts[..3].fill(0);
         counts.sort_unstable();

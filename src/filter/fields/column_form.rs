@@ -67,7 +67,11 @@ pub(super) enum Form {
 ///
 /// This is its own inverse, and no byte but a line end becomes a line end.
 pub(super) fn raised(byte: u8) -> u8 {
-    if byte & 0x7F == b'\n' { byte } else { byte ^ 0x80 }
+    if byte & 0x7F == b'\n' {
+        byte
+    } else {
+        byte ^ 0x80
+    }
 }
 
 impl Form {
@@ -97,14 +101,30 @@ impl Form {
         let form = match kind {
             0 => Form::Text,
             1 => Form::Numbers(pattern().ok_or(UNKNOWN)?),
-            2 | 6 => Form::Predicted { distance, raised: kind == 6 },
-            3 => Form::NumbersByKey { distance, pattern: pattern().ok_or(UNKNOWN)? },
-            4 => Form::Sums { plus: distance, minus, pattern: pattern().ok_or(UNKNOWN)? },
+            2 | 6 => Form::Predicted {
+                distance,
+                raised: kind == 6,
+            },
+            3 => Form::NumbersByKey {
+                distance,
+                pattern: pattern().ok_or(UNKNOWN)?,
+            },
+            4 => Form::Sums {
+                plus: distance,
+                minus,
+                pattern: pattern().ok_or(UNKNOWN)?,
+            },
             5 => Form::Raised,
-            7 | 8 => Form::Joined { distance, raised: kind == 8 },
+            7 | 8 => Form::Joined {
+                distance,
+                raised: kind == 8,
+            },
             _ => {
                 let separator = line().and_then(Separator::read).ok_or(UNKNOWN)?;
-                Form::Lists { distance, separator }
+                Form::Lists {
+                    distance,
+                    separator,
+                }
             }
         };
         *bytes = rest;
@@ -129,8 +149,10 @@ impl Form {
     /// Returns true if the column is not written in the parts of the block, one behind the other.
     /// Then a stored value depends on those before, or is stored in more than one piece.
     pub(super) fn is_written_whole(&self) -> bool {
-        let by_others =
-            matches!(self, Form::Sums { .. } | Form::Joined { .. } | Form::Lists { .. });
+        let by_others = matches!(
+            self,
+            Form::Sums { .. } | Form::Joined { .. } | Form::Lists { .. }
+        );
         by_others || self.has_table()
     }
 
@@ -149,7 +171,10 @@ impl Form {
             Form::Joined { distance, raised } => {
                 out.extend([if *raised { 8 } else { 7 }, *distance as u8]);
             }
-            Form::Lists { distance, separator } => {
+            Form::Lists {
+                distance,
+                separator,
+            } => {
                 out.extend([9, *distance as u8]);
                 out.extend_from_slice(separator.bytes());
                 out.push(b'\n');
@@ -174,15 +199,44 @@ mod tests {
             Form::Text,
             Form::Raised,
             Form::Numbers(clock),
-            Form::Predicted { distance: 3, raised: false },
-            Form::Predicted { distance: 3, raised: true },
-            Form::NumbersByKey { distance: 3, pattern: pattern.clone() },
-            Form::Sums { plus: 3, minus: 0, pattern: pattern.clone() },
-            Form::Sums { plus: 1, minus: 3, pattern },
-            Form::Joined { distance: 0, raised: false },
-            Form::Joined { distance: 3, raised: true },
-            Form::Lists { distance: 0, separator: Separator::read(b"; ").unwrap() },
-            Form::Lists { distance: 3, separator: Separator::read(b"").unwrap() },
+            Form::Predicted {
+                distance: 3,
+                raised: false,
+            },
+            Form::Predicted {
+                distance: 3,
+                raised: true,
+            },
+            Form::NumbersByKey {
+                distance: 3,
+                pattern: pattern.clone(),
+            },
+            Form::Sums {
+                plus: 3,
+                minus: 0,
+                pattern: pattern.clone(),
+            },
+            Form::Sums {
+                plus: 1,
+                minus: 3,
+                pattern,
+            },
+            Form::Joined {
+                distance: 0,
+                raised: false,
+            },
+            Form::Joined {
+                distance: 3,
+                raised: true,
+            },
+            Form::Lists {
+                distance: 0,
+                separator: Separator::read(b"; ").unwrap(),
+            },
+            Form::Lists {
+                distance: 3,
+                separator: Separator::read(b"").unwrap(),
+            },
         ];
         for form in forms {
             let mut bytes = Vec::new();

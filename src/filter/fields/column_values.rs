@@ -42,10 +42,12 @@ impl Templates {
     /// Adds the templates of a part as long as there is room. Returns true if all of them are in
     /// the list.
     pub(super) fn add(&mut self, part: &ParsedLines) -> bool {
-        part.templates.iter().fold(true, |all, Named { hash, name }| {
-            let is_new = !self.by_hash.contains_key(hash);
-            all & (self.have(*hash, name) || is_new && self.insert(*hash, name))
-        })
+        part.templates
+            .iter()
+            .fold(true, |all, Named { hash, name }| {
+                let is_new = !self.by_hash.contains_key(hash);
+                all & (self.have(*hash, name) || is_new && self.insert(*hash, name))
+            })
     }
 
     /// Returns true if a template is in the list.
@@ -81,7 +83,9 @@ impl Templates {
     fn renumber(&self, part: &mut ParsedLines) {
         let mut numbers = vec![0];
         numbers.extend(part.templates.iter().map(|named| self.by_hash[&named.hash]));
-        part.numbers.iter_mut().for_each(|number| *number = numbers[usize::from(*number)]);
+        part.numbers
+            .iter_mut()
+            .for_each(|number| *number = numbers[usize::from(*number)]);
         part.templates = Vec::new();
     }
 }
@@ -140,7 +144,11 @@ impl<'b> ColumnValues<'b> {
             groups.extend(of_part);
         }
         groups.sort_unstable_by_key(|group| (group.column, group.part));
-        Ok(Some(ColumnValues { block, parts, groups }))
+        Ok(Some(ColumnValues {
+            block,
+            parts,
+            groups,
+        }))
     }
 
     /// Returns the groups of each column that has values.
@@ -191,18 +199,26 @@ impl<'b> ColumnValues<'b> {
     /// Returns the values of a part, and the indices into them of those of a column.
     fn values_and_places(&self, group: &Group) -> (&[Value], &[u32]) {
         let part = &self.parts[group.part as usize];
-        (&part.lines.values, &part.by_column[group.start as usize..group.end as usize])
+        (
+            &part.lines.values,
+            &part.by_column[group.start as usize..group.end as usize],
+        )
     }
 }
 
 /// Splits groups by column.
 pub(super) fn columns(groups: &[Group]) -> Vec<&[Group]> {
-    groups.chunk_by(|one, other| one.column == other.column).collect()
+    groups
+        .chunk_by(|one, other| one.column == other.column)
+        .collect()
 }
 
 /// Counts the values of a column.
 pub(super) fn count(column: &[Group]) -> usize {
-    column.iter().map(|group| (group.end - group.start) as usize).sum()
+    column
+        .iter()
+        .map(|group| (group.end - group.start) as usize)
+        .sum()
 }
 
 /// A value, with the other values of its part.
@@ -235,17 +251,27 @@ impl<'s> LineValue<'s> {
 /// Groups the values of a part by column, by a counting sort.
 fn group(lines: ParsedLines, part: u32, templates: &Templates) -> Result<(Part, Vec<Group>), Flaw> {
     let mut of_template = vec![0_u32; templates.columns.len()];
-    lines.numbers.iter().for_each(|&number| of_template[usize::from(number)] += 1);
+    lines
+        .numbers
+        .iter()
+        .for_each(|&number| of_template[usize::from(number)] += 1);
     let mut next = vec![0_u32; templates.places.depths.len()];
     for (columns, count) in templates.columns.iter().zip(of_template) {
-        columns.iter().for_each(|&column| next[column as usize] += count);
+        columns
+            .iter()
+            .for_each(|&column| next[column as usize] += count);
     }
     let mut groups = Vec::new();
     let mut start = 0;
     for (column, next) in (0..).zip(&mut next) {
         let end = start + *next;
         if start < end {
-            groups.push(Group { column, part, start, end });
+            groups.push(Group {
+                column,
+                part,
+                start,
+                end,
+            });
         }
         *next = start;
         start = end;

@@ -53,7 +53,10 @@ mod tests {
             for len in [0, 3, 16, 17, 90] {
                 let range = start..start + len;
                 if len <= 16 || len == 17 + 73 * (slot % 2) {
-                    assert_eq!(kept.of(slot, &block, range.clone()), hash(&block[range.clone()]));
+                    assert_eq!(
+                        kept.of(slot, &block, range.clone()),
+                        hash(&block[range.clone()])
+                    );
                     assert_eq!(kept.of(slot, &block, range.clone()), hash(&block[range]));
                 }
             }

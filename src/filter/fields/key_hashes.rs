@@ -21,13 +21,22 @@ impl<'b, 's> KeyHashes<'b, 's> {
     /// Creates a table without hashes, for distances of up to `most` slots between values of
     /// `block`.
     pub(super) fn new(block: &'b [u8], most: usize) -> Self {
-        KeyHashes { block, sampled: Vec::new(), rows: vec![Vec::new(); most], most }
+        KeyHashes {
+            block,
+            sampled: Vec::new(),
+            rows: vec![Vec::new(); most],
+            most,
+        }
     }
 
     /// Goes on to the sample `sampled`. `own` are the hashes of the values of the sample before.
     pub(super) fn next(&mut self, sampled: Vec<LineValue<'s>>, own: Vec<u32>) {
         let are_of_same_lines = self.sampled.len() == sampled.len()
-            && self.sampled.iter().zip(&sampled).all(|(one, next)| one.is_before(*next));
+            && self
+                .sampled
+                .iter()
+                .zip(&sampled)
+                .all(|(one, next)| one.is_before(*next));
         if are_of_same_lines {
             self.rows.insert(0, own);
             self.rows.truncate(self.most);
@@ -44,7 +53,10 @@ impl<'b, 's> KeyHashes<'b, 's> {
 
     /// Returns the values of the sample themselves.
     pub(super) fn own(&self) -> Vec<&'b [u8]> {
-        self.sampled.iter().map(|value| self.bytes(value.own())).collect()
+        self.sampled
+            .iter()
+            .map(|value| self.bytes(value.own()))
+            .collect()
     }
 
     /// Returns the hashes of at least the first `count` keys at a distance.

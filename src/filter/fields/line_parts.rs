@@ -74,9 +74,13 @@ pub(super) fn take_any_apart(
     if u32::try_from(block.len()).is_err() {
         return Ok(None);
     }
-    let Some((parts, templates)) = parse(block, tokens, pool)? else { return Ok(None) };
+    let Some((parts, templates)) = parse(block, tokens, pool)? else {
+        return Ok(None);
+    };
     let of_parts: usize = parts.iter().map(|part| part.values.len()).sum();
-    let Some(left) = (block.len() / BYTES_OF_VALUE).checked_sub(of_parts) else { return Ok(None) };
+    let Some(left) = (block.len() / BYTES_OF_VALUE).checked_sub(of_parts) else {
+        return Ok(None);
+    };
     let lines: usize = parts.iter().map(|part| part.numbers.len()).sum();
     let Some(values) = ColumnValues::new(block, parts, &templates, left, pool)? else {
         return Ok(None);
@@ -85,7 +89,11 @@ pub(super) fn take_any_apart(
     leb128::write(templates.names.len(), &mut side);
     leb128::write(lines * 2 + usize::from(!block.ends_with(b"\n")), &mut side);
     let (text, whole_lines) = text(block, values, templates, &mut side, pool)?;
-    Ok(Some(Apart { text, side, whole_lines }))
+    Ok(Some(Apart {
+        text,
+        side,
+        whole_lines,
+    }))
 }
 
 /// Parses the lines of `block`, and finds their templates. `None` if there are too many values.
@@ -98,9 +106,13 @@ fn parse(
     let ranges = parts(block, tokens);
     let parsed = |allowed: Allowed| -> Result<Option<Vec<ParsedLines>>, Flaw> {
         let parse = |range| ParsedLines::of(block, range, tokens, allowed);
-        pool.map(ranges.iter().cloned(), parse).into_iter().collect()
+        pool.map(ranges.iter().cloned(), parse)
+            .into_iter()
+            .collect()
     };
-    let Some(parts) = parsed(&|_, _| true)? else { return Ok(None) };
+    let Some(parts) = parsed(&|_, _| true)? else {
+        return Ok(None);
+    };
     let merged = match tokens {
         Tokens::MergedWords => MergedTemplates::of(&parts, block.len()),
         _ => MergedTemplates::default(),
@@ -108,7 +120,9 @@ fn parse(
     let Some(parts) = merged.apply(parts, &ranges, pool)? else {
         return parse(block, Tokens::Words, pool);
     };
-    let all = parts.iter().fold(true, |all, part| all & templates.add(part));
+    let all = parts
+        .iter()
+        .fold(true, |all, part| all & templates.add(part));
     if let Tokens::FieldsBy(delimiter, _) = tokens
         && (!all || templates.names.len() > MOST_BY_KEPT)
     {
@@ -160,17 +174,27 @@ fn text(
         write_number((*number).into(), &mut front);
     }
     let columns = values.columns();
-    let writer = Writer { block, values: &values };
-    let chosen =
-        pool.map(tasks(&columns), |task| -> Result<Vec<(Form, Option<Candidate>)>, Flaw> {
+    let writer = Writer {
+        block,
+        values: &values,
+    };
+    let chosen = pool.map(
+        tasks(&columns),
+        |task| -> Result<Vec<(Form, Option<Candidate>)>, Flaw> {
             let depth = |column: &[Group]| templates.depth(column[0].column);
             let mut forms = Forms::new(&writer);
-            columns[task].iter().map(|column| forms.of(column, depth(column))).collect()
-        });
+            columns[task]
+                .iter()
+                .map(|column| forms.of(column, depth(column)))
+                .collect()
+        },
+    );
     let chosen = chosen.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
     let (mut forms, candidates): (Vec<Form>, Vec<_>) = chosen.into_iter().flatten().unzip();
     let candidates = candidates.into_iter().enumerate();
-    let candidates = candidates.filter_map(|(at, one)| Some((at, one?))).collect();
+    let candidates = candidates
+        .filter_map(|(at, one)| Some((at, one?)))
+        .collect();
     let packed = choose_packed::choose(&writer, &columns, tasks(&columns), candidates, pool);
     side.extend(writer.packed(&columns, &packed, pool));
     packed.iter().for_each(|&(at, _)| forms[at] = Form::Packed);

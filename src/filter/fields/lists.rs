@@ -126,17 +126,27 @@ impl Shared {
     fn of(item: &[u8], other: &[u8]) -> Self {
         // A character is not cut, since its first byte predicts the others.
         let goes_on = |at: usize| item.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
-        let alike = item.iter().zip(other).take(MOST_BEGIN).take_while(|(one, other)| one == other);
+        let alike = item
+            .iter()
+            .zip(other)
+            .take(MOST_BEGIN)
+            .take_while(|(one, other)| one == other);
         let mut begin = alike.count();
         while begin > 0 && goes_on(begin) {
             begin -= 1;
         }
         let ends = item[begin..].iter().rev().zip(other[begin..].iter().rev());
-        let mut end = ends.take(MOST_END).take_while(|(one, other)| one == other).count();
+        let mut end = ends
+            .take(MOST_END)
+            .take_while(|(one, other)| one == other)
+            .count();
         while end > 0 && goes_on(item.len() - end) {
             end -= 1;
         }
-        Shared { begin, end: if end < LEAST_END { 0 } else { end } }
+        Shared {
+            begin,
+            end: if end < LEAST_END { 0 } else { end },
+        }
     }
 
     /// Number of bytes that are not stored.
@@ -168,7 +178,12 @@ impl<'s> Stored<'s> {
         let (is_by_key, code, rest) = match **bytes {
             [IS_KEY, ref rest @ ..] => {
                 *bytes = rest;
-                return Ok(Stored { is_by_key: true, begin: key_len, own: &[], end: 0 });
+                return Ok(Stored {
+                    is_by_key: true,
+                    begin: key_len,
+                    own: &[],
+                    end: 0,
+                });
             }
             [BY_KEY, code, ref rest @ ..] => (true, code, rest),
             [code, ref rest @ ..] => (false, code, rest),
@@ -179,14 +194,22 @@ impl<'s> Stored<'s> {
             11..ENDS => usize::from(code - 2),
             _ => return Err(NO_LIST),
         };
-        let len = rest.iter().position(|&byte| byte < LEAST_BYTE).unwrap_or(rest.len());
+        let len = rest
+            .iter()
+            .position(|&byte| byte < LEAST_BYTE)
+            .unwrap_or(rest.len());
         let (own, rest) = rest.split_at(len);
         let (end, rest) = match rest {
             [code @ ENDS..BY_KEY, rest @ ..] => (LEAST_END + usize::from(code - ENDS), rest),
             _ => (0, rest),
         };
         *bytes = rest;
-        Ok(Stored { is_by_key, begin, own, end })
+        Ok(Stored {
+            is_by_key,
+            begin,
+            own,
+            end,
+        })
     }
 }
 
@@ -209,7 +232,12 @@ pub(super) fn restore(
     let mut before = key.clone();
     let mut between = &[][..];
     while !rest.is_empty() {
-        let Stored { is_by_key, begin, own, end } = Stored::take(&mut rest, key.len())?;
+        let Stored {
+            is_by_key,
+            begin,
+            own,
+            end,
+        } = Stored::take(&mut rest, key.len())?;
         let other = if is_by_key { key.clone() } else { before };
         if begin.max(end) > other.len() {
             return Err(NO_LIST);
@@ -260,10 +288,16 @@ mod tests {
         assert_eq!(round_trip("", "", "; "), b"\x01");
         assert_eq!(round_trip("''", "x", "; "), b"'\x01");
         assert_eq!(round_trip("abc", "abd", ""), b"\x03c");
-        assert_eq!(round_trip("\u{e9}\u{e8}", "\u{e9}\u{e9}", ""), b"\x03\xC3\xA8");
+        assert_eq!(
+            round_trip("\u{e9}\u{e8}", "\u{e9}\u{e9}", ""),
+            b"\x03\xC3\xA8"
+        );
         let long = "x".repeat(40);
         let longer = "x".repeat(41);
-        assert_eq!(round_trip(&long, &longer, ","), [&b"\x0F"[..], &[b'x'; 11], b"\x1E"].concat());
+        assert_eq!(
+            round_trip(&long, &longer, ","),
+            [&b"\x0F"[..], &[b'x'; 11], b"\x1E"].concat()
+        );
         round_trip(", ,,,x,", "y", ",");
         round_trip("\"a\"", "'", ", ");
     }
@@ -292,7 +326,10 @@ mod tests {
         ] {
             let mut block = BlockWriter::new(100).unwrap();
             block.push(b"x").unwrap();
-            assert!(restore(wrong, 0..1, &separator, &mut block).is_err(), "{wrong:?}");
+            assert!(
+                restore(wrong, 0..1, &separator, &mut block).is_err(),
+                "{wrong:?}"
+            );
         }
     }
 }

@@ -45,7 +45,10 @@ impl MergedTemplates {
     /// Merges the templates of a block of `size` bytes. Merges none if they are too long or have
     /// too many words.
     pub(super) fn of(parts: &[ParsedLines], size: usize) -> Self {
-        let names = parts.iter().flat_map(|part| &part.templates).map(|named| &*named.name);
+        let names = parts
+            .iter()
+            .flat_map(|part| &part.templates)
+            .map(|named| &*named.name);
         let mut names: Vec<&[u8]> = names.collect();
         names.sort_unstable();
         names.dedup();
@@ -63,7 +66,9 @@ impl MergedTemplates {
         different.dedup();
         let again = merged(&different, Kind::Letters);
         for (name, before) in names.iter().zip(&between) {
-            let Some(after) = again.get(before) else { continue };
+            let Some(after) = again.get(before) else {
+                continue;
+            };
             match by_name.get_mut(*name) {
                 Some(merged) => merged.merge(after),
                 None => drop(by_name.insert((*name).into(), after.clone())),
@@ -92,7 +97,9 @@ impl MergedTemplates {
             return Ok(Some(parts));
         }
         let apply = |(part, range)| self.of_part(part, range);
-        pool.map(parts.into_iter().zip(ranges), apply).into_iter().collect()
+        pool.map(parts.into_iter().zip(ranges), apply)
+            .into_iter()
+            .collect()
     }
 
     fn of_part(
@@ -106,14 +113,20 @@ impl MergedTemplates {
             .map(|named| LineSlots::of(named, self.get(&named.name)))
             .collect();
         let number = |&number: &u16| usize::from(number).checked_sub(1);
-        let more = part.numbers.iter().filter_map(number).map(|n| slots[n].more).sum::<usize>();
+        let more = part
+            .numbers
+            .iter()
+            .filter_map(number)
+            .map(|n| slots[n].more)
+            .sum::<usize>();
         let before = part.values.len();
         if before + more > ParsedLines::most_values(range.len()) {
             return Ok(None);
         }
         allocation::handled(|| part.values.try_reserve_exact(more)).or(Err(Flaw::NO_MEMORY))?;
         // The values move to the end, and from there back to their places behind the new ones.
-        part.values.resize(before + more, Value { start: 0, len: 0 });
+        part.values
+            .resize(before + more, Value { start: 0, len: 0 });
         part.values.copy_within(..before, more);
         let mut from = more;
         let mut to = 0;
@@ -126,7 +139,10 @@ impl MergedTemplates {
             };
             for &(gap, word) in slots {
                 let value = match word {
-                    Some(len) => Value { start: (at + gap) as u32, len },
+                    Some(len) => Value {
+                        start: (at + gap) as u32,
+                        len,
+                    },
                     None => {
                         from += 1;
                         part.values[from - 1]
@@ -147,7 +163,9 @@ impl MergedTemplates {
         let mut known: HashMap<Box<[u8]>, u16> = HashMap::new();
         let mut numbers = vec![WHOLE as u16];
         for named in mem::take(&mut part.templates) {
-            let named = self.get(&named.name).map_or(named, |merged| merged.named.clone());
+            let named = self
+                .get(&named.name)
+                .map_or(named, |merged| merged.named.clone());
             let next = part.templates.len() as u16 + 1;
             let number = *known.entry(named.name.clone()).or_insert(next);
             if number == next {
@@ -155,7 +173,9 @@ impl MergedTemplates {
             }
             numbers.push(number);
         }
-        part.numbers.iter_mut().for_each(|number| *number = numbers[usize::from(*number)]);
+        part.numbers
+            .iter_mut()
+            .for_each(|number| *number = numbers[usize::from(*number)]);
     }
 }
 
@@ -163,9 +183,13 @@ impl Merged {
     /// Creates the template in which the words that `is_slot` marks are slots. `None` if no word is
     /// a new slot.
     fn of(template: &[u8], kind: Kind, is_slot: impl Iterator<Item = bool>) -> Option<Self> {
-        let new = words(template, kind).zip(is_slot).filter(|(word, is_slot)| {
-            *is_slot && kind.may_differ(&template[word.clone()]) && template[word.clone()] != [SLOT]
-        });
+        let new = words(template, kind)
+            .zip(is_slot)
+            .filter(|(word, is_slot)| {
+                *is_slot
+                    && kind.may_differ(&template[word.clone()])
+                    && template[word.clone()] != [SLOT]
+            });
         let values: Vec<Range<usize>> = new.map(|(word, _)| word).collect();
         let mut name = Vec::new();
         let mut end = 0;
@@ -175,7 +199,10 @@ impl Merged {
             end = word.end;
         }
         name.extend_from_slice(&template[end..]);
-        let named = Named { hash: hash_of(&mut name), name: name.into() };
+        let named = Named {
+            hash: hash_of(&mut name),
+            name: name.into(),
+        };
         (!values.is_empty()).then_some(Merged { named, values })
     }
 
@@ -192,7 +219,10 @@ impl Merged {
             values.push(value.start + shorter..value.end + shorter);
         }
         values.extend(before.cloned());
-        *self = Merged { named: after.named.clone(), values };
+        *self = Merged {
+            named: after.named.clone(),
+            values,
+        };
     }
 }
 
@@ -226,7 +256,11 @@ impl LineSlots {
             }
             at += 1;
         }
-        LineSlots { slots, tail: gap, more: new.len() }
+        LineSlots {
+            slots,
+            tail: gap,
+            more: new.len(),
+        }
     }
 }
 
@@ -244,23 +278,38 @@ mod tests {
     use super::*;
 
     fn merged(names: &[&str]) -> Vec<String> {
-        let templates = names.iter().map(|name| name.replace('_', "\x01").into_bytes());
-        let named = |name: Vec<u8>| Named { hash: hash_of(&mut name.clone()), name: name.into() };
+        let templates = names
+            .iter()
+            .map(|name| name.replace('_', "\x01").into_bytes());
+        let named = |name: Vec<u8>| Named {
+            hash: hash_of(&mut name.clone()),
+            name: name.into(),
+        };
         let templates: Vec<Named> = templates.map(named).collect();
-        let parts = [ParsedLines { templates, ..ParsedLines::default() }];
+        let parts = [ParsedLines {
+            templates,
+            ..ParsedLines::default()
+        }];
         let merged = MergedTemplates::of(&parts, 1 << 20);
         let name = |Named { name, .. }: &Named| {
-            merged.get(name).map_or(name.clone(), |of| of.named.name.clone())
+            merged
+                .get(name)
+                .map_or(name.clone(), |of| of.named.name.clone())
         };
         let names = parts[0].templates.iter().map(name);
-        names.map(|name| String::from_utf8(name.into()).unwrap().replace('\x01', "_")).collect()
+        names
+            .map(|name| String::from_utf8(name.into()).unwrap().replace('\x01', "_"))
+            .collect()
     }
 
     const USERS: [&str; 8] = ["ann", "bob", "cy", "dee", "eve", "fay", "gus", "hal"];
 
     /// Makes a template for each user.
     fn of_users(template: &str) -> Vec<String> {
-        USERS.iter().map(|user| template.replace("USER", user)).collect()
+        USERS
+            .iter()
+            .map(|user| template.replace("USER", user))
+            .collect()
     }
 
     fn assert_merged(names: &[String], wanted: &[&str]) {
@@ -272,21 +321,39 @@ mod tests {
     fn a_word_that_enough_templates_differ_in_is_a_slot() {
         let users = of_users("for USER at _");
         assert_merged(&users, &["for _ at _"; 8]);
-        assert_merged(&users[1..], &users[1..].iter().map(String::as_str).collect::<Vec<_>>());
+        assert_merged(
+            &users[1..],
+            &users[1..].iter().map(String::as_str).collect::<Vec<_>>(),
+        );
         // Two are enough if one has a slot at this word, which stays as it is.
         assert_merged(&["for _ at _".into(), users[3].clone()], &["for _ at _"; 2]);
         // Words that hold a slot beside other bytes do not count, nor do empty ones. A longer
         // template is another one.
         for other in ["for a_ at _", "for  at _", "for ann at _ "] {
             let names = [&[other.to_owned()], &users[1..]].concat();
-            assert_merged(&names, &names.iter().map(String::as_str).collect::<Vec<_>>());
+            assert_merged(
+                &names,
+                &names.iter().map(String::as_str).collect::<Vec<_>>(),
+            );
         }
     }
 
     #[test]
     fn letters_where_another_template_has_a_slot_are_a_slot() {
-        let ids = ["id=_-_-_;", "id=_-_-cafe;", "id=fade-_-_;", "id=be-_-cafe;", "id=_-_;"];
-        let wanted = ["id=_-_-_;", "id=_-_-_;", "id=_-_-_;", "id=be-_-cafe;", "id=_-_;"];
+        let ids = [
+            "id=_-_-_;",
+            "id=_-_-cafe;",
+            "id=fade-_-_;",
+            "id=be-_-cafe;",
+            "id=_-_;",
+        ];
+        let wanted = [
+            "id=_-_-_;",
+            "id=_-_-_;",
+            "id=_-_-_;",
+            "id=be-_-cafe;",
+            "id=_-_;",
+        ];
         // Templates that differ in two words are not merged.
         assert_eq!(merged(&ids), wanted);
         // Letters behind a word that is a slot by then.

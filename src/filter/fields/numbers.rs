@@ -62,7 +62,11 @@ impl Pattern {
     /// Returns the pattern that is written as `bytes`.
     pub(super) fn read(bytes: &[u8]) -> Option<Self> {
         let pattern = Self::of(bytes).filter(|pattern| pattern.bytes == bytes);
-        if bytes.is_empty() { Some(Pattern::default()) } else { pattern }
+        if bytes.is_empty() {
+            Some(Pattern::default())
+        } else {
+            pattern
+        }
     }
 
     pub(super) fn bytes(&self) -> &[u8] {
@@ -190,7 +194,11 @@ fn integer(value: &[u8]) -> Option<i64> {
         }
         number = number * 10 + i64::from(digit);
     }
-    Some(if digits.len() < value.len() { -number } else { number })
+    Some(if digits.len() < value.len() {
+        -number
+    } else {
+        number
+    })
 }
 
 /// Pushes the bytes of the value that [`integer`] parses as `number`, the last first.
@@ -214,8 +222,14 @@ pub(super) fn of_slot(value: &[u8]) -> i64 {
     if digits.len() > MOST_DIGITS || !digits.iter().all(u8::is_ascii_digit) {
         return 0;
     }
-    let number = digits.iter().fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
-    if digits.len() < value.len() { -number } else { number }
+    let number = digits
+        .iter()
+        .fold(0, |number, digit| number * 10 + i64::from(digit - b'0'));
+    if digits.len() < value.len() {
+        -number
+    } else {
+        number
+    }
 }
 
 /// Parses a decimal number below 2^63, without a sign or leading zeros.
@@ -229,7 +243,10 @@ pub(super) fn large(value: &[u8]) -> Option<u64> {
         let more = number.checked_mul(10)?.checked_add(digit.into());
         more.filter(|_| digit <= 9)
     };
-    value.iter().try_fold(0, more).filter(|&number| number < MOST_INTEGER)
+    value
+        .iter()
+        .try_fold(0, more)
+        .filter(|&number| number < MOST_INTEGER)
 }
 
 /// Appends the value that [`large`] parses as `number`.
@@ -292,7 +309,9 @@ pub(super) fn read(bytes: &mut &[u8]) -> Result<Option<i64>, Flaw> {
     };
     let (more, rest) = rest.split_at_checked(len).ok_or(NONE)?;
     *bytes = rest;
-    let value = more.iter().fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
+    let value = more
+        .iter()
+        .fold(0_u64, |value, &byte| value << 8 | u64::from(byte));
     let zigzag = match first {
         0 => return Ok(None),
         1..=8 => value.checked_add(OF_TWO_BYTES).ok_or(NONE)?,
@@ -333,7 +352,14 @@ mod tests {
 
     #[test]
     fn numbers_are_what_prints_as_it_was() {
-        let integers = ["0", "7", "-1", "10", "999999999999999999", "-999999999999999999"];
+        let integers = [
+            "0",
+            "7",
+            "-1",
+            "10",
+            "999999999999999999",
+            "-999999999999999999",
+        ];
         let edges = ["999999999999999", "-999999999999999", "1000000000000000"];
         let integers = integers.into_iter().chain(edges).map(|value| (value, ""));
         let others = [
@@ -349,22 +375,47 @@ mod tests {
             let printed = pattern.print(number, |bytes, len| bytes[..len].to_vec());
             assert_eq!(printed, Ok(value.as_bytes().to_vec()));
         }
-        for other in ["", "-", "-0", "00", "01", "1000000000000000000", "1x", "+1", " 1", "--1"] {
+        for other in [
+            "",
+            "-",
+            "-0",
+            "00",
+            "01",
+            "1000000000000000000",
+            "1x",
+            "+1",
+            " 1",
+            "--1",
+        ] {
             assert_eq!(Pattern::default().parse(other.as_bytes()), None, "{other}");
         }
         let clock = Pattern::read(b"at 00:00:00").unwrap();
-        for other in ["", "at 10:60:00", "at 10:00:60", "at 10:00:0", "by 10:00:00", "at 1x:00:00"]
-        {
+        for other in [
+            "",
+            "at 10:60:00",
+            "at 10:00:60",
+            "at 10:00:0",
+            "by 10:00:00",
+            "at 1x:00:00",
+        ] {
             assert_eq!(clock.parse(other.as_bytes()), None, "{other}");
         }
         assert_eq!(clock.parse(b"at 99:59:59"), Some(99 * 3600 + 3599));
         let [integer, digits] = [&b""[..], b"000"].map(|bytes| Pattern::read(bytes).unwrap());
-        for (number, pattern) in
-            [(LIMIT, &integer), (-LIMIT, &integer), (1000, &digits), (-1, &digits)]
-        {
+        for (number, pattern) in [
+            (LIMIT, &integer),
+            (-LIMIT, &integer),
+            (1000, &digits),
+            (-1, &digits),
+        ] {
             assert!(pattern.print(number, |_, _| ()).is_err());
         }
-        for wrong in [&b"1"[..], b"x", &[b'0'; 19], &[b"0".repeat(9), b"-".repeat(24)].concat()] {
+        for wrong in [
+            &b"1"[..],
+            b"x",
+            &[b'0'; 19],
+            &[b"0".repeat(9), b"-".repeat(24)].concat(),
+        ] {
             assert_eq!(Pattern::read(wrong), None);
         }
     }
@@ -406,6 +457,10 @@ mod tests {
             assert_eq!((skip(&mut rest, count), rest), (Ok(()), &bytes[*end..]));
         }
         let cut = |count: usize| skip(&mut &bytes[..ends[count] - 1], count);
-        assert!([1, 16, 58, 76, 200].into_iter().all(|count| cut(count).is_err()));
+        assert!(
+            [1, 16, 58, 76, 200]
+                .into_iter()
+                .all(|count| cut(count).is_err())
+        );
     }
 }

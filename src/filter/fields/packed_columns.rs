@@ -48,7 +48,9 @@ impl<'a, 's> PackedColumns<'a, 's> {
     /// Goes on to the next packed column, which has the number `column` or a higher one.
     fn step(&mut self, column: usize) -> Result<(), Flaw> {
         self.next = None;
-        let Some(left) = self.left.checked_sub(1) else { return Ok(()) };
+        let Some(left) = self.left.checked_sub(1) else {
+            return Ok(());
+        };
         self.left = left;
         let code = leb128::read(self.side)?;
         self.is_new = false;
@@ -107,7 +109,11 @@ impl<'a, 's> PackedColumns<'a, 's> {
     /// # Errors
     /// A [`Flaw`] if one is left.
     pub(super) fn end(&self) -> Result<(), Flaw> {
-        if self.next.is_none() { Ok(()) } else { Err(NO_COLUMN) }
+        if self.next.is_none() {
+            Ok(())
+        } else {
+            Err(NO_COLUMN)
+        }
     }
 }
 
@@ -124,8 +130,13 @@ mod tests {
         let side = [&[4, 0, 0][..], &layout, &[1, 1, 0, 1]].concat();
         let mut side = &side[..];
         let mut columns = PackedColumns::new(&mut side, 1000).unwrap();
-        let all: Vec<_> = (0..4).map(|n| columns.of(n, 0, |_| Ok(())).unwrap().unwrap()).collect();
+        let all: Vec<_> = (0..4)
+            .map(|n| columns.of(n, 0, |_| Ok(())).unwrap().unwrap())
+            .collect();
         assert!(columns.end().is_ok());
-        assert!(all.iter().all(|values| Rc::ptr_eq(values.digits(), all[0].digits())));
+        assert!(
+            all.iter()
+                .all(|values| Rc::ptr_eq(values.digits(), all[0].digits()))
+        );
     }
 }

@@ -43,12 +43,20 @@ impl Symbols {
     /// Number of bytes that are left out behind `9`.
     fn gap(self) -> u8 {
         let letter = if self.is_upper { b'A' } else { b'a' };
-        if self.first <= b'9' { letter - b'9' - 1 } else { 0 }
+        if self.first <= b'9' {
+            letter - b'9' - 1
+        } else {
+            0
+        }
     }
 
     pub(super) fn of(self, digit: u64) -> u8 {
         let symbol = self.first.wrapping_add(digit as u8);
-        if symbol > b'9' { symbol.wrapping_add(self.gap()) } else { symbol }
+        if symbol > b'9' {
+            symbol.wrapping_add(self.gap())
+        } else {
+            symbol
+        }
     }
 
     pub(super) fn digit(self, symbol: u8) -> u64 {
@@ -59,12 +67,17 @@ impl Symbols {
     /// Returns the set of its ASCII symbols, one bit per symbol.
     pub(super) fn bytes(self) -> u128 {
         let all = (0..self.count).map(|digit| self.of(digit.into()));
-        all.filter(u8::is_ascii).fold(0, |bytes, symbol| bytes | 1 << symbol)
+        all.filter(u8::is_ascii)
+            .fold(0, |bytes, symbol| bytes | 1 << symbol)
     }
 
     fn is_valid(self) -> bool {
         let last = u32::from(self.first) + u32::from(self.count).saturating_sub(1);
-        let gap = if last > u32::from(b'9') { self.gap() } else { 0 };
+        let gap = if last > u32::from(b'9') {
+            self.gap()
+        } else {
+            0
+        };
         self.count > 0 && last + u32::from(gap) <= 255
     }
 }
@@ -84,17 +97,35 @@ impl Layout {
             }
             let low = number(sizes & 15)?;
             let more = number(sizes >> 4)?;
-            let end = low.checked_add(more).filter(|&most| most < MOST_INTEGER).ok_or(NO_LAYOUT)?;
-            return Ok(Layout::Integers { low, count: end - low + 1 });
+            let end = low
+                .checked_add(more)
+                .filter(|&most| most < MOST_INTEGER)
+                .ok_or(NO_LAYOUT)?;
+            return Ok(Layout::Integers {
+                low,
+                count: end - low + 1,
+            });
         }
         let run = |_| -> Result<Run, Flaw> {
             let [len, symbols, first] = [byte()?, byte()?, byte()?];
-            let symbols = Symbols { count: symbols & 127, is_upper: symbols > 127, first };
+            let symbols = Symbols {
+                count: symbols & 127,
+                is_upper: symbols > 127,
+                first,
+            };
             let is_valid = len > 0 && symbols.is_valid();
-            if is_valid { Ok(Run { len, symbols }) } else { Err(NO_LAYOUT) }
+            if is_valid {
+                Ok(Run { len, symbols })
+            } else {
+                Err(NO_LAYOUT)
+            }
         };
         let layout = Layout::Places((0..runs).map(run).collect::<Result<_, _>>()?);
-        if layout.least_len() <= LONGEST { Ok(layout) } else { Err(NO_LAYOUT) }
+        if layout.least_len() <= LONGEST {
+            Ok(layout)
+        } else {
+            Err(NO_LAYOUT)
+        }
     }
 
     /// Appends its bytes.
@@ -102,7 +133,16 @@ impl Layout {
         match self {
             Layout::Places(runs) => {
                 side.push(runs.len() as u8);
-                for Run { len, symbols: Symbols { count, is_upper, first } } in runs {
+                for Run {
+                    len,
+                    symbols:
+                        Symbols {
+                            count,
+                            is_upper,
+                            first,
+                        },
+                } in runs
+                {
                     side.extend([*len, count | u8::from(*is_upper) << 7, *first]);
                 }
             }
@@ -129,7 +169,9 @@ impl Layout {
     pub(super) fn radices(&self) -> Vec<(u8, u64)> {
         match self {
             Layout::Places(runs) => {
-                let runs = runs.iter().map(|run| (run.len, u64::from(run.symbols.count)));
+                let runs = runs
+                    .iter()
+                    .map(|run| (run.len, u64::from(run.symbols.count)));
                 runs.filter(|&(_, radix)| radix > 1).collect()
             }
             Layout::Integers { count: 1, .. } => Vec::new(),
@@ -142,15 +184,33 @@ impl Layout {
 mod tests {
     use super::*;
 
-    const HEX: Symbols = Symbols { count: 16, is_upper: false, first: b'0' };
+    const HEX: Symbols = Symbols {
+        count: 16,
+        is_upper: false,
+        first: b'0',
+    };
 
     #[test]
     fn symbols_are_digits_and_then_letters() {
-        let upper = Symbols { count: 36, is_upper: true, first: b'0' };
-        let bytes = Symbols { count: 127, is_upper: false, first: 0x81 };
-        let letters = Symbols { count: 4, is_upper: false, first: b'8' };
+        let upper = Symbols {
+            count: 36,
+            is_upper: true,
+            first: b'0',
+        };
+        let bytes = Symbols {
+            count: 127,
+            is_upper: false,
+            first: 0x81,
+        };
+        let letters = Symbols {
+            count: 4,
+            is_upper: false,
+            first: b'8',
+        };
         let all = |symbols: Symbols| -> Vec<u8> {
-            (0..symbols.count).map(|digit| symbols.of(digit.into())).collect()
+            (0..symbols.count)
+                .map(|digit| symbols.of(digit.into()))
+                .collect()
         };
         assert_eq!(all(HEX), b"0123456789abcdef");
         assert_eq!(all(upper), b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ");
@@ -161,20 +221,45 @@ mod tests {
             let digits = all(symbols).into_iter().map(|symbol| symbols.digit(symbol));
             assert!(digits.eq(0..symbols.count.into()));
         }
-        assert!(!Symbols { count: 127, is_upper: false, first: 0x82 }.is_valid());
+        assert!(
+            !Symbols {
+                count: 127,
+                is_upper: false,
+                first: 0x82
+            }
+            .is_valid()
+        );
         assert!(!Symbols { count: 0, ..HEX }.is_valid());
     }
 
     #[test]
     fn layouts_survive_and_others_do_not() {
-        let runs = [Run { len: 250, symbols: HEX }, Run { len: 5, symbols: HEX }];
+        let runs = [
+            Run {
+                len: 250,
+                symbols: HEX,
+            },
+            Run {
+                len: 5,
+                symbols: HEX,
+            },
+        ];
         let most = MOST_INTEGER - 1;
         let layouts = [
             Layout::Places(runs.to_vec()),
             Layout::Integers { low: 0, count: 1 },
-            Layout::Integers { low: 0, count: MOST_INTEGER },
-            Layout::Integers { low: most, count: 1 },
-            Layout::Integers { low: 1024, count: 64_512 },
+            Layout::Integers {
+                low: 0,
+                count: MOST_INTEGER,
+            },
+            Layout::Integers {
+                low: most,
+                count: 1,
+            },
+            Layout::Integers {
+                low: 1024,
+                count: 64_512,
+            },
         ];
         for layout in layouts {
             let mut side = Vec::new();

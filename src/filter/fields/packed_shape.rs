@@ -27,7 +27,11 @@ pub(super) struct Shape {
 
 impl Default for Shape {
     fn default() -> Self {
-        Shape { count: 0, places: Some(Vec::new()), integers: Some((u64::MAX, 0)) }
+        Shape {
+            count: 0,
+            places: Some(Vec::new()),
+            integers: Some((u64::MAX, 0)),
+        }
     }
 }
 
@@ -39,7 +43,10 @@ impl Shape {
                 places.resize(value.len(), 0);
             }
             if value.len() == places.len() && !value.is_empty() && value.is_ascii() {
-                places.iter_mut().zip(value).for_each(|(place, byte)| *place |= 1 << byte);
+                places
+                    .iter_mut()
+                    .zip(value)
+                    .for_each(|(place, byte)| *place |= 1 << byte);
             } else {
                 self.places = None;
             }
@@ -57,7 +64,10 @@ impl Shape {
         if self.count == 0 {
             return None;
         }
-        let of_places = self.places.as_ref().and_then(|places| self.of_places(places));
+        let of_places = self
+            .places
+            .as_ref()
+            .and_then(|places| self.of_places(places));
         let of_integers = self.integers.map(|(low, most)| {
             let count = most - low + 1;
             let cost = OF_INTEGERS + self.count as Cost * log2(count);
@@ -87,18 +97,34 @@ impl Shape {
             runs.push(last);
         }
         let cost = runs.iter().map(|&(.., cost)| cost).sum();
-        let run = |(len, bytes, _)| Some(Run { len, symbols: symbols(bytes)? });
-        Some((Layout::Places(runs.into_iter().map(run).collect::<Option<_>>()?), cost))
+        let run = |(len, bytes, _)| {
+            Some(Run {
+                len,
+                symbols: symbols(bytes)?,
+            })
+        };
+        Some((
+            Layout::Places(runs.into_iter().map(run).collect::<Option<_>>()?),
+            cost,
+        ))
     }
 
     /// Returns true if the values fit `layout`, which belongs to another column, and cost little
     /// more in it than in their own one.
     pub(super) fn suits(&self, layout: &Layout, own: &Layout) -> bool {
-        let (Layout::Places(runs), Layout::Places(own)) = (layout, own) else { return false };
-        let Some(places) = self.places.as_ref().filter(|of| of.len() == layout.least_len()) else {
+        let (Layout::Places(runs), Layout::Places(own)) = (layout, own) else {
             return false;
         };
-        let all = runs.iter().flat_map(|run| (0..run.len).map(|_| run.symbols));
+        let Some(places) = self
+            .places
+            .as_ref()
+            .filter(|of| of.len() == layout.least_len())
+        else {
+            return false;
+        };
+        let all = runs
+            .iter()
+            .flat_map(|run| (0..run.len).map(|_| run.symbols));
         let has = |(symbols, &bytes): (Symbols, &u128)| bytes & !symbols.bytes() == 0;
         let radices = |runs: &[Run]| -> Cost {
             let of = |run: &Run| Cost::from(run.len) * log2(run.symbols.count.into());
@@ -114,7 +140,11 @@ impl Shape {
 fn symbols(bytes: u128) -> Option<Symbols> {
     let first = bytes.trailing_zeros() as u8;
     let last = 127 - bytes.leading_zeros() as u8;
-    let of = |count, is_upper| Symbols { count, is_upper, first };
+    let of = |count, is_upper| Symbols {
+        count,
+        is_upper,
+        first,
+    };
     if first == last {
         return Some(of(1, false));
     }
@@ -122,7 +152,11 @@ fn symbols(bytes: u128) -> Option<Symbols> {
     let letters = |a: u8| u128::from(!0_u64 >> 38) << a;
     [b'a', b'A'].into_iter().find_map(|a| {
         let fits = bytes & !(digits | letters(a)) == 0;
-        let gap = if first <= b'9' && last > b'9' { a - b'9' - 1 } else { 0 };
+        let gap = if first <= b'9' && last > b'9' {
+            a - b'9' - 1
+        } else {
+            0
+        };
         fits.then(|| of(last - first - gap + 1, a == b'A'))
     })
 }
@@ -141,7 +175,11 @@ mod tests {
     fn places(runs: &[(u8, u8, u8)]) -> Option<Layout> {
         let run = |&(len, count, first): &(u8, u8, u8)| Run {
             len,
-            symbols: Symbols { count: count & 127, is_upper: count > 127, first },
+            symbols: Symbols {
+                count: count & 127,
+                is_upper: count > 127,
+                first,
+            },
         };
         Some(Layout::Places(runs.iter().map(run).collect()))
     }
@@ -150,17 +188,34 @@ mod tests {
     fn a_layout_is_that_of_all_values() {
         // A dash is no digit; places that differ little are one run.
         let ids = ["0a-77", "9f-05", "b3-93", "c4-18"];
-        assert_eq!(layout(&ids), places(&[(2, 16, b'0'), (1, 1, b'-'), (2, 10, b'0')]));
+        assert_eq!(
+            layout(&ids),
+            places(&[(2, 16, b'0'), (1, 1, b'-'), (2, 10, b'0')])
+        );
         assert_eq!(layout(&["0A", "F9"]), places(&[(2, 128 + 16, b'0')]));
         assert_eq!(layout(&["az", "ba"]), places(&[(2, 26, b'a')]));
         // No layout has letters of both cases, or other bytes.
-        for other in [&["aB", "Ba"][..], &["a-", "-a"], &["a", "ab"], &["\u{e9}"], &[""], &[]] {
+        for other in [
+            &["aB", "Ba"][..],
+            &["a-", "-a"],
+            &["a", "ab"],
+            &["\u{e9}"],
+            &[""],
+            &[],
+        ] {
             assert_eq!(layout(other), None, "{other:?}");
         }
         // Lengths differ, or there is a leading zero.
-        let integers = Some(Layout::Integers { low: 7, count: 1020 });
+        let integers = Some(Layout::Integers {
+            low: 7,
+            count: 1020,
+        });
         assert_eq!(layout(&["7", "1026", "99"]), integers);
-        for other in [&["07", "1026"][..], &["-7", "1026"], &["9223372036854775808", "7"]] {
+        for other in [
+            &["07", "1026"][..],
+            &["-7", "1026"],
+            &["9223372036854775808", "7"],
+        ] {
             assert_eq!(layout(other), None, "{other:?}");
         }
     }

@@ -20,11 +20,19 @@ const NO_WORD: Flaw = Flaw("a word of packed values is out of range");
 
 /// Packs values that are all of this layout.
 pub(super) fn pack<'v>(layout: &Layout, values: impl Iterator<Item = &'v [u8]>, out: &mut Vec<u8>) {
-    let mut packer = Packer { out, pending: 0, bits: 0, word: 0, product: 1 };
+    let mut packer = Packer {
+        out,
+        pending: 0,
+        bits: 0,
+        word: 0,
+        product: 1,
+    };
     for value in values {
         match layout {
             Layout::Places(runs) => {
-                let symbols = runs.iter().flat_map(|run| (0..run.len).map(move |_| run.symbols));
+                let symbols = runs
+                    .iter()
+                    .flat_map(|run| (0..run.len).map(move |_| run.symbols));
                 for (symbols, &byte) in symbols.zip(value) {
                     packer.push(symbols.digit(byte), symbols.count.into());
                 }
@@ -53,7 +61,11 @@ impl Digits {
     pub(super) fn new(layout: Layout) -> Rc<Self> {
         let runs = layout.radices();
         let of_value = runs.iter().map(|&(len, _)| usize::from(len)).sum();
-        Rc::new(Digits { layout, runs, of_value })
+        Rc::new(Digits {
+            layout,
+            runs,
+            of_value,
+        })
     }
 
     /// Returns its memory, in bytes.
@@ -80,7 +92,12 @@ impl Words {
     /// Creates the words of `count` values.
     fn of(digits: Rc<Digits>, count: usize) -> Self {
         let left = digits.of_value.saturating_mul(count);
-        Words { digits, run: 0, place: 0, left }
+        Words {
+            digits,
+            run: 0,
+            place: 0,
+            left,
+        }
     }
 }
 
@@ -124,7 +141,10 @@ impl Packer<'_> {
         if radix == 1 {
             return;
         }
-        let more = self.product.checked_mul(radix).filter(|&more| more <= MOST_OF_WORD);
+        let more = self
+            .product
+            .checked_mul(radix)
+            .filter(|&more| more <= MOST_OF_WORD);
         let Some(product) = more.or((self.product == 1).then_some(radix)) else {
             self.end_word();
             return self.push(digit, radix);
@@ -181,7 +201,13 @@ impl<'s> Unpacker<'s> {
             }
         }
         let bytes = side.split_off(..bits.div_ceil(8)).ok_or(CUT)?;
-        Ok(Unpacker { words, bytes, read: 0, word: 0, digits: 0 })
+        Ok(Unpacker {
+            words,
+            bytes,
+            read: 0,
+            word: 0,
+            digits: 0,
+        })
     }
 
     /// Returns its layout.
@@ -230,7 +256,11 @@ impl<'s> Unpacker<'s> {
             false => self.word / radix,
         };
         self.digits -= 1;
-        if self.digits == 0 && self.word != 0 { Err(NO_WORD) } else { Ok(digit) }
+        if self.digits == 0 && self.word != 0 {
+            Err(NO_WORD)
+        } else {
+            Ok(digit)
+        }
     }
 }
 
@@ -252,7 +282,9 @@ mod tests {
         let mut values = Unpacker::read(Digits::new(layout.clone()), count, &mut side)?;
         assert_eq!(side, b"more");
         let mut value = Vec::new();
-        (0..count).map(|_| values.next(&mut value).map(|()| value.clone())).collect()
+        (0..count)
+            .map(|_| values.next(&mut value).map(|()| value.clone()))
+            .collect()
     }
 
     /// Packs values in the layout that suits them. Returns the number of packed bytes.
@@ -261,12 +293,18 @@ mod tests {
         let mut out = Vec::new();
         assert!(values.iter().all(|value| shape.add(value.as_bytes())));
         let (layout, _) = shape.layout().unwrap();
-        pack(&layout, values.iter().map(|value| value.as_bytes()), &mut out);
+        pack(
+            &layout,
+            values.iter().map(|value| value.as_bytes()),
+            &mut out,
+        );
         let size = out.len();
         out.extend(b"more");
         let back = unpacked(&layout, values.len(), &out).unwrap();
         assert!(
-            back.iter().map(|value| &value[..]).eq(values.iter().map(|value| value.as_bytes()))
+            back.iter()
+                .map(|value| &value[..])
+                .eq(values.iter().map(|value| value.as_bytes()))
         );
         for cut in 0..size {
             let digits = Digits::new(layout.clone());
@@ -283,16 +321,28 @@ mod tests {
             |value: fn(u64) -> String| -> Vec<String> { (0..120).map(noise).map(value).collect() };
         assert_eq!(round_trip(&column(|n| format!("{n:016x}"))), 120 * 8);
         assert_eq!(round_trip(&column(|n| format!("{n:016X}"))), 120 * 8);
-        assert_eq!(round_trip(&column(|n| format!("{:08x}-4{:03x}", n >> 32, n % 4096))), 660);
+        assert_eq!(
+            round_trip(&column(|n| format!("{:08x}-4{:03x}", n >> 32, n % 4096))),
+            660
+        );
         // 18 digits take 60 bits, and so do three values of six.
-        assert_eq!(round_trip(&column(|n| format!("{:06}", n % 1_000_000))), 300);
+        assert_eq!(
+            round_trip(&column(|n| format!("{:06}", n % 1_000_000))),
+            300
+        );
         // The radix is at most 2^15 for these ports, and 4 such digits fit in 60 bits.
         let ports = column(|n| format!("{}", 1024 + n % 30_000));
         assert_eq!(round_trip(&ports), 30 * 60 / 8);
         assert!(round_trip(&column(|n| format!("{}", n >> 1))) <= 120 * 63 / 8);
-        assert_eq!(round_trip(&column(|n| format!("{}", n % 7))), (5_usize * 59 + 43).div_ceil(8));
+        assert_eq!(
+            round_trip(&column(|n| format!("{}", n % 7))),
+            (5_usize * 59 + 43).div_ceil(8)
+        );
         assert_eq!(round_trip(&vec!["same".to_owned(); 9]), 0);
-        assert_eq!(round_trip(&["9223372036854775807".to_owned(), "0".to_owned()]), 16);
+        assert_eq!(
+            round_trip(&["9223372036854775807".to_owned(), "0".to_owned()]),
+            16
+        );
     }
 
     #[test]
@@ -303,6 +353,9 @@ mod tests {
             Ok(vec![b"7".to_vec(), b"10".to_vec(), b"5".to_vec()])
         );
         assert!(unpacked(&layout, 3, &[&[215][..], b"more"].concat()).is_ok());
-        assert_eq!(unpacked(&layout, 3, &[&[216][..], b"more"].concat()), Err(NO_WORD));
+        assert_eq!(
+            unpacked(&layout, 3, &[&[216][..], b"more"].concat()),
+            Err(NO_WORD)
+        );
     }
 }

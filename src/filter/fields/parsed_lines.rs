@@ -68,7 +68,10 @@ impl ParsedLines {
     ) -> Result<Option<Self>, Flaw> {
         let most = Self::most_values(part.len());
         let values = allocation::with_capacity(most).ok_or(Flaw::NO_MEMORY)?;
-        let mut parsed = ParsedLines { values, ..ParsedLines::default() };
+        let mut parsed = ParsedLines {
+            values,
+            ..ParsedLines::default()
+        };
         let mut known = HashMap::new();
         let mut slots = Vec::new();
         let mut name = Vec::new();
@@ -91,12 +94,10 @@ impl ParsedLines {
                 return Ok(None);
             }
             parsed.numbers.push(number as u16);
-            parsed.values.extend(
-                slots.iter().map(|slot| Value {
-                    start: (start + slot.start) as u32,
-                    len: slot.len() as u32,
-                }),
-            );
+            parsed.values.extend(slots.iter().map(|slot| Value {
+                start: (start + slot.start) as u32,
+                len: slot.len() as u32,
+            }));
             start += len + 1;
         }
         parsed.values.shrink_to_fit();
@@ -125,7 +126,10 @@ impl ParsedLines {
         if number == MOST || !allowed(hash, name) {
             return WHOLE;
         }
-        self.templates.push(Named { hash, name: name.as_slice().into() });
+        self.templates.push(Named {
+            hash,
+            name: name.as_slice().into(),
+        });
         known.insert(hash, number as u16);
         number
     }
@@ -161,7 +165,9 @@ fn split_line(
     }
     push_bytes(line, end..line.len(), name);
     if is_record {
-        name.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = LINE_END);
+        name.iter_mut()
+            .filter(|byte| **byte == b'\n')
+            .for_each(|byte| *byte = LINE_END);
     }
     slots.len() <= MOST_SLOTS
 }

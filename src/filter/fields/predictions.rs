@@ -72,7 +72,10 @@ impl<T: Clone> Predictions<T> {
         let bits = bits(count);
         let mut table = allocation::with_capacity(1 << bits).ok_or(Flaw::NO_MEMORY)?;
         table.resize(1 << bits, none);
-        Ok(Predictions { table, shift: 32 - bits })
+        Ok(Predictions {
+            table,
+            shift: 32 - bits,
+        })
     }
 
     /// Returns the last value beside `key`, or beside another key of its hash.
@@ -95,16 +98,23 @@ impl<T: Clone> Predictions<T> {
 /// Hashes a value, four bytes at a time. The result is the same as byte by byte.
 pub(super) fn hash(value: &[u8]) -> u32 {
     const FACTOR: u32 = 0x9E37_79B1;
-    const POWERS: [u32; 4] =
-        [FACTOR.wrapping_pow(4), FACTOR.wrapping_pow(3), FACTOR.wrapping_pow(2), FACTOR];
+    const POWERS: [u32; 4] = [
+        FACTOR.wrapping_pow(4),
+        FACTOR.wrapping_pow(3),
+        FACTOR.wrapping_pow(2),
+        FACTOR,
+    ];
     let (fours, rest) = value.as_chunks::<4>();
     let hash = fours.iter().fold(0_u32, |hash, four| {
         let [a, b, c, d] =
             std::array::from_fn(|n| (1 + u32::from(four[n])).wrapping_mul(POWERS[n]));
-        hash.wrapping_mul(POWERS[0]).wrapping_add(a.wrapping_add(b)).wrapping_add(c.wrapping_add(d))
+        hash.wrapping_mul(POWERS[0])
+            .wrapping_add(a.wrapping_add(b))
+            .wrapping_add(c.wrapping_add(d))
     });
-    rest.iter()
-        .fold(hash, |hash, &byte| hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(FACTOR))
+    rest.iter().fold(hash, |hash, &byte| {
+        hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(FACTOR)
+    })
 }
 
 #[cfg(test)]
@@ -116,7 +126,8 @@ mod tests {
         let value: Vec<u8> = (0..40_u8).map(|n| n.wrapping_mul(37) ^ 0xA5).collect();
         for len in 0..value.len() {
             let one_by_one = value[..len].iter().fold(0_u32, |hash, &byte| {
-                hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(0x9E37_79B1)
+                hash.wrapping_add(1 + u32::from(byte))
+                    .wrapping_mul(0x9E37_79B1)
             });
             assert_eq!(hash(&value[..len]), one_by_one);
         }

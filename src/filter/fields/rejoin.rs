@@ -74,14 +74,24 @@ pub(crate) fn put_together_in(
     *side = &side[side.len() - beside.len()..];
     let block = BlockWriter::new(size)?;
     let hashes = KeptHashes::new();
-    let mut join = Join { block, columns, slots: Vec::new(), unpacked: Vec::new(), hashes };
+    let mut join = Join {
+        block,
+        columns,
+        slots: Vec::new(),
+        unpacked: Vec::new(),
+        hashes,
+    };
     for number in 1..=lines {
         join.line(&templates[read_number(&mut numbers, count + 1)?])?;
         if number < lines || ends {
             join.block.push(b"\n")?;
         }
     }
-    if join.columns.iter().all(Column::is_done) { join.block.whole() } else { Err(SIZE) }
+    if join.columns.iter().all(Column::is_done) {
+        join.block.whole()
+    } else {
+        Err(SIZE)
+    }
 }
 
 /// Takes `count` templates of a block of `size` bytes off the front of `rest`, and puts the
@@ -151,7 +161,9 @@ fn read_columns<'t>(
     for (number, (&count, &depth)) in counts.iter().zip(depths).enumerate() {
         let layouts_left = packed.layout_bytes_left();
         let later = layouts_left + room.bytes_left(values_left);
-        let packed = packed.of(number, count, |bytes| memory.take(bytes, later))?.map(Box::new);
+        let packed = packed
+            .of(number, count, |bytes| memory.take(bytes, later))?
+            .map(Box::new);
         let form = match count {
             _ if packed.is_some() => Form::Packed,
             0..LEAST_VALUES => Form::Text,
@@ -166,7 +178,10 @@ fn read_columns<'t>(
             if !room.take(count) {
                 return Err(LIMITS);
             }
-            memory.take(array_bytes(count), layouts_left + room.bytes_left(values_left - count))?;
+            memory.take(
+                array_bytes(count),
+                layouts_left + room.bytes_left(values_left - count),
+            )?;
         }
         values_left -= count;
         let (mut values, mut numbers) = Default::default();
@@ -196,7 +211,9 @@ fn read_columns<'t>(
     if rest.is_empty() {
         Ok(columns)
     } else {
-        Err(Flaw("the text of a block of fields continues after its last column"))
+        Err(Flaw(
+            "the text of a block of fields continues after its last column",
+        ))
     }
 }
 
@@ -236,7 +253,9 @@ fn joined<'t>(
 /// before.
 fn next_length(lengths: &mut &[u8], before: i64) -> Result<i64, Flaw> {
     let len = numbers::read(lengths)?.and_then(|difference| before.checked_add(difference));
-    len.filter(|&len| len >= 0).ok_or(Flaw("a length of a column of joined values is out of range"))
+    len.filter(|&len| len >= 0).ok_or(Flaw(
+        "a length of a column of joined values is out of range",
+    ))
 }
 
 /// Takes bytes and the line end behind them off the front of `bytes`.
@@ -277,7 +296,8 @@ impl Join<'_> {
     }
 
     fn text(&mut self, template: &Template, text: &Range<u32>) -> Result<(), Flaw> {
-        self.block.push_first(&template.name[text.start as usize..], text.len())
+        self.block
+            .push_first(&template.name[text.start as usize..], text.len())
     }
 
     fn value(&mut self, column: usize) -> Result<(), Flaw> {
@@ -312,7 +332,9 @@ impl Join<'_> {
     /// Appends the next value and returns true, if it is the number before once more.
     #[inline(always)]
     fn same_number(&mut self, column: usize) -> Result<bool, Flaw> {
-        let Column { rest, value, len, .. } = &mut self.columns[column];
+        let Column {
+            rest, value, len, ..
+        } = &mut self.columns[column];
         match **rest {
             [numbers::SAME, ref more @ ..] if *len > 0 => *rest = more,
             _ => return Ok(false),
@@ -336,14 +358,26 @@ impl Join<'_> {
     }
 
     fn packed(&mut self, column: usize) -> Result<(), Flaw> {
-        let values = self.columns[column].packed.as_mut().expect("the column is packed");
+        let values = self.columns[column]
+            .packed
+            .as_mut()
+            .expect("the column is packed");
         values.next(&mut self.unpacked)?;
         self.block.push(&self.unpacked)
     }
 
     fn joined(&mut self, column: usize, distance: usize, is_raised: bool) -> Result<(), Flaw> {
-        let of_key = if distance == 0 { 0 } else { self.key(distance).len() };
-        let Column { rest, lengths, number, .. } = &mut self.columns[column];
+        let of_key = if distance == 0 {
+            0
+        } else {
+            self.key(distance).len()
+        };
+        let Column {
+            rest,
+            lengths,
+            number,
+            ..
+        } = &mut self.columns[column];
         let len = match distance {
             0 => {
                 *number = next_length(lengths, *number)?;
@@ -399,10 +433,21 @@ impl Join<'_> {
     /// Appends the next value of a column of numbers, whose difference to `before` is stored. Then
     /// keeps its number.
     fn number(&mut self, column: usize, before: i64) -> Result<(), Flaw> {
-        let Column { rest, form, number, value, len, .. } = &mut self.columns[column];
+        let Column {
+            rest,
+            form,
+            number,
+            value,
+            len,
+            ..
+        } = &mut self.columns[column];
         *number = before;
-        let Some(difference) = numbers::read(rest)? else { return self.stored(column) };
-        *number = number.checked_add(difference).ok_or(numbers::OUT_OF_RANGE)?;
+        let Some(difference) = numbers::read(rest)? else {
+            return self.stored(column);
+        };
+        *number = number
+            .checked_add(difference)
+            .ok_or(numbers::OUT_OF_RANGE)?;
         let pattern: &Pattern = form.pattern().expect("the column is one of numbers");
         let block = &mut self.block;
         let is_before_next = matches!(form, Form::Numbers(_));
@@ -420,14 +465,18 @@ impl Join<'_> {
 
     fn number_by_key(&mut self, column: usize, distance: usize) -> Result<(), Flaw> {
         let hash = self.key_hash(distance);
-        let Column { number, numbers, .. } = &mut self.columns[column];
+        let Column {
+            number, numbers, ..
+        } = &mut self.columns[column];
         let place = numbers.place(hash);
         let before = match *numbers.at(place) {
             NO_NUMBER => *number,
             last => last,
         };
         self.number(column, before)?;
-        let Column { number, numbers, .. } = &mut self.columns[column];
+        let Column {
+            number, numbers, ..
+        } = &mut self.columns[column];
         *numbers.at(place) = *number;
         Ok(())
     }

@@ -83,7 +83,9 @@ mod tests {
 
     #[test]
     fn lines_are_passed_together() {
-        let bytes: Vec<u8> = (0..700_u32).map(|n| (n * 7919 % 97 % 7) as u8 + b'\n').collect();
+        let bytes: Vec<u8> = (0..700_u32)
+            .map(|n| (n * 7919 % 97 % 7) as u8 + b'\n')
+            .collect();
         let ends = memchr::memchr_iter(b'\n', &bytes).map(|end| end + 1);
         let passed: Vec<usize> = [0].into_iter().chain(ends).collect();
         assert!(passed.len() > 100);

@@ -18,7 +18,11 @@ pub(crate) struct SideMemory {
 impl SideMemory {
     /// Creates a budget of `allowed` bytes.
     pub(crate) fn new(allowed: u64) -> Self {
-        SideMemory { allowed, taken: 0, needed: None }
+        SideMemory {
+            allowed,
+            taken: 0,
+            needed: None,
+        }
     }
 
     /// Creates a budget without a limit.

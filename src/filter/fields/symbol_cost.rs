@@ -18,7 +18,10 @@ pub(super) struct Distinct {
 impl Distinct {
     /// Creates a numbering of at most `most` symbols.
     pub(super) fn new(most: usize) -> Self {
-        Distinct { table: vec![(0, u32::MAX); (most * 2).next_power_of_two().max(2)], next: 0 }
+        Distinct {
+            table: vec![(0, u32::MAX); (most * 2).next_power_of_two().max(2)],
+            next: 0,
+        }
     }
 
     /// Returns the number of a symbol, which is the next number if the symbol is new.
@@ -43,7 +46,11 @@ const FEW: usize = 512;
 /// Returns the cost per byte of different values, each byte predicted by the one before it.
 pub(super) fn of_byte(values: &[&[u8]]) -> Cost {
     let size: usize = values.iter().map(|value| value.len() + 1).sum();
-    let bits = if size <= FEW { of_few_pairs(values) } else { of_pairs(values) };
+    let bits = if size <= FEW {
+        of_few_pairs(values)
+    } else {
+        of_pairs(values)
+    };
     bits.div_ceil(size.max(1) as u64)
 }
 
@@ -131,13 +138,19 @@ pub(super) fn cost(counts: &[u32]) -> Cost {
 fn bits_of(counts: &[u32]) -> Cost {
     // A single symbol costs nothing.
     let repeated = counts.iter().filter(|&&count| count > 1);
-    repeated.map(|&count| u64::from(count) * log2(count.into())).sum()
+    repeated
+        .map(|&count| u64::from(count) * log2(count.into()))
+        .sum()
 }
 
 /// Returns the logarithm of `number`, 1 or more, in sixteenths. It is linear between powers of two.
 pub(super) fn log2(number: u64) -> u64 {
     let whole = u64::from(number.max(1).ilog2());
-    let of_whole = if whole < 60 { (number << 4) >> whole } else { number >> (whole - 4) };
+    let of_whole = if whole < 60 {
+        (number << 4) >> whole
+    } else {
+        number >> (whole - 4)
+    };
     whole * 16 + of_whole - 16 * u64::from(number > 0)
 }
 
@@ -147,7 +160,9 @@ mod tests {
 
     #[test]
     fn few_pairs_take_what_any_do() {
-        let bytes: Vec<u8> = (0..700_u32).map(|n| (n * n % 23 % 7) as u8 + b'\n').collect();
+        let bytes: Vec<u8> = (0..700_u32)
+            .map(|n| (n * n % 23 % 7) as u8 + b'\n')
+            .collect();
         for len in 0..40 {
             let values: Vec<&[u8]> = bytes[..len * 17].chunks(1 + len % 5).collect();
             assert_eq!(of_few_pairs(&values), of_pairs(&values));

@@ -57,13 +57,18 @@ pub(super) fn write_number(number: usize, out: &mut Vec<u8>) {
 pub(super) fn read_number(bytes: &mut &[u8], count: usize) -> Result<usize, Flaw> {
     let (number, rest) = match **bytes {
         [low, ref rest @ ..] if usize::from(low) < ONE_BYTE => (usize::from(low), rest),
-        [high, low, ref rest @ ..] => {
-            (ONE_BYTE + (usize::from(high) - ONE_BYTE) * 256 + usize::from(low), rest)
-        }
+        [high, low, ref rest @ ..] => (
+            ONE_BYTE + (usize::from(high) - ONE_BYTE) * 256 + usize::from(low),
+            rest,
+        ),
         _ => return Err(Flaw("the lines of a block of fields end too early")),
     };
     *bytes = rest;
-    if number < count { Ok(number) } else { Err(Flaw("a line has a template that does not exist")) }
+    if number < count {
+        Ok(number)
+    } else {
+        Err(Flaw("a line has a template that does not exist"))
+    }
 }
 
 /// Memory of a template in bytes, without its name and slots: itself and its allocations.
@@ -89,15 +94,22 @@ impl Template {
     /// Creates the template of `name`, whose slots have these columns. It has no lines yet.
     pub(super) fn new(name: &[u8], columns: &[u32]) -> Self {
         let mut start = 0;
-        let slots = memchr::memchr_iter(SLOT, name).zip(columns).map(|(end, &column)| {
-            let text = start..end as u32;
-            start = text.end + 1;
-            (text, column)
-        });
+        let slots = memchr::memchr_iter(SLOT, name)
+            .zip(columns)
+            .map(|(end, &column)| {
+                let text = start..end as u32;
+                start = text.end + 1;
+                (text, column)
+            });
         let slots = slots.collect();
         let line_end = |&byte: &u8| if byte == LINE_END { b'\n' } else { byte };
         let padded = name.iter().chain(&[0; USUAL]).map(line_end).collect();
-        Template { name: padded, slots, end: start..name.len() as u32, lines: 0 }
+        Template {
+            name: padded,
+            slots,
+            end: start..name.len() as u32,
+            lines: 0,
+        }
     }
 }
 
@@ -112,7 +124,10 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) fn new() -> Self {
-        Columns { by_place: HashMap::new(), depths: vec![0] }
+        Columns {
+            by_place: HashMap::new(),
+            depths: vec![0],
+        }
     }
 
     /// Returns the columns of a template's slots. New columns are numbered in their order. `None`
@@ -156,7 +171,10 @@ mod tests {
     #[test]
     fn names_are_cut_at_their_slots() {
         let template = Template::new(b"\x01 at \x02\x01\x01.", &[4, 5, 4]);
-        assert_eq!(template.name, [&b"\x01 at \n\x01\x01."[..], &[0; USUAL]].concat());
+        assert_eq!(
+            template.name,
+            [&b"\x01 at \n\x01\x01."[..], &[0; USUAL]].concat()
+        );
         assert_eq!(template.slots, [(0..0, 4), (1..6, 5), (7..7, 4)]);
         assert_eq!(template.end, 8..9);
         assert_eq!(Template::new(b"none", &[]).end, 0..4);

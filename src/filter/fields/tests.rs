@@ -63,7 +63,11 @@ fn every_form() -> Vec<u8> {
         let host = ["ann", "bob", "cy", "dee", "eve", "fay", "gus"][key];
         let less = one as i64 - two as i64 + i64::from(n.is_multiple_of(17));
         let checksum = n * 0x9E37_79B1 % 0xFFFF_FFFB;
-        let again = if n.is_multiple_of(5) { checksum / 3 } else { checksum };
+        let again = if n.is_multiple_of(5) {
+            checksum / 3
+        } else {
+            checksum
+        };
         format!("{n},{key},{host},{of_key},{one},{two},{less},{checksum:08x},{again:08x}\n")
     };
     (0..120).flat_map(|n| line(n).into_bytes()).collect()
@@ -75,9 +79,18 @@ fn columns_of_many_forms_come_back() {
     let (text, _) = round_trip(&block, Tokens::Fields(b',')).unwrap();
     // The template, its number 120 times, and then the columns.
     let numbers = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-    let forms: [&[u8]; 5] = [b"\x01\n", b"\x03\x01\n", b"\x04\x02\x01\n", b"\x05", b"\x06\x01"];
+    let forms: [&[u8]; 5] = [
+        b"\x01\n",
+        b"\x03\x01\n",
+        b"\x04\x02\x01\n",
+        b"\x05",
+        b"\x06\x01",
+    ];
     for form in forms {
-        assert!(memchr::memmem::find(&text[numbers + 120..], form).is_some(), "{form:?}");
+        assert!(
+            memchr::memmem::find(&text[numbers + 120..], form).is_some(),
+            "{form:?}"
+        );
     }
 }
 
@@ -89,7 +102,12 @@ fn noise() -> Vec<u8> {
             (product ^ product >> 29).wrapping_mul(0xBF58_476D_1CE4_E5B9)
         });
         let id = format!("{:04x}-4{:03x}-{:02X}", one >> 48, two >> 52, three >> 56);
-        let numbers = format!("{:06},{},{}", one % 999_983, 1024 + two % 64_507, three >> 1);
+        let numbers = format!(
+            "{:06},{},{}",
+            one % 999_983,
+            1024 + two % 64_507,
+            three >> 1
+        );
         format!("{id},{two:016X},{three:032x},{numbers},{}\n", n % 2)
     };
     (0..60).flat_map(|n| line(n).into_bytes()).collect()
@@ -99,16 +117,33 @@ fn noise() -> Vec<u8> {
 fn noise_is_packed() {
     let block = noise();
     let (text, side) = round_trip(&block, Tokens::Fields(b',')).unwrap();
-    assert!(side[..2] == [1, 120] && (4..7).contains(&side[2]), "{:?}", &side[..3]);
+    assert!(
+        side[..2] == [1, 120] && (4..7).contains(&side[2]),
+        "{:?}",
+        &side[..3]
+    );
     // 5 bytes of each line are left in the text, and 8, 8, 2.5, 2, and 8 bytes are beside it.
-    assert!(text.len() < 60 * 4 && side.len() < 60 * 35, "{}, {}", text.len(), side.len());
+    assert!(
+        text.len() < 60 * 4 && side.len() < 60 * 35,
+        "{}, {}",
+        text.len(),
+        side.len()
+    );
     // Long values that occur twice are not packed.
     let lines = block.split_inclusive(|&byte| byte == b'\n');
-    let twice = lines.flat_map(|line| [line, b"and ", line].concat()).collect::<Vec<u8>>();
+    let twice = lines
+        .flat_map(|line| [line, b"and ", line].concat())
+        .collect::<Vec<u8>>();
     let (_, side) = round_trip(&twice, Tokens::Fields(b',')).unwrap();
     assert!(side.len() < 60 * 8, "{}", side.len());
     // One odd value far behind the others.
-    for odd in ["0", "", "-1", "0123456789ABCDEf0123456789abcdef", "99999999999999999999"] {
+    for odd in [
+        "0",
+        "",
+        "-1",
+        "0123456789ABCDEf0123456789abcdef",
+        "99999999999999999999",
+    ] {
         let odd = [odd; 7].join(",") + "\n";
         let all = [&block[..], odd.as_bytes()].concat();
         let (_, side) = round_trip(&all, Tokens::Fields(b',')).unwrap();
@@ -120,7 +155,12 @@ fn noise_is_packed() {
 /// is chosen.
 #[test]
 fn values_that_look_like_marks_come_back() {
-    let hex = |n: usize| format!("{:016x}", (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let hex = |n: usize| {
+        format!(
+            "{:016x}",
+            (n as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+        )
+    };
     for odd in [&b"\x81"[..], b"\x8A", b"\x01", b"", b"\x80"] {
         let line = |n: usize| match n {
             11_000 => [format!("{n},{},", hex(n)).as_bytes(), odd, b"\n"].concat(),
@@ -133,8 +173,11 @@ fn values_that_look_like_marks_come_back() {
 
 /// Takes `block` apart and puts it together again.
 fn round_trip(block: &[u8], tokens: Tokens) -> Option<(Vec<u8>, Vec<u8>)> {
-    let Apart { text, side, whole_lines } =
-        take_any_apart(block, tokens, &Threads::Calling).unwrap()?;
+    let Apart {
+        text,
+        side,
+        whole_lines,
+    } = take_any_apart(block, tokens, &Threads::Calling).unwrap()?;
     assert!(whole_lines.end <= text.len());
     let more = [&side[..], b"more"].concat();
     let mut rest = &more[..];
@@ -208,7 +251,10 @@ fn mutated_lines_come_back() {
         let text = mutated(seed, &oddities);
         apart += usize::from(round_trip(&text, TOKENS[seed % TOKENS.len()]).is_some());
     }
-    assert!(apart * 4 > rounds, "only {apart} of {rounds} were taken apart");
+    assert!(
+        apart * 4 > rounds,
+        "only {apart} of {rounds} were taken apart"
+    );
 }
 
 /// Lines of more than one part, and more templates than a block may have.
@@ -216,8 +262,15 @@ fn mutated_lines_come_back() {
 fn parts_and_threads_give_the_same() {
     let mut block = Vec::new();
     for n in 0..60_000_usize {
-        let odd = if n % 3 == 0 { format!("{}x", n * 7919 % 30_000) } else { String::new() };
-        let letters = odd.bytes().map(|byte| char::from(byte | 0x50)).collect::<String>();
+        let odd = if n % 3 == 0 {
+            format!("{}x", n * 7919 % 30_000)
+        } else {
+            String::new()
+        };
+        let letters = odd
+            .bytes()
+            .map(|byte| char::from(byte | 0x50))
+            .collect::<String>();
         block.extend(format!("{:05} {letters} id={},{}\n", n / 3, n * n % 977, n % 5).bytes());
     }
     let pool = crate::engine::thread_pool::pool(&crate::Options::new().threads(3)).unwrap();
@@ -234,7 +287,9 @@ fn parts_and_threads_give_the_same() {
 fn parts_of_many_templates_come_back() {
     let mut block = b"zz\n".to_vec();
     for n in 0..90_000_usize {
-        let letters: String = (0..6).map(|k| char::from(b'a' + (n >> (3 * k) & 7) as u8)).collect();
+        let letters: String = (0..6)
+            .map(|k| char::from(b'a' + (n >> (3 * k) & 7) as u8))
+            .collect();
         block.extend(format!("{letters} {n}\n").bytes());
         if n % 1000 == 999 {
             block.extend(b"zz\0\nzz\n");
@@ -254,7 +309,10 @@ fn templates_are_not_merged_where_values_are_too_many() {
         block.extend(format!("{a} {b} {c} 1\n").bytes());
     }
     assert!(round_trip(&block, Tokens::Words).is_some());
-    assert_eq!(round_trip(&block, Tokens::MergedWords), round_trip(&block, Tokens::Words));
+    assert_eq!(
+        round_trip(&block, Tokens::MergedWords),
+        round_trip(&block, Tokens::Words)
+    );
     // Lines that leave room for the values.
     let few: Vec<u8> = (0..20_000)
         .flat_map(|n| format!("user {} is {n} seconds late\n", word(n % 26)).into_bytes())
@@ -265,8 +323,9 @@ fn templates_are_not_merged_where_values_are_too_many() {
 
 #[test]
 fn fields_of_many_values_do_not_stay_in_the_templates() {
-    let block: Vec<u8> =
-        (0..5000).flat_map(|n| format!("{n},{},7\n", n % 3).into_bytes()).collect();
+    let block: Vec<u8> = (0..5000)
+        .flat_map(|n| format!("{n},{},7\n", n % 3).into_bytes())
+        .collect();
     let apart = |place| round_trip(&block, Tokens::FieldsBy(b',', Kept::NONE.and(place)));
     let none = round_trip(&block, Tokens::Fields(b','));
     assert_eq!(apart(0), none);
@@ -278,7 +337,9 @@ fn any_text_is_survived() {
     let oddities = oddities();
     for seed in 0..12 {
         let block = mutated(seed, &oddities);
-        let Some((text, side)) = round_trip(&block, TOKENS[seed % TOKENS.len()]) else { continue };
+        let Some((text, side)) = round_trip(&block, TOKENS[seed % TOKENS.len()]) else {
+            continue;
+        };
         let survive = |text: &[u8], side: &[u8], size: usize| {
             if let Ok(block) = put_together(text, &mut { side }, size) {
                 assert_eq!(block.len(), size);
@@ -305,8 +366,9 @@ fn any_text_is_survived() {
 
 #[test]
 fn columns_are_what_the_values_are() {
-    let log: Vec<u8> =
-        (0..20).flat_map(|n| format!("at {} of 7\n", 1000 + n).into_bytes()).collect();
+    let log: Vec<u8> = (0..20)
+        .flat_map(|n| format!("at {} of 7\n", 1000 + n).into_bytes())
+        .collect();
     let (text, side) = round_trip(&log, Tokens::Words).unwrap();
     assert_eq!(side, [1, 40, 0]);
     let mut wanted = b"at \x01 of \x01\n".to_vec();
@@ -324,13 +386,19 @@ fn columns_are_what_the_values_are() {
 fn reads() -> Vec<u8> {
     let bytes = cases::random(40 * 60, 4);
     let record = |(n, bytes): (usize, &[u8])| {
-        let bases: String =
-            bytes.iter().map(|&byte| char::from(b"ACGT"[usize::from(byte)])).collect();
+        let bases: String = bytes
+            .iter()
+            .map(|&byte| char::from(b"ACGT"[usize::from(byte)]))
+            .collect();
         let qualities: String = bytes.iter().map(|&byte| char::from(b'@' + byte)).collect();
         let len = 60 - n % 7;
         format!("@r{n}/1 x\n{}\n+\n{}\n", &bases[..len], &qualities[..len])
     };
-    bytes.chunks(60).enumerate().flat_map(|of| record(of).into_bytes()).collect()
+    bytes
+        .chunks(60)
+        .enumerate()
+        .flat_map(|of| record(of).into_bytes())
+        .collect()
 }
 
 #[test]
@@ -343,8 +411,14 @@ fn reads_have_a_column_for_each_of_their_parts() {
     assert!(text.starts_with(&wanted));
     let lines: Vec<&[u8]> = block.split(|&byte| byte == b'\n').collect();
     let size: usize = lines[1..].iter().step_by(4).map(|bases| bases.len()).sum();
-    let [bases, qualities] =
-        [1, 3].map(|line| lines[line..].iter().step_by(4).copied().collect::<Vec<_>>().concat());
+    let [bases, qualities] = [1, 3].map(|line| {
+        lines[line..]
+            .iter()
+            .step_by(4)
+            .copied()
+            .collect::<Vec<_>>()
+            .concat()
+    });
     // The first length is 60; the next ones are 1 less each, and 60 again.
     let lengths = [&[7, 0, 16 + 120][..], &[16 + 1; 6], &[16 + 12]].concat();
     let raised: Vec<u8> = qualities.iter().map(|byte| byte ^ 0x80).collect();
@@ -361,7 +435,11 @@ fn records_are_whole_in_every_part_of_a_block() {
     assert!(block.len() > 1 << 20);
     let (text, _) = round_trip(&block, Tokens::Reads).unwrap();
     let uses = memchr::memchr(b'\n', &text).unwrap() + 1;
-    assert!(text[uses..uses + 40 * 400].iter().all(|&number| number == 1));
+    assert!(
+        text[uses..uses + 40 * 400]
+            .iter()
+            .all(|&number| number == 1)
+    );
     assert_eq!(choose(&block, &Threads::Calling), Ok(Some(Tokens::Reads)));
 }
 
@@ -376,12 +454,17 @@ fn fields_that_tell_what_others_are_stay_in_the_template() {
         let to = drawn / 3 % 83;
         let day = drawn / 249 % 7;
         let length = (from * 83 + to) * 104_729 % 4001;
-        format!("{day},{},town{to},{length}\n", ["north", "south", "west"][from])
+        format!(
+            "{day},{},town{to},{length}\n",
+            ["north", "south", "west"][from]
+        )
     };
     let block: Vec<u8> = (0..9000).flat_map(|_| road().into_bytes()).collect();
     let size = size_apart(&block, Some(Tokens::Fields(b','))).unwrap();
     let (smaller, chosen) = keep_fields(&block, b',', size, &Threads::Calling).unwrap();
-    let Some(Tokens::FieldsBy(b',', kept)) = chosen else { panic!("{chosen:?}") };
+    let Some(Tokens::FieldsBy(b',', kept)) = chosen else {
+        panic!("{chosen:?}")
+    };
     assert!(kept.has(1) && !kept.has(2) && !kept.has(3));
     assert!(smaller * 10 < size * 9, "{size}, {smaller}");
 }
@@ -391,8 +474,14 @@ fn lines_of_fields_are_told_from_others() {
     let lines = |line: fn(usize) -> String| -> Vec<u8> {
         (0..4000).flat_map(|n| line(n).into_bytes()).collect()
     };
-    let log =
-        lines(|n| format!("{:06} host sshd[{}]: from 10.0.{}.7\n", n * 3, n % 90, n * n % 77));
+    let log = lines(|n| {
+        format!(
+            "{:06} host sshd[{}]: from 10.0.{}.7\n",
+            n * 3,
+            n % 90,
+            n * n % 77
+        )
+    });
     assert_eq!(choose(&log, &Threads::Calling), Ok(Some(Tokens::Words)));
     let table = lines(|n| {
         let name = ["ann", "bob", "cy"][n * n % 7 % 3];

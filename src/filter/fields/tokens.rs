@@ -61,7 +61,9 @@ impl Tokens {
     /// a line end. Without such a line, returns the end of `bytes`.
     pub(super) fn start(self, bytes: &[u8]) -> usize {
         let feeds = memchr::memchr_iter(b'\n', bytes).map(|feed| feed + 1);
-        let mut starts = feeds.take(LINES_OF_RECORD).filter(|&start| start < bytes.len());
+        let mut starts = feeds
+            .take(LINES_OF_RECORD)
+            .filter(|&start| start < bytes.len());
         let first = starts.clone().next();
         let of_record = match self {
             Tokens::Reads => starts.find(|&start| record(&bytes[start..]).is_some()),
@@ -129,18 +131,31 @@ fn four_lines(lines: &[u8]) -> Option<Record> {
         && lines[separator.clone()].starts_with(b"+")
         && bases.len() == qualities.len()
         && name.len().max(separator.len()) <= LONGEST_LINE;
-    is_record.then_some(Record { name, bases, separator, qualities })
+    is_record.then_some(Record {
+        name,
+        bases,
+        separator,
+        qualities,
+    })
 }
 
 fn reads(record_lines: &[u8], slots: &mut Vec<Range<usize>>) {
-    let Some(Record { name, bases, separator, qualities }) = four_lines(record_lines) else {
+    let Some(Record {
+        name,
+        bases,
+        separator,
+        qualities,
+    }) = four_lines(record_lines)
+    else {
         return;
     };
     let names = |line: Range<usize>, slots: &mut Vec<Range<usize>>| {
         let is_letter = |&at: &usize| record_lines[at].is_ascii_alphanumeric();
         let mut at = line.start;
         while let Some(start) = (at..line.end).find(is_letter) {
-            at = (start..line.end).find(|at| !is_letter(at)).unwrap_or(line.end);
+            at = (start..line.end)
+                .find(|at| !is_letter(at))
+                .unwrap_or(line.end);
             slots.push(start..at);
         }
     };
@@ -159,7 +174,10 @@ const CHUNK: usize = 64;
 #[inline(always)]
 fn chunks(line: &[u8], mut visit: impl FnMut(usize, &[u8; CHUNK])) {
     let (whole, rest) = line.as_chunks::<CHUNK>();
-    whole.iter().enumerate().for_each(|(n, chunk)| visit(n * CHUNK, chunk));
+    whole
+        .iter()
+        .enumerate()
+        .for_each(|(n, chunk)| visit(n * CHUNK, chunk));
     if !rest.is_empty() {
         let mut last = [0; CHUNK];
         last[..rest.len()].copy_from_slice(rest);
@@ -171,7 +189,10 @@ fn chunks(line: &[u8], mut visit: impl FnMut(usize, &[u8; CHUNK])) {
 #[inline(always)]
 fn mask(chunk: &[u8; CHUNK], is: impl Fn(u8) -> bool) -> u64 {
     let mut flags = [0_u8; CHUNK];
-    flags.iter_mut().zip(chunk).for_each(|(flag, &byte)| *flag = u8::from(is(byte)));
+    flags
+        .iter_mut()
+        .zip(chunk)
+        .for_each(|(flag, &byte)| *flag = u8::from(is(byte)));
     let words = flags.as_chunks::<8>().0.iter().enumerate();
     words.fold(0, |mask, (n, word)| {
         // The multiplication gathers the lowest bit of each byte.
@@ -240,7 +261,10 @@ fn tuples(line: &[u8], slots: &mut Vec<Range<usize>>) {
     }
     if let Some(last) = slots.last_mut() {
         let value = &line[last.clone()];
-        let statement = value.strip_suffix(b";").or(value.strip_suffix(b",")).unwrap_or(value);
+        let statement = value
+            .strip_suffix(b";")
+            .or(value.strip_suffix(b","))
+            .unwrap_or(value);
         last.end = last.start + statement.strip_suffix(b")").unwrap_or(value).len();
     }
 }
@@ -302,8 +326,14 @@ mod tests {
         let comma = Tokens::Fields(b',');
         assert_eq!(found(comma, "1,,\"a,b\",\r"), ["1", "", "\"a,b\"", ""]);
         assert_eq!(found(comma, "1,\"a,b"), ["1", "\"a", "b"]);
-        assert_eq!(found(Tokens::Tuples, "I (1,'a,''b',\"c,d\");"), ["1", "'a,''b'", "\"c", "d\""]);
-        assert_eq!(found(Tokens::Fields(b' '), "a  b \"c d\""), ["a", "b", "\"c d\""]);
+        assert_eq!(
+            found(Tokens::Tuples, "I (1,'a,''b',\"c,d\");"),
+            ["1", "'a,''b'", "\"c", "d\""]
+        );
+        assert_eq!(
+            found(Tokens::Fields(b' '), "a  b \"c d\""),
+            ["a", "b", "\"c d\""]
+        );
         let kept = Kept::NONE.and(1).and(63);
         assert_eq!(found(Tokens::FieldsBy(b',', kept), "1,x,2"), ["1", "2"]);
         assert_eq!(found(Tokens::FieldsBy(b',', kept), "1"), ["1"]);

@@ -83,9 +83,19 @@ impl<'b> Sample<'b> {
         });
         let numbers = numbers.collect();
         let of_byte = of_byte(&different);
-        let spelt = different.iter().map(|value| of_byte * (value.len() as u64 + 1)).collect();
+        let spelt = different
+            .iter()
+            .map(|value| of_byte * (value.len() as u64 + 1))
+            .collect();
         let is_small = count >= own.len() * SMALL;
-        Sample { numbers, spelt, of_byte, own, hashes, is_small }
+        Sample {
+            numbers,
+            spelt,
+            of_byte,
+            own,
+            hashes,
+            is_small,
+        }
     }
 
     /// Returns the form with the least cost, and this cost. `keys` are those of this sample, and
@@ -103,7 +113,9 @@ impl<'b> Sample<'b> {
                 best = (cost, form);
             }
         };
-        let patterns = [Some(Pattern::default()), self.pattern()].into_iter().flatten();
+        let patterns = [Some(Pattern::default()), self.pattern()]
+            .into_iter()
+            .flatten();
         let parsed = patterns.filter_map(|pattern| Some((self.parsed(&pattern)?, pattern)));
         let costs = parsed.map(|(own, pattern)| (self.as_numbers(&own), own, pattern));
         if let Some((cost, own, pattern)) = costs.min_by_key(|&(cost, ..)| cost) {
@@ -115,7 +127,10 @@ impl<'b> Sample<'b> {
         let mut last = Vec::new();
         let mut counts = Vec::new();
         for distance in 1..=distances {
-            let form = Form::Predicted { distance, raised: false };
+            let form = Form::Predicted {
+                distance,
+                raised: false,
+            };
             let cost = self.as_predicted(distance, keys, best.0, &mut last, &mut counts);
             let cost = cost.saturating_add(cost / LEAST_GAIN);
             if cost < best.0 {
@@ -124,9 +139,10 @@ impl<'b> Sample<'b> {
         }
         let form = match best.1 {
             Form::Text => self.as_they_are(distances, keys),
-            Form::Predicted { distance, .. } => {
-                Form::Predicted { distance, raised: self.are_no_text() }
-            }
+            Form::Predicted { distance, .. } => Form::Predicted {
+                distance,
+                raised: self.are_no_text(),
+            },
             form => form,
         };
         (form, best.0)
@@ -134,9 +150,17 @@ impl<'b> Sample<'b> {
 
     /// Returns the form of values that nothing predicts.
     fn as_they_are(&self, distances: usize, keys: &KeyHashes) -> Form {
-        let Bytes { of_value, different, are_letters, .. } = self.bytes();
+        let Bytes {
+            of_value,
+            different,
+            are_letters,
+            ..
+        } = self.bytes();
         let as_long = |distance: &usize| {
-            self.own.iter().enumerate().all(|(at, own)| own.len() == keys.key(*distance, at).len())
+            self.own
+                .iter()
+                .enumerate()
+                .all(|(at, own)| own.len() == keys.key(*distance, at).len())
         };
         let is_one_length = self.own.iter().all(|own| own.len() == self.own[0].len());
         let all_differ = self.spelt.len() >= self.own.len() - self.own.len() / MOST_ALIKE;
@@ -146,7 +170,10 @@ impl<'b> Sample<'b> {
             _ => None,
         };
         match distance {
-            Some(distance) => Form::Joined { distance, raised: !are_letters },
+            Some(distance) => Form::Joined {
+                distance,
+                raised: !are_letters,
+            },
             None if self.are_no_text() => Form::Raised,
             None => Form::Text,
         }
@@ -154,7 +181,12 @@ impl<'b> Sample<'b> {
 
     /// Returns true if the values are long and of few different bytes, as checksums are.
     fn are_no_text(&self) -> bool {
-        let Bytes { of_value, different, are_letters, have_letters } = self.bytes();
+        let Bytes {
+            of_value,
+            different,
+            are_letters,
+            have_letters,
+        } = self.bytes();
         let least = if have_letters { LONG_HEX } else { LONG };
         of_value >= least && different <= MOST_BYTES && !are_letters
     }
@@ -167,12 +199,19 @@ impl<'b> Sample<'b> {
         let looked_at = &self.own[..self.own.len().min(LOOKED_AT)];
         for value in looked_at {
             bytes += value.len();
-            value.iter().for_each(|&byte| known[usize::from(byte)] = true);
+            value
+                .iter()
+                .for_each(|&byte| known[usize::from(byte)] = true);
             are_letters &= value.iter().all(u8::is_ascii_alphabetic);
             have_letters |= value.iter().any(u8::is_ascii_alphabetic);
         }
         let different = known.iter().filter(|&&known| known).count();
-        Bytes { of_value: bytes / looked_at.len().max(1), different, are_letters, have_letters }
+        Bytes {
+            of_value: bytes / looked_at.len().max(1),
+            different,
+            are_letters,
+            have_letters,
+        }
     }
 
     /// Considers numbers of the pattern as differences to numbers that other slots predict. For
@@ -188,10 +227,16 @@ impl<'b> Sample<'b> {
         let some = &own[..LOOKED_AT];
         let mut consider = |cost, form| consider(cost + cost / LEAST_MORE, form);
         let of_some = |distance: usize, most| {
-            bits(differences_by_key(some, keys.row(distance, LOOKED_AT)), most)
+            bits(
+                differences_by_key(some, keys.row(distance, LOOKED_AT)),
+                most,
+            )
         };
         if let Some(distance) = fewest(1..=distances, of_some) {
-            let form = Form::NumbersByKey { distance, pattern: pattern.clone() };
+            let form = Form::NumbersByKey {
+                distance,
+                pattern: pattern.clone(),
+            };
             let differences = differences_by_key(own, keys.row(distance, own.len()));
             consider(self.as_differences(differences), form);
         }
@@ -205,15 +250,29 @@ impl<'b> Sample<'b> {
         let slots = |distance| (0..few.len()).map(|at| slot(distance, at)).collect();
         let slots: Vec<Vec<i64>> = (0..=distances).map(slots).collect();
         let of_few = |(plus, minus): (usize, usize), most| {
-            let base = slots[plus].iter().zip(&slots[minus]).map(|(plus, minus)| plus - minus);
-            bits(few.iter().zip(base).map(|(own, base)| own.map(|own| own - base)), most)
+            let base = slots[plus]
+                .iter()
+                .zip(&slots[minus])
+                .map(|(plus, minus)| plus - minus);
+            bits(
+                few.iter()
+                    .zip(base)
+                    .map(|(own, base)| own.map(|own| own - base)),
+                most,
+            )
         };
         let pairs =
             (1..=distances).flat_map(|plus| (0..=distances).map(move |minus| (plus, minus)));
         if let Some((plus, minus)) = fewest(pairs, of_few) {
             let base = |at| slot(plus, at) - slot(minus, at);
-            let differences = (0..).zip(own).map(|(at, own)| own.map(|own| own - base(at)));
-            let form = Form::Sums { plus, minus, pattern: pattern.clone() };
+            let differences = (0..)
+                .zip(own)
+                .map(|(at, own)| own.map(|own| own - base(at)));
+            let form = Form::Sums {
+                plus,
+                minus,
+                pattern: pattern.clone(),
+            };
             consider(self.as_differences(differences), form);
         }
     }
@@ -249,7 +308,9 @@ impl<'b> Sample<'b> {
     /// Returns the cost of the values as text.
     pub(super) fn as_text(&self) -> Cost {
         let mut counts = vec![0; self.spelt.len()];
-        self.numbers.iter().for_each(|&number| counts[number as usize] += 1);
+        self.numbers
+            .iter()
+            .for_each(|&number| counts[number as usize] += 1);
         cost(&counts) + self.spelt.iter().sum::<Cost>()
     }
 
@@ -313,15 +374,25 @@ impl<'b> Sample<'b> {
             }
             keys.row(distance, range.end);
             let hashes = &keys.known(distance)[range.clone()];
-            let values = self.numbers[range.clone()].iter().zip(&self.hashes[range.clone()]);
+            let values = self.numbers[range.clone()]
+                .iter()
+                .zip(&self.hashes[range.clone()]);
             for ((at, key), (&number, own)) in range.zip(hashes).zip(values) {
                 let last = &mut last[(key >> (32 - bits)) as usize];
                 let before = std::mem::replace(last, number);
                 let is_key = || key == own && keys.key(distance, at) == self.own[at];
                 let is_predicted = before == number || before == u32::MAX && is_key();
-                counts[if is_predicted { predicted } else { number as usize }] += 1;
+                counts[if is_predicted {
+                    predicted
+                } else {
+                    number as usize
+                }] += 1;
             }
-            let spelt = self.spelt.iter().zip(&*counts).filter(|(_, count)| **count > 0);
+            let spelt = self
+                .spelt
+                .iter()
+                .zip(&*counts)
+                .filter(|(_, count)| **count > 0);
             new = self.of_byte + spelt.map(|(spelt, _)| spelt).sum::<Cost>();
             if new >= most {
                 return Cost::MAX;
@@ -349,14 +420,25 @@ mod tests {
     fn best(own: &[String], before: &[String]) -> Form {
         let mut block = Vec::new();
         let mut values = Vec::new();
-        for value in before.iter().zip(own).flat_map(|(before, own)| [before, own]) {
-            values.push(Value { start: block.len() as u32, len: value.len() as u32 });
+        for value in before
+            .iter()
+            .zip(own)
+            .flat_map(|(before, own)| [before, own])
+        {
+            values.push(Value {
+                start: block.len() as u32,
+                len: value.len() as u32,
+            });
             block.extend_from_slice(value.as_bytes());
         }
         let mut keys = KeyHashes::new(&block, 1);
-        let own = (1..values.len()).step_by(2).map(|at| LineValue::new(&values, at));
+        let own = (1..values.len())
+            .step_by(2)
+            .map(|at| LineValue::new(&values, at));
         keys.next(own.collect(), Vec::new());
-        Sample::new(keys.own(), before.len()).best_form(1, &mut keys).0
+        Sample::new(keys.own(), before.len())
+            .best_form(1, &mut keys)
+            .0
     }
 
     #[test]
@@ -368,16 +450,35 @@ mod tests {
         let of_noise = column(|n| format!("name{}", n * n * 7919 % 97 * 31 % 1009));
         let few = column(|n| ["a", "b", "c"][n * n % 1009 % 7 % 3].to_owned());
         assert_eq!(best(&rising, &noise), Form::Numbers(Pattern::default()));
-        assert_eq!(best(&padded, &noise), Form::Numbers(Pattern::of(b"000000").unwrap()));
-        assert_eq!(best(&of_noise, &noise), Form::Predicted { distance: 1, raised: true });
+        assert_eq!(
+            best(&padded, &noise),
+            Form::Numbers(Pattern::of(b"000000").unwrap())
+        );
+        assert_eq!(
+            best(&of_noise, &noise),
+            Form::Predicted {
+                distance: 1,
+                raised: true
+            }
+        );
         assert_eq!(best(&few, &noise), Form::Text);
         let of_key = column(|n| format!("{}", n * n * 7919 % 97 * 1009 % 500 + n * n % 3));
         let pattern = Pattern::default();
-        let by_key = Form::NumbersByKey { distance: 1, pattern: pattern.clone() };
+        let by_key = Form::NumbersByKey {
+            distance: 1,
+            pattern: pattern.clone(),
+        };
         assert_eq!(best(&of_key, &noise), by_key);
         let random = column(|n| format!("{}", n * 0x9E37_79B1 % 65_521));
         let more = column(|n| format!("{}", n * 0x9E37_79B1 % 65_521 + 7 + n % 2));
-        assert_eq!(best(&more, &random), Form::Sums { plus: 1, minus: 0, pattern });
+        assert_eq!(
+            best(&more, &random),
+            Form::Sums {
+                plus: 1,
+                minus: 0,
+                pattern
+            }
+        );
         let checksums = column(|n| format!("{:08x}", n * 0x9E37_79B1 % 0xFFFF_FFFB));
         assert_eq!(best(&checksums, &random), Form::Raised);
     }

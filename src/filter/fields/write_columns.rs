@@ -47,7 +47,11 @@ pub(super) fn join(
     forms: &[Form],
     WrittenColumns { parts, whole }: WrittenColumns,
 ) -> Result<(Vec<u8>, Range<usize>), Flaw> {
-    let sizes = parts.iter().map(|part| &part.bytes).chain(&whole).map(Vec::len);
+    let sizes = parts
+        .iter()
+        .map(|part| &part.bytes)
+        .chain(&whole)
+        .map(Vec::len);
     // A form takes a few bytes.
     let size = front.len() + sizes.sum::<usize>() + 4 * columns.len();
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
@@ -55,7 +59,11 @@ pub(super) fn join(
     let mut whole = whole.into_iter();
     let mut next = vec![(0, 0); parts.len()];
     let mut whole_lines = text.len()..text.len();
-    for (column, form) in columns.iter().zip(forms).filter(|(_, form)| **form != Form::Packed) {
+    for (column, form) in columns
+        .iter()
+        .zip(forms)
+        .filter(|(_, form)| **form != Form::Packed)
+    {
         if count(column) >= LEAST_VALUES {
             form.write(&mut text);
         }
@@ -135,7 +143,10 @@ impl<'b> Writer<'b> {
         for ((at, layout), values) in packed.iter().zip(values) {
             let column = columns[*at][0].column;
             let is_same = before == Some(layout);
-            leb128::write((column - next) as usize * 2 + usize::from(is_same), &mut side);
+            leb128::write(
+                (column - next) as usize * 2 + usize::from(is_same),
+                &mut side,
+            );
             if !is_same {
                 let known = layouts.iter().position(|known| *known == layout);
                 side.push(known.map_or(0, |known| known as u8 + 1));
@@ -152,9 +163,14 @@ impl<'b> Writer<'b> {
 
     /// Writes the last group of each row. The groups before it belong to the same column.
     fn part(&self, groups: &[(&[Group], &Form)]) -> Written {
-        let mut written = Written { bytes: Vec::new(), ends: Vec::new() };
+        let mut written = Written {
+            bytes: Vec::new(),
+            ends: Vec::new(),
+        };
         for (groups, form) in groups {
-            let [before @ .., group] = groups else { continue };
+            let [before @ .., group] = groups else {
+                continue;
+            };
             match form {
                 Form::Numbers(pattern) => {
                     self.numbers(before, group, pattern, &mut written.bytes);
@@ -183,7 +199,10 @@ impl<'b> Writer<'b> {
 
     fn numbers(&self, before: &[Group], group: &Group, pattern: &Pattern, out: &mut Vec<u8>) {
         let parse = |value: LineValue| pattern.parse(self.bytes(value.own()));
-        let all_before = before.iter().rev().flat_map(|group| self.values.of_group(group).rev());
+        let all_before = before
+            .iter()
+            .rev()
+            .flat_map(|group| self.values.of_group(group).rev());
         let mut before = all_before.into_iter().find_map(parse).unwrap_or(0);
         for value in self.values.of_group(group) {
             if let Some(number) = self.difference(value, before, pattern, out) {
@@ -218,9 +237,16 @@ impl<'b> Writer<'b> {
             Form::NumbersByKey { distance, pattern } => {
                 self.numbers_by_key(column, *distance, pattern)
             }
-            Form::Sums { plus, minus, pattern } => Ok(self.sums(column, *plus, *minus, pattern)),
+            Form::Sums {
+                plus,
+                minus,
+                pattern,
+            } => Ok(self.sums(column, *plus, *minus, pattern)),
             Form::Joined { distance, raised } => self.joined(column, *distance, *raised),
-            Form::Lists { distance, separator } => self.lists(column, *distance, separator),
+            Form::Lists {
+                distance,
+                separator,
+            } => self.lists(column, *distance, separator),
             Form::Text | Form::Numbers(_) | Form::Raised | Form::Packed => {
                 unreachable!("these are written elsewhere")
             }
@@ -228,7 +254,11 @@ impl<'b> Writer<'b> {
     }
 
     fn joined(&self, column: &[Group], distance: usize, is_raised: bool) -> Result<Vec<u8>, Flaw> {
-        let size: usize = self.values.of(column).map(|value| value.own().len as usize).sum();
+        let size: usize = self
+            .values
+            .of(column)
+            .map(|value| value.own().len as usize)
+            .sum();
         // The difference of two lengths usually takes one byte, and up to three.
         let room = size + 3 * count(column);
         let mut out = allocation::with_capacity(room).ok_or(Flaw::NO_MEMORY)?;
@@ -259,7 +289,11 @@ impl<'b> Writer<'b> {
     ) -> Result<Vec<u8>, Flaw> {
         let mut out = Vec::new();
         for value in self.values.of(column) {
-            let key = if distance == 0 { &[] } else { self.bytes(value.before(distance)) };
+            let key = if distance == 0 {
+                &[]
+            } else {
+                self.bytes(value.before(distance))
+            };
             // One byte for each item, which may be empty, besides its own bytes.
             let most = 2 * value.own().len as usize + 2;
             allocation::reserve(&mut out, most).ok_or(Flaw::NO_MEMORY)?;
@@ -283,7 +317,9 @@ impl<'b> Writer<'b> {
             if *last != NO_NUMBER {
                 before = *last;
             }
-            before = self.difference(value, before, pattern, &mut out).unwrap_or(before);
+            before = self
+                .difference(value, before, pattern, &mut out)
+                .unwrap_or(before);
             *last = before;
         }
         Ok(out)

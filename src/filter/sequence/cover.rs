@@ -108,20 +108,26 @@ impl Cover {
 
     /// Yields all stretches.
     pub(super) fn iter(&self) -> Stretches<'_> {
-        Stretches { bytes: &self.bytes, end: 0 }
+        Stretches {
+            bytes: &self.bytes,
+            end: 0,
+        }
     }
 
     /// Yields the stretches from the last landmark on that is not behind `at`.
     fn from(&self, at: usize) -> Stretches<'_> {
-        self.landmark(at).map_or(self.iter(), |BeforeStretch { at, end, .. }| Stretches {
-            bytes: &self.bytes[at..],
-            end,
-        })
+        self.landmark(at)
+            .map_or(self.iter(), |BeforeStretch { at, end, .. }| Stretches {
+                bytes: &self.bytes[at..],
+                end,
+            })
     }
 
     /// Returns the last landmark that is not behind `at`.
     fn landmark(&self, at: usize) -> Option<BeforeStretch> {
-        let behind = self.landmarks.partition_point(|landmark| landmark.end <= at);
+        let behind = self
+            .landmarks
+            .partition_point(|landmark| landmark.end <= at);
         self.landmarks[..behind].last().copied()
     }
 
@@ -133,7 +139,9 @@ impl Cover {
     /// Returns the integer that is not covered and has `before` others before it that are not
     /// covered.
     pub(super) fn uncovered(&self, before: usize) -> usize {
-        let behind = self.landmarks.partition_point(|mark| mark.end - mark.covered <= before);
+        let behind = self
+            .landmarks
+            .partition_point(|mark| mark.end - mark.covered <= before);
         let landmark = self.landmarks[..behind].last();
         let mut at = before + landmark.map_or(0, |landmark| landmark.covered);
         let from = landmark.map_or(self.iter(), |landmark| Stretches {
@@ -153,7 +161,12 @@ impl Cover {
     pub(super) fn covered_before(&self, at: usize) -> usize {
         let before = self.landmark(at).map_or(0, |landmark| landmark.covered);
         let part = |stretch: Range<usize>| stretch.end.min(at) - stretch.start.min(at);
-        before + self.from(at).take_while(|stretch| stretch.start < at).map(part).sum::<usize>()
+        before
+            + self
+                .from(at)
+                .take_while(|stretch| stretch.start < at)
+                .map(part)
+                .sum::<usize>()
     }
 }
 
@@ -216,7 +229,9 @@ mod tests {
         let most = NumberModel::MOST;
         let cover = |stretches: [Range<usize>; 2]| {
             let mut cover = Cover::default();
-            stretches.into_iter().for_each(|stretch| cover.push(stretch));
+            stretches
+                .into_iter()
+                .for_each(|stretch| cover.push(stretch));
             cover
         };
         assert!(cover([0..1, most + 1..most + 2]).has_small_numbers());
@@ -227,9 +242,13 @@ mod tests {
 
     #[test]
     fn stretches_answer_as_a_list_of_bits_does() {
-        let bits: Vec<bool> = (0..3000_usize).map(|n| n * n / 7 % 5 < 2 || n % 800 < 50).collect();
+        let bits: Vec<bool> = (0..3000_usize)
+            .map(|n| n * n / 7 % 5 < 2 || n % 800 < 50)
+            .collect();
         let mut writer = CoverWriter::default();
-        (0..bits.len()).filter(|&n| bits[n]).for_each(|n| writer.push(n..n + 1));
+        (0..bits.len())
+            .filter(|&n| bits[n])
+            .for_each(|n| writer.push(n..n + 1));
         let cover = writer.finish();
         let mut coded = Vec::new();
         let mut out = RangeEncoder::new(&mut coded);
@@ -249,11 +268,16 @@ mod tests {
         for at in 0..=bits.len() {
             let covered = bits[..at].iter().filter(|&&bit| bit).count();
             assert_eq!(cover.covered_before(at), covered, "before {at}");
-            let next = cover.stretches_behind(at).next().map(|stretch| stretch.start.max(at));
+            let next = cover
+                .stretches_behind(at)
+                .next()
+                .map(|stretch| stretch.start.max(at));
             assert_eq!(next, (at..bits.len()).find(|&n| bits[n]), "behind {at}");
         }
         let uncovered = (0..bits.len()).filter(|&n| !bits[n]);
-        uncovered.enumerate().for_each(|(before, n)| assert_eq!(cover.uncovered(before), n));
+        uncovered
+            .enumerate()
+            .for_each(|(before, n)| assert_eq!(cover.uncovered(before), n));
         assert_eq!(cover.total, cover.covered_before(bits.len()));
         let last = bits.iter().rposition(|&bit| bit).unwrap();
         assert!(decoded(cover.count, last).is_err());

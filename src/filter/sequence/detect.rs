@@ -18,7 +18,11 @@ const BEGINNING: usize = 1 << 20;
 /// a file.
 pub fn detect(block: &[u8]) -> Option<Kind> {
     let step = (block.len() / WINDOWS).max(WINDOW);
-    let windows = || block.chunks(step).map(|chunk| &chunk[..chunk.len().min(WINDOW)]);
+    let windows = || {
+        block
+            .chunks(step)
+            .map(|chunk| &chunk[..chunk.len().min(WINDOW)])
+    };
     let size = windows().map(<[u8]>::len).sum::<usize>();
     let is_most = |count: fn(&[u8]) -> usize| windows().map(count).sum::<usize>() > size / 2;
     match () {
@@ -33,7 +37,9 @@ pub fn detect(block: &[u8]) -> Option<Kind> {
 fn in_fasta(window: &[u8]) -> usize {
     let mut total = 0;
     let mut lines = Lines(window);
-    let Some(mut before) = lines.next() else { return 0 };
+    let Some(mut before) = lines.next() else {
+        return 0;
+    };
     for line in lines {
         if is_residues(line.bytes) {
             let len = line.bytes.len();
@@ -89,8 +95,16 @@ fn is_fasta(beginning: &[u8]) -> bool {
     for line in Lines(beginning) {
         match state.next(Kind::Fasta, &line) {
             Role::Sequence | Role::Stray => {
-                let start = line.bytes.iter().position(|&byte| !is_blank(byte)).unwrap_or(0);
-                let end = line.bytes.iter().rposition(|&byte| !is_blank(byte)).unwrap_or(0);
+                let start = line
+                    .bytes
+                    .iter()
+                    .position(|&byte| !is_blank(byte))
+                    .unwrap_or(0);
+                let end = line
+                    .bytes
+                    .iter()
+                    .rposition(|&byte| !is_blank(byte))
+                    .unwrap_or(0);
                 let trimmed = &line.bytes[start..=end];
                 let here = lines::residues(trimmed);
                 residues += here;
@@ -165,7 +179,12 @@ pub fn cut(bytes: &[u8], kind: Kind, start: LineState) -> Option<usize> {
     };
     let line = (last > half).then_some(last);
     // At least the line end is not torn.
-    let whole_end = || bytes.ends_with(b"\r").then(|| bytes.len() - 1).filter(|&at| at > 0);
+    let whole_end = || {
+        bytes
+            .ends_with(b"\r")
+            .then(|| bytes.len() - 1)
+            .filter(|&at| at > 0)
+    };
     record.or(line).or_else(whole_end)
 }
 

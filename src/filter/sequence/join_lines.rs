@@ -20,19 +20,36 @@ pub fn join(mut text: Vec<u8>, layout: &Layout) -> Result<Vec<u8>, Flaw> {
     }
     let (sequence, heads) = text.split_at_mut(layout.sequence_size());
     others::restore(heads, &layout.escaped)?;
-    layout.small.iter().for_each(|stretch| sequence[stretch].make_ascii_lowercase());
+    layout
+        .small
+        .iter()
+        .for_each(|stretch| sequence[stretch].make_ascii_lowercase());
     let (heads, rest) = heads.split_at(layout.totals.heads);
     let (qualities, rest) = rest.split_at(layout.totals.qualities);
-    let blanks = Blanks { bytes: &rest[..layout.blanks.total], ..Blanks::new(layout) };
+    let blanks = Blanks {
+        bytes: &rest[..layout.blanks.total],
+        ..Blanks::new(layout)
+    };
     let block = allocation::with_capacity(layout.raw_size()).ok_or(Flaw::NO_MEMORY)?;
     let ends = Ends::new(layout);
-    let mut join = LineJoin { block, sequence, heads, qualities, blanks, ends };
+    let mut join = LineJoin {
+        block,
+        sequence,
+        heads,
+        qualities,
+        blanks,
+        ends,
+    };
     for place in layout.units.iter() {
         for _ in 0..place.times {
             join.unit(&place.unit)?;
         }
     }
-    if join.block.len() == layout.raw_size() { Ok(join.block) } else { Err(SIZE) }
+    if join.block.len() == layout.raw_size() {
+        Ok(join.block)
+    } else {
+        Err(SIZE)
+    }
 }
 
 struct LineJoin<'a> {
@@ -58,7 +75,12 @@ impl<'a> Blanks<'a> {
     fn new(layout: &'a Layout) -> Self {
         let mut rest = layout.blanks.iter();
         let next = rest.next();
-        Blanks { bytes: &[], next, rest, at: 0 }
+        Blanks {
+            bytes: &[],
+            next,
+            rest,
+            at: 0,
+        }
     }
 }
 
@@ -69,8 +91,9 @@ impl<'a> LineJoin<'a> {
         }
         if unit.begins_record() {
             let rest = self.sequence.strip_prefix(b"\n");
-            self.sequence =
-                rest.ok_or(Flaw("a record of sequences does not begin where its layout says"))?;
+            self.sequence = rest.ok_or(Flaw(
+                "a record of sequences does not begin where its layout says",
+            ))?;
         }
         let part = match unit.lead {
             Lead::Qualities => LinePart::Qualities,
@@ -122,7 +145,10 @@ impl<'a> LineJoin<'a> {
     fn line_with_blanks(&mut self, len: usize) {
         let end = self.blanks.at + len;
         while self.blanks.at < end {
-            let Range { start, end: stretch_end } = self.blanks.next.clone().unwrap_or(end..end);
+            let Range {
+                start,
+                end: stretch_end,
+            } = self.blanks.next.clone().unwrap_or(end..end);
             let here = self.blanks.at;
             if here < start {
                 self.blanks.at = end.min(start);
@@ -163,7 +189,14 @@ impl<'a> Ends<'a> {
     fn new(layout: &'a Layout) -> Self {
         let mut rest = layout.crlf.iter();
         let next = rest.next();
-        Ends { layout, left: 0, crlf: true, rest, next, line: 0 }
+        Ends {
+            layout,
+            left: 0,
+            crlf: true,
+            rest,
+            next,
+            line: 0,
+        }
     }
 
     #[inline]

@@ -121,34 +121,70 @@ impl Layout {
             return Err(DAMAGED);
         }
         let layout = Self::decode(coded, raw_size, allowed)?;
-        if layout.sequence_size() == sequence_size { Ok(layout) } else { Err(MISFIT) }
+        if layout.sequence_size() == sequence_size {
+            Ok(layout)
+        } else {
+            Err(MISFIT)
+        }
     }
 
     fn decode(coded: &[u8], raw_size: usize, allowed: usize) -> Result<Self, Flaw> {
         let mut from = RangeDecoder::new(coded);
         let ends = BitTree::<1>::new().code(0, &mut from) == 1;
         let is_extended = BitTree::<1>::new().code(0, &mut from) == 1;
-        let mut room = EntryRoom { most: most_entries(raw_size), allowed };
+        let mut room = EntryRoom {
+            most: most_entries(raw_size),
+            allowed,
+        };
         let units = Units::decode(&mut from, is_extended, &mut room, raw_size)?;
         let totals = units.totals;
         let mut cover = |limit| Cover::decode(&mut from, &mut room, limit);
         let crlf = cover(totals.lines)?;
-        let blanks = if is_extended { cover(totals.line_bytes)? } else { Cover::default() };
+        let blanks = if is_extended {
+            cover(totals.line_bytes)?
+        } else {
+            Cover::default()
+        };
         let sequence_size = totals.line_bytes - blanks.total + totals.records;
         let others = totals.heads + totals.qualities + blanks.total;
         let small = cover(sequence_size)?;
-        let covers = Covers { crlf, blanks, small, escaped: cover(others)? };
+        let covers = Covers {
+            crlf,
+            blanks,
+            small,
+            escaped: cover(others)?,
+        };
         if !from.is_at_end() {
-            return Err(Flaw("the layout of sequences does not end where its coded bytes do"));
+            return Err(Flaw(
+                "the layout of sequences does not end where its coded bytes do",
+            ));
         }
         let layout = Self::new(ends, units, covers, raw_size);
-        if layout.fits() { Ok(layout) } else { Err(MISFIT) }
+        if layout.fits() {
+            Ok(layout)
+        } else {
+            Err(MISFIT)
+        }
     }
 
     pub(super) fn new(ends: bool, units: Units, covers: Covers, raw_size: usize) -> Self {
-        let Covers { crlf, blanks, small, escaped } = covers;
+        let Covers {
+            crlf,
+            blanks,
+            small,
+            escaped,
+        } = covers;
         let totals = units.totals;
-        Layout { ends, crlf, blanks, small, escaped, units, totals, raw_size }
+        Layout {
+            ends,
+            crlf,
+            blanks,
+            small,
+            escaped,
+            units,
+            totals,
+            raw_size,
+        }
     }
 
     /// Returns true if it has blanks, or qualities in lines of their own, as most layouts do not.
@@ -236,7 +272,9 @@ impl Layout {
 
     /// Returns the size of the text, in bytes.
     pub fn text_size(&self) -> usize {
-        let Totals { heads, qualities, .. } = self.totals;
+        let Totals {
+            heads, qualities, ..
+        } = self.totals;
         let others = heads + qualities + self.blanks.total;
         self.sequence_size() + others + self.escaped.total
     }
@@ -254,7 +292,9 @@ impl Layout {
     /// Returns true if the block ends within a header that goes on in the next block.
     /// `begins_in_header` is the same for its start.
     pub fn ends_in_header(&self, begins_in_header: bool) -> bool {
-        let Some(before) = self.totals.lines.checked_sub(1) else { return begins_in_header };
+        let Some(before) = self.totals.lines.checked_sub(1) else {
+            return begins_in_header;
+        };
         let last = self.units.find(before, |totals| totals.lines);
         let is_header =
             last.is_some_and(|row| row.unit.lead == Lead::Record && row.unit.line_bytes == 0);
@@ -290,7 +330,8 @@ impl Layout {
 
     /// Returns the unit of a text position below [`Self::sequence_size`].
     fn unit_at(&self, position: usize) -> Option<UnitRow> {
-        self.units.find(position, |totals| self.sequence_before(totals))
+        self.units
+            .find(position, |totals| self.sequence_before(totals))
     }
 
     /// Returns the raw offset of a text position below [`Self::sequence_size`]. For a residue it is
@@ -351,7 +392,10 @@ impl Layout {
         let within = (position - self.sequence_before(&before)).checked_sub(begins)?;
         let residue = self.residues_in(&before) + within;
         let record = before.records + begins;
-        Some(Base { record, offset: residue - self.residues_before(record)? })
+        Some(Base {
+            record,
+            offset: residue - self.residues_before(record)?,
+        })
     }
 
     /// Returns the text position of a residue, if the block has it.
@@ -372,7 +416,8 @@ impl Layout {
 
     /// Returns the number of residues up to the end of a record.
     fn residues_up_to(&self, record: usize) -> usize {
-        self.residues_before(record + 1).unwrap_or(self.residues_in(&self.totals))
+        self.residues_before(record + 1)
+            .unwrap_or(self.residues_in(&self.totals))
     }
 
     /// Returns the unit with which a record begins. `before` other records begin before it in the
@@ -441,7 +486,11 @@ impl Layout {
         let line = last.before.lines + usize::from(last.unit.has_lead()) + lines_before;
         record.last_line = line_end - line_start - self.blanks_in(line_start..line_end);
         record.is_torn = !self.ends && line + 1 == self.totals.lines;
-        let end_width = if record.is_torn { 0 } else { self.line_end(line) };
+        let end_width = if record.is_torn {
+            0
+        } else {
+            self.line_end(line)
+        };
         record.last_width = line_end - line_start + end_width;
         record.is_regular = last.before == *before
             && self.ends_alike(before, unit)
@@ -499,7 +548,11 @@ impl Layout {
         let from = self.qualities_before(beginning);
         let end = self.qualities_up_to(number);
         let heads = self.totals.heads;
-        if from == end { 0..0 } else { self.other(heads + from)..self.other(heads + end) }
+        if from == end {
+            0..0
+        } else {
+            self.other(heads + from)..self.other(heads + end)
+        }
     }
 
     /// Returns the raw offset of a record's qualities. If there are none, they would be behind the
@@ -533,7 +586,10 @@ impl Layout {
     /// Returns true if all lines of residues of a unit, except the last, have the same line end.
     fn ends_alike(&self, before: &Totals, unit: &LineUnit) -> bool {
         let first = before.lines + usize::from(unit.has_lead());
-        let lines = unit.line_bytes.div_ceil(unit.line_width()).saturating_sub(1);
+        let lines = unit
+            .line_bytes
+            .div_ceil(unit.line_width())
+            .saturating_sub(1);
         let crlf = self.crlf.covered_before(first + lines) - self.crlf.covered_before(first);
         crlf == 0 || crlf == lines
     }

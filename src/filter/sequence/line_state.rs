@@ -60,7 +60,10 @@ pub(super) enum Role {
 impl LineState {
     /// Returns the state within the sequence of a FASTA record.
     pub(super) fn within_fasta() -> Self {
-        LineState { stage: Stage::Sequence, ..Self::default() }
+        LineState {
+            stage: Stage::Sequence,
+            ..Self::default()
+        }
     }
 
     /// Returns true if no line and no record of FASTQ goes on.
@@ -124,7 +127,11 @@ impl LineState {
             }
             Kind::Fastq if self.stage == Stage::Sequence && first == Some(&b'+') => {
                 let has_bases = self.symbols > 0;
-                self.stage = if has_bases { Stage::Qualities } else { Stage::Outside };
+                self.stage = if has_bases {
+                    Stage::Qualities
+                } else {
+                    Stage::Outside
+                };
                 Some(Role::Other)
             }
             _ if self.stage == Stage::Outside && matches!(first, Some(b'#' | b';')) => {
@@ -162,9 +169,10 @@ impl LineState {
         let mut lines = Lines(block);
         match kind {
             Kind::Fasta => match lines.next() {
-                Some(first) if first.is_torn_header() => {
-                    LineState { torn: Torn::Head, ..Self::within_fasta() }
-                }
+                Some(first) if first.is_torn_header() => LineState {
+                    torn: Torn::Head,
+                    ..Self::within_fasta()
+                },
                 _ => Self::within_fasta(),
             },
             Kind::Fastq => guess_fastq(lines),
@@ -184,7 +192,11 @@ impl LineState {
     pub(crate) fn read(from: &mut &[u8], bases: u64) -> Result<Self, Flaw> {
         let number = leb128::read(from)?;
         let torn = *TEARS.get(number / 3).ok_or(UNKNOWN)?;
-        let mut state = LineState { stage: STAGES[number % 3], torn, symbols: 0 };
+        let mut state = LineState {
+            stage: STAGES[number % 3],
+            torn,
+            symbols: 0,
+        };
         if state.has_symbols() {
             state.symbols = leb128::read(from)? as u64;
         } else if state.stage == Stage::Sequence {
@@ -215,13 +227,29 @@ fn guess_fastq(lines: Lines) -> LineState {
     let len = |n: usize| skipped[n].bytes.len() as u64;
     match skipped.len() {
         _ if !fit => LineState::default(),
-        1 => LineState { stage: Stage::Qualities, torn: Torn::Body, symbols: len(0) },
-        2 => LineState { stage: Stage::Qualities, torn: Torn::Head, symbols: len(1) },
+        1 => LineState {
+            stage: Stage::Qualities,
+            torn: Torn::Body,
+            symbols: len(0),
+        },
+        2 => LineState {
+            stage: Stage::Qualities,
+            torn: Torn::Head,
+            symbols: len(1),
+        },
         3 => {
             let bases = len(2).saturating_sub(len(0));
-            LineState { stage: Stage::Sequence, torn: Torn::Body, symbols: bases }
+            LineState {
+                stage: Stage::Sequence,
+                torn: Torn::Body,
+                symbols: bases,
+            }
         }
-        4 => LineState { stage: Stage::Sequence, torn: Torn::Head, symbols: 0 },
+        4 => LineState {
+            stage: Stage::Sequence,
+            torn: Torn::Head,
+            symbols: 0,
+        },
         _ => LineState::default(),
     }
 }

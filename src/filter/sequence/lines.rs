@@ -34,7 +34,10 @@ impl Line<'_> {
 
     /// Returns true if the line begins with `mark`. A byte order mark may be in front of it.
     pub(super) fn is_header(&self, mark: u8) -> bool {
-        let bytes = self.bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(self.bytes);
+        let bytes = self
+            .bytes
+            .strip_prefix(BYTE_ORDER_MARK)
+            .unwrap_or(self.bytes);
         bytes.first() == Some(&mark)
     }
 
@@ -58,14 +61,23 @@ impl<'a> Iterator for Lines<'a> {
         }
         let Some(at) = memchr::memchr(b'\n', self.0) else {
             let bytes = std::mem::take(&mut self.0);
-            return Some(Line { bytes, end: End::None });
+            return Some(Line {
+                bytes,
+                end: End::None,
+            });
         };
         let bytes = &self.0[..at];
         let rest = &self.0[at + 1..];
         self.0 = rest;
         Some(match bytes.strip_suffix(b"\r") {
-            Some(bytes) => Line { bytes, end: End::CrLf },
-            None => Line { bytes, end: End::Lf },
+            Some(bytes) => Line {
+                bytes,
+                end: End::CrLf,
+            },
+            None => Line {
+                bytes,
+                end: End::Lf,
+            },
         })
     }
 }
@@ -79,7 +91,10 @@ pub(super) fn is_residue(byte: u8) -> bool {
 
 /// Returns true if a line has residues and nothing else.
 pub(super) fn is_residues(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && bytes.iter().fold(true, |sound, &byte| sound & is_residue(byte))
+    !bytes.is_empty()
+        && bytes
+            .iter()
+            .fold(true, |sound, &byte| sound & is_residue(byte))
 }
 
 /// Returns true if a byte in a line of a sequence is layout: a space, a tab, VT, FF, or CR.
@@ -112,7 +127,9 @@ pub(super) fn residues(bytes: &[u8]) -> usize {
 /// The residues and the qualities must have the same length, and no blanks.
 pub(super) fn read<'a>(mut lines: Lines<'a>) -> Option<([Line<'a>; 4], Lines<'a>)> {
     let head = lines.next().filter(|head| head.begins(b'@'))?;
-    let residues = lines.next().filter(|line| !line.begins(b'+') && !line.is_header(b'@'))?;
+    let residues = lines
+        .next()
+        .filter(|line| !line.begins(b'+') && !line.is_header(b'@'))?;
     let plus = lines.next().filter(|plus| plus.begins(b'+'))?;
     // If there are no residues, the block may end where the empty line of qualities would be. Then
     // this is no record of four lines.
@@ -144,7 +161,11 @@ pub(super) fn behind_record(mut lines: Lines) -> Option<Lines> {
     if left == 0 {
         // Skips the empty line of its qualities.
         let rest = lines;
-        return Some(if lines.next()?.bytes.is_empty() { lines } else { rest });
+        return Some(if lines.next()?.bytes.is_empty() {
+            lines
+        } else {
+            rest
+        });
     }
     while left > 0 {
         left = left.checked_sub(symbols(lines.next()?.bytes))?;

@@ -68,7 +68,11 @@ impl OddBytes {
             && self.first_byte.is_none()
         {
             let record = header.map_or(&self.name[..], name_in).to_vec();
-            self.first_byte = Some(OddByte { byte, line: self.lines + 1, record });
+            self.first_byte = Some(OddByte {
+                byte,
+                line: self.lines + 1,
+                record,
+            });
         }
     }
 
@@ -104,14 +108,24 @@ impl OddBytes {
 pub(crate) fn name_in(header: &[u8]) -> &[u8] {
     let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
     let behind = header.get(1..).unwrap_or_default();
-    let start = behind.iter().position(|&byte| !is_blank(byte)).unwrap_or(behind.len());
+    let start = behind
+        .iter()
+        .position(|&byte| !is_blank(byte))
+        .unwrap_or(behind.len());
     let word = &behind[start..];
-    let len = word.iter().position(|&byte| is_blank(byte)).unwrap_or(word.len());
+    let len = word
+        .iter()
+        .position(|&byte| is_blank(byte))
+        .unwrap_or(word.len());
     &word[..len]
 }
 
 fn shown(byte: u8) -> String {
-    if byte.is_ascii_graphic() { format!("'{}'", char::from(byte)) } else { format!("{byte:02X}") }
+    if byte.is_ascii_graphic() {
+        format!("'{}'", char::from(byte))
+    } else {
+        format!("{byte:02X}")
+    }
 }
 
 fn counted(number: u64, what: &str) -> String {

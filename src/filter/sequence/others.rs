@@ -25,7 +25,10 @@ const ESCAPE: Flaw = Flaw("an escaped byte outside of the sequences of a block i
 /// first byte has position `from`.
 pub(super) fn write(bytes: &[u8], from: usize, text: &mut Vec<u8>, escaped: &mut CoverWriter) {
     for (number, piece) in bytes.chunks(PIECE).enumerate() {
-        if piece.iter().fold(true, |plain, &byte| plain & (2..128).contains(&byte)) {
+        if piece
+            .iter()
+            .fold(true, |plain, &byte| plain & (2..128).contains(&byte))
+        {
             text.extend(piece.iter().map(|byte| byte | 0x80));
             continue;
         }

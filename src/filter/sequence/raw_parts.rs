@@ -39,8 +39,15 @@ enum LineBytes {
 impl Layout {
     /// Returns the parts of a range of the raw block. The range must be within the block.
     pub fn raw_parts(&self, range: Range<usize>) -> RawParts {
-        let parts = RawParts { parts: Vec::new(), texts: Vec::new() };
-        let mut writer = PartWriter { layout: self, range: range.clone(), parts };
+        let parts = RawParts {
+            parts: Vec::new(),
+            texts: Vec::new(),
+        };
+        let mut writer = PartWriter {
+            layout: self,
+            range: range.clone(),
+            parts,
+        };
         let mut at = range.start;
         while at < range.end
             && let Some(row) = self.units.find(at, |totals| self.raw_before(totals))
@@ -98,7 +105,12 @@ impl PartWriter<'_> {
                 Lead::Qualities => LineBytes::Other(layout.totals.heads + before.qualities + byte),
                 _ => LineBytes::Sequence(before.line_bytes + byte),
             };
-            self.line(start, line + byte / width, bytes, width.min(unit.line_bytes - byte));
+            self.line(
+                start,
+                line + byte / width,
+                bytes,
+                width.min(unit.line_bytes - byte),
+            );
             byte += width;
         }
     }

@@ -63,13 +63,21 @@ impl BlockRecords {
     /// everything between them. If the block begins with the rest of a header, this is the first.
     /// `None` if the layout contradicts itself.
     pub fn headers(layout: &Layout, begins_in_header: bool) -> Option<Range<usize>> {
-        let rest = if begins_in_header { layout.first_head() } else { 0..0 };
+        let rest = if begins_in_header {
+            layout.first_head()
+        } else {
+            0..0
+        };
         let last = layout.records();
         if last == 0 {
             return Some(rest);
         }
         let end = layout.record(last)?.header.end;
-        let first = if rest.is_empty() { layout.record(1)?.header.start } else { rest.start };
+        let first = if rest.is_empty() {
+            layout.record(1)?.header.start
+        } else {
+            rest.start
+        };
         Some(first..end)
     }
 
@@ -91,7 +99,9 @@ impl BlockRecords {
         let headers = Self::headers(layout, begins_in_header)?;
         let header = |range: Range<usize>| -> Option<Vec<u8>> {
             let from = range.start.checked_sub(headers.start)?;
-            Some(unmapped(heads.get(from..range.end.checked_sub(headers.start)?)?))
+            Some(unmapped(
+                heads.get(from..range.end.checked_sub(headers.start)?)?,
+            ))
         };
         let mut block = BlockRecords::default();
         if begins_in_header && !layout.first_head().is_empty() {
@@ -150,7 +160,12 @@ impl RecordPart {
     /// Adds the part of the record in the next block, which begins at the offset `start` of the
     /// stream.
     fn go_on(&mut self, start: u64, part: RecordPart) {
-        let RecordPart { record: more, last_line, last_width, is_torn } = part;
+        let RecordPart {
+            record: more,
+            last_line,
+            last_width,
+            is_torn,
+        } = part;
         let record = &mut self.record;
         let quality_offset = more.quality_offset.map(|offset| offset + start);
         record.quality_offset = record.quality_offset.or(quality_offset);
@@ -214,7 +229,12 @@ impl RecordList {
 
     /// Adds the records of the next block, which begins at the offset `start` of the stream.
     pub fn add(&mut self, start: u64, block: BlockRecords) {
-        let BlockRecords { continued, header_rest, records, open_header } = block;
+        let BlockRecords {
+            continued,
+            header_rest,
+            records,
+            open_header,
+        } = block;
         if let Some(last) = self.parts.last_mut() {
             last.go_on(start, continued);
             if let Some(header) = &mut self.open_header {
@@ -225,7 +245,8 @@ impl RecordList {
         if !records.is_empty() || open_header.is_none() {
             self.open_header = open_header;
         }
-        self.parts.extend(records.into_iter().map(|part| part.shift(start)));
+        self.parts
+            .extend(records.into_iter().map(|part| part.shift(start)));
     }
 
     /// Number of records.

@@ -102,13 +102,19 @@ impl RecordSplit {
         self.heads.extend_from_slice(head.bytes);
         self.heads.extend_from_slice(plus.bytes);
         self.qualities.extend_from_slice(qualities.bytes);
-        [head, residues, plus, qualities].iter().for_each(|line| self.end(line.end));
+        [head, residues, plus, qualities]
+            .iter()
+            .for_each(|line| self.end(line.end));
     }
 
     /// Adds a line that begins a unit.
     fn head(&mut self, lead: Lead, line: Line) {
         self.flush();
-        self.unit = LineUnit { lead, lead_len: line.bytes.len(), ..LineUnit::default() };
+        self.unit = LineUnit {
+            lead,
+            lead_len: line.bytes.len(),
+            ..LineUnit::default()
+        };
         self.heads.extend_from_slice(line.bytes);
         if lead == Lead::Record {
             self.text.push(b'\n');
@@ -142,7 +148,11 @@ impl RecordSplit {
         if self.unit.line_bytes > 0 && !goes_on {
             let are_qualities = self.unit.lead == Lead::Qualities;
             self.flush();
-            self.unit.lead = if are_qualities { Lead::Qualities } else { Lead::None };
+            self.unit.lead = if are_qualities {
+                Lead::Qualities
+            } else {
+                Lead::None
+            };
         }
         if self.unit.line_bytes == 0 {
             self.unit.width = len;
@@ -222,20 +232,37 @@ impl RecordSplit {
 
     fn finish(mut self) -> Result<(Vec<u8>, Layout), Flaw> {
         self.flush();
-        let RecordSplit { mut text, heads, qualities, blanks, crlf, small, blank, units, .. } =
-            self;
+        let RecordSplit {
+            mut text,
+            heads,
+            qualities,
+            blanks,
+            crlf,
+            small,
+            blank,
+            units,
+            ..
+        } = self;
         let others = heads.len() + qualities.len() + blanks.len();
         allocation::reserve(&mut text, others).ok_or(Flaw::NO_MEMORY)?;
         let mut escaped = CoverWriter::default();
         others::write(&heads, 0, &mut text, &mut escaped);
         others::write(&qualities, heads.len(), &mut text, &mut escaped);
-        others::write(&blanks, heads.len() + qualities.len(), &mut text, &mut escaped);
+        others::write(
+            &blanks,
+            heads.len() + qualities.len(),
+            &mut text,
+            &mut escaped,
+        );
         let covers = Covers {
             crlf: crlf.finish(),
             blanks: blank.finish(),
             small: small.finish(),
             escaped: escaped.finish(),
         };
-        Ok((text, Layout::new(self.ends, units.finish(), covers, self.size)))
+        Ok((
+            text,
+            Layout::new(self.ends, units.finish(), covers, self.size),
+        ))
     }
 }

@@ -120,19 +120,30 @@ fn round_trip(block: &[u8], kind: Kind, start: LineState) -> (Vec<u8>, Layout) {
     assert_eq!((rest, &read), (&b"more"[..], &layout), "{block:?}");
     assert_eq!(text.len(), layout.text_size());
     let joined = join(text.clone(), &read).unwrap();
-    assert!(joined == block, "{kind:?} {:?}", String::from_utf8_lossy(block));
+    assert!(
+        joined == block,
+        "{kind:?} {:?}",
+        String::from_utf8_lossy(block)
+    );
     (text, layout)
 }
 
 /// Checks the maps for each byte of the searched text against the bytes of `block`.
 fn agree(block: &[u8], text: &[u8], layout: &Layout) {
     let searched = &text[..layout.sequence_size()];
-    assert!(text[layout.sequence_size()..].iter().all(|&byte| byte > 127));
+    assert!(
+        text[layout.sequence_size()..]
+            .iter()
+            .all(|&byte| byte > 127)
+    );
     let mut record = 0;
     let mut offset = 0;
     let mut last = None;
     let mut is_small = vec![false; searched.len()];
-    layout.small(0..searched.len()).flatten().for_each(|at| is_small[at] = true);
+    layout
+        .small(0..searched.len())
+        .flatten()
+        .for_each(|at| is_small[at] = true);
     for (position, &byte) in searched.iter().enumerate() {
         let raw = layout.raw_offset(position).unwrap();
         assert!(last.is_none_or(|last| last < raw));
@@ -147,21 +158,32 @@ fn agree(block: &[u8], text: &[u8], layout: &Layout) {
         assert_eq!(layout.base(position), Some(base));
         assert_eq!(layout.position(base), Some(position));
         let small = is_small[position] && byte.is_ascii_uppercase();
-        assert_eq!(block[raw], if small { byte.to_ascii_lowercase() } else { byte });
+        assert_eq!(
+            block[raw],
+            if small {
+                byte.to_ascii_lowercase()
+            } else {
+                byte
+            }
+        );
         assert_eq!(layout.text_position(raw), Some(position));
         offset += 1;
     }
     assert_eq!(record, layout.records());
     assert_eq!(layout.position(Base { record, offset }), None);
     assert_eq!(layout.raw_offset(searched.len()), None);
-    let found = (0..block.len()).filter_map(|raw| layout.text_position(raw)).count();
+    let found = (0..block.len())
+        .filter_map(|raw| layout.text_position(raw))
+        .count();
     assert_eq!(found, searched.len() - layout.records());
     (0..=layout.records()).for_each(|number| record_agrees(block, text, layout, number));
     assert_eq!(layout.record(layout.records() + 1), None);
 }
 
 fn record_agrees(block: &[u8], text: &[u8], layout: &Layout, number: usize) {
-    let Some(record) = layout.record(number) else { panic!("no record {number}") };
+    let Some(record) = layout.record(number) else {
+        panic!("no record {number}")
+    };
     let plain = |range: std::ops::Range<usize>| -> Vec<u8> {
         text[range].iter().map(|byte| byte & 0x7F).collect()
     };
@@ -179,13 +201,23 @@ fn record_agrees(block: &[u8], text: &[u8], layout: &Layout, number: usize) {
         let raw = record.raw_start + at / record.line_bases * record.line_width;
         raw + at % record.line_bases
     };
-    let raw: Vec<usize> = record.residues.clone().map(|p| layout.raw_offset(p).unwrap()).collect();
+    let raw: Vec<usize> = record
+        .residues
+        .clone()
+        .map(|p| layout.raw_offset(p).unwrap())
+        .collect();
     if let [first, .., last] = raw[..] {
-        assert!(block[record.raw_start..first].iter().all(|&byte| lines::is_blank(byte)));
+        assert!(
+            block[record.raw_start..first]
+                .iter()
+                .all(|&byte| lines::is_blank(byte))
+        );
         let regular: Vec<usize> = residues.iter().enumerate().map(by_lines).collect();
         let line_end = block[last..].iter().position(|&byte| byte == b'\n');
         let lines = &block[first..line_end.map_or(block.len(), |len| last + len)];
-        let has_blanks = lines.iter().any(|&byte| lines::is_blank(byte) && byte != b'\n');
+        let has_blanks = lines
+            .iter()
+            .any(|&byte| lines::is_blank(byte) && byte != b'\n');
         let what = format!("{:?} {record:?}", String::from_utf8_lossy(block));
         assert!(!record.is_regular || regular == raw, "{what}");
         assert!(record.is_regular || regular != raw || has_blanks, "{what}");
@@ -193,10 +225,18 @@ fn record_agrees(block: &[u8], text: &[u8], layout: &Layout, number: usize) {
     if !record.qualities.is_empty() {
         let start = record.quality_start.unwrap();
         let count = lines::symbols(&plain(record.qualities.clone()));
-        let raw: Vec<u8> = block[start..].iter().copied().filter(|&b| b != b'\n').collect();
+        let raw: Vec<u8> = block[start..]
+            .iter()
+            .copied()
+            .filter(|&b| b != b'\n')
+            .collect();
         if raw.iter().all(|byte| (2..128).contains(byte)) {
             let symbols = |bytes: &[u8]| -> Vec<u8> {
-                bytes.iter().copied().filter(|&byte| !lines::is_blank(byte)).collect()
+                bytes
+                    .iter()
+                    .copied()
+                    .filter(|&byte| !lines::is_blank(byte))
+                    .collect()
             };
             let qualities = symbols(&plain(record.qualities.clone()));
             assert_eq!(qualities, symbols(&raw)[..count]);
@@ -216,8 +256,12 @@ fn every_oddity_comes_back_and_every_map_agrees() {
 
 #[test]
 fn the_text_is_residues_then_all_else() {
-    let (text, layout) =
-        split(b"gt\n>a b\nACgt\nAC\n;c\n>d\n\nT", Kind::Fasta, LineState::within_fasta()).unwrap();
+    let (text, layout) = split(
+        b"gt\n>a b\nACgt\nAC\n;c\n>d\n\nT",
+        Kind::Fasta,
+        LineState::within_fasta(),
+    )
+    .unwrap();
     assert_eq!(text, b"GT\nACGTAC\nT\xBE\xE1\xA0\xE2\xBB\xE3\xBE\xE4");
     assert_eq!((layout.records(), layout.sequence_size()), (2, 11));
     let start = LineState::default();
@@ -242,7 +286,11 @@ fn equal_records_take_no_more_than_one() {
 #[test]
 fn any_layout_is_survived() {
     let blocks = blocks();
-    for (kind, block) in blocks.iter().filter(|(_, block)| !block.is_empty()).step_by(7) {
+    for (kind, block) in blocks
+        .iter()
+        .filter(|(_, block)| !block.is_empty())
+        .step_by(7)
+    {
         let (text, layout) = split(block, *kind, LineState::guess(block, *kind)).unwrap();
         let mut side = Vec::new();
         layout.write(&mut side);
@@ -254,7 +302,10 @@ fn any_layout_is_survived() {
         };
         for bit in 0..(side.len() - 4) * 8 {
             side[bit / 8] ^= 1 << (bit % 8);
-            assert!(Layout::read(&mut &side[..], block.len()).is_err(), "bit {bit}");
+            assert!(
+                Layout::read(&mut &side[..], block.len()).is_err(),
+                "bit {bit}"
+            );
             if let Ok(damaged) = read(&side, block.len()) {
                 if let Ok(block) = join(text.clone(), &damaged) {
                     assert_eq!(block.len(), damaged.raw_size());
@@ -278,16 +329,25 @@ fn any_layout_is_survived() {
 #[test]
 fn files_of_sequences_are_told_from_others() {
     let reads = b"@read 1\nACGTACGTAC\n+\nIIIIIIIIII\n".repeat(2000);
-    assert_eq!((detect(&reads), decide(&reads, false)), (Some(Kind::Fastq), Some(Kind::Fastq)));
+    assert_eq!(
+        (detect(&reads), decide(&reads, false)),
+        (Some(Kind::Fastq), Some(Kind::Fastq))
+    );
     assert_eq!(detect(&reads[11..]), Some(Kind::Fastq));
     let genome = [&b">chr\n"[..], &b"ACGTACGTACGTACGTACGT\n".repeat(3000)].concat();
-    assert_eq!((detect(&genome), decide(&genome, false)), (Some(Kind::Fasta), Some(Kind::Fasta)));
+    assert_eq!(
+        (detect(&genome), decide(&genome, false)),
+        (Some(Kind::Fasta), Some(Kind::Fasta))
+    );
     let proteins = b">one of many\nMKVLAAGIV*\n".repeat(2000);
     assert_eq!(
         (detect(&proteins), decide(&proteins, false)),
         (Some(Kind::Fasta), Some(Kind::Fasta))
     );
-    assert_eq!(decide(&[&b"\n\n"[..], &genome].concat(), false), Some(Kind::Fasta));
+    assert_eq!(
+        decide(&[&b"\n\n"[..], &genome].concat(), false),
+        Some(Kind::Fasta)
+    );
     for other in [
         &b"apple\npear\n"[..],
         b"> quoted\n> words\n",
@@ -296,7 +356,13 @@ fn files_of_sequences_are_told_from_others() {
         b"",
         b"\n",
     ] {
-        assert_eq!((detect(&other.repeat(3000)), decide(&other.repeat(3000), false)), (None, None));
+        assert_eq!(
+            (
+                detect(&other.repeat(3000)),
+                decide(&other.repeat(3000), false)
+            ),
+            (None, None)
+        );
     }
     for front in ["\u{feff}", "\n \n", ";c\n#c\n\n", " \r\n\u{feff}"] {
         for (file, kind) in [(&genome, Kind::Fasta), (&reads, Kind::Fastq)] {
@@ -305,8 +371,15 @@ fn files_of_sequences_are_told_from_others() {
         }
     }
     let wrapped = b"@read 1\nACGTAC\nACG\n+\n@IIIII\nIII\n".repeat(2000);
-    assert_eq!((detect(&wrapped), decide(&wrapped, false)), (Some(Kind::Fastq), Some(Kind::Fastq)));
-    let groups = [&b">a\n"[..], &b"  ACGTACGTAC ACGTACGTAC ACGTACGTAC \n".repeat(99)].concat();
+    assert_eq!(
+        (detect(&wrapped), decide(&wrapped, false)),
+        (Some(Kind::Fastq), Some(Kind::Fastq))
+    );
+    let groups = [
+        &b">a\n"[..],
+        &b"  ACGTACGTAC ACGTACGTAC ACGTACGTAC \n".repeat(99),
+    ]
+    .concat();
     assert_eq!(decide(&groups, false), Some(Kind::Fasta));
     for text in [
         "##gff-version 3\nchr1\tx\tgene\t1\t9\t.\t+\t.\tID=a\n##FASTA\n>chr1\nACGTACGTAC\n",
@@ -315,18 +388,34 @@ fn files_of_sequences_are_told_from_others() {
         assert_eq!(decide(text.as_bytes(), false), None, "{text}");
     }
     for (name, block) in cases::shapes(100_000) {
-        assert_eq!((detect(&block), decide(&block, false)), (None, None), "{name}");
+        assert_eq!(
+            (detect(&block), decide(&block, false)),
+            (None, None),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn a_first_record_of_fastq_may_be_longer_than_the_first_block() {
-    let long = [&b"@long read\n"[..], &b"ACGTNACGT\n".repeat(300_000), b"+\n"].concat();
+    let long = [
+        &b"@long read\n"[..],
+        &b"ACGTNACGT\n".repeat(300_000),
+        b"+\n",
+    ]
+    .concat();
     let qualities = b"@IIIIIIII\n".repeat(300_000);
     let whole = [&long[..], &qualities, b"@next\nAC\n+\nII\n"].concat();
     assert_eq!(decide(&whole, false), Some(Kind::Fastq));
     assert_eq!(decide(b"@a\nACGT\n+\nIIII", false), Some(Kind::Fastq));
-    for cut in [20, 500, 2_000_000, long.len() - 3, long.len(), long.len() + 100] {
+    for cut in [
+        20,
+        500,
+        2_000_000,
+        long.len() - 3,
+        long.len(),
+        long.len() + 100,
+    ] {
         assert_eq!(decide(&whole[..cut], true), Some(Kind::Fastq), "{cut}");
         assert_eq!(decide(&whole[..cut], false), None, "{cut}");
     }
@@ -352,14 +441,24 @@ fn a_first_record_of_fastq_may_be_longer_than_the_first_block() {
 #[test]
 fn blocks_are_cut_where_nothing_is_torn() {
     let genome = b">a\nACGT\nACGT\n>b\nAC";
-    assert_eq!(cut(genome, Kind::Fasta, LineState::default()), Some(genome.len() - 2));
-    assert_eq!(cut(b">a\nACGTACGTACGTACGT", Kind::Fasta, LineState::default()), None);
+    assert_eq!(
+        cut(genome, Kind::Fasta, LineState::default()),
+        Some(genome.len() - 2)
+    );
+    assert_eq!(
+        cut(b">a\nACGTACGTACGTACGT", Kind::Fasta, LineState::default()),
+        None
+    );
     let reads = b"@a\nACGT\n+\nIIII\n@b\nACGT\n+\n@+II\n".repeat(3);
     for more in 0..30 {
         let end = (reads.len() + more) / 15 * 15;
         let file = reads.repeat(2);
         assert_eq!(
-            cut(&file[..reads.len() + more], Kind::Fastq, LineState::default()),
+            cut(
+                &file[..reads.len() + more],
+                Kind::Fastq,
+                LineState::default()
+            ),
             Some(end),
             "{more}"
         );
@@ -370,7 +469,10 @@ fn blocks_are_cut_where_nothing_is_torn() {
 /// behind the blocks before it.
 #[test]
 fn blocks_of_any_size_have_the_records_of_the_stream() {
-    for (kind, stream) in blocks().into_iter().filter(|(_, stream)| !stream.is_empty()) {
+    for (kind, stream) in blocks()
+        .into_iter()
+        .filter(|(_, stream)| !stream.is_empty())
+    {
         // A real cut never tears a byte order mark, but these do.
         if stream.contains(&0xEF) {
             continue;
@@ -402,7 +504,10 @@ fn odd_bytes_are_counted_and_the_first_is_named() {
         blocks.iter().for_each(|block| odd.add(block, kind));
         odd.warning()
     };
-    assert_eq!(warning(&[b"#x\n>a\nAC GT*-.\n;1\n", b">1 2\nacgt\r\n"], Kind::Fasta), None);
+    assert_eq!(
+        warning(&[b"#x\n>a\nAC GT*-.\n;1\n", b">1 2\nacgt\r\n"], Kind::Fasta),
+        None
+    );
     let said = warning(&[b">a\nACGT\n> c", b"\nAC\nA1?\n", b"C1\n"], Kind::Fasta).unwrap();
     assert_eq!(
         said,
@@ -410,6 +515,12 @@ fn odd_bytes_are_counted_and_the_first_is_named() {
          and no pattern of residues crosses it (3 such bytes in all)"
     );
     let said = warning(&[b"@a\nA\xA0\n+\nII\nx\n"], Kind::Fastq).unwrap();
-    assert!(said.starts_with("line 2 (record a): byte A0 is not a residue;"), "{said}");
-    assert!(said.contains("(1 such byte in all); line 5: it is in no record"), "{said}");
+    assert!(
+        said.starts_with("line 2 (record a): byte A0 is not a residue;"),
+        "{said}"
+    );
+    assert!(
+        said.contains("(1 such byte in all); line 5: it is in no record"),
+        "{said}"
+    );
 }

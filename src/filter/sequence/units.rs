@@ -91,7 +91,11 @@ impl LineUnit {
             records: usize::from(self.begins_record()),
             line_bytes: if are_qualities { 0 } else { self.line_bytes },
             heads: self.lead_len + if is_read { self.width } else { 0 },
-            qualities: if is_read || are_qualities { self.line_bytes } else { 0 },
+            qualities: if is_read || are_qualities {
+                self.line_bytes
+            } else {
+                0
+            },
         }
     }
 
@@ -121,7 +125,12 @@ impl LineUnit {
 
     /// Returns the bytes of each line but the last, at least 1.
     pub(super) fn line_width(&self) -> usize {
-        (if self.lead == Lead::Read { self.line_bytes } else { self.width }).max(1)
+        (if self.lead == Lead::Read {
+            self.line_bytes
+        } else {
+            self.width
+        })
+        .max(1)
     }
 }
 
@@ -162,17 +171,29 @@ const NEW: usize = 4;
 
 impl LengthModel {
     fn new() -> Self {
-        LengthModel { recent: [0; 4], which: BitTree::new(), number: NumberModel::new() }
+        LengthModel {
+            recent: [0; 4],
+            which: BitTree::new(),
+            number: NumberModel::new(),
+        }
     }
 
     /// Encodes `length`, or decodes a length and ignores `length`.
     fn code(&mut self, length: usize, coder: &mut impl BinaryCoder) -> Result<usize, Flaw> {
-        let which = self.recent.iter().position(|&recent| recent == length).unwrap_or(NEW);
+        let which = self
+            .recent
+            .iter()
+            .position(|&recent| recent == length)
+            .unwrap_or(NEW);
         let length = match self.which.code(which, coder) {
             NEW => self.number.code(length, coder),
             which => *self.recent.get(which).ok_or(MISFIT)?,
         };
-        let ago = self.recent.iter().position(|&recent| recent == length).unwrap_or(3);
+        let ago = self
+            .recent
+            .iter()
+            .position(|&recent| recent == length)
+            .unwrap_or(3);
         self.recent[..=ago].rotate_right(1);
         self.recent[0] = length;
         Ok(length)
@@ -186,7 +207,11 @@ impl UnitModels {
             false => LeadModel::Plain(BitTree::new()),
         };
         let of_lead = from_fn(|_| from_fn(|_| LengthModel::new()));
-        UnitModels { lead, times: NumberModel::new(), of_lead }
+        UnitModels {
+            lead,
+            times: NumberModel::new(),
+            of_lead,
+        }
     }
 
     /// Encodes a unit, or decodes a unit and ignores `unit` and `times`.
@@ -199,7 +224,11 @@ impl UnitModels {
         let lead = self.lead.code(unit.lead, coder)?;
         let [lead_lens, line_bytes, widths] = &mut self.of_lead[lead as usize];
         let mut unit = LineUnit { lead, ..*unit };
-        unit.lead_len = if unit.has_lead() { lead_lens.code(unit.lead_len, coder)? } else { 0 };
+        unit.lead_len = if unit.has_lead() {
+            lead_lens.code(unit.lead_len, coder)?
+        } else {
+            0
+        };
         unit.line_bytes = line_bytes.code(unit.line_bytes, coder)?;
         unit.width = match (unit.has_width(), lead) {
             (false, _) => 0,
@@ -214,7 +243,13 @@ impl UnitModels {
     }
 }
 
-const LEADS: [Lead; 5] = [Lead::None, Lead::Other, Lead::Record, Lead::Read, Lead::Qualities];
+const LEADS: [Lead; 5] = [
+    Lead::None,
+    Lead::Other,
+    Lead::Record,
+    Lead::Read,
+    Lead::Qualities,
+];
 
 /// Multiplier of Lead_Size in a unit's tag, which also has the lead.
 const TAGS: usize = 8;
@@ -270,7 +305,10 @@ impl Units {
             let one = unit.totals();
             let left = (limit + 1).saturating_sub(units.totals.bytes() + units.totals.lines);
             // Both factors are below 2^35.
-            if (one.bytes() + one.lines).checked_mul(times).is_none_or(|size| size > left) {
+            if (one.bytes() + one.lines)
+                .checked_mul(times)
+                .is_none_or(|size| size > left)
+            {
                 return Err(MISFIT);
             }
             units.push(&unit, times);
@@ -282,7 +320,9 @@ impl Units {
         NumberModel::new().code(self.count, out);
         let mut models = UnitModels::new(is_extended);
         for UnitRow { unit, times, .. } in self.iter() {
-            models.code(&unit, times, out).expect("any unit can be encoded");
+            models
+                .code(&unit, times, out)
+                .expect("any unit can be encoded");
         }
     }
 
@@ -294,13 +334,20 @@ impl Units {
     /// Returns true if the models can hold all numbers that [`Units::encode`] writes.
     pub(super) fn have_small_numbers(&self) -> bool {
         self.iter().all(|UnitRow { unit, times, .. }| {
-            unit.lead_len.max(unit.line_bytes).max(unit.width).max(times - 1) <= NumberModel::MOST
+            unit.lead_len
+                .max(unit.line_bytes)
+                .max(unit.width)
+                .max(times - 1)
+                <= NumberModel::MOST
         })
     }
 
     fn push(&mut self, unit: &LineUnit, times: usize) {
         if self.count.is_multiple_of(STEP) {
-            self.landmarks.push(BeforeUnit { at: self.bytes.len(), before: self.totals });
+            self.landmarks.push(BeforeUnit {
+                at: self.bytes.len(),
+                before: self.totals,
+            });
         }
         leb128::write(TAGS * unit.lead_len + unit.lead as usize, &mut self.bytes);
         leb128::write(unit.line_bytes, &mut self.bytes);
@@ -314,7 +361,10 @@ impl Units {
 
     /// Yields all units in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = UnitRow> + '_ {
-        self.from(BeforeUnit { at: 0, before: Totals::default() })
+        self.from(BeforeUnit {
+            at: 0,
+            before: Totals::default(),
+        })
     }
 
     fn from(
@@ -324,7 +374,11 @@ impl Units {
         let mut rest = &self.bytes[at..];
         std::iter::from_fn(move || {
             let (unit, times) = read(&mut rest).ok()?;
-            let place = UnitRow { before, unit, times };
+            let place = UnitRow {
+                before,
+                unit,
+                times,
+            };
             before = before.and(&unit.totals(), times);
             Some(place)
         })
@@ -333,11 +387,19 @@ impl Units {
     /// Returns the first unit behind which `key` is above `target`. Of repeated units it is a
     /// single one.
     pub(super) fn find(&self, target: usize, key: impl Fn(&Totals) -> usize) -> Option<UnitRow> {
-        let behind = self.landmarks.partition_point(|mark| key(&mark.before) <= target);
+        let behind = self
+            .landmarks
+            .partition_point(|mark| key(&mark.before) <= target);
         let landmark = self.landmarks[behind.checked_sub(1)?];
         let end = |place: &UnitRow| place.before.and(&place.unit.totals(), place.times);
-        let found = self.from(landmark).find(|place| key(&end(place)) > target)?;
-        let UnitRow { before, unit, times } = found;
+        let found = self
+            .from(landmark)
+            .find(|place| key(&end(place)) > target)?;
+        let UnitRow {
+            before,
+            unit,
+            times,
+        } = found;
         let one = unit.totals();
         let mut low = 0;
         let mut high = times - 1;
@@ -348,7 +410,11 @@ impl Units {
                 false => low = middle + 1,
             }
         }
-        Some(UnitRow { before: before.and(&one, low), unit, times: 1 })
+        Some(UnitRow {
+            before: before.and(&one, low),
+            unit,
+            times: 1,
+        })
     }
 }
 
@@ -356,7 +422,12 @@ fn read(rest: &mut &[u8]) -> Result<(LineUnit, usize), Flaw> {
     let tag = leb128::read(rest)?;
     let lead = *LEADS.get(tag % TAGS).ok_or(MISFIT)?;
     let line_bytes = leb128::read(rest)?;
-    let mut unit = LineUnit { lead, lead_len: tag / TAGS, line_bytes, width: 0 };
+    let mut unit = LineUnit {
+        lead,
+        lead_len: tag / TAGS,
+        line_bytes,
+        width: 0,
+    };
     if unit.has_width() {
         unit.width = leb128::read(rest)?;
     }

@@ -23,16 +23,23 @@ pub fn why_unlike(text: &[u8], goes_on: bool) -> Option<String> {
     let mut lines: Vec<NumberedLine> = Vec::new();
     for line in beginning.split(|&byte| byte == b'\n') {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        lines.push((lines.len() + 1, line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line)));
+        lines.push((
+            lines.len() + 1,
+            line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line),
+        ));
     }
     let is_front = |line: &[u8]| is_blank_line(line) || line[0] == b'#' || line[0] == b';';
     let first = lines.iter().position(|(_, line)| !is_front(line))?;
     let records = &lines[first..];
     match records[0].1[0] {
-        b'>' => Some(format!("it begins like FASTA, but {}", unlike_fasta(records))),
-        b'@' if is_like_fastq(records) => {
-            Some(format!("it begins like FASTQ, but {}", unlike_fastq(records, goes_on)))
-        }
+        b'>' => Some(format!(
+            "it begins like FASTA, but {}",
+            unlike_fasta(records)
+        )),
+        b'@' if is_like_fastq(records) => Some(format!(
+            "it begins like FASTQ, but {}",
+            unlike_fastq(records, goes_on)
+        )),
         _ => None,
     }
 }
@@ -43,8 +50,14 @@ fn unlike_fasta(lines: &[NumberedLine]) -> String {
         if line.first().is_none_or(|byte| b">;".contains(byte)) {
             continue;
         }
-        let start = line.iter().position(|&byte| !is_blank(byte)).unwrap_or(line.len());
-        let end = line.iter().rposition(|&byte| !is_blank(byte)).map_or(start, |last| last + 1);
+        let start = line
+            .iter()
+            .position(|&byte| !is_blank(byte))
+            .unwrap_or(line.len());
+        let end = line
+            .iter()
+            .rposition(|&byte| !is_blank(byte))
+            .map_or(start, |last| last + 1);
         if let Some(at) = line[start..end].iter().position(|&byte| !is_residue(byte)) {
             return format!(
                 "line {number} has `{}` at column {}, and less than nine tenths of its sequences \
@@ -73,7 +86,9 @@ fn is_like_fastq(lines: &[NumberedLine]) -> bool {
     if first_record.any(|(_, line)| line.first() == Some(&b'+')) {
         return true;
     }
-    let Some((_, line)) = behind_header(lines) else { return true };
+    let Some((_, line)) = behind_header(lines) else {
+        return true;
+    };
     let known = residues(line);
     let others = symbols(line) - known;
     known > 0 && (known / 9 >= others || known >= LONG_LINE && known / 3 >= others)
@@ -91,7 +106,10 @@ fn unlike_fastq(lines: &[NumberedLine], goes_on: bool) -> String {
         (None, true) => return "its first block ends before the first bases".into(),
         (Some(_), _) => {}
     }
-    let mut lines = lines.iter().filter(|(_, line)| !is_blank_line(line)).peekable();
+    let mut lines = lines
+        .iter()
+        .filter(|(_, line)| !is_blank_line(line))
+        .peekable();
     while let Some((number, head)) = lines.next() {
         if head[0] != b'@' {
             return format!("line {number} is not the `@` and name of a record");
@@ -133,7 +151,10 @@ mod tests {
     fn the_line_that_is_wrong_is_named() {
         let cases: [(&str, &[&str]); 20] = [
             (">c\n12345\n", &["FASTA", "line 2 has `1` at column 1"]),
-            ("\n\n>c\nACGT\nAC?T?????\n", &["FASTA", "line 5 has `?` at column 3"]),
+            (
+                "\n\n>c\nACGT\nAC?T?????\n",
+                &["FASTA", "line 5 has `?` at column 3"],
+            ),
             ("\u{FEFF}>c\nAC GT and so\n", &["FASTA", "line 2 has ` `"]),
             ("; note\n# more\n>c\n%%\n", &["FASTA", "line 4 has `%`"]),
             (">c\n>d\n", &["FASTA", "no residues"]),
@@ -142,23 +163,59 @@ mod tests {
                 "@r\nACGT\n+\nIII\n@s\nA\n+\nI\n",
                 &["FASTQ", "line 1 has 4 bases", "line 3", "5 qual"],
             ),
-            ("\u{FEFF}\n@r\nACGT\n+\nIIIIII\n", &["FASTQ", "line 2 has 4 bases", "6 qualities"]),
-            ("@r\nACGT\n+\nIIII\nmore\n@s\n", &["FASTQ", "line 5 is not the `@`"]),
-            ("@r\n\n+\n\n@s\nA\n+\nII\n", &["FASTQ", "line 5 has 1 bases"]),
-            ("@r\r\nACG\r\n+\r\nIIII\r\n", &["FASTQ", "line 1 has 3 bases"]),
+            (
+                "\u{FEFF}\n@r\nACGT\n+\nIIIIII\n",
+                &["FASTQ", "line 2 has 4 bases", "6 qualities"],
+            ),
+            (
+                "@r\nACGT\n+\nIIII\nmore\n@s\n",
+                &["FASTQ", "line 5 is not the `@`"],
+            ),
+            (
+                "@r\n\n+\n\n@s\nA\n+\nII\n",
+                &["FASTQ", "line 5 has 1 bases"],
+            ),
+            (
+                "@r\r\nACG\r\n+\r\nIIII\r\n",
+                &["FASTQ", "line 1 has 3 bases"],
+            ),
             ("@r\nACGT\n+\nIIII\n>x\nACGT\n", &["FASTQ", "line 5"]),
-            ("@r\nAC GT\nA\n+\nI I\nII\n@s\n", &["FASTQ", "line 1 has 5 bases", "6 qualities"]),
-            ("@r\nACGT\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line before line 3"]),
+            (
+                "@r\nAC GT\nA\n+\nI I\nII\n@s\n",
+                &["FASTQ", "line 1 has 5 bases", "6 qualities"],
+            ),
+            (
+                "@r\nACGT\n@s\nA\n+\nI\n",
+                &["FASTQ", "line 1 has no `+` line before line 3"],
+            ),
             ("@r\n\n", &["FASTQ", "no bases follow its header"]),
-            ("@r\nACGT\n~~~~\n", &["FASTQ", "the record of line 1 has no `+` line"]),
-            ("@r\nACGT\n", &["FASTQ", "the record of line 1 has no `+` line"]),
-            ("@r\nAC-N\n@s\nA\n+\nI\n", &["FASTQ", "line 1 has no `+` line before line 3"]),
-            (";c\r\n\u{FEFF}>c\n \t12\n", &["FASTA", "line 3 has `1` at column 3"]),
-            (" \x0B\n\u{FEFF}@r\n+\nI\n", &["FASTQ", "line 4 is not the `@`"]),
+            (
+                "@r\nACGT\n~~~~\n",
+                &["FASTQ", "the record of line 1 has no `+` line"],
+            ),
+            (
+                "@r\nACGT\n",
+                &["FASTQ", "the record of line 1 has no `+` line"],
+            ),
+            (
+                "@r\nAC-N\n@s\nA\n+\nI\n",
+                &["FASTQ", "line 1 has no `+` line before line 3"],
+            ),
+            (
+                ";c\r\n\u{FEFF}>c\n \t12\n",
+                &["FASTA", "line 3 has `1` at column 3"],
+            ),
+            (
+                " \x0B\n\u{FEFF}@r\n+\nI\n",
+                &["FASTQ", "line 4 is not the `@`"],
+            ),
         ];
         for (text, parts) in cases {
             let why = why_unlike(text.as_bytes(), false).unwrap_or_default();
-            assert!(parts.iter().all(|part| why.contains(part)), "{text:?}: {why}");
+            assert!(
+                parts.iter().all(|part| why.contains(part)),
+                "{text:?}: {why}"
+            );
         }
     }
 

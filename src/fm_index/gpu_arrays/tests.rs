@@ -56,11 +56,24 @@ fn check(
     }
     let mut counts = vec![u64::MAX; patterns.len()];
     let arrays = index.arrays(patterns.len()).unwrap();
-    gpu.search(&arrays, patterns, &mut counts, |rows| rows.len() as u64).unwrap();
-    assert!(counts.iter().zip(&expected).all(|(&n, rows)| n == rows.len() as u64), "{name}");
-    let rows: Vec<u32> = expected.iter().flat_map(|rows| rows.clone().take(limit)).collect();
+    gpu.search(&arrays, patterns, &mut counts, |rows| rows.len() as u64)
+        .unwrap();
+    assert!(
+        counts
+            .iter()
+            .zip(&expected)
+            .all(|(&n, rows)| n == rows.len() as u64),
+        "{name}"
+    );
+    let rows: Vec<u32> = expected
+        .iter()
+        .flat_map(|rows| rows.clone().take(limit))
+        .collect();
     let positions = index.positions_on(gpu, &rows).unwrap();
-    assert!(positions == index.positions(&rows).unwrap(), "{name}: positions");
+    assert!(
+        positions == index.positions(&rows).unwrap(),
+        "{name}: positions"
+    );
     patterns.len() + rows.len()
 }
 
@@ -92,8 +105,10 @@ fn many_random_texts() {
     let mut count = 0;
     for (seed, alphabet) in (0..240).zip([1, 2, 4, 5, 16, 17, 100, 256].into_iter().cycle()) {
         let len = 1 + random(1, 3000, seed)[0] as usize;
-        let mut text: Vec<u8> =
-            random(len, alphabet, seed + 1).iter().map(|&c| (255 - c) as u8).collect();
+        let mut text: Vec<u8> = random(len, alphabet, seed + 1)
+            .iter()
+            .map(|&c| (255 - c) as u8)
+            .collect();
         // A rare symbol or two, which the bit-sliced rank keeps in lists.
         text[len / 2] = b'>';
         text[len / 3] = 0;
@@ -119,7 +134,13 @@ fn borders() {
             for alphabet in [alphabet, 16, 90] {
                 let text = cases::random(len, alphabet);
                 let index = index(&text, 8);
-                count += check(&mut gpu, &format!("{len}, {alphabet}"), &index, &singles, len);
+                count += check(
+                    &mut gpu,
+                    &format!("{len}, {alphabet}"),
+                    &index,
+                    &singles,
+                    len,
+                );
             }
         }
     }
@@ -161,7 +182,11 @@ fn of_repeated(sigma: usize, count: usize) -> Bwt {
     }
     let row = |pos: usize| (1 + pos % sigma * count + count - 1 - pos / sigma) as u64;
     let samples = (0..len).step_by(RATE).map(row).collect();
-    Bwt { bytes, sample_rate: RATE as u32, samples }
+    Bwt {
+        bytes,
+        sample_rate: RATE as u32,
+        samples,
+    }
 }
 
 /// Rows that take all 32 bits, in bit-sliced layouts and in bytes, up to the largest block: 32 bits
@@ -174,12 +199,22 @@ fn blocks_above_2_gib() {
     }
     let mut gpu = gpu::GpuSearch::new(0).unwrap();
     let most = gpu::MOST_SEARCHED;
-    for (sigma, len) in [(4, 1 << 31), (4, most), (20, most), (128, most), (256, most)] {
+    for (sigma, len) in [
+        (4, 1 << 31),
+        (4, most),
+        (20, most),
+        (128, most),
+        (256, most),
+    ] {
         let count = len as usize / sigma;
         let index = FmIndex::new(of_repeated(sigma, count)).unwrap();
         let len = sigma * count;
         let patterns: Vec<Vec<u8>> = (0..400)
-            .map(|n| (0..1 + n % 90).map(|k| ((n / 7 + k) % sigma) as u8).collect())
+            .map(|n| {
+                (0..1 + n % 90)
+                    .map(|k| ((n / 7 + k) % sigma) as u8)
+                    .collect()
+            })
             .collect();
         let mut intervals = vec![0..0; patterns.len()];
         match index.search_on(&mut gpu, &patterns, &mut intervals) {
@@ -194,9 +229,16 @@ fn blocks_above_2_gib() {
             let occurrences = (len - first - pattern.len()) / sigma + 1;
             // The longest of the suffixes are the last.
             let end = 1 + (first + 1) * count;
-            assert_eq!(*rows, (end - occurrences) as u32..end as u32, "{sigma}, {pattern:?}");
+            assert_eq!(
+                *rows,
+                (end - occurrences) as u32..end as u32,
+                "{sigma}, {pattern:?}"
+            );
         }
-        let rows: Vec<u32> = (1..=len as u32).step_by(len / 100_000).chain([len as u32]).collect();
+        let rows: Vec<u32> = (1..=len as u32)
+            .step_by(len / 100_000)
+            .chain([len as u32])
+            .collect();
         let positions = match index.positions_on(&mut gpu, &rows) {
             Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY") => {
                 say(format_args!("skipped: {e}"));
@@ -209,7 +251,10 @@ fn blocks_above_2_gib() {
             let row = (*row as usize - 1) % count;
             assert_eq!(pos as usize, (count - 1 - row) * sigma + symbol, "{sigma}");
         }
-        say(format_args!("{} intervals and positions of {len} bytes", patterns.len() + rows.len()));
+        say(format_args!(
+            "{} intervals and positions of {len} bytes",
+            patterns.len() + rows.len()
+        ));
     }
 }
 
@@ -221,24 +266,55 @@ fn indexes_stay() {
         return;
     }
     let mut gpu = gpu::GpuSearch::new(0).unwrap();
-    let texts = [cases::text(70_001), cases::random(90_000, 4), cases::random(50_000, 17)];
+    let texts = [
+        cases::text(70_001),
+        cases::random(90_000, 4),
+        cases::random(50_000, 17),
+    ];
     let mut indexes: Vec<FmIndex> = texts.iter().map(|text| index(text, 16)).collect();
     // From the second turn on they have a k-mer table.
     for (turn, count) in [10, 2000, 2000, 10].into_iter().enumerate() {
         let before = gpu.is_mostly_free();
         for (text, index) in texts.iter().zip(&indexes) {
-            check(&mut gpu, "in turn", index, &patterns(text, turn as u64, count), 3);
+            check(
+                &mut gpu,
+                "in turn",
+                index,
+                &patterns(text, turn as u64, count),
+                3,
+            );
         }
         // Other tests may have taken the memory meanwhile.
-        assert!(gpu.kept() == 3 || !before || !gpu.is_mostly_free(), "turn {turn}: {}", gpu.kept());
+        assert!(
+            gpu.kept() == 3 || !before || !gpu.is_mostly_free(),
+            "turn {turn}: {}",
+            gpu.kept()
+        );
     }
     indexes.remove(1);
-    check(&mut gpu, "the first", &indexes[0], &patterns(&texts[0], 1, 10), 3);
+    check(
+        &mut gpu,
+        "the first",
+        &indexes[0],
+        &patterns(&texts[0], 1, 10),
+        3,
+    );
     assert!(gpu.kept() <= 2);
     gpu.make_scarce();
     let other = index(&texts[1], 16);
-    for (text, index) in [(1, &other), (0, &indexes[0]), (2, &indexes[1]), (0, &indexes[0])] {
-        check(&mut gpu, "scarce", index, &patterns(&texts[text], 1, 100), 3);
+    for (text, index) in [
+        (1, &other),
+        (0, &indexes[0]),
+        (2, &indexes[1]),
+        (0, &indexes[0]),
+    ] {
+        check(
+            &mut gpu,
+            "scarce",
+            index,
+            &patterns(&texts[text], 1, 100),
+            3,
+        );
     }
     assert_eq!(gpu.kept(), 1);
 }
@@ -293,9 +369,19 @@ fn contradictions() {
     let mut others = 0;
     for (seed, sigma) in (0..200).zip([1, 2, 5, 17, 256].into_iter().cycle()) {
         let bytes = cases::random(400 + seed, sigma);
-        let samples = (0..bytes.len().div_ceil(8)).map(|k| 1 + (k * 8) as u64).collect();
-        let Ok(index) = FmIndex::new(Bwt { bytes, sample_rate: 8, samples }) else { continue };
-        let rows: Vec<u32> = (0..=index.len() as u32).step_by(1 + seed % 7 * 30).collect();
+        let samples = (0..bytes.len().div_ceil(8))
+            .map(|k| 1 + (k * 8) as u64)
+            .collect();
+        let Ok(index) = FmIndex::new(Bwt {
+            bytes,
+            sample_rate: 8,
+            samples,
+        }) else {
+            continue;
+        };
+        let rows: Vec<u32> = (0..=index.len() as u32)
+            .step_by(1 + seed % 7 * 30)
+            .collect();
         match (index.positions(&rows), index.positions_on(&mut gpu, &rows)) {
             (Err(Error::Format { .. }), Err(Error::Format { .. })) => errors += 1,
             (expected, found) => {

@@ -18,7 +18,9 @@ const LOG_MOST_LOOKED: u32 = 16;
 
 /// Number of entries in a table of positions met: at least twice the number of positions checked.
 fn table_size(n: u32) -> u32 {
-    2 << (n.ilog2() + 1).saturating_sub(LOG_EVERY).min(LOG_MOST_LOOKED)
+    2 << (n.ilog2() + 1)
+        .saturating_sub(LOG_EVERY)
+        .min(LOG_MOST_LOOKED)
 }
 
 /// Number of words of `counts` for n bytes and their repeats.
@@ -59,7 +61,11 @@ pub(crate) fn count_bytes(
     n: u32,
     counts: Array<u32>,
 ) -> Result<ByteCounts> {
-    let table_size = if counts.len() == BYTE_COUNT_WORDS { 0 } else { table_size(n) };
+    let table_size = if counts.len() == BYTE_COUNT_WORDS {
+        0
+    } else {
+        table_size(n)
+    };
     assert!(is_padded(text, n) && counts.len() == BYTE_COUNT_WORDS + 2 * table_size);
     let log_every = LOG_EVERY.max((n.ilog2() + 1).saturating_sub(LOG_MOST_LOOKED));
     gpu.zero(counts)?;
@@ -70,7 +76,10 @@ pub(crate) fn count_bytes(
     // behind the counts.
     unsafe { gpu.launch("byte_counts/count_bytes", ctas, THREADS, arguments)? };
     let (short, long) = gpu.wait_for_counts()?;
-    Ok(ByteCounts { bytes: gpu.byte_counts(), repeats: RepeatEstimate { short, long } })
+    Ok(ByteCounts {
+        bytes: gpu.byte_counts(),
+        repeats: RepeatEstimate { short, long },
+    })
 }
 
 #[cfg(test)]
@@ -83,14 +92,20 @@ mod tests {
     fn counts_and_repeats() {
         let Some(gpu) = gpu() else { return };
         let bytes = |len, seed| -> Vec<u8> {
-            random(len, 200, seed).into_iter().map(|byte| byte as u8).collect()
+            random(len, 200, seed)
+                .into_iter()
+                .map(|byte| byte as u8)
+                .collect()
         };
         let once = bytes(1_400_000, 1);
         let words = bytes(350_000, 2);
         // Half of the text consists of phrases that occur four times each.
         let phrases = words.chunks(700).cycle();
-        let spread: Vec<u8> =
-            once.chunks(700).zip(phrases).flat_map(|two| <[_; 2]>::from(two).concat()).collect();
+        let spread: Vec<u8> = once
+            .chunks(700)
+            .zip(phrases)
+            .flat_map(|two| <[_; 2]>::from(two).concat())
+            .collect();
         let half = RepeatEstimate::ALL / 2;
         let cases = [
             (once.clone(), 0, 0),

@@ -26,13 +26,23 @@ pub(crate) fn is_padded(text: Array<u8>, n: u32) -> bool {
 
 /// View for kernels of the first n bytes of a text with its padding.
 pub(crate) fn text_view(text: Array<u8>, n: u32) -> TextView {
-    TextView { bytes: text.address(), n }
+    TextView {
+        bytes: text.address(),
+        n,
+    }
 }
 
 impl DeviceBlock<'_> {
     /// View for kernels of the arrays that take the results.
     pub(crate) fn output_view(&self, gpu: &Gpu) -> OutputView {
-        let DeviceBlock { sa, rows, samples, log_rate, whole_sa, .. } = *self;
+        let DeviceBlock {
+            sa,
+            rows,
+            samples,
+            log_rate,
+            whole_sa,
+            ..
+        } = *self;
         assert!(rows.len() > sa.len() && samples.len() > (sa.len() - 1) >> log_rate);
         OutputView {
             sa: sa.address(),

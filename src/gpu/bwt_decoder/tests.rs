@@ -8,8 +8,14 @@ use crate::gpu::BwtEncoder;
 use crate::gpu::testing::{gpu, random, say};
 use std::thread;
 
-const SMALL: SliceLimits = SliceLimits { runs: 1000, bytes: 20_000 };
-const USUAL: SliceLimits = SliceLimits { runs: 1 << 16, bytes: 1 << 24 };
+const SMALL: SliceLimits = SliceLimits {
+    runs: 1000,
+    bytes: 20_000,
+};
+const USUAL: SliceLimits = SliceLimits {
+    runs: 1 << 16,
+    bytes: 1 << 24,
+};
 
 fn on_cpu(bwt: &[u8], limits: SliceLimits) -> CodedBwt {
     coder::encode_slices(bwt, limits, Coding::StaticRans)
@@ -21,7 +27,10 @@ struct Coders {
 }
 
 fn both() -> Coders {
-    Coders { encoder: BwtEncoder::new(0).unwrap(), decoder: BwtDecoder::new(0).unwrap() }
+    Coders {
+        encoder: BwtEncoder::new(0).unwrap(),
+        decoder: BwtDecoder::new(0).unwrap(),
+    }
 }
 
 /// Encodes a BWT on both machines, and decodes it on the GPU. Returns the number of slices.
@@ -35,7 +44,10 @@ fn check(coders: &mut Coders, name: &str, bwt: &[u8], limits: SliceLimits) -> us
         assert!(coded == expected, "{about}: slice {k}");
     }
     let decoded = coders.decoder.decode(&expected).unwrap();
-    assert!(decoded.is_some_and(|decoded| decoded == bwt), "{about}: decoded");
+    assert!(
+        decoded.is_some_and(|decoded| decoded == bwt),
+        "{about}: decoded"
+    );
     coded.slices.len()
 }
 
@@ -82,7 +94,10 @@ fn random_slices() {
             random(1, 9000, seed + 2)[0],
         ]
         .map(|number| number as usize + 1);
-        let limits = SliceLimits { runs: most, bytes: bytes + 200 };
+        let limits = SliceLimits {
+            runs: most,
+            bytes: bytes + 200,
+        };
         slices += check(&mut both, "runs", &runs(len, seed), limits);
     }
     say(format_args!("{slices} slices coded"));
@@ -116,9 +131,15 @@ fn large_blocks() {
         return;
     }
     let mut both = both();
-    let blocks = [cases::text(40_000_000), runs(40_000_000, 2), cases::random(20_000_000, 256)];
-    let slices: usize =
-        blocks.iter().map(|block| check(&mut both, "a large block", block, USUAL)).sum();
+    let blocks = [
+        cases::text(40_000_000),
+        runs(40_000_000, 2),
+        cases::random(20_000_000, 256),
+    ];
+    let slices: usize = blocks
+        .iter()
+        .map(|block| check(&mut both, "a large block", block, USUAL))
+        .sum();
     say(format_args!("{slices} slices coded"));
 }
 
@@ -154,7 +175,12 @@ fn count_flaws(decoder: &mut BwtDecoder, coded: &CodedBwt) -> usize {
     decoder.load(coded).unwrap();
     let flaws = decoder.decode_loaded().unwrap().to_vec();
     let mut bwt = decoder.download().unwrap();
-    let sizes = coded.slices.iter().zip(&coded.raw_sizes).zip(&flaws).enumerate();
+    let sizes = coded
+        .slices
+        .iter()
+        .zip(&coded.raw_sizes)
+        .zip(&flaws)
+        .enumerate();
     for (k, ((slice, &size), &flaw)) in sizes {
         let mut expected = vec![0; size as usize];
         let found = bwt.split_off(..size as usize);
@@ -171,7 +197,11 @@ fn count_flaws(decoder: &mut BwtDecoder, coded: &CodedBwt) -> usize {
 
 /// Copies of the slices of `coded` with bits changed, bytes left out, or bytes replaced.
 fn damaged(coded: &CodedBwt, copies: u64) -> CodedBwt {
-    let mut slices = CodedBwt { raw_sizes: Vec::new(), slices: Vec::new(), ..coded.clone() };
+    let mut slices = CodedBwt {
+        raw_sizes: Vec::new(),
+        slices: Vec::new(),
+        ..coded.clone()
+    };
     for seed in 0..copies {
         for (k, (slice, &size)) in coded.slices.iter().zip(&coded.raw_sizes).enumerate() {
             let noise = random(8, 1 << 32, seed * 1000 + k as u64);
@@ -181,7 +211,14 @@ fn damaged(coded: &CodedBwt, copies: u64) -> CodedBwt {
                 0 => other[at(1)] ^= 1 << (noise[2] % 8),
                 1 => other.truncate(at(1).max(1)),
                 2 => (1..8).for_each(|n| other[at(n)] = noise[n] as u8),
-                _ => other = noise.iter().map(|&byte| byte as u8).cycle().take(at(1) + 1).collect(),
+                _ => {
+                    other = noise
+                        .iter()
+                        .map(|&byte| byte as u8)
+                        .cycle()
+                        .take(at(1) + 1)
+                        .collect()
+                }
             }
             slices.slices.push(other);
             slices.raw_sizes.push(size);
@@ -205,13 +242,24 @@ fn damaged_slices_have_the_same_flaws() {
             10 => cases::random(3000, 256),
             _ => [vec![7; 70_000], runs(3000, 2)].concat(),
         };
-        for limits in [SMALL, SliceLimits { runs: 40, bytes: 5000 }] {
+        for limits in [
+            SMALL,
+            SliceLimits {
+                runs: 40,
+                bytes: 5000,
+            },
+        ] {
             let slices = damaged(&on_cpu(&bwt, limits), 20);
-            (flaws, all) = (flaws + count_flaws(&mut decoder, &slices), all + slices.slices.len());
+            (flaws, all) = (
+                flaws + count_flaws(&mut decoder, &slices),
+                all + slices.slices.len(),
+            );
         }
     }
     assert!(flaws > all / 2, "{flaws} of {all}");
-    say(format_args!("{flaws} of {all} slices are damaged, and found to be"));
+    say(format_args!(
+        "{flaws} of {all} slices are damaged, and found to be"
+    ));
 }
 
 /// Slices cut to every possible length; and a whole slice whose raw size is said to be larger or
@@ -227,11 +275,19 @@ fn truncated_slices_are_flaws() {
     let whole = &coded.slices[0];
     let slices: Vec<_> = (1..whole.len()).map(|len| whole[..len].to_vec()).collect();
     let raw_sizes = vec![bwt.len() as u32; slices.len()];
-    let cut = CodedBwt { models: coded.models.clone(), raw_sizes, slices };
+    let cut = CodedBwt {
+        models: coded.models.clone(),
+        raw_sizes,
+        slices,
+    };
     assert_eq!(count_flaws(&mut decoder, &cut), cut.slices.len());
     let raw_sizes: Vec<_> = (2900..3100).filter(|&size| size != 3000).collect();
     let slices = vec![whole.clone(); raw_sizes.len()];
-    let resized = CodedBwt { models: coded.models.clone(), raw_sizes, slices };
+    let resized = CodedBwt {
+        models: coded.models.clone(),
+        raw_sizes,
+        slices,
+    };
     assert_eq!(count_flaws(&mut decoder, &resized), 199);
 }
 
@@ -281,7 +337,10 @@ fn a_failure_leaves_both_usable() {
     if gpu().is_none() {
         return;
     }
-    let Coders { mut encoder, mut decoder } = both();
+    let Coders {
+        mut encoder,
+        mut decoder,
+    } = both();
     let bwt = runs(50_000, 1);
     let mut failures = 0;
     let expected = on_cpu(&bwt, SMALL);
@@ -296,7 +355,15 @@ fn a_failure_leaves_both_usable() {
     decoder.fail_after(0);
     assert!(matches!(decoder.decode(&expected), Err(Error::Device(_))));
     decoder.fail_after(u32::MAX);
-    assert!(decoder.decode(&expected).unwrap().is_some_and(|decoded| decoded == bwt));
+    assert!(
+        decoder
+            .decode(&expected)
+            .unwrap()
+            .is_some_and(|decoded| decoded == bwt)
+    );
     encoder.fail_after(u32::MAX);
-    assert_eq!(check(&mut Coders { encoder, decoder }, "runs", &bwt, USUAL), 1);
+    assert_eq!(
+        check(&mut Coders { encoder, decoder }, "runs", &bwt, USUAL),
+        1
+    );
 }

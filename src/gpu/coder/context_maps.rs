@@ -30,6 +30,9 @@ impl ContextMaps {
 
     /// Device address of the maps.
     pub(crate) fn address(&mut self) -> u64 {
-        self.0.allocator().array::<kernel_structs::ContextMaps>(1).address()
+        self.0
+            .allocator()
+            .array::<kernel_structs::ContextMaps>(1)
+            .address()
     }
 }

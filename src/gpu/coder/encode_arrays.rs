@@ -23,7 +23,11 @@ impl EncodeShape {
     pub(crate) fn new(n: u32, limits: SliceLimits) -> Self {
         assert!((1..1 << 31).contains(&n));
         let limit = |most: usize| u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 31);
-        EncodeShape { n, slice_runs: limit(limits.runs), slice_bytes: limit(limits.bytes) }
+        EncodeShape {
+            n,
+            slice_runs: limit(limits.runs),
+            slice_bytes: limit(limits.bytes),
+        }
     }
 
     /// Number of tiles in which runs are searched.
@@ -142,7 +146,11 @@ impl<'m> Encoding<'m> {
         let slices = shape.most_slices();
         assert!(arrays.bwt.len() == shape.n + CODER_PADDING && arrays.coded.len() == shape.n);
         assert!(arrays.slices.len() == slices + 1 && arrays.tile_runs.len() == shape.tiles() + 1);
-        Encoding { arrays, shape, args: arrays.args(shape, maps) }
+        Encoding {
+            arrays,
+            shape,
+            args: arrays.args(shape, maps),
+        }
     }
 
     /// Queues a kernel of `ctas` CTAs with `threads` threads each.

@@ -10,7 +10,10 @@ use crate::gpu::runtime::tuning::THREADS;
 pub(crate) fn find_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     let tiles = encoding.shape.tiles();
     encoding.launch(gpu, "run_slices/count_run_heads", tiles, THREADS)?;
-    encoding.arrays.cub.exclusive_sum(gpu, encoding.arrays.tile_runs)?;
+    encoding
+        .arrays
+        .cub
+        .exclusive_sum(gpu, encoding.arrays.tile_runs)?;
     encoding.launch(gpu, "run_slices/write_run_heads", tiles, THREADS)?;
     encoding.launch(gpu, "run_slices/cut_slices", 1, 32)
 }

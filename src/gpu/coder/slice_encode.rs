@@ -12,6 +12,14 @@ pub(crate) fn encode_slices(gpu: &Gpu, encoding: &Encoding) -> Result<()> {
     gpu.zero(encoding.arrays.coded_starts)?;
     let ctas = shape.most_slices().div_ceil(ENCODE_SLICES);
     encoding.launch(gpu, "slice_encode/encode_slices", ctas, 2 * ENCODE_SLICES)?;
-    encoding.arrays.cub.exclusive_sum(gpu, encoding.arrays.coded_starts)?;
-    encoding.launch(gpu, "slice_encode/gather_slices", shape.most_slices(), THREADS)
+    encoding
+        .arrays
+        .cub
+        .exclusive_sum(gpu, encoding.arrays.coded_starts)?;
+    encoding.launch(
+        gpu,
+        "slice_encode/gather_slices",
+        shape.most_slices(),
+        THREADS,
+    )
 }

@@ -21,8 +21,20 @@ pub(super) struct PeerList {
 impl PeerList {
     /// The list in words for another GPU, without the first row.
     pub(super) fn words(&self) -> [u64; 6] {
-        let UnsortedGroupsView { sa_indices, suffixes, groups, group_heads } = self.view;
-        [self.items.into(), self.groups.into(), sa_indices, suffixes, groups, group_heads]
+        let UnsortedGroupsView {
+            sa_indices,
+            suffixes,
+            groups,
+            group_heads,
+        } = self.view;
+        [
+            self.items.into(),
+            self.groups.into(),
+            sa_indices,
+            suffixes,
+            groups,
+            group_heads,
+        ]
     }
 
     pub(super) fn from_words(words: &[u64], first_row: u32) -> Self {
@@ -32,7 +44,12 @@ impl PeerList {
             groups: words[4],
             group_heads: words[5],
         };
-        PeerList { items: words[0] as u32, groups: words[1] as u32, first_row, view }
+        PeerList {
+            items: words[0] as u32,
+            groups: words[1] as u32,
+            first_row,
+            view,
+        }
     }
 }
 
@@ -48,13 +65,27 @@ pub(super) fn join_lists(
 ) -> Result<()> {
     let mut item = 0;
     let mut group = 0;
-    for &PeerList { items, groups, first_row, view } in lists {
+    for &PeerList {
+        items,
+        groups,
+        first_row,
+        view,
+    } in lists
+    {
         assert!(to.suffixes.len() >= item + items && heads.len() >= group + groups);
         let to = to.view();
         let ranks = ranks.address();
         let row = first_row;
         let ctas = items.div_ceil(THREADS);
-        let arguments = JoinArgs { from: view, to, ranks, items, row, item, group };
+        let arguments = JoinArgs {
+            from: view,
+            to,
+            ranks,
+            items,
+            row,
+            item,
+            group,
+        };
         // SAFETY: the other GPU has `items` items in this list, and waits until all GPUs have
         // joined theirs; there is room for them here.
         unsafe { gpu.launch_struct("joined_lists/join_list", ctas, THREADS, &arguments)? };

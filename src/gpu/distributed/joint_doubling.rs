@@ -126,7 +126,13 @@ impl<'m> JointDoubling<'m> {
         let shape = |gpu| {
             let len = self.parts.part_len(gpu);
             let is_open = gpu > 0 && len > 0;
-            ListShape { len, groups: 1, front: len, back: 0, is_open }
+            ListShape {
+                len,
+                groups: 1,
+                front: len,
+                back: 0,
+                is_open,
+            }
         };
         let mut lists: Vec<ListShape> = (0..gpus).map(shape).collect();
         self.first_keys(gpu, exchange, part)?;
@@ -188,7 +194,10 @@ impl<'m> JointDoubling<'m> {
         let len = lists[exchange.number()].len as u32;
         let suffixes = self.suffixes.current.first(len);
         let keys = self.keys.current.first(len);
-        let list = RoutedList { suffixes, longest: longest(lists) };
+        let list = RoutedList {
+            suffixes,
+            longest: longest(lists),
+        };
         self.routes.ask(gpu, exchange, list, behind, keys, &buffers)
     }
 
@@ -210,7 +219,10 @@ impl<'m> JointDoubling<'m> {
         for range in open_ranges(lists, number).into_iter().flatten() {
             self.sort_range(gpu, range, len, bits)?;
         }
-        let cuts = borders.iter().map(|border| border.cut(lists, number)).collect();
+        let cuts = borders
+            .iter()
+            .map(|border| border.cut(lists, number))
+            .collect();
         let keys = self.keys.current.first(len);
         let before = self.splits.find(gpu, exchange, &[keys], bits, cuts)?;
         let (sent, received) = exchanged(lists, &borders, &before, number);
@@ -242,7 +254,8 @@ impl<'m> JointDoubling<'m> {
     fn sort_range(&mut self, gpu: &Gpu, range: Range<u32>, len: u32, bits: u32) -> Result<()> {
         let mut keys = self.keys.part(range.clone());
         let mut suffixes = self.suffixes.part(range.clone());
-        self.cub.sort_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
+        self.cub
+            .sort_pairs(gpu, &mut keys, &mut suffixes, 0..bits)?;
         if range.is_empty()
             || keys.current.address() == self.keys.part(range.clone()).current.address()
         {
@@ -269,7 +282,11 @@ impl<'m> JointDoubling<'m> {
         let mut from = 0;
         let mut next = 1 << group_bits;
         while from < len {
-            let to = if next < list.groups { first_of_group(gpu, groups, next)? } else { len };
+            let to = if next < list.groups {
+                first_of_group(gpu, groups, next)?
+            } else {
+                len
+            };
             self.sort_range(gpu, from..to, len, bits + group_bits)?;
             (from, next) = (to, next + (1 << group_bits));
         }
@@ -310,7 +327,12 @@ impl<'m> JointDoubling<'m> {
         if left.last() != Some(&0) {
             let first_row = self.parts.range(number).start;
             let open = ranked.open[number].then_some((ranked.first_row_here, ranked.open_rank));
-            let ranks = HeadRanks { heads, kept: self.kept, first_row, open };
+            let ranks = HeadRanks {
+                heads,
+                kept: self.kept,
+                first_row,
+                open,
+            };
             let outgoing = self.suffixes.alternate.cast();
             let incoming = self.keys.current.cast();
             let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
@@ -318,8 +340,16 @@ impl<'m> JointDoubling<'m> {
             self.routes.tell(gpu, exchange, list, ranks, &buffers)?;
         }
         let list = RowList { suffixes, rows };
-        let new = RowList { suffixes: self.suffixes.alternate, rows: self.rows.alternate };
-        let new = NewList { list: new, groups: self.groups, len: new_len, group_count: new_groups };
+        let new = RowList {
+            suffixes: self.suffixes.alternate,
+            rows: self.rows.alternate,
+        };
+        let new = NewList {
+            list: new,
+            groups: self.groups,
+            len: new_len,
+            group_count: new_groups,
+        };
         let facts = part_list(gpu, list, sums, new, out, self.facts)?;
         self.suffixes.swap();
         self.rows.swap();
@@ -327,7 +357,13 @@ impl<'m> JointDoubling<'m> {
         let all = exchange.all_gather(&words.map(u64::from))?;
         for ((list, words), &is_open) in lists.iter_mut().zip(&all).zip(&ranked.open) {
             let [len, groups, front, back] = [words[0], words[1], words[2], words[3]];
-            *list = ListShape { len, groups, front, back, is_open };
+            *list = ListShape {
+                len,
+                groups,
+                front,
+                back,
+                is_open,
+            };
         }
         Ok(all.iter().map(|words| words[4]).min().unwrap_or(0))
     }
@@ -353,7 +389,12 @@ impl<'m> JointDoubling<'m> {
         }
         let ends = list_ends(gpu, keys, rows, heads, self.ends)?;
         let mask = u64::MAX >> (u64::BITS - bits);
-        let ListEnds { first_key, last_key, last_head, first_row } = ends;
+        let ListEnds {
+            first_key,
+            last_key,
+            last_head,
+            first_row,
+        } = ends;
         let words = [first_key & mask, last_key & mask, last_head, first_row];
         let all = exchange.all_gather(&words)?;
         let mut open = Vec::new();
@@ -370,7 +411,11 @@ impl<'m> JointDoubling<'m> {
             }
             open.push(is_open);
         }
-        Ok(Ranked { open, open_rank, first_row_here: first_row as u32 })
+        Ok(Ranked {
+            open,
+            open_rank,
+            first_row_here: first_row as u32,
+        })
     }
 }
 
@@ -399,5 +444,8 @@ fn scaled(counts: Vec<u64>) -> Vec<u32> {
     let all: u64 = counts.iter().sum();
     // The 31 bits leave room for the 256 counts that are rounded up.
     let shift = (u64::BITS - all.leading_zeros()).saturating_sub(31);
-    counts.into_iter().map(|count| ((count >> shift) as u32).max((count > 0).into())).collect()
+    counts
+        .into_iter()
+        .map(|count| ((count >> shift) as u32).max((count > 0).into()))
+        .collect()
 }

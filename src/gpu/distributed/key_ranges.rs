@@ -47,12 +47,19 @@ pub(super) fn key_ranges(counts: &[u64], gpus: usize) -> Vec<KeyRange> {
         let wanted = n * gpu as u64 / gpus as u64;
         let above = before.partition_point(|&rows| rows < wanted);
         let below = above.saturating_sub(1);
-        if wanted - before[below] < before[above] - wanted { below } else { above }
+        if wanted - before[below] < before[above] - wanted {
+            below
+        } else {
+            above
+        }
     };
     let range = |gpu: usize| {
         let low = border(gpu);
         let high = border(gpu + 1);
-        KeyRange { bits: low as u32..high as u32, rows: before[low] as u32..before[high] as u32 }
+        KeyRange {
+            bits: low as u32..high as u32,
+            rows: before[low] as u32..before[high] as u32,
+        }
     };
     (0..gpus).map(range).collect()
 }
@@ -67,7 +74,11 @@ pub(super) fn count_keys(
     gpus: usize,
     counts: Array<u32>,
 ) -> Result<Vec<u64>> {
-    let CodedText { bytes, n, code_table } = text;
+    let CodedText {
+        bytes,
+        n,
+        code_table,
+    } = text;
     assert!(is_padded(bytes, n) && counts.len() as usize == FIRST_BITS);
     let tiles = u64::from(n.div_ceil(KEY_TILE));
     let [first, end] = [number, number + 1].map(|q| (tiles * q as u64 / gpus as u64) as u32);
@@ -94,20 +105,36 @@ pub(super) fn range_keys(
     suffixes: Array<u32>,
     cursor: Array<u32>,
 ) -> Result<()> {
-    let CodedText { bytes, n, code_table } = text;
+    let CodedText {
+        bytes,
+        n,
+        code_table,
+    } = text;
     assert!(is_padded(bytes, n) && keys.len() == suffixes.len() && cursor.len() == 1);
     gpu.zero(cursor)?;
-    let Range { start: low, end: high } = bits;
+    let Range {
+        start: low,
+        end: high,
+    } = bits;
     let room = keys.len();
-    let arguments = arguments![bytes, n, code_table, low, high, cursor, room, keys, suffixes];
+    let arguments = arguments![
+        bytes, n, code_table, low, high, cursor, room, keys, suffixes
+    ];
     // SAFETY: the text has n bytes and its padding; items for which the arrays have no room are
     // left out.
     unsafe {
-        gpu.launch("key_ranges/range_keys", n.div_ceil(KEY_TILE), THREADS, arguments)?;
+        gpu.launch(
+            "key_ranges/range_keys",
+            n.div_ceil(KEY_TILE),
+            THREADS,
+            arguments,
+        )?;
     }
     match gpu.read(cursor)?[0] == keys.len() {
         true => Ok(()),
-        false => Err(Error::Device("GPUs disagree on how they part a text".into())),
+        false => Err(Error::Device(
+            "GPUs disagree on how they part a text".into(),
+        )),
     }
 }
 
@@ -118,7 +145,10 @@ mod tests {
     #[test]
     fn ranges_are_as_even_as_whole_bits() {
         let rows = |counts: &[u64], gpus| -> Vec<Range<u32>> {
-            key_ranges(counts, gpus).into_iter().map(|range| range.rows).collect()
+            key_ranges(counts, gpus)
+                .into_iter()
+                .map(|range| range.rows)
+                .collect()
         };
         assert_eq!(rows(&[3, 0, 3, 2], 2), [0..3, 3..8]);
         assert_eq!(rows(&[1, 1, 1, 1, 1], 2), [0..2, 2..5]);
@@ -128,7 +158,9 @@ mod tests {
 
     #[test]
     fn ranges_have_all_bits_and_rows_once() {
-        let counts: Vec<u64> = (0..FIRST_BITS as u64).map(|i| i * i % 97 * (i % 3)).collect();
+        let counts: Vec<u64> = (0..FIRST_BITS as u64)
+            .map(|i| i * i % 97 * (i % 3))
+            .collect();
         let n: u64 = counts.iter().sum();
         for gpus in 1..=64 {
             let ranges = key_ranges(&counts, gpus);

@@ -94,18 +94,23 @@ impl<'m> KeySplits<'m> {
         bits: u32,
         cuts: &[Cut],
     ) -> Result<Vec<Vec<[u64; 2]>>> {
-        let ranges: Vec<u32> =
-            cuts.iter().flat_map(|cut| [cut.range.start, cut.range.end]).collect();
+        let ranges: Vec<u32> = cuts
+            .iter()
+            .flat_map(|cut| [cut.range.start, cut.range.end])
+            .collect();
         gpu.write(&ranges, self.ranges)?;
         let mut splitters = vec![0_u64; cuts.len()];
         for shift in (0..bits.div_ceil(DIGIT)).rev().map(|round| DIGIT * round) {
-            let candidates =
-                splitters.iter().flat_map(|s| (0..CANDIDATES).map(move |d| s + (d << shift)));
+            let candidates = splitters
+                .iter()
+                .flat_map(|s| (0..CANDIDATES).map(move |d| s + (d << shift)));
             let counts = self.count_less(gpu, keys, CANDIDATES as u32, candidates.collect())?;
             let all = exchange.all_gather(&counts)?;
             for (c, (splitter, cut)) in splitters.iter_mut().zip(cuts).enumerate() {
                 let less = |d: &u64| -> u64 {
-                    all.iter().map(|counts| counts[c * CANDIDATES as usize + *d as usize]).sum()
+                    all.iter()
+                        .map(|counts| counts[c * CANDIDATES as usize + *d as usize])
+                        .sum()
                 };
                 let digit = (0..CANDIDATES).rev().find(|d| less(d) <= cut.wanted);
                 *splitter += digit.expect("nothing is less than what was found so far") << shift;
@@ -115,12 +120,19 @@ impl<'m> KeySplits<'m> {
         // needed too.
         let ends = splitters.iter().flat_map(|&s| [s, s.saturating_add(1)]);
         let mut counts = self.count_less(gpu, keys, 2, ends.collect())?;
-        for (c, cut) in cuts.iter().enumerate().filter(|(c, _)| splitters[*c] == u64::MAX) {
+        for (c, cut) in cuts
+            .iter()
+            .enumerate()
+            .filter(|(c, _)| splitters[*c] == u64::MAX)
+        {
             counts[2 * c + 1] = cut.range.len() as u64;
         }
         let all = exchange.all_gather(&counts)?;
-        let of_cut =
-            |c: usize| all.iter().map(|counts| [counts[2 * c], counts[2 * c + 1]]).collect();
+        let of_cut = |c: usize| {
+            all.iter()
+                .map(|counts| [counts[2 * c], counts[2 * c + 1]])
+                .collect()
+        };
         Ok((0..cuts.len()).map(of_cut).collect())
     }
 
@@ -147,7 +159,9 @@ impl<'m> KeySplits<'m> {
         let items = candidates.len() as u32;
         gpu.write(&candidates, self.candidates)?;
         let counts = self.counts.first(items);
-        let KeySplits { ranges, candidates, .. } = *self;
+        let KeySplits {
+            ranges, candidates, ..
+        } = *self;
         let arguments = arguments![keys, ranges, candidates, per_range, items, counts];
         // SAFETY: there are two items of `ranges`, which are parts of `keys`, for every `per_range`
         // candidates, and `counts` has one item for each candidate.

@@ -51,9 +51,15 @@ pub(super) fn open_borders(lists: &[ListShape]) -> Vec<OpenBorder> {
         while lists[last].is_inner() && is_open(last + 1) {
             last += 1;
         }
-        OpenBorder { before, gpus: first..last + 1 }
+        OpenBorder {
+            before,
+            gpus: first..last + 1,
+        }
     };
-    (0..lists.len()).filter(|&before| is_open(before + 1)).map(border).collect()
+    (0..lists.len())
+        .filter(|&before| is_open(before + 1))
+        .map(border)
+        .collect()
 }
 
 impl OpenBorder {
@@ -72,7 +78,10 @@ impl OpenBorder {
         let len = |gpu: usize| self.range(lists, gpu).end - self.range(lists, gpu).start;
         let range = self.range(lists, gpu);
         let range = range.start as u32..range.end as u32;
-        Cut { range, wanted: (self.gpus.start..=self.before).map(len).sum() }
+        Cut {
+            range,
+            wanted: (self.gpus.start..=self.before).map(len).sum(),
+        }
     }
 }
 
@@ -87,7 +96,10 @@ pub(super) fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>
     if list.is_inner() && goes_on {
         return [Some(0..len), None];
     }
-    [list.is_open.then_some(0..front), goes_on.then_some(back..len)]
+    [
+        list.is_open.then_some(0..front),
+        goes_on.then_some(back..len),
+    ]
 }
 
 /// Returns the number of suffixes that a GPU sends to each GPU, and the number that it receives
@@ -101,7 +113,9 @@ pub(super) fn exchanged(
 ) -> (Vec<u32>, Vec<u32>) {
     // Number of suffixes in the list of `from` that go to GPUs up to `to`.
     let up_to = |from: usize, to: usize| {
-        let found = borders.iter().position(|b| b.before == to && b.gpus.contains(&from));
+        let found = borders
+            .iter()
+            .position(|b| b.before == to && b.gpus.contains(&from));
         match found {
             Some(border) => borders[border].range(lists, from).start + before[border][from],
             None if from <= to => lists[from].len,
@@ -113,7 +127,10 @@ pub(super) fn exchanged(
         (up_to(from, to) - earlier) as u32
     };
     let gpus = 0..lists.len();
-    (gpus.clone().map(|to| sends(gpu, to)).collect(), gpus.map(|from| sends(from, gpu)).collect())
+    (
+        gpus.clone().map(|to| sends(gpu, to)).collect(),
+        gpus.map(|from| sends(from, gpu)).collect(),
+    )
 }
 
 #[cfg(test)]
@@ -121,7 +138,13 @@ mod tests {
     use super::*;
 
     fn list(len: u64, groups: u64, front: u64, back: u64, is_open: bool) -> ListShape {
-        ListShape { len, groups, front, back, is_open }
+        ListShape {
+            len,
+            groups,
+            front,
+            back,
+            is_open,
+        }
     }
 
     /// Four GPUs: a group on 0 to 2, of which 1 has nothing else, and one on 2 and 3.
@@ -136,15 +159,24 @@ mod tests {
         let borders = open_borders(&lists);
         let gpus: Vec<_> = borders.iter().map(|b| (b.before, b.gpus.clone())).collect();
         assert_eq!(gpus, [(0, 0..3), (1, 0..3), (2, 2..4)]);
-        let cuts = |gpu| borders.iter().map(|b| b.cut(&lists, gpu)).collect::<Vec<_>>();
+        let cuts = |gpu| {
+            borders
+                .iter()
+                .map(|b| b.cut(&lists, gpu))
+                .collect::<Vec<_>>()
+        };
         let cut = |range, wanted| Cut { range, wanted };
         assert_eq!(cuts(0), [cut(6..10, 4), cut(6..10, 9), cut(0..0, 1)]);
         assert_eq!(cuts(1), [cut(0..5, 4), cut(0..5, 9), cut(0..0, 1)]);
         assert_eq!(cuts(2), [cut(0..3, 4), cut(0..3, 9), cut(8..9, 1)]);
         assert_eq!(cuts(3), [cut(0..0, 4), cut(0..0, 9), cut(0..4, 1)]);
         let ranges: Vec<_> = (0..4).map(|gpu| open_ranges(&lists, gpu)).collect();
-        let expected =
-            [[None, Some(6..10)], [Some(0..5), None], [Some(0..3), Some(8..9)], [Some(0..4), None]];
+        let expected = [
+            [None, Some(6..10)],
+            [Some(0..5), None],
+            [Some(0..3), Some(8..9)],
+            [Some(0..4), None],
+        ];
         assert_eq!(ranges, expected);
         // For each border, the suffixes of each GPU that come before it.
         let before = [vec![1, 2, 1, 0], vec![3, 4, 2, 0], vec![0, 0, 0, 1]];
@@ -159,9 +191,16 @@ mod tests {
 
     #[test]
     fn a_list_without_open_groups_stays() {
-        let lists = [list(4, 2, 2, 2, false), ListShape::default(), list(3, 1, 3, 0, false)];
+        let lists = [
+            list(4, 2, 2, 2, false),
+            ListShape::default(),
+            list(3, 1, 3, 0, false),
+        ];
         assert!(open_borders(&lists).is_empty());
         assert!((0..3).all(|gpu| open_ranges(&lists, gpu) == [None, None]));
-        assert_eq!(exchanged(&lists, &[], &[], 2), (vec![0, 0, 3], vec![0, 0, 3]));
+        assert_eq!(
+            exchanged(&lists, &[], &[], 2),
+            (vec![0, 0, 3], vec![0, 0, 3])
+        );
     }
 }

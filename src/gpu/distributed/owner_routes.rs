@@ -64,7 +64,10 @@ enum Target<'m> {
     Behind(u64),
     /// Its own position, unless its group keeps its rank. The groups are given by their heads and
     /// by the bits of those that keep it.
-    Own { heads: Array<'m, u32>, kept: Array<'m, u32> },
+    Own {
+        heads: Array<'m, u32>,
+        kept: Array<'m, u32>,
+    },
 }
 
 /// Number of items of a batch that go to each GPU, and that come from each.
@@ -107,7 +110,11 @@ impl<'m> RouteBuffers<'m> {
 impl<'m> OwnerRoutes<'m> {
     pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>, parts: TextParts, gpu: usize) -> Self {
         let cursors = arena.array(MOST_PROCESSORS as usize);
-        OwnerRoutes { parts, ranks: arena.array(parts.part_len(gpu) as usize), cursors }
+        OwnerRoutes {
+            parts,
+            ranks: arena.array(parts.part_len(gpu) as usize),
+            cursors,
+        }
     }
 
     /// Array with a value for each position of this GPU's part, to be filled.
@@ -162,13 +169,23 @@ impl<'m> OwnerRoutes<'m> {
         for batch in buffers.batches(list) {
             let suffixes = list.suffixes.part(batch.clone());
             let heads = ranks.heads.part(batch);
-            let target = Target::Own { heads, kept: ranks.kept };
+            let target = Target::Own {
+                heads,
+                kept: ranks.kept,
+            };
             let lens = self.route(gpu, exchange, suffixes, target, buffers)?;
             let items = suffixes.len();
             let first = ranks.first_row;
             let slots = buffers.slots;
-            let arguments =
-                arguments![heads, slots, items, first, open_row, open_rank, buffers.words];
+            let arguments = arguments![
+                heads,
+                slots,
+                items,
+                first,
+                open_row,
+                open_rank,
+                buffers.words
+            ];
             // SAFETY: heads and slots have `items` items, and the words one for each slot.
             unsafe { gpu.each("owner_routes/place_ranks", items, arguments)? };
             let positions = lens.incoming(buffers.incoming_positions);
@@ -232,7 +249,10 @@ impl<'m> OwnerRoutes<'m> {
         gpu.write(&starts.collect::<Vec<u32>>(), cursors)?;
         // SAFETY: as above.
         unsafe { gpu.launch_struct("owner_routes/fill_slots", ctas, THREADS, &view)? };
-        let received = all.iter().map(|words| words[exchange.number()] as u32).collect();
+        let received = all
+            .iter()
+            .map(|words| words[exchange.number()] as u32)
+            .collect();
         Ok(BatchLens { sent, received })
     }
 }

@@ -31,9 +31,16 @@ pub(super) fn part_keys(
     let n = keys.len();
     assert!(n <= part.available && is_padded(part.bytes, part.available));
     assert!(suffixes.len() == n && code_table.len() == 256);
-    let PartBytes { bytes, available, first, before } = part;
+    let PartBytes {
+        bytes,
+        available,
+        first,
+        before,
+    } = part;
     let before = u32::from(before);
-    let arguments = arguments![bytes, n, available, first, before, code_table, keys, suffixes];
+    let arguments = arguments![
+        bytes, n, available, first, before, code_table, keys, suffixes
+    ];
     // SAFETY: `keys` and `suffixes` have n items, and the bytes their padding.
     unsafe { gpu.each("part_keys/part_keys", n, arguments) }
 }

@@ -35,7 +35,10 @@ impl PeerBoard {
     /// Creates a board for `count` GPUs, which use it for one sort. `all_read` is true if they can
     /// read each other's memory directly.
     pub(crate) fn new(count: usize, all_read: bool) -> Self {
-        PeerBoard { posts: (0..count).map(|_| Post::default()).collect(), all_read }
+        PeerBoard {
+            posts: (0..count).map(|_| Post::default()).collect(),
+            all_read,
+        }
     }
 }
 
@@ -53,7 +56,13 @@ impl<'p> PeerExchange<'p> {
     /// Creates GPU `number` of the board. If one of the `peers` fails, the others learn it.
     pub(crate) fn new(number: usize, board: &'p PeerBoard, peers: &'p Peers) -> Self {
         let transferred = Transferred::default();
-        PeerExchange { number, board, peers, times: 0, transferred }
+        PeerExchange {
+            number,
+            board,
+            peers,
+            times: 0,
+            transferred,
+        }
     }
 }
 
@@ -71,12 +80,18 @@ impl DeviceExchange for PeerExchange<'_> {
         let side = (self.times % 2) as usize;
         self.times += 1;
         let own = &posts[self.number];
-        *own.words[side].lock().unwrap_or_else(PoisonError::into_inner) = words.to_vec();
+        *own.words[side]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = words.to_vec();
         own.times.store(self.times, Ordering::Release);
         let is_there = |post: &Post| post.times.load(Ordering::Acquire) >= self.times;
         self.peers.wait(|| Ok(posts.iter().all(is_there)))?;
-        let words =
-            |post: &Post| post.words[side].lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let words = |post: &Post| {
+            post.words[side]
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .clone()
+        };
         Ok(posts.iter().map(words).collect())
     }
 

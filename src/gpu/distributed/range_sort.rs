@@ -107,18 +107,46 @@ pub(crate) fn sort_range<'m>(
     memory: &'m mut RangeMemory,
     left: &mut Vec<u64>,
 ) -> Result<SortedRange<'m>> {
-    let RangeMemory { counts, rows, extra, selected } = memory;
+    let RangeMemory {
+        counts,
+        rows,
+        extra,
+        selected,
+    } = memory;
     let (code, text, ranges) = part(gpu, exchange, task, counts)?;
     let own = ranges[exchange.number()].clone();
     let suffixes = own.rows.end - own.rows.start;
-    let (arrays, mut sort) =
-        rows.fit(gpu, |arena| RangeArrays::allocate(gpu, arena, task, suffixes))?;
+    let (arrays, mut sort) = rows.fit(gpu, |arena| {
+        RangeArrays::allocate(gpu, arena, task, suffixes)
+    })?;
     gpu.zero(arrays.samples)?;
-    let RangeArrays { sa, rows, samples, cursor } = arrays;
-    let RangeTask { text: bytes, n, log_rate, whole_sa } = task;
-    let block = DeviceBlock { text: bytes, sa, whole_sa, rows, samples, log_rate };
+    let RangeArrays {
+        sa,
+        rows,
+        samples,
+        cursor,
+    } = arrays;
+    let RangeTask {
+        text: bytes,
+        n,
+        log_rate,
+        whole_sa,
+    } = task;
+    let block = DeviceBlock {
+        text: bytes,
+        sa,
+        whole_sa,
+        rows,
+        samples,
+        log_rate,
+    };
     let state = sort.state(gpu, block, n, &code)?;
-    let ExtraArenas { text: reserve, ranks, lists, sparse } = extra;
+    let ExtraArenas {
+        text: reserve,
+        ranks,
+        lists,
+        sparse,
+    } = extra;
     let mut rounds = Vec::new();
     let found = match suffixes {
         0 => None,
@@ -136,12 +164,27 @@ pub(crate) fn sort_range<'m>(
     if left.last() != Some(&0) {
         let rows = ranges.iter().map(|range| range.rows.clone());
         let rows = rows.zip(&all).map(|(rows, words)| (rows, words[1]));
-        let work = RankWork { gpu, sort: &sort, ranges: &ranges, rows: rows.collect() };
-        let arenas = RankArenas { ranks, lists, sparse, selected };
+        let work = RankWork {
+            gpu,
+            sort: &sort,
+            ranges: &ranges,
+            rows: rows.collect(),
+        };
+        let arenas = RankArenas {
+            ranks,
+            lists,
+            sparse,
+            selected,
+        };
         work.rank(exchange, state, &code, found, arenas)?;
         left.push(0);
     }
-    Ok(SortedRange { first_row: own.rows.start, rows: rows.part(1..suffixes + 1), sa, samples })
+    Ok(SortedRange {
+        first_row: own.rows.start,
+        rows: rows.part(1..suffixes + 1),
+        sa,
+        samples,
+    })
 }
 
 /// Returns the code of a text, and the ranges of all GPUs.
@@ -156,7 +199,11 @@ fn part<'m>(
         memory.fit(gpu, |arena| Ok(words.map(|len| arena.array(len))))?;
     let code = AlphabeticCode::new(&count_bytes(gpu, task.text, task.n, counts)?.bytes);
     gpu.upload_words(&code.table, code_table)?;
-    let text = CodedText { bytes: task.text, n: task.n, code_table };
+    let text = CodedText {
+        bytes: task.text,
+        n: task.n,
+        code_table,
+    };
     let own = count_keys(gpu, text, exchange.number(), exchange.count(), key_counts)?;
     let all = exchange.all_gather(&own)?;
     let sums = (0..FIRST_BITS).map(|bits| all.iter().map(|counts| counts[bits]).sum());
@@ -191,7 +238,12 @@ impl<'m> RankWork<'_, 'm> {
         arenas: RankArenas<'m>,
     ) -> Result<()> {
         let gpu = self.gpu;
-        let RankArenas { ranks, lists, sparse, selected } = arenas;
+        let RankArenas {
+            ranks,
+            lists,
+            sparse,
+            selected,
+        } = arenas;
         let mut window = 0;
         let mut own = None;
         if let Some((list, unresolved)) = found {
@@ -207,13 +259,19 @@ impl<'m> RankWork<'_, 'm> {
         gpu.wait()?;
         let all = exchange.all_gather(&words)?;
         let starts = self.ranges.iter().map(|range| range.rows.start);
-        let peers: Vec<_> =
-            all.iter().zip(starts).map(|(words, row)| PeerList::from_words(words, row)).collect();
+        let peers: Vec<_> = all
+            .iter()
+            .zip(starts)
+            .map(|(words, row)| PeerList::from_words(words, row))
+            .collect();
         let Some((list, unresolved)) = found else {
             return exchange.all_gather(&[]).map(drop);
         };
         let items = peers.iter().map(|list| list.items).sum();
-        let joined = Unresolved { items, groups: peers.iter().map(|list| list.groups).sum() };
+        let joined = Unresolved {
+            items,
+            groups: peers.iter().map(|list| list.groups).sum(),
+        };
         let unused = self.sort.unused(list, unresolved.items);
         let cub = self.sort.cub;
         let allocate = |arena: &mut ArenaAllocator<'m>| {
@@ -231,7 +289,10 @@ impl<'m> RankWork<'_, 'm> {
         // From here on nothing is read from other GPUs.
         exchange.all_gather(&[])?;
         let mut rounds = Vec::new();
-        let joined = SelectedMinimizers { group_heads: heads, unresolved: joined };
+        let joined = SelectedMinimizers {
+            group_heads: heads,
+            unresolved: joined,
+        };
         doubling.rank_selected(gpu, &mut state, joined, window, sparse, &mut rounds)?;
         let work = ListRefinement::allocate(&mut arena(), cub, list, unresolved);
         work.finish(gpu, &state, &mut rounds)
@@ -250,7 +311,16 @@ impl<'m> RankWork<'_, 'm> {
         let to = memory.fit(gpu, |arena| Ok(UnsortedGroups::allocate(arena, most)))?;
         select_minimizers(gpu, state, state.dense, list, unresolved.items, to)?;
         let Unresolved { items, groups } = unresolved.wait_for_selected(gpu, most)?;
-        let view = UnsortedGroups { group_heads: list.group_heads, ..to }.view();
-        Ok(PeerList { items, groups, first_row: 0, view })
+        let view = UnsortedGroups {
+            group_heads: list.group_heads,
+            ..to
+        }
+        .view();
+        Ok(PeerList {
+            items,
+            groups,
+            first_row: 0,
+            view,
+        })
     }
 }

@@ -106,7 +106,12 @@ pub(super) fn list_ends(
     unsafe { gpu.launch("row_groups/list_ends", 1, 1, arguments)? };
     let ends = gpu.read(ends)?;
     let [first_key, last_key, last_head, first_row] = [ends[0], ends[1], ends[2], ends[3]];
-    Ok(ListEnds { first_key, last_key, last_head, first_row })
+    Ok(ListEnds {
+        first_key,
+        last_key,
+        last_head,
+        first_row,
+    })
 }
 
 /// Marks the unresolved suffixes of a list whose heads are known. `open_front` is true if its first
@@ -140,7 +145,12 @@ pub(crate) fn part_list(
     out: RowsView,
     facts: Array<u32>,
 ) -> Result<ListFacts> {
-    let NewList { list: new, groups: new_groups, len, group_count: groups } = new;
+    let NewList {
+        list: new,
+        groups: new_groups,
+        len,
+        group_count: groups,
+    } = new;
     let items = list.suffixes.len();
     assert!(list.rows.len() == items && sums.len() == items && facts.len() == 3);
     assert!(new.suffixes.len().min(new.rows.len()).min(new_groups.len()) >= len);
@@ -159,7 +169,18 @@ pub(crate) fn part_list(
     };
     // SAFETY: the list has `items` items, and the new one has room for those that go on; `out` has
     // all rows of this GPU.
-    unsafe { gpu.launch_struct("row_groups/part_list", items.div_ceil(THREADS), THREADS, &view)? };
+    unsafe {
+        gpu.launch_struct(
+            "row_groups/part_list",
+            items.div_ceil(THREADS),
+            THREADS,
+            &view,
+        )?
+    };
     let facts = gpu.read(facts)?;
-    Ok(ListFacts { front: facts[0], back: facts[1], least: facts[2] })
+    Ok(ListFacts {
+        front: facts[0],
+        back: facts[1],
+        least: facts[2],
+    })
 }

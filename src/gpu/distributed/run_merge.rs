@@ -45,7 +45,11 @@ fn merge_two(
     splits: Array<u32>,
 ) -> Result<()> {
     let items = keys.current.len();
-    let lens = [keys.alternate.len(), suffixes.current.len(), suffixes.alternate.len()];
+    let lens = [
+        keys.alternate.len(),
+        suffixes.current.len(),
+        suffixes.alternate.len(),
+    ];
     assert!(lens == [items; 3] && a_len <= items);
     assert!(splits.len() as usize >= splits_for(items as usize));
     let tiles = items.div_ceil(TILE);
@@ -68,9 +72,13 @@ mod tests {
     #[test]
     fn runs_are_merged() {
         let Some(gpu) = gpu() else { return };
-        for runs in
-            [vec![5], vec![0, 7], vec![3000, 1], vec![2048, 0, 5000], vec![9, 70_000, 4096, 1, 0]]
-        {
+        for runs in [
+            vec![5],
+            vec![0, 7],
+            vec![3000, 1],
+            vec![2048, 0, 5000],
+            vec![9, 70_000, 4096, 1, 0],
+        ] {
             for below in [1, 3, u64::MAX] {
                 let len = runs.iter().sum::<u32>() as usize;
                 let mut items = random(len, below, 5);
@@ -90,8 +98,14 @@ mod tests {
                 let splits = arena.array(splits_for(len));
                 merge_runs(&gpu, &mut keys, &mut values, runs.clone(), splits).unwrap();
                 items.sort_unstable();
-                assert!(gpu.read(keys.current).unwrap() == items, "{runs:?} below {below}");
-                assert!(gpu.read(values.current).unwrap() == items, "{runs:?} below {below}");
+                assert!(
+                    gpu.read(keys.current).unwrap() == items,
+                    "{runs:?} below {below}"
+                );
+                assert!(
+                    gpu.read(values.current).unwrap() == items,
+                    "{runs:?} below {below}"
+                );
             }
         }
     }

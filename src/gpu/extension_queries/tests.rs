@@ -26,7 +26,10 @@ fn naive_least(values: &[u32], ranges: &[(u32, u32)]) -> Vec<u32> {
 /// Pairs of numbers up to `most`.
 fn pairs(count: usize, most: u64, seed: u64) -> Vec<(u32, u32)> {
     let numbers = random(2 * count, most + 1, seed);
-    numbers.chunks_exact(2).map(|two| (two[0] as u32, two[1] as u32)).collect()
+    numbers
+        .chunks_exact(2)
+        .map(|two| (two[0] as u32, two[1] as u32))
+        .collect()
 }
 
 fn check(queries: &mut ExtensionQueries, id: u64, values: &[u32], count: usize) {
@@ -36,9 +39,17 @@ fn check(queries: &mut ExtensionQueries, id: u64, values: &[u32], count: usize) 
         *to = (*from + *to % 200).min(values.len() as u32);
     }
     let mut found = vec![0; ranges.len()];
-    let arrays = MinimaArrays { id, values, rows: &[] };
+    let arrays = MinimaArrays {
+        id,
+        values,
+        rows: &[],
+    };
     queries.least(&arrays, &ranges, &mut found).unwrap();
-    assert!(found == naive_least(values, &ranges), "{} values", values.len());
+    assert!(
+        found == naive_least(values, &ranges),
+        "{} values",
+        values.len()
+    );
 }
 
 #[test]
@@ -47,8 +58,14 @@ fn minima_are_the_naive_ones() {
         return;
     }
     let mut queries = ExtensionQueries::new(0).unwrap();
-    for (id, len) in [1, 2, 63, 64, 65, 128, 300, 4096, 70_001, 1_000_000].into_iter().enumerate() {
-        let values: Vec<u32> = random(len, 1 << 20, 5).into_iter().map(|n| n as u32).collect();
+    for (id, len) in [1, 2, 63, 64, 65, 128, 300, 4096, 70_001, 1_000_000]
+        .into_iter()
+        .enumerate()
+    {
+        let values: Vec<u32> = random(len, 1 << 20, 5)
+            .into_iter()
+            .map(|n| n as u32)
+            .collect();
         check(&mut queries, id as u64, &values, 1_000_000);
     }
 }
@@ -75,14 +92,26 @@ fn extensions_are_the_naive_ones() {
         let mut lcp = vec![0; text.len()];
         for (row, &pos) in suffixes.iter().enumerate() {
             rows[pos as usize] = row as u32;
-            lcp[row] = if row == 0 { 0 } else { common(suffixes[row - 1], pos) };
+            lcp[row] = if row == 0 {
+                0
+            } else {
+                common(suffixes[row - 1], pos)
+            };
         }
         let pairs = pairs(1_000_000, text.len() as u64 - 1, id as u64);
         let mut found = vec![0; pairs.len()];
-        let arrays = MinimaArrays { id: id as u64, values: &lcp, rows: &rows };
+        let arrays = MinimaArrays {
+            id: id as u64,
+            values: &lcp,
+            rows: &rows,
+        };
         queries.longest(&arrays, &pairs, &mut found).unwrap();
         // If positions agree for long, a part of the pairs is enough.
-        let step = if text.len() > 1000 && name.contains("all") { 500 } else { 5 };
+        let step = if text.len() > 1000 && name.contains("all") {
+            500
+        } else {
+            5
+        };
         for (&(a, b), &found) in pairs.iter().zip(&found).step_by(step) {
             assert_eq!(found, common(a, b), "{name}: {a} and {b}");
             count += 1;
@@ -103,8 +132,14 @@ fn every_lcp_kernel_once() {
     check(&mut queries, 1, &values, 500);
     let rows: Vec<u32> = (0..5000).rev().collect();
     let mut found = [0; 2];
-    let arrays = MinimaArrays { id: 2, values: &values, rows: &rows };
-    queries.longest(&arrays, &[(7, 7), (4999, 4990)], &mut found).unwrap();
+    let arrays = MinimaArrays {
+        id: 2,
+        values: &values,
+        rows: &rows,
+    };
+    queries
+        .longest(&arrays, &[(7, 7), (4999, 4990)], &mut found)
+        .unwrap();
     assert_eq!(found, [4993, values[1..10].iter().copied().min().unwrap()]);
 }
 
@@ -115,7 +150,11 @@ fn a_failure_leaves_them_usable() {
     }
     let mut queries = ExtensionQueries::new(0).unwrap();
     let values: Vec<u32> = (0..5000).map(|n| n * 7919 % 5003).collect();
-    let arrays = MinimaArrays { id: 3, values: &values, rows: &[] };
+    let arrays = MinimaArrays {
+        id: 3,
+        values: &values,
+        rows: &[],
+    };
     for launches in 0..4 {
         queries.fail_after(launches);
         let failed = queries.least(&arrays, &[(0, 5000)], &mut [0]);

@@ -46,7 +46,12 @@ impl RowChunks {
         let slot = || -> Result<ChunkSlot> {
             let (words, bytes, starts) = Default::default();
             let arrived = copies.check(copies.context().new_event(Some(CU_EVENT_DEFAULT)))?;
-            Ok(ChunkSlot { words, bytes, starts, arrived })
+            Ok(ChunkSlot {
+                words,
+                bytes,
+                starts,
+                arrived,
+            })
         };
         Ok(RowChunks([slot()?, slot()?, slot()?, slot()?]))
     }
@@ -65,7 +70,9 @@ impl RowChunks {
     /// Queues the copies of the first suffixes.
     pub(super) fn begin(&mut self, copies: &Gpu, n: u32, suffixes: SuffixRows) -> Result<()> {
         for (chunk, slot) in self.0.iter_mut().enumerate().take(count(n)) {
-            slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows(n, chunk)))?;
+            slot.queue(copies, |slot| {
+                slot.suffixes(copies, suffixes, rows(n, chunk))
+            })?;
         }
         Ok(())
     }
@@ -92,8 +99,13 @@ impl RowChunks {
                     slot.queue(copies, |slot| slot.suffixes(copies, suffixes, rows))?;
                 } else {
                     // It only waits for the array if there is no chunk to receive.
-                    lcp = lcp
-                        .or_else(|| if queued > taken { made.try_recv().ok() } else { soon(made) });
+                    lcp = lcp.or_else(|| {
+                        if queued > taken {
+                            made.try_recv().ok()
+                        } else {
+                            soon(made)
+                        }
+                    });
                     match &lcp {
                         Some(lcp) => slot.queue(copies, |slot| slot.lcp(copies, lcp, rows))?,
                         None if queued > taken => break,
@@ -145,7 +157,10 @@ impl ChunkSlot {
         let first = rows.start as usize;
         let len = rows.len();
         match suffixes {
-            SuffixRows::Words(_) => LcpChunk::Suffixes { first, suffixes: self.words.first(len) },
+            SuffixRows::Words(_) => LcpChunk::Suffixes {
+                first,
+                suffixes: self.words.first(len),
+            },
             SuffixRows::Packed(_) => {
                 let words = self.words.first(packed(&rows).len());
                 LcpChunk::Packed { first, len, words }
@@ -155,17 +170,29 @@ impl ChunkSlot {
 
     /// Queues the bytes of a chunk; if some values do not fit, also these and their starts.
     fn lcp(&mut self, copies: &Gpu, lcp: &CountedLcp, rows: Range<u32>) -> Result<()> {
-        let (SplitLcp { bytes, long, starts, .. }, counts) = lcp;
+        let (
+            SplitLcp {
+                bytes,
+                long,
+                starts,
+                ..
+            },
+            counts,
+        ) = lcp;
         let len = rows.len() as u32;
         let count = counts[chunk_of(&rows)];
         if count > len {
-            return Err(Error::Device("a GPU counted more values than there are".into()));
+            return Err(Error::Device(
+                "a GPU counted more values than there are".into(),
+            ));
         }
-        self.bytes.download(copies, bytes.part(rows.clone()), 0..len)?;
+        self.bytes
+            .download(copies, bytes.part(rows.clone()), 0..len)?;
         if count == 0 {
             return Ok(());
         }
-        self.words.download(copies, long.part(rows.start..rows.start + count), 0..count)?;
+        self.words
+            .download(copies, long.part(rows.start..rows.start + count), 0..count)?;
         let tiles = rows.start / LCP_SPLIT..rows.end.div_ceil(LCP_SPLIT);
         let len = tiles.len() as u32;
         self.starts.download(copies, starts.part(tiles), 0..len)
@@ -178,7 +205,12 @@ impl ChunkSlot {
         let tiles = if count > 0 { len.div_ceil(TILE) } else { 0 };
         let starts = self.starts.first(tiles);
         let long = self.words.first(count as usize);
-        LcpChunk::Lcp { first, bytes: self.bytes.first(len), starts, long }
+        LcpChunk::Lcp {
+            first,
+            bytes: self.bytes.first(len),
+            starts,
+            long,
+        }
     }
 }
 

@@ -29,14 +29,28 @@ fn long_prefixes() {
         return;
     }
     let mut sorter = GpuLcpSorter::new(0).unwrap();
-    for (name, text) in cases::shapes(3_000_000).iter().filter(|(_, text)| text.len() > 300) {
+    for (name, text) in cases::shapes(3_000_000)
+        .iter()
+        .filter(|(_, text)| text.len() > 300)
+    {
         check(&mut sorter, name, text, 0);
     }
-    for border in [64, 4096, 4096 + 4 * 16384, 4096 + 68 * 16384, 4096 + 1092 * 16384] {
+    for border in [
+        64,
+        4096,
+        4096 + 4 * 16384,
+        4096 + 68 * 16384,
+        4096 + 1092 * 16384,
+    ] {
         let word = cases::random(border + 5000, 256);
         // Each copy differs from the one before it one byte later.
         let copies = (0..6).flat_map(|n| [&word[..border - 3 + n], &[n as u8]].concat());
-        check(&mut sorter, &format!("copies of {border}"), &copies.collect::<Vec<_>>(), 0);
+        check(
+            &mut sorter,
+            &format!("copies of {border}"),
+            &copies.collect::<Vec<_>>(),
+            0,
+        );
     }
 }
 
@@ -50,10 +64,21 @@ fn few_long_prefixes() {
     let mut sorter = GpuLcpSorter::new(0).unwrap();
     for alphabet in [4, 256] {
         let word = cases::random(600_000, alphabet);
-        let parts = [&word[..], &word[100..70_100], &[9], &word[5000..5100], &word[..40]];
+        let parts = [
+            &word[..],
+            &word[100..70_100],
+            &[9],
+            &word[5000..5100],
+            &word[..40],
+        ];
         let text = [&parts.concat()[..], &[200; 300]].concat();
         for least in [0, 1, 2, 201] {
-            check(&mut sorter, &format!("few of {alphabet} symbols"), &text, least);
+            check(
+                &mut sorter,
+                &format!("few of {alphabet} symbols"),
+                &text,
+                least,
+            );
         }
     }
 }
@@ -67,8 +92,10 @@ fn small_strings() {
     for seed in 0..300 {
         let alphabet = seed % 4 + 1;
         let len = random(1, 80, seed)[0] as usize + 1;
-        let text: Vec<u8> =
-            random(len, alphabet, seed + 1).into_iter().map(|c| c as u8 * 85).collect();
+        let text: Vec<u8> = random(len, alphabet, seed + 1)
+            .into_iter()
+            .map(|c| c as u8 * 85)
+            .collect();
         check(&mut sorter, "a small string", &text, (seed % 3) as u8);
     }
 }
@@ -132,7 +159,11 @@ fn a_receiver_that_fails_leaves_the_sorter_usable() {
         let mut left = chunks;
         let failed = sorter.sort_input(0, |_| {
             left -= 1;
-            if left < 0 { Err(Error::Usage("enough".into())) } else { Ok(()) }
+            if left < 0 {
+                Err(Error::Usage("enough".into()))
+            } else {
+                Ok(())
+            }
         });
         assert!(matches!(failed, Err(Error::Usage(_))), "{chunks}");
     }

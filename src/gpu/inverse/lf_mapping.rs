@@ -23,14 +23,19 @@ pub(crate) struct InverseShape {
 impl InverseShape {
     /// Number of tiles in a piece. One piece is worked on while the next is being copied.
     fn piece_tiles(self) -> u32 {
-        self.n.div_ceil(INVERSE_TILE).div_ceil(MOST_PIECES).max(LEAST_TILES)
+        self.n
+            .div_ceil(INVERSE_TILE)
+            .div_ceil(MOST_PIECES)
+            .max(LEAST_TILES)
     }
 
     /// The pieces in which the BWT must come, and in which the text goes out. The last piece of the
     /// text has one symbol more, since the sentinel's entry comes before the text.
     pub(crate) fn pieces(self) -> impl Iterator<Item = Range<u32>> {
         let size = self.piece_tiles() * INVERSE_TILE;
-        (0..self.n).step_by(size as usize).map(move |from| from..self.n.min(from + size))
+        (0..self.n)
+            .step_by(size as usize)
+            .map(move |from| from..self.n.min(from + size))
     }
 
     /// Number of bits of the rows 0 to n.
@@ -141,7 +146,12 @@ pub(crate) struct InverseSteps<'m> {
 impl<'m> InverseSteps<'m> {
     /// Begins an inverse. The samples must be in their array by the time of the check.
     pub(crate) fn start(gpu: &Gpu, arrays: InverseArrays<'m>, shape: InverseShape) -> Result<Self> {
-        let InverseShape { n, primary, samples, .. } = shape;
+        let InverseShape {
+            n,
+            primary,
+            samples,
+            ..
+        } = shape;
         assert!((1..=n).contains(&primary) && n < 1 << 31);
         assert!((samples - 1) << shape.log_rate < n && arrays.samples.len() == samples);
         assert!(arrays.bytes.len() == n + TEXT_PADDING && arrays.text.len() == n + 1);
@@ -149,7 +159,11 @@ impl<'m> InverseSteps<'m> {
         gpu.zero(arrays.contradictions)?;
         gpu.zero(arrays.used)?;
         gpu.zero(arrays.firsts)?;
-        Ok(InverseSteps { arrays, shape, kernels: InverseArgs::new(arrays, shape) })
+        Ok(InverseSteps {
+            arrays,
+            shape,
+            kernels: InverseArgs::new(arrays, shape),
+        })
     }
 
     /// Counts and ranks a piece of the BWT that has arrived.
@@ -157,17 +171,22 @@ impl<'m> InverseSteps<'m> {
         let tiles = (piece.end - piece.start).div_ceil(INVERSE_TILE);
         (self.kernels.first_tile, self.kernels.tiles) = (piece.start / INVERSE_TILE, tiles);
         self.kernels.launch(gpu, "lf_mapping/count_tiles", tiles)?;
-        self.arrays.cub.exclusive_sum(gpu, self.arrays.counts.first(256 * tiles))?;
+        self.arrays
+            .cub
+            .exclusive_sum(gpu, self.arrays.counts.first(256 * tiles))?;
         self.kernels.launch(gpu, "lf_mapping/count_piece", 1)?;
         self.kernels.launch(gpu, "lf_mapping/rank_tiles", tiles)
     }
 
     /// Finds the position of every stretch in the text.
     pub(crate) fn link(&mut self, gpu: &Gpu) -> Result<()> {
-        self.kernels.each(gpu, "lf_mapping/square_lf", self.shape.n + 1)?;
-        self.kernels.each(gpu, "lf_mapping/walk_stretches", self.shape.nodes())?;
+        self.kernels
+            .each(gpu, "lf_mapping/square_lf", self.shape.n + 1)?;
+        self.kernels
+            .each(gpu, "lf_mapping/walk_stretches", self.shape.nodes())?;
         for _ in 0..self.shape.rounds() {
-            self.kernels.each(gpu, "lf_mapping/follow", self.shape.nodes())?;
+            self.kernels
+                .each(gpu, "lf_mapping/follow", self.shape.nodes())?;
             std::mem::swap(&mut self.kernels.links, &mut self.kernels.followed);
         }
         Ok(())
@@ -178,13 +197,15 @@ impl<'m> InverseSteps<'m> {
     pub(crate) fn place(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<Range<u32>> {
         let last = u32::from(piece.end == self.shape.n);
         (self.kernels.from, self.kernels.to) = (piece.start, piece.end + last);
-        self.kernels.each(gpu, "lf_mapping/place", self.shape.chunks())?;
+        self.kernels
+            .each(gpu, "lf_mapping/place", self.shape.chunks())?;
         Ok(piece.start.max(1)..piece.end + last)
     }
 
     /// Sets the flag of contradictions if there are any.
     pub(crate) fn check(&self, gpu: &Gpu) -> Result<()> {
-        self.kernels.each(gpu, "lf_mapping/check", self.shape.samples)
+        self.kernels
+            .each(gpu, "lf_mapping/check", self.shape.samples)
     }
 }
 

@@ -34,7 +34,11 @@ fn check(inverse: &mut GpuInverse, name: &str, text: &[u8], rates: &[u32]) -> us
     for &rate in rates {
         let (bytes, samples) = sorted(text, rate);
         let restored = invert(inverse, &bytes, rate, &samples).unwrap();
-        assert!(restored == text, "{name}, {} bytes, rate {rate}", text.len());
+        assert!(
+            restored == text,
+            "{name}, {} bytes, rate {rate}",
+            text.len()
+        );
     }
     rates.len()
 }
@@ -80,7 +84,12 @@ fn pieces() {
     let mut inverse = GpuInverse::new(0).unwrap();
     let border = 1 << 24;
     for size in border - 1..=border + 2 {
-        check(&mut inverse, "text in pieces", &cases::text(size), &[1 << 15]);
+        check(
+            &mut inverse,
+            "text in pieces",
+            &cases::text(size),
+            &[1 << 15],
+        );
     }
     say("4 blocks restored");
 }
@@ -115,7 +124,12 @@ fn every_kernel_of_the_inverse_once() {
     }
     let mut inverse = GpuInverse::new(0).unwrap();
     // The longest comes in pieces.
-    let texts = [cases::text((1 << 24) + 9000), cases::random(4097, 256), vec![b'a'; 700], vec![1]];
+    let texts = [
+        cases::text((1 << 24) + 9000),
+        cases::random(4097, 256),
+        vec![b'a'; 700],
+        vec![1],
+    ];
     for text in &texts {
         check(&mut inverse, "a small text", text, &[64]);
     }
@@ -146,8 +160,13 @@ fn contradictions_are_found() {
             }
         }
     }
-    assert!(contradictions > 200, "{contradictions} contradictions, {texts} texts");
-    say(format_args!("{contradictions} contradictions, {texts} texts by chance"));
+    assert!(
+        contradictions > 200,
+        "{contradictions} contradictions, {texts} texts"
+    );
+    say(format_args!(
+        "{contradictions} contradictions, {texts} texts by chance"
+    ));
 }
 
 #[test]
@@ -163,7 +182,10 @@ fn wrong_samples_are_found() {
             let mut wrong = samples.clone();
             wrong[k] = row;
             let end = invert(&mut inverse, &bytes, 64, &wrong);
-            assert!(matches!(end, Err(Error::Format { .. })), "sample {k} as {row}");
+            assert!(
+                matches!(end, Err(Error::Format { .. })),
+                "sample {k} as {row}"
+            );
         }
     }
     assert!(invert(&mut inverse, &bytes, 64, &samples[1..]).is_err());
@@ -219,18 +241,35 @@ fn coded_slices_are_restored() {
     }
     let mut inverse = GpuInverse::new(0).unwrap();
     let mut decoder = BwtDecoder::new(0).unwrap();
-    let limits = SliceLimits { runs: 3000, bytes: 1 << 24 };
+    let limits = SliceLimits {
+        runs: 3000,
+        bytes: 1 << 24,
+    };
     let mut blocks = 0;
-    let large = [("a text in pieces".to_owned(), cases::text((1 << 24) + 70_000))];
-    for (name, text) in cases::all().iter().chain(&large).filter(|(_, text)| !text.is_empty()) {
+    let large = [(
+        "a text in pieces".to_owned(),
+        cases::text((1 << 24) + 70_000),
+    )];
+    for (name, text) in cases::all()
+        .iter()
+        .chain(&large)
+        .filter(|(_, text)| !text.is_empty())
+    {
         let (bytes, samples) = sorted(text, 64);
         let mut coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
-        let restored = inverse.invert_coded(&mut decoder, &coded, 64, &samples).unwrap();
-        assert!(restored.is_some_and(|(_, restored)| restored == text), "{name}");
+        let restored = inverse
+            .invert_coded(&mut decoder, &coded, 64, &samples)
+            .unwrap();
+        assert!(
+            restored.is_some_and(|(_, restored)| restored == text),
+            "{name}"
+        );
         let slice = &mut coded.slices[0];
         if slice.len() > 8 && slice.len() < coded.raw_sizes[0] as usize {
             slice.truncate(7);
-            let restored = inverse.invert_coded(&mut decoder, &coded, 64, &samples).unwrap();
+            let restored = inverse
+                .invert_coded(&mut decoder, &coded, 64, &samples)
+                .unwrap();
             assert!(restored.is_none(), "{name}, damaged");
         }
         blocks += 1;

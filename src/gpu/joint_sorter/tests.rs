@@ -42,12 +42,24 @@ fn a_network_of_nccl_gives_the_same() {
     let mut sorters: Vec<_> = [1, 2, 4]
         .into_iter()
         .filter(|&count| count <= gpus)
-        .map(|count| JointSorter::new(&(0..count).collect::<Vec<_>>()).unwrap().by_nccl())
+        .map(|count| {
+            JointSorter::new(&(0..count).collect::<Vec<_>>())
+                .unwrap()
+                .by_nccl()
+        })
         .collect();
-    for text in [b"banana".to_vec(), cases::text(400_000), cases::fibonacci(400_000)] {
+    for text in [
+        b"banana".to_vec(),
+        cases::text(400_000),
+        cases::fibonacci(400_000),
+    ] {
         for sorter in &mut sorters {
             let sorted = sorter.sort(&text, 64).unwrap();
-            assert!(sorted == transform(&text, &expected(&text), 64), "{} bytes", text.len());
+            assert!(
+                sorted == transform(&text, &expected(&text), 64),
+                "{} bytes",
+                text.len()
+            );
         }
     }
     say(format_args!("sorted by way of NCCL on up to {gpus} GPUs"));
@@ -95,7 +107,10 @@ fn shapes_on_several_processors() {
     }
     let mut sorters = sorters();
     for size in [2500, 40_000, 600_000] {
-        for (name, text) in cases::shapes(size).iter().filter(|(_, text)| text.len() > 300) {
+        for (name, text) in cases::shapes(size)
+            .iter()
+            .filter(|(_, text)| text.len() > 300)
+        {
             check(&mut sorters, name, text);
         }
     }
@@ -108,7 +123,9 @@ fn small_strings_on_several_processors() {
         return;
     }
     let mut sorters = sorters();
-    let tries = std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok());
+    let tries = std::env::var("BWZ_SMALL_STRINGS")
+        .ok()
+        .and_then(|n| n.parse().ok());
     for seed in 0..tries.unwrap_or(300) {
         let text = small_string(seed);
         let sa = expected(&text);
@@ -135,10 +152,16 @@ fn the_failure_of_one_processor_ends_the_sort() {
     for (launches, way) in ranges.into_iter().chain(doubling) {
         for failing in 0..3 {
             let mut sorter = processors(3);
-            sorter.way = if sorter.way == JointWay::Ranges { way } else { sorter.way };
+            sorter.way = if sorter.way == JointWay::Ranges {
+                way
+            } else {
+                sorter.way
+            };
             sorter.fail_after(failing, launches);
             let end = sorter.sort(&text, 64);
-            let Err(Error::Device(what)) = end else { panic!("after {launches}: no failure") };
+            let Err(Error::Device(what)) = end else {
+                panic!("after {launches}: no failure")
+            };
             assert!(what.contains("simulated by a test"), "{what}");
         }
     }

@@ -59,8 +59,16 @@ impl DeviceMinima {
         };
         make_levels(gpu, view)?;
         gpu.wait()?;
-        let places = if places > 0 { arrays.places.address() } else { 0 };
-        Ok(DeviceMinima { view, places, _memory: memory })
+        let places = if places > 0 {
+            arrays.places.address()
+        } else {
+            0
+        };
+        Ok(DeviceMinima {
+            view,
+            places,
+            _memory: memory,
+        })
     }
 
     /// Queues queries for the smallest value of each range. `queries` holds both ends of each
@@ -92,7 +100,14 @@ impl DeviceMinima {
         assert!(queries.len() == 2 * count);
         let queries = queries.address();
         let found = found.address();
-        MinimaQueries { minima: self.view, places: self.places, queries, found, count, none: 0 }
+        MinimaQueries {
+            minima: self.view,
+            places: self.places,
+            queries,
+            found,
+            count,
+            none: 0,
+        }
     }
 }
 
@@ -104,9 +119,20 @@ fn ctas(queries: u32) -> u32 {
 #[allow(unsafe_code)]
 fn make_levels(gpu: &Gpu, view: MinimaView) -> Result<()> {
     // SAFETY: the struct is the kernel's, and there is room for all levels.
-    unsafe { gpu.launch_struct("device_minima/block_minima", ctas(view.blocks), THREADS, &view)? };
+    unsafe {
+        gpu.launch_struct(
+            "device_minima/block_minima",
+            ctas(view.blocks),
+            THREADS,
+            &view,
+        )?
+    };
     for level in 1..=view.blocks.ilog2() {
-        let args = LevelArgs { minima: view, level, none: 0 };
+        let args = LevelArgs {
+            minima: view,
+            level,
+            none: 0,
+        };
         let ctas = view.blocks.div_ceil(THREADS);
         // SAFETY: as above.
         unsafe { gpu.launch_struct("device_minima/double_blocks", ctas, THREADS, &args)? };

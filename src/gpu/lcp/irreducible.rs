@@ -38,7 +38,12 @@ impl<'m> HeadLists<'m> {
         let mut long = || [arena.array(most_long(n)), arena.array(most_long(n))];
         let rows = long();
         let found = long();
-        HeadLists { listed: arena.array(n as usize), rows, found, counts: arena.array(COUNTS) }
+        HeadLists {
+            listed: arena.array(n as usize),
+            rows,
+            found,
+            counts: arena.array(COUNTS),
+        }
     }
 
     /// An array of n words that is unused after all comparisons.
@@ -47,7 +52,10 @@ impl<'m> HeadLists<'m> {
     }
 
     fn long(&self, turn: usize) -> LongList {
-        LongList { rows: self.rows[turn].address(), found: self.found[turn].address() }
+        LongList {
+            rows: self.rows[turn].address(),
+            found: self.found[turn].address(),
+        }
     }
 }
 
@@ -102,7 +110,12 @@ pub(super) fn begin_heads(
         assert!(known.len() == n);
         let known = known.address();
         let least = least.into();
-        let job = RowsArgs { lists: args, known, least, none: 0 };
+        let job = RowsArgs {
+            lists: args,
+            known,
+            least,
+            none: 0,
+        };
         let ctas = n.div_ceil(LCP_ROW_ITEMS * THREADS);
         // SAFETY: the struct is the kernel's, all arrays are as long as it requires, and `sa` and
         // `known` are aligned for 4 items. The text has its padding, and `sa` holds positions in
@@ -140,11 +153,21 @@ fn compare_windows(gpu: &Gpu, mut args: IrreducibleArgs, lists: &HeadLists) -> R
     let ctas = CTAS * gpu.processors();
     while from < args.n {
         let left = (args.n - from).div_ceil(LCP_TILE);
-        assert!((window as usize) < COUNTS - 1, "a window has a count behind it");
+        assert!(
+            (window as usize) < COUNTS - 1,
+            "a window has a count behind it"
+        );
         let turn = window as usize % 2;
         (args.now, tiles) = (lists.long(1 - turn), tiles.min(left));
         let next = lists.long(turn);
-        let job = WindowArgs { lists: args, next, from, tiles, window, none: 0 };
+        let job = WindowArgs {
+            lists: args,
+            next,
+            from,
+            tiles,
+            window,
+            none: 0,
+        };
         // SAFETY: the structs are the kernels', and all arrays are as long as they require.
         unsafe {
             gpu.launch_struct("irreducible/compare_window", ctas, THREADS, &job)?;

@@ -35,7 +35,13 @@ pub(super) fn end_at_breaks(
     let n = ends.len();
     assert!(text.len() >= n && marks.len() == n);
     // SAFETY: all three have n items.
-    unsafe { gpu.each("lcp_rows/mark_breaks", n, arguments![text, n, u32::from(least), marks])? };
+    unsafe {
+        gpu.each(
+            "lcp_rows/mark_breaks",
+            n,
+            arguments![text, n, u32::from(least), marks],
+        )?
+    };
     cub.inclusive_max(gpu, marks)?;
     // SAFETY: as above.
     unsafe { gpu.each("lcp_rows/end_at_breaks", n, arguments![marks, n, ends]) }
@@ -87,7 +93,13 @@ pub(super) fn pack_suffixes(gpu: &Gpu, sa: Array<u32>, words: Array<u32>) -> Res
     let n = sa.len();
     assert!(n <= LCP_PACKED && words.len() == 3 * n.div_ceil(4));
     // SAFETY: `sa` has n items, and `words` has three for each four of them.
-    unsafe { gpu.each("lcp_rows/pack_suffixes", n.div_ceil(4), arguments![sa, n, words]) }
+    unsafe {
+        gpu.each(
+            "lcp_rows/pack_suffixes",
+            n.div_ceil(4),
+            arguments![sa, n, words],
+        )
+    }
 }
 
 /// Writes the LCP array in its packed form for the host.
@@ -99,7 +111,12 @@ pub(super) fn split_lcp(
     split: SplitLcp,
 ) -> Result<()> {
     let n = sa.len();
-    let SplitLcp { bytes, long, starts, counts } = split;
+    let SplitLcp {
+        bytes,
+        long,
+        starts,
+        counts,
+    } = split;
     assert!(bytes.len() == n && long.len() == n);
     assert!(starts.len() == n.div_ceil(LCP_SPLIT) && counts.len() == n.div_ceil(LCP_CHUNK));
     gpu.zero(counts)?;
@@ -123,5 +140,11 @@ pub(super) fn mark_rows(
     let n = lcp.len();
     assert!(flags.len() == n && longest.len() == 1);
     // SAFETY: both arrays have n items, and `longest` has one.
-    unsafe { gpu.each("lcp_rows/mark_rows", n, arguments![lcp, n, least, longest, flags]) }
+    unsafe {
+        gpu.each(
+            "lcp_rows/mark_rows",
+            n,
+            arguments![lcp, n, least, longest, flags],
+        )
+    }
 }

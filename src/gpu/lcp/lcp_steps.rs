@@ -82,14 +82,27 @@ impl<'m> LcpSteps<'m> {
             selected: arena.array(1),
             starts: arena.array(n.div_ceil(LCP_SPLIT) as usize),
             counts: arena.array(n.div_ceil(LCP_CHUNK) as usize),
-            packed: arena.array(if n <= LCP_PACKED { 3 * n.div_ceil(4) as usize } else { 0 }),
+            packed: arena.array(if n <= LCP_PACKED {
+                3 * n.div_ceil(4) as usize
+            } else {
+                0
+            }),
         })
     }
 
     /// Queues the first steps.
     pub(crate) fn begin(&self, gpu: &Gpu, sorted: TextOnGpu) -> Result<IrreducibleArgs> {
-        let TextOnGpu { text, sa, rows, differs_soon, least } = sorted;
-        let first = differs_soon.then_some(FirstBytes { known: self.bytes, least });
+        let TextOnGpu {
+            text,
+            sa,
+            rows,
+            differs_soon,
+            least,
+        } = sorted;
+        let first = differs_soon.then_some(FirstBytes {
+            known: self.bytes,
+            least,
+        });
         begin_heads(gpu, Heads { text, sa, rows }, &self.lists, self.ends, first)
     }
 
@@ -104,9 +117,19 @@ impl<'m> LcpSteps<'m> {
         finish_heads(gpu, begun, &self.lists)?;
         self.cub.inclusive_max(gpu, self.ends)?;
         if sorted.least > 0 {
-            end_at_breaks(gpu, &self.cub, sorted.text, sorted.least, self.lcp, self.ends)?;
+            end_at_breaks(
+                gpu,
+                &self.cub,
+                sorted.text,
+                sorted.least,
+                self.lcp,
+                self.ends,
+            )?;
         }
-        Ok(CommonEnds { ends: self.ends, known: sorted.differs_soon.then_some(self.bytes) })
+        Ok(CommonEnds {
+            ends: self.ends,
+            known: sorted.differs_soon.then_some(self.bytes),
+        })
     }
 
     /// Queues the packing of the suffix array, if its positions fit into 3 bytes.
@@ -127,7 +150,12 @@ impl<'m> LcpSteps<'m> {
     ) -> Result<SplitLcp<'m>> {
         let bytes = self.bytes;
         let long = self.lcp;
-        let split = SplitLcp { bytes, long, starts: self.starts, counts: self.counts };
+        let split = SplitLcp {
+            bytes,
+            long,
+            starts: self.starts,
+            counts: self.counts,
+        };
         split_lcp(gpu, sa, common, split)?;
         Ok(split)
     }
@@ -156,6 +184,10 @@ impl<'m> LcpSteps<'m> {
         let count = self.selected;
         self.cub.select(gpu, sa, flags, suffixes, count)?;
         self.cub.select(gpu, self.lcp, flags, lcp, count)?;
-        Ok(SelectedRows { suffixes, lcp, count })
+        Ok(SelectedRows {
+            suffixes,
+            lcp,
+            count,
+        })
     }
 }

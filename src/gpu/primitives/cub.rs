@@ -60,7 +60,9 @@ impl<'m> Cub<'m> {
     /// Allocates storage for every function here over up to `items` items, except
     /// [`Cub::sort_pairs`] of 64-bit values.
     pub(crate) fn allocate(gpu: &Gpu, arena: &mut ArenaAllocator<'m>, items: u32) -> Result<Self> {
-        Ok(Cub { temp: arena.array(Self::storage(gpu, items)? + SPARE) })
+        Ok(Cub {
+            temp: arena.array(Self::storage(gpu, items)? + SPARE),
+        })
     }
 
     /// Allocates storage for every function here, including sorts of 64-bit values.
@@ -70,12 +72,20 @@ impl<'m> Cub<'m> {
         items: u32,
     ) -> Result<Self> {
         let pairs = DoubleBuffer::<u64>::nowhere(items);
-        let wide = Cub { temp: Array::none() }.pairs(gpu, pairs, pairs, 0..64)?.0;
-        Ok(Cub { temp: arena.array(wide.max(Self::storage(gpu, items)?) + SPARE) })
+        let wide = Cub {
+            temp: Array::none(),
+        }
+        .pairs(gpu, pairs, pairs, 0..64)?
+        .0;
+        Ok(Cub {
+            temp: arena.array(wide.max(Self::storage(gpu, items)?) + SPARE),
+        })
     }
 
     fn storage(gpu: &Gpu, items: u32) -> Result<usize> {
-        let nowhere = Cub { temp: Array::none() };
+        let nowhere = Cub {
+            temp: Array::none(),
+        };
         let k32 = DoubleBuffer::<u32>::nowhere(items);
         let k64 = DoubleBuffer::<u64>::nowhere(items);
         let sizes = [
@@ -108,10 +118,16 @@ impl<'m> Cub<'m> {
         function: impl FnOnce(*mut c_void, *mut usize, *mut c_void) -> c_int,
     ) -> Result<usize> {
         let mut bytes = self.temp.len() as usize;
-        let temp = if bytes == 0 { null_mut() } else { self.temp.address() as *mut c_void };
+        let temp = if bytes == 0 {
+            null_mut()
+        } else {
+            self.temp.address() as *mut c_void
+        };
         match function(temp, &raw mut bytes, gpu.raw_stream()?.cast()) {
             0 => Ok(bytes),
-            code => Err(Error::Device(format!("CUDA: error {code} in a primitive of CUB").into())),
+            code => Err(Error::Device(
+                format!("CUDA: error {code} in a primitive of CUB").into(),
+            )),
         }
     }
 
@@ -141,7 +157,21 @@ impl<'m> Cub<'m> {
         };
         let used = self.call(gpu, |temp, bytes, stream| {
             // SAFETY: the four arrays have n items each (`sort_pairs`), of the function's types.
-            unsafe { sort(temp, bytes, k, l, v, w, n, begin, end, &raw mut selector, stream) }
+            unsafe {
+                sort(
+                    temp,
+                    bytes,
+                    k,
+                    l,
+                    v,
+                    w,
+                    n,
+                    begin,
+                    end,
+                    &raw mut selector,
+                    stream,
+                )
+            }
         })?;
         Ok((used, selector == 1))
     }
@@ -172,7 +202,11 @@ impl<'m> Cub<'m> {
         values: &mut DoubleBuffer<'a, V>,
         bits: Range<u32>,
     ) -> Result<()> {
-        let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
+        let lens = [
+            keys.alternate.len(),
+            values.current.len(),
+            values.alternate.len(),
+        ];
         assert_eq!(lens, [keys.current.len(); 3]);
         if keys.current.len() > 0 && self.pairs(gpu, *keys, *values, bits)?.1 {
             keys.swap();
@@ -245,8 +279,12 @@ impl Cub<'_> {
     ) -> Result<()> {
         assert!(items.len() == flags.len() && output.len() >= 1 && count.len() >= 1);
         let n = items.len();
-        let [from, flags, to, count] =
-            [items.address(), flags.address(), output.address(), count.address()];
+        let [from, flags, to, count] = [
+            items.address(),
+            flags.address(),
+            output.address(),
+            count.address(),
+        ];
         self.call(gpu, |temp, bytes, stream| {
             // SAFETY: `items` and `flags` have n items; the caller gives room for the selected
             // ones.
@@ -319,11 +357,15 @@ mod tests {
                     current: upload(&gpu, arena, &order),
                     alternate: arena.array(len),
                 };
-                cub.sort_pairs(&gpu, &mut keys, &mut values, bits.clone()).unwrap();
+                cub.sort_pairs(&gpu, &mut keys, &mut values, bits.clone())
+                    .unwrap();
                 let part = |k: u64| k << (64 - bits.end) >> (64 - bits.end + bits.start);
                 let mut expected = order;
                 expected.sort_by_key(|&v| part(items[v as usize]));
-                assert!(gpu.read(values.current).unwrap() == expected, "{len}, {bits:?}");
+                assert!(
+                    gpu.read(values.current).unwrap() == expected,
+                    "{len}, {bits:?}"
+                );
                 let all = arena.double_buffer::<u64>(len);
                 gpu.write(&items, all.current).unwrap();
                 let mut all = all;

@@ -23,7 +23,11 @@ pub(crate) fn take_items<T>(
     let len = order.len();
     let is_wide = size_of::<T>() == size_of::<u64>();
     assert!(to.len() >= len && (is_wide || size_of::<T>() == size_of::<u32>()));
-    let kernel = if is_wide { "gather/take_words" } else { "gather/take_items" };
+    let kernel = if is_wide {
+        "gather/take_words"
+    } else {
+        "gather/take_items"
+    };
     // SAFETY: there is room for `len` items, and the order is one of items of `from`.
     unsafe { gpu.each(kernel, len, arguments![from, order, len, to]) }
 }

@@ -23,8 +23,10 @@ pub(super) struct Pulse {
 }
 
 impl Pulse {
-    pub(super) const USUAL: Pulse =
-        Pulse { beat: Duration::from_secs(5), silence: Duration::from_secs(60) };
+    pub(super) const USUAL: Pulse = Pulse {
+        beat: Duration::from_secs(5),
+        silence: Duration::from_secs(60),
+    };
 }
 
 /// A connection to another rank.
@@ -48,7 +50,13 @@ impl Connection {
         stream.set_nodelay(true)?;
         keep_alive(&stream)?;
         let heard = Mutex::new(Instant::now());
-        Ok(Connection { stream, other, pulse, writing: Mutex::default(), heard })
+        Ok(Connection {
+            stream,
+            other,
+            pulse,
+            writing: Mutex::default(),
+            heard,
+        })
     }
 
     /// Writes a message without interruption by other messages.
@@ -160,9 +168,14 @@ impl Heartbeat {
     /// Starts the signs of life of rank 0, which listens to the others only at times.
     pub(super) fn start(connections: Arc<[Connection]>, pulse: Pulse) -> io::Result<Self> {
         let (end, ended) = bounded(0);
-        let tend =
-            move || every(pulse.beat, &ended, || connections.iter().for_each(Connection::tend));
-        thread::Builder::new().name("bwz-ranks".into()).spawn(tend)?;
+        let tend = move || {
+            every(pulse.beat, &ended, || {
+                connections.iter().for_each(Connection::tend)
+            })
+        };
+        thread::Builder::new()
+            .name("bwz-ranks".into())
+            .spawn(tend)?;
         Ok(Heartbeat { _end: end })
     }
 }

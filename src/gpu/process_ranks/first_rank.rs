@@ -46,11 +46,24 @@ impl Ranks {
         let listener = listen(address)?;
         let within = GATHERING;
         let pulse = Pulse::USUAL;
-        let wanted = Gathering { count, token, within, pulse };
+        let wanted = Gathering {
+            count,
+            token,
+            within,
+            pulse,
+        };
         let connections: Arc<[Connection]> = gathering::gather(&listener, wanted)?.into();
         let heartbeat = Heartbeat::start(Arc::clone(&connections), pulse)?;
-        let others = Others { connections, _heartbeat: heartbeat, own: None };
-        Ok(Ranks { count, gpu, others: Arc::new(Mutex::new(Some(others))) })
+        let others = Others {
+            connections,
+            _heartbeat: heartbeat,
+            own: None,
+        };
+        Ok(Ranks {
+            count,
+            gpu,
+            others: Arc::new(Mutex::new(Some(others))),
+        })
     }
 
     /// Number of ranks, including this one.
@@ -70,7 +83,10 @@ impl Ranks {
     /// [`Error::Device`] if one of them fails. All then end, and every later sort fails too.
     pub(crate) fn sort(&self, text: &[u8], sample_rate: u32) -> Result<SortedText> {
         let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(Others { connections, own, .. }) = &mut *others else {
+        let Some(Others {
+            connections, own, ..
+        }) = &mut *others
+        else {
             return Err(Error::Device("the ranks have failed before".into()));
         };
         let sorted = sort_own(own, self.gpu).and_then(|own| {
@@ -81,7 +97,12 @@ impl Ranks {
                 text,
                 sample_rate,
                 |parts, part, peers, settle| {
-                    let task = PartTask { parts, number: 0, text: part, sample_rate };
+                    let task = PartTask {
+                        parts,
+                        number: 0,
+                        text: part,
+                        sample_rate,
+                    };
                     own.sort(network, task, peers, settle)
                 },
             )

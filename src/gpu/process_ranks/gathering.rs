@@ -50,7 +50,11 @@ impl Waiting {
                 Ok(more) => self.read += more,
                 Err(e) if e.kind() == ErrorKind::WouldBlock => {
                     let is_over = self.since.elapsed() > GREETING_TIME;
-                    return if is_over { Err(ErrorKind::TimedOut.into()) } else { Ok(false) };
+                    return if is_over {
+                        Err(ErrorKind::TimedOut.into())
+                    } else {
+                        Ok(false)
+                    };
                 }
                 Err(e) if e.kind() == ErrorKind::Interrupted => {}
                 Err(e) => return Err(e),
@@ -73,7 +77,12 @@ struct Gathered {
 pub(super) fn gather(listener: &TcpListener, wanted: Gathering) -> Result<Vec<Connection>> {
     listener.set_nonblocking(true)?;
     let ranks = (1..wanted.count).map(|_| None).collect();
-    let mut gathered = Gathered { wanted, ranks, waiting: VecDeque::new(), refused: Vec::new() };
+    let mut gathered = Gathered {
+        wanted,
+        ranks,
+        waiting: VecDeque::new(),
+        refused: Vec::new(),
+    };
     let began = Instant::now();
     let mut last_beat = began;
     while gathered.ranks.iter().any(Option::is_none) {
@@ -96,7 +105,9 @@ impl Gathered {
     /// Accepts new connections.
     fn accept(&mut self, listener: &TcpListener) {
         for _ in 0..MOST_WAITING {
-            let Ok((stream, _)) = listener.accept() else { return };
+            let Ok((stream, _)) = listener.accept() else {
+                return;
+            };
             if stream.set_nonblocking(true).is_err() {
                 continue;
             }
@@ -106,7 +117,12 @@ impl Gathered {
             let since = Instant::now();
             let greeting = [0; GREETING_SIZE];
             let read = 0;
-            self.waiting.push_back(Waiting { stream, since, greeting, read });
+            self.waiting.push_back(Waiting {
+                stream,
+                since,
+                greeting,
+                read,
+            });
         }
     }
 
@@ -121,7 +137,12 @@ impl Gathered {
         }
     }
 
-    fn judge(&mut self, Waiting { stream, greeting, .. }: Waiting) {
+    fn judge(
+        &mut self,
+        Waiting {
+            stream, greeting, ..
+        }: Waiting,
+    ) {
         let count = self.wanted.count;
         let token = &self.wanted.token;
         let visitor = match messages::greeted(&greeting, count, token) {
@@ -163,7 +184,11 @@ impl Gathered {
 
     /// Describes the ranks that have not come, and the reasons why others were refused.
     fn missing(&self) -> String {
-        let numbers = self.ranks.iter().zip(1..).filter(|(rank, _)| rank.is_none());
+        let numbers = self
+            .ranks
+            .iter()
+            .zip(1..)
+            .filter(|(rank, _)| rank.is_none());
         let missing: Vec<String> = numbers.map(|(_, number)| number.to_string()).collect();
         let there = self.wanted.count - missing.len();
         let Gathering { count, within, .. } = self.wanted;

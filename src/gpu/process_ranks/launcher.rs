@@ -17,7 +17,11 @@ pub(super) struct ProcessRank {
 /// Variables of each launcher: the rank, the number of ranks, and the rank on the host. Those of
 /// `srun` come last, since every process within its jobs has them.
 const LAUNCHERS: [[&str; 3]; 4] = [
-    ["OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"],
+    [
+        "OMPI_COMM_WORLD_RANK",
+        "OMPI_COMM_WORLD_SIZE",
+        "OMPI_COMM_WORLD_LOCAL_RANK",
+    ],
     ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID"],
     ["RANK", "WORLD_SIZE", "LOCAL_RANK"],
     ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"],
@@ -36,8 +40,9 @@ impl ProcessRank {
     }
 
     fn from(variable: impl Fn(&str) -> Option<String>) -> Result<ProcessRank> {
-        let there =
-            LAUNCHERS.iter().find(|names| names.iter().all(|name| variable(name).is_some()));
+        let there = LAUNCHERS
+            .iter()
+            .find(|names| names.iter().all(|name| variable(name).is_some()));
         let names = there.ok_or_else(|| {
             Error::Usage(
                 "no launcher has given this process its rank: start it with mpirun, srun or \
@@ -57,7 +62,11 @@ impl ProcessRank {
                 format!("rank {rank} of {count}: there are 1 to {MOST_RANKS}, counted from 0");
             return Err(Error::Usage(what.into()));
         }
-        Ok(ProcessRank { number: rank as usize, count: count as usize, on_host })
+        Ok(ProcessRank {
+            number: rank as usize,
+            count: count as usize,
+            on_host,
+        })
     }
 }
 
@@ -81,7 +90,14 @@ mod tests {
     fn each_launcher_is_understood() {
         for names in LAUNCHERS {
             let there = place(&of(names, ["5", "8", "1"])).unwrap();
-            assert_eq!(there, ProcessRank { number: 5, count: 8, on_host: 1 });
+            assert_eq!(
+                there,
+                ProcessRank {
+                    number: 5,
+                    count: 8,
+                    on_host: 1
+                }
+            );
         }
     }
 
@@ -94,9 +110,13 @@ mod tests {
 
     #[test]
     fn what_makes_no_sense_is_refused() {
-        for values in
-            [["4", "4", "0"], ["0", "65", "0"], ["-1", "4", "0"], ["0", "", "0"], ["0", "0", "0"]]
-        {
+        for values in [
+            ["4", "4", "0"],
+            ["0", "65", "0"],
+            ["-1", "4", "0"],
+            ["0", "", "0"],
+            ["0", "0", "0"],
+        ] {
             let end = place(&of(LAUNCHERS[0], values));
             assert!(matches!(end, Err(Error::Usage(_))), "{values:?}: {end:?}");
         }

@@ -75,11 +75,19 @@ impl OwnedRows {
     pub(super) fn of(rows: &PartRows) -> Result<Self> {
         let mut bytes = memory(rows.bytes.len() as u64)?;
         bytes.copy_from_slice(rows.bytes);
-        Ok(OwnedRows { rows: rows.rows.clone(), bytes, samples: rows.samples.to_vec() })
+        Ok(OwnedRows {
+            rows: rows.rows.clone(),
+            bytes,
+            samples: rows.samples.to_vec(),
+        })
     }
 
     pub(super) fn view(&self) -> PartRows<'_> {
-        PartRows { rows: self.rows.clone(), bytes: &self.bytes, samples: &self.samples }
+        PartRows {
+            rows: self.rows.clone(),
+            bytes: &self.bytes,
+            samples: &self.samples,
+        }
     }
 }
 
@@ -91,7 +99,9 @@ fn memory(len: u64) -> Result<Vec<u8>> {
 }
 
 pub(super) fn put(to: &mut impl Write, numbers: &[u64]) -> Result<()> {
-    numbers.iter().try_for_each(|number| Ok(to.write_all(&number.to_le_bytes())?))
+    numbers
+        .iter()
+        .try_for_each(|number| Ok(to.write_all(&number.to_le_bytes())?))
 }
 
 pub(super) fn get<const N: usize>(from: &mut impl Read) -> Result<[u64; N]> {
@@ -118,8 +128,12 @@ pub(super) enum Refusal {
 }
 
 impl Refusal {
-    const ALL: [Refusal; 4] =
-        [Refusal::OtherToken, Refusal::OtherVersion, Refusal::OtherCount, Refusal::Taken];
+    const ALL: [Refusal; 4] = [
+        Refusal::OtherToken,
+        Refusal::OtherVersion,
+        Refusal::OtherCount,
+        Refusal::Taken,
+    ];
 
     /// Describes the reason, for both ends.
     pub(super) fn reason(self) -> &'static str {
@@ -153,7 +167,9 @@ pub(super) fn greet(to: &mut impl Write, place: ProcessRank, token: &Token) -> R
 /// anything about the job.
 pub(super) fn greeted(greeting: &[u8; GREETING_SIZE], count: usize, token: &Token) -> Visitor {
     let (mut numbers, greeted_token) = greeting.split_at(NUMBERS_SIZE);
-    let Ok([magic, version, number, of]) = get(&mut numbers) else { return Visitor::Stranger };
+    let Ok([magic, version, number, of]) = get(&mut numbers) else {
+        return Visitor::Stranger;
+    };
     match () {
         () if magic != GREETING[0] => Visitor::Stranger,
         () if version != GREETING[1] => Visitor::Refused(Refusal::OtherVersion),
@@ -189,7 +205,9 @@ pub(super) fn welcomed(from: &mut impl Read) -> Result<()> {
             let what = format!("rank 0 has refused this rank, since {}", why.reason());
             Err(Error::Device(what.into()))
         }
-        None => Err(Error::Device("the process that answers is not rank 0 of bwz".into())),
+        None => Err(Error::Device(
+            "the process that answers is not rank 0 of bwz".into(),
+        )),
     }
 }
 
@@ -229,7 +247,10 @@ pub(super) fn ask(
 ) -> Result<()> {
     let part = PartText::of(text, parts, number);
     Word::Sort.say(to)?;
-    put(to, &[parts.len(), u64::from(sample_rate), u64::from(part.before)])?;
+    put(
+        to,
+        &[parts.len(), u64::from(sample_rate), u64::from(part.before)],
+    )?;
     to.write_all(network)?;
     Ok(to.write_all(part.bytes)?)
 }
@@ -253,7 +274,13 @@ pub(super) fn asked(from: &mut impl Read, place: ProcessRank, largest: u64) -> R
     let parts = TextParts::new(n, place.count);
     let mut bytes = memory(parts.taken_len(place.number))?;
     from.read_exact(&mut bytes)?;
-    Ok(PartJob { network, parts, sample_rate, before, bytes })
+    Ok(PartJob {
+        network,
+        parts,
+        sample_rate,
+        before,
+        bytes,
+    })
 }
 
 /// Sends rank 0 the rows of a part, or the reason why there are none.
@@ -262,7 +289,10 @@ pub(super) fn answer(to: &mut impl Write, rows: Result<&PartRows, &Error>) -> Re
         Ok(rows) => {
             put(to, &[1, rows.samples.len() as u64])?;
             to.write_all(rows.bytes)?;
-            let numbers = rows.samples.iter().flat_map(|&(position, row)| [position, row]);
+            let numbers = rows
+                .samples
+                .iter()
+                .flat_map(|&(position, row)| [position, row]);
             let samples: Vec<u8> = numbers.flat_map(u64::to_le_bytes).collect();
             Ok(to.write_all(&samples)?)
         }
@@ -292,7 +322,9 @@ pub(super) fn answered(
         0 if len <= MOST_OF_FAILURE => {
             let mut failure = memory(len)?;
             from.read_exact(&mut failure)?;
-            Err(Error::Device(String::from_utf8_lossy(&failure).into_owned().into()))
+            Err(Error::Device(
+                String::from_utf8_lossy(&failure).into_owned().into(),
+            ))
         }
         1 if len <= most => {
             let mut bytes = memory(parts.part_len(number))?;
@@ -303,8 +335,15 @@ pub(super) fn answered(
             let half = |pair: &[u8; 16], at| {
                 u64::from_le_bytes(pair[at..at + 8].try_into().expect("it is half of a pair"))
             };
-            let samples = pairs.iter().map(|pair| (half(pair, 0), half(pair, 8))).collect();
-            Ok(OwnedRows { rows: parts.range(number), bytes, samples })
+            let samples = pairs
+                .iter()
+                .map(|pair| (half(pair, 0), half(pair, 8)))
+                .collect();
+            Ok(OwnedRows {
+                rows: parts.range(number),
+                bytes,
+                samples,
+            })
         }
         _ => wrong("invalid rows"),
     }
@@ -314,7 +353,11 @@ pub(super) fn answered(
 mod tests {
     use super::*;
 
-    const PLACE: ProcessRank = ProcessRank { number: 1, count: 3, on_host: 1 };
+    const PLACE: ProcessRank = ProcessRank {
+        number: 1,
+        count: 3,
+        on_host: 1,
+    };
 
     const LARGEST: u64 = 1000;
 
@@ -337,7 +380,11 @@ mod tests {
             assert_eq!(greeted(&right, 4, &other), refused(Refusal::OtherToken));
             for number in [0, 3, 4, usize::MAX] {
                 let wrong = greeting(ProcessRank { number, ..PLACE }, &token);
-                assert_eq!(greeted(&wrong, 3, &token), refused(Refusal::OtherCount), "{number}");
+                assert_eq!(
+                    greeted(&wrong, 3, &token),
+                    refused(Refusal::OtherCount),
+                    "{number}"
+                );
             }
             for at in 0..GREETING_SIZE {
                 let mut wrong = right;
@@ -376,7 +423,11 @@ mod tests {
         put(&mut said, &[ALIVE, ALIVE]).unwrap();
         Word::Complete.say(&mut said).unwrap();
         put(&mut said, &[ALIVE]).unwrap();
-        let rows = PartRows { rows: 7..14, bytes: b"abcdefg", samples: &[] };
+        let rows = PartRows {
+            rows: 7..14,
+            bytes: b"abcdefg",
+            samples: &[],
+        };
         answer(&mut said, Ok(&rows)).unwrap();
         let from = &mut &said[..];
         assert_eq!(Word::hear(from).unwrap(), Word::Complete);
@@ -393,19 +444,35 @@ mod tests {
         let from = &mut &message[..];
         assert_eq!(Word::hear(from).unwrap(), Word::Sort);
         let job = asked(from, PLACE, LARGEST).unwrap();
-        assert_eq!((job.network, job.sample_rate, job.before), ([9; 128], 4, b'l'));
+        assert_eq!(
+            (job.network, job.sample_rate, job.before),
+            ([9; 128], 4, b'l')
+        );
         assert_eq!(job.bytes, b"ls sea shells");
         for cut in 8..message.len() {
-            assert!(asked(&mut &message[8..cut], PLACE, LARGEST).is_err(), "cut at {cut}");
+            assert!(
+                asked(&mut &message[8..cut], PLACE, LARGEST).is_err(),
+                "cut at {cut}"
+            );
         }
-        let rows = PartRows { rows: 7..14, bytes: b"abcdefg", samples: &[(8, 3), (12, 1)] };
+        let rows = PartRows {
+            rows: 7..14,
+            bytes: b"abcdefg",
+            samples: &[(8, 3), (12, 1)],
+        };
         let mut reply = Vec::new();
         answer(&mut reply, Ok(&rows)).unwrap();
         let given = answered(&mut &reply[..], parts, 1, 4).unwrap();
-        assert_eq!((given.rows.clone(), &given.bytes[..]), (7..14, &b"abcdefg"[..]));
+        assert_eq!(
+            (given.rows.clone(), &given.bytes[..]),
+            (7..14, &b"abcdefg"[..])
+        );
         assert_eq!(given.samples, [(8, 3), (12, 1)]);
         for cut in 0..reply.len() {
-            assert!(answered(&mut &reply[..cut], parts, 1, 4).is_err(), "cut at {cut}");
+            assert!(
+                answered(&mut &reply[..cut], parts, 1, 4).is_err(),
+                "cut at {cut}"
+            );
         }
     }
 
@@ -415,7 +482,10 @@ mod tests {
         let parts = TextParts::new(20, 3);
         answer(&mut reply, Err(&Error::Device("it is hot".into()))).unwrap();
         let end = answered(&mut &reply[..], parts, 1, 4).unwrap_err();
-        assert!(matches!(end, Error::Device(_)) && end.to_string().contains("it is hot"), "{end}");
+        assert!(
+            matches!(end, Error::Device(_)) && end.to_string().contains("it is hot"),
+            "{end}"
+        );
         let long = Error::Device("x".repeat(10_000).into());
         reply.clear();
         answer(&mut reply, Err(&long)).unwrap();

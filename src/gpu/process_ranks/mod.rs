@@ -121,8 +121,14 @@ fn chosen_gpu(device: Device, there: &[u32], on_host: u32) -> Result<u32> {
         None => there.to_vec(),
     };
     let Some(&number) = numbers.get(on_host as usize % numbers.len().max(1)) else {
-        let why = if gpu::is_built() { "" } else { ": this build of bwz has no CUDA" };
-        return Err(Error::Device(format!("there is no GPU for this rank{why}").into()));
+        let why = if gpu::is_built() {
+            ""
+        } else {
+            ": this build of bwz has no CUDA"
+        };
+        return Err(Error::Device(
+            format!("there is no GPU for this rank{why}").into(),
+        ));
     };
     if !there.contains(&number) {
         let count = there.len();

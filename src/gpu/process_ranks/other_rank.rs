@@ -35,15 +35,29 @@ impl OtherRank {
         gpu: u32,
     ) -> Result<OtherRank> {
         let sorter = Box::new(RankSorter::new(gpu)?);
-        let joining = Joining { address, place, token, within: GATHERING, pulse: Pulse::USUAL };
-        Ok(OtherRank { place, connection: connect(&joining)?, largest: LARGEST, sorter })
+        let joining = Joining {
+            address,
+            place,
+            token,
+            within: GATHERING,
+            pulse: Pulse::USUAL,
+        };
+        Ok(OtherRank {
+            place,
+            connection: connect(&joining)?,
+            largest: LARGEST,
+            sorter,
+        })
     }
 
     /// Sets the limit above which it refuses to sort texts: `bytes`, which is the block size of
     /// rank 0 or more. Without it, memory is taken for parts of blocks of any size.
     #[must_use]
     pub fn largest_block(self, bytes: u64) -> Self {
-        OtherRank { largest: bytes, ..self }
+        OtherRank {
+            largest: bytes,
+            ..self
+        }
     }
 
     /// Rank of this process, from 1.
@@ -59,14 +73,27 @@ impl OtherRank {
     /// the others.
     pub fn serve(mut self) -> Result<()> {
         let place = self.place;
-        serve(&self.connection, place, self.largest, |job, peers, settle| {
-            let network = NcclId::from_bytes(job.network)?;
-            let text = PartText { bytes: &job.bytes, before: job.before };
-            let parts = job.parts;
-            let number = place.number;
-            let task = PartTask { parts, number, text, sample_rate: job.sample_rate };
-            self.sorter.sort(network, task, peers, settle)
-        })
+        serve(
+            &self.connection,
+            place,
+            self.largest,
+            |job, peers, settle| {
+                let network = NcclId::from_bytes(job.network)?;
+                let text = PartText {
+                    bytes: &job.bytes,
+                    before: job.before,
+                };
+                let parts = job.parts;
+                let number = place.number;
+                let task = PartTask {
+                    parts,
+                    number,
+                    text,
+                    sample_rate: job.sample_rate,
+                };
+                self.sorter.sort(network, task, peers, settle)
+            },
+        )
     }
 }
 
@@ -82,7 +109,13 @@ pub(super) struct Joining<'a> {
 
 /// Connects to rank 0, greets it and waits for its welcome.
 pub(super) fn connect(joining: &Joining) -> Result<Connection> {
-    let Joining { address, place, token, within, pulse } = joining;
+    let Joining {
+        address,
+        place,
+        token,
+        within,
+        pulse,
+    } = joining;
     let began = Instant::now();
     let stream = loop {
         match TcpStream::connect(address) {
@@ -169,7 +202,9 @@ fn sort_part(
         } else {
             drop(hang_up)
         }
-        let heard = listening.join().unwrap_or_else(|e| std::panic::resume_unwind(e));
+        let heard = listening
+            .join()
+            .unwrap_or_else(|e| std::panic::resume_unwind(e));
         match (sorted, heard) {
             (Ok(()), Ok(Word::Complete)) => Ok(()),
             (Ok(()), Ok(_)) => Err(Error::Device("rank 0 has not completed a sort".into())),

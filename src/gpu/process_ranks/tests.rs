@@ -24,8 +24,10 @@ const RATE: u32 = 4;
 const SOON: Duration = Duration::from_secs(20);
 const LARGEST: u64 = 1 << 20;
 /// Signs of life as frequent as a test can wait for.
-const PULSE: Pulse =
-    Pulse { beat: Duration::from_millis(100), silence: Duration::from_millis(1500) };
+const PULSE: Pulse = Pulse {
+    beat: Duration::from_millis(100),
+    silence: Duration::from_millis(1500),
+};
 
 fn gather(listener: &TcpListener, count: usize, within: Duration) -> Result<Vec<Connection>> {
     gather_with(listener, count, Token::NONE, within)
@@ -37,7 +39,15 @@ fn gather_with(
     token: Token,
     within: Duration,
 ) -> Result<Vec<Connection>> {
-    gathering::gather(listener, Gathering { count, token, within, pulse: PULSE })
+    gathering::gather(
+        listener,
+        Gathering {
+            count,
+            token,
+            within,
+            pulse: PULSE,
+        },
+    )
 }
 
 fn connect(address: &str, place: ProcessRank, within: Duration) -> Result<Connection> {
@@ -50,7 +60,13 @@ fn connect_with(
     token: Token,
     within: Duration,
 ) -> Result<Connection> {
-    other_rank::connect(&Joining { address, place, token, within, pulse: PULSE })
+    other_rank::connect(&Joining {
+        address,
+        place,
+        token,
+        within,
+        pulse: PULSE,
+    })
 }
 
 /// Returns a listener at a free port, and its address.
@@ -61,7 +77,11 @@ fn listener() -> (TcpListener, String) {
 }
 
 fn place(number: usize, count: usize) -> ProcessRank {
-    ProcessRank { number, count, on_host: 0 }
+    ProcessRank {
+        number,
+        count,
+        on_host: 0,
+    }
 }
 
 fn token(text: &str) -> Token {
@@ -76,7 +96,10 @@ struct Case {
 
 impl Case {
     fn new(text: &[u8]) -> Self {
-        Case { text: text.to_vec(), bwt: Sorter::Cpu.sort(text, RATE).unwrap() }
+        Case {
+            text: text.to_vec(),
+            bwt: Sorter::Cpu.sort(text, RATE).unwrap(),
+        }
     }
 
     /// Returns the rows of a part, which are some of those of the whole text.
@@ -84,10 +107,16 @@ impl Case {
         let rows = parts.range(number);
         let mut all = self.bwt.bytes[1..].to_vec();
         all.insert(self.bwt.samples[0] as usize - 1, b'?');
-        let samples = (0..).step_by(RATE as usize).zip(self.bwt.samples.iter().copied());
+        let samples = (0..)
+            .step_by(RATE as usize)
+            .zip(self.bwt.samples.iter().copied());
         let own = |&(_, row): &(u64, u64)| rows.contains(&(row - 1));
         let bytes = all[rows.start as usize..rows.end as usize].to_vec();
-        OwnedRows { samples: samples.filter(own).collect(), bytes, rows }
+        OwnedRows {
+            samples: samples.filter(own).collect(),
+            bytes,
+            rows,
+        }
     }
 
     /// Stands in for the GPU of a rank.
@@ -99,7 +128,11 @@ impl Case {
         settle: &mut dyn FnMut(PartRows) -> Result<T>,
     ) -> Result<T> {
         let own = PartText::of(&self.text, parts, number);
-        assert_eq!((part.bytes, part.before), (own.bytes, own.before), "the part of rank {number}");
+        assert_eq!(
+            (part.bytes, part.before),
+            (own.bytes, own.before),
+            "the part of rank {number}"
+        );
         settle(self.rows(parts, number).view())
     }
 }
@@ -119,27 +152,50 @@ fn run(
     let other = &other;
     thread::scope(|scope| {
         let rank = move |number| {
-            let place = ProcessRank { number, count, on_host: 0 };
+            let place = ProcessRank {
+                number,
+                count,
+                on_host: 0,
+            };
             let stream = connect(address, place, SOON)?;
-            serve(&stream, place, LARGEST, |job, peers, settle| other(number, job, peers, settle))
+            serve(&stream, place, LARGEST, |job, peers, settle| {
+                other(number, job, peers, settle)
+            })
         };
-        let others: Vec<_> = (1..count).map(|number| scope.spawn(move || rank(number))).collect();
+        let others: Vec<_> = (1..count)
+            .map(|number| scope.spawn(move || rank(number)))
+            .collect();
         let streams = gather(&listener, count, SOON).unwrap();
         let sorted = cases.iter().map(|case| {
-            sort(&streams, [7; 128], &case.text, RATE, |parts, part, _, settle| {
-                case.sort(parts, 0, part, settle)
-            })
+            sort(
+                &streams,
+                [7; 128],
+                &case.text,
+                RATE,
+                |parts, part, _, settle| case.sort(parts, 0, part, settle),
+            )
         });
         let sorted = sorted.collect();
         for connection in streams {
             let _ = connection.say(|to| Word::End.say(to));
         }
-        (sorted, others.into_iter().map(|rank| rank.join().unwrap()).collect())
+        (
+            sorted,
+            others
+                .into_iter()
+                .map(|rank| rank.join().unwrap())
+                .collect(),
+        )
     })
 }
 
 fn some_cases() -> Vec<Case> {
-    let texts = [b"a".to_vec(), b"banana".to_vec(), cases::text(5000), cases::fibonacci(3000)];
+    let texts = [
+        b"a".to_vec(),
+        b"banana".to_vec(),
+        cases::text(5000),
+        cases::fibonacci(3000),
+    ];
     texts.iter().map(|text| Case::new(text)).collect()
 }
 
@@ -149,13 +205,22 @@ fn texts_are_sorted_by_all_ranks() {
     for count in [1, 2, 3, 7] {
         let (sorted, ended) = run(count, &all, |number, job, _, settle| {
             assert_eq!((job.network, job.sample_rate), ([7; 128], RATE));
-            let case = all.iter().find(|case| case.text.len() as u64 == job.parts.len()).unwrap();
-            let part = PartText { bytes: &job.bytes, before: job.before };
+            let case = all
+                .iter()
+                .find(|case| case.text.len() as u64 == job.parts.len())
+                .unwrap();
+            let part = PartText {
+                bytes: &job.bytes,
+                before: job.before,
+            };
             case.sort(job.parts, number, part, settle)
         });
         for (case, sorted) in all.iter().zip(sorted) {
             let SortedText { bytes, samples } = sorted.unwrap();
-            assert!(bytes == case.bwt.bytes && samples == case.bwt.samples, "{count} ranks");
+            assert!(
+                bytes == case.bwt.bytes && samples == case.bwt.samples,
+                "{count} ranks"
+            );
         }
         ended.into_iter().for_each(|end| end.unwrap());
     }
@@ -173,7 +238,10 @@ fn the_failure_of_one_rank_ends_the_wait_of_all() {
         let end = sorted.into_iter().next().unwrap().unwrap_err();
         assert!(matches!(end, Error::Device(_)), "{end:?}");
         assert!(end.to_string().contains("it fell off the bus"), "{end}");
-        assert!(ended.iter().all(|end| matches!(end, Err(Error::Device(_)))), "{ended:?}");
+        assert!(
+            ended.iter().all(|end| matches!(end, Err(Error::Device(_)))),
+            "{ended:?}"
+        );
     }
 }
 
@@ -183,7 +251,11 @@ fn a_rank_that_panics_ends_the_wait_of_all() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let case = Case::new(&cases::text(5000));
-    let place = ProcessRank { number: 1, count: 2, on_host: 0 };
+    let place = ProcessRank {
+        number: 1,
+        count: 2,
+        on_host: 0,
+    };
     thread::scope(|scope| {
         let other = scope.spawn(|| {
             let stream = connect(&address, place, SOON).unwrap();
@@ -191,7 +263,9 @@ fn a_rank_that_panics_ends_the_wait_of_all() {
         });
         let streams = gather(&listener, 2, SOON).unwrap();
         let sorted = sort(&streams, [7; 128], &case.text, RATE, |_, _, peers, _| {
-            peers.wait(|| Ok(false)).map(|()| unreachable!("nothing comes"))
+            peers
+                .wait(|| Ok(false))
+                .map(|()| unreachable!("nothing comes"))
         });
         assert!(matches!(sorted, Err(Error::Device(_))), "{sorted:?}");
         assert!(other.join().is_err());
@@ -209,16 +283,23 @@ fn a_rank_that_is_gone_ends_the_wait_of_all() {
         let place = |number| place(number, 3);
         let waiting = scope.spawn(move || {
             let stream = connect(address, place(1), SOON).unwrap();
-            serve(&stream, place(1), LARGEST, |_, peers, _| peers.wait(|| Ok(false)))
+            serve(&stream, place(1), LARGEST, |_, peers, _| {
+                peers.wait(|| Ok(false))
+            })
         });
         let killed = scope.spawn(move || connect(address, place(2), SOON).unwrap());
         let streams = gather(&listener, 3, SOON).unwrap();
         drop(killed.join().unwrap());
         let sorted = sort(&streams, [7; 128], &case.text, RATE, |_, _, peers, _| {
-            peers.wait(|| Ok(false)).map(|()| unreachable!("nothing comes"))
+            peers
+                .wait(|| Ok(false))
+                .map(|()| unreachable!("nothing comes"))
         });
         let end = sorted.unwrap_err();
-        assert!(matches!(end, Error::Device(_)) && end.to_string().contains("rank 2"), "{end}");
+        assert!(
+            matches!(end, Error::Device(_)) && end.to_string().contains("rank 2"),
+            "{end}"
+        );
         // Rank 0 is gone too.
         drop(streams);
         let end = waiting.join().unwrap().unwrap_err();
@@ -230,7 +311,9 @@ fn a_rank_that_is_gone_ends_the_wait_of_all() {
 fn what_is_no_rank_is_let_go_and_the_wait_for_ranks_ends() {
     let (listener, address) = listener();
     let mut stranger = TcpStream::connect(&address).unwrap();
-    stranger.write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+    stranger
+        .write_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        .unwrap();
     thread::scope(|scope| {
         let one = scope.spawn(|| {
             let joined = connect(&address, place(1, 3), SOON);
@@ -239,7 +322,10 @@ fn what_is_no_rank_is_let_go_and_the_wait_for_ranks_ends() {
         });
         let end = gather(&listener, 3, Duration::from_millis(600)).unwrap_err();
         let said = end.to_string();
-        assert!(said.contains("2 of 3 ranks") && said.contains("missing: 2"), "{said}");
+        assert!(
+            said.contains("2 of 3 ranks") && said.contains("missing: 2"),
+            "{said}"
+        );
         assert!(said.contains("has come before"), "{said}");
         let (joined, twice) = one.join().unwrap();
         joined.unwrap();
@@ -261,14 +347,22 @@ fn ranks_of_other_jobs_are_refused_with_the_reason() {
         (ours, place(1, 3), ours, "another number of ranks"),
         (ours, place(2, 3), ours, "another number of ranks"),
         (ours, place(2, 2), ours, "another number of ranks"),
-        (Token::NONE, place(63, 64), Token::NONE, "another number of ranks"),
+        (
+            Token::NONE,
+            place(63, 64),
+            Token::NONE,
+            "another number of ranks",
+        ),
     ];
     for (own, wrong, given, reason) in cases {
         let (listener, address) = listener();
         thread::scope(|scope| {
             let others = scope.spawn(|| {
                 let end = connect_with(&address, wrong, given, SOON).unwrap_err();
-                (connect_with(&address, place(1, 2), own, SOON).unwrap(), end.to_string())
+                (
+                    connect_with(&address, place(1, 2), own, SOON).unwrap(),
+                    end.to_string(),
+                )
             });
             let gathered = gather_with(&listener, 2, own, SOON).unwrap();
             assert_eq!(gathered.len(), 1);
@@ -384,7 +478,10 @@ fn two_jobs_do_not_share_a_port() {
     let end = listen(&address).unwrap_err();
     assert!(matches!(end, Error::Io(_)), "{end:?}");
     let said = end.to_string();
-    assert!(said.contains(&address) && said.contains("another job"), "{said}");
+    assert!(
+        said.contains(&address) && said.contains("another job"),
+        "{said}"
+    );
     // Their ranks find ours, and are refused.
     let ours = token("the token of ours");
     let theirs = token("the token of them");
@@ -409,11 +506,16 @@ fn sort_with(other: impl FnOnce(Connection) + Send) -> (Result<SortedText>, Dura
         let connections: Arc<[Connection]> = gather(&listener, 2, SOON).unwrap().into();
         let _heartbeat = Heartbeat::start(Arc::clone(&connections), PULSE).unwrap();
         let began = Instant::now();
-        let sorted =
-            sort(&connections, [7; 128], &case.text, RATE, |parts, part, peers, settle| {
+        let sorted = sort(
+            &connections,
+            [7; 128],
+            &case.text,
+            RATE,
+            |parts, part, peers, settle| {
                 let rows = case.sort(parts, 0, part, settle)?;
                 peers.wait(|| Ok(true)).map(|()| rows)
-            });
+            },
+        );
         let took = began.elapsed();
         connections.iter().for_each(Connection::hang_up);
         (sorted, took)
@@ -423,7 +525,10 @@ fn sort_with(other: impl FnOnce(Connection) + Send) -> (Result<SortedText>, Dura
 /// Reads until the other end hangs up.
 fn read_all(connection: &Connection) {
     let mut bytes = [0; 4096];
-    while connection.hear(|from| Ok(from.read(&mut bytes)?)).is_ok_and(|count| count > 0) {}
+    while connection
+        .hear(|from| Ok(from.read(&mut bytes)?))
+        .is_ok_and(|count| count > 0)
+    {}
 }
 
 /// A process has stopped, or a host has vanished: nothing comes, and nothing ends.
@@ -432,7 +537,10 @@ fn a_rank_that_falls_silent_is_given_up_by_its_name() {
     let (end, took) = sort_with(|connection| read_all(&connection));
     let said = end.unwrap_err().to_string();
     assert!(said.contains("rank 1 has been silent"), "{said}");
-    assert!(took >= PULSE.silence && took < 4 * PULSE.silence, "{took:?}");
+    assert!(
+        took >= PULSE.silence && took < 4 * PULSE.silence,
+        "{took:?}"
+    );
     // The rank falls silent within its rows.
     let (end, _) = sort_with(|connection| {
         connection.say(|to| messages::put(to, &[1, 3])).unwrap();
@@ -451,7 +559,10 @@ fn a_long_sort_is_waited_for() {
         serve(&connection, place(1, 2), LARGEST, |job, peers, settle| {
             let began = Instant::now();
             peers.wait(|| Ok(began.elapsed() > 2 * PULSE.silence))?;
-            let part = PartText { bytes: &job.bytes, before: job.before };
+            let part = PartText {
+                bytes: &job.bytes,
+                before: job.before,
+            };
             case.sort(job.parts, 1, part, settle)
         })
         .unwrap_err();
@@ -507,8 +618,9 @@ fn a_rank_gives_up_a_rank_0_that_makes_no_sense_or_falls_silent() {
         thread::scope(|scope| {
             let other = scope.spawn(|| {
                 let connection = connect(&address, place(1, 2), SOON).unwrap();
-                let end =
-                    serve(&connection, place(1, 2), LARGEST, |_, _, _| unreachable!("a sort"));
+                let end = serve(&connection, place(1, 2), LARGEST, |_, _, _| {
+                    unreachable!("a sort")
+                });
                 end.unwrap_err().to_string()
             });
             let first = gather(&listener, 2, SOON).unwrap();
@@ -526,7 +638,9 @@ fn ranks_that_have_nothing_to_do_stay() {
     thread::scope(|scope| {
         let other = scope.spawn(|| {
             let connection = connect(&address, place(1, 2), SOON).unwrap();
-            serve(&connection, place(1, 2), LARGEST, |_, _, _| unreachable!("a sort"))
+            serve(&connection, place(1, 2), LARGEST, |_, _, _| {
+                unreachable!("a sort")
+            })
         });
         let connections: Arc<[Connection]> = gather(&listener, 2, SOON).unwrap().into();
         let heartbeat = Heartbeat::start(Arc::clone(&connections), PULSE).unwrap();
@@ -558,8 +672,15 @@ fn a_missing_gpu_is_no_rank() {
         (cuda(&[7]), &[0, 1], 0, None),
     ] {
         let chosen = chosen_gpu(device, there, on_host);
-        assert_eq!(chosen.as_ref().ok().copied(), expected, "{device:?} of {there:?}: {chosen:?}");
-        assert!(chosen.is_ok() || matches!(chosen, Err(Error::Device(_))), "{chosen:?}");
+        assert_eq!(
+            chosen.as_ref().ok().copied(),
+            expected,
+            "{device:?} of {there:?}: {chosen:?}"
+        );
+        assert!(
+            chosen.is_ok() || matches!(chosen, Err(Error::Device(_))),
+            "{chosen:?}"
+        );
     }
     assert!(matches!(own_gpu(Device::Cpu, 0), Err(Error::Usage(_))));
 }

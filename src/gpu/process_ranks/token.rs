@@ -35,7 +35,11 @@ pub(super) struct Token([u8; TOKEN_SIZE]);
 
 impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.is_none() { "Token(none)" } else { "Token(..)" })
+        f.write_str(if self.is_none() {
+            "Token(none)"
+        } else {
+            "Token(..)"
+        })
     }
 }
 
@@ -109,7 +113,9 @@ impl Token {
 /// Returns true if a key of Open MPI is two random numbers of 64 bits, and is not made of a job's
 /// numbers. One random key in a billion looks as if it were.
 fn is_random(key: &str) -> bool {
-    let Some((first, second)) = key.split_once('-') else { return false };
+    let Some((first, second)) = key.split_once('-') else {
+        return false;
+    };
     let is_one = |half: &str| {
         let number = u64::from_str_radix(half, 16).unwrap_or(0);
         half.len() == 16 && number >> 32 != 0 && number << 32 != 0
@@ -132,8 +138,14 @@ mod tests {
     fn tokens_come_from_the_environment() {
         let [own, key] = ["sixteen letters.", "0123456789abcdef-fedcba9876543210"];
         assert!(token(&[]).unwrap().is_none());
-        assert_eq!(token(&[(OWN, own)]).unwrap(), Token::new(own.as_bytes()).unwrap());
-        assert_eq!(token(&[(OPEN_MPI, key)]).unwrap(), Token::new(key.as_bytes()).unwrap());
+        assert_eq!(
+            token(&[(OWN, own)]).unwrap(),
+            Token::new(own.as_bytes()).unwrap()
+        );
+        assert_eq!(
+            token(&[(OPEN_MPI, key)]).unwrap(),
+            Token::new(key.as_bytes()).unwrap()
+        );
         let both = token(&[(OPEN_MPI, key), (OWN, own)]).unwrap();
         assert_eq!(both, Token::new(own.as_bytes()).unwrap());
         for guessable in [
@@ -146,9 +158,16 @@ mod tests {
             "0123456789abcdef-fedcba987654321",
             "0123456789abcdeg-fedcba9876543210",
         ] {
-            assert!(token(&[(OPEN_MPI, guessable)]).unwrap().is_none(), "{guessable}");
+            assert!(
+                token(&[(OPEN_MPI, guessable)]).unwrap().is_none(),
+                "{guessable}"
+            );
         }
-        assert!(token(&[("SLURM_JOB_ID", "12345678901234567890")]).unwrap().is_none());
+        assert!(
+            token(&[("SLURM_JOB_ID", "12345678901234567890")])
+                .unwrap()
+                .is_none()
+        );
         for wrong in ["", "fifteen letters", &"x".repeat(129)] {
             let end = token(&[(OWN, wrong)]);
             assert!(matches!(end, Err(Error::Usage(_))), "{wrong}: {end:?}");
@@ -173,7 +192,12 @@ mod tests {
     #[test]
     fn without_a_token_ranks_meet_on_one_host() {
         let token = Token::new(&[7; 16]).unwrap();
-        let loopback = ["127.0.0.1:7000", "localhost:7000", "127.9.9.9:1", "[::1]:7000"];
+        let loopback = [
+            "127.0.0.1:7000",
+            "localhost:7000",
+            "127.9.9.9:1",
+            "[::1]:7000",
+        ];
         for address in loopback {
             Token::NONE.check_address(address).unwrap();
         }

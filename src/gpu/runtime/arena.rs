@@ -109,7 +109,13 @@ impl<'m> ArenaAllocator<'m> {
     }
 
     fn at(base: u64, size: usize) -> Self {
-        ArenaAllocator { unused: Vec::new(), base, used: 0, size, memory: PhantomData }
+        ArenaAllocator {
+            unused: Vec::new(),
+            base,
+            used: 0,
+            size,
+            memory: PhantomData,
+        }
     }
 
     /// Creates an allocator of the memory of an array. Arrays allocated there before are
@@ -122,7 +128,12 @@ impl<'m> ArenaAllocator<'m> {
     pub fn with_unused(mut self, arrays: &[Array<'m, u8>]) -> Self {
         let aligned = |array: &Array<u8>| {
             let start = array.address().next_multiple_of(Arena::ALIGNMENT as u64);
-            (start, array.size().saturating_sub((start - array.address()) as usize))
+            (
+                start,
+                array
+                    .size()
+                    .saturating_sub((start - array.address()) as usize),
+            )
         };
         self.unused.extend(arrays.iter().map(aligned));
         self
@@ -152,13 +163,19 @@ impl<'m> ArenaAllocator<'m> {
         }
         let address = self.base + self.used as u64;
         self.used += bytes;
-        assert!(self.used <= self.size, "more is allocated than was measured");
+        assert!(
+            self.used <= self.size,
+            "more is allocated than was measured"
+        );
         Array::at(address, len)
     }
 
     /// Allocates a double buffer of `len` items.
     pub fn double_buffer<T>(&mut self, len: usize) -> DoubleBuffer<'m, T> {
-        DoubleBuffer { current: self.array(len), alternate: self.array(len) }
+        DoubleBuffer {
+            current: self.array(len),
+            alternate: self.array(len),
+        }
     }
 }
 
@@ -168,7 +185,11 @@ mod tests {
 
     #[test]
     fn arrays_lie_in_unused_memory_where_they_fit() {
-        let unused = [Array::at(1000, 600), Array::at(8192, 5000), Array::at(4096, 1024)];
+        let unused = [
+            Array::at(1000, 600),
+            Array::at(8192, 5000),
+            Array::at(4096, 1024),
+        ];
         let mut arena = ArenaAllocator::measuring().with_unused(&unused);
         // The first one begins at 1024, after alignment, and has 576 bytes.
         let places: Vec<u64> = [512, 512, 300, 6000, 1024, 4000, 256]

@@ -27,7 +27,11 @@ impl<T> Copy for Array<'_, T> {}
 impl<'m, T> Array<'m, T> {
     /// `len` items that begin at an address.
     pub(super) fn at(address: u64, len: usize) -> Self {
-        Array { address, len, items: PhantomData }
+        Array {
+            address,
+            len,
+            items: PhantomData,
+        }
     }
 
     /// Size in bytes.
@@ -50,7 +54,11 @@ impl<'m, T> Array<'m, T> {
     pub fn part(self, range: Range<u32>) -> Self {
         let start = range.start as usize;
         let end = range.end as usize;
-        assert!(start <= end && end <= self.len, "a part of {range:?} of {}", self.len);
+        assert!(
+            start <= end && end <= self.len,
+            "a part of {range:?} of {}",
+            self.len
+        );
         let address = self.address + (start * size_of::<T>()) as u64;
         Array::at(address, end - start)
     }
@@ -63,8 +71,15 @@ impl<'m, T> Array<'m, T> {
     /// The items from `start` on.
     pub fn rest(self, start: u32) -> Self {
         let start = start as usize;
-        assert!(start <= self.len, "the rest from {start} on of {}", self.len);
-        Array::at(self.address + (start * size_of::<T>()) as u64, self.len - start)
+        assert!(
+            start <= self.len,
+            "the rest from {start} on of {}",
+            self.len
+        );
+        Array::at(
+            self.address + (start * size_of::<T>()) as u64,
+            self.len - start,
+        )
     }
 
     /// Cuts the array into parts of the given lengths, one behind the other.
@@ -91,7 +106,10 @@ impl<'m, T> Array<'m, T> {
 
     /// The array's memory as items of another type. Both types must be plain integers.
     pub fn cast<U: ValidAsZeroBits>(self) -> Array<'m, U> {
-        assert!(self.address.is_multiple_of(align_of::<U>() as u64), "badly aligned");
+        assert!(
+            self.address.is_multiple_of(align_of::<U>() as u64),
+            "badly aligned"
+        );
         Array::at(self.address, self.size() / size_of::<U>())
     }
 }
@@ -108,14 +126,20 @@ impl<'m, T> DoubleBuffer<'m, T> {
     /// A double buffer of `len` items without memory, for calls that only ask how much they need.
     pub fn nowhere(len: u32) -> Self {
         let items = Array::at(0, len as usize);
-        DoubleBuffer { current: items, alternate: items }
+        DoubleBuffer {
+            current: items,
+            alternate: items,
+        }
     }
 
     /// The two halves of one array.
     pub fn halves(array: Array<'m, T>) -> Self {
         let half = array.len / 2;
         let middle = array.address + (half * size_of::<T>()) as u64;
-        DoubleBuffer { current: Array::at(array.address, half), alternate: Array::at(middle, half) }
+        DoubleBuffer {
+            current: Array::at(array.address, half),
+            alternate: Array::at(middle, half),
+        }
     }
 
     /// A range of both arrays.

@@ -13,7 +13,9 @@ pub(crate) fn at_most(count: u32, most: u32) -> Result<u32> {
     if count <= most {
         return Ok(count);
     }
-    Err(Error::Device(format!("a GPU counted {count} of {most} suffixes").into()))
+    Err(Error::Device(
+        format!("a GPU counted {count} of {most} suffixes").into(),
+    ))
 }
 
 /// Appends the number of suffixes that a round has left to those of the rounds before.

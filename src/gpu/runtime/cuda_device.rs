@@ -22,7 +22,9 @@ pub const BUILT: &Built = include!(concat!(env!("OUT_DIR"), "/built.rs"));
 pub fn devices() -> Result<Vec<DeviceInfo>> {
     driver()?;
     let count = CudaContext::device_count().map_err(failed)?;
-    (0..count).map(|number| info(number).map_err(failed)).collect()
+    (0..count)
+        .map(|number| info(number).map_err(failed))
+        .collect()
 }
 
 #[allow(unsafe_code)]
@@ -67,7 +69,10 @@ fn driver() -> Result<()> {
 /// Turns an error of the driver into [`Error::Device`].
 pub(super) fn failed(error: DriverError) -> Error {
     let name = error.error_name().ok().and_then(|name| name.to_str().ok());
-    let text = error.error_string().ok().and_then(|text| text.to_str().ok());
+    let text = error
+        .error_string()
+        .ok()
+        .and_then(|text| text.to_str().ok());
     Error::Device(match (name, text) {
         (Some(name), Some(text)) => format!("CUDA: {text} ({name})").into(),
         _ => format!("CUDA: error {:?}", error.0).into(),
@@ -111,21 +116,36 @@ impl CudaDevice {
         driver()?;
         let count = CudaContext::device_count().map_err(failed)?.cast_unsigned();
         if number >= count {
-            return Err(Error::Device(format!("there is no CUDA device {number}").into()));
+            return Err(Error::Device(
+                format!("there is no CUDA device {number}").into(),
+            ));
         }
         let context = CudaContext::new(number as usize).map_err(failed)?;
         // A thread that waits for a GPU yields, so that others can compute; spinning would prevent
         // that.
-        context.set_flags(sys::CUctx_flags::CU_CTX_SCHED_YIELD).map_err(failed)?;
+        context
+            .set_flags(sys::CUctx_flags::CU_CTX_SCHED_YIELD)
+            .map_err(failed)?;
         let load = |&(file, code): &(_, &[u8])| {
-            context.load_module(Ptx::from_binary(code.to_vec())).map(|module| (file, module))
+            context
+                .load_module(Ptx::from_binary(code.to_vec()))
+                .map(|module| (file, module))
         };
-        let modules = FATBINS.iter().map(load).collect::<Result<_, _>>().map_err(failed)?;
+        let modules = FATBINS
+            .iter()
+            .map(load)
+            .collect::<Result<_, _>>()
+            .map_err(failed)?;
         let processors = context
             .attribute(sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)
             .map_err(failed)?
             .cast_unsigned();
-        Ok(CudaDevice { context, processors, modules, kernels: Mutex::default() })
+        Ok(CudaDevice {
+            context,
+            processors,
+            modules,
+            kernels: Mutex::default(),
+        })
     }
 
     /// Finds a kernel by its file and name, such as `keys/pack_symbols`.

@@ -69,7 +69,13 @@ impl Gpu {
         let device = CudaDevice::open(number)?;
         let stream = device.context.new_stream().map_err(failed)?;
         let host_flags = HostFlags::new(&device.context).map_err(failed)?;
-        Ok(Gpu { device, stream, host_flags, fuse: Cell::new(None), scarce: Cell::new(false) })
+        Ok(Gpu {
+            device,
+            stream,
+            host_flags,
+            fuse: Cell::new(None),
+            scarce: Cell::new(false),
+        })
     }
 
     pub fn context(&self) -> &Arc<CudaContext> {
@@ -96,7 +102,11 @@ impl Gpu {
     /// more reference.
     fn pause(&self) -> Pause {
         const ALONE: usize = 3 + 1;
-        if Arc::strong_count(&self.device) > ALONE { Pause::Sleep } else { Pause::Yield }
+        if Arc::strong_count(&self.device) > ALONE {
+            Pause::Sleep
+        } else {
+            Pause::Yield
+        }
     }
 
     /// Waits until all queued work is done. Every failure of that work shows here at the latest.
@@ -164,7 +174,8 @@ impl Gpu {
             };
         }
         // SAFETY: guaranteed by the caller.
-        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+        self.check(unsafe { launch.launch(shape(ctas, threads)) })
+            .map(drop)
     }
 
     /// Queues a kernel whose only argument is a struct. Does nothing if there are no CTAs.
@@ -187,7 +198,8 @@ impl Gpu {
         let mut launch = self.stream.launch_builder(&kernel);
         launch.arg(argument);
         // SAFETY: guaranteed by the caller.
-        self.check(unsafe { launch.launch(shape(ctas, threads)) }).map(drop)
+        self.check(unsafe { launch.launch(shape(ctas, threads)) })
+            .map(drop)
     }
 
     /// Number of multiprocessors of this GPU.
@@ -221,7 +233,9 @@ impl Gpu {
                 break;
             }
         }
-        Err(Error::Device("CUDA: a kernel ended without a result".into()))
+        Err(Error::Device(
+            "CUDA: a kernel ended without a result".into(),
+        ))
     }
 
     /// Returns true if all queued work is done.
@@ -241,7 +255,10 @@ impl Gpu {
 
     /// Queues a copy of words to an array by way of the host flags, which is done once per block.
     pub fn upload_words(&self, words: &[u32], array: Array<u32>) -> Result<()> {
-        self.check(self.host_flags.upload_words(words, array, self.raw_stream()?))
+        self.check(
+            self.host_flags
+                .upload_words(words, array, self.raw_stream()?),
+        )
     }
 
     /// Resets the primary index, before the next block.
@@ -285,5 +302,9 @@ impl Gpu {
 }
 
 fn shape(ctas: u32, threads: u32) -> LaunchConfig {
-    LaunchConfig { grid_dim: (ctas, 1, 1), block_dim: (threads, 1, 1), shared_mem_bytes: 0 }
+    LaunchConfig {
+        grid_dim: (ctas, 1, 1),
+        block_dim: (threads, 1, 1),
+        shared_mem_bytes: 0,
+    }
 }

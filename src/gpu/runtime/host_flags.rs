@@ -33,7 +33,10 @@ impl HostFlags {
         let start = words.as_mut_ptr()?;
         // SAFETY: `len` words were allocated.
         unsafe { start.write_bytes(0, len) };
-        Ok(HostFlags { start, _words: words })
+        Ok(HostFlags {
+            start,
+            _words: words,
+        })
     }
 
     /// Address of the flags for kernels. It equals the host address, since 64-bit systems have

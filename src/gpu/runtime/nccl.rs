@@ -87,7 +87,9 @@ impl Nccl {
         }
         // SAFETY: the library returns a static string for every status.
         let text = unsafe { CStr::from_ptr((self.get_error_string)(status)) };
-        Err(Error::Device(format!("NCCL: {}", text.to_string_lossy()).into()))
+        Err(Error::Device(
+            format!("NCCL: {}", text.to_string_lossy()).into(),
+        ))
     }
 }
 
@@ -192,7 +194,12 @@ impl<'p> Communicator<'p> {
         let me = number_of(number);
         // SAFETY: the library writes the handle, and reads the config only up to the size in it.
         nccl.check(unsafe { (nccl.comm_init_rank_config)(&mut handle, of, id, me, &config) })?;
-        let communicator = Communicator { nccl, handle, number, peers };
+        let communicator = Communicator {
+            nccl,
+            handle,
+            number,
+            peers,
+        };
         communicator.wait(|| Ok(true))?;
         Ok(communicator)
     }
@@ -246,14 +253,17 @@ impl<'p> Communicator<'p> {
     /// Waits until the library has finished all requests and `ready` returns true.
     fn wait(&self, mut ready: impl FnMut() -> Result<bool>) -> Result<()> {
         let failed = |_: &_| self.peers.fail(self.number);
-        self.peers.wait(|| Ok(self.is_done()? && ready()?)).inspect_err(failed)
+        self.peers
+            .wait(|| Ok(self.is_done()? && ready()?))
+            .inspect_err(failed)
     }
 
     #[allow(unsafe_code)]
     fn is_done(&self) -> Result<bool> {
         let mut status = SUCCESS;
         // SAFETY: the library writes the status.
-        self.nccl.check(unsafe { (self.nccl.comm_get_async_error)(self.handle, &mut status) })?;
+        self.nccl
+            .check(unsafe { (self.nccl.comm_get_async_error)(self.handle, &mut status) })?;
         self.nccl.check(status)?;
         Ok(status == SUCCESS)
     }
@@ -263,7 +273,11 @@ impl Drop for Communicator<'_> {
     #[allow(unsafe_code)]
     fn drop(&mut self) {
         let failed = self.peers.first_failed().is_some() || thread::panicking();
-        let end = if failed { self.nccl.comm_abort } else { self.nccl.comm_destroy };
+        let end = if failed {
+            self.nccl.comm_abort
+        } else {
+            self.nccl.comm_destroy
+        };
         // SAFETY: the handle is not used again.
         unsafe { end(self.handle) };
     }

@@ -41,7 +41,10 @@ struct PinnedPages {
 
 impl<T> Default for PinnedBuffer<T> {
     fn default() -> Self {
-        PinnedBuffer { memory: None, items: PhantomData }
+        PinnedBuffer {
+            memory: None,
+            items: PhantomData,
+        }
     }
 }
 
@@ -52,7 +55,12 @@ impl PinnedPages {
         let size = bytes.max(1).next_multiple_of(PAGE);
         let words = allocation::zeroed::<u64>((size + PAGE) / 8).ok_or_else(no_memory)?;
         let first = words.as_ptr().align_offset(PAGE);
-        let mut pages = PinnedPages { words, first, size, pinned_by: None };
+        let mut pages = PinnedPages {
+            words,
+            first,
+            size,
+            pinned_by: None,
+        };
         // Touching the pages here lets other threads touch theirs; within the driver they would
         // wait.
         for word in pages.words.iter_mut().step_by(PAGE / 8) {
@@ -106,7 +114,10 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
     #[allow(unsafe_code)]
     pub(crate) fn first(&self, len: usize) -> &[T] {
         let pages = self.memory.as_ref().expect("it was reserved");
-        assert!(len * size_of::<T>() <= pages.size, "{len} items are more than there are");
+        assert!(
+            len * size_of::<T>() <= pages.size,
+            "{len} items are more than there are"
+        );
         // SAFETY: the memory has `len` items, which are zero or written, and is borrowed with
         // `self`. Pages are aligned for all items.
         unsafe { slice::from_raw_parts(pages.words[pages.first..].as_ptr().cast(), len) }
@@ -115,7 +126,10 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
     #[allow(unsafe_code)]
     fn first_mut(&mut self, len: usize) -> &mut [T] {
         let pages = self.memory.as_mut().expect("it was reserved");
-        assert!(len * size_of::<T>() <= pages.size, "{len} items are more than there are");
+        assert!(
+            len * size_of::<T>() <= pages.size,
+            "{len} items are more than there are"
+        );
         // SAFETY: as above, and borrowed exclusively.
         unsafe { slice::from_raw_parts_mut(pages.start().cast(), len) }
     }

@@ -14,7 +14,8 @@ impl Gpu {
 
     /// Total bytes of device memory.
     pub fn all_memory(&self) -> Result<usize> {
-        self.check(self.context().mem_get_info()).map(|(_, all)| all)
+        self.check(self.context().mem_get_info())
+            .map(|(_, all)| all)
     }
 
     /// Copies an array to the host and waits for it.
@@ -32,7 +33,10 @@ impl Gpu {
     /// Copies items to an array that has room for them, and waits for the copy.
     #[allow(unsafe_code)]
     pub fn write<T: ValidAsZeroBits>(&self, items: &[T], array: Array<T>) -> Result<()> {
-        assert!(items.len() <= array.len() as usize, "no room for what is written");
+        assert!(
+            items.len() <= array.len() as usize,
+            "no room for what is written"
+        );
         let stream = self.raw_stream()?;
         // SAFETY: `array` lies in live memory and is long enough. `items` stays until the wait is
         // over.

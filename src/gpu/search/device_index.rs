@@ -36,7 +36,10 @@ pub(crate) struct DeviceIndex {
 impl DeviceIndex {
     /// Bytes of device memory that an index takes without its samples.
     pub(crate) fn size(arrays: &IndexArrays) -> Result<usize> {
-        let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
+        let mut measure = Upload {
+            gpu: None,
+            arena: ArenaAllocator::measuring(),
+        };
         view(&mut measure, arrays)?;
         Ok(measure.arena.used())
     }
@@ -44,7 +47,13 @@ impl DeviceIndex {
     /// Copies an index to the device, and waits for the copy.
     pub(crate) fn new(gpu: &Gpu, arrays: &IndexArrays) -> Result<DeviceIndex> {
         let mut memory = Arena::new(gpu, Self::size(arrays)?)?;
-        let view = view(&mut Upload { gpu: Some(gpu), arena: memory.allocator() }, arrays)?;
+        let view = view(
+            &mut Upload {
+                gpu: Some(gpu),
+                arena: memory.allocator(),
+            },
+            arrays,
+        )?;
         let kernels = match arrays.rank {
             RankArrays::BitSliced { planes: 2, .. } => {
                 ["device_index/search_two", "device_index/locate_two"]
@@ -83,12 +92,17 @@ impl DeviceIndex {
 
     /// Returns true if it has these samples.
     pub(crate) fn has_samples(&self, samples: &SampleArrays) -> bool {
-        self.samples.as_ref().is_some_and(|(view, _)| view.rate == samples.rate)
+        self.samples
+            .as_ref()
+            .is_some_and(|(view, _)| view.rate == samples.rate)
     }
 
     /// Bytes of device memory that samples take.
     pub(crate) fn samples_size(samples: &SampleArrays) -> Result<usize> {
-        let mut measure = Upload { gpu: None, arena: ArenaAllocator::measuring() };
+        let mut measure = Upload {
+            gpu: None,
+            arena: ArenaAllocator::measuring(),
+        };
         samples_view(&mut measure, samples)?;
         Ok(measure.arena.used())
     }
@@ -98,7 +112,13 @@ impl DeviceIndex {
         self.samples = None;
         let mut memory = Arena::new(gpu, Self::samples_size(samples)?)?;
         let arena = memory.allocator();
-        let view = samples_view(&mut Upload { gpu: Some(gpu), arena }, samples)?;
+        let view = samples_view(
+            &mut Upload {
+                gpu: Some(gpu),
+                arena,
+            },
+            samples,
+        )?;
         self.samples = Some((view, memory));
         Ok(())
     }
@@ -145,7 +165,14 @@ fn view(upload: &mut Upload, arrays: &IndexArrays) -> Result<IndexView> {
         ..IndexView::default()
     };
     match arrays.rank {
-        RankArrays::BitSliced { lines, places, rare_symbols, by_symbol, ends, .. } => {
+        RankArrays::BitSliced {
+            lines,
+            places,
+            rare_symbols,
+            by_symbol,
+            ends,
+            ..
+        } => {
             view.lines = upload.array(lines)?;
             view.rare_places = upload.array(places)?;
             view.rare_symbols = upload.array(rare_symbols)?;
@@ -153,7 +180,13 @@ fn view(upload: &mut Upload, arrays: &IndexArrays) -> Result<IndexView> {
             view.rare_ends = upload.array(ends)?;
             view.rare = places.len() as u32;
         }
-        RankArrays::Bytes { bytes, skew, log, stride, counters } => {
+        RankArrays::Bytes {
+            bytes,
+            skew,
+            log,
+            stride,
+            counters,
+        } => {
             view.lines = upload.array_at(skew, bytes)?;
             view.counters = upload.array(counters)?;
             (view.skew, view.log, view.stride) = (skew as u32, log as u32, stride as u32);
@@ -173,7 +206,12 @@ fn tables(arrays: &IndexArrays) -> SymbolTables {
         RankArrays::Bytes { .. } => [0; 16],
     };
     let kmer_codes = arrays.kmers.map_or([255; 256], |kmers| *kmers.codes);
-    SymbolTables { starts: *arrays.starts, codes: *arrays.codes, kmer_codes, symbols }
+    SymbolTables {
+        starts: *arrays.starts,
+        codes: *arrays.codes,
+        kmer_codes,
+        symbols,
+    }
 }
 
 fn samples_view(upload: &mut Upload, samples: &SampleArrays) -> Result<SamplesView> {
@@ -207,7 +245,13 @@ pub(crate) fn intervals(
     let text = text.address();
     let starts = starts.address();
     let rows = rows.address();
-    let job = SearchArgs { index: index.view, text, starts, rows, count };
+    let job = SearchArgs {
+        index: index.view,
+        text,
+        starts,
+        rows,
+        count,
+    };
     // SAFETY: the struct is the kernel's, the index is alive, and `starts` and `rows` are long
     // enough. The caller sees to it that the starts ascend and lie within the text.
     unsafe { gpu.launch_struct(index.kernels[0], ctas(gpu, 2 * count), THREADS, &job) }
@@ -229,7 +273,13 @@ pub(crate) fn positions(
     let (samples, _) = index.samples.as_ref().expect("samples were added");
     let rows = rows.address();
     let positions = positions.address();
-    let job = LocateArgs { index: index.view, samples: *samples, rows, positions, count };
+    let job = LocateArgs {
+        index: index.view,
+        samples: *samples,
+        rows,
+        positions,
+        count,
+    };
     // SAFETY: the struct is the kernel's, the index is alive, and there are `count` rows and
     // positions.
     unsafe { gpu.launch_struct(index.kernels[1], ctas(gpu, count), THREADS, &job) }

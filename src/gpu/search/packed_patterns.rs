@@ -53,7 +53,10 @@ pub(crate) fn fill_starts<P: AsRef<[u8]> + Sync>(
         all - size
     });
     let firsts: Vec<usize> = firsts.collect();
-    let chunks = starts.par_chunks_mut(CHUNK).zip(patterns.par_chunks(CHUNK)).zip(firsts);
+    let chunks = starts
+        .par_chunks_mut(CHUNK)
+        .zip(patterns.par_chunks(CHUNK))
+        .zip(firsts);
     chunks.for_each(|((starts, patterns), mut next)| {
         for (start, pattern) in starts.iter_mut().zip(patterns) {
             *start = next as u32;
@@ -84,12 +87,17 @@ pub(crate) fn pack<P: AsRef<[u8]> + Sync>(
         .map(|(patterns, starts)| {
             let last = tail(&patterns[patterns.len() - 1], longest).len();
             let size = (starts[patterns.len() - 1] - starts[0]) as usize + last;
-            (patterns, rest.split_off_mut(..size).expect("room for all patterns"))
+            (
+                patterns,
+                rest.split_off_mut(..size).expect("room for all patterns"),
+            )
         })
         .collect();
     pieces.into_par_iter().for_each(|(patterns, mut piece)| {
         for pattern in patterns.iter().map(|pattern| tail(pattern, longest)) {
-            let place = piece.split_off_mut(..pattern.len()).expect("room for the pattern");
+            let place = piece
+                .split_off_mut(..pattern.len())
+                .expect("room for the pattern");
             place.copy_from_slice(pattern);
         }
     });
@@ -116,7 +124,10 @@ mod tests {
         let long = vec![0; BATCH_BYTES - 10];
         assert_eq!(batch(&[&long[..], &[1; 10], &[]], usize::MAX), 3);
         assert_eq!(batch(&[&long[..], &[1; 11], &[]], usize::MAX), 1);
-        assert_eq!(batch(&[&[&long[..], &long[..]].concat()[..], &[]], usize::MAX), 1);
+        assert_eq!(
+            batch(&[&[&long[..], &long[..]].concat()[..], &[]], usize::MAX),
+            1
+        );
         assert_eq!(batch(&vec![b""; BATCH_ITEMS + 1], usize::MAX), BATCH_ITEMS);
         let many = vec![&[1; 5000][..]; 2 * CHUNK];
         assert_eq!(batch(&many, usize::MAX), BATCH_BYTES / 5000);

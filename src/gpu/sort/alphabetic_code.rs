@@ -43,7 +43,10 @@ impl AlphabeticCode {
             table[symbol] = (code as u32) << LENGTH_BITS | length;
             bits += u64::from(counts[symbol]) * u64::from(length);
         }
-        AlphabeticCode { table, mean: bits as f64 / n as f64 }
+        AlphabeticCode {
+            table,
+            mean: bits as f64 / n as f64,
+        }
     }
 }
 
@@ -55,7 +58,13 @@ struct Node {
 
 /// The depths of the leaves in an optimal alphabetic tree for at least two weights.
 fn lengths(weights: &[u64]) -> Vec<u32> {
-    let mut nodes: Vec<Node> = weights.iter().map(|&weight| Node { weight, below: None }).collect();
+    let mut nodes: Vec<Node> = weights
+        .iter()
+        .map(|&weight| Node {
+            weight,
+            below: None,
+        })
+        .collect();
     let mut row: Vec<usize> = (0..nodes.len()).collect();
     let mut at = 1;
     while row.len() > 1 {
@@ -71,7 +80,10 @@ fn lengths(weights: &[u64]) -> Vec<u32> {
         let pair = (row[at - 1], row[at]);
         row.drain(at - 1..=at);
         row.insert(place.map_or(0, |place| place + 1), nodes.len());
-        nodes.push(Node { weight: joined, below: Some(pair) });
+        nodes.push(Node {
+            weight: joined,
+            below: Some(pair),
+        });
         at = place.unwrap_or(0).max(1);
     }
     let mut depths = vec![0; nodes.len()];
@@ -103,9 +115,15 @@ mod tests {
     fn check(counts: &[u32]) {
         let code = AlphabeticCode::new(counts);
         let bits = bits(&code);
-        assert_eq!(bits.len(), counts.iter().filter(|&&count| count > 0).count());
+        assert_eq!(
+            bits.len(),
+            counts.iter().filter(|&&count| count > 0).count()
+        );
         for pair in bits.windows(2) {
-            assert!(pair[0] < pair[1] && !pair[1].starts_with(&pair[0]), "{counts:?}: {pair:?}");
+            assert!(
+                pair[0] < pair[1] && !pair[1].starts_with(&pair[0]),
+                "{counts:?}: {pair:?}"
+            );
         }
         // The end is coded by zeros alone, so every other code contains a one.
         assert!(bits.iter().all(|bits| bits.contains('1')), "{counts:?}");
@@ -113,14 +131,22 @@ mod tests {
 
     #[test]
     fn codes_keep_the_order_and_are_free_of_prefixes() {
-        for counts in [vec![1], vec![0, 7], vec![5, 0, 5], vec![1; 256], vec![0, 1_000_000, 1, 1]] {
+        for counts in [
+            vec![1],
+            vec![0, 7],
+            vec![5, 0, 5],
+            vec![1; 256],
+            vec![0, 1_000_000, 1, 1],
+        ] {
             check(&counts);
         }
         for seed in 0..300 {
             let len = 1 + random(1, 256, seed)[0] as usize;
             let spread = random(len, 31, seed + 1);
             let counts = random(len, 1 << 20, seed + 2).into_iter().zip(spread);
-            let counts: Vec<u32> = counts.map(|(count, by)| (count >> (by / 2)) as u32).collect();
+            let counts: Vec<u32> = counts
+                .map(|(count, by)| (count >> (by / 2)) as u32)
+                .collect();
             if counts.iter().any(|&count| count > 0) {
                 check(&counts);
             }
@@ -152,10 +178,16 @@ mod tests {
         for seed in 0..2000 {
             let len = 2 + random(1, 8, seed)[0] as usize;
             let below = [2, 5, 20, 1000][seed as usize % 4];
-            let weights: Vec<u64> =
-                random(len, below, seed + 1).into_iter().map(|weight| weight + 1).collect();
+            let weights: Vec<u64> = random(len, below, seed + 1)
+                .into_iter()
+                .map(|weight| weight + 1)
+                .collect();
             let lengths = lengths(&weights);
-            let cost: u64 = weights.iter().zip(&lengths).map(|(w, &l)| w * u64::from(l)).sum();
+            let cost: u64 = weights
+                .iter()
+                .zip(&lengths)
+                .map(|(w, &l)| w * u64::from(l))
+                .sum();
             assert_eq!(cost, best(&weights), "{weights:?}: {lengths:?}");
         }
     }

@@ -21,5 +21,12 @@ pub(super) fn code_keys(
     assert!(keys.len() >= n && suffixes.len() >= n && is_padded(text, n));
     let arguments = arguments![text, n, state.code_table, keys, suffixes];
     // SAFETY: `keys` and `suffixes` have n items, and `text` its padding.
-    unsafe { gpu.launch("code_keys/code_keys", n.div_ceil(KEY_TILE), THREADS, arguments) }
+    unsafe {
+        gpu.launch(
+            "code_keys/code_keys",
+            n.div_ceil(KEY_TILE),
+            THREADS,
+            arguments,
+        )
+    }
 }

@@ -40,7 +40,11 @@ impl Alphabet {
             if count > 0 { most } else { 0 }
         });
         let bits = u32::BITS - most.leading_zeros();
-        Alphabet { numbers, bits, symbols: u64::BITS / bits / 3 * 3 }
+        Alphabet {
+            numbers,
+            bits,
+            symbols: u64::BITS / bits / 3 * 3,
+        }
     }
 }
 
@@ -150,9 +154,19 @@ impl<'m> TextCover<'m> {
         let Alphabet { symbols, bits, .. } = self.alphabet;
         assert!(keys.current.len() == count && suffixes.current.len() == count);
         assert!(self.text.len() >= self.n + TEXT_PADDING && self.numbers.len() == 256);
-        let TextCover { text, n, numbers, .. } = *self;
-        let arguments =
-            arguments![text, n, numbers, symbols, bits, count, keys.current, suffixes.current];
+        let TextCover {
+            text, n, numbers, ..
+        } = *self;
+        let arguments = arguments![
+            text,
+            n,
+            numbers,
+            symbols,
+            bits,
+            count,
+            keys.current,
+            suffixes.current
+        ];
         // SAFETY: `keys` and `suffixes` have `count` items, and the text has its padding.
         unsafe { gpu.each("cover_groups/cover_runs", count.div_ceil(2), arguments)? };
         cub.sort_pairs(gpu, keys, suffixes, 0..symbols * bits)
@@ -170,7 +184,12 @@ impl<'m> TextCover<'m> {
         keys: &mut DoubleBuffer<'m, u64>,
         suffixes: &mut DoubleBuffer<'m, u32>,
     ) -> Result<u32> {
-        let LargeGroups { items: m, numbers: groups, count, depth } = large;
+        let LargeGroups {
+            items: m,
+            numbers: groups,
+            count,
+            depth,
+        } = large;
         let rank_bits = bit_width(self.order.len());
         let group_bits = bit_width(count.saturating_sub(1));
         let two = group_bits + 2 * rank_bits <= u64::BITS;
@@ -210,13 +229,20 @@ impl<'m> TextCover<'m> {
         }
         assert!(split.keys.is_none_or(|keys| keys.len() == m) && self.counts.len() >= 4);
         assert!(
-            [to.suffixes, to.ranks, to.rows, to.groups].iter().all(|a| a.len() >= self.order.len())
+            [to.suffixes, to.ranks, to.rows, to.groups]
+                .iter()
+                .all(|a| a.len() >= self.order.len())
         );
         assert!(split.depth.is_multiple_of(3) && split.step.is_multiple_of(3));
         let from = |array: fn(CoverList) -> Array<u32>, behind: bool| {
             split.list.map_or(0, |list| {
                 let all = array(list);
-                if behind { all.part(all.len() - m..all.len()) } else { all.first(m) }.address()
+                if behind {
+                    all.part(all.len() - m..all.len())
+                } else {
+                    all.first(m)
+                }
+                .address()
             })
         };
         let small = split.keys.is_none();
@@ -262,9 +288,18 @@ impl<'m> TextCover<'m> {
     pub(super) fn unresolved(&self, gpu: &Gpu) -> Result<(CoverUnresolved, u32)> {
         let counts = gpu.read(self.counts.first(4))?;
         let all = self.order.len();
-        counts.iter().try_for_each(|&count| at_most(count, all).map(drop))?;
+        counts
+            .iter()
+            .try_for_each(|&count| at_most(count, all).map(drop))?;
         at_most(counts[2], all - counts[0])?;
-        Ok((CoverUnresolved { small: counts[0], large: counts[2], groups: counts[3] }, counts[1]))
+        Ok((
+            CoverUnresolved {
+                small: counts[0],
+                large: counts[2],
+                groups: counts[3],
+            },
+            counts[1],
+        ))
     }
 
     /// Writes changed ranks. `spare` is as long as they are. The array `suffixes` keeps its
@@ -280,12 +315,22 @@ impl<'m> TextCover<'m> {
         let m = suffixes.len();
         let first = spare.current.first(m);
         let changed = self.changed_ranks.first(m);
-        let mut suffixes = DoubleBuffer { current: suffixes, alternate: first };
-        let mut ranks = DoubleBuffer { current: changed, alternate: spare.alternate.first(m) };
+        let mut suffixes = DoubleBuffer {
+            current: suffixes,
+            alternate: first,
+        };
+        let mut ranks = DoubleBuffer {
+            current: changed,
+            alternate: spare.alternate.first(m),
+        };
         let bits = bit_width(self.n);
         if m >= MANY {
             cub.sort_pairs(gpu, &mut suffixes, &mut ranks, bits - REGIONS..bits)?;
-            assert_eq!(suffixes.current.address(), first.address(), "one pass, to the other half");
+            assert_eq!(
+                suffixes.current.address(),
+                first.address(),
+                "one pass, to the other half"
+            );
         }
         let arguments = arguments![suffixes.current, ranks.current, m, self.ranks];
         // SAFETY: both arrays have m items, and `ranks` has one for each cover index.

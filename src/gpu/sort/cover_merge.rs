@@ -51,12 +51,18 @@ impl<'m> TextCover<'m> {
         block: DeviceBlock,
     ) -> Result<()> {
         // The empty suffix, if it has a cover index, comes first in the order.
-        let order = self.order.part(u32::from(self.n % 3 == 1)..self.order.len());
+        let order = self
+            .order
+            .part(u32::from(self.n % 3 == 1)..self.order.len());
         assert_eq!([order.len() + mod0.len(), block.sa.len()], [self.n; 2]);
         let tiles = self.n.div_ceil(TILE);
         assert!(splits.len() > tiles);
         let arguments = CoverMergeArgs {
-            by: CoverView { text: self.text.address(), n: self.n, ranks: self.ranks.address() },
+            by: CoverView {
+                text: self.text.address(),
+                n: self.n,
+                ranks: self.ranks.address(),
+            },
             cover: order.address(),
             mod0: mod0.address(),
             cover_len: order.len(),

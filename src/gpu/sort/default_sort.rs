@@ -102,7 +102,10 @@ struct RankArenas<'m> {
 impl ExtraArenas {
     /// Size in bytes.
     pub fn len(&self) -> usize {
-        [&self.text, &self.ranks, &self.lists, &self.sparse].map(GrowingArena::len).iter().sum()
+        [&self.text, &self.ranks, &self.lists, &self.sparse]
+            .map(GrowingArena::len)
+            .iter()
+            .sum()
     }
 
     /// Grows `lists` to `bytes` bytes if there is plenty of memory. Returns false otherwise, which
@@ -162,17 +165,29 @@ impl<'m> DefaultSort<'m> {
         if n <= MOST_BYTES && suits_skew_pd(counts.repeats) {
             let allocate = |arena: &mut ArenaAllocator<'m>| SkewPd::allocate(gpu, arena, n);
             if extra.grow(gpu, measure(allocate)?) {
-                return extra.lists.fit(gpu, allocate)?.sort(gpu, block, &counts, rounds);
+                return extra
+                    .lists
+                    .fit(gpu, allocate)?
+                    .sort(gpu, block, &counts, rounds);
             }
         }
         let code = AlphabeticCode::new(&counts.bytes);
         let state = self.state(gpu, block, n, &code)?;
-        let ExtraArenas { text, ranks, lists, sparse } = extra;
+        let ExtraArenas {
+            text,
+            ranks,
+            lists,
+            sparse,
+        } = extra;
         let keys = |keys, suffixes| code_keys(gpu, &state, keys, suffixes);
         let (list, unresolved) = self.sort_by_text(gpu, &state, &code, keys, text, rounds)?;
         if unresolved.items > 0 {
             let found = UnresolvedList { list, unresolved };
-            let arenas = RankArenas { ranks, lists, sparse };
+            let arenas = RankArenas {
+                ranks,
+                lists,
+                sparse,
+            };
             self.rank(gpu, state, &code, found, arenas, rounds)?;
         }
         Ok(())
@@ -223,12 +238,16 @@ impl<'m> DefaultSort<'m> {
     ) -> Result<(UnsortedGroups<'m>, Unresolved)> {
         let dropped = if code.mean > LONG_CODE { DROPPED } else { BYTE };
         // An odd number of radix passes ends in the second buffers, an even one in the first.
-        let mut suffixes = DoubleBuffer { current: self.suffixes, alternate: state.block.sa };
+        let mut suffixes = DoubleBuffer {
+            current: self.suffixes,
+            alternate: state.block.sa,
+        };
         if (u64::BITS - dropped).div_ceil(8).is_multiple_of(2) {
             suffixes.swap();
         }
         keys(self.keys.current, suffixes.current)?;
-        self.cub.sort_pairs(gpu, &mut self.keys, &mut suffixes, dropped..u64::BITS)?;
+        self.cub
+            .sort_pairs(gpu, &mut self.keys, &mut suffixes, dropped..u64::BITS)?;
         if suffixes.current.address() != state.block.sa.address() {
             gpu.copy(suffixes.current, suffixes.alternate)?;
             suffixes.swap();
@@ -236,8 +255,22 @@ impl<'m> DefaultSort<'m> {
         let keys = Some(self.keys.current);
         let list = UnsortedGroups::over_keys(self.keys, suffixes.alternate);
         let suffixes = suffixes.current;
-        let sorted = RefineInput { from: None, keys, suffixes, width: u64::BITS, dropped };
-        refine(gpu, state, RefineKind::First, sorted, FIRST_ROUNDS, Array::none(), list)?;
+        let sorted = RefineInput {
+            from: None,
+            keys,
+            suffixes,
+            width: u64::BITS,
+            dropped,
+        };
+        refine(
+            gpu,
+            state,
+            RefineKind::First,
+            sorted,
+            FIRST_ROUNDS,
+            Array::none(),
+            list,
+        )?;
         Ok((list, Unresolved::wait(gpu, state.block.sa.len())?))
     }
 
@@ -265,8 +298,19 @@ impl<'m> DefaultSort<'m> {
             if !few(work.unresolved) {
                 break;
             }
-            let most = if work.unresolved.items < VERY_FEW { MANY_ROUNDS } else { SOME_ROUNDS };
-            work.refine(gpu, state, RefineKind::Text, ListKeyKind::Text, TEXT_WIDTH, most)?;
+            let most = if work.unresolved.items < VERY_FEW {
+                MANY_ROUNDS
+            } else {
+                SOME_ROUNDS
+            };
+            work.refine(
+                gpu,
+                state,
+                RefineKind::Text,
+                ListKeyKind::Text,
+                TEXT_WIDTH,
+                most,
+            )?;
             rounds.push(work.unresolved.items);
         }
         Ok((work.list, work.unresolved))
@@ -280,7 +324,11 @@ impl<'m> DefaultSort<'m> {
         }
         let numbers = [list.sa_indices, list.suffixes, list.groups];
         let rest = numbers.map(|array| array.rest(items).cast());
-        [&rest[..], &[self.keys.current.rest(most_groups(items)).cast()]].concat()
+        [
+            &rest[..],
+            &[self.keys.current.rest(most_groups(items)).cast()],
+        ]
+        .concat()
     }
 
     /// Ranks minimizers, and sorts the unresolved suffixes by these ranks.
@@ -294,7 +342,11 @@ impl<'m> DefaultSort<'m> {
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         let UnresolvedList { list, unresolved } = found;
-        let RankArenas { ranks, lists, sparse } = arenas;
+        let RankArenas {
+            ranks,
+            lists,
+            sparse,
+        } = arenas;
         let window = choose_minimizers(gpu, &mut state, code, ranks)?;
         rank_resolved(gpu, &state, state.block.sa, 0)?;
         let most = gpu.wait_for_counts()?.0.min(unresolved.items);
@@ -336,7 +388,11 @@ fn suits_skew_pd(RepeatEstimate { short, long }: RepeatEstimate) -> bool {
 /// The number of symbols that are hashed, and of positions that are compared, to choose minimizers.
 fn spacing(code: &AlphabeticCode, n: u32) -> (u32, u32) {
     let rich = code.mean >= RICH_CODE;
-    let symbols = if rich { 1 } else { (HASHED_BITS / code.mean).round() as u32 };
+    let symbols = if rich {
+        1
+    } else {
+        (HASHED_BITS / code.mean).round() as u32
+    };
     let window = match n {
         0..SMALL_BLOCK => SMALL_WINDOW,
         _ if code.mean < POOR_CODE => (0.6 * 64.0 / code.mean) as u32,

@@ -35,7 +35,13 @@ impl<'m> ListRefinement<'m> {
     ) -> Self {
         let spare = UnsortedGroups::allocate(arena, unresolved.items);
         let sort = ListSort::allocate(arena, cub, unresolved.items);
-        ListRefinement { list, unresolved, spare, sort, stuck: false }
+        ListRefinement {
+            list,
+            unresolved,
+            spare,
+            sort,
+            stuck: false,
+        }
     }
 
     /// Bytes that the buffers take beyond the unused memory.
@@ -67,7 +73,9 @@ impl<'m> ListRefinement<'m> {
             RefineInput::unsorted(self.list, self.unresolved.items)
         } else {
             let width = width.min(u64::BITS - self.unresolved.group_bits());
-            self.sort.sort(gpu, state, keys, self.list, self.unresolved, width)?.into()
+            self.sort
+                .sort(gpu, state, keys, self.list, self.unresolved, width)?
+                .into()
         };
         refine(gpu, state, kind, sorted, rounds, Array::none(), self.spare)?;
         std::mem::swap(&mut self.list, &mut self.spare);

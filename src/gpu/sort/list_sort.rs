@@ -29,7 +29,10 @@ impl Unresolved {
     /// faulty.
     pub(crate) fn wait(gpu: &Gpu, most: u32) -> Result<Unresolved> {
         let (items, groups) = gpu.wait_for_counts()?;
-        Ok(Unresolved { items: at_most(items, most)?, groups: at_most(groups, most)? })
+        Ok(Unresolved {
+            items: at_most(items, most)?,
+            groups: at_most(groups, most)?,
+        })
     }
 
     /// Waits for the number of suffixes, up to `most`, that a kernel selects. The groups stay.
@@ -60,7 +63,11 @@ pub(super) struct ListSort<'m> {
 impl<'m> ListSort<'m> {
     pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, cub: Cub<'m>, items: u32) -> Self {
         let items = items as usize;
-        ListSort { cub, keys: arena.double_buffer(items), suffixes: arena.array(items) }
+        ListSort {
+            cub,
+            keys: arena.double_buffer(items),
+            suffixes: arena.array(items),
+        }
     }
 
     /// Sorts a list by its groups and `width` bits of new keys.
@@ -80,14 +87,37 @@ impl<'m> ListSort<'m> {
         };
         let mut suffixes = suffixes;
         list_keys(gpu, state, kind, list, width, keys.current)?;
-        self.cub.sort_pairs(gpu, &mut keys, &mut suffixes, 0..width + unresolved.group_bits())?;
-        Ok(KeySortedList { list, kind, keys: keys.current, suffixes: suffixes.current, width })
+        self.cub.sort_pairs(
+            gpu,
+            &mut keys,
+            &mut suffixes,
+            0..width + unresolved.group_bits(),
+        )?;
+        Ok(KeySortedList {
+            list,
+            kind,
+            keys: keys.current,
+            suffixes: suffixes.current,
+            width,
+        })
     }
 }
 
 impl<'m> From<KeySortedList<'m>> for RefineInput<'m> {
     fn from(sorted: KeySortedList<'m>) -> Self {
-        let KeySortedList { list, keys, suffixes, width, .. } = sorted;
-        RefineInput { from: Some(list), keys: Some(keys), suffixes, width, dropped: 0 }
+        let KeySortedList {
+            list,
+            keys,
+            suffixes,
+            width,
+            ..
+        } = sorted;
+        RefineInput {
+            from: Some(list),
+            keys: Some(keys),
+            suffixes,
+            width,
+            dropped: 0,
+        }
     }
 }

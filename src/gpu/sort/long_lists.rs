@@ -48,7 +48,13 @@ impl ListEnd {
         let tiles = MOST_SORTED.div_ceil(tile);
         let start = (tiles - TILES) * tile - BEFORE;
         // As many groups as possible, so that the last ones have the largest numbers.
-        ListEnd { tile, tiles, start, items: start, groups: most_groups(start) - 1 }
+        ListEnd {
+            tile,
+            tiles,
+            start,
+            items: start,
+            groups: most_groups(start) - 1,
+        }
     }
 
     fn len(&self) -> u32 {
@@ -59,10 +65,15 @@ impl ListEnd {
     fn list(&self) -> HostList {
         let len = self.len() as usize;
         let sizes = random(len, 4, 1).into_iter().map(|size| size as usize + 1);
-        let groups = sizes.zip(self.groups - BEFORE..).flat_map(|(size, group)| vec![group; size]);
+        let groups = sizes
+            .zip(self.groups - BEFORE..)
+            .flat_map(|(size, group)| vec![group; size]);
         let groups: Vec<u32> = groups.take(len).collect();
-        let numbers =
-            |seed| random(len, u64::from(TEXT) / 2, seed).into_iter().map(|n| n as u32 + 1);
+        let numbers = |seed| {
+            random(len, u64::from(TEXT) / 2, seed)
+                .into_iter()
+                .map(|n| n as u32 + 1)
+        };
         let group_heads = vec![DEPTH << 32; len];
         HostList {
             groups,
@@ -95,7 +106,12 @@ impl ListEnd {
         let groups = numbers(&list.groups);
         let heads = upload(gpu, arena, &list.group_heads);
         let group_heads = address(heads, self.groups - BEFORE);
-        UnsortedGroupsView { sa_indices, suffixes, groups, group_heads }
+        UnsortedGroupsView {
+            sa_indices,
+            suffixes,
+            groups,
+            group_heads,
+        }
     }
 
     /// Returns true if an item belongs to the tiles that run.
@@ -114,13 +130,21 @@ impl<'m> NextList<'m> {
     fn new(end: &ListEnd, arena: &mut ArenaAllocator<'m>) -> Self {
         let len = end.len() as usize;
         let numbers = [arena.array(len), arena.array(len), arena.array(len)];
-        NextList { numbers, group_heads: arena.array(len) }
+        NextList {
+            numbers,
+            group_heads: arena.array(len),
+        }
     }
 
     fn view(&self, end: &ListEnd) -> UnsortedGroupsView {
         let [sa_indices, suffixes, groups] = self.numbers.map(|array| address(array, end.items));
         let group_heads = address(self.group_heads, end.groups);
-        UnsortedGroupsView { sa_indices, suffixes, groups, group_heads }
+        UnsortedGroupsView {
+            sa_indices,
+            suffixes,
+            groups,
+            group_heads,
+        }
     }
 
     /// Compares the list with the `kept` items of the list before, and checks the published counts.
@@ -139,7 +163,9 @@ impl<'m> NextList<'m> {
 /// Address at which an array would begin if it also had the `start` items that are missing.
 fn address<T>(array: Array<T>, start: u32) -> u64 {
     // If that is below 0, the kernel's sum wraps back to the array.
-    array.address().wrapping_sub(u64::from(start) * size_of::<T>() as u64)
+    array
+        .address()
+        .wrapping_sub(u64::from(start) * size_of::<T>() as u64)
 }
 
 /// A text of zeros, and its code table.
@@ -148,13 +174,22 @@ fn text(gpu: &Gpu, arena: &mut ArenaAllocator) -> (TextView, u64) {
     let mut code_table = vec![0_u32; 256];
     code_table[0] = 1 << 8 | 8;
     let code_table = upload(gpu, arena, &code_table);
-    (TextView { bytes: bytes.address(), n: TEXT }, code_table.address())
+    (
+        TextView {
+            bytes: bytes.address(),
+            n: TEXT,
+        },
+        code_table.address(),
+    )
 }
 
 #[allow(unsafe_code)]
 fn launch(gpu: &Gpu, kernel: &'static str, threads: u32, arguments: &impl DeviceRepr) {
     // SAFETY: the last tiles read only the ends of the arrays, which are there.
-    unsafe { gpu.launch_struct(kernel, TILES, threads, arguments).unwrap() };
+    unsafe {
+        gpu.launch_struct(kernel, TILES, threads, arguments)
+            .unwrap()
+    };
     gpu.wait().unwrap();
 }
 
@@ -176,8 +211,10 @@ fn minimizers_are_selected() {
     let status = end.status(&gpu, arena);
     let from = end.view(&gpu, arena, &list);
     let next = NextList::new(&end, arena);
-    let bitmap: Vec<u32> =
-        random(TEXT as usize / 32, 1 << 32, 4).into_iter().map(|word| word as u32).collect();
+    let bitmap: Vec<u32> = random(TEXT as usize / 32, 1 << 32, 4)
+        .into_iter()
+        .map(|word| word as u32)
+        .collect();
     let ranks: Array<u64> = arena.array(TEXT as usize);
     let arguments = SelectArgs {
         from,
@@ -194,14 +231,22 @@ fn minimizers_are_selected() {
         let suffix = list.suffixes[j];
         bitmap[suffix as usize / 32] >> (suffix % 32) & 1 == 1
     };
-    let kept: Vec<usize> =
-        (0..list.groups.len()).filter(|&j| end.runs(j) && is_chosen(j)).collect();
+    let kept: Vec<usize> = (0..list.groups.len())
+        .filter(|&j| end.runs(j) && is_chosen(j))
+        .collect();
     assert!(kept.len() > TILES as usize * MARK_TILE as usize / 3);
     let ranks = read(&gpu, ranks);
-    assert!(kept.iter().all(|&j| ranks[list.suffixes[j] as usize] == DEPTH << 32));
+    assert!(
+        kept.iter()
+            .all(|&j| ranks[list.suffixes[j] as usize] == DEPTH << 32)
+    );
     let counts = gpu.wait_for_counts().unwrap();
     assert_eq!(counts.0, end.items + kept.len() as u32);
-    for (array, from) in next.numbers.iter().zip([&list.sa_indices, &list.suffixes, &list.groups]) {
+    for (array, from) in next
+        .numbers
+        .iter()
+        .zip([&list.sa_indices, &list.suffixes, &list.groups])
+    {
         let expected: Vec<u32> = kept.iter().map(|&j| from[j]).collect();
         assert!(read(&gpu, array.first(kept.len() as u32)) == expected);
     }
@@ -243,8 +288,11 @@ fn minimizers_are_ranked() {
     let from = end.view(&gpu, arena, &list);
     let next = NextList::new(&end, arena);
     let (text, code_table) = text(&gpu, arena);
-    let keys: Vec<u64> =
-        list.groups.iter().map(|&group| u64::from(group) << width | 0xFFFF_FFFF).collect();
+    let keys: Vec<u64> = list
+        .groups
+        .iter()
+        .map(|&group| u64::from(group) << width | 0xFFFF_FFFF)
+        .collect();
     let ranks: Array<u64> = arena.array(TEXT as usize);
     gpu.zero(ranks).unwrap();
     let arguments = MarkRanksArgs {
@@ -267,8 +315,15 @@ fn minimizers_are_ranked() {
     launch(&gpu, "minimizers/mark_ranks", THREADS, &arguments);
     let (kept, groups) = in_groups(&end, &list, true);
     next.check(&gpu, &end, &list, &kept, &groups);
-    let heads = read(&gpu, next.group_heads.first(groups[groups.len() - 1] + 1 - end.groups));
-    assert!(heads.iter().all(|head| head >> 32 == DEPTH + 4), "four more symbols are equal");
+    let heads = read(
+        &gpu,
+        next.group_heads
+            .first(groups[groups.len() - 1] + 1 - end.groups),
+    );
+    assert!(
+        heads.iter().all(|head| head >> 32 == DEPTH + 4),
+        "four more symbols are equal"
+    );
     let ranks = read(&gpu, ranks);
     let alone = |j: &usize| end.runs(*j) && kept.binary_search(j).is_err();
     let mut ranked = (0..list.groups.len()).filter(alone);
@@ -318,6 +373,10 @@ fn groups_are_refined() {
     launch(&gpu, "refine/refine_text", REFINE_THREADS, &arguments);
     let (kept, groups) = in_groups(&end, &list, false);
     next.check(&gpu, &end, &list, &kept, &groups);
-    let heads = read(&gpu, next.group_heads.first(groups[groups.len() - 1] + 1 - end.groups));
+    let heads = read(
+        &gpu,
+        next.group_heads
+            .first(groups[groups.len() - 1] + 1 - end.groups),
+    );
     assert!(heads.iter().all(|head| head >> 32 == DEPTH));
 }

@@ -82,9 +82,15 @@ impl<'m> RankedLevel<'m> {
         list: UnsortedGroups<'m>,
         spare: UnsortedGroups<'m>,
     ) -> Self {
-        let SelectedMinimizers { group_heads, unresolved } = selected;
+        let SelectedMinimizers {
+            group_heads,
+            unresolved,
+        } = selected;
         let own = Some(list.group_heads);
-        let list = UnsortedGroups { group_heads, ..list };
+        let list = UnsortedGroups {
+            group_heads,
+            ..list
+        };
         RankedLevel {
             list,
             unresolved,
@@ -124,7 +130,10 @@ impl<'m> MinimizerDoubling<'m> {
         let sort = ListSort::allocate(arena, cub, items);
         MinimizerDoubling {
             sort,
-            lists: [UnsortedGroups::allocate(arena, items), UnsortedGroups::allocate(arena, items)],
+            lists: [
+                UnsortedGroups::allocate(arena, items),
+                UnsortedGroups::allocate(arena, items),
+            ],
         }
     }
 
@@ -147,10 +156,20 @@ impl<'m> MinimizerDoubling<'m> {
         rounds: &mut Vec<u32>,
     ) -> Result<()> {
         let UnresolvedList { list, unresolved } = found;
-        select_minimizers(gpu, state, state.dense, list, unresolved.items, self.selected())?;
+        select_minimizers(
+            gpu,
+            state,
+            state.dense,
+            list,
+            unresolved.items,
+            self.selected(),
+        )?;
         let most = self.selected().suffixes.len();
         let unresolved = unresolved.wait_for_selected(gpu, most)?;
-        let selected = SelectedMinimizers { group_heads: list.group_heads, unresolved };
+        let selected = SelectedMinimizers {
+            group_heads: list.group_heads,
+            unresolved,
+        };
         self.rank_selected(gpu, state, selected, window, reserve, rounds)
     }
 
@@ -210,7 +229,15 @@ impl<'m> MinimizerDoubling<'m> {
         let m = level.unresolved.items;
         let resolved = self.sort.suffixes;
         let sorted = RefineInput::unsorted(list, m);
-        refine(gpu, state, RefineKind::Minimizers, sorted, LOCAL_ROUNDS, resolved, level.spare)?;
+        refine(
+            gpu,
+            state,
+            RefineKind::Minimizers,
+            sorted,
+            LOCAL_ROUNDS,
+            resolved,
+            level.spare,
+        )?;
         rank_local(gpu, resolved, list.sa_indices, m, level.ranks)?;
         level.flip(gpu, rounds)
     }
@@ -229,7 +256,8 @@ impl<'m> MinimizerDoubling<'m> {
         }
         let width = level.width(state.rank_bits, round);
         let sorted: KeySortedList<'m> =
-            self.sort.sort(gpu, state, level.kind, level.list, level.unresolved, width)?;
+            self.sort
+                .sort(gpu, state, level.kind, level.list, level.unresolved, width)?;
         mark_ranks(gpu, state, sorted, level.ranks, level.spare)?;
         level.flip(gpu, rounds)
     }
@@ -256,7 +284,9 @@ impl<'m> MinimizerDoubling<'m> {
         if shallow > m / SHALLOW {
             return Ok(false);
         }
-        let Some(reserve) = reserve.take() else { return Ok(false) };
+        let Some(reserve) = reserve.take() else {
+            return Ok(false);
+        };
         let (sparse, other) = reserve.fit(gpu, |arena| {
             let sparse = Minimizers::allocate(arena, state.n, span);
             Ok((sparse, UnsortedGroups::allocate(arena, m / 2)))
@@ -271,8 +301,14 @@ impl<'m> MinimizerDoubling<'m> {
             return Ok(false);
         }
         rounds.push(items);
-        let unresolved = Unresolved { items, groups: dense.unresolved.groups };
-        let selected = SelectedMinimizers { group_heads: dense.list.group_heads, unresolved };
+        let unresolved = Unresolved {
+            items,
+            groups: dense.unresolved.groups,
+        };
+        let selected = SelectedMinimizers {
+            group_heads: dense.list.group_heads,
+            unresolved,
+        };
         let mut level = RankedLevel::new(selected, list, other);
         (level.kind, level.ranks) = (ListKeyKind::Sparse, sparse.ranks);
         for round in 0.. {

@@ -27,7 +27,16 @@ pub(super) fn mark_minimizers(
     state.clear_status(gpu, 0)?;
     let text = state.block.text;
     let counts = state.status;
-    let arguments = arguments![text, n, symbols, window, bitmap, words, counts, gpu.host_flags()];
+    let arguments = arguments![
+        text,
+        n,
+        symbols,
+        window,
+        bitmap,
+        words,
+        counts,
+        gpu.host_flags()
+    ];
     let ctas = words.div_ceil(KEY_TILE / 32);
     // SAFETY: the text has n items and its padding, the bitmap `words` words, and the first word of
     // `status` holds two counts.
@@ -58,7 +67,12 @@ pub(super) fn rank_unresolved(
     m: u32,
     ranks: Array<u64>,
 ) -> Result<()> {
-    let UnsortedGroups { suffixes, groups, group_heads, .. } = list;
+    let UnsortedGroups {
+        suffixes,
+        groups,
+        group_heads,
+        ..
+    } = list;
     assert!(suffixes.len() >= m && groups.len() >= m);
     let arguments = arguments![suffixes, groups, group_heads, m, ranks];
     // SAFETY: the list has m items, and there is a rank for each position.
@@ -76,7 +90,13 @@ pub(super) fn rank_local(
 ) -> Result<()> {
     assert!(resolved.len() >= m && sa_indices.len() >= m);
     // SAFETY: `resolved` and `sa_indices` have m items, and there is a rank for each position.
-    unsafe { gpu.each("minimizers/rank_local", m, arguments![resolved, sa_indices, m, ranks]) }
+    unsafe {
+        gpu.each(
+            "minimizers/rank_local",
+            m,
+            arguments![resolved, sa_indices, m, ranks],
+        )
+    }
 }
 
 /// Copies the minimizers of a level from one list to another, and ranks them by their groups. The

@@ -44,7 +44,11 @@ impl RefineKind {
     /// ([`UnsortedGroups::over_keys`]): a tile that ends at item e writes fewer than (e + HALO) / 2
     /// groups, and the next tiles read from e - HALO on.
     fn least_tile(self) -> u32 {
-        if self == RefineKind::First { 3 * HALO } else { LEAST_TILE }
+        if self == RefineKind::First {
+            3 * HALO
+        } else {
+            LEAST_TILE
+        }
     }
 }
 
@@ -64,7 +68,9 @@ pub(super) fn most_tiles(gpu: &Gpu, n: u32) -> u32 {
 
 /// Number of items in a tile, in whole words of bits.
 fn tile(kind: RefineKind, m: u32, wanted: u32) -> u32 {
-    m.div_ceil(wanted).next_multiple_of(32).clamp(kind.least_tile(), MOST_TILE)
+    m.div_ceil(wanted)
+        .next_multiple_of(32)
+        .clamp(kind.least_tile(), MOST_TILE)
 }
 
 /// A list to refine, with its origin and the way it was sorted.
@@ -86,7 +92,13 @@ impl<'m> RefineInput<'m> {
     /// A list that was not sorted and keeps its own groups.
     pub(super) fn unsorted(list: UnsortedGroups<'m>, len: u32) -> Self {
         let suffixes = list.suffixes.first(len);
-        RefineInput { from: Some(list), keys: None, suffixes, width: 0, dropped: 0 }
+        RefineInput {
+            from: Some(list),
+            keys: None,
+            suffixes,
+            width: 0,
+            dropped: 0,
+        }
     }
 }
 
@@ -110,7 +122,11 @@ pub(super) fn refine(
     let tiles = m.div_ceil(tile);
     state.clear_status(gpu, tiles)?;
     assert!(out.sa_indices.len() >= m && sorted.keys.is_none_or(|keys| keys.len() >= m));
-    assert!(sorted.from.is_none_or(|list| list.sa_indices.len() >= m && list.groups.len() >= m));
+    assert!(
+        sorted
+            .from
+            .is_none_or(|list| list.sa_indices.len() >= m && list.groups.len() >= m)
+    );
     assert!(kind != RefineKind::Minimizers || resolved.len() >= m);
     let arguments = RefineArgs {
         keys: sorted.keys.map_or(0, Array::address),
@@ -149,9 +165,15 @@ mod tests {
                 (border..border + 3).flat_map(|m| [(m, RefineKind::First), (m, RefineKind::Text)])
             {
                 let tile = tile(kind, m, wanted);
-                assert!(tile.is_multiple_of(32) && tile + 2 * HALO <= REFINE_TILE, "{m}: {tile}");
+                assert!(
+                    tile.is_multiple_of(32) && tile + 2 * HALO <= REFINE_TILE,
+                    "{m}: {tile}"
+                );
                 assert!(tile >= kind.least_tile(), "{m}: {tile}");
-                assert!(m.div_ceil(tile) <= wanted.max(m.div_ceil(MOST_TILE)), "{m}: {tile}");
+                assert!(
+                    m.div_ceil(tile) <= wanted.max(m.div_ceil(MOST_TILE)),
+                    "{m}: {tile}"
+                );
             }
         }
     }

@@ -64,7 +64,10 @@ struct Depth {
 impl Depth {
     /// Depths after a round. If there are no large groups, `all` is the depth of the small ones.
     fn new(small: u32, all: u32, unresolved: CoverUnresolved) -> Self {
-        Depth { small, all: if unresolved.large > 0 { all } else { small } }
+        Depth {
+            small,
+            all: if unresolved.large > 0 { all } else { small },
+        }
     }
 }
 
@@ -77,7 +80,10 @@ impl<'m> SkewPd<'m> {
             keys: arena.double_buffer(items),
             suffixes: arena.double_buffer(items),
             changed: arena.array(items),
-            lists: [CoverList::allocate(arena, count), CoverList::allocate(arena, count)],
+            lists: [
+                CoverList::allocate(arena, count),
+                CoverList::allocate(arena, count),
+            ],
             ranks: arena.array(items + PADDING as usize),
             order: arena.array(items),
             splits: arena.array(splits_for(n)),
@@ -118,10 +124,16 @@ impl<'m> SkewPd<'m> {
             (unresolved, depth) = self.round(gpu, &cover, unresolved, depth)?;
         }
         let [list, other] = self.lists;
-        let mod0 =
-            DoubleBuffer { current: list.suffixes, alternate: list.ranks }.first_items(mod1_len(n));
-        let keys = DoubleBuffer { current: other.suffixes, alternate: other.ranks }
-            .first_items(mod1_len(n));
+        let mod0 = DoubleBuffer {
+            current: list.suffixes,
+            alternate: list.ranks,
+        }
+        .first_items(mod1_len(n));
+        let keys = DoubleBuffer {
+            current: other.suffixes,
+            alternate: other.ranks,
+        }
+        .first_items(mod1_len(n));
         let mod0 = cover.sort_mod0(gpu, &self.cub, mod0, keys)?;
         cover.merge(gpu, mod0, self.splits, block)
     }
@@ -162,7 +174,11 @@ impl<'m> SkewPd<'m> {
         // The first order is not needed any more.
         cover.changed_suffixes = self.suffixes.current;
         let (unresolved, _) = cover.unresolved(gpu)?;
-        Ok((unresolved, Depth::new(symbols * (1 + TEXT_ROUNDS), symbols, unresolved), cover))
+        Ok((
+            unresolved,
+            Depth::new(symbols * (1 + TEXT_ROUNDS), symbols, unresolved),
+            cover,
+        ))
     }
 
     /// Sorts each group by the ranks behind its common prefix.
@@ -181,8 +197,10 @@ impl<'m> SkewPd<'m> {
         cover.clear(gpu)?;
         if unresolved.large > 0 {
             let mut keys = self.keys.first_items(unresolved.large);
-            let suffixes =
-                DoubleBuffer { current: list.suffixes, alternate: self.suffixes.alternate };
+            let suffixes = DoubleBuffer {
+                current: list.suffixes,
+                alternate: self.suffixes.alternate,
+            };
             let mut suffixes = suffixes.first_items(unresolved.large);
             let groups = LargeGroups {
                 items: unresolved.large,
@@ -194,19 +212,36 @@ impl<'m> SkewPd<'m> {
             further = further.min(all_further);
             let keys = Some(keys.current);
             let suffixes = suffixes.current;
-            let large =
-                CoverSplit { keys, suffixes, list: Some(list), depth: all, step: all, rounds: 0 };
+            let large = CoverSplit {
+                keys,
+                suffixes,
+                list: Some(list),
+                depth: all,
+                step: all,
+                rounds: 0,
+            };
             cover.split(gpu, large, to)?;
         }
         if unresolved.small > 0 {
             let suffixes = list.suffixes.part(count - unresolved.small..count);
             let list = Some(list);
-            let groups =
-                CoverSplit { keys: None, suffixes, list, depth: small, step: all, rounds: ROUNDS };
+            let groups = CoverSplit {
+                keys: None,
+                suffixes,
+                list,
+                depth: small,
+                step: all,
+                rounds: ROUNDS,
+            };
             cover.split(gpu, groups, to)?;
         }
         let (now, changes) = cover.unresolved(gpu)?;
-        cover.write(gpu, &self.cub, cover.changed_suffixes.first(changes), self.spare())?;
+        cover.write(
+            gpu,
+            &self.cub,
+            cover.changed_suffixes.first(changes),
+            self.spare(),
+        )?;
         self.lists = [to, list];
         Ok((now, Depth::new(further, all_further, now)))
     }

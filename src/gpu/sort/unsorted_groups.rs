@@ -80,14 +80,24 @@ pub(crate) struct Minimizers<'m> {
 impl<'m> Minimizers<'m> {
     /// An empty level, before minimizers are chosen.
     pub(crate) fn none() -> Self {
-        Minimizers { bitmap: Array::none(), ranks: Array::none(), span: 0, floor: 0 }
+        Minimizers {
+            bitmap: Array::none(),
+            ranks: Array::none(),
+            span: 0,
+            floor: 0,
+        }
     }
 
     /// Allocates the arrays for n positions.
     pub(crate) fn allocate(arena: &mut ArenaAllocator<'m>, n: u32, span: u32) -> Self {
         // A thread reads at most the word behind that of its position, if there are positions.
         let words = (n / 32 + 8).min(1 << (u32::BITS - 5)) as usize;
-        Minimizers { bitmap: arena.array(words), ranks: arena.array(n as usize), span, floor: 0 }
+        Minimizers {
+            bitmap: arena.array(words),
+            ranks: arena.array(n as usize),
+            span,
+            floor: 0,
+        }
     }
 }
 

@@ -10,7 +10,10 @@ use crate::gpu::testing::{gpu, random, say};
 fn sorters() -> [(&'static str, GpuSorter); 2] {
     let scarce = GpuSorter::new(0).unwrap();
     scarce.make_scarce();
-    [("default", GpuSorter::new(0).unwrap()), ("default without memory", scarce)]
+    [
+        ("default", GpuSorter::new(0).unwrap()),
+        ("default without memory", scarce),
+    ]
 }
 
 #[test]
@@ -65,8 +68,16 @@ fn the_way_of_default() {
     let phrases = cases::random(900_000, 26);
     let phrases: Vec<&[u8]> = phrases.chunks(60).collect();
     let order = random(20_000, phrases.len() as u64, 1);
-    let phrases: Vec<u8> = order.into_iter().flat_map(|n| phrases[n as usize]).copied().collect();
-    let texts = [cases::random(1_200_000, 26), phrases, cases::random(600_000, 26).repeat(2)];
+    let phrases: Vec<u8> = order
+        .into_iter()
+        .flat_map(|n| phrases[n as usize])
+        .copied()
+        .collect();
+    let texts = [
+        cases::random(1_200_000, 26),
+        phrases,
+        cases::random(600_000, 26).repeat(2),
+    ];
     for (text, repeated) in texts.iter().zip([false, true, false]) {
         let sa = expected(text);
         let memory = |scarce: bool| {
@@ -93,20 +104,29 @@ fn transforms_are_coded_where_they_are() {
     let mut sorter = GpuSorter::new(0).unwrap();
     let mut encoder = BwtEncoder::new(0).unwrap();
     let mut blocks = 0;
-    let limits = SliceLimits { runs: 3000, bytes: 1 << 24 };
+    let limits = SliceLimits {
+        runs: 3000,
+        bytes: 1 << 24,
+    };
     for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
         let sorted = sorter.sort(text, 64).unwrap();
         let expected = coder::encode_slices(&sorted.bytes, limits, Coding::StaticRans);
         sorter.input(text.len()).unwrap().copy_from_slice(text);
         let (encoded, samples) = sorter.sort_and_encode(64, &mut encoder, limits).unwrap();
-        assert!(samples == sorted.samples && encoded.models == expected.models, "{name}");
+        assert!(
+            samples == sorted.samples && encoded.models == expected.models,
+            "{name}"
+        );
         let counts = text.iter().fold([0; 256], |mut counts, &byte| {
             counts[usize::from(byte)] += 1;
             counts
         });
         assert!(encoded.byte_counts == counts, "{name}: counts of bytes");
         assert!(encoded.raw_sizes == expected.raw_sizes, "{name}: slices");
-        assert!(encoder.download(&encoded).unwrap() == expected.slices.concat(), "{name}: bytes");
+        assert!(
+            encoder.download(&encoded).unwrap() == expected.slices.concat(),
+            "{name}: bytes"
+        );
         blocks += 1;
     }
     say(format_args!("{blocks} blocks sorted and coded"));
@@ -136,7 +156,10 @@ fn bases(len: usize) -> Vec<u8> {
         } else {
             let from = (next() % (start - size) as u64) as usize;
             text.copy_within(from..from + size, start);
-            text[start..start + size].iter_mut().step_by(997).for_each(|base| *base = b'C');
+            text[start..start + size]
+                .iter_mut()
+                .step_by(997)
+                .for_each(|base| *base = b'C');
         }
     }
     text
@@ -164,7 +187,14 @@ fn a_block_above_2_gib() {
         sorted => sorted.unwrap(),
     };
     let samples = crate::bwt::wide(sorted.samples.to_vec());
-    let bwt = crate::bwt::Bwt { bytes: sorted.bytes.to_vec(), sample_rate: rate, samples };
+    let bwt = crate::bwt::Bwt {
+        bytes: sorted.bytes.to_vec(),
+        sample_rate: rate,
+        samples,
+    };
     assert!(crate::bwt::invert(bwt).unwrap() == text);
-    say(format_args!("unresolved after each round: {:?}", sorter.report().rounds));
+    say(format_args!(
+        "unresolved after each round: {:?}",
+        sorter.report().rounds
+    ));
 }

@@ -70,7 +70,12 @@ pub async fn suffix_array<E: Exchange>(
     n: usize,
 ) -> Result<Vec<u64>> {
     let own = Blocks::new(n, processor.count()).range(processor.number());
-    assert_eq!(text.len(), own.len(), "the block of processor {}", processor.number());
+    assert_eq!(
+        text.len(),
+        own.len(),
+        "the block of processor {}",
+        processor.number()
+    );
     sort(processor, text, Level::first(n, processor.count())).await
 }
 
@@ -100,14 +105,19 @@ async fn sort_distinct<E: Exchange>(
     level: Level,
 ) -> Result<Option<Vec<u64>>> {
     processor.enter(level.number, "base");
-    let start = Blocks::new(level.n, processor.count()).range(processor.number()).start;
+    let start = Blocks::new(level.n, processor.count())
+        .range(processor.number())
+        .start;
     let mut rows = StringRows::new(2);
     for (i, &symbol) in (start as u64..).zip(text) {
         rows.extend([symbol, i]);
     }
     let SortedRows { rows, .. } = only(sort_strings(processor, vec![rows]).await?);
     let is_repeated = heads(processor, &rows).await?.contains(&false);
-    let somewhere = processor.broadcast(&[u64::from(is_repeated)]).await?.concat();
+    let somewhere = processor
+        .broadcast(&[u64::from(is_repeated)])
+        .await?
+        .concat();
     Ok((!somewhere.contains(&1)).then(|| rows.indices().map(|i| i as u64).collect()))
 }
 
@@ -120,7 +130,12 @@ async fn prepare<E: Exchange>(
     processor.enter(level.number, "0 sample");
     let blocks = Blocks::new(level.n, processor.count());
     let part = with_items_behind(processor, blocks, text, level.period).await?;
-    Ok(Text { part, blocks, sample: SampledPositions::new(level.n, level.period), level })
+    Ok(Text {
+        part,
+        blocks,
+        sample: SampledPositions::new(level.n, level.period),
+        level,
+    })
 }
 
 impl Text {
@@ -142,9 +157,13 @@ async fn sort_sample<E: Exchange>(processor: &mut Processor<E>, text: &Text) -> 
         false => sort(processor, x, next).await?,
     };
     processor.enter(level.number, "1 sample suffixes");
-    let first = Blocks::new(sample.len(), processor.count()).range(processor.number()).start;
+    let first = Blocks::new(sample.len(), processor.count())
+        .range(processor.number())
+        .start;
     let positions = sorted.iter().map(|&index| sample.position(index as usize));
-    let ranks = positions.zip(first as u64 + 1..).filter(|(position, _)| *position < level.n);
+    let ranks = positions
+        .zip(first as u64 + 1..)
+        .filter(|(position, _)| *position < level.n);
     let ranks = distribute(processor, text.blocks, ranks).await?;
     with_items_behind(processor, text.blocks, ranks, level.period).await
 }
@@ -163,7 +182,13 @@ async fn super_characters<E: Exchange>(
     let end = own.end + usize::from(own.end == text.level.n && !own.is_empty());
     for i in own.start..end {
         if let Some(index) = sample.index(i) {
-            rows.extend(text.part.slice(i..i + v).iter().copied().chain([index as u64]));
+            rows.extend(
+                text.part
+                    .slice(i..i + v)
+                    .iter()
+                    .copied()
+                    .chain([index as u64]),
+            );
         }
     }
     let SortedRows { rows, .. } = only(sort_strings(processor, vec![rows]).await?);
@@ -213,8 +238,9 @@ async fn sort_the_rest<E: Exchange>(
     let residues = (0..v).filter(|&k| cover.column(k).is_none());
     // For each k, the least distance l to a sample suffix.
     let lengths = residues.map(|k| (k, (1..).find(|l| cover.column(k + l).is_some())));
-    let lengths: Vec<(usize, usize)> =
-        lengths.map(|(k, length)| (k, length.expect("a cover has elements"))).collect();
+    let lengths: Vec<(usize, usize)> = lengths
+        .map(|(k, length)| (k, length.expect("a cover has elements")))
+        .collect();
     let sequence = |&(k, length): &(usize, usize)| {
         let mut rows = StringRows::new(length + 2);
         let own = text.positions(processor);
@@ -226,8 +252,9 @@ async fn sort_the_rest<E: Exchange>(
     };
     let sequences = lengths.iter().map(sequence).collect();
     let sorted = sort_strings(processor, sequences).await?;
-    let orders =
-        sorted.iter().flat_map(|SortedRows { rows, first }| rows.indices().zip(*first as u64..));
+    let orders = sorted
+        .iter()
+        .flat_map(|SortedRows { rows, first }| rows.indices().zip(*first as u64..));
     let mut orders = distribute(processor, text.blocks, orders).await?;
     for (i, order) in text.positions(processor).zip(&mut orders) {
         if cover.column(i).is_some() {
@@ -253,5 +280,8 @@ async fn sort_by_first_symbols<E: Exchange>(
 
 /// Returns the only sequence that was sorted.
 fn only(sequences: Vec<SortedRows>) -> SortedRows {
-    sequences.into_iter().next().expect("as many sequences as there were")
+    sequences
+        .into_iter()
+        .next()
+        .expect("as many sequences as there were")
 }

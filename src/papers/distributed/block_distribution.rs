@@ -18,7 +18,10 @@ impl Blocks {
     /// Creates the distribution of n items over `processors` processors.
     #[must_use]
     pub fn new(n: usize, processors: usize) -> Self {
-        Blocks { n, size: n.div_ceil(processors).max(1) }
+        Blocks {
+            n,
+            size: n.div_ceil(processors).max(1),
+        }
     }
 
     /// Number of items.
@@ -79,7 +82,10 @@ pub(super) async fn with_items_behind<E: Exchange>(
     let received = processor.all_to_all(messages).await?;
     received.iter().for_each(|message| items.extend(message));
     items.resize(own.len() + behind, 0);
-    Ok(BlockPart { start: own.start, items })
+    Ok(BlockPart {
+        start: own.start,
+        items,
+    })
 }
 
 /// Gives each item its value, from whichever processor has their pair. Returns the values of this

@@ -59,7 +59,10 @@ mod tests {
         let count = crate::gpu::devices().map_or(0, |devices| devices.len() as u32);
         if count == 0 {
             let required = std::env::var("BWZ_REQUIRE_GPU").is_ok_and(|v| v == "1");
-            assert!(!required, "BWZ_REQUIRE_GPU is set, but there is no CUDA device");
+            assert!(
+                !required,
+                "BWZ_REQUIRE_GPU is set, but there is no CUDA device"
+            );
             say("skipped: no CUDA device");
         }
         let sizes = [1, 2, 4].into_iter().filter(|&size| size <= count);
@@ -117,7 +120,10 @@ mod tests {
                     assert_eq!(messages.len(), count);
                     for (from, message) in (0..).zip(messages) {
                         let expected = vec![100 * from + to; ((from + to) % 3 * round) as usize];
-                        assert!(message == expected, "{count} GPUs, from {from} to {to}, {round}");
+                        assert!(
+                            message == expected,
+                            "{count} GPUs, from {from} to {to}, {round}"
+                        );
                     }
                 }
             }
@@ -156,7 +162,10 @@ mod tests {
                 Ok(speeds)
             });
             for (number, speeds) in speeds.unwrap().iter().enumerate() {
-                let best = speeds.iter().copied().reduce(|a, b| if b.0 > a.0 { b } else { a });
+                let best = speeds
+                    .iter()
+                    .copied()
+                    .reduce(|a, b| if b.0 > a.0 { b } else { a });
                 let (group, whole) = best.unwrap();
                 say(format_args!(
                     "GPU {number} of {count} sends {group:.1} GB/s, {whole:.2} with copies"
@@ -187,11 +196,17 @@ mod tests {
                 for (algorithm, which) in [("bsp", 0), ("default", 1)] {
                     let parts = blocks.iter().map(|blocks| &blocks[number][which][..]);
                     let sorted = parts.collect::<Vec<_>>().concat();
-                    assert!(sorted == by_libsais(text), "{algorithm}: {name} on {count} GPUs");
+                    assert!(
+                        sorted == by_libsais(text),
+                        "{algorithm}: {name} on {count} GPUs"
+                    );
                 }
             }
             let time = start.elapsed().as_secs_f64();
-            say(format_args!("{count} GPUs: {} sorts in {time:.1} s", 2 * all.len()));
+            say(format_args!(
+                "{count} GPUs: {} sorts in {time:.1} s",
+                2 * all.len()
+            ));
         }
     }
 }

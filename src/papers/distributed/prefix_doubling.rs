@@ -82,27 +82,47 @@ pub async fn sort_by_doubling<E: Exchange>(
 ) -> Result<Vec<u64>> {
     let blocks = Blocks::new(n, processor.count());
     let own = blocks.range(processor.number());
-    assert_eq!(text.len(), own.len(), "the block of processor {}", processor.number());
+    assert_eq!(
+        text.len(),
+        own.len(),
+        "the block of processor {}",
+        processor.number()
+    );
     processor.enter(0, "first keys");
     let (keys, mut depth) = first_keys(processor, blocks, text).await?;
     let sorted = sort_strings(processor, vec![keys]).await?;
-    let sorted = sorted.into_iter().next().expect("the sequence that was sorted").rows;
+    let sorted = sorted
+        .into_iter()
+        .next()
+        .expect("the sequence that was sorted")
+        .rows;
     let start = own.start;
     let suffixes = sorted.indices().collect();
     let heads = heads(processor, &sorted).await?;
     drop(sorted);
     let spanning = spanning_sets(processor, n, &heads).await?;
-    let mut refined = Refined { blocks, start, suffixes, heads, spanning };
+    let mut refined = Refined {
+        blocks,
+        start,
+        suffixes,
+        heads,
+        spanning,
+    };
     let first = refined.groups().into_iter().flat_map(|group| {
         let rank = group.rank;
         group.rows.map(move |row| (row, rank))
     });
-    let first: Vec<(usize, u64)> = first.map(|(row, rank)| (refined.suffixes[row], rank)).collect();
+    let first: Vec<(usize, u64)> = first
+        .map(|(row, rank)| (refined.suffixes[row], rank))
+        .collect();
     let mut ranks = distribute(processor, blocks, first.into_iter()).await?;
     for round in 1.. {
         processor.enter(round, "round");
         let left = refined.unresolved();
-        let somewhere = processor.broadcast(&[u64::from(!left.is_empty())]).await?.concat();
+        let somewhere = processor
+            .broadcast(&[u64::from(!left.is_empty())])
+            .await?
+            .concat();
         if !somewhere.contains(&1) {
             break;
         }
@@ -112,7 +132,11 @@ pub async fn sort_by_doubling<E: Exchange>(
         refined.update_ranks(processor, &left, &mut ranks).await?;
         depth *= 2;
     }
-    Ok(refined.suffixes.into_iter().map(|suffix| suffix as u64).collect())
+    Ok(refined
+        .suffixes
+        .into_iter()
+        .map(|suffix| suffix as u64)
+        .collect())
 }
 
 /// Returns the keys of this processor's suffixes with their positions, and the number of symbols in
@@ -123,9 +147,12 @@ async fn first_keys<E: Exchange>(
     text: &[u8],
 ) -> Result<(StringRows, usize)> {
     let mut seen = [0_u64; 4];
-    text.iter().for_each(|&byte| seen[usize::from(byte / 64)] |= 1 << (byte % 64));
+    text.iter()
+        .for_each(|&byte| seen[usize::from(byte / 64)] |= 1 << (byte % 64));
     for others in processor.broadcast(&seen).await? {
-        seen.iter_mut().zip(others).for_each(|(seen, other)| *seen |= other);
+        seen.iter_mut()
+            .zip(others)
+            .for_each(|(seen, other)| *seen |= other);
     }
     let mut numbers = [0; 256];
     let mut distinct = 0;
@@ -135,11 +162,17 @@ async fn first_keys<E: Exchange>(
     }
     let bits = u64::BITS - distinct.leading_zeros();
     let symbols = (u64::BITS / bits.max(1)) as usize;
-    let items = text.iter().map(|&byte| numbers[usize::from(byte)]).collect();
+    let items = text
+        .iter()
+        .map(|&byte| numbers[usize::from(byte)])
+        .collect();
     let part = with_items_behind(processor, blocks, items, symbols).await?;
     let mut rows = StringRows::new(2);
     for i in blocks.range(processor.number()) {
-        let key = part.slice(i..i + symbols).iter().fold(0, |key, symbol| key << bits | symbol);
+        let key = part
+            .slice(i..i + symbols)
+            .iter()
+            .fold(0, |key, symbol| key << bits | symbol);
         rows.extend([key, i as u64]);
     }
     Ok((rows, symbols))
@@ -166,17 +199,29 @@ async fn ranks_behind<E: Exchange>(
     }
     let asked = processor.all_to_all(messages).await?;
     let answer = |i: &u64| ranks[*i as usize - refined.start];
-    let answers = asked.iter().map(|message| message.iter().map(answer).collect());
+    let answers = asked
+        .iter()
+        .map(|message| message.iter().map(answer).collect());
     let answers = processor.all_to_all(answers.collect()).await?;
     let mut answers: Vec<_> = answers.into_iter().map(Vec::into_iter).collect();
-    let mut next = |i| if i < n { answers[blocks.owner(i)].next() } else { Some(0) };
-    Ok(wanted().map(|i| next(i).expect("an answer for each suffix")).collect())
+    let mut next = |i| {
+        if i < n {
+            answers[blocks.owner(i)].next()
+        } else {
+            Some(0)
+        }
+    };
+    Ok(wanted()
+        .map(|i| next(i).expect("an answer for each suffix"))
+        .collect())
 }
 
 impl Refined {
     /// Returns all groups that have rows here.
     fn groups(&self) -> Vec<SuffixGroup> {
-        let mut starts: Vec<usize> = (0..self.heads.len()).filter(|&row| self.heads[row]).collect();
+        let mut starts: Vec<usize> = (0..self.heads.len())
+            .filter(|&row| self.heads[row])
+            .collect();
         if self.heads.first() == Some(&false) {
             starts.insert(0, 0);
         }
@@ -185,9 +230,16 @@ impl Refined {
             // Only the first and the last group here may have rows elsewhere.
             let row = self.start + start;
             let is_outer = start == 0 || end == self.heads.len();
-            let set = self.spanning.iter().find(|set| is_outer && set.rows.contains(&row));
+            let set = self
+                .spanning
+                .iter()
+                .find(|set| is_outer && set.rows.contains(&row));
             let rank = set.map_or(row, |set| set.rows.start) as u64 + 1;
-            SuffixGroup { rows: start..end, rank, is_spanning: set.is_some() }
+            SuffixGroup {
+                rows: start..end,
+                rank,
+                is_spanning: set.is_some(),
+            }
         };
         starts.iter().zip(ends).map(group).collect()
     }
@@ -277,8 +329,13 @@ impl Refined {
         let mut messages = processor.messages();
         let mut before = before.iter().peekable();
         for group in self.groups() {
-            while before.next_if(|old| old.rows.end <= group.rows.start).is_some() {}
-            let was_left = before.peek().is_some_and(|old| old.rows.start <= group.rows.start);
+            while before
+                .next_if(|old| old.rows.end <= group.rows.start)
+                .is_some()
+            {}
+            let was_left = before
+                .peek()
+                .is_some_and(|old| old.rows.start <= group.rows.start);
             let changed = was_left.then_some(group.rows).into_iter().flatten();
             for suffix in changed.map(|row| self.suffixes[row]) {
                 messages[self.blocks.owner(suffix)].extend([suffix as u64, group.rank]);

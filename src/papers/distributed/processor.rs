@@ -28,7 +28,12 @@ pub struct Processor<E> {
 impl<E: Exchange> Processor<E> {
     /// Creates a processor before its first superstep.
     pub fn new(exchange: E) -> Self {
-        Processor { exchange, supersteps: Vec::new(), level: 0, step: "" }
+        Processor {
+            exchange,
+            supersteps: Vec::new(),
+            level: 0,
+            step: "",
+        }
     }
 
     /// Number of this processor, from 0.
@@ -63,7 +68,10 @@ impl<E: Exchange> Processor<E> {
     pub async fn all_to_all(&mut self, messages: Messages) -> Result<Messages> {
         let number = self.number();
         let words = |messages: &Messages| -> u64 {
-            let others = messages.iter().enumerate().filter(|(other, _)| *other != number);
+            let others = messages
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != number);
             others.map(|(_, message)| message.len() as u64).sum()
         };
         let sent = words(&messages);
@@ -71,7 +79,12 @@ impl<E: Exchange> Processor<E> {
         let level = self.level;
         let step = self.step;
         let received = words(&messages);
-        self.supersteps.push(Superstep { level, step, sent, received });
+        self.supersteps.push(Superstep {
+            level,
+            step,
+            sent,
+            received,
+        });
         Ok(messages)
     }
 
@@ -105,7 +118,11 @@ impl<E: Exchange> Processor<E> {
 pub fn h_relations(processors: &[Vec<Superstep>]) -> Vec<Superstep> {
     let mut machine = processors.first().cloned().unwrap_or_default();
     for processor in processors {
-        assert_eq!(processor.len(), machine.len(), "all processors take part in all supersteps");
+        assert_eq!(
+            processor.len(),
+            machine.len(),
+            "all processors take part in all supersteps"
+        );
         for (all, one) in machine.iter_mut().zip(processor) {
             assert_eq!((all.level, all.step), (one.level, one.step));
             all.sent = all.sent.max(one.sent);

@@ -46,8 +46,10 @@ pub(super) async fn spanning_sets<E: Exchange>(
     let last = heads.iter().rposition(|&head| head).unwrap_or(0);
     let known = [first, last].map(|row| (own.start + row) as u64);
     let known = processor.broadcast(&known).await?;
-    let known: Vec<[usize; 2]> =
-        known.iter().map(|words| [words[0] as usize, words[1] as usize]).collect();
+    let known: Vec<[usize; 2]> = known
+        .iter()
+        .map(|words| [words[0] as usize, words[1] as usize])
+        .collect();
     Ok(find(blocks, &known))
 }
 
@@ -67,7 +69,11 @@ fn find(blocks: Blocks, known: &[[usize; 2]]) -> Vec<SpanningSet> {
             }
             _ => {
                 let rows = known[before][1]..end;
-                sets.push(SpanningSet { first: before, last: processor, rows });
+                sets.push(SpanningSet {
+                    first: before,
+                    last: processor,
+                    rows,
+                });
             }
         }
     }
@@ -82,8 +88,9 @@ mod tests {
     #[test]
     fn sets_are_found_wherever_they_begin_and_end() {
         for mask in 0..1_usize << 11 {
-            let heads: Vec<bool> =
-                (0..12).map(|row| row == 0 || mask >> (row - 1) & 1 == 1).collect();
+            let heads: Vec<bool> = (0..12)
+                .map(|row| row == 0 || mask >> (row - 1) & 1 == 1)
+                .collect();
             for count in [2, 3, 5, 12, 13] {
                 let found = run_virtual(count, async |exchange| {
                     let own = Blocks::new(12, count).range(exchange.number());

@@ -16,12 +16,19 @@ pub(super) struct StringRows {
 impl StringRows {
     /// Creates an empty list of rows of `width` words.
     pub(super) fn new(width: usize) -> Self {
-        StringRows { width, words: Vec::new() }
+        StringRows {
+            width,
+            words: Vec::new(),
+        }
     }
 
     /// Creates rows from words that follow each other.
     pub(super) fn from_words(width: usize, words: Vec<u64>) -> Self {
-        assert!(words.len().is_multiple_of(width), "{} words in rows of {width}", words.len());
+        assert!(
+            words.len().is_multiple_of(width),
+            "{} words in rows of {width}",
+            words.len()
+        );
         StringRows { width, words }
     }
 
@@ -71,7 +78,11 @@ impl StringRows {
         let mut high = self.len();
         while low < high {
             let middle = low.midpoint(high);
-            if is_before(self.row(middle)) { low = middle + 1 } else { high = middle }
+            if is_before(self.row(middle)) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
         }
         low
     }
@@ -80,7 +91,9 @@ impl StringRows {
     /// are no rows.
     pub(super) fn samples(&self, pieces: usize) -> Vec<u64> {
         let last = self.len().checked_sub(1);
-        let rows = last.into_iter().flat_map(|last| (0..=pieces).map(move |n| n * last / pieces));
+        let rows = last
+            .into_iter()
+            .flat_map(|last| (0..=pieces).map(move |n| n * last / pieces));
         rows.flat_map(|row| self.row(row)).copied().collect()
     }
 
@@ -98,7 +111,11 @@ impl StringRows {
                 std::mem::swap(&mut order, &mut sorted);
             }
         }
-        self.words = order.into_iter().flat_map(|row| self.row(row)).copied().collect();
+        self.words = order
+            .into_iter()
+            .flat_map(|row| self.row(row))
+            .copied()
+            .collect();
     }
 
     /// Sorts rows stably by one digit, by counting.

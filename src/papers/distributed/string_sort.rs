@@ -84,7 +84,11 @@ async fn send_blocks<E: Exchange>(
     let p = processor.count();
     let mut messages = processor.messages();
     let widths: Vec<usize> = sequences.iter().map(StringRows::width).collect();
-    for (number, rows) in sequences.into_iter().enumerate().filter(|(_, rows)| rows.len() > 0) {
+    for (number, rows) in sequences
+        .into_iter()
+        .enumerate()
+        .filter(|(_, rows)| rows.len() > 0)
+    {
         let mut start = 0;
         for (block, message) in messages.iter_mut().enumerate() {
             let end = match block + 1 {
@@ -121,14 +125,20 @@ async fn balance<E: Exchange>(
             let block = distribution.range(to);
             let part = block.start.max(first)..block.end.min(first + rows.len());
             if !part.is_empty() {
-                put_segment(message, number, rows.part(part.start - first..part.end - first));
+                put_segment(
+                    message,
+                    number,
+                    rows.part(part.start - first..part.end - first),
+                );
             }
         }
         blocks.push(distribution.range(me).start);
     }
     let received = processor.all_to_all(messages).await?;
     let sorted = collect(&received, &widths).into_iter().zip(blocks);
-    Ok(sorted.map(|(rows, first)| SortedRows { rows, first }).collect())
+    Ok(sorted
+        .map(|(rows, first)| SortedRows { rows, first })
+        .collect())
 }
 
 /// For each row, returns whether its string differs from that of the row before, which may be on
@@ -137,7 +147,10 @@ pub(super) async fn heads<E: Exchange>(
     processor: &mut Processor<E>,
     rows: &StringRows,
 ) -> Result<Vec<bool>> {
-    let last = rows.len().checked_sub(1).map_or(Vec::new(), |last| rows.string(last).to_vec());
+    let last = rows
+        .len()
+        .checked_sub(1)
+        .map_or(Vec::new(), |last| rows.string(last).to_vec());
     let next = processor.number() + 1;
     let before = processor.send(Some(next), last).await?.concat();
     let head = |row| match row {

@@ -68,13 +68,19 @@ async fn fetch<E: Exchange>(
         let ranks = (0..columns).map(move |column| ranks.get(i + cover.distance(i, column)));
         std::iter::once(orders[i - start]).chain(ranks)
     };
-    let answers = asked.iter().map(|message| message.iter().flat_map(answer).collect());
+    let answers = asked
+        .iter()
+        .map(|message| message.iter().flat_map(answer).collect());
     let answers = processor.all_to_all(answers.collect()).await?;
-    let mut answers: Vec<_> =
-        answers.iter().map(|message| message.chunks_exact(1 + columns)).collect();
+    let mut answers: Vec<_> = answers
+        .iter()
+        .map(|message| message.chunks_exact(1 + columns))
+        .collect();
     let mut suffixes = StringRows::new(2 + columns);
     for i in positions {
-        let answer = answers[blocks.owner(i)].next().expect("an answer for each position");
+        let answer = answers[blocks.owner(i)]
+            .next()
+            .expect("an answer for each position");
         suffixes.extend(std::iter::once(i as u64).chain(answer.iter().copied()));
     }
     Ok(suffixes)
@@ -120,10 +126,14 @@ async fn merge_spanning<E: Exchange>(
 fn collect(order: SuffixOrder, received: &Messages) -> Shares {
     let mut shares = Shares::new();
     for (set, words) in segments(received) {
-        let share = shares.entry(set).or_insert_with(|| StringRows::new(order.width()));
+        let share = shares
+            .entry(set)
+            .or_insert_with(|| StringRows::new(order.width()));
         share.extend(words.iter().copied());
     }
-    shares.values_mut().for_each(|share| *share = order.merge(share));
+    shares
+        .values_mut()
+        .for_each(|share| *share = order.merge(share));
     shares
 }
 
@@ -161,14 +171,20 @@ async fn secondary_samples<E: Exchange>(
     let mut messages = processor.messages();
     for (&number, share) in shares {
         let members = sets[number].members();
-        put_segment(&mut messages[members.start], number, &share.samples(members.len()));
+        put_segment(
+            &mut messages[members.start],
+            number,
+            &share.samples(members.len()),
+        );
     }
     let primary = collect(order, &processor.all_to_all(messages).await?);
     let mut messages = processor.messages();
     for (number, samples) in primary {
         let members = sets[number].members();
         let samples = samples.samples(members.len());
-        messages[members].iter_mut().for_each(|message| put_segment(message, number, &samples));
+        messages[members]
+            .iter_mut()
+            .for_each(|message| put_segment(message, number, &samples));
     }
     Ok(collect(order, &processor.all_to_all(messages).await?))
 }
@@ -189,7 +205,11 @@ async fn send_sub_blocks<E: Exchange>(
         for (sample, member) in (1..).zip(members.clone()) {
             let is_before = |row: &[u64]| order.compare(row, samples.row(sample)).is_lt();
             let is_last = member + 1 == members.end;
-            let end = if is_last { share.len() } else { share.partition_point(is_before) };
+            let end = if is_last {
+                share.len()
+            } else {
+                share.partition_point(is_before)
+            };
             put_segment(&mut messages[member], number, share.part(start..end));
             start = end;
         }
@@ -221,7 +241,11 @@ async fn send_to_rows<E: Exchange>(
             let block = blocks.range(to);
             let rows = block.start.max(first)..block.end.min(first + share.len());
             if !rows.is_empty() {
-                put_segment(message, rows.start, &positions[rows.start - first..rows.end - first]);
+                put_segment(
+                    message,
+                    rows.start,
+                    &positions[rows.start - first..rows.end - first],
+                );
             }
         }
     }

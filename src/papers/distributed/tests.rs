@@ -16,7 +16,10 @@ pub(super) async fn sort_text<E: Exchange>(
 ) -> Result<(Vec<u64>, Vec<Superstep>)> {
     let mut processor = Processor::new(exchange);
     let own = Blocks::new(text.len(), processor.count()).range(processor.number());
-    let symbols = text[own.clone()].iter().map(|&byte| u64::from(byte) + 1).collect();
+    let symbols = text[own.clone()]
+        .iter()
+        .map(|&byte| u64::from(byte) + 1)
+        .collect();
     let block = suffix_array(&mut processor, symbols, text.len()).await?;
     assert_eq!(block.len(), own.len());
     Ok((block, processor.into_supersteps()))
@@ -38,7 +41,9 @@ pub(super) async fn double_text<E: Exchange>(exchange: E, text: &[u8]) -> Result
 
 /// Returns the suffix array by `default` from `count` virtual processors.
 fn doubling(text: &[u8], count: usize) -> Vec<u64> {
-    run_virtual(count, async |exchange| double_text(exchange, text).await).unwrap().concat()
+    run_virtual(count, async |exchange| double_text(exchange, text).await)
+        .unwrap()
+        .concat()
 }
 
 /// Sorts the suffixes as strings.
@@ -49,8 +54,15 @@ fn by_definition(text: &[u8]) -> Vec<u64> {
 }
 
 pub(super) fn by_libsais(text: &[u8]) -> Vec<u64> {
-    let sa = SuffixArrayConstruction::for_text(text).in_owned_buffer32().single_threaded().run();
-    sa.unwrap().into_vec().into_iter().map(|pos| u64::from(pos.cast_unsigned())).collect()
+    let sa = SuffixArrayConstruction::for_text(text)
+        .in_owned_buffer32()
+        .single_threaded()
+        .run();
+    sa.unwrap()
+        .into_vec()
+        .into_iter()
+        .map(|pos| u64::from(pos.cast_unsigned()))
+        .collect()
 }
 
 /// Returns 1 to 80 random symbols of an alphabet of 1 to 4.
@@ -58,7 +70,10 @@ pub(super) fn small_string(seed: u64) -> Vec<u8> {
     let numbers = random(82, 1 << 40, seed);
     let alphabet = numbers[0] % 4 + 1;
     let len = numbers[1] % 80 + 1;
-    numbers[2..][..len as usize].iter().map(|number| (number % alphabet) as u8 * 85).collect()
+    numbers[2..][..len as usize]
+        .iter()
+        .map(|number| (number % alphabet) as u8 * 85)
+        .collect()
 }
 
 /// Checks all cases. Large ones are sorted by a few processors and by many, and the same shapes,
@@ -68,7 +83,10 @@ fn check_named_cases(algorithm: impl Fn(&[u8], usize) -> Vec<u64>) {
         let expected = by_libsais(&text);
         for count in PROCESSORS {
             if text.len() < 5000 || [3, 16].contains(&count) {
-                assert!(algorithm(&text, count) == expected, "{name} on {count} processors");
+                assert!(
+                    algorithm(&text, count) == expected,
+                    "{name} on {count} processors"
+                );
             }
         }
     }
@@ -88,14 +106,23 @@ fn the_named_cases_are_sorted_by_default() {
 /// `BWZ_SMALL_STRINGS` sets another number of strings for each number of processors.
 #[test]
 fn small_strings() {
-    let tries = std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok());
+    let tries = std::env::var("BWZ_SMALL_STRINGS")
+        .ok()
+        .and_then(|n| n.parse().ok());
     let mut seed = 0;
-    for (count, few) in PROCESSORS.into_iter().zip([2000, 2000, 2000, 1500, 1200, 900, 400]) {
+    for (count, few) in PROCESSORS
+        .into_iter()
+        .zip([2000, 2000, 2000, 1500, 1200, 900, 400])
+    {
         for _ in 0..tries.unwrap_or(few) {
             let text = small_string(seed);
             let expected = by_definition(&text);
             assert_eq!(bsp(&text, count).0, expected, "bsp: {text:?} on {count}");
-            assert_eq!(doubling(&text, count), expected, "default: {text:?} on {count}");
+            assert_eq!(
+                doubling(&text, count),
+                expected,
+                "default: {text:?} on {count}"
+            );
             seed += 1;
         }
     }
@@ -105,10 +132,18 @@ fn small_strings() {
 #[test]
 fn words_are_sorted_as_bytes_are() {
     let text: Vec<u8> = cases::text(3000);
-    let wide: Vec<u64> = text.iter().map(|&byte| (u64::from(byte) << 32) + 1).collect();
+    let wide: Vec<u64> = text
+        .iter()
+        .map(|&byte| (u64::from(byte) << 32) + 1)
+        .collect();
     let blocks = run_virtual(3, async |exchange| {
         let own = Blocks::new(text.len(), 3).range(exchange.number());
-        suffix_array(&mut Processor::new(exchange), wide[own].to_vec(), text.len()).await
+        suffix_array(
+            &mut Processor::new(exchange),
+            wide[own].to_vec(),
+            text.len(),
+        )
+        .await
     });
     assert_eq!(blocks.unwrap().concat(), by_libsais(&text));
 }
@@ -138,11 +173,17 @@ fn supersteps_and_words_grow_as_in_the_paper() {
                 let of_level = supersteps.iter().filter(|step| step.level == level.number);
                 let words: u64 = of_level.map(|step| step.sent + step.received).sum();
                 let most = WORDS * level.words(count);
-                assert!((words as f64) < most, "{words} words, {most} at most, in {level:?}");
+                assert!(
+                    (words as f64) < most,
+                    "{words} words, {most} at most, in {level:?}"
+                );
                 all += words;
             }
             all as f64
         });
-        assert!((words[1] / words[0] - 4.0).abs() < 0.4, "{words:?} for 4 times the symbols");
+        assert!(
+            (words[1] / words[0] - 4.0).abs() < 0.4,
+            "{words:?} for 4 times the symbols"
+        );
     }
 }

@@ -55,7 +55,11 @@ impl Network {
         );
         let mut sent: Vec<Messages> = self.sent.iter_mut().filter_map(Option::take).collect();
         for (to, received) in self.received.iter_mut().enumerate().take(sent.len()) {
-            *received = Some(sent.iter_mut().map(|messages| take(&mut messages[to])).collect());
+            *received = Some(
+                sent.iter_mut()
+                    .map(|messages| take(&mut messages[to]))
+                    .collect(),
+            );
         }
         arrived > 0
     }
@@ -85,9 +89,17 @@ pub fn run_virtual<T>(
     program: impl AsyncFn(VirtualProcessor) -> Result<T>,
 ) -> Result<Vec<T>> {
     let nothing = || (0..count).map(|_| None).collect();
-    let network = Rc::new(RefCell::new(Network { sent: nothing(), received: nothing() }));
-    let processor = |number| VirtualProcessor { number, network: Rc::clone(&network) };
-    let mut running: Vec<_> = (0..count).map(|n| Box::pin(program(processor(n)))).collect();
+    let network = Rc::new(RefCell::new(Network {
+        sent: nothing(),
+        received: nothing(),
+    }));
+    let processor = |number| VirtualProcessor {
+        number,
+        network: Rc::clone(&network),
+    };
+    let mut running: Vec<_> = (0..count)
+        .map(|n| Box::pin(program(processor(n))))
+        .collect();
     let mut results: Vec<Option<T>> = (0..count).map(|_| None).collect();
     let mut context = Context::from_waker(Waker::noop());
     loop {

@@ -35,9 +35,15 @@ pub(super) fn distribute<E: DeviceExchange>(
     }
     let mut sorted = pairs.first_items(len);
     if !is_sorted {
-        work.cub.sort_keys(work.gpu, &mut sorted, 32..32 + bit_width(parts.len() as u32))?;
+        work.cub.sort_keys(
+            work.gpu,
+            &mut sorted,
+            32..32 + bit_width(parts.len() as u32),
+        )?;
     }
-    let borders = (1..parts.gpus()).map(|gpu| parts.range(gpu).start << 32).collect();
+    let borders = (1..parts.gpus())
+        .map(|gpu| parts.range(gpu).start << 32)
+        .collect();
     let borders = work.splits.count_below(work.gpu, sorted.current, borders)?;
     let ends = borders.iter().copied().chain([len.into()]);
     let starts = [0].into_iter().chain(borders.iter().copied());
@@ -45,10 +51,18 @@ pub(super) fn distribute<E: DeviceExchange>(
     let all = work.exchange.all_gather(&sent)?;
     let received: Vec<u32> = all.iter().map(|sent| sent[work.number()] as u32).collect();
     let is_first = sorted.current.address() == pairs.current.address();
-    let incoming = if is_first { pairs.alternate } else { pairs.current };
+    let incoming = if is_first {
+        pairs.alternate
+    } else {
+        pairs.current
+    };
     let incoming = incoming.first(received.iter().sum());
     let sent: Vec<u32> = sent.into_iter().map(|len| len as u32).collect();
-    work.exchange.all_to_all(work.gpu, &sorted.current.parts(&sent), &incoming.parts(&received))?;
+    work.exchange.all_to_all(
+        work.gpu,
+        &sorted.current.parts(&sent),
+        &incoming.parts(&received),
+    )?;
     store_pairs(work.gpu, incoming, first, items)
 }
 
@@ -57,7 +71,13 @@ pub(super) fn distribute<E: DeviceExchange>(
 fn store_pairs(gpu: &Gpu, pairs: Array<u64>, first: u32, items: Array<u32>) -> Result<()> {
     let len = pairs.len();
     // SAFETY: `items` has the items of this GPU, and the pairs have the numbers of such items.
-    unsafe { gpu.each("item_pairs/store_pairs", len, arguments![pairs, len, first, items]) }
+    unsafe {
+        gpu.each(
+            "item_pairs/store_pairs",
+            len,
+            arguments![pairs, len, first, items],
+        )
+    }
 }
 
 /// Adds the `behind` items behind a GPU's part, which later GPUs keep, and zeros behind the last
@@ -80,7 +100,11 @@ pub(super) fn fetch_behind<E: DeviceExchange>(
         let end = parts.range(to).end;
         let start = kept.start.max(end);
         let end = kept.end.min(end + u64::from(behind)).max(start);
-        if start == end { items.first(0) } else { items.part(among(&own, start..end)) }
+        if start == end {
+            items.first(0)
+        } else {
+            items.part(among(&own, start..end))
+        }
     };
     let number = work.number();
     let gpus = 0..parts.gpus();
@@ -130,7 +154,9 @@ impl<'m> SampleTables<'m> {
         let period = sample.cover().period() as u64;
         let words = |items: &[usize]| items.iter().map(|&item| item as u32).collect::<Vec<_>>();
         let residues = 0..cover.period();
-        let columns = residues.clone().map(|k| cover.column(k).map_or(u32::MAX, |c| c as u32));
+        let columns = residues
+            .clone()
+            .map(|k| cover.column(k).map_or(u32::MAX, |c| c as u32));
         let meetings = residues.map(|k| {
             let [column, other] = cover.meeting(k, 0);
             column as u32 | (other as u32) << 16
@@ -211,6 +237,12 @@ impl<'m> SampleTables<'m> {
         };
         let values = values.address();
         let pairs = pairs.address();
-        SampledPairsArgs { sample, values, pairs, first, items }
+        SampledPairsArgs {
+            sample,
+            values,
+            pairs,
+            first,
+            items,
+        }
     }
 }

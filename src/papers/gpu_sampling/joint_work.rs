@@ -71,7 +71,9 @@ pub(super) fn exchanged_at(
 ) -> (Vec<u32>, Vec<u32>) {
     let up_to = |from: usize, border: usize| match border {
         0 => 0,
-        border => before.get(border - 1).map_or(parts.part_len(from), |before| before[from]),
+        border => before
+            .get(border - 1)
+            .map_or(parts.part_len(from), |before| before[from]),
     };
     let sends = |from: usize, to: usize| (up_to(from, to + 1) - up_to(from, to)) as u32;
     let gpus = 0..parts.gpus();
@@ -93,10 +95,16 @@ mod tests {
         let sent = [[1, 1, 1, 0], [2, 1, 0, 0], [0, 1, 1, 1], [0, 0, 1, 0]];
         for gpu in 0..4 {
             let received = sent.map(|sent| sent[gpu]).to_vec();
-            assert_eq!(exchanged_at(parts, &before, gpu), (sent[gpu].to_vec(), received));
+            assert_eq!(
+                exchanged_at(parts, &before, gpu),
+                (sent[gpu].to_vec(), received)
+            );
         }
         // A border after all items is not cut.
         let few = TextParts::new(2, 4);
-        assert_eq!(exchanged_at(few, &[vec![0, 1, 0, 0]], 0), (vec![0, 1, 0, 0], vec![0, 1, 0, 0]));
+        assert_eq!(
+            exchanged_at(few, &[vec![0, 1, 0, 0]], 0),
+            (vec![0, 1, 0, 0], vec![0, 1, 0, 0])
+        );
     }
 }

@@ -54,7 +54,11 @@ pub(super) fn bytes<T>(allocate: impl FnOnce(&mut ArenaAllocator<'static>) -> T)
 /// enough.
 pub(super) fn next_level(level: Level, gpus: usize, sample: &SampledPositions) -> (Level, usize) {
     let next = level.next(sample.len());
-    if next.is_sorted_alone() { (Level::alone(next.n), 1) } else { (next, gpus) }
+    if next.is_sorted_alone() {
+        (Level::alone(next.n), 1)
+    } else {
+        (next, gpus)
+    }
 }
 
 /// Bytes that a level and those below it take.
@@ -106,7 +110,10 @@ impl<'m> NextArrays<'m> {
     pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, level: Level, parts: TextParts) -> Self {
         let room = parts.size() as usize;
         let symbols = arena.array(room + behind(level) as usize);
-        NextArrays { symbols, sorted: arena.array(room) }
+        NextArrays {
+            symbols,
+            sorted: arena.array(room),
+        }
     }
 }
 

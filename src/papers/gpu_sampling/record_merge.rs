@@ -42,7 +42,12 @@ impl<'m> Records<'m> {
     ) -> Self {
         let positions = arena.array(len);
         let ranks = arena.array(size * len);
-        Records { positions, names, ranks, meetings }
+        Records {
+            positions,
+            names,
+            ranks,
+            meetings,
+        }
     }
 
     /// Number of records.
@@ -60,14 +65,22 @@ impl<'m> Records<'m> {
         let ranks = self.ranks.first(self.elements() * len);
         let positions = self.positions.first(len);
         let names = self.names.first(len);
-        Records { positions, names, ranks, ..self }
+        Records {
+            positions,
+            names,
+            ranks,
+            ..self
+        }
     }
 
     /// Columns: positions, names, and the ranks of each element.
     pub(super) fn columns(&self) -> Vec<Array<'m, u32>> {
         let len = self.len();
         let ranks = (0..self.elements()).map(|c| self.ranks.part(c * len..(c + 1) * len));
-        [self.positions, self.names].into_iter().chain(ranks).collect()
+        [self.positions, self.names]
+            .into_iter()
+            .chain(ranks)
+            .collect()
     }
 
     /// Addresses of the columns, for kernels.
@@ -134,7 +147,13 @@ impl<'m> Records<'m> {
             current: keys.current.cast::<u32>().first(items),
             alternate: keys.alternate.cast::<u32>().first(items),
         };
-        let arguments = arguments![self.positions, list.current, period, items, residues.current];
+        let arguments = arguments![
+            self.positions,
+            list.current,
+            period,
+            items,
+            residues.current
+        ];
         // SAFETY: all arrays have `items` items, and the list is of all records.
         unsafe { gpu.each("record_merge/record_residues", items, arguments)? };
         cub.sort_pairs(gpu, &mut residues, list, 0..bit_width(period - 1))
@@ -165,7 +184,11 @@ impl<'m> Records<'m> {
         unsafe {
             gpu.launch_struct("record_merge/count_less_records", ctas, THREADS, &arguments)?;
         }
-        Ok(gpu.read(counts.first(items))?.into_iter().map(u64::from).collect())
+        Ok(gpu
+            .read(counts.first(items))?
+            .into_iter()
+            .map(u64::from)
+            .collect())
     }
 }
 
@@ -173,7 +196,10 @@ impl<'m> RecordList<'m> {
     /// Allocates a list of `len` records.
     pub(super) fn allocate(arena: &mut ArenaAllocator<'m>, len: usize) -> Self {
         let splits = len.div_ceil(TILE as usize) + 1;
-        RecordList { list: arena.double_buffer(len), splits: arena.array(splits) }
+        RecordList {
+            list: arena.double_buffer(len),
+            splits: arena.array(splits),
+        }
     }
 
     /// Merges sorted lists of the given lengths, which follow each other. The result is in
@@ -213,7 +239,12 @@ impl<'m> RecordList<'m> {
         // of `splits` for each tile and one more.
         unsafe {
             gpu.launch_struct("record_merge/split_records", ctas, THREADS, &arguments)?;
-            gpu.launch_struct("record_merge/merge_records", tiles, TILE_THREADS, &arguments)
+            gpu.launch_struct(
+                "record_merge/merge_records",
+                tiles,
+                TILE_THREADS,
+                &arguments,
+            )
         }
     }
 }
@@ -229,7 +260,13 @@ mod tests {
     #[test]
     fn records_come_into_the_order_of_suffixes() {
         let Some(gpu) = gpu() else { return };
-        for (period, n) in [(3, 5000_usize), (4, 70_001), (18, 20_000), (3, 2), (10, 2049)] {
+        for (period, n) in [
+            (3, 5000_usize),
+            (4, 70_001),
+            (18, 20_000),
+            (3, 2),
+            (10, 2049),
+        ] {
             // A step sequence repeats itself, so that names say little.
             let text: Vec<u8> = (0..n).map(|i| (i * i / 7 % 5 == 0).into()).collect();
             let mut sa: Vec<u32> = (0..n as u32).collect();
@@ -265,12 +302,19 @@ mod tests {
             records.fill(&gpu, 0, ranks, elements).unwrap();
             let mut list = RecordList::allocate(arena, n);
             let keys = arena.double_buffer(n);
-            records.list_by_residue(&gpu, cub, keys, &mut list.list, 32, 32).unwrap();
+            records
+                .list_by_residue(&gpu, cub, keys, &mut list.list, 32, 32)
+                .unwrap();
             let runs = (0..period).map(|k| n.saturating_sub(k).div_ceil(period) as u32);
             list.merge(&gpu, &records, runs.collect()).unwrap();
-            assert!(gpu.read(list.list.current).unwrap() == sa, "{n} modulo {period}");
+            assert!(
+                gpu.read(list.list.current).unwrap() == sa,
+                "{n} modulo {period}"
+            );
             let counts = arena.array(n);
-            let less = records.count_less(&gpu, list.list.current, &records, counts).unwrap();
+            let less = records
+                .count_less(&gpu, list.list.current, &records, counts)
+                .unwrap();
             assert!((0..).zip(&sa).all(|(row, &p)| less[p as usize] == row));
         }
     }

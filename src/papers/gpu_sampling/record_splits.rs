@@ -53,7 +53,9 @@ impl<'m> RecordSplits<'m> {
     ) -> Result<Vec<Vec<u64>>> {
         let borders = (1..parts.gpus()).map(|gpu| parts.range(gpu).start);
         let borders = borders.filter(|&border| border < parts.len());
-        borders.map(|border| self.cut(work, parts, records, list, border)).collect()
+        borders
+            .map(|border| self.cut(work, parts, records, list, border))
+            .collect()
     }
 
     /// Makes one cut, before which `wanted` suffixes lie.
@@ -143,7 +145,12 @@ impl<'m> RecordSplits<'m> {
         let len = offered.len() as u32;
         let [positions, names] = [0, 1].map(|c| self.offered.part(c * len..(c + 1) * len));
         let ranks = self.offered.part(2 * len..width as u32 * len);
-        let others = Records { positions, names, ranks, ..*records };
+        let others = Records {
+            positions,
+            names,
+            ranks,
+            ..*records
+        };
         if list.len() == 0 {
             return Ok(vec![0; offered.len()]);
         }

@@ -61,8 +61,12 @@ impl<'m> SampledRows<'m> {
             let incoming = self.befores.alternate.cast();
             let buffers = RouteBuffers::within(outgoing, incoming, parts.gpus());
             let befores = self.befores.current.first(len);
-            let list = RoutedList { suffixes, longest: parts.size() };
-            self.routes.ask(gpu, work.exchange, list, 0, befores, &buffers)?;
+            let list = RoutedList {
+                suffixes,
+                longest: parts.size(),
+            };
+            self.routes
+                .ask(gpu, work.exchange, list, 0, befores, &buffers)?;
             add_before(gpu, suffixes, befores)?;
         }
         // No suffix is unresolved, so all sums are 0.
@@ -71,8 +75,16 @@ impl<'m> SampledRows<'m> {
         let rows = self.rows.first(len);
         count_from(gpu, 0, rows)?;
         let list = RowList { suffixes, rows };
-        let none = RowList { suffixes: suffixes.first(0), rows: rows.first(0) };
-        let new = NewList { list: none, groups: rows.first(0), len: 0, group_count: 0 };
+        let none = RowList {
+            suffixes: suffixes.first(0),
+            rows: rows.first(0),
+        };
+        let new = NewList {
+            list: none,
+            groups: rows.first(0),
+            len: 0,
+            group_count: 0,
+        };
         part_list(gpu, list, sums, new, out, self.facts).map(drop)
     }
 }
@@ -111,5 +123,11 @@ fn add_before(gpu: &Gpu, suffixes: Array<u64>, befores: Array<u64>) -> Result<()
     let len = suffixes.len();
     assert_eq!(befores.len(), len);
     // SAFETY: both arrays have `len` items.
-    unsafe { gpu.each("sampled_rows/add_before", len, arguments![suffixes, befores, len]) }
+    unsafe {
+        gpu.each(
+            "sampled_rows/add_before",
+            len,
+            arguments![suffixes, befores, len],
+        )
+    }
 }

@@ -138,14 +138,27 @@ impl<'m> SampledSort<'m> {
         let cub = self.cub;
         let splits = self.splits;
         let parts = self.parts;
-        let mut work = JointWork { gpu, exchange, cub, splits };
+        let mut work = JointWork {
+            gpu,
+            exchange,
+            cub,
+            splits,
+        };
         let bits = self.number_bytes(&mut work, part)?;
         byte_symbols(gpu, part.bytes, part.available, self.table, self.symbols)?;
         let level = Level::first(parts.len() as usize, parts.gpus());
-        let text = LevelText { level, parts, symbols: self.symbols, bits };
+        let text = LevelText {
+            level,
+            parts,
+            symbols: self.symbols,
+            bits,
+        };
         sort(&mut work, text, self.memory, self.sorted, left)?;
-        let rows =
-            SampledRows::allocate(&mut ArenaAllocator::within(self.memory), parts, work.number());
+        let rows = SampledRows::allocate(
+            &mut ArenaAllocator::within(self.memory),
+            parts,
+            work.number(),
+        );
         rows.write(&mut work, parts, part, self.sorted, out)
     }
 
@@ -179,14 +192,23 @@ fn sort<E: DeviceExchange>(
     sorted: Array<u32>,
     left: &mut Vec<u64>,
 ) -> Result<()> {
-    let LevelText { level, parts, symbols, bits } = text;
+    let LevelText {
+        level,
+        parts,
+        symbols,
+        bits,
+    } = text;
     left.push(parts.len());
     let own = parts.part_len(work.number()) as u32;
     let shape = StringShape::new(bits, level.period as u32);
     fetch_behind(work, parts, symbols, shape.len())?;
     let sample = SampledPositions::new(level.n, level.period);
     let mut arena = ArenaAllocator::within(memory);
-    let LevelArrays { names, ranks, tables } = LevelArrays::allocate(&mut arena, parts, &sample);
+    let LevelArrays {
+        names,
+        ranks,
+        tables,
+    } = LevelArrays::allocate(&mut arena, parts, &sample);
     let names = names.first(own);
     let memory = arena.rest();
     let strings = StringArrays::allocate(&mut ArenaAllocator::within(memory), shape, parts);
@@ -199,7 +221,12 @@ fn sort<E: DeviceExchange>(
     let mut arena = ArenaAllocator::within(memory);
     let arrays = RankArrays::allocate(&mut arena, parts, &sample, names, tables.meetings);
     let records = arrays.records.first(own);
-    records.fill(work.gpu, parts.range(work.number()).start as u32, ranks, tables.elements)?;
+    records.fill(
+        work.gpu,
+        parts.range(work.number()).start as u32,
+        ranks,
+        tables.elements,
+    )?;
     let list = merge_residues(work, &text, records, &arrays)?;
     merge_parts(work, parts, records, list, arrays, sorted)
 }
@@ -236,8 +263,20 @@ fn sort_sample<E: DeviceExchange>(
     own.end += u64::from(own.end == parts.len() && len > 0);
     let sampled = tables.fill(gpu, &sample, own.clone())?;
     tables.names(gpu, n, names, own, pairs().current)?;
-    distribute(work, pairs(), sampled, true, next_parts, symbols.first(next_len))?;
-    let text = LevelText { level: next, parts: next_parts, symbols, bits: bit_width(n + 1) };
+    distribute(
+        work,
+        pairs(),
+        sampled,
+        true,
+        next_parts,
+        symbols.first(next_len),
+    )?;
+    let text = LevelText {
+        level: next,
+        parts: next_parts,
+        symbols,
+        bits: bit_width(n + 1),
+    };
     if next_gpus == gpus {
         sort(work, text, memory, next_sorted, left)?;
     } else {
@@ -259,7 +298,12 @@ fn sort_on_first<E: DeviceExchange>(
     memory: Array<u8>,
     sorted: Array<u32>,
 ) -> Result<()> {
-    let LevelText { level, parts, symbols, .. } = text;
+    let LevelText {
+        level,
+        parts,
+        symbols,
+        ..
+    } = text;
     let number = work.number();
     let gpus = parts.gpus();
     let all: Vec<u32> = (0..gpus).map(|gpu| parts.part_len(gpu) as u32).collect();
@@ -275,12 +319,28 @@ fn sort_on_first<E: DeviceExchange>(
     let mut arena = ArenaAllocator::within(memory);
     let whole = TextParts::new(parts.len(), 1);
     let arrays = NextArrays::allocate(&mut arena, level, whole);
-    work.exchange.all_to_all(work.gpu, &own, &arrays.symbols.parts(&all))?;
-    let mut alone =
-        JointWork { gpu: work.gpu, exchange: &mut OneGpu, cub: work.cub, splits: work.splits };
-    let text = LevelText { parts: whole, symbols: arrays.symbols, ..text };
-    sort(&mut alone, text, arena.rest(), arrays.sorted, &mut Vec::new())?;
-    work.exchange.all_to_all(work.gpu, &arrays.sorted.parts(&all), &own_sorted)
+    work.exchange
+        .all_to_all(work.gpu, &own, &arrays.symbols.parts(&all))?;
+    let mut alone = JointWork {
+        gpu: work.gpu,
+        exchange: &mut OneGpu,
+        cub: work.cub,
+        splits: work.splits,
+    };
+    let text = LevelText {
+        parts: whole,
+        symbols: arrays.symbols,
+        ..text
+    };
+    sort(
+        &mut alone,
+        text,
+        arena.rest(),
+        arrays.sorted,
+        &mut Vec::new(),
+    )?;
+    work.exchange
+        .all_to_all(work.gpu, &arrays.sorted.parts(&all), &own_sorted)
 }
 
 /// Sorts the suffixes of this GPU's part.
@@ -335,7 +395,8 @@ fn merge_parts<E: DeviceExchange>(
         let from = from.get(c).unwrap_or(&none);
         let to = to.get(c).unwrap_or(&none);
         take_items(gpu, *from, order, column)?;
-        work.exchange.all_to_all(gpu, &column.parts(&sent), &to.parts(&received))?;
+        work.exchange
+            .all_to_all(gpu, &column.parts(&sent), &to.parts(&received))?;
     }
     count_from(gpu, 0, order)?;
     list.merge(gpu, &others, received)?;

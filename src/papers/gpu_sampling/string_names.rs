@@ -27,7 +27,11 @@ impl StringShape {
     /// hold.
     pub(super) fn new(bits: u32, period: u32) -> Self {
         let per_word = u64::BITS / bits;
-        StringShape { bits, per_word, words: period.div_ceil(per_word) }
+        StringShape {
+            bits,
+            per_word,
+            words: period.div_ceil(per_word),
+        }
     }
 
     /// Symbols of a string, at most 63 more than the period.
@@ -71,9 +75,17 @@ impl<'m> StringArrays<'m> {
         parts: TextParts,
     ) -> Self {
         let room = parts.size() as usize + 1;
-        let mut columns = || (0..shape.words).map(|_| arena.array(room)).collect::<Vec<_>>();
+        let mut columns = || {
+            (0..shape.words)
+                .map(|_| arena.array(room))
+                .collect::<Vec<_>>()
+        };
         let own = columns();
-        let received = if parts.gpus() > 1 { columns() } else { Vec::new() };
+        let received = if parts.gpus() > 1 {
+            columns()
+        } else {
+            Vec::new()
+        };
         StringArrays {
             columns: own,
             positions: arena.double_buffer(room),
@@ -102,9 +114,15 @@ impl<'m> StringArrays<'m> {
             *column = column.first(own);
             string_word(gpu, symbols, word as u32 * shape.per_word, shape, *column)?;
         }
-        self.received.iter_mut().for_each(|column| *column = column.first(own));
+        self.received
+            .iter_mut()
+            .for_each(|column| *column = column.first(own));
         self.positions = self.positions.first_items(own);
-        count_from(gpu, parts.range(work.number()).start as u32, self.positions.current)?;
+        count_from(
+            gpu,
+            parts.range(work.number()).start as u32,
+            self.positions.current,
+        )?;
         let bits = shape.bits * shape.per_word;
         let mut strings = self.sort(work, self.columns.clone(), self.positions.current, bits)?;
         if !work.is_alone() {
@@ -135,9 +153,14 @@ impl<'m> StringArrays<'m> {
         count_from(work.gpu, 0, order.current)?;
         for &column in columns.iter().rev() {
             take_items(work.gpu, column, order.current, keys.current)?;
-            work.cub.sort_pairs(work.gpu, &mut keys, &mut order, 0..bits)?;
+            work.cub
+                .sort_pairs(work.gpu, &mut keys, &mut order, 0..bits)?;
         }
-        Ok(SortedStrings { columns, positions, order: order.current })
+        Ok(SortedStrings {
+            columns,
+            positions,
+            order: order.current,
+        })
     }
 
     /// Gives each GPU the strings of its rows, with their positions.
@@ -155,17 +178,31 @@ impl<'m> StringArrays<'m> {
             take_items(gpu, column, strings.order, in_order)?;
             gpu.copy(in_order, column)?;
         }
-        take_items(gpu, strings.positions, strings.order, self.positions.alternate)?;
+        take_items(
+            gpu,
+            strings.positions,
+            strings.order,
+            self.positions.alternate,
+        )?;
         let borders = (1..parts.gpus()).map(|gpu| parts.range(gpu).start);
         let borders = borders.filter(|&border| border < parts.len());
-        let cuts = borders.map(|wanted| Cut { range: 0..len, wanted }).collect();
-        let before = work.splits.find(gpu, work.exchange, &strings.columns, bits, cuts)?;
+        let cuts = borders
+            .map(|wanted| Cut {
+                range: 0..len,
+                wanted,
+            })
+            .collect();
+        let before = work
+            .splits
+            .find(gpu, work.exchange, &strings.columns, bits, cuts)?;
         let (sent, received) = exchanged_at(parts, &before, work.number());
         for (from, to) in strings.columns.iter().zip(&self.received) {
-            work.exchange.all_to_all(gpu, &from.parts(&sent), &to.parts(&received))?;
+            work.exchange
+                .all_to_all(gpu, &from.parts(&sent), &to.parts(&received))?;
         }
         let DoubleBuffer { current, alternate } = self.positions;
-        work.exchange.all_to_all(gpu, &alternate.parts(&sent), &current.parts(&received))
+        work.exchange
+            .all_to_all(gpu, &alternate.parts(&sent), &current.parts(&received))
     }
 
     /// Makes the pairs of this GPU's rows. Returns true if a string occurs twice among them, or
@@ -194,7 +231,11 @@ impl<'m> StringArrays<'m> {
         }
         let mut open_name = 0;
         if !work.is_alone() {
-            let last = if len > 0 { gpu.read(heads.part(len - 1..len))?[0] } else { 0 };
+            let last = if len > 0 {
+                gpu.read(heads.part(len - 1..len))?[0]
+            } else {
+                0
+            };
             let all = work.exchange.all_gather(&[last.into()])?;
             let last_head = (0..number).rev().find(|&gpu| all[gpu][0] > 0);
             let name = |gpu: usize| parts.range(gpu).start + all[gpu][0] + 1;
@@ -203,7 +244,15 @@ impl<'m> StringArrays<'m> {
         gpu.zero(self.repeated)?;
         let first_row = parts.range(number).start as u32;
         let pairs = self.keys.current;
-        name_rows(gpu, strings, heads, first_row, open_name, pairs, self.repeated)?;
+        name_rows(
+            gpu,
+            strings,
+            heads,
+            first_row,
+            open_name,
+            pairs,
+            self.repeated,
+        )?;
         Ok(gpu.read(self.repeated)?[0] == 1)
     }
 }
@@ -213,7 +262,11 @@ fn goes_on<E: DeviceExchange>(work: &mut JointWork<E>, strings: &SortedStrings) 
     let gpu = work.gpu;
     let len = strings.order.len();
     let mut words = Vec::new();
-    for row in if len > 0 { vec![0, len - 1] } else { Vec::new() } {
+    for row in if len > 0 {
+        vec![0, len - 1]
+    } else {
+        Vec::new()
+    } {
         let at = gpu.read(strings.order.part(row..row + 1))?[0];
         for column in &strings.columns {
             words.extend(gpu.read(column.part(at..at + 1))?);
@@ -266,7 +319,13 @@ fn mark_changes(gpu: &Gpu, words: Array<u64>, order: Array<u32>, heads: Array<u3
     let len = order.len();
     assert!([words.len(), heads.len()] == [len; 2]);
     // SAFETY: all three have `len` items, and the order is one of them.
-    unsafe { gpu.each("string_names/mark_changes", len, arguments![words, order, len, heads]) }
+    unsafe {
+        gpu.each(
+            "string_names/mark_changes",
+            len,
+            arguments![words, order, len, heads],
+        )
+    }
 }
 
 /// Makes the pairs of all rows, and sets `repeated` if a string occurs twice. `first_row` is the
@@ -282,9 +341,13 @@ fn name_rows(
     repeated: Array<u32>,
 ) -> Result<()> {
     let len = heads.len();
-    let &SortedStrings { positions, order, .. } = strings;
+    let &SortedStrings {
+        positions, order, ..
+    } = strings;
     assert!([positions.len(), order.len()] == [len; 2] && pairs.len() >= len);
-    let arguments = arguments![heads, positions, order, len, first_row, open_name, pairs, repeated];
+    let arguments = arguments![
+        heads, positions, order, len, first_row, open_name, pairs, repeated
+    ];
     // SAFETY: all have `len` items, and the order is one of them.
     unsafe { gpu.each("string_names/name_rows", len, arguments) }
 }

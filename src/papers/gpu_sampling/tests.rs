@@ -9,14 +9,20 @@ use crate::gpu::joint_checks::{PROCESSORS, expected, processors, small_string, t
 use crate::gpu::testing::{gpu, say};
 
 fn sorters() -> Vec<(usize, JointSorter)> {
-    PROCESSORS.into_iter().map(|count| (count, processors(count))).collect()
+    PROCESSORS
+        .into_iter()
+        .map(|count| (count, processors(count)))
+        .collect()
 }
 
 fn check(sorters: &mut [(usize, JointSorter)], name: &str, text: &[u8]) {
     let sa = expected(text);
     for (count, sorter) in sorters {
         let what = format!("{name}, {} bytes, {count} processors", text.len());
-        assert!(sorter.suffix_array_by(&BySampling, text).unwrap() == sa, "{what}");
+        assert!(
+            sorter.suffix_array_by(&BySampling, text).unwrap() == sa,
+            "{what}"
+        );
         for rate in [1, 64] {
             let sorted = sorter.sort_by(&BySampling, text, rate as u32).unwrap();
             assert!(sorted == transform(text, &sa, rate), "transform of {what}");
@@ -58,7 +64,10 @@ fn shapes_by_bsp() {
     }
     let mut sorters = sorters();
     for size in [2500, 40_000, 600_000] {
-        for (name, text) in cases::shapes(size).iter().filter(|(_, text)| text.len() > 300) {
+        for (name, text) in cases::shapes(size)
+            .iter()
+            .filter(|(_, text)| text.len() > 300)
+        {
             check(&mut sorters, name, text);
         }
     }
@@ -71,7 +80,9 @@ fn small_strings_by_bsp() {
         return;
     }
     let mut sorters = sorters();
-    let tries = std::env::var("BWZ_SMALL_STRINGS").ok().and_then(|n| n.parse().ok());
+    let tries = std::env::var("BWZ_SMALL_STRINGS")
+        .ok()
+        .and_then(|n| n.parse().ok());
     for seed in 0..tries.unwrap_or(300) {
         check(&mut sorters, "a small string", &small_string(seed));
     }
@@ -89,7 +100,9 @@ fn the_failure_of_one_processor_ends_bsp() {
             let mut sorter = processors(3);
             sorter.fail_after(failing, launches);
             let end = sorter.sort_by(&BySampling, &text, 64);
-            let Err(Error::Device(what)) = end else { panic!("after {launches}: no failure") };
+            let Err(Error::Device(what)) = end else {
+                panic!("after {launches}: no failure")
+            };
             assert!(what.contains("simulated by a test"), "{what}");
         }
     }

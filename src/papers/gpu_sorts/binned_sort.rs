@@ -64,7 +64,11 @@ impl<'m> BinnedSort<'m> {
         segments: Segments,
         bits: u32,
     ) -> Result<()> {
-        let lens = [keys.alternate.len(), values.current.len(), values.alternate.len()];
+        let lens = [
+            keys.alternate.len(),
+            values.current.len(),
+            values.alternate.len(),
+        ];
         assert_eq!(lens, [keys.current.len(); 3]);
         assert!(segments.starts.len() > segments.count && self.lists.len() >= segments.count);
         let ends = self.list_bins(gpu, segments)?;
@@ -77,7 +81,12 @@ impl<'m> BinnedSort<'m> {
             let ctas = (list.len() << (bin + 1)).div_ceil(THREADS);
             // SAFETY: the list names segments, whose items lie within keys and values.
             unsafe {
-                gpu.launch(kernel, ctas, THREADS, arguments![starts, list, list.len(), k, v])?;
+                gpu.launch(
+                    kernel,
+                    ctas,
+                    THREADS,
+                    arguments![starts, list, list.len(), k, v],
+                )?;
             }
         }
         for (bin, (kernel, threads)) in (SMALL.len()..).zip(MEDIUM) {
@@ -89,7 +98,10 @@ impl<'m> BinnedSort<'m> {
         }
         let bin = SMALL.len() + MEDIUM.len();
         if list(bin).len() > 0 {
-            let lengths = SegmentLengths { shortest: MEDIUM_HIGH + 1, longest: LARGE };
+            let lengths = SegmentLengths {
+                shortest: MEDIUM_HIGH + 1,
+                longest: LARGE,
+            };
             self.merging.sort(gpu, keys, values, segments, lengths)?;
         }
         self.sort_huge(gpu, keys, values, segments, list(bin + 1), bits)
@@ -104,7 +116,11 @@ impl<'m> BinnedSort<'m> {
         gpu.zero(counts)?;
         // SAFETY: `starts` has count + 1 items, and `counts` has one for each bin.
         unsafe {
-            gpu.each("binned_sort/count_bins", count, arguments![starts, count, counts])?;
+            gpu.each(
+                "binned_sort/count_bins",
+                count,
+                arguments![starts, count, counts],
+            )?;
         }
         let mut ends = vec![0];
         for size in gpu.read(counts)? {
@@ -155,14 +171,18 @@ mod tests {
         let mut memory = memory(gpu, 80 * keys.len() + (64 << 20));
         let arena = &mut memory.allocator();
         let m = keys.len() as u32;
-        let k =
-            DoubleBuffer { current: upload(gpu, arena, keys), alternate: arena.array(keys.len()) };
+        let k = DoubleBuffer {
+            current: upload(gpu, arena, keys),
+            alternate: arena.array(keys.len()),
+        };
         let v = DoubleBuffer {
             current: upload(gpu, arena, &values),
             alternate: arena.array(keys.len()),
         };
-        let segments =
-            Segments { starts: upload(gpu, arena, &starts), count: lengths.len() as u32 };
+        let segments = Segments {
+            starts: upload(gpu, arena, &starts),
+            count: lengths.len() as u32,
+        };
         let cub = Cub::allocate(gpu, arena, m).unwrap();
         let sort = BinnedSort::allocate(arena, cub, 2 * m + 2);
         sort.sort(gpu, k, v, segments, 32).unwrap();
@@ -172,12 +192,21 @@ mod tests {
             let range = ends[0] as usize..ends[1] as usize;
             let mut expected = keys[range.clone()].to_vec();
             expected.sort_unstable();
-            assert!(got_keys[range.clone()] == expected, "{name}: keys of {range:?}");
+            assert!(
+                got_keys[range.clone()] == expected,
+                "{name}: keys of {range:?}"
+            );
             let mut seen = got_values[range.clone()].to_vec();
             seen.sort_unstable();
-            assert!(seen.iter().eq(&values[range]), "{name}: values stay in their segment");
+            assert!(
+                seen.iter().eq(&values[range]),
+                "{name}: values stay in their segment"
+            );
         }
-        let belong = got_values.iter().zip(&got_keys).all(|(&v, &k)| keys[v as usize] == k);
+        let belong = got_values
+            .iter()
+            .zip(&got_keys)
+            .all(|(&v, &k)| keys[v as usize] == k);
         assert!(belong, "{name}: values go with their keys");
     }
 
@@ -188,8 +217,10 @@ mod tests {
         for (name, lengths) in shapes() {
             let len = lengths.iter().map(|&n| n as usize).sum();
             for below in [1, 2, 50, u64::MAX] {
-                let keys: Vec<u32> =
-                    random(len, below, 9).into_iter().map(|k| k as u32 & 0x7FFF_FFFF).collect();
+                let keys: Vec<u32> = random(len, below, 9)
+                    .into_iter()
+                    .map(|k| k as u32 & 0x7FFF_FFFF)
+                    .collect();
                 check(&gpu, name, &lengths, &keys);
                 cases += 1;
             }

@@ -57,7 +57,8 @@ impl<'m> Ls<'m> {
     fn run(mut self, gpu: &Gpu, block: DeviceBlock<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         let n = block.sa.len();
         packed_symbols::pack_symbols(gpu, block.text, self.keys.current, self.list.pos.current)?;
-        self.cub.sort_pairs(gpu, &mut self.keys, &mut self.list.pos, 0..u64::BITS)?;
+        self.cub
+            .sort_pairs(gpu, &mut self.keys, &mut self.list.pos, 0..u64::BITS)?;
         self.list.rank_first(gpu, self.keys.current)?;
         // The first keys are not needed any more, so the rounds use their memory.
         self.list.marks = self.keys.alternate;
@@ -78,7 +79,10 @@ impl<'m> Ls<'m> {
     fn round(&mut self, gpu: &Gpu, keys: DoubleBuffer<u32>, depth: u32, bits: u32) -> Result<()> {
         let pos = self.list.pos.first_items(self.list.len);
         rank_keys(gpu, pos.current, self.isa, depth, keys.current)?;
-        let segments = Segments { starts: self.list.starts, count: self.list.groups };
+        let segments = Segments {
+            starts: self.list.starts,
+            count: self.list.groups,
+        };
         self.sorts.sort(gpu, keys, pos, segments, bits)?;
         self.list.rank(gpu, keys.current)
     }

@@ -16,5 +16,11 @@ pub(super) fn pack_symbols(
     let n = pos.len();
     assert!(keys.len() == n && text.len() >= n + TEXT_PADDING);
     // SAFETY: `keys` and `pos` have n items, and `text` can be read 16 bytes past n.
-    unsafe { gpu.each("packed_symbols/pack_symbols", n, arguments![text, n, keys, pos]) }
+    unsafe {
+        gpu.each(
+            "packed_symbols/pack_symbols",
+            n,
+            arguments![text, n, keys, pos],
+        )
+    }
 }

@@ -54,7 +54,11 @@ impl<'m> RankedList<'m> {
         let rows = self.rows.current.first(n);
         // SAFETY: all arrays have n items.
         unsafe {
-            gpu.each("rank_groups/first_heads", n, arguments![keys, pos, n, head_rows])?;
+            gpu.each(
+                "rank_groups/first_heads",
+                n,
+                arguments![keys, pos, n, head_rows],
+            )?;
             gpu.each("rank_groups/first_rows", n, arguments![n, rows])
         }
     }
@@ -69,7 +73,11 @@ impl<'m> RankedList<'m> {
         let head_rows = self.ranks.alternate.first(m);
         // SAFETY: all arrays have m items.
         unsafe {
-            gpu.each("rank_groups/list_heads", m, arguments![keys, ranks, rows, m, head_rows])?;
+            gpu.each(
+                "rank_groups/list_heads",
+                m,
+                arguments![keys, ranks, rows, m, head_rows],
+            )?;
         }
         self.ranks.swap();
         Ok(())
@@ -94,7 +102,11 @@ impl<'m> RankedList<'m> {
         // SAFETY: the list's arrays have m items, `isa` has one for each position, and `sa` has one
         // for each row.
         unsafe {
-            gpu.each("rank_groups/resolve", m, arguments![pos, rows, ranks, m, isa, sa, marks])?;
+            gpu.each(
+                "rank_groups/resolve",
+                m,
+                arguments![pos, rows, ranks, m, isa, sa, marks],
+            )?;
         }
         cub.inclusive_sum_u64(gpu, marks)?;
         let totals = gpu.read(marks.part(m - 1..m))?[0];
@@ -104,8 +116,17 @@ impl<'m> RankedList<'m> {
         // SAFETY: as above. The new arrays are as long as the old ones, and `starts` has room for
         // half as many groups as there are items, and one more.
         unsafe {
-            let arguments =
-                arguments![pos, rows, ranks, marks, m, to_pos, to_rows, to_ranks, self.starts];
+            let arguments = arguments![
+                pos,
+                rows,
+                ranks,
+                marks,
+                m,
+                to_pos,
+                to_rows,
+                to_ranks,
+                self.starts
+            ];
             gpu.each("rank_groups/compact", m, arguments)?;
         }
         self.pos.swap();
@@ -128,5 +149,11 @@ pub(super) fn rank_keys(
     let m = pos.len();
     let n = isa.len();
     // SAFETY: `pos` and `keys` have m items, and `isa` has n.
-    unsafe { gpu.each("rank_groups/rank_keys", m, arguments![pos, m, isa, n, depth, keys]) }
+    unsafe {
+        gpu.each(
+            "rank_groups/rank_keys",
+            m,
+            arguments![pos, m, isa, n, depth, keys],
+        )
+    }
 }

@@ -55,7 +55,14 @@ impl<'m> SegmentedMerge<'m> {
         lengths: SegmentLengths,
     ) -> Result<()> {
         let m = keys.current.len();
-        assert_eq!([keys.alternate.len(), values.current.len(), values.alternate.len()], [m; 3]);
+        assert_eq!(
+            [
+                keys.alternate.len(),
+                values.current.len(),
+                values.alternate.len()
+            ],
+            [m; 3]
+        );
         assert!(segments.starts.len() > segments.count);
         if m == 0 || segments.count == 0 {
             return Ok(());
@@ -68,8 +75,16 @@ impl<'m> SegmentedMerge<'m> {
         // SAFETY: `starts` has count + 1 items, and the arrays of `self` have one for each tile and
         // one more.
         unsafe {
-            let arguments =
-                arguments![starts, count, m, shortest, longest, first, self.spans, self.levels];
+            let arguments = arguments![
+                starts,
+                count,
+                m,
+                shortest,
+                longest,
+                first,
+                self.spans,
+                self.levels
+            ];
             gpu.each("segmented_merge/segment_spans", tiles + 1, arguments)?;
         }
         // SAFETY: keys and values have m items.
@@ -103,10 +118,19 @@ impl<'m> SegmentedMerge<'m> {
             unsafe {
                 let arguments = arguments![spans, tiles, pass, from.current, splits];
                 gpu.each("segmented_merge/partition_segments", tiles, arguments)?;
-                let [k, l, v, w] =
-                    [from.current, from.alternate, payload.current, payload.alternate];
+                let [k, l, v, w] = [
+                    from.current,
+                    from.alternate,
+                    payload.current,
+                    payload.alternate,
+                ];
                 let arguments = arguments![spans, splits, m, pass, k, v, l, w];
-                gpu.launch("segmented_merge/merge_segments", tiles, TILE_THREADS, arguments)?;
+                gpu.launch(
+                    "segmented_merge/merge_segments",
+                    tiles,
+                    TILE_THREADS,
+                    arguments,
+                )?;
             }
             from.swap();
             payload.swap();
@@ -114,11 +138,21 @@ impl<'m> SegmentedMerge<'m> {
         if levels == 0 {
             return Ok(());
         }
-        let [k, l, v, w] = [keys.current, keys.alternate, values.current, values.alternate];
+        let [k, l, v, w] = [
+            keys.current,
+            keys.alternate,
+            values.current,
+            values.alternate,
+        ];
         // SAFETY: as above.
         unsafe {
             let arguments = arguments![spans, m, k, v, l, w];
-            gpu.launch("segmented_merge/copy_back_segments", tiles, TILE_THREADS, arguments)
+            gpu.launch(
+                "segmented_merge/copy_back_segments",
+                tiles,
+                TILE_THREADS,
+                arguments,
+            )
         }
     }
 }
@@ -128,7 +162,10 @@ mod tests {
     use super::*;
     use crate::gpu::testing::{gpu, memory, random, say, shapes, starts, upload};
 
-    const ALL: SegmentLengths = SegmentLengths { shortest: 0, longest: u32::MAX };
+    const ALL: SegmentLengths = SegmentLengths {
+        shortest: 0,
+        longest: u32::MAX,
+    };
 
     fn check(gpu: &Gpu, name: &str, lengths: &[u32], keys: &[u32]) {
         let starts = starts(lengths);
@@ -141,14 +178,18 @@ mod tests {
         let mut memory = memory(gpu, 60 * keys.len() + (1 << 20));
         let arena = &mut memory.allocator();
         let m = keys.len() as u32;
-        let k =
-            DoubleBuffer { current: upload(gpu, arena, keys), alternate: arena.array(keys.len()) };
+        let k = DoubleBuffer {
+            current: upload(gpu, arena, keys),
+            alternate: arena.array(keys.len()),
+        };
         let v = DoubleBuffer {
             current: upload(gpu, arena, &values),
             alternate: arena.array(keys.len()),
         };
-        let segments =
-            Segments { starts: upload(gpu, arena, &starts), count: lengths.len() as u32 };
+        let segments = Segments {
+            starts: upload(gpu, arena, &starts),
+            count: lengths.len() as u32,
+        };
         let sort = SegmentedMerge::allocate(arena, m);
         sort.sort(gpu, k, v, segments, ALL).unwrap();
         let sorted: Vec<u32> = expected.iter().map(|&v| keys[v as usize]).collect();
@@ -163,7 +204,10 @@ mod tests {
         for (name, lengths) in shapes() {
             let len = lengths.iter().map(|&n| n as usize).sum();
             for below in [1, 2, 50, u64::MAX] {
-                let keys: Vec<u32> = random(len, below, 9).into_iter().map(|k| k as u32).collect();
+                let keys: Vec<u32> = random(len, below, 9)
+                    .into_iter()
+                    .map(|k| k as u32)
+                    .collect();
                 check(&gpu, name, &lengths, &keys);
                 cases += 1;
             }
@@ -180,7 +224,10 @@ mod tests {
         let mut memory = memory(&gpu, 1 << 16);
         let arena = &mut memory.allocator();
         let starts = upload(&gpu, arena, &[0u32]);
-        let none = DoubleBuffer { current: arena.array::<u32>(0), alternate: arena.array(0) };
+        let none = DoubleBuffer {
+            current: arena.array::<u32>(0),
+            alternate: arena.array(0),
+        };
         let sort = SegmentedMerge::allocate(arena, 0);
         let segments = Segments { starts, count: 0 };
         sort.sort(&gpu, none, none, segments, ALL).unwrap();

@@ -86,20 +86,34 @@ impl<'m> Skew<'m> {
         // The loop ends at three symbols, since then all triples differ.
         while levels.is_empty() || at > 3 {
             let count = cover_len(at) as usize;
-            levels.push(SkewLevel { names: arena.array(count), order: arena.array(count) });
+            levels.push(SkewLevel {
+                names: arena.array(count),
+                order: arena.array(count),
+            });
             let sorting = measure(|arena| Ok(Triples::allocate(arena, at)))?;
             let merging = measure(|arena| Ok(Mod0Workspace::allocate(arena, at)))?;
             shared = shared.max(sorting).max(merging);
             at = cover_len(at);
         }
         // The level below the last has at most three symbols, and needs the same buffers.
-        levels.push(SkewLevel { names: arena.array(4), order: arena.array(4) });
-        Ok(Skew { cub, levels, shared: arena.array(shared.max(1 << 14)) })
+        levels.push(SkewLevel {
+            names: arena.array(4),
+            order: arena.array(4),
+        });
+        Ok(Skew {
+            cub,
+            levels,
+            shared: arena.array(shared.max(1 << 14)),
+        })
     }
 
     fn run(self, gpu: &Gpu, block: DeviceBlock<'m>, rounds: &mut Vec<u32>) -> Result<()> {
         let n = block.sa.len();
-        let text = SkewText { symbols: SkewSymbols::Bytes(block.text), n, bits: BYTE_BITS };
+        let text = SkewText {
+            symbols: SkewSymbols::Bytes(block.text),
+            n,
+            bits: BYTE_BITS,
+        };
         self.level(gpu, 0, text, block.sa, rounds)?;
         write_bwt(gpu, block)
     }

@@ -60,9 +60,11 @@ impl<'m> SkewText<'m> {
         let n = self.n;
         let bits = self.bits;
         let first_slots = order.current;
-        let mut short =
-            DoubleBuffer { current: keys.current.cast(), alternate: keys.alternate.cast() }
-                .first_items(count);
+        let mut short = DoubleBuffer {
+            current: keys.current.cast(),
+            alternate: keys.alternate.cast(),
+        }
+        .first_items(count);
         if let SkewSymbols::Bytes(_) = self.symbols {
             let arguments = arguments![text, n, mod1_len, count, short.current, first_slots];
             // SAFETY: `keys` and `order` have `count` items, and the text has n.
@@ -130,7 +132,11 @@ impl<'m> SkewText<'m> {
         assert!(mod0.current.len() == mod1_len && keys.current.len() == mod1_len);
         // SAFETY: `order` and `flags` have `count` items.
         unsafe {
-            gpu.each("skew_steps/flag_mod1", count, arguments![order, count, mod1_len, flags])?;
+            gpu.each(
+                "skew_steps/flag_mod1",
+                count,
+                arguments![order, count, mod1_len, flags],
+            )?;
         }
         cub.select(gpu, order, flags, mod0.current, work.total)?;
         let kernel = self.pick("skew_steps/byte_mod0_keys", "skew_steps/name_mod0_keys");
@@ -176,14 +182,21 @@ impl<'m> SkewText<'m> {
         // SAFETY: the arrays have the lengths given with them, `ranks` has an item for each cover
         // index, and `splits` has one for each tile and one more.
         unsafe {
-            let kernel =
-                self.pick("skew_steps/byte_suffix_partition", "skew_steps/name_suffix_partition");
-            let arguments =
-                arguments![text, n, ranks, mod1_len, cover, count, mod0, b_len, tiles, splits];
+            let kernel = self.pick(
+                "skew_steps/byte_suffix_partition",
+                "skew_steps/name_suffix_partition",
+            );
+            let arguments = arguments![
+                text, n, ranks, mod1_len, cover, count, mod0, b_len, tiles, splits
+            ];
             gpu.each(kernel, tiles + 1, arguments)?;
-            let kernel = self.pick("skew_steps/byte_suffix_merge", "skew_steps/name_suffix_merge");
-            let arguments =
-                arguments![text, n, ranks, mod1_len, cover, count, mod0, b_len, splits, sa];
+            let kernel = self.pick(
+                "skew_steps/byte_suffix_merge",
+                "skew_steps/name_suffix_merge",
+            );
+            let arguments = arguments![
+                text, n, ranks, mod1_len, cover, count, mod0, b_len, splits, sa
+            ];
             gpu.launch(kernel, tiles, TILE_THREADS, arguments)
         }
     }
@@ -221,5 +234,11 @@ pub(super) fn scatter_order(gpu: &Gpu, cover_indices: Array<u32>, ranks: Array<u
     let count = cover_indices.len();
     assert!(ranks.len() >= count);
     // SAFETY: as above.
-    unsafe { gpu.each("skew_steps/scatter_order", count, arguments![cover_indices, count, ranks]) }
+    unsafe {
+        gpu.each(
+            "skew_steps/scatter_order",
+            count,
+            arguments![cover_indices, count, ranks],
+        )
+    }
 }

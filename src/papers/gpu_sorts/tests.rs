@@ -10,7 +10,10 @@ use crate::gpu::{GpuLcpSorter, GpuSorter, lcp_checks};
 const SORTS: [(&str, &dyn GpuSort); 3] = [("ls", &ByLs), ("skew", &BySkew), ("skew-pd", &BySkewPd)];
 
 fn sorters() -> Vec<(&'static str, GpuSorter)> {
-    SORTS.into_iter().map(|(name, sort)| (name, GpuSorter::with(0, sort).unwrap())).collect()
+    SORTS
+        .into_iter()
+        .map(|(name, sort)| (name, GpuSorter::with(0, sort).unwrap()))
+        .collect()
 }
 
 #[test]
@@ -63,7 +66,10 @@ fn lcp_arrays_follow_every_sort() {
     }
     for (name, sort) in SORTS {
         let mut sorter = GpuLcpSorter::with(0, sort).unwrap();
-        for (case, text) in cases::shapes(5000).iter().filter(|(_, text)| !text.is_empty()) {
+        for (case, text) in cases::shapes(5000)
+            .iter()
+            .filter(|(_, text)| !text.is_empty())
+        {
             lcp_checks::check(&mut sorter, &format!("{name}: {case}"), text, 1);
         }
     }
@@ -77,7 +83,12 @@ fn ranks_too_long_for_pairs() {
         return;
     }
     let word = cases::random(260_000, 4);
-    let text: Vec<u8> = word.iter().copied().cycle().take(200 * word.len()).collect();
+    let text: Vec<u8> = word
+        .iter()
+        .copied()
+        .cycle()
+        .take(200 * word.len())
+        .collect();
     let mut sorter = GpuSorter::with(0, &BySkewPd).unwrap();
     assert!(sorter.suffix_array(&text).unwrap() == expected(&text));
 }

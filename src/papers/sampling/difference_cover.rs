@@ -23,13 +23,20 @@ impl DifferenceCover {
     /// For a smaller period.
     #[must_use]
     pub(crate) fn new(period: usize) -> Self {
-        assert!(period >= 3, "a cover of {period} has as many elements as there are residues");
+        assert!(
+            period >= 3,
+            "a cover of {period} has as many elements as there are residues"
+        );
         let is_marked = marked(period);
         // Any shift of a cover is a cover. It is shifted by a residue that is no element, so that 0
         // is no element.
-        let shift = is_marked.iter().position(|marked| !marked).expect("a cover leaves out some");
-        let elements: Vec<usize> =
-            (0..period).filter(|at| is_marked[(at + shift) % period]).collect();
+        let shift = is_marked
+            .iter()
+            .position(|marked| !marked)
+            .expect("a cover leaves out some");
+        let elements: Vec<usize> = (0..period)
+            .filter(|at| is_marked[(at + shift) % period])
+            .collect();
         let mut columns = vec![None; period];
         let mut differences = vec![[0; 2]; period];
         for (column, &element) in elements.iter().enumerate() {
@@ -38,7 +45,12 @@ impl DifferenceCover {
                 differences[(element + period - subtracted) % period] = [column, other];
             }
         }
-        DifferenceCover { period, elements, columns, differences }
+        DifferenceCover {
+            period,
+            elements,
+            columns,
+            differences,
+        }
     }
 
     /// Period v.
@@ -73,9 +85,17 @@ impl DifferenceCover {
 
 /// Returns the marks of the shortest ruler that is long enough, by residue.
 fn marked(period: usize) -> Vec<bool> {
-    let r = (0..).find(|r| 24 * r * r + 36 * r + 13 >= period).expect("some ruler is long enough");
-    let gaps =
-        [(1, r), (r + 1, 1), (2 * r + 1, r), (4 * r + 3, 2 * r + 1), (2 * r + 2, r + 1), (1, r)];
+    let r = (0..)
+        .find(|r| 24 * r * r + 36 * r + 13 >= period)
+        .expect("some ruler is long enough");
+    let gaps = [
+        (1, r),
+        (r + 1, 1),
+        (2 * r + 1, r),
+        (4 * r + 3, 2 * r + 1),
+        (2 * r + 2, r + 1),
+        (1, r),
+    ];
     let mut marked = vec![false; period];
     let mut mark = 0;
     marked[0] = true;
@@ -113,10 +133,21 @@ mod tests {
     /// The sizes are those of Table 2 of the paper, and of its optimal covers of 3 and 4.
     #[test]
     fn the_sizes_are_those_of_the_paper() {
-        let sizes = [(3, 2), (4, 3), (13, 4), (73, 10), (181, 16), (337, 22), (541, 28)];
+        let sizes = [
+            (3, 2),
+            (4, 3),
+            (13, 4),
+            (73, 10),
+            (181, 16),
+            (337, 22),
+            (541, 28),
+        ];
         for (period, size) in sizes.into_iter().chain([(1024, 40), (2048, 58)]) {
             let found = DifferenceCover::new(period).elements().len();
-            assert!(found <= size, "{found} elements modulo {period}, {size} in the paper");
+            assert!(
+                found <= size,
+                "{found} elements modulo {period}, {size} in the paper"
+            );
         }
     }
 }

@@ -21,20 +21,35 @@ impl Level {
     /// Level 0, for a text of n symbols on `processors` processors.
     #[must_use]
     pub fn first(n: usize, processors: usize) -> Self {
-        Level { number: 0, n, period: 3, alone: n.div_ceil(processors) }
+        Level {
+            number: 0,
+            n,
+            period: 3,
+            alone: n.div_ceil(processors),
+        }
     }
 
     /// Level 0, for a text on one processor. The recursion ends when all symbols are distinct.
     #[must_use]
     pub fn alone(n: usize) -> Self {
-        Level { number: 0, n, period: 3, alone: 0 }
+        Level {
+            number: 0,
+            n,
+            period: 3,
+            alone: 0,
+        }
     }
 
     /// Level below, for a string of `n` super-characters.
     #[must_use]
     pub fn next(self, n: usize) -> Self {
         let period = raised(self.period).min(n).max(3);
-        Level { number: self.number + 1, n, period, ..self }
+        Level {
+            number: self.number + 1,
+            n,
+            period,
+            ..self
+        }
     }
 
     /// Returns true if processor 0 sorts the string, so that the recursion ends.
@@ -46,7 +61,10 @@ impl Level {
     /// Number of elements of its difference cover.
     #[must_use]
     pub fn cover_len(self) -> usize {
-        SampledPositions::new(self.n, self.period).cover().elements().len()
+        SampledPositions::new(self.n, self.period)
+            .cover()
+            .elements()
+            .len()
     }
 
     /// Value of v n / p. A processor moves O(v n / p) words (Section 5.1).
@@ -87,7 +105,9 @@ mod tests {
 
     #[test]
     fn the_period_grows_as_in_the_paper() {
-        let periods: Vec<usize> = iter::successors(Some(3), |&v| Some(raised(v))).take(7).collect();
+        let periods: Vec<usize> = iter::successors(Some(3), |&v| Some(raised(v)))
+            .take(7)
+            .collect();
         assert_eq!(periods, [3, 4, 6, 10, 18, 38, 95]);
         assert_eq!([raised(1), raised(16), raised(81)], [1, 32, 243]);
     }
@@ -103,7 +123,10 @@ mod tests {
             );
             let number = f64::from(last.number);
             let critical = critical_round(processors);
-            assert!(number <= critical.ceil() + 2.0, "{number} levels, {critical} in the paper");
+            assert!(
+                number <= critical.ceil() + 2.0,
+                "{number} levels, {critical} in the paper"
+            );
         }
     }
 }

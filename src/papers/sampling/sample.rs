@@ -72,7 +72,10 @@ mod tests {
             let sample = SampledPositions::new(n, period);
             let mut indices: Vec<usize> = (0..=n).filter_map(|i| sample.index(i)).collect();
             indices.sort_unstable();
-            assert!(indices.iter().copied().eq(0..sample.len()), "{n} modulo {period}");
+            assert!(
+                indices.iter().copied().eq(0..sample.len()),
+                "{n} modulo {period}"
+            );
             assert!(sample.len() < n || n < period);
             for index in indices {
                 assert_eq!(sample.index(sample.position(index)), Some(index));

@@ -19,7 +19,11 @@ const MOST_TIME: Duration = Duration::from_secs(10);
 pub const MOST_MEMORY: usize = 1 << 30;
 
 /// The unit of `ru_maxrss`.
-const KILOBYTE: usize = if cfg!(target_os = "macos") { 1 } else { 1 << 10 };
+const KILOBYTE: usize = if cfg!(target_os = "macos") {
+    1
+} else {
+    1 << 10
+};
 
 /// The folder of the files, and the highest memory of a process of the last case.
 pub struct Shell {
@@ -43,7 +47,11 @@ struct Ended {
 
 impl Shell {
     pub fn new() -> Self {
-        Shell { dir: tempfile::tempdir().unwrap(), slowest: Duration::ZERO, largest: 0 }
+        Shell {
+            dir: tempfile::tempdir().unwrap(),
+            slowest: Duration::ZERO,
+            largest: 0,
+        }
     }
 
     /// Uses `file` in every way. Returns the output of `-d` and how it ended. Panics if anything is
@@ -59,7 +67,11 @@ impl Shell {
         }
         let listed = self.bwz(&["-lv", "x.bwz"]);
         let sound = decompressed.code == 0;
-        assert!(!sound || listed.code == 0, "-l of a sound file: {}", listed.code);
+        assert!(
+            !sound || listed.code == 0,
+            "-l of a sound file: {}",
+            listed.code
+        );
         let read = self.bwz(&["cat", "--range", "0..", "x.bwz"]);
         let same = read.code == 0 && read.out == decompressed.out;
         assert!(!sound || same, "cat of a sound file: {}", read.code);
@@ -71,7 +83,11 @@ impl Shell {
         }
         let recovered = self.bwz(&["recover", "x.bwz", "-o", "-"]);
         let alike = recovered.code == 0 && recovered.out == decompressed.out;
-        assert!(!sound || alike, "recover of a sound file: {}", recovered.code);
+        assert!(
+            !sound || alike,
+            "recover of a sound file: {}",
+            recovered.code
+        );
         let end = match decompressed.code {
             0 => End::Accepted,
             1 => End::Refused,
@@ -97,7 +113,15 @@ impl Shell {
     /// Searches a file of sequences. The searches must end in order for any file.
     fn sequences(&mut self) {
         self.bwz(&["count", "x.bwz", "-e", "ACGT", "--revcomp", "--verify"]);
-        self.bwz(&["locate", "x.bwz", "-e", "GATTACA", "--max-mismatches", "1", "--bed"]);
+        self.bwz(&[
+            "locate",
+            "x.bwz",
+            "-e",
+            "GATTACA",
+            "--max-mismatches",
+            "1",
+            "--bed",
+        ]);
         self.bwz(&["-l", "--records", "x.bwz"]);
         self.bwz(&["extract", "--region", "first:2-5", "x.bwz"]);
     }
@@ -115,20 +139,38 @@ impl Shell {
         let counted = self.bwz(&["count", "x.bwz", "--hex", "-e", &hex, "--verify"]);
         let wanted = occurrences(&read.out, pattern);
         let code = i32::from(wanted.is_empty());
-        let last =
-            |ended: &Ended| String::from_utf8_lossy(&ended.out).lines().last().map(last_field);
+        let last = |ended: &Ended| {
+            String::from_utf8_lossy(&ended.out)
+                .lines()
+                .last()
+                .map(last_field)
+        };
         if sound || counted.code < 2 {
-            assert!(read.code == 0 && counted.code == code, "count: {}", counted.code);
+            assert!(
+                read.code == 0 && counted.code == code,
+                "count: {}",
+                counted.code
+            );
             assert_eq!(last(&counted), Some(wanted.len() as u64), "a wrong count");
         }
         if sound || kept == 7 && located.code < 2 {
-            assert!(read.code == 0 && located.code == code, "locate: {}", located.code);
-            assert!(last(&located).is_none_or(|at| wanted.contains(&at)), "a wrong position");
+            assert!(
+                read.code == 0 && located.code == code,
+                "locate: {}",
+                located.code
+            );
+            assert!(
+                last(&located).is_none_or(|at| wanted.contains(&at)),
+                "a wrong position"
+            );
         }
     }
 
     /// Runs the command. Panics unless it ends as it should.
-    #[allow(clippy::zombie_processes, reason = "waited for by number, to learn what it took")]
+    #[allow(
+        clippy::zombie_processes,
+        reason = "waited for by number, to learn what it took"
+    )]
     fn bwz(&mut self, arguments: &[&str]) -> Ended {
         let path = |name: &str| self.dir.path().join(name);
         let log = |name: &str| Stdio::from(File::create(path(name)).unwrap());
@@ -146,18 +188,37 @@ impl Shell {
         self.slowest = self.slowest.max(started.elapsed());
         self.largest = self.largest.max(memory);
         let said = String::from_utf8_lossy(&fs::read(path("err")).unwrap()).into_owned();
-        assert!(libc::WIFEXITED(status), "{arguments:?}: status {status:#x}, {said}");
+        assert!(
+            libc::WIFEXITED(status),
+            "{arguments:?}: status {status:#x}, {said}"
+        );
         let code = libc::WEXITSTATUS(status);
-        assert!((0..=2).contains(&code), "{arguments:?}: code {code}, {said}");
-        assert!(code == 0 || !said.is_empty() || searches(arguments), "{arguments:?} says nothing");
-        assert!(memory <= MOST_MEMORY, "{arguments:?}: {memory} bytes of memory");
-        Ended { code, out: fs::read(path("out")).unwrap() }
+        assert!(
+            (0..=2).contains(&code),
+            "{arguments:?}: code {code}, {said}"
+        );
+        assert!(
+            code == 0 || !said.is_empty() || searches(arguments),
+            "{arguments:?} says nothing"
+        );
+        assert!(
+            memory <= MOST_MEMORY,
+            "{arguments:?}: {memory} bytes of memory"
+        );
+        Ended {
+            code,
+            out: fs::read(path("out")).unwrap(),
+        }
     }
 }
 
 /// The options for memory and threads, for commands that have them.
 fn limits(arguments: &[&str]) -> &'static [&'static str] {
-    if arguments[0].starts_with("-l") { &[] } else { &["--memory", "200M", "--threads", "2"] }
+    if arguments[0].starts_with("-l") {
+        &[]
+    } else {
+        &["--memory", "200M", "--threads", "2"]
+    }
 }
 
 /// True for commands whose exit code 1 means that nothing was found.
@@ -166,7 +227,10 @@ fn searches(arguments: &[&str]) -> bool {
 }
 
 fn last_field(line: &str) -> u64 {
-    line.rsplit('\t').next().and_then(|field| field.parse().ok()).expect("a number at the end")
+    line.rsplit('\t')
+        .next()
+        .and_then(|field| field.parse().ok())
+        .expect("a number at the end")
 }
 
 /// Waits for a child process, or kills it if it takes too long. Returns its status and its peak

@@ -22,8 +22,16 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     let options = Options::new().threads(1 + random.below(2)).memory(64 << 20);
     let mut output = Vec::new();
     let end = bwz::decompress(file, &mut output, &options).map(|summary| {
-        assert_eq!(summary.raw_size, output.len() as u64, "the size that decompress tells");
-        assert_eq!(summary.coded_size, file.len() as u64, "the size of the file");
+        assert_eq!(
+            summary.raw_size,
+            output.len() as u64,
+            "the size that decompress tells"
+        );
+        assert_eq!(
+            summary.coded_size,
+            file.len() as u64,
+            "the size of the file"
+        );
     });
     let outcome = Outcome { output, end };
     if random.one_in(8) {
@@ -63,15 +71,24 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
 /// True if any block claims to have an index.
 fn is_indexed(file: &[u8]) -> bool {
     let parts = parts::parse(file, false);
-    parts.iter().any(|part| part.kind == Kind::BlockHeader && part.get(9, 1) & 8 != 0)
+    parts
+        .iter()
+        .any(|part| part.kind == Kind::BlockHeader && part.get(9, 1) & 8 != 0)
 }
 
 /// A `Decoder` returns the output of `decompress`.
 fn pull(file: &[u8], outcome: &Outcome, options: &Options) {
     let mut pulled = Vec::new();
     let end = Decoder::new(file, options).read_to_end(&mut pulled);
-    assert_eq!(end.is_ok(), outcome.end.is_ok(), "Decoder and decompress end otherwise");
-    assert!(end.is_err() || pulled == outcome.output, "Decoder gives other bytes");
+    assert_eq!(
+        end.is_ok(),
+        outcome.end.is_ok(),
+        "Decoder and decompress end otherwise"
+    );
+    assert!(
+        end.is_err() || pulled == outcome.output,
+        "Decoder gives other bytes"
+    );
 }
 
 /// Recovery saves all of a sound file, and no bytes that are not in a damaged one.
@@ -81,11 +98,24 @@ fn save(file: &[u8], outcome: &Outcome, options: &Options) {
         Ok(recovery) => {
             let complete = recovery.is_complete();
             let sound = outcome.end.is_ok();
-            assert_eq!(recovery.raw_size, saved.len() as u64, "the size that recover tells");
-            assert!(complete || !sound, "recover misses something in a sound file");
-            assert!(!sound || saved == outcome.output, "recover saves other bytes");
+            assert_eq!(
+                recovery.raw_size,
+                saved.len() as u64,
+                "the size that recover tells"
+            );
+            assert!(
+                complete || !sound,
+                "recover misses something in a sound file"
+            );
+            assert!(
+                !sound || saved == outcome.output,
+                "recover saves other bytes"
+            );
             let goes_on = saved.starts_with(&outcome.output);
-            assert!(goes_on || !complete, "recover saves other bytes and misses none");
+            assert!(
+                goes_on || !complete,
+                "recover saves other bytes and misses none"
+            );
         }
         Err(e) => assert!(outcome.end.is_err(), "recover fails on a sound file: {e}"),
     }
@@ -104,12 +134,16 @@ fn read(
     let mut part = Vec::new();
     let part_end = archive.read_range(range.clone(), &mut part);
     if outcome.end.is_ok() {
-        end.as_ref().unwrap_or_else(|e| panic!("a sound file is not read: {e}"));
+        end.as_ref()
+            .unwrap_or_else(|e| panic!("a sound file is not read: {e}"));
         assert!(whole == outcome.output, "other bytes by position");
     }
     end.ok()?;
     part_end.unwrap_or_else(|e| panic!("a part of what can be read cannot: {e}"));
-    assert!(part == whole[range.start as usize..range.end as usize], "{range:?}: other bytes");
+    assert!(
+        part == whole[range.start as usize..range.end as usize],
+        "{range:?}: other bytes"
+    );
     Some(whole)
 }
 
@@ -146,8 +180,14 @@ fn search(
         let wanted: Vec<Vec<u64>> = patterns.iter().map(wanted).collect();
         let sizes = counts.iter().map(|count| *count as usize);
         assert!(sizes.eq(wanted.iter().map(Vec::len)), "wrong counts");
-        assert!(found.iter().map(|found| &found.positions).eq(&wanted), "wrong positions");
-        assert!(part == raw[range.start as usize..range.end as usize], "wrong bytes extracted");
+        assert!(
+            found.iter().map(|found| &found.positions).eq(&wanted),
+            "wrong positions"
+        );
+        assert!(
+            part == raw[range.start as usize..range.end as usize],
+            "wrong bytes extracted"
+        );
     }
     Ok(())
 }
@@ -162,7 +202,9 @@ fn search_sequences(
 ) -> bwz::Result<()> {
     let raw = whole.unwrap_or_default();
     let mut patterns = patterns(raw, archive, random);
-    patterns.iter_mut().for_each(|pattern| pattern.retain(u8::is_ascii_alphabetic));
+    patterns
+        .iter_mut()
+        .for_each(|pattern| pattern.retain(u8::is_ascii_alphabetic));
     patterns.retain(|pattern| !pattern.is_empty());
     let counts = archive.count(&patterns);
     let found = archive.locate(&patterns, usize::MAX);
@@ -178,19 +220,31 @@ fn search_sequences(
         assert_eq!(*count, places.len() as u64, "other counts than positions");
         for place in places {
             let byte = raw[place.offset as usize];
-            assert!(byte.eq_ignore_ascii_case(&pattern[0]), "another byte at {}", place.offset);
+            assert!(
+                byte.eq_ignore_ascii_case(&pattern[0]),
+                "another byte at {}",
+                place.offset
+            );
             // Residues in front of the first header belong to no record.
-            let Some((record, base)) = place.base else { continue };
+            let Some((record, base)) = place.base else {
+                continue;
+            };
             let record = &records[record as usize];
             let line = |base: u64| base / record.line_bases * record.line_width;
             let offset = || record.offset + line(base) + base % record.line_bases;
-            assert!(!record.is_regular || place.offset == offset(), "another base at {place:?}");
+            assert!(
+                !record.is_regular || place.offset == offset(),
+                "another base at {place:?}"
+            );
         }
     }
     if let Some(record) = records.get(random.below(records.len())) {
         let bases = archive.region(&record.name, 0..record.length.min(100))?;
         let first = raw.get(record.offset as usize);
-        let named = records.iter().filter(|other| other.name == record.name).count();
+        let named = records
+            .iter()
+            .filter(|other| other.name == record.name)
+            .count();
         let alike = bases.first().is_none_or(|base| Some(base) == first);
         assert!(!sound || named > 1 || alike, "another base begins a record");
     }
@@ -203,7 +257,10 @@ fn patterns(raw: &[u8], archive: &Archive<Cursor<&[u8]>>, random: &mut Random) -
         let end = raw.len().min(at + 1 + random.below(most));
         raw[at.min(end)..end].to_vec()
     };
-    let end = archive.blocks().first().map_or(0, |block| block.raw.end as usize);
+    let end = archive
+        .blocks()
+        .first()
+        .map_or(0, |block| block.raw.end as usize);
     let across = slice(end.min(raw.len()).saturating_sub(3), 20);
     let start = random.below(raw.len());
     let mut slice = |most: usize| {
@@ -212,15 +269,23 @@ fn patterns(raw: &[u8], archive: &Archive<Cursor<&[u8]>>, random: &mut Random) -
     };
     let short = slice(3);
     let long = slice(200);
-    vec![across, short, long, random.bytes(2), vec![random.next() as u8]]
+    vec![
+        across,
+        short,
+        long,
+        random.bytes(2),
+        vec![random.next() as u8],
+    ]
 }
 
 /// The positions of `pattern` in `raw`. An empty pattern is everywhere.
 pub fn occurrences(raw: &[u8], pattern: &[u8]) -> Vec<u64> {
     match pattern.len() {
         0 => (0..=raw.len() as u64).collect(),
-        len => {
-            (0..).zip(raw.windows(len)).filter(|(_, at)| *at == pattern).map(|(n, _)| n).collect()
-        }
+        len => (0..)
+            .zip(raw.windows(len))
+            .filter(|(_, at)| *at == pattern)
+            .map(|(n, _)| n)
+            .collect(),
     }
 }

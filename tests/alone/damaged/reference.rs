@@ -44,8 +44,15 @@ impl Reference {
         let files = child.stdin.take();
         let mut answers = child.stdout.take().unwrap();
         let mut ready = [0];
-        answers.read_exact(&mut ready).expect("decoder.py does not start");
-        Some(Reference { child, files, answers, knows_zstd: ready == [1] })
+        answers
+            .read_exact(&mut ready)
+            .expect("decoder.py does not start");
+        Some(Reference {
+            child,
+            files,
+            answers,
+            knows_zstd: ready == [1],
+        })
     }
 
     /// Its verdict on `file`, and its output.

@@ -46,12 +46,19 @@ impl Sources {
         });
         let (small, large): (Vec<_>, Vec<_>) = sized.partition(|(size, _)| *size <= MANY);
         let bare = |sized: Vec<(usize, Source)>| sized.into_iter().map(|(_, source)| source);
-        Sources { small: bare(small).collect(), large: bare(large).collect() }
+        Sources {
+            small: bare(small).collect(),
+            large: bare(large).collect(),
+        }
     }
 
     /// Picks a source.
     pub fn pick(&self, random: &mut Random) -> &Source {
-        let from = if random.one_in(LARGE) { &self.large } else { &self.small };
+        let from = if random.one_in(LARGE) {
+            &self.large
+        } else {
+            &self.small
+        };
         &from[random.below(from.len())]
     }
 }
@@ -59,16 +66,24 @@ impl Sources {
 /// The files of `format/examples`.
 pub fn examples() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/examples");
-    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let entries = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = entries.filter(|path| path.is_file()).collect();
     paths.sort();
     let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
-    paths.iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
+    paths
+        .iter()
+        .map(|path| (name(path), fs::read(path).unwrap()))
+        .collect()
 }
 
 /// Small files made by the library, each raw stream in several ways.
 fn made() -> Vec<(String, Vec<u8>)> {
-    let dna = cases::random(1500, 4).iter().map(|&b| b"ACGT"[usize::from(b)]).collect();
+    let dna = cases::random(1500, 4)
+        .iter()
+        .map(|&b| b"ACGT"[usize::from(b)])
+        .collect();
     let mut raws: Vec<(&str, Vec<u8>)> = vec![
         ("nothing", vec![]),
         ("a byte", vec![7]),
@@ -77,9 +92,16 @@ fn made() -> Vec<(String, Vec<u8>)> {
         ("words", cases::text(2500)),
         ("DNA", dna),
         ("bits", cases::random(900, 2)),
-        ("words and runs", [cases::text(400), vec![b' '; 3000], cases::text(500)].concat()),
+        (
+            "words and runs",
+            [cases::text(400), vec![b' '; 3000], cases::text(500)].concat(),
+        ),
     ];
-    raws.extend(cases::filtered(2000).into_iter().map(|(name, raw, _)| (name, raw)));
+    raws.extend(
+        cases::filtered(2000)
+            .into_iter()
+            .map(|(name, raw, _)| (name, raw)),
+    );
     let mut files = Vec::new();
     for (name, raw) in &raws {
         let mut add = |how: &str, file| files.push((format!("{name}, {how}"), file));
@@ -87,10 +109,16 @@ fn made() -> Vec<(String, Vec<u8>)> {
         add("for counting", indexed(raw, 1 << 20, Some(0)));
         add("indexed", indexed(raw, 900, Some(8)));
         add("at --best", with_effort(raw, Effort::Best));
-        add("in frames", [compressed(raw, 500), compressed(raw, 1 << 20)].concat());
+        add(
+            "in frames",
+            [compressed(raw, 500), compressed(raw, 1 << 20)].concat(),
+        );
     }
     let text = cases::text(11_500);
-    for (name, coding) in [("static", Coding::StaticRans), ("mixing", Coding::ContextMixing)] {
+    for (name, coding) in [
+        ("static", Coding::StaticRans),
+        ("mixing", Coding::ContextMixing),
+    ] {
         for (how, indexed) in [("", false), (", indexed", true)] {
             let block = internals::sliced_block(&text, coding, 5000, indexed).unwrap();
             let file = internals::frame([block], &[]).unwrap();
@@ -108,28 +136,52 @@ fn with_effort(raw: &[u8], effort: Effort) -> Vec<u8> {
 
 /// Small blocks with filters. This library applies the filters to larger blocks only.
 fn filtered() -> Vec<(String, Vec<u8>)> {
-    let named = |name| cases::filtered(1000).into_iter().find(|case| case.0 == name).unwrap().1;
+    let named = |name| {
+        cases::filtered(1000)
+            .into_iter()
+            .find(|case| case.0 == name)
+            .unwrap()
+            .1
+    };
     let [table, x86, arm64] = ["table", "x86", "ARM64"].map(|name| named(name)[..600].to_vec());
     let text = cases::text(600);
     // Sizes of 600 as varints. Records of 20 bytes with elements of 4, transposed or not, with a
     // row above or without.
     let size = [0xD8, 4];
     let records = |form: u8, row: u8| [&size[..], &[1, 20, form, row]].concat();
-    let regions =
-        [records(4, 0), records(0x84, 40), [&size[..], &[2]].concat(), [&size[..], &[3]].concat()];
+    let regions = [
+        records(4, 0),
+        records(0x84, 40),
+        [&size[..], &[2]].concat(),
+        [&size[..], &[3]].concat(),
+    ];
     let of_regions = [&table[..], &table, &x86, &arm64].concat();
     let sequences = separate_sequences(&odd_fasta()[..700], false).unwrap();
     // A single line of residues is its own text.
     let line: Vec<u8> = text.iter().map(|byte| b'A' + byte % 26).collect();
     let one_line = separate_sequences(&line, false).unwrap().side;
-    let fields = take_fields_apart(&named("comma-separated values"), b',').unwrap().unwrap();
+    let fields = take_fields_apart(&named("comma-separated values"), b',')
+        .unwrap()
+        .unwrap();
     let no_matches: &[u8] = &[0xD8, 4, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0];
     let one_region = [&size[..], &[0]].concat();
     vec![
-        ("small regions".to_owned(), with_side(&of_regions, 2, &regions.concat())),
-        ("small sequences".to_owned(), with_side(&sequences.text, 1, &sequences.side)),
-        ("small fields".to_owned(), with_side(&fields.text, 32, &fields.side)),
-        ("indexed sequences".to_owned(), indexed(&odd_fasta(), 3000, Some(8))),
+        (
+            "small regions".to_owned(),
+            with_side(&of_regions, 2, &regions.concat()),
+        ),
+        (
+            "small sequences".to_owned(),
+            with_side(&sequences.text, 1, &sequences.side),
+        ),
+        (
+            "small fields".to_owned(),
+            with_side(&fields.text, 32, &fields.side),
+        ),
+        (
+            "indexed sequences".to_owned(),
+            indexed(&odd_fasta(), 3000, Some(8)),
+        ),
         ("small matches".to_owned(), with_side(&text, 4, no_matches)),
         (
             "all filters".to_owned(),
@@ -140,12 +192,21 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
 
 /// A file of one block that has the text `text` and the given filters.
 fn with_side(text: &[u8], flags: u8, side: &[u8]) -> Vec<u8> {
-    let filtered = Filtered { text: text.to_vec(), flags, side: side.to_vec() };
+    let filtered = Filtered {
+        text: text.to_vec(),
+        flags,
+        side: side.to_vec(),
+    };
     let sizes = text.len()..2 * text.len();
-    let raw = sizes.into_iter().find_map(|size| filter::undo(filtered.clone(), size).ok());
+    let raw = sizes
+        .into_iter()
+        .find_map(|size| filter::undo(filtered.clone(), size).ok());
     let raw_size = raw.expect("the filters can be undone").len() as u64;
     let mut parts = parts::parse(&compressed(text, 1 << 20), true);
-    let block = parts.iter().position(|part| part.kind == Kind::BlockHeader).unwrap();
+    let block = parts
+        .iter()
+        .position(|part| part.kind == Kind::BlockHeader)
+        .unwrap();
     parts[block].set(9, 1, flags.into());
     parts[block].set(12, 5, raw_size);
     let mut sizes = Part::new(Kind::FilterSizes, &[0; 10]);

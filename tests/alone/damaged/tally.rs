@@ -60,7 +60,9 @@ impl Tally {
         let judge = Reference::start().map(|mut reference| {
             thread::spawn(move || {
                 let mut answers = Answers::default();
-                given.iter().for_each(|case| answers.add(&mut reference, &case));
+                given
+                    .iter()
+                    .for_each(|case| answers.add(&mut reference, &case));
                 answers
             })
         });
@@ -87,7 +89,9 @@ impl Tally {
 
     pub fn complain(&mut self, seed: u64, panic: &(dyn Any + Send)) {
         let text = panic.downcast_ref::<String>().map(String::as_str);
-        let what = text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        let what = text
+            .or_else(|| panic.downcast_ref::<&str>().copied())
+            .unwrap_or("a panic");
         self.complaints.push(format!("seed {seed}: {what}"));
     }
 
@@ -97,9 +101,10 @@ impl Tally {
         let (end, asked) = match &case.end {
             End::Accepted => ("accepted", sampled || case.output.len() <= SLOW),
             End::Rejected(why) => (why.as_str(), sampled),
-            End::Refused => {
-                ("asks for more memory than is allowed, or is of another version", false)
-            }
+            End::Refused => (
+                "asks for more memory than is allowed, or is of another version",
+                false,
+            ),
         };
         // Two reasons that differ only in numbers are the same reason.
         let end = end.replace(|c: char| c.is_ascii_digit(), "");
@@ -112,12 +117,21 @@ impl Tally {
     /// Prints the results, and fails if any of them is wrong.
     pub fn end(mut self, most_memory: usize) {
         drop(self.cases.take());
-        let answers = self.judge.take().map(|judge| judge.join().unwrap()).unwrap_or_default();
+        let answers = self
+            .judge
+            .take()
+            .map(|judge| judge.join().unwrap())
+            .unwrap_or_default();
         self.complaints.extend(answers.complaints);
         for (end, count) in &self.ends {
             say(format_args!("{count:8}  {end}"));
         }
-        let Answers { decoded, rejected, too_long, .. } = answers;
+        let Answers {
+            decoded,
+            rejected,
+            too_long,
+            ..
+        } = answers;
         let (slow, slowest) = self.slowest;
         let (memory, largest) = self.largest;
         say(format_args!(
@@ -129,7 +143,10 @@ impl Tally {
             memory >> 10
         ));
         assert!(self.complaints.is_empty(), "{}", self.complaints.join("\n"));
-        assert!(memory <= most_memory, "seed {largest} takes {memory} bytes of memory");
+        assert!(
+            memory <= most_memory,
+            "seed {largest} takes {memory} bytes of memory"
+        );
     }
 }
 
@@ -150,6 +167,9 @@ impl Answers {
             (_, Verdict::Failed(how)) => format!("decoder.py fails: {how}"),
             _ => "decoder.py gives other bytes".to_owned(),
         };
-        self.complaints.push(format!("seed {}, from {}: {complaint}", case.seed, case.source));
+        self.complaints.push(format!(
+            "seed {}, from {}: {complaint}",
+            case.seed, case.source
+        ));
     }
 }

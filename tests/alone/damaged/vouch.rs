@@ -18,7 +18,10 @@ const MOST: usize = 1 << 20;
 /// `file` with every checksum made right that can be.
 pub fn vouch(file: &[u8]) -> Vec<u8> {
     let mut parts = parts::parse(file, true);
-    for at in (0..parts.len()).filter(|&n| parts[n].kind == Kind::BlockHeader).collect::<Vec<_>>() {
+    for at in (0..parts.len())
+        .filter(|&n| parts[n].kind == Kind::BlockHeader)
+        .collect::<Vec<_>>()
+    {
         let block = block_at(&parts, at);
         if let Some((bwt, text, raw)) = restore(&parts, block.clone()) {
             parts[at].set(22, 4, crc32fast::hash(&raw).into());
@@ -57,13 +60,24 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
     if samples.len() != text_size.div_ceil(1 << rate_log) {
         return None;
     }
-    let bwt = Bwt { bytes: bytes.clone(), sample_rate: 1 << rate_log, samples };
+    let bwt = Bwt {
+        bytes: bytes.clone(),
+        sample_rate: 1 << rate_log,
+        samples,
+    };
     let text = bwt::invert(bwt).ok()?;
-    let side = payload()
-        .filter(|part| matches!(part.kind, Kind::Side | Kind::SequenceSize | Kind::LayoutChecksum));
+    let side = payload().filter(|part| {
+        matches!(
+            part.kind,
+            Kind::Side | Kind::SequenceSize | Kind::LayoutChecksum
+        )
+    });
     let side = side.flat_map(|part| &part.bytes).copied().collect();
-    let filtered =
-        Filtered { text: text.clone(), flags: header.get(9, 1) as u8 & filter::ALL, side };
+    let filtered = Filtered {
+        text: text.clone(),
+        flags: header.get(9, 1) as u8 & filter::ALL,
+        side,
+    };
     Some((bytes, text, filter::undo(filtered, raw_size).ok()?))
 }
 
@@ -83,7 +97,9 @@ fn vouch_index(block: &mut [Part], bwt: &[u8], raw_sizes: &[u32], text: &[u8]) {
     let edge = text.len().min(128);
     let edges = [&text[..edge], &text[text.len() - edge..]];
     let places = block.iter_mut().filter(|part| part.kind == Kind::Edge);
-    places.zip(edges).for_each(|(part, edge)| part.bytes = edge.to_vec());
+    places
+        .zip(edges)
+        .for_each(|(part, edge)| part.bytes = edge.to_vec());
     if let Some(counts) = block.iter_mut().find(|part| part.kind == Kind::Counts) {
         counts.bytes = counts_of(bwt, raw_sizes);
         counts.packed = true;
@@ -95,10 +111,15 @@ fn counts_of(mut bwt: &[u8], raw_sizes: &[u32]) -> Vec<u8> {
     let count = |slice: &[u8], c: u8| slice.iter().filter(|&&byte| byte == c).count() as u32;
     let used: Vec<u8> = (0..=255).filter(|c| bwt.contains(c)).collect();
     let mut bytes = vec![0; 32];
-    used.iter().for_each(|c| bytes[usize::from(c / 8)] |= 1 << (c % 8));
-    let slices: Vec<&[u8]> =
-        raw_sizes.iter().map_while(|&size| bwt.split_off(..size as usize)).collect();
-    let counts = used.iter().flat_map(|&c| slices.iter().map(move |slice| count(slice, c)));
+    used.iter()
+        .for_each(|c| bytes[usize::from(c / 8)] |= 1 << (c % 8));
+    let slices: Vec<&[u8]> = raw_sizes
+        .iter()
+        .map_while(|&size| bwt.split_off(..size as usize))
+        .collect();
+    let counts = used
+        .iter()
+        .flat_map(|&c| slices.iter().map(move |slice| count(slice, c)));
     let counts: Vec<u32> = counts.collect();
     for plane in 0..4 {
         bytes.extend(counts.iter().map(|count| (count >> (8 * plane)) as u8));

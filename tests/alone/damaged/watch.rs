@@ -16,7 +16,10 @@ pub struct Watchdog {
 
 impl Watchdog {
     pub fn start() -> &'static Self {
-        let dog = Box::leak(Box::new(Watchdog { seed: AtomicU64::new(0), since: u64::MAX.into() }));
+        let dog = Box::leak(Box::new(Watchdog {
+            seed: AtomicU64::new(0),
+            since: u64::MAX.into(),
+        }));
         let dog: &'static Self = dog;
         thread::spawn(move || {
             loop {
@@ -41,5 +44,7 @@ impl Watchdog {
 }
 
 fn seconds() -> u64 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_secs())
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs())
 }

@@ -51,7 +51,9 @@ pub fn any(parts: &mut Vec<Part>, random: &mut Random) {
 
 /// Gives another value to one field of a structure.
 pub fn field(parts: &mut [Part], random: &mut Random) {
-    let Some(at) = pick(parts, random, |part| !fields(part.kind).is_empty()) else { return };
+    let Some(at) = pick(parts, random, |part| !fields(part.kind).is_empty()) else {
+        return;
+    };
     let all = fields(parts[at].kind);
     let (offset, size) = all[random.below(all.len())];
     let old = parts[at].get(offset, size);
@@ -95,7 +97,9 @@ fn values(parts: &mut [Part], random: &mut Random) {
         Kind::Entries | Kind::SliceChecksums | Kind::Counts => part.bytes.len() >= 4,
         _ => false,
     };
-    let Some(at) = pick(parts, random, is_table) else { return };
+    let Some(at) = pick(parts, random, is_table) else {
+        return;
+    };
     let part = &mut parts[at];
     if part.count == 0 {
         let size = if part.kind == Kind::Entries { 8 } else { 4 };
@@ -116,19 +120,34 @@ fn values(parts: &mut [Part], random: &mut Random) {
         3 => drop(values.remove(a)),
         _ => values[a] = other_number(values[a], values[b], 32, random),
     }
-    let needed = values.iter().map(|value| 64 - value.leading_zeros()).max().unwrap_or(1) as u8;
+    let needed = values
+        .iter()
+        .map(|value| 64 - value.leading_zeros())
+        .max()
+        .unwrap_or(1) as u8;
     let wide_enough = (1..40).contains(&width) && random.below(4) > 0;
-    part.set_values(if wide_enough { width.max(needed) } else { width }, &values);
+    part.set_values(
+        if wide_enough {
+            width.max(needed)
+        } else {
+            width
+        },
+        &values,
+    );
 }
 
 /// Changes a byte of models, or of a coded slice, on which all else depends: states, symbols or
 /// weights.
 fn slice(parts: &mut [Part], random: &mut Random) {
     let is = |part: &Part| matches!(part.kind, Kind::Models | Kind::Slice);
-    let Some(at) = pick(parts, random, is) else { return };
+    let Some(at) = pick(parts, random, is) else {
+        return;
+    };
     let coded = &mut parts[at].bytes;
     let (from, size) = [(0, 4), (4, 4), (0, 32), (8, 40), (32, 60)][random.below(5)];
-    let Some(place) = coded.get_mut(from + random.below(size)) else { return };
+    let Some(place) = coded.get_mut(from + random.below(size)) else {
+        return;
+    };
     *place = match random.below(4) {
         0 => random.below(5) as u8,
         1 => place.wrapping_add(1),
@@ -139,7 +158,9 @@ fn slice(parts: &mut [Part], random: &mut Random) {
 
 /// Changes a field of Side: another number, one field more, or one less.
 fn side(parts: &mut Vec<Part>, random: &mut Random) {
-    let Some(at) = pick(parts, random, |part| part.kind == Kind::Side) else { return };
+    let Some(at) = pick(parts, random, |part| part.kind == Kind::Side) else {
+        return;
+    };
     match random.below(8) {
         0 => drop(parts.remove(at)),
         1 => parts.insert(at, parts[at].clone()),
@@ -169,7 +190,9 @@ fn varint(mut number: u64) -> Vec<u8> {
 /// put in place of another.
 fn whole(parts: &mut Vec<Part>, random: &mut Random) {
     let scale = random.below(3);
-    let Some((a, b)) = group(parts, scale, random).zip(group(parts, scale, random)) else { return };
+    let Some((a, b)) = group(parts, scale, random).zip(group(parts, scale, random)) else {
+        return;
+    };
     let copy = parts[a.clone()].to_vec();
     match random.below(5) {
         0 => drop(parts.drain(a)),
@@ -180,7 +203,9 @@ fn whole(parts: &mut Vec<Part>, random: &mut Random) {
             let (first, second) = if a.start <= b.start { (a, b) } else { (b, a) };
             if first.end <= second.start {
                 let moved = parts[second.clone()].to_vec();
-                let copy: Vec<Part> = parts.splice(second, parts[first.clone()].to_vec()).collect();
+                let copy: Vec<Part> = parts
+                    .splice(second, parts[first.clone()].to_vec())
+                    .collect();
                 debug_assert_eq!(copy.len(), moved.len());
                 parts.splice(first, moved);
             }

@@ -38,7 +38,14 @@ fn once(file: &[u8], random: &mut Random) -> Vec<u8> {
     for _ in 0..after {
         changes::field(&mut parts, random);
     }
-    let care = [Care::All, Care::All, Care::All, Care::All, Care::Some, Care::None];
+    let care = [
+        Care::All,
+        Care::All,
+        Care::All,
+        Care::All,
+        Care::Some,
+        Care::None,
+    ];
     repair::sign(&mut parts, care[random.below(6)], random);
     let mut bytes = parts::join(&parts);
     if random.one_in(10) {

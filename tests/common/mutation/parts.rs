@@ -65,7 +65,12 @@ pub struct Part {
 
 impl Part {
     pub fn new(kind: Kind, bytes: &[u8]) -> Self {
-        Part { kind, bytes: bytes.to_vec(), count: 0, packed: false }
+        Part {
+            kind,
+            bytes: bytes.to_vec(),
+            count: 0,
+            packed: false,
+        }
     }
 
     /// The little-endian number of `size` bytes at `at`; 0 if there are fewer bytes.
@@ -91,13 +96,20 @@ impl Part {
 }
 
 fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// The values of a Packed_Array, by FORMAT.md chapter 8. Missing bits are 0.
 fn unpack(bytes: &[u8], count: usize) -> Vec<u64> {
     let width = usize::from(bytes.first().copied().unwrap_or(0).min(40));
-    let bit = |at: usize| bytes.get(1 + at / 8).map_or(0, |byte| u64::from(byte >> (at % 8) & 1));
+    let bit = |at: usize| {
+        bytes
+            .get(1 + at / 8)
+            .map_or(0, |byte| u64::from(byte >> (at % 8) & 1))
+    };
     let value = |at: usize| (0..width).fold(0, |value, n| value | bit(at + n) << n);
     (0..count).map(|n| value(n * width)).collect()
 }
@@ -116,24 +128,37 @@ fn pack(width: u8, values: &[u64]) -> Vec<u8> {
 
 /// True if a block, or any bytes in its place, ends before a part of this kind.
 pub fn ends_block(kind: Kind) -> bool {
-    matches!(kind, Kind::FrameHeader | Kind::BlockHeader | Kind::TableHeader | Kind::Footer)
+    matches!(
+        kind,
+        Kind::FrameHeader | Kind::BlockHeader | Kind::TableHeader | Kind::Footer
+    )
 }
 
 /// The parts of the block that starts at `start`, its header included.
 pub fn block_at(parts: &[Part], start: usize) -> Range<usize> {
-    let behind = parts.iter().skip(start + 1).position(|part| ends_block(part.kind));
+    let behind = parts
+        .iter()
+        .skip(start + 1)
+        .position(|part| ends_block(part.kind));
     start..behind.map_or(parts.len(), |n| start + 1 + n)
 }
 
 /// The parts of the frame that starts at `start`.
 pub fn frame_at(parts: &[Part], start: usize) -> Range<usize> {
-    let behind = parts.iter().skip(start + 1).position(|part| part.kind == Kind::FrameHeader);
+    let behind = parts
+        .iter()
+        .skip(start + 1)
+        .position(|part| part.kind == Kind::FrameHeader);
     start..behind.map_or(parts.len(), |n| start + 1 + n)
 }
 
 /// The parts of `file`. If `unpacked` is true, its compressed tables are decompressed.
 pub fn parse(file: &[u8], unpacked: bool) -> Vec<Part> {
-    let mut reader = Reader { rest: file, parts: vec![], unpacked };
+    let mut reader = Reader {
+        rest: file,
+        parts: vec![],
+        unpacked,
+    };
     while reader.frame().is_some() {}
     reader.remainder();
     reader.parts
@@ -211,13 +236,20 @@ impl<'a> Reader<'a> {
             text_size = number(&sizes[..5]) as usize;
             let first = self.parts.len();
             self.side(header[9], text_size, number(&sizes[5..]) as usize)?;
-            let part = self.parts.get(first).filter(|part| part.kind == Kind::SequenceSize);
+            let part = self
+                .parts
+                .get(first)
+                .filter(|part| part.kind == Kind::SequenceSize);
             searched = part.map_or(text_size, |part| from_varint(&part.bytes));
         }
         self.array(Kind::Samples, text_size.div_ceil(1 << header[10].min(30)))?;
         let slices = self.array(Kind::SliceCount, 1)?[0].clamp(1, 1 << 20) as usize;
         self.others(Kind::RawSizes, slices)?;
-        let models = if header[11] == 0 { self.array(Kind::ModelsSize, 1)?[0] } else { 0 };
+        let models = if header[11] == 0 {
+            self.array(Kind::ModelsSize, 1)?[0]
+        } else {
+            0
+        };
         let sizes = self.others(Kind::CodedSizes, slices)?;
         if header[9] & 8 != 0 {
             let index = self.part(Kind::IndexHeader, 20)?;
@@ -248,7 +280,11 @@ impl<'a> Reader<'a> {
 
     /// The sizes of all slices except the last.
     fn others(&mut self, kind: Kind, slices: usize) -> Option<Vec<u64>> {
-        if slices == 1 { Some(vec![]) } else { self.array(kind, slices - 1) }
+        if slices == 1 {
+            Some(vec![])
+        } else {
+            self.array(kind, slices - 1)
+        }
     }
 
     fn array(&mut self, kind: Kind, count: usize) -> Option<Vec<u64>> {
@@ -321,5 +357,8 @@ impl<'a> Reader<'a> {
 
 /// A number of FORMAT.md section 12.2.
 pub fn from_varint(bytes: &[u8]) -> usize {
-    bytes.iter().rev().fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F))
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F))
 }

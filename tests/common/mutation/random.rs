@@ -17,7 +17,11 @@ impl Random {
 
     /// A number below `limit`, or 0 if `limit` is 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        if limit == 0 { 0 } else { (self.next() % limit as u64) as usize }
+        if limit == 0 {
+            0
+        } else {
+            (self.next() % limit as u64) as usize
+        }
     }
 
     /// True once in `times` calls.

@@ -86,7 +86,13 @@ pub fn sizes(parts: &mut [Part]) {
     let mut offset = 0;
     for at in 0..parts.len() {
         match parts[at].kind {
-            Kind::FrameHeader => met = Met { header: at, start: offset, ..Met::default() },
+            Kind::FrameHeader => {
+                met = Met {
+                    header: at,
+                    start: offset,
+                    ..Met::default()
+                }
+            }
             Kind::BlockHeader => {
                 let block = block_at(parts, at);
                 block_sizes(parts, block);
@@ -106,11 +112,17 @@ pub fn sizes(parts: &mut [Part]) {
 /// Repairs Tables_Size at `at`, and the sizes of the tables behind it.
 fn tables_sizes(parts: &mut [Part], at: usize) {
     let is_table = |part: &Part| matches!(part.kind, Kind::TypedTable | Kind::Content);
-    let count = parts[at + 1..].iter().take_while(|part| is_table(part)).count();
+    let count = parts[at + 1..]
+        .iter()
+        .take_while(|part| is_table(part))
+        .count();
     let tables = at + 1..at + 1 + count;
     let all = size(&parts[tables.clone()]);
     parts[at].set(0, 5, all);
-    for n in tables.filter(|&n| parts[n].kind == Kind::TypedTable).collect::<Vec<_>>() {
+    for n in tables
+        .filter(|&n| parts[n].kind == Kind::TypedTable)
+        .collect::<Vec<_>>()
+    {
         let content = parts.get(n + 1).filter(|part| part.kind == Kind::Content);
         let content = content.map_or(0, |part| part.bytes.len() as u64);
         parts[n].set(1, 5, content);
@@ -149,7 +161,11 @@ fn slice_sizes(parts: &mut [Part], payload: Range<usize>) {
         if let Some(at) = find(parts, payload.clone(), kind)
             && !values.is_empty()
         {
-            let needed = values.iter().map(|size| 64 - size.leading_zeros()).max().unwrap_or(1);
+            let needed = values
+                .iter()
+                .map(|size| 64 - size.leading_zeros())
+                .max()
+                .unwrap_or(1);
             parts[at].set_values(needed.max(1) as u8, values);
         }
     }
@@ -157,7 +173,9 @@ fn slice_sizes(parts: &mut [Part], payload: Range<usize>) {
 
 /// Repairs Counts_Size and Primary_Index of an Index.
 fn index_sizes(parts: &mut [Part], payload: Range<usize>) {
-    let Some(index) = find(parts, payload.clone(), Kind::IndexHeader) else { return };
+    let Some(index) = find(parts, payload.clone(), Kind::IndexHeader) else {
+        return;
+    };
     if let Some(counts) = find(parts, payload.clone(), Kind::Counts) {
         parts[index].set(2, 5, parts[counts].bytes.len() as u64);
     }
@@ -169,7 +187,10 @@ fn index_sizes(parts: &mut [Part], payload: Range<usize>) {
 
 fn table_sizes(parts: &mut [Part], at: usize, met: &Met) {
     parts[at].set(10, 5, met.entries.len() as u64);
-    let Some(entries) = parts.get_mut(at + 1).filter(|part| part.kind == Kind::Entries) else {
+    let Some(entries) = parts
+        .get_mut(at + 1)
+        .filter(|part| part.kind == Kind::Entries)
+    else {
         return;
     };
     let fields = met.entries.iter().flat_map(|(raw, coded)| [*raw, *coded]);
@@ -180,7 +201,10 @@ fn table_sizes(parts: &mut [Part], at: usize, met: &Met) {
 }
 
 fn footer_sizes(parts: &mut [Part], at: usize, met: &Met, offset: u64) {
-    let table = parts[..at].iter().rposition(|part| part.kind == Kind::TableHeader).unwrap_or(at);
+    let table = parts[..at]
+        .iter()
+        .rposition(|part| part.kind == Kind::TableHeader)
+        .unwrap_or(at);
     let table_size = size(&parts[table..at]);
     parts[at].set(0, 8, met.raw_size);
     parts[at].set(8, 7, offset + 32 - met.start);
@@ -212,7 +236,8 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
                 seal(&mut parts[at], 38, care, random);
                 let raw_size = parts[at].get(12, 5);
                 let sum = parts[at].get(22, 4) as u32;
-                met.stream.combine(&crc32fast::Hasher::new_with_initial_len(sum, raw_size));
+                met.stream
+                    .combine(&crc32fast::Hasher::new_with_initial_len(sum, raw_size));
             }
             Kind::TableHeader => {
                 let entries = find(parts, block_at(parts, at), Kind::Entries);
@@ -221,7 +246,13 @@ pub fn sign(parts: &mut [Part], care: Care, random: &mut Random) {
                 seal(&mut parts[at], 24, care, random);
             }
             Kind::Footer => {
-                put(&mut parts[at], 20, met.stream.clone().finalize(), care, random);
+                put(
+                    &mut parts[at],
+                    20,
+                    met.stream.clone().finalize(),
+                    care,
+                    random,
+                );
                 seal(&mut parts[at], 24, care, random);
             }
             _ => {}
@@ -246,7 +277,9 @@ fn sign_tables(parts: &mut [Part], care: Care, random: &mut Random) {
 /// Repairs Layout_Checksum, section 12.8.
 fn sign_layout(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
     let first = find(parts, block.clone(), Kind::SequenceSize);
-    let (Some(first), Some(at)) = (first, find(parts, block, Kind::LayoutChecksum)) else { return };
+    let (Some(first), Some(at)) = (first, find(parts, block, Kind::LayoutChecksum)) else {
+        return;
+    };
     if first < at {
         let sum = hash(&parts[first..at]);
         put(&mut parts[at], 0, sum, care, random);
@@ -255,10 +288,13 @@ fn sign_layout(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut
 
 /// Repairs the checksums of an Index, chapter 10.
 fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut Random) {
-    let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else { return };
+    let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else {
+        return;
+    };
     let slices = block.clone().filter(|&n| parts[n].kind == Kind::Slice);
-    let sums: Vec<u8> =
-        slices.flat_map(|n| crc32fast::hash(&parts[n].bytes).to_le_bytes()).collect();
+    let sums: Vec<u8> = slices
+        .flat_map(|n| crc32fast::hash(&parts[n].bytes).to_le_bytes())
+        .collect();
     if let Some(at) = find(parts, block.clone(), Kind::SliceChecksums)
         && parts[at].bytes.len() == sums.len()
         && care.taken(random)
@@ -274,11 +310,17 @@ fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut 
     let mut hasher = crc32fast::Hasher::new();
     for kind in [Kind::FilterSizes, Kind::SequenceSize] {
         let field = find(parts, block.clone(), kind);
-        field.into_iter().for_each(|n| hasher.update(&parts[n].bytes));
+        field
+            .into_iter()
+            .for_each(|n| hasher.update(&parts[n].bytes));
     }
-    parts[sizes..index].iter().for_each(|part| hasher.update(&part.bytes));
+    parts[sizes..index]
+        .iter()
+        .for_each(|part| hasher.update(&part.bytes));
     hasher.update(parts[index].bytes.get(..16).unwrap_or_default());
-    parts[index + 1..end].iter().for_each(|part| hasher.update(&part.bytes));
+    parts[index + 1..end]
+        .iter()
+        .for_each(|part| hasher.update(&part.bytes));
     put(&mut parts[index], 16, hasher.finalize(), care, random);
 }
 

@@ -34,8 +34,10 @@ fn restore(file: &[u8]) -> Option<u64> {
     let mut sum = 0;
     for block in internals::blocks(file, &OPTIONS) {
         let (header, payload) = block.ok()?;
-        let raw_size =
-            header[12..17].iter().rev().fold(0, |size, byte| size << 8 | u64::from(*byte));
+        let raw_size = header[12..17]
+            .iter()
+            .rev()
+            .fold(0, |size, byte| size << 8 | u64::from(*byte));
         sum += raw_size;
         if raw_size <= LARGEST
             && let Ok(raw) = internals::restore((header, payload))

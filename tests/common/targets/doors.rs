@@ -23,7 +23,10 @@ fn decompress(file: &[u8]) {
     let options = Options::new().threads(1).memory(20 << 20);
     let mut raw = Vec::new();
     if let Ok(summary) = bwz::decompress(file, &mut raw, &options) {
-        assert_eq!((summary.raw_size, summary.coded_size), (raw.len() as u64, file.len() as u64));
+        assert_eq!(
+            (summary.raw_size, summary.coded_size),
+            (raw.len() as u64, file.len() as u64)
+        );
     }
     if let Ok(mut archive) = Archive::open(Cursor::new(file), &options) {
         let size = archive.raw_size();
@@ -57,14 +60,21 @@ fn sequences(mut archive: Archive<Cursor<&[u8]>>) -> bwz::Result<()> {
 
 /// Any bytes under any options are restored, by the library's two pairs of entry points.
 fn roundtrip(input: &[u8]) {
-    let Some((choice, bytes)) = input.split_at_checked(5) else { return };
+    let Some((choice, bytes)) = input.split_at_checked(5) else {
+        return;
+    };
     let raw = bytes.repeat(usize::from(choice[0] % 16) + 1);
     let piece = usize::from(u16::from_le_bytes([choice[1], choice[2]])) + 1;
     let block_size = u32::from(choice[3]) << (choice[4] % 8) | 1;
-    let options = Options::new().threads(usize::from(choice[4] % 3) + 1).memory(256 << 20);
+    let options = Options::new()
+        .threads(usize::from(choice[4] % 3) + 1)
+        .memory(256 << 20);
     let effort = [Effort::Default, Effort::Best, Effort::Fast][usize::from(choice[0] / 16 % 3)];
     let block_size = block_size.max(raw.len() as u32 / 64 + 1);
-    let options = options.effort(effort).with_block_size(block_size.into()).unwrap();
+    let options = options
+        .effort(effort)
+        .with_block_size(block_size.into())
+        .unwrap();
 
     let mut file = Vec::new();
     bwz::compress(&raw[..], &mut file, &options).unwrap();
@@ -76,18 +86,29 @@ fn roundtrip(input: &[u8]) {
     assert!(wide == raw);
 
     let mut encoder = Encoder::new(Vec::new(), &options);
-    raw.chunks(piece).for_each(|piece| encoder.write_all(piece).unwrap());
+    raw.chunks(piece)
+        .for_each(|piece| encoder.write_all(piece).unwrap());
     assert!(encoder.finish().unwrap().0 == file);
     let mut pulled = Vec::new();
-    Decoder::new(&file[..], &options).read_to_end(&mut pulled).unwrap();
+    Decoder::new(&file[..], &options)
+        .read_to_end(&mut pulled)
+        .unwrap();
     assert!(pulled == raw);
 }
 
 /// Search finds the same as a plain search. In any bytes as a file, it finds something or fails.
 fn search(input: &[u8]) {
-    let Some((choice, bytes)) = input.split_at_checked(4) else { return };
-    let options = Options::new().threads(usize::from(choice[0] % 3) + 1).memory(20 << 20);
-    let options = if choice[0] > 127 { internals::wide(options) } else { options };
+    let Some((choice, bytes)) = input.split_at_checked(4) else {
+        return;
+    };
+    let options = Options::new()
+        .threads(usize::from(choice[0] % 3) + 1)
+        .memory(20 << 20);
+    let options = if choice[0] > 127 {
+        internals::wide(options)
+    } else {
+        options
+    };
     let pattern = &bytes[..bytes.len().min(usize::from(choice[1] % 24))];
     let patterns = [pattern, &pattern[..pattern.len() / 2], &[choice[3]], b"aa"];
     if choice[2] == 255 {
@@ -107,10 +128,17 @@ fn search(input: &[u8]) {
     let mut file = Vec::new();
     bwz::compress(&raw[..], &mut file, &options).unwrap();
     let mut archive = Archive::open(Cursor::new(file), &options).unwrap();
-    for (pattern, found) in patterns.iter().zip(archive.locate(&patterns, usize::MAX).unwrap()) {
+    for (pattern, found) in patterns
+        .iter()
+        .zip(archive.locate(&patterns, usize::MAX).unwrap())
+    {
         let starts = |at: &u64| raw[*at as usize..].starts_with(pattern);
         let wanted: Vec<u64> = (0..=raw.len() as u64).filter(starts).collect();
-        assert_eq!((found.count, found.positions), (wanted.len() as u64, wanted), "{pattern:?}");
+        assert_eq!(
+            (found.count, found.positions),
+            (wanted.len() as u64, wanted),
+            "{pattern:?}"
+        );
     }
     let part = raw.len() as u64 / 3..raw.len() as u64 / 2;
     let wanted = &raw[part.start as usize..part.end as usize];

@@ -33,22 +33,33 @@ const PLACES: usize = 8;
 /// The first byte / 10 is the number of further copies of the data (for 1, four times that number).
 /// If the first byte / 5 is odd, the parameters are damaged as bytes 1 to 6 say.
 pub fn filters(input: &[u8]) {
-    let Some((choice, bytes)) = input.split_at_checked(7) else { return };
+    let Some((choice, bytes)) = input.split_at_checked(7) else {
+        return;
+    };
     if choice[0] % 5 == 0 {
         let (side, text) = bytes.split_at(u16_at(choice, 1).min(bytes.len()));
-        let filtered =
-            Filtered { text: text.to_vec(), flags: choice[3] & filter::ALL, side: side.to_vec() };
+        let filtered = Filtered {
+            text: text.to_vec(),
+            flags: choice[3] & filter::ALL,
+            side: side.to_vec(),
+        };
         return survive(filtered, u16_at(choice, 4) % LARGEST);
     }
     let copies = usize::from(choice[0] / 10);
     let block = match choice[0] % 5 {
-        1 => changing_copies(bytes, 4 * copies + 1, choice[1]).take(LARGEST_CHOSEN).collect(),
-        _ => changing_copies(bytes, copies + 1, 0).take(LARGEST).collect::<Vec<u8>>(),
+        1 => changing_copies(bytes, 4 * copies + 1, choice[1])
+            .take(LARGEST_CHOSEN)
+            .collect(),
+        _ => changing_copies(bytes, copies + 1, 0)
+            .take(LARGEST)
+            .collect::<Vec<u8>>(),
     };
     if block.is_empty() {
         return;
     }
-    let Some(mut filtered) = filtered(choice, block.clone()) else { return };
+    let Some(mut filtered) = filtered(choice, block.clone()) else {
+        return;
+    };
     if choice[0] / 5 % 2 == 0 {
         assert!(filter::undo(filtered, block.len()).unwrap() == block);
     } else {
@@ -96,7 +107,9 @@ fn survive(filtered: Filtered, size: usize) {
 
 /// Any layout, whether it belongs to a text or not, maps each residue forwards and back.
 fn map_places(mut side: &[u8], size: usize) {
-    let Ok(layout) = Layout::read(&mut side, size) else { return };
+    let Ok(layout) = Layout::read(&mut side, size) else {
+        return;
+    };
     for n in 0..PLACES {
         let place = |count: usize| count * n / PLACES;
         let position = place(layout.sequence_size() + PLACES);
@@ -105,12 +118,19 @@ fn map_places(mut side: &[u8], size: usize) {
             let raw = layout.raw_offset(position).unwrap();
             assert!(raw < size && layout.text_position(raw) == Some(position));
         }
-        assert!(layout.text_position(place(size)).is_none_or(|at| layout.base(at).is_some()));
+        assert!(
+            layout
+                .text_position(place(size))
+                .is_none_or(|at| layout.base(at).is_some())
+        );
         if let Some(record) = layout.record(place(layout.records() + PLACES)) {
             assert!(record.header.end <= layout.text_size());
             // If the block ends with a header line without a line end, the start may be one behind.
             assert!(record.raw_start <= size + usize::from(!layout.ends_line()));
-            let small: usize = layout.small(record.residues.clone()).map(|small| small.len()).sum();
+            let small: usize = layout
+                .small(record.residues.clone())
+                .map(|small| small.len())
+                .sum();
             assert!(small <= record.residues.len());
         }
     }

@@ -11,7 +11,9 @@ const LOCATED: usize = 64;
 /// Search finds the same as a plain search. In a made-up transform, it finds something or fails.
 pub fn index(input: &[u8]) {
     on_one_thread();
-    let Some((choice, bytes)) = input.split_at_checked(5) else { return };
+    let Some((choice, bytes)) = input.split_at_checked(5) else {
+        return;
+    };
     if bytes.is_empty() {
         return;
     }
@@ -20,7 +22,11 @@ pub fn index(input: &[u8]) {
     let pattern = &bytes[from..bytes.len().min(from + usize::from(choice[3] % 32))];
     if choice[0] % 2 == 0 {
         let index = FmIndex::new(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
-        let mut index = if choice[4] % 2 == 0 { index } else { index.with_sample_rate(2).unwrap() };
+        let mut index = if choice[4] % 2 == 0 {
+            index
+        } else {
+            index.with_sample_rate(2).unwrap()
+        };
         if choice[4] % 4 < 2 {
             index.add_text(4).unwrap();
         }
@@ -30,7 +36,10 @@ pub fn index(input: &[u8]) {
         assert!(found.iter().all(starts) && found.windows(2).all(|pair| pair[0] < pair[1]));
         assert_eq!(wide.count(pattern), u64::from(index.count(pattern)));
         let wanted = occurrences(bytes, pattern);
-        assert_eq!((index.count(pattern) as usize, found.len()), (wanted, wanted.min(LOCATED)));
+        assert_eq!(
+            (index.count(pattern) as usize, found.len()),
+            (wanted, wanted.min(LOCATED))
+        );
         assert_eq!(index.count_all(&[pattern]).unwrap(), [wanted as u32]);
         assert_eq!(index.extract(from..from + pattern.len()).unwrap(), pattern);
     } else if choice[0] / 2 % 2 == 0 {
@@ -57,7 +66,10 @@ fn occurrences(bytes: &[u8], pattern: &[u8]) -> usize {
 fn survive<R: Row>(index: FmIndex<R>, pattern: &[u8], from: usize) -> Result<()> {
     assert!(index.count(pattern).get() <= index.len() + 1);
     let _ = index.locate(pattern, LOCATED);
-    assert_eq!(index.extract(from..from + pattern.len())?.len(), pattern.len());
+    assert_eq!(
+        index.extract(from..from + pattern.len())?.len(),
+        pattern.len()
+    );
     let mut index = index.with_sample_rate(2)?;
     index.add_text(4)?;
     index.count_all(&[pattern])?;

@@ -14,7 +14,9 @@ use bwz::internals;
 /// and the number of copies of the data, and the third is that method's limits.
 pub fn inverse(input: &[u8]) {
     on_one_thread();
-    let Some((choice, bytes)) = input.split_at_checked(3) else { return };
+    let Some((choice, bytes)) = input.split_at_checked(3) else {
+        return;
+    };
     if bytes.is_empty() {
         return;
     }

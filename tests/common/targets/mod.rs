@@ -30,7 +30,10 @@ fn on_one_thread() {
     thread_local!(static POOL: OnceCell<()> = const { OnceCell::new() });
     POOL.with(|pool| {
         pool.get_or_init(|| {
-            let pool = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+            let pool = ThreadPoolBuilder::new()
+                .num_threads(1)
+                .use_current_thread()
+                .build();
             std::mem::forget(pool.unwrap());
         });
     });
@@ -56,6 +59,12 @@ fn made_up(sample_rate: u32, bytes: &[u8], seed: usize) -> Bwt {
         let pair = [0, 1].map(|n| bytes[(seed + 2 * k + n) % bytes.len()]);
         u64::from(u16::from_le_bytes(pair)) % (bytes.len() as u64 + 2)
     };
-    let samples = (0..bytes.len().div_ceil(sample_rate as usize)).map(row).collect();
-    Bwt { bytes: bytes.to_vec(), sample_rate, samples }
+    let samples = (0..bytes.len().div_ceil(sample_rate as usize))
+        .map(row)
+        .collect();
+    Bwt {
+        bytes: bytes.to_vec(),
+        sample_rate,
+        samples,
+    }
 }

@@ -15,8 +15,13 @@ use std::sync::LazyLock;
 /// The bytes of each block of FORMAT.md that is marked `hex`, by its name.
 static EXAMPLES: LazyLock<BTreeMap<String, Vec<u8>>> = LazyLock::new(|| {
     let page = fs::read_to_string(folder().join("FORMAT.md")).unwrap();
-    let blocks = page.split("\n```hex ").skip(1).map(|rest| rest.split_once('\n').unwrap());
-    blocks.map(|(name, rest)| (name.to_owned(), bytes(rest.split("```").next().unwrap()))).collect()
+    let blocks = page
+        .split("\n```hex ")
+        .skip(1)
+        .map(|rest| rest.split_once('\n').unwrap());
+    blocks
+        .map(|(name, rest)| (name.to_owned(), bytes(rest.split("```").next().unwrap())))
+        .collect()
 });
 
 fn example(name: &str) -> &'static [u8] {
@@ -25,23 +30,33 @@ fn example(name: &str) -> &'static [u8] {
 
 /// Bytes in hexadecimal. `61*20` means twenty times 61, and `#` begins a remark.
 fn bytes(text: &str) -> Vec<u8> {
-    let words = text.lines().flat_map(|line| line.split('#').next().unwrap().split_whitespace());
+    let words = text
+        .lines()
+        .flat_map(|line| line.split('#').next().unwrap().split_whitespace());
     let runs = words.map(|word| word.split_once('*').unwrap_or((word, "1")));
     let byte = |hex| u8::from_str_radix(hex, 16).unwrap();
-    runs.flat_map(|(hex, times)| vec![byte(hex); times.parse().unwrap()]).collect()
+    runs.flat_map(|(hex, times)| vec![byte(hex); times.parse().unwrap()])
+        .collect()
 }
 
 /// The value of an expression over `decoder.py`'s functions, in which `x` is the example of this
 /// name. `None` if there is no Python.
 fn by_python(name: &str, expression: &str) -> Option<String> {
-    let hex: String = example(name).iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = example(name)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let lines = [
         &*format!("import sys; sys.path.insert(0, {:?})", folder()),
         &*format!("from decoder import *; x = bytes.fromhex({hex:?})"),
         &*format!("print({expression})"),
     ];
     let output = python(&["-B", "-c", &lines.join("\n")], b"")?;
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
 }
 
@@ -54,11 +69,16 @@ fn assert_python_says(name: &str, expression: &str, expected: &str) {
 #[test]
 fn chapters_3_to_7_files() {
     let parts = ["frame-header", "block", "seek-table", "footer"].map(example);
-    for (file, expected) in [(&*parts.concat(), &[b'a'; 64][..]), (example("empty-file"), b"")] {
+    for (file, expected) in [
+        (&*parts.concat(), &[b'a'; 64][..]),
+        (example("empty-file"), b""),
+    ] {
         let (raw, end) = decompressed(file);
         end.unwrap();
         assert_eq!(raw, expected);
-        let Some(output) = reference_decoder(file) else { continue };
+        let Some(output) = reference_decoder(file) else {
+            continue;
+        };
         assert!(output.status.success() && output.stdout == expected);
     }
 }
@@ -66,7 +86,11 @@ fn chapters_3_to_7_files() {
 #[test]
 fn chapters_8_and_11_packed_array_tables_and_binary_coder() {
     // The library's own tests of both are beside their code, which is not public.
-    assert_python_says("packed-array", "read_packed_array(x, 0, 3)", "([1, 18, 31], 3)");
+    assert_python_says(
+        "packed-array",
+        "read_packed_array(x, 0, 3)",
+        "([1, 18, 31], 3)",
+    );
     assert_eq!(bwz::internals::tables(example("tables")), [Some(18); 2]);
     assert_python_says("tables", "check_tables(x, 0, len(x))", "18");
     let symbols = "[d := BinaryDecoder(x, 0, '')] and \
@@ -82,7 +106,11 @@ fn chapters_8_and_11_packed_array_tables_and_binary_coder() {
 fn chapter_9_the_bwt() {
     let bwt = Sorter::Cpu.sort(b"mississippi", 4).unwrap();
     let samples = vec![5, 3, 7];
-    let expected = Bwt { bytes: example("bwt").to_vec(), sample_rate: 4, samples };
+    let expected = Bwt {
+        bytes: example("bwt").to_vec(),
+        sample_rate: 4,
+        samples,
+    };
     assert_eq!(bwt, expected);
     assert_eq!(invert(expected).unwrap(), b"mississippi");
     assert_python_says("bwt", "invert(x, [5, 3, 7], 4).decode()", "mississippi");
@@ -96,7 +124,9 @@ fn chapter_10_index() {
     assert_eq!(decompressed(&file).0, raw);
     let mut archive = Archive::open(Cursor::new(&file), &options(1 << 20)).unwrap();
     assert_eq!(archive.count(&["aaa", "b"]).unwrap(), [510, 0]);
-    let Some(output) = reference_decoder(&file) else { return };
+    let Some(output) = reference_decoder(&file) else {
+        return;
+    };
     assert!(output.status.success() && output.stdout == raw);
 }
 
@@ -122,7 +152,15 @@ fn indexed_file(payload: &[u8]) -> Vec<u8> {
     let sizes = [512, frame_size].map(u64::to_le_bytes).concat();
     let footer = sealed([&sizes[..15], &size(44), &crc(&[b'a'; 512])].concat());
     let magic = &example("footer")[28..];
-    [&frame_header, &block, payload, example("seek-table"), &footer, magic].concat()
+    [
+        &frame_header,
+        &block,
+        payload,
+        example("seek-table"),
+        &footer,
+        magic,
+    ]
+    .concat()
 }
 
 fn crc(bytes: &[u8]) -> [u8; 4] {
@@ -131,38 +169,69 @@ fn crc(bytes: &[u8]) -> [u8; 4] {
 
 #[test]
 fn chapter_12_filters() {
-    let reads: String = (1..=16).map(|number| format!("@{number}\nAC\n+\nII\n")).collect();
-    let lists = format!("Bern,'B\u{e4}rn; Bern; Berne; Rom; Bernese'{}", "\nRom,Roma".repeat(15));
+    let reads: String = (1..=16)
+        .map(|number| format!("@{number}\nAC\n+\nII\n"))
+        .collect();
+    let lists = format!(
+        "Bern,'B\u{e4}rn; Bern; Berne; Rom; Bernese'{}",
+        "\nRom,Roma".repeat(15)
+    );
     let repeated = ["abcd".repeat(11), "xy".to_owned()].concat();
     for (name, flags, text, raw) in [
         ("matches", 4, &b"abcdxy"[..], repeated.as_bytes()),
         ("delta", 2, example("text-delta"), example("raw-delta")),
         ("x86", 2, example("text-x86"), example("raw-x86")),
         ("arm64", 2, example("text-arm64"), example("raw-arm64")),
-        ("sequences", 1, example("text-sequences"), example("raw-sequences")),
-        ("fields", 32, example("text-fields"), lines_of_fields().as_bytes()),
+        (
+            "sequences",
+            1,
+            example("text-sequences"),
+            example("raw-sequences"),
+        ),
+        (
+            "fields",
+            32,
+            example("text-fields"),
+            lines_of_fields().as_bytes(),
+        ),
         ("reads", 32, example("text-reads"), reads.as_bytes()),
         ("lists", 32, example("text-lists"), lists.as_bytes()),
-        ("packed", 32, example("text-packed"), b"c0ffee 7\n012345 10\nabcdef 5\n"),
+        (
+            "packed",
+            32,
+            example("text-packed"),
+            b"c0ffee 7\n012345 10\nabcdef 5\n",
+        ),
     ] {
         let name = format!("side-{name}");
-        let filtered = Filtered { text: text.to_vec(), flags, side: example(&name).to_vec() };
+        let filtered = Filtered {
+            text: text.to_vec(),
+            flags,
+            side: example(&name).to_vec(),
+        };
         assert_eq!(undo(filtered, raw.len()).unwrap(), raw, "{name}");
-        let undo = format!("list(undo_filters(bytes({text:?}), {flags}, x, {}))", raw.len());
+        let undo = format!(
+            "list(undo_filters(bytes({text:?}), {flags}, x, {}))",
+            raw.len()
+        );
         assert_python_says(&name, &undo, &format!("{raw:?}"));
     }
 }
 
 /// The raw bytes of the example of section 12.9.
 fn lines_of_fields() -> String {
-    (995..=1010).map(|number| format!("at {number}: 7\n")).collect()
+    (995..=1010)
+        .map(|number| format!("at {number}: 7\n"))
+        .collect()
 }
 
 /// This encoder writes exactly the example.
 #[test]
 fn section_12_9_fields() {
     let lines = lines_of_fields();
-    let apart = bwz::internals::take_fields_apart(lines.as_bytes(), 0).unwrap().unwrap();
+    let apart = bwz::internals::take_fields_apart(lines.as_bytes(), 0)
+        .unwrap()
+        .unwrap();
     assert_eq!(apart.text, example("text-fields"), "{:02X?}", apart.text);
     assert_eq!(apart.side, example("side-fields"));
 }
@@ -172,7 +241,12 @@ fn section_12_9_fields() {
 fn section_12_8_sequences() {
     let separated = bwz::internals::separate_sequences(example("raw-sequences"), false).unwrap();
     assert_eq!(separated.text, example("text-sequences"));
-    assert_eq!(separated.side, example("side-sequences"), "{:02X?}", separated.side);
+    assert_eq!(
+        separated.side,
+        example("side-sequences"),
+        "{:02X?}",
+        separated.side
+    );
 }
 
 #[test]
@@ -187,7 +261,14 @@ fn section_5_2_records() {
     let table = bwz::internals::records_table(example("records-table"), Kind::Fasta).unwrap();
     let of = |n: usize| (&table[n].name[..], table[n].length, table[n].offset);
     assert_eq!([of(0), of(1)], [(&b"a"[..], 6, 5), (&b"b"[..], 0, 16)]);
-    assert_eq!((table[0].line_bases, table[0].line_width, table[0].is_regular), (4, 5, true));
+    assert_eq!(
+        (
+            table[0].line_bases,
+            table[0].line_width,
+            table[0].is_regular
+        ),
+        (4, 5, true)
+    );
     let expected = "[(b'a', 6, 5, 4, 5), (b'b', 0, 16, 0, 0)]";
     assert_python_says("records-table", "read_records_table(x, False)", expected);
     let written = bwz::internals::records_content(&table, Kind::Fasta).unwrap();
@@ -198,8 +279,18 @@ fn section_5_2_records() {
 #[test]
 fn chapters_13_to_15_slices() {
     use coder::Coding::{ContextMixing, StaticRans};
-    let runs = [(20, b'a'), (3, b'b'), (2, b'a'), (3, b'c'), (4, b'a'), (2, b'b')];
-    let runs: Vec<u8> = runs.iter().flat_map(|&(len, byte)| vec![byte; len]).collect();
+    let runs = [
+        (20, b'a'),
+        (3, b'b'),
+        (2, b'a'),
+        (3, b'c'),
+        (4, b'a'),
+        (2, b'b'),
+    ];
+    let runs: Vec<u8> = runs
+        .iter()
+        .flat_map(|&(len, byte)| vec![byte; len])
+        .collect();
     let long = [[b'a'; 39].as_slice(), b"bbb"].concat();
     for (name, coding, models, slice) in [
         ("slice-stored", ContextMixing, None, &b"aab"[..]),
@@ -210,8 +301,9 @@ fn chapters_13_to_15_slices() {
         let mut out = vec![0; slice.len()];
         decoder.decode(example(name), &mut out).unwrap();
         assert_eq!(out, slice, "{name}");
-        let models = models
-            .map_or("None".to_owned(), |models| format!("Models(bytes({:?}))", example(models)));
+        let models = models.map_or("None".to_owned(), |models| {
+            format!("Models(bytes({:?}))", example(models))
+        });
         let decode = format!("decode_slice(x, {}, {models}).decode()", slice.len());
         assert_python_says(name, &decode, std::str::from_utf8(slice).unwrap());
     }

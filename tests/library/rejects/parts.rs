@@ -13,7 +13,12 @@ pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let text = coded(&cases::text(9000), Effort::Default);
     let models_size = text.parts().models.len() as u64;
     let coded_size = text.parts().slice.len() as u64;
-    let with = |sizes: &[u64]| text.with_parts(Parts { sizes: sizes.to_vec(), ..text.parts() });
+    let with = |sizes: &[u64]| {
+        text.with_parts(Parts {
+            sizes: sizes.to_vec(),
+            ..text.parts()
+        })
+    };
     // The coded bytes are read as two slices of 4000 and 5000 bytes.
     let two = |raw: u64, coded: u64| with(&[2, raw, models_size, coded]);
     let message = decompressed(&two(4000, 100).0).1.unwrap_err().to_string();
@@ -22,10 +27,22 @@ pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let misfit = "do not add up";
     vec![
         ("R15-slice-count-0", with(&[0, models_size]), count),
-        ("R15-slice-count-large", with(&[4, 1, models_size, 1]), count),
+        (
+            "R15-slice-count-large",
+            with(&[4, 1, models_size, 1]),
+            count,
+        ),
         ("R15-models-size-0", with(&[1, 0]), misfit),
-        ("R15-models-size-large", with(&[1, models_size + coded_size + 1]), "models of the block"),
-        ("R15-models-size-of-all", with(&[1, models_size + coded_size]), misfit),
+        (
+            "R15-models-size-large",
+            with(&[1, models_size + coded_size + 1]),
+            "models of the block",
+        ),
+        (
+            "R15-models-size-of-all",
+            with(&[1, models_size + coded_size]),
+            misfit,
+        ),
         ("R15-raw-size-0", two(0, 100), misfit),
         ("R15-raw-size-large", two(9000, 100), misfit),
         ("R15-coded-size-0", two(4000, 0), misfit),
@@ -58,13 +75,33 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let weights = "weights are out of range";
     let long_run = "a run longer than any slice";
     vec![
-        ("R17-models-cut", fixed.with_models(&models_that_are(early)), early),
-        ("R17-models-left-over", fixed.with_models(&[models, &[0; 4]].concat()), behind_models),
-        ("R17-models-of-no-bytes", fixed.with_models(&models_that_are(no_bytes)), no_bytes),
+        (
+            "R17-models-cut",
+            fixed.with_models(&models_that_are(early)),
+            early,
+        ),
+        (
+            "R17-models-left-over",
+            fixed.with_models(&[models, &[0; 4]].concat()),
+            behind_models,
+        ),
+        (
+            "R17-models-of-no-bytes",
+            fixed.with_models(&models_that_are(no_bytes)),
+            no_bytes,
+        ),
         ("R17-models-weight", flipped_models(&sent, weights), weights),
         ("R17-static-cut-in-states", cut(&fixed, 7), early),
-        ("R17-static-state-too-small", fixed.with_slice(&small_state), "too small"),
-        ("R17-static-width", fixed.with_slice(&slice_that_is(&fixed, long_run)), long_run),
+        (
+            "R17-static-state-too-small",
+            fixed.with_slice(&small_state),
+            "too small",
+        ),
+        (
+            "R17-static-width",
+            fixed.with_slice(&slice_that_is(&fixed, long_run)),
+            long_run,
+        ),
         ("R17-static-cut", short(&fixed, 2), last),
         ("R17-static-left-over", longer(&fixed, 2), exact),
         ("R17-static-run", flipped(&fixed, run), run),
@@ -72,7 +109,11 @@ pub fn slice_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R17-static-last-rank", flipped(&fixed, last), last),
         ("R17-static-end-state", flipped(&fixed, end), end),
         ("R17-mixing-cut-in-present", cut(&mixing, 31), early),
-        ("R17-mixing-nothing-present", mixing.with_slice(&[0; 32]), "names no byte"),
+        (
+            "R17-mixing-nothing-present",
+            mixing.with_slice(&[0; 32]),
+            "names no byte",
+        ),
         ("R17-mixing-cut-in-weights", cut(&mixing, 34), early),
         ("R17-mixing-cut", short(&mixing, 8), early),
         ("R17-mixing-left-over", longer(&mixing, 4), end),
@@ -91,7 +132,9 @@ fn coded(raw: &[u8], effort: Effort) -> Patient {
 /// True if `patient` with this slice is rejected with this message.
 fn is_rejected(patient: &Patient, decoder: &SliceDecoder, slice: &[u8], says: &str) -> bool {
     let mut out = vec![0; patient.u32(BLOCK + 12) as usize];
-    decoder.decode(slice, &mut out).is_err_and(|flaw| flaw.0.contains(says))
+    decoder
+        .decode(slice, &mut out)
+        .is_err_and(|flaw| flaw.0.contains(says))
 }
 
 fn decoder(patient: &Patient) -> SliceDecoder {
@@ -131,7 +174,8 @@ fn flips(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> {
 /// Models that are rejected with this message.
 fn models_that_are(says: &str) -> Vec<u8> {
     let mut all = (0..=255).flat_map(|byte| (1..=12).map(move |size| vec![byte; size]));
-    all.find(|models| are_rejected(models, says)).expect("there are such models")
+    all.find(|models| are_rejected(models, says))
+        .expect("there are such models")
 }
 
 /// A slice that is rejected with this message because of its first state.
@@ -139,7 +183,9 @@ fn slice_that_is(patient: &Patient, says: &str) -> Vec<u8> {
     let decoder = decoder(patient);
     let slice = |state: u32| [&state.to_le_bytes()[..], &[0xFF; 100]].concat();
     let mut slices = (1 << 16..1 << 22).map(slice);
-    slices.find(|slice| is_rejected(patient, &decoder, slice, says)).expect("there is such a slice")
+    slices
+        .find(|slice| is_rejected(patient, &decoder, slice, says))
+        .expect("there is such a slice")
 }
 
 /// Files for R28, made from a block of bwt kind by putting a Side in front of its payload.
@@ -150,7 +196,10 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let filtered = |flags: u8, text_size: u32, side_size: u32, side: &[u8]| {
         let sizes = [text_size, side_size].map(|size| u64::from(size).to_le_bytes());
         let sizes = [&sizes[0][..5], &sizes[1][..5]].concat();
-        plain.clone().with_payload(&[&sizes, side, payload].concat()).block(9, &[flags])
+        plain
+            .clone()
+            .with_payload(&[&sizes, side, payload].concat())
+            .block(9, &[flags])
     };
     let text_size = raw.len() as u32;
     let side = |flags: u8, side: &[u8]| filtered(flags, text_size, side.len() as u32, side);
@@ -165,47 +214,109 @@ pub fn filter_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let one_match = |coded: [u8; 4]| side(4, &[&all[..], &[1, 8], &coded, &[0; 4]].concat());
     vec![
         ("R28-text-size-0", sizes(0, 3), "size of the filtered text"),
-        ("R28-text-size-large", sizes(text_size + 1, 3), "size of the filtered text"),
-        ("R28-side-size", sizes(text_size, u32::MAX), "end after the block"),
+        (
+            "R28-text-size-large",
+            sizes(text_size + 1, 3),
+            "size of the filtered text",
+        ),
+        (
+            "R28-side-size",
+            sizes(text_size, u32::MAX),
+            "end after the block",
+        ),
         ("R28-side-cut", side(2, &sound[..2]), "end too early"),
-        ("R28-side-left-over", side(2, &[&sound[..], &[0]].concat()), "do not restore as many"),
+        (
+            "R28-side-left-over",
+            side(2, &[&sound[..], &[0]].concat()),
+            "do not restore as many",
+        ),
         ("R28-varint", side(2, &[0xFF; 6]), "out of range"),
-        ("R28-region-empty", side(2, &[0, 0]), "regions of a block do not add up"),
-        ("R28-region-large", side(2, &[0xFF, 0xFF, 0xFF, 1, 0]), "regions of a block do not"),
+        (
+            "R28-region-empty",
+            side(2, &[0, 0]),
+            "regions of a block do not add up",
+        ),
+        (
+            "R28-region-large",
+            side(2, &[0xFF, 0xFF, 0xFF, 1, 0]),
+            "regions of a block do not",
+        ),
         ("R28-region-kind-4", region(&[4]), "unknown kind"),
-        ("R28-records-stride-0", region(&[1, 0, 0, 0]), "impossible shape"),
-        ("R28-records-width-9", region(&[1, 24, 9, 0]), "impossible shape"),
-        ("R28-records-width-above-stride", region(&[1, 2, 4, 0]), "impossible shape"),
-        ("R28-records-row", region(&[1, 24, 4, 24]), "impossible shape"),
+        (
+            "R28-records-stride-0",
+            region(&[1, 0, 0, 0]),
+            "impossible shape",
+        ),
+        (
+            "R28-records-width-9",
+            region(&[1, 24, 9, 0]),
+            "impossible shape",
+        ),
+        (
+            "R28-records-width-above-stride",
+            region(&[1, 2, 4, 0]),
+            "impossible shape",
+        ),
+        (
+            "R28-records-row",
+            region(&[1, 24, 4, 24]),
+            "impossible shape",
+        ),
         (
             "R28-another-size",
             region(&[0]).frame(7, &larger).block(12, &larger),
             "do not restore as many",
         ),
-        ("R28-matches-size", side(4, &[10, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0]), "matches and literals"),
+        (
+            "R28-matches-size",
+            side(4, &[10, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0]),
+            "matches and literals",
+        ),
         (
             "R28-matches-large",
             side(4, &[0xFF, 0xFF, 0xFF, 1, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0]),
             "matches and",
         ),
-        ("R28-matches-cut", side(4, &[&all[..], &[0, 3, 0, 0, 0]].concat()), "do not end where"),
+        (
+            "R28-matches-cut",
+            side(4, &[&all[..], &[0, 3, 0, 0, 0]].concat()),
+            "do not end where",
+        ),
         (
             "R28-matches-form",
             side(4, &[&all[..], &[1, 8, 0, 0, 0, 0, 0, 0, 0, 0]].concat()),
             "matches and",
         ),
-        ("R28-matches-form-above-5", one_match([244, 0, 0, 0]), "matches and"),
-        ("R28-matches-distance", one_match([253, 226, 0, 0]), "matches and"),
-        ("R28-matches-literals", one_match([173, 185, 189, 0]), "matches and"),
-        ("R28-matches-left-over", one_match([196, 37, 230, 157]), "do not end where"),
+        (
+            "R28-matches-form-above-5",
+            one_match([244, 0, 0, 0]),
+            "matches and",
+        ),
+        (
+            "R28-matches-distance",
+            one_match([253, 226, 0, 0]),
+            "matches and",
+        ),
+        (
+            "R28-matches-literals",
+            one_match([173, 185, 189, 0]),
+            "matches and",
+        ),
+        (
+            "R28-matches-left-over",
+            one_match([196, 37, 230, 157]),
+            "do not end where",
+        ),
         ("R28-records-cut", region(&[1, 24]), "end too early"),
     ]
 }
 
 /// Files for R28 with a layout of sequences.
 pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
-    let letters: Vec<u8> =
-        cases::random(600, 4).iter().map(|&letter| b"ACGT"[usize::from(letter)]).collect();
+    let letters: Vec<u8> = cases::random(600, 4)
+        .iter()
+        .map(|&letter| b"ACGT"[usize::from(letter)])
+        .collect();
     let with = |text: &[u8], side: &[u8]| {
         let plain = Patient(compressed(text, 1 << 20));
         let sizes = [text.len() as u64, side.len() as u64].map(u64::to_le_bytes);
@@ -228,10 +339,17 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         let found = flips(&odd[3..odd.len() - 4])
             .map(|layout| sealed(&[&odd[..3], &layout].concat()))
             .find(|side| {
-                let filtered = Filtered { text: letters.clone(), flags: 1, side: side.clone() };
+                let filtered = Filtered {
+                    text: letters.clone(),
+                    flags: 1,
+                    side: side.clone(),
+                };
                 undo(filtered, letters.len()).is_err_and(|flaw| flaw.0.contains(says))
             });
-        with(&letters, &found.unwrap_or_else(|| panic!("no bit makes {says:?}")))
+        with(
+            &letters,
+            &found.unwrap_or_else(|| panic!("no bit makes {says:?}")),
+        )
     };
     let lead = "a unit of an unknown kind";
     let lines = "do not add up to the block";
@@ -243,14 +361,22 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let below = "is not mapped";
     let escape = "is invalid";
     vec![
-        ("R28-layout-checksum", with(&letters, &size), "its checksum is wrong"),
+        (
+            "R28-layout-checksum",
+            with(&letters, &size),
+            "its checksum is wrong",
+        ),
         ("R28-layout-lines", flipped(&odd, lines), lines),
         ("R28-layout-lead", flipped(&extended, lead), lead),
         ("R28-layout-width", flipped(&odd, width), width),
         ("R28-layout-stretch", flipped(&odd, stretch), stretch),
         ("R28-layout-end", flipped(&odd, end), end),
         ("R28-layout-of-another-block", flipped(&odd, block), block),
-        ("R28-sequence-size", with(&letters, &sealed(&size[..size.len() - 4])), block),
+        (
+            "R28-sequence-size",
+            with(&letters, &sealed(&size[..size.len() - 4])),
+            block,
+        ),
         ("R28-sequence-record", with(&other, &header), record),
         ("R28-sequence-other", with(&letters, &header), below),
         ("R28-sequence-escape", with(&letters, &escaped), escape),
@@ -266,8 +392,12 @@ fn sealed(layout: &[u8]) -> Vec<u8> {
 pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let plain = Patient(compressed(&cases::text(900), 1 << 20));
     let payload = &plain.0[plain.payload()];
-    let in_block =
-        |tables: &[u8]| plain.clone().with_payload(&[tables, payload].concat()).block(9, &[16]);
+    let in_block = |tables: &[u8]| {
+        plain
+            .clone()
+            .with_payload(&[tables, payload].concat())
+            .block(9, &[16])
+    };
     let in_frame = |tables: &[u8]| {
         let mut file = plain.clone().seek_table(9, &[1]);
         let footer = plain.footer();
@@ -308,7 +438,11 @@ pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         ("R29-content", in_block(&changed(15, b'b')), damaged),
         ("R29-type", in_block(&changed(5, 129)), damaged),
         ("R29-no-table-of-the-frame", in_frame(&[0; 5]), misfit),
-        ("R29-content-of-the-frame", in_frame(&changed(15, b'b')), damaged),
+        (
+            "R29-content-of-the-frame",
+            in_frame(&changed(15, b'b')),
+            damaged,
+        ),
         ("R30-block", in_block(&sound(128)), later),
         ("R30-frame", in_frame(&sound(255)), later),
     ]

@@ -42,18 +42,22 @@ impl Patient {
     }
 
     pub fn block(self, at: usize, bytes: &[u8]) -> Self {
-        self.set(BLOCK + at, bytes).seal(BLOCK..BLOCK + 38, BLOCK + 38)
+        self.set(BLOCK + at, bytes)
+            .seal(BLOCK..BLOCK + 38, BLOCK + 38)
     }
 
     pub fn seek_table(self, at: usize, bytes: &[u8]) -> Self {
         let table = self.table();
         let entries = table + 28..self.footer();
-        self.set(table + at, bytes).seal(entries, table + 20).seal(table..table + 24, table + 24)
+        self.set(table + at, bytes)
+            .seal(entries, table + 20)
+            .seal(table..table + 24, table + 24)
     }
 
     pub fn foot(self, at: usize, bytes: &[u8]) -> Self {
         let footer = self.footer();
-        self.set(footer + at, bytes).seal(footer..footer + 24, footer + 24)
+        self.set(footer + at, bytes)
+            .seal(footer..footer + 24, footer + 24)
     }
 
     /// The file with another payload in its only block.
@@ -75,26 +79,51 @@ impl Patient {
             (models_size, rest) = one_value(rest);
             sizes.push(models_size);
         }
-        let models_size = if sizes.len() == 2 { models_size as usize } else { 0 };
+        let models_size = if sizes.len() == 2 {
+            models_size as usize
+        } else {
+            0
+        };
         let (models, slice) = rest.split_at(models_size);
-        Parts { sample, sizes, models, slice }
+        Parts {
+            sample,
+            sizes,
+            models,
+            slice,
+        }
     }
 
     /// The file with other parts in its only block.
-    pub fn with_parts(&self, Parts { sample, sizes, models, slice }: Parts) -> Self {
+    pub fn with_parts(
+        &self,
+        Parts {
+            sample,
+            sizes,
+            models,
+            slice,
+        }: Parts,
+    ) -> Self {
         let sizes: Vec<u8> = sizes.iter().flat_map(|&size| packed(16, size)).collect();
-        self.clone().with_payload(&[&packed(16, sample), &sizes, models, slice].concat())
+        self.clone()
+            .with_payload(&[&packed(16, sample), &sizes, models, slice].concat())
     }
 
     /// The file with another slice in its only block.
     pub fn with_slice(&self, slice: &[u8]) -> Self {
-        self.with_parts(Parts { slice, ..self.parts() })
+        self.with_parts(Parts {
+            slice,
+            ..self.parts()
+        })
     }
 
     /// The file with other models in its only block.
     pub fn with_models(&self, models: &[u8]) -> Self {
         let sizes = vec![1, models.len() as u64];
-        self.with_parts(Parts { sizes, models, ..self.parts() })
+        self.with_parts(Parts {
+            sizes,
+            models,
+            ..self.parts()
+        })
     }
 }
 
@@ -120,7 +149,9 @@ pub fn with_index(patient: &Patient, change: impl FnOnce(&mut Vec<u8>)) -> Patie
     change(&mut index);
     let checked = [&payload[sizes..start], &index[..16], &index[20..], models].concat();
     index[16..20].copy_from_slice(&crc32fast::hash(&checked).to_le_bytes());
-    patient.clone().with_payload(&[&payload[..start], &index, &payload[end..]].concat())
+    patient
+        .clone()
+        .with_payload(&[&payload[..start], &index, &payload[end..]].concat())
 }
 
 /// The file with the counts of its index uncompressed and changed.

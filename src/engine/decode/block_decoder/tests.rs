@@ -15,7 +15,10 @@ use std::thread;
 fn block_of(raw: &[u8], options: &Options) -> CodedBlock {
     let mut file = Vec::new();
     crate::compress(raw, &mut file, options).unwrap();
-    FrameReader::new(&file[..], options).next_block(u64::MAX).unwrap().unwrap()
+    FrameReader::new(&file[..], options)
+        .next_block(u64::MAX)
+        .unwrap()
+        .unwrap()
 }
 
 #[test]
@@ -28,7 +31,11 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
     let (listener, warnings) = Listener::of_warnings();
     let wrong = InvertingGpu::fake(|job| {
         job.on_cpu()?.swap(3, 4000);
-        Ok(vec![(Step::Invert(Device::Cuda(GpuSet::ALL)), Instant::now(), Instant::now())])
+        Ok(vec![(
+            Step::Invert(Device::Cuda(GpuSet::ALL)),
+            Instant::now(),
+            Instant::now(),
+        )])
     });
     let mut decoder =
         BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();
@@ -39,7 +46,10 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
     let mut bytes = vec![0; raw.len()];
     restored.read_at(0, &mut bytes);
     assert!(bytes == raw);
-    assert_eq!(*warnings.lock().unwrap(), ["a GPU restored block 0 wrongly; restoring on the CPU"]);
+    assert_eq!(
+        *warnings.lock().unwrap(),
+        ["a GPU restored block 0 wrongly; restoring on the CPU"]
+    );
 }
 
 /// The payload's checksum is right, so only the decoders can find the damage.
@@ -49,25 +59,40 @@ fn slices_that_are_damaged_have_the_same_error_on_a_gpu() {
     let plan = options.plan_to_decode(1 << 20).unwrap();
     let block = block_of(&cases::text(900_000), &options);
     let by_gpu = |block: CodedBlock| {
-        let gpus =
-            SliceGpus::of(vec![DecodingGpu::fake(decode_as_gpu)], 300_000, Listener::default());
+        let gpus = SliceGpus::of(
+            vec![DecodingGpu::fake(decode_as_gpu)],
+            300_000,
+            Listener::default(),
+        );
         gpus.expect(block.header.coded_size);
         let decoded = decode_slices_on_gpus(&gpus, block, &plan);
         decoded.map(Decoded::into_bwt).map_err(|e| e.to_string())
     };
-    assert_eq!(by_gpu(block.clone()), Ok(decode_slices(block.clone(), &plan).unwrap().into_bwt()));
+    assert_eq!(
+        by_gpu(block.clone()),
+        Ok(decode_slices(block.clone(), &plan).unwrap().into_bwt())
+    );
     for from_end in [1, 1000, 100_000] {
         let mut damaged = block.clone();
         let at = damaged.payload.len() - from_end;
         damaged.payload[at] ^= 4;
         damaged.header.payload_checksum = crc32fast::hash(&damaged.payload);
-        let error = decode_slices(damaged.clone(), &plan).err().unwrap().to_string();
+        let error = decode_slices(damaged.clone(), &plan)
+            .err()
+            .unwrap()
+            .to_string();
         assert_eq!(by_gpu(damaged), Err(error));
     }
 }
 
 fn pool() -> Threads {
-    Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().into())
+    Threads::Pool(
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .build()
+            .unwrap()
+            .into(),
+    )
 }
 
 /// The inverter's GPUs are open from the start and used for every block.
@@ -76,7 +101,9 @@ fn failing_devices_cost_no_block_on_the_way_back() {
     let (listener, warnings) = Listener::of_warnings();
     let working = |mut blocks: u32| -> InvertingGpu {
         InvertingGpu::fake(move |job| {
-            blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
+            blocks = blocks
+                .checked_sub(1)
+                .ok_or(Error::Device("the GPU is on fire".into()))?;
             job.on_cpu().map(|_| Vec::new())
         })
     };
@@ -92,8 +119,14 @@ fn failing_devices_cost_no_block_on_the_way_back() {
             });
         }
     });
-    assert!(!inverter.gpus.has_gpus(), "blocks are kept for GPUs that are lost");
-    assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; restoring on the CPU"]);
+    assert!(
+        !inverter.gpus.has_gpus(),
+        "blocks are kept for GPUs that are lost"
+    );
+    assert_eq!(
+        *warnings.lock().unwrap(),
+        ["the GPU is on fire; restoring on the CPU"]
+    );
 }
 
 /// A transform that a device cannot invert need not be a fault of the device, but it may be one.
@@ -105,7 +138,10 @@ fn the_cpu_decides_on_what_a_device_refuses() {
     let banana = Sorter::Cpu.sort(b"banana", 2).unwrap();
     for _ in 0..2 {
         assert_eq!(inverter.invert(banana.clone()).unwrap().0, b"banana");
-        let wrong = Bwt { samples: vec![4, 6, 4], ..banana.clone() };
+        let wrong = Bwt {
+            samples: vec![4, 6, 4],
+            ..banana.clone()
+        };
         let expected = crate::bwt::invert(wrong.clone()).unwrap_err();
         let end = inverter.invert(wrong).unwrap_err();
         assert_eq!(end.to_string(), expected.to_string());
@@ -127,7 +163,9 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
         let mut inverse = gpu::GpuInverse::new(0).unwrap();
         inverse.fail_after(launches);
         let gpu = InvertingGpu::fake(move |job| {
-            let InvertJob::Bwt(bwt) = job else { panic!("it is not coded") };
+            let InvertJob::Bwt(bwt) = job else {
+                panic!("it is not coded")
+            };
             inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
             bwt.bytes.copy_from_slice(
                 inverse.invert_input(bwt.sample_rate, &bwt::narrow(&bwt.samples))?,
@@ -138,6 +176,10 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
         for _ in 0..20 {
             assert!(inverter.invert(bwt.clone()).unwrap().0 == block);
         }
-        assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
+        assert_eq!(
+            warnings.lock().unwrap().len(),
+            1,
+            "after {launches} launches"
+        );
     }
 }

@@ -6,11 +6,19 @@ use crate::cases;
 use crate::coder::SliceLimits;
 use crate::gpu::testing;
 
-const LIMITS: SliceLimits = SliceLimits { runs: 300, bytes: 5000 };
+const LIMITS: SliceLimits = SliceLimits {
+    runs: 300,
+    bytes: 5000,
+};
 const PORTION: usize = 9000;
 
 fn coded() -> (Vec<u8>, CodedBwt) {
-    let bwt = [cases::random(50_000, 4), vec![7; 60_000], cases::text(200_000)].concat();
+    let bwt = [
+        cases::random(50_000, 4),
+        vec![7; 60_000],
+        cases::text(200_000),
+    ]
+    .concat();
     let coded = coder::encode_slices(&bwt, LIMITS, Coding::StaticRans);
     (bwt, coded)
 }
@@ -19,7 +27,9 @@ fn coded() -> (Vec<u8>, CodedBwt) {
 fn working(mut portions: u32) -> DecodingGpu {
     DecodingGpu::fake(move |coded, out| {
         assert!(out.len() <= PORTION && !coded.slices.is_empty());
-        portions = portions.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
+        portions = portions
+            .checked_sub(1)
+            .ok_or(Error::Device("the GPU is on fire".into()))?;
         decode_as_gpu(coded, out)
     })
 }
@@ -47,14 +57,25 @@ fn portions_are_whole_slices_and_no_larger_than_they_may_be() {
     let portions = gpus.portions(&coded.models, &coded.raw_sizes, &slices, &mut bwt);
     assert!(portions.len() > len / PORTION);
     let of = |portion: &Portion| {
-        portion.coded.raw_sizes.iter().map(|&size| size as usize).sum::<usize>()
+        portion
+            .coded
+            .raw_sizes
+            .iter()
+            .map(|&size| size as usize)
+            .sum::<usize>()
     };
-    assert!(portions.iter().all(|portion| portion.out.len() == of(portion)));
+    assert!(
+        portions
+            .iter()
+            .all(|portion| portion.out.len() == of(portion))
+    );
     assert!(portions.windows(2).all(|two| {
         let len = two[0].out.len();
         len <= PORTION && len + two[1].coded.raw_sizes[0] as usize > PORTION
     }));
-    let all = portions.into_iter().flat_map(|portion| portion.coded.slices);
+    let all = portions
+        .into_iter()
+        .flat_map(|portion| portion.coded.slices);
     assert!(all.eq(slices.iter().copied()));
 }
 
@@ -91,7 +112,10 @@ fn the_cpu_decides_on_what_a_gpu_refuses() {
     assert!(none.0.is_err());
     assert!(decoded(&coded, refusing()) == none && decoded(&coded, vec![working(1000)]) == none);
     // A slice larger than a portion, and sizes that do not fit.
-    let whole = SliceLimits { runs: usize::MAX, bytes: usize::MAX };
+    let whole = SliceLimits {
+        runs: usize::MAX,
+        bytes: usize::MAX,
+    };
     let large = coder::encode_slices(&cases::text(50_000), whole, Coding::StaticRans);
     assert!(decoded(&large, vec![working(0)]) == (Ok(cases::text(50_000)), vec![]));
     coded.raw_sizes.pop();
@@ -110,7 +134,10 @@ fn a_gpu_gives_what_the_cpu_gives() {
         let mut damaged = coded.clone();
         damaged.slices[k].pop();
         let flaw = decoded(&damaged, vec![]).0.unwrap_err();
-        assert!(decoded(&damaged, gpus()) == (Err(flaw), vec![]), "slice {k}");
+        assert!(
+            decoded(&damaged, gpus()) == (Err(flaw), vec![]),
+            "slice {k}"
+        );
     }
 }
 

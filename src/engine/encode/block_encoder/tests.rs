@@ -23,7 +23,13 @@ fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {
 
 fn raw_block(text: &[u8]) -> RawBlock {
     let raw = Raw::Bytes(text.to_vec());
-    RawBlock { raw, number: 7, offset: 0, alone: false, sequences: None }
+    RawBlock {
+        raw,
+        number: 7,
+        offset: 0,
+        alone: false,
+        sequences: None,
+    }
 }
 
 #[test]
@@ -33,19 +39,30 @@ fn a_wrong_transform_is_found_and_made_again_if_asked_for() {
         let (listener, warnings) = Listener::of_warnings();
         let encoder = wrong_encoder(verify, listener);
         let block = encoder.encode(raw_block(&text)).unwrap();
-        assert_eq!(encoder.sorters.gpus.may_lease(), !verify, "a GPU that was wrong is used");
+        assert_eq!(
+            encoder.sorters.gpus.may_lease(),
+            !verify,
+            "a GPU that was wrong is used"
+        );
         let plan = Options::new().plan_to_decode(1 << 20).unwrap();
         let restored = crate::engine::decode::restore(block, &plan);
         assert_eq!(restored.is_ok_and(|restored| restored == text), verify);
         let warning = "block 7 was sorted or coded wrongly; sorting on the CPU".to_owned();
-        assert_eq!(*warnings.lock().unwrap(), if verify { vec![warning] } else { vec![] });
+        assert_eq!(
+            *warnings.lock().unwrap(),
+            if verify { vec![warning] } else { vec![] }
+        );
     }
 }
 
 #[test]
 fn a_block_that_the_cpu_codes_wrongly_too_is_an_error() {
     let encoder = wrong_encoder(true, Listener::default());
-    let place = BlockPlace { number: 7, offset: 0, alone: false };
+    let place = BlockPlace {
+        number: 7,
+        offset: 0,
+        alone: false,
+    };
     let mut block = encoder.filtered(cases::text(50_000), None, place).unwrap();
     block.checksum ^= 1;
     let sorted = Sorter::Cpu.sort(&block.filtered.text, 1 << 16).unwrap();
@@ -55,7 +72,11 @@ fn a_block_that_the_cpu_codes_wrongly_too_is_an_error() {
 
 #[test]
 fn sound_blocks_pass_the_check() {
-    for block in [cases::text(70_000), cases::random(70_000, 3), vec![7; 70_000]] {
+    for block in [
+        cases::text(70_000),
+        cases::random(70_000, 3),
+        vec![7; 70_000],
+    ] {
         let mut file = Vec::new();
         let options = Options::new().verify(true);
         crate::compress(&block[..], &mut file, &options).unwrap();

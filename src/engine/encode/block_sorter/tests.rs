@@ -19,18 +19,34 @@ use std::thread;
 use std::time::Duration;
 
 fn pool() -> Threads {
-    Threads::Pool(rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap().into())
+    Threads::Pool(
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(2)
+            .build()
+            .unwrap()
+            .into(),
+    )
 }
 
 fn sorters(open: OpenGpus<SortingGpu>, gpu_only: bool, listener: Listener) -> BlockSorter {
-    let opener = Opener { gpu_only, open: Some(open) };
-    let rates = Rates { whole: false, ..Rates::SORT };
+    let opener = Opener {
+        gpu_only,
+        open: Some(open),
+    };
+    let rates = Rates {
+        whole: false,
+        ..Rates::SORT
+    };
     BlockSorter::with(DevicePool::new(opener, rates, 4, listener), pool())
 }
 
 /// Creates a sorter on GPUs that are open from the start and used for every block.
 fn chosen(listener: Listener, gpus: Vec<SortingGpu>) -> BlockSorter {
-    sorters(Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu))), true, listener)
+    sorters(
+        Box::new(move |queue| gpus.into_iter().for_each(|gpu| queue.add(gpu))),
+        true,
+        listener,
+    )
 }
 
 /// Creates one sorter that comes up when the channel says so, and is used if it would be done
@@ -45,15 +61,27 @@ fn opened_on_demand(gpu: SortingGpu) -> (BlockSorter, Sender<()>) {
 }
 
 fn on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
-    Ok((Sorted::Bwt(Sorter::Cpu.sort(block, rate)?), None, Vec::new()))
+    Ok((
+        Sorted::Bwt(Sorter::Cpu.sort(block, rate)?),
+        None,
+        Vec::new(),
+    ))
 }
 
 /// Sorts and codes, as a GPU does that has the memory for it.
 fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
-    let Bwt { bytes, sample_rate, samples } = Sorter::Cpu.sort(block, rate)?;
+    let Bwt {
+        bytes,
+        sample_rate,
+        samples,
+    } = Sorter::Cpu.sort(block, rate)?;
     let limits = SliceLimits::new(block.len(), Effort::Default);
     let coded = coder::encode_slices(&bytes, limits, Coding::StaticRans);
-    let transform = CodedTransform { coded, sample_rate, samples: bwt::narrow(&samples) };
+    let transform = CodedTransform {
+        coded,
+        sample_rate,
+        samples: bwt::narrow(&samples),
+    };
     let counts = bwt::counts(&bytes, Executor::CALLING).map(|count| count as u32);
     Ok((Sorted::Coded(transform), Some(counts), Vec::new()))
 }
@@ -61,7 +89,9 @@ fn coded_on_cpu(block: &[u8], rate: u32) -> Result<GpuSorted> {
 /// Creates a sorter that sorts `blocks` blocks, and then fails for good.
 fn breaking_after(mut blocks: u32) -> SortingGpu {
     SortingGpu::fake(move |block, rate| {
-        blocks = blocks.checked_sub(1).ok_or(Error::Device("the GPU is on fire".into()))?;
+        blocks = blocks
+            .checked_sub(1)
+            .ok_or(Error::Device("the GPU is on fire".into()))?;
         on_cpu(block, rate)
     })
 }
@@ -80,7 +110,10 @@ fn failing_devices_cost_no_block_and_one_warning() {
             });
         }
     });
-    assert_eq!(*warnings.lock().unwrap(), ["the GPU is on fire; sorting on the CPU"]);
+    assert_eq!(
+        *warnings.lock().unwrap(),
+        ["the GPU is on fire; sorting on the CPU"]
+    );
 }
 
 #[test]
@@ -92,8 +125,14 @@ fn blocks_above_what_a_gpu_takes_go_to_the_cpu() {
             on_cpu(block, rate)
         });
         let open: OpenGpus<SortingGpu> = Box::new(move |queue| queue.add(gpu));
-        let opener = Opener { gpu_only, open: Some(open) };
-        let rates = Rates { most: 6, ..Rates::SORT };
+        let opener = Opener {
+            gpu_only,
+            open: Some(open),
+        };
+        let rates = Rates {
+            most: 6,
+            ..Rates::SORT
+        };
         let sorters = BlockSorter::with(DevicePool::new(opener, rates, 4, listener), pool());
         for block in [&b"bananas"[..], b"banana", b"bananas"] {
             sorters.expect(block.len(), false);
@@ -118,14 +157,22 @@ fn a_transform_of_other_bytes_is_not_believed() {
         })
     };
     let mut sorters = chosen(listener, vec![wrong(), wrong()]);
-    sorters.together =
-        JointGpus::of(2, JointSorter::fake(|_, _| panic!("several are asked")), 6, false);
+    sorters.together = JointGpus::of(
+        2,
+        JointSorter::fake(|_, _| panic!("several are asked")),
+        6,
+        false,
+    );
     assert!(sorters.together.take(7, false));
     for _ in 0..3 {
         assert_eq!(sorters.sort(b"banana", 2, false).unwrap().0, expected);
     }
     assert!(!sorters.together.take(7, false) && !sorters.gpus.may_lease());
-    assert_eq!(asked.load(Ordering::Relaxed), 1, "a GPU is asked after one was wrong");
+    assert_eq!(
+        asked.load(Ordering::Relaxed),
+        1,
+        "a GPU is asked after one was wrong"
+    );
     let warning = "a GPU gave a transform that is not the block's; sorting on the CPU";
     assert_eq!(*warnings.lock().unwrap(), [warning]);
 }
@@ -133,7 +180,9 @@ fn a_transform_of_other_bytes_is_not_believed() {
 #[test]
 fn coded_transforms_of_other_bytes_are_not_believed() {
     let expected = Sorted::Bwt(Sorter::Cpu.sort(b"banana", 2).unwrap());
-    let Sorted::Coded(sound) = coded_on_cpu(b"banana", 2).unwrap().0 else { panic!() };
+    let Sorted::Coded(sound) = coded_on_cpu(b"banana", 2).unwrap().0 else {
+        panic!()
+    };
     type Change = fn(&mut CodedTransform, &mut [u32; 256]);
     let changes: [Change; 4] = [
         |_, counts| counts[usize::from(b'a')] += 1,
@@ -168,7 +217,10 @@ fn a_gpu_does_not_wait_for_the_threads() {
         sorted.send(()).unwrap();
         on_cpu(block, rate)
     });
-    let one_thread = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+    let one_thread = rayon::ThreadPoolBuilder::new()
+        .num_threads(1)
+        .build()
+        .unwrap();
     let pool = Threads::Pool(one_thread.into());
     let gpus = DevicePool::new(Opener::of(vec![gpu]), Rates::SORT, 4, Listener::default());
     let sorters = BlockSorter::with(gpus, pool.clone());
@@ -181,9 +233,14 @@ fn a_gpu_does_not_wait_for_the_threads() {
         for _ in 0..2 {
             scope.spawn(|| assert!(sorters.sort(b"banana", 2, false).is_ok()));
         }
-        let both: Vec<_> = (0..2).map(|_| sorts.recv_timeout(Duration::from_secs(20))).collect();
+        let both: Vec<_> = (0..2)
+            .map(|_| sorts.recv_timeout(Duration::from_secs(20)))
+            .collect();
         drop(free);
-        assert!(both.iter().all(Result::is_ok), "the GPU waits while the thread is busy");
+        assert!(
+            both.iter().all(Result::is_ok),
+            "the GPU waits while the thread is busy"
+        );
     });
 }
 
@@ -203,8 +260,11 @@ fn other_errors_are_no_reason_to_try_again() {
 fn a_panic_leaves_nobody_waiting() {
     let gpu = SortingGpu::fake(|_, _| panic!("on purpose"));
     let sorters = chosen(Listener::default(), vec![gpu]);
-    let ended =
-        thread::scope(|scope| scope.spawn(|| sorters.sort(b"banana", 2, false).is_ok()).join());
+    let ended = thread::scope(|scope| {
+        scope
+            .spawn(|| sorters.sort(b"banana", 2, false).is_ok())
+            .join()
+    });
     assert!(ended.is_err());
     assert!(sorters.sort(b"banana", 2, false).is_ok());
 }
@@ -243,8 +303,14 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
     // In a block of zeros, the shortest suffix is the first.
     const LEN: usize = 1 << 28;
     let (sorters, open_now) = opened_on_demand(SortingGpu::fake(|block, sample_rate| {
-        let samples = (0..LEN).step_by(sample_rate as usize).map(|pos| (LEN - pos) as u64);
-        let bwt = Bwt { bytes: block.to_vec(), sample_rate, samples: samples.collect() };
+        let samples = (0..LEN)
+            .step_by(sample_rate as usize)
+            .map(|pos| (LEN - pos) as u64);
+        let bwt = Bwt {
+            bytes: block.to_vec(),
+            sample_rate,
+            samples: samples.collect(),
+        };
         Ok((Sorted::Bwt(bwt), None, Vec::new()))
     }));
     let large = vec![0; LEN];
@@ -256,7 +322,10 @@ fn large_blocks_wait_for_a_gpu_that_comes_up_and_small_ones_do_not() {
         let (_, steps) = sorters.sort(b"banana", 2, false).unwrap();
         assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
         open_now.send(()).unwrap();
-        assert!(waiting.join().unwrap().is_empty(), "it was not sorted on the CPU");
+        assert!(
+            waiting.join().unwrap().is_empty(),
+            "it was not sorted on the CPU"
+        );
     });
 }
 
@@ -269,7 +338,10 @@ fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
         thread::sleep(Duration::from_millis(100));
         assert!(!waiting.is_finished(), "the CPU has sorted it");
         open_now.send(()).unwrap();
-        assert!(waiting.join().unwrap().is_empty(), "it was not sorted on the GPU");
+        assert!(
+            waiting.join().unwrap().is_empty(),
+            "it was not sorted on the GPU"
+        );
     });
 }
 
@@ -297,12 +369,24 @@ fn a_gpu_that_fails_in_the_middle_of_a_block_loses_nothing() {
         let gpu = SortingGpu::fake(move |block, sample_rate| {
             let gpu::SortedBlock { bytes, samples } = sorter.sort(block, sample_rate)?;
             let samples = bwt::wide(samples);
-            Ok((Sorted::Bwt(Bwt { bytes, sample_rate, samples }), None, Vec::new()))
+            Ok((
+                Sorted::Bwt(Bwt {
+                    bytes,
+                    sample_rate,
+                    samples,
+                }),
+                None,
+                Vec::new(),
+            ))
         });
         let sorters = chosen(listener, vec![gpu]);
         for _ in 0..20 {
             assert_eq!(sorters.sort(&block, 1 << 15, false).unwrap().0, expected);
         }
-        assert_eq!(warnings.lock().unwrap().len(), 1, "after {launches} launches");
+        assert_eq!(
+            warnings.lock().unwrap().len(),
+            1,
+            "after {launches} launches"
+        );
     }
 }
