@@ -13,15 +13,17 @@ use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::search::ambiguity_codes::AmbiguityCodes;
 use crate::cli::search::match_lines::{Hits, LineForm};
+use crate::cli::search::match_pieces::{STRETCH, pieces, take_reads};
 use crate::cli::search::match_printer::{Printed, Printer};
 use crate::cli::search::odd_patterns::OddPatterns;
 use crate::cli::search::pattern_batch::{NamedPattern, PatternBatch};
 use crate::cli::search::patterns::{self, Patterns};
 use crate::cli::search::sam_lines::SamSettings;
+use crate::cli::search::surroundings::{Looks, Surroundings};
 use bwz::{Archive, Error, Letters, Matches, Options, Result, Searcher};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
-use std::iter::{self, Peekable};
+use std::iter;
 use std::ops::{ControlFlow, Range};
 use std::panic::resume_unwind;
 use std::path::PathBuf;
@@ -38,12 +40,6 @@ const MATCHES_SHARE: u64 = 16;
 const PER_MATCH: u64 = 80;
 /// Minimum number of matches that are fetched together, however little memory there is.
 const FEWEST_MATCHES: u64 = 1 << 12;
-
-/// Number of matches and patterns that are formatted together.
-const STRETCH: usize = 1 << 14;
-
-/// Maximum number of hits of reads that are fetched together if their bases are fetched too.
-const HITS: usize = 1 << 16;
 
 /// Divisor of the number of sequences. If no more than one part in 100 is found in a file without
 /// an index of sequences, a warning is printed.
@@ -529,49 +525,6 @@ impl From<Error> for SearchFailure {
     }
 }
 
-/// The way in which matches are printed: the number of matches whose surroundings are fetched
-/// together, and the limit of matches for each pattern. If every match has a line of its own, the
-/// matches of a pattern are printed in pieces.
-#[derive(Clone, Copy)]
-struct Looks {
-    matches: usize,
-    in_pieces: bool,
-    limit: usize,
-}
-
-/// Returns the matches of a pattern in pieces of at most [`STRETCH`]. An empty pattern matches at
-/// every position, and comes without positions.
-fn pieces<'p>(
-    pattern: NamedPattern<'p>,
-    hits: Hits,
-    limit: usize,
-) -> impl Iterator<Item = (NamedPattern<'p>, Hits)> {
-    let count = hits.count;
-    let offsets = hits.offsets.unwrap_or_default();
-    let end = match pattern.bytes.is_empty() && offsets.is_empty() {
-        true => count.min(limit as u64),
-        false => offsets.len() as u64,
-    };
-    let starts = iter::once(0).chain((STRETCH as u64..end).step_by(STRETCH));
-    starts.map(move |start| {
-        let range = start..end.min(start + STRETCH as u64);
-        let offsets = match offsets.is_empty() {
-            true => range.collect(),
-            false => offsets[range.start as usize..range.end as usize].to_vec(),
-        };
-        let goes_on = start > 0;
-        (
-            pattern,
-            Hits {
-                count,
-                offsets: Some(offsets),
-                goes_on,
-                ..Hits::default()
-            },
-        )
-    })
-}
-
 /// Patterns of a batch from number `first` on that were searched together, with their results.
 struct FoundPiece {
     batch: PatternBatch,
@@ -695,122 +648,4 @@ fn print_located<'s>(
         printer.print(name, stretches)?;
     }
     Ok(())
-}
-
-/// Returns the next patterns with their hits, about `most` of both together. Both strands of a
-/// read, and its mate, stay together.
-fn take_reads<'p>(
-    found: &mut Peekable<impl Iterator<Item = (NamedPattern<'p>, Hits)>>,
-    most: usize,
-) -> Vec<(NamedPattern<'p>, Hits)> {
-    let mut some = Vec::new();
-    let mut size = 0;
-    let belongs = |(pattern, hits): &(NamedPattern, Hits)| !pattern.starts() && !hits.goes_on;
-    while let Some(next) = found.next_if(|next| size < most || belongs(next)) {
-        size += 1 + next.1.offsets.as_ref().map_or(0, Vec::len);
-        some.push(next);
-    }
-    some
-}
-
-/// Reads the places of matches in records, and the bytes around them.
-struct Surroundings {
-    archive: Archive<File>,
-    context: Option<u64>,
-    by_sequence: bool,
-    /// True if the bases of each match are wanted, since they may differ from the pattern's.
-    reference: bool,
-}
-
-impl Surroundings {
-    fn at_a_time(&self, looks: Looks) -> usize {
-        if self.reference {
-            HITS.min(looks.matches)
-        } else {
-            looks.matches
-        }
-    }
-
-    /// Adds places, bases and context to some matches, as far as they are wanted.
-    fn look(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
-        if self.by_sequence {
-            let offsets = found
-                .iter()
-                .flat_map(|(_, hits)| hits.offsets.iter().flatten().copied());
-            let offsets: Vec<u64> = offsets.collect();
-            if !offsets.is_empty() {
-                // This loads the names of the records. `places` compares them with the blocks.
-                self.archive.records()?;
-            }
-            let mut places = self.archive.places(&offsets)?.into_iter();
-            for (_, hits) in &mut *found {
-                let count = hits.offsets.as_ref().map_or(0, Vec::len);
-                hits.places = Some(places.by_ref().take(count).collect());
-            }
-        }
-        if self.reference {
-            self.add_reference(found)?;
-        }
-        match self.context {
-            Some(around) => self.add_context(around, found),
-            None => Ok(()),
-        }
-    }
-
-    /// Adds the bases of the records at each match. Every match is in a record.
-    fn add_reference(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
-        let ranges = found.iter().flat_map(|(pattern, hits)| {
-            let bases = hits.places.iter().flatten().filter_map(|place| place.base);
-            let len = pattern.bytes.len() as u64;
-            bases.map(move |(record, base)| (record as usize, base..base.saturating_add(len)))
-        });
-        let mut bases = self
-            .archive
-            .regions(&ranges.collect::<Vec<_>>())?
-            .into_iter();
-        for (_, hits) in found {
-            let count = hits
-                .places
-                .iter()
-                .flatten()
-                .filter(|place| place.base.is_some())
-                .count();
-            hits.reference = Some(bases.by_ref().take(count).collect());
-        }
-        Ok(())
-    }
-
-    /// Adds the context of each match. In a search by sequence it includes the bytes between the
-    /// bases of a match.
-    fn add_context(&mut self, around: u64, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
-        let size = self.archive.raw_size();
-        let stretches = found.iter().flat_map(|(pattern, hits)| {
-            let len = pattern.bytes.len() as u64;
-            hits.offsets
-                .iter()
-                .flatten()
-                .map(move |&start| (start, len))
-        });
-        let stretches: Vec<(u64, u64)> = stretches.collect();
-        let ends = match self.by_sequence {
-            true => self.archive.ends(&stretches)?,
-            false => stretches
-                .iter()
-                .map(|(start, len)| start.saturating_add(*len))
-                .collect(),
-        };
-        let ranges = stretches
-            .iter()
-            .zip(ends)
-            .map(|((start, _), end)| -> Range<u64> {
-                start.saturating_sub(around)..end.saturating_add(around).min(size)
-            });
-        let ranges: Vec<Range<u64>> = ranges.collect();
-        let mut contexts = self.archive.extract_all(&ranges)?.into_iter();
-        for (_, hits) in found {
-            let count = hits.offsets.as_ref().map_or(0, Vec::len);
-            hits.context = Some(contexts.by_ref().take(count).collect());
-        }
-        Ok(())
-    }
 }

@@ -20,6 +20,8 @@
 //! | `ambiguity_codes` | a warning about IUPAC letters |
 //! | `paired_reads` | two files of mates |
 //! | `match_lines` | lines of matches |
+//! | `match_pieces` | matches cut and gathered to pieces |
+//! | `surroundings` | places, bases and context of matches |
 //! | `match_printer` | printing them in order |
 //! | `sam_lines` | lines of SAM |
 //! | `mate_pairs` | two mates in SAM |
@@ -30,6 +32,7 @@ pub(crate) mod count_locate;
 pub(crate) mod extract_command;
 pub(crate) mod extract_regions;
 pub(crate) mod match_lines;
+mod match_pieces;
 pub(crate) mod match_printer;
 pub(crate) mod mate_pairs;
 pub(crate) mod odd_patterns;
@@ -41,4 +44,5 @@ pub(crate) mod pattern_syntax;
 pub(crate) mod patterns;
 pub(crate) mod record_regions;
 pub(crate) mod sam_lines;
+mod surroundings;
 pub(crate) mod unique_names;

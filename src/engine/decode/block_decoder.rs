@@ -1,7 +1,7 @@
 //! The decoder that all blocks of a stream share: who decodes and restores which block when.
 
 use super::block_inverter::BlockInverter;
-use super::decoded::{Decoded, Origin, decode_slices_on};
+use super::decoded::{Decoded, Inverted, Origin, decode_slices_on};
 use super::gpu_input;
 use super::inverting_gpu::InvertJob;
 use super::restore::{SideShare, check, restore};
@@ -193,7 +193,7 @@ impl BlockDecoder {
         &self,
         block: &CodedBlock,
         threads: usize,
-    ) -> Result<Option<(Decoded<Vec<u8>>, Vec<Timed>)>> {
+    ) -> Result<Option<(Inverted, Vec<Timed>)>> {
         let raw_size = block.header.raw_size;
         let lease = self.inverter.gpus.lease(raw_size, threads);
         let Some(mut lease) = lease else {
@@ -236,7 +236,7 @@ impl BlockDecoder {
     }
 
     /// Undoes the filters and checks the raw bytes. `steps` are those that the block has taken.
-    fn checked(&self, inverted: Decoded<Vec<u8>>, mut steps: Vec<Timed>) -> Result<Vec<u8>> {
+    fn checked(&self, inverted: Inverted, mut steps: Vec<Timed>) -> Result<Vec<u8>> {
         let began = Instant::now();
         let filtered = inverted.is_filtered();
         let raw_size = inverted.origin.header.raw_size;

@@ -34,7 +34,7 @@ impl Origin {
     }
 }
 
-/// A block whose slices are decoded; a `Decoded<Vec<u8>>` is also inverted.
+/// A block whose slices are decoded.
 pub(crate) struct Decoded<T = DecodedText> {
     pub origin: Origin,
     pub text: T,
@@ -43,6 +43,9 @@ pub(crate) struct Decoded<T = DecodedText> {
     /// Side information of the filters.
     pub side: Vec<u8>,
 }
+
+/// A block whose text is restored from its transform.
+pub(crate) type Inverted = Decoded<Vec<u8>>;
 
 /// The text of a block as the slices give it.
 pub(crate) enum DecodedText {

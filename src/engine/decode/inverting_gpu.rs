@@ -53,12 +53,15 @@ impl<'a> InvertJob<'a> {
     }
 }
 
+#[cfg(test)]
+type FakeInverter = Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>;
+
 /// A GPU that inverts transforms.
 pub(super) enum InvertingGpu {
     Cuda(Box<CudaInverter>),
     /// A test's stand-in for a GPU.
     #[cfg(test)]
-    Fake(Box<dyn FnMut(InvertJob) -> Result<Vec<Timed>> + Send>),
+    Fake(FakeInverter),
 }
 
 impl InvertingGpu {

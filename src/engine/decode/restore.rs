@@ -1,6 +1,6 @@
 //! The last steps back: a decoded block -> its text -> the raw bytes, checked.
 
-use super::decoded::{Decoded, DecodedText, Origin, decode_slices};
+use super::decoded::{Decoded, DecodedText, Inverted, Origin, decode_slices};
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::threads::Threads;
 use crate::bwt::{Bwt, CpuInverse};
@@ -30,10 +30,7 @@ pub(crate) fn finish(decoded: Decoded, inverse: &CpuInverse, plan: &Plan) -> Res
 
 impl Decoded {
     /// Inverts the transform, from which the text follows. A stored block has none.
-    pub(super) fn invert(
-        self,
-        inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>,
-    ) -> Result<Decoded<Vec<u8>>> {
+    pub(super) fn invert(self, inverse: impl FnOnce(Bwt) -> Result<Vec<u8>>) -> Result<Inverted> {
         let Decoded {
             origin,
             text,
@@ -55,7 +52,7 @@ impl Decoded {
     }
 }
 
-impl Decoded<Vec<u8>> {
+impl Inverted {
     pub(super) fn is_filtered(&self) -> bool {
         matches!(
             self.origin.header.kind,

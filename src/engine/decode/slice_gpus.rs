@@ -28,12 +28,15 @@ const LEASES: usize = 8;
 /// Maximum number of bytes that a portion decodes to. The CPU decodes a larger slice.
 const PORTION: usize = 32 << 20;
 
+#[cfg(test)]
+type FakeDecoder = Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>;
+
 /// A GPU that decodes portions.
 pub(crate) enum DecodingGpu {
     Cuda(Box<gpu::BwtDecoder>),
     /// A test's stand-in for a GPU.
     #[cfg(test)]
-    Fake(Box<dyn FnMut(&CodedBwt<&[u8]>, &mut [u8]) -> Result<bool> + Send>),
+    Fake(FakeDecoder),
 }
 
 impl DecodingGpu {

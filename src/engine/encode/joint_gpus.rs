@@ -39,6 +39,9 @@ const MOST: usize = 64;
 /// Minimum bytes of a GPU's memory that the sort takes per byte of the block.
 const BYTES_PER_SUFFIX: u64 = 27;
 
+#[cfg(test)]
+type FakeSort = Box<dyn FnMut(&[u8], u32) -> Result<Bwt> + Send>;
+
 /// Several open GPUs that sort a block together.
 pub(super) enum JointSorter {
     /// GPUs of this process.
@@ -47,7 +50,7 @@ pub(super) enum JointSorter {
     Ranks(Ranks),
     /// A test's stand-in, which is given a block and the sample rate.
     #[cfg(test)]
-    Fake(Box<dyn FnMut(&[u8], u32) -> Result<Bwt> + Send>),
+    Fake(FakeSort),
 }
 
 impl JointSorter {

@@ -14,12 +14,15 @@ use std::time::Instant;
 /// and the time of each step.
 pub(super) type GpuSorted = (Sorted, Option<[u32; 256]>, Vec<Timed>);
 
+#[cfg(test)]
+type FakeSort = Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>;
+
 /// A GPU that sorts blocks.
 pub(super) enum SortingGpu {
     Cuda(Box<CudaSorter>),
     /// A test's stand-in for a GPU, which is given a block and the sample rate.
     #[cfg(test)]
-    Fake(Box<dyn FnMut(&[u8], u32) -> Result<GpuSorted> + Send>),
+    Fake(FakeSort),
 }
 
 impl SortingGpu {
