@@ -44,8 +44,8 @@ use std::sync::Arc;
 /// may leave their memory in `spare` for the next.
 ///
 /// # Errors
-/// [`Error::Limit`] if the memory is too small for one block, [`Error::Io`] if no thread can be
-/// started, [`Error::Device`] if this build does not know the device.
+/// `Error::Limit` if the memory is too small for one block, `Error::Io` if no thread can be started,
+/// `Error::Device` if this build does not know the device.
 pub(crate) fn start(
     block_size: u64,
     pool: &Arc<ThreadPool>,

@@ -103,7 +103,7 @@ impl<G> LeaseQueue<G> {
 
     /// Leases a GPU for a block of `len` bytes, after waiting for it. Returns `None` if the CPU is
     /// to do the block, on `threads` threads. The caller then reports the end by
-    /// [`LeaseQueue::done_on_cpu`].
+    /// `DevicePool::done_on_cpu`.
     pub(crate) fn lease(&self, len: u64, threads: usize) -> Option<Lease<'_, G>> {
         let mut state = self.state();
         let request = state.workload.ask(len);
