@@ -14,7 +14,7 @@
 //! [`BlockDecoder::decode`] takes the blocks of a stream through all steps. A block that is
 //! inverted needs more memory than one whose slices are decoded, so each of the two steps has its
 //! own number of blocks at a time (`turns`). A block that comes alone is done on the CPU by
-//! [`restore`]; a search does only [`decode_slices`], and [`finish`] if it needs the raw bytes.
+//! [`restore()`]; a search does only [`decode_slices`], and [`finish`] if it needs the raw bytes.
 //!
 //! The memory moves along: the text takes the memory of the transform.
 
@@ -44,8 +44,8 @@ use std::sync::Arc;
 /// may leave their memory in `spare` for the next.
 ///
 /// # Errors
-/// `Error::Limit` if the memory is too small for one block, `Error::Io` if no thread can be started,
-/// `Error::Device` if this build does not know the device.
+/// `Error::Limit` if the memory is too small for one block, `Error::Io` if no thread can be
+/// started, `Error::Device` if this build does not know the device.
 pub(crate) fn start(
     block_size: u64,
     pool: &Arc<ThreadPool>,

@@ -35,8 +35,8 @@ pub(crate) use filtered_block::{BlockForm, BlockPlace, FilteredBlock};
 /// Starts a pipeline that encodes blocks no larger than the first. Also returns its plan.
 ///
 /// # Errors
-/// `Error::Limit` if the memory is too small for one block, `Error::Io` if no thread can be started,
-/// `Error::Device` if this build does not know the device.
+/// `Error::Limit` if the memory is too small for one block, `Error::Io` if no thread can be
+/// started, `Error::Device` if this build does not know the device.
 pub(crate) fn start(
     first: u64,
     options: &Options,
