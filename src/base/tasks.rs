@@ -172,11 +172,8 @@ mod tests {
             Executor::other_pool(four),
         ];
         for executor in executors {
-            let clock = TaskClock::default();
             let done = Mutex::new(Vec::new());
-            let timed = executor.timed(&clock);
-            timed.each(0..100, |item| done.lock().unwrap().push(item));
-            assert!(clock.read() > Duration::ZERO);
+            executor.each(0..100, |item| done.lock().unwrap().push(item));
             assert!(
                 executor
                     .map(0..100, |item| 2 * item)
@@ -190,6 +187,15 @@ mod tests {
             }
             assert!(done.into_iter().eq(0..100), "{} threads", executor.threads);
         }
+    }
+
+    #[test]
+    fn the_clock_sums_the_time_of_all_tasks() {
+        let pool = pool(4);
+        let clock = TaskClock::default();
+        let sleep = |time| std::thread::sleep(time);
+        Executor::other_pool(&pool).timed(&clock).each([Duration::from_millis(20); 4], sleep);
+        assert!(clock.read() >= Duration::from_millis(80));
     }
 
     #[test]

@@ -33,7 +33,7 @@ use crate::coder::Coding;
 use block_need::BlockNeed;
 pub(crate) use side_room::SideRoom;
 
-/// Bytes per raw byte of a block that waits for its next stage or for its turn.
+/// Bytes per raw byte of a block that waits for its turn at a step.
 const WAITING: u64 = 2;
 
 /// Bytes per raw byte of a block that is being read ahead.
@@ -73,7 +73,7 @@ const MIXING_MODELS: u64 = 6 << 20;
 /// of 1 MiB in its hard stage takes about 8 MiB, and the models of context mixing take as much.
 const THREAD_MEMORY: u64 = 16 << 20;
 
-/// Threads per computing thread: itself, and one thread of the pipeline in each of its stages.
+/// Threads per computing thread: itself, and up to two threads of the pipeline.
 const THREADS_EACH: u64 = 3;
 
 /// Further threads: they read, wait for signals and show progress. The command also reads pieces of
@@ -188,7 +188,7 @@ impl Allowance {
 /// The number of blocks that are worked on at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
-    /// Blocks that are sorted or inverted at a time, with one thread of the pipeline each.
+    /// Blocks that are sorted or inverted at a time.
     pub workers: usize,
     /// Blocks that are coded or decoded at a time: more than one if a block has few slices.
     pub coders: usize,
@@ -324,7 +324,7 @@ impl Plan {
         let most = coders(block, threads);
         let ahead = ahead(block, threads);
         for (coders, ahead) in [(most, ahead), (most, 0), (1, 0)] {
-            // One block waits, so that no worker has to.
+            // One block waits, so that a thread that is done finds the next at once.
             let reading = READING * (1 + ahead);
             let others = (need.coded * coders + WAITING + reading) * block;
             let others = others + (coders + 1) * need.samples(block);

@@ -136,7 +136,7 @@ impl<W: Work> Pipeline<W> {
         Some(self.received(oldest.recv()))
     }
 
-    /// Passes `items` through the stages, and gives every result to `sink` in order. A thread of
+    /// Has the workers do all `items`, and gives every result to `sink` in order. A thread of
     /// its own reads them.
     ///
     /// An error is returned only after the reading thread has ended, which may take long if `items`
@@ -198,14 +198,13 @@ impl<W: Work> Pipeline<W> {
     /// Returns a reply, or raises the panic of the worker that lost it.
     fn received(&mut self, reply: Result<Outcome<W>, RecvError>) -> Outcome<W> {
         let Ok(result) = reply else {
+            self.abandoned.store(true, Ordering::Relaxed);
+            self.work.abandon();
             self.jobs = None;
             self.replies.clear();
-            for worker in self.workers.drain(..) {
-                if let Err(cause) = worker.join() {
-                    panic::resume_unwind(cause);
-                }
-            }
-            unreachable!("a reply is lost only by a worker that panicked");
+            let ends: Vec<_> = self.workers.drain(..).map(JoinHandle::join).collect();
+            let cause = ends.into_iter().find_map(Result::err);
+            panic::resume_unwind(cause.expect("a reply is lost only by a worker that panicked"));
         };
         result
     }

@@ -81,13 +81,14 @@ impl Turns {
         self.changed.notify_all();
     }
 
-    /// Waits until block `number` has its turn.
+    /// Waits until block `number` has its turn. No two blocks may have the same number at a time.
     ///
     /// # Errors
     /// An error that nobody hears, if the blocks have been abandoned.
     pub(super) fn enter(&self, number: u64) -> Result<Turn<'_>> {
         let mut state = self.state();
-        state.waiting.insert(number);
+        let is_new = state.waiting.insert(number);
+        debug_assert!(is_new, "two blocks have the number {number}");
         let must_wait = |state: &mut State| {
             !state.abandoned && (state.free == 0 || state.waiting.first() != Some(&number))
         };
@@ -100,9 +101,10 @@ impl Turns {
             return Err(Error::Io(io::ErrorKind::Interrupted.into()));
         }
         state.free -= 1;
-        drop(state);
         // The next block may have its turn too.
-        self.changed.notify_all();
+        if state.free > 0 && !state.waiting.is_empty() {
+            self.changed.notify_all();
+        }
         Ok(Turn(self))
     }
 }

@@ -123,9 +123,9 @@ fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result
 /// Pipeline from coded blocks to their raw bytes.
 type Restoring = Pipeline<BlockDecoder>;
 
-/// Starts the stages for the blocks of a frame, and for somewhat larger ones if the memory allows:
-/// frames whose blocks grow little by little should not start the stages anew each time. Also
-/// returns the block size for which they were started. The next block has this number and offset;
+/// Starts a pipeline for the blocks of a frame, and for somewhat larger ones if the memory allows:
+/// frames whose blocks grow little by little should not start a pipeline each. Also returns the
+/// block size for which it was started. The next block has this number and offset;
 /// the offset tells how much of the input is left.
 fn start_above(
     block_size: u64,

@@ -49,11 +49,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 /// The GPUs of one kind of work, each opened as a `G`.
-pub(crate) struct DevicePool<G> {
+pub(crate) struct DevicePool<G: Send + 'static> {
     queue: Arc<LeaseQueue<G>>,
     opening: Mutex<Opening<G>>,
     /// The threads that compute. Some of them rest while GPUs are opened.
     threads: Option<Threads>,
+    /// Threads that close GPUs.
+    closing: Mutex<Vec<JoinHandle<()>>>,
 }
 
 /// The opening of GPUs, which happens once.
@@ -73,6 +75,7 @@ impl<G: Send + 'static> DevicePool<G> {
             queue: Arc::new(queue),
             opening,
             threads: None,
+            closing: Mutex::default(),
         }
     }
 
@@ -178,16 +181,14 @@ impl<G: Send + 'static> DevicePool<G> {
         }
     }
 
-    /// Closes the open GPUs, since no more work comes. Closing takes time, so it is done side by
-    /// side.
+    /// Begins to close the open GPUs, since no more work comes. Closing takes time, so each is
+    /// closed by a thread of its own, and the end of the pool waits for them.
     pub(crate) fn end(&self) {
-        let gpus = self.queue.end();
-        thread::scope(|scope| {
-            for gpu in gpus {
-                // If no thread can be started, this thread closes the GPU.
-                drop(thread::Builder::new().spawn_scoped(scope, || drop(gpu)));
-            }
-        });
+        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        for gpu in self.queue.end() {
+            // If no thread can be started, this thread closes the GPU.
+            closing.extend(thread::Builder::new().spawn(|| drop(gpu)));
+        }
     }
 
     /// True if a block may be done on a GPU. False once all opened GPUs have failed.
@@ -229,15 +230,19 @@ impl<G> Drop for Opened<'_, G> {
     }
 }
 
-impl<G> Drop for DevicePool<G> {
+impl<G: Send + 'static> Drop for DevicePool<G> {
     /// Ends the pool. No thread outlives the work it serves.
     fn drop(&mut self) {
-        drop(self.queue.end());
+        self.end();
         let opening = self
             .opening
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(thread) = opening.thread.take() {
+        let closing = self
+            .closing
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        for thread in opening.thread.take().into_iter().chain(closing.drain(..)) {
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Simulates streams of blocks through the stages of `pipeline`, with the choices of [`Workload`].
+//! Simulates streams of blocks that are sorted and then coded, with the choices of [`Workload`].
 //! It compares `auto` with either device alone on machines that nobody has at hand.
 //!
 //! Threads take tasks in the order in which they come. A GPU copies for one lease while it works

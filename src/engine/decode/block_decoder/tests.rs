@@ -9,6 +9,7 @@ use crate::engine::decode::{
     DecodingGpu, SliceGpus, decode_as_gpu, decode_slices, decode_slices_on_gpus,
 };
 use crate::frame::FrameReader;
+use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 /// Returns the one block of a file.
@@ -181,5 +182,48 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
             1,
             "after {launches} launches"
         );
+    }
+}
+
+/// Sends a message when it is dropped.
+struct SaysWhenDropped(Sender<()>);
+
+impl Drop for SaysWhenDropped {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+/// The input may end before the blocks are restored or after that. Of two equal runs, the second is
+/// not decoded.
+#[test]
+fn gpus_are_let_go_of_once_all_blocks_are_restored() {
+    let options = Options::new();
+    let run = block_of(&[7; 50_000], &options);
+    let text = block_of(&cases::text(50_000), &options);
+    for closed_first in [false, true] {
+        let (dropped, seen) = mpsc::channel();
+        let held = SaysWhenDropped(dropped);
+        let gpu = InvertingGpu::fake(move |job| {
+            let _ = &held;
+            job.on_cpu().map(|_| Vec::new())
+        });
+        let mut decoder =
+            BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();
+        decoder.inverter = BlockInverter::of(vec![gpu], Threads::Calling, Listener::default());
+        let blocks = [run.clone(), run.clone(), text.clone()];
+        blocks.iter().for_each(|block| decoder.announce(block));
+        if closed_first {
+            decoder.close();
+        }
+        assert!(seen.try_recv().is_err(), "blocks are to come");
+        for block in blocks {
+            decoder.work(block).unwrap();
+        }
+        if !closed_first {
+            assert!(seen.try_recv().is_err(), "more blocks may come");
+            decoder.close();
+        }
+        seen.recv_timeout(Duration::from_secs(60)).unwrap();
     }
 }

@@ -4,21 +4,28 @@ use super::*;
 use crate::bwt::Sorter;
 use crate::cases;
 use crate::engine::encode::sorting_gpu::SortingGpu;
+use std::sync::mpsc::{self, Sender};
+use std::time::Duration;
+
+/// Creates an encoder on one GPU.
+fn encoder_on(gpu: SortingGpu, verify: bool, listener: Listener) -> BlockEncoder {
+    let options = Options::new().verify(verify);
+    let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();
+    let sorters = BlockSorter::of(vec![gpu], listener);
+    let threads = Threads::Calling;
+    let spare = Spare::default();
+    let encoder = BlockEncoder::new(1 << 20, &plan, threads, spare, &options).unwrap();
+    BlockEncoder { sorters, ..encoder }
+}
 
 /// Creates an encoder on a GPU that gives wrong transforms, whose bytes are the right ones.
 fn wrong_encoder(verify: bool, listener: Listener) -> BlockEncoder {
-    let options = Options::new().verify(verify);
-    let plan = Plan::new(1 << 20, options.allowance(), Coding::StaticRans, None).unwrap();
     let wrong = SortingGpu::fake(|block, rate| {
         let mut bwt = Sorter::Cpu.sort(block, rate)?;
         bwt.bytes.rotate_left(1000);
         Ok((Sorted::Bwt(bwt), None, Vec::new()))
     });
-    let sorters = BlockSorter::of(vec![wrong], listener);
-    let threads = Threads::Calling;
-    let spare = Spare::default();
-    let encoder = BlockEncoder::new(1 << 20, &plan, threads, spare, &options).unwrap();
-    BlockEncoder { sorters, ..encoder }
+    encoder_on(wrong, verify, listener)
 }
 
 fn raw_block(text: &[u8]) -> RawBlock {
@@ -83,5 +90,47 @@ fn sound_blocks_pass_the_check() {
         let mut plain = Vec::new();
         crate::compress(&block[..], &mut plain, &Options::new()).unwrap();
         assert!(file == plain);
+    }
+}
+
+/// Sends a message when it is dropped.
+struct SaysWhenDropped(Sender<()>);
+
+impl Drop for SaysWhenDropped {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+/// The input may end before the blocks are sorted or after that. Of two equal runs, the second is
+/// not sorted.
+#[test]
+fn gpus_are_let_go_of_once_all_blocks_are_sorted() {
+    for closed_first in [false, true] {
+        let (dropped, seen) = mpsc::channel();
+        let held = SaysWhenDropped(dropped);
+        let gpu = SortingGpu::fake(move |block, rate| {
+            let _ = &held;
+            Ok((Sorted::Bwt(Sorter::Cpu.sort(block, rate)?), None, Vec::new()))
+        });
+        let encoder = encoder_on(gpu, false, Listener::default());
+        let run = || RawBlock {
+            raw: Raw::from(vec![7; 5000]),
+            ..raw_block(&[])
+        };
+        let blocks = [run(), run(), raw_block(&cases::text(5000))];
+        blocks.iter().for_each(|block| encoder.announce(block));
+        if closed_first {
+            encoder.close();
+        }
+        assert!(seen.try_recv().is_err(), "blocks are to come");
+        for block in blocks {
+            encoder.work(block).unwrap();
+        }
+        if !closed_first {
+            assert!(seen.try_recv().is_err(), "more blocks may come");
+            encoder.close();
+        }
+        seen.recv_timeout(Duration::from_secs(60)).unwrap();
     }
 }
