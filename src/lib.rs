@@ -16,7 +16,7 @@
 //! # Ok::<(), bwz::Error>(())
 //! ```
 //!
-//! # The house
+//! # The rooms
 //!
 //! `ARCHITECTURE.md` has the bird's eye view, and what always holds.
 //!
@@ -37,30 +37,29 @@
 //! | `analysis` | suffix and LCP arrays ([`lcp`]), repeats in a collection of files ([`repeats`]), common parts of sequences ([`overlap`]) |
 //! | [`papers`] | the algorithms of the papers as written, for comparison; no other room uses it |
 //! | `cli` | the command |
-//! | `internals` | no room: hidden doors into the rooms, for this repository's tests, fuzz targets and benches |
+//! | `internals` | no room: hidden functions that give access to the rooms, for this repository's tests, fuzz targets and benches |
 //!
 //! The handling of a GPU that fails is described in `engine`.
 //!
 //! Words used in all rooms:
 //!
-//! - house, room, door: this crate; one of its modules, with one job; a function by which others
-//!   reach into a room;
+//! - room: a module of this crate, with one job;
 //! - raw block, text: a part of the raw stream; the output of the filters for it, which is sorted.
 //!   Their side information (`side`) is the data that they need to restore the raw block;
+//! - transform: the BWT of a text with its samples, as bytes or coded;
 //! - slice, run: a part of a block's BWT that is coded alone; a sequence of equal bytes in it;
 //! - sample: the row of a suffix that is known in advance, from which the inverse or a search
 //!   starts;
 //! - alone: a block is alone if it is known to be the only one of its stream;
 //! - narrow, wide: with positions of 32 bits, and of 64 (`positions`);
-//! - lease: the use of a GPU by one thread; a GPU has several leases;
-//! - believed: used without a check of the whole, such as an index on disk.
+//! - lease: the use of a GPU by one thread; a GPU has several leases.
 //!
 //! Dependencies point one way; a room uses only what stands left of it:
 //! `base < coder < gpu < options < bwt < fm_index < filter < frame < engine < stream < search
 //! < archive < analysis < papers < internals < lib < cli`.
-//! The data that passes between rooms is the raw block, the text that filters make of it,
-//! [`bwt::Bwt`], which a GPU also returns and takes in coded form, and the coded block. [`bwt`] and
-//! [`fm_index`] are public for programs that search texts in memory.
+//! Blocks pass between rooms; `ARCHITECTURE.md` has a table of the types that hold them ("These
+//! types hold a block"). [`bwt`] and [`fm_index`] are public for programs that search texts in
+//! memory.
 //!
 //! # Examples
 //! Small programs in `examples/`, which `cargo run --release --example NAME` runs:

@@ -53,10 +53,8 @@
 //! | `prefix_free` | a block that repeats itself, by its different phrases | < 6 |
 //! | `merge` | a block that is alone or above 2 GiB in parallel parts; others as one | 6 |
 //! | `inverse` | [`Bwt`] -> block | 5; 6 above 4 GiB |
-//! | `chosen_spans`, `content_defined` | positions that repeats share: do they repeat? | < 1.1 |
-//! | `equal_bytes` | lengths of common prefixes and suffixes | |
 //! | `byte_sums` | a check if two texts have the same bytes | |
-//! | `cache_lines`, `table_pool` | tables that are read at random | |
+//! | `table_pool` | tables that are read at random | |
 //! | `naive` | the definition, for tests | |
 //!
 //! M. Burrows and D. J. Wheeler, *A block-sorting lossless data compression algorithm*, SRC

@@ -24,7 +24,7 @@
 //! - tests that lower the limits and compare with `naive` and [`CpuSorter::sort_on_one_thread`],
 //!   which is libsais alone; one with USUAL. A text made to be slow for it belongs in
 //!   `tests/alone/hostile.rs`, with `Options::index` if filters would take it apart first;
-//! - a door in `internals` and an arm in `tests/common/targets/inverse.rs`, which describes the
+//! - a function in `internals` and an arm in `tests/common/targets/inverse.rs`, which describes the
 //!   bytes of an input. The second byte chooses the method, modulo their number: seeds in
 //!   `fuzz/seeds/inverse` are named by the method that they aim at, and that byte has to be set
 //!   anew;
@@ -33,7 +33,7 @@
 //!   bench --bench sort`, both of whose rows for the CPU are of `sort_on`. No test measures its
 //!   peak memory; `cargo bench --bench peers` has that of whole processes. A section in
 //!   `benches/results`, the head of this file, the docs of `bwt` and `sort_limits`, and the row of
-//!   `block` describe it. `cargo test --test tidy` has the rules of the house.
+//!   `block` describe it. `cargo test --test tidy` has the rules for the sources.
 //!
 //! To replace libsais: `induce` below; `prefix_free` and `lcp` also call it for texts of larger
 //! alphabets.

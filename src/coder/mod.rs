@@ -43,7 +43,6 @@
 //! | `context_mixing`, `byte_tree` | a slice in context mixing, both ways |
 //! | `logistic_mixer`, `mixer_simd` | its probabilities |
 //! | `range_coder`, `bit_models` | its entropy coder, which also codes models, tables and lists |
-//! | `simd_dispatch` | the choice between two compiled versions of a function, by processor |
 //!
 //! # Cost
 //!

@@ -1,7 +1,7 @@
 //! A block's whole way: [`encode(block) -> coded`](encode::BlockEncoder::encode), and
 //! [`decode(coded) -> block`](decode::BlockDecoder::decode), each on the CPU or on GPUs. This is
-//! the only place that knows filters, sort, coding and checks together; streams and files are
-//! doors around it.
+//! the only place that knows filters, sort, coding and checks together; `stream`, `search` and
+//! `archive` are interfaces to it.
 //!
 //! | file | job |
 //! |---|---|
@@ -24,33 +24,93 @@
 //! blocks of static rANS that have an index: the index in memory is made of the transform on the
 //! host.
 //!
-//! A block that has come is announced before its turn: `Pipeline::submit` -> `Work::announce` of
-//! the encoder -> `BlockSorter::expect` -> `DevicePool::expect` -> `Workload::expect`. On the way
-//! back the decoder asks the pool itself.
+//! # The calls
+//! Compression of a stream. The caller's thread:
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 1 | `compress` (`stream::compress`) | reads the first block |
+//! | 2 | `encode::start` | plans the memory, starts the threads |
+//! | 3 | `Pipeline::run` (`pipeline`) | starts the thread `bwz-reader`, which reads the other blocks by `RawBlocks::next` (`raw`) |
+//! | 4 | `Pipeline::pass` | takes raw blocks that have come and coded blocks that are done |
+//! | 5 | `Pipeline::submit` | gives a raw block to the workers |
+//! | 6 | `BlockEncoder::announce` (`encode::block_encoder`) | announces the block to the device pool, by `BlockSorter::expect` and `DevicePool::expect` |
+//!
+//! A worker:
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 7 | `BlockEncoder::work`, `encode`, `encode_bytes` | all steps of a block, each in its turn |
+//! | 8 | `BlockEncoder::filtered` | takes the CRC-32, applies the filters (`filter`) |
+//! | 9 | `BlockSorter::sort` (`encode::block_sorter`) | sorts the text: by several GPUs together (`encode::joint_gpus`), by 10, or by 11 |
+//! | 10 | `DevicePool::lease` (`device_pool`), `Lease::run`, `SortingGpu::sort` (`encode::sorting_gpu`) | sorts it on a leased GPU, which may code it too |
+//! | 11 | `CpuSorter::sort_on` (`bwt::suffix_sorter`) | sorts it on the CPU |
+//! | 12 | `BlockEncoder::coded`, `code::code` (`encode::code`) | puts the block together; with `--verify`, `BlockEncoder::checked` then restores it |
+//! | 13 | `coder::encode_slices_on` (`coder::slices`) | codes the slices, if no GPU has |
+//!
+//! The caller's thread again:
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 14 | `FrameWriter::block` (`frame::frame_writer`) | writes the block |
+//!
+//! Decompression of a stream. The caller's thread:
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 1 | `decompress` (`stream::decompress`) | reads the first frame header, by `FrameReader::next_block_size` (`frame::frame_reader`) |
+//! | 2 | `decode::start` | plans the memory, starts the workers |
+//! | 3 | `Pipeline::run` | starts the thread `bwz-reader`, which reads the blocks by `FrameReader::next_block` |
+//! | 4 | `Pipeline::pass`, `Pipeline::submit` | as for compression |
+//! | 5 | `BlockDecoder::announce` (`decode::block_decoder`) | announces the block to the device pool |
+//!
+//! A worker:
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 6 | `BlockDecoder::work`, `decode` | all steps of a block: 7, or 8 and 9; then 10 and 11 |
+//! | 7 | `BlockDecoder::restore_coded`, `invert_coded`, `Lease::run`, `InvertingGpu::invert` (`decode::inverting_gpu`) | decodes and inverts the block on a leased GPU |
+//! | 8 | `BlockDecoder::decoded_on_cpu`, `decode_slices_on` (`decode::decoded`), `coder::decode_slices_on` | decodes the slices on the CPU |
+//! | 9 | `BlockInverter::invert` (`decode::block_inverter`) | inverts the transform by `InvertingGpu::invert` or by `CpuInverse::invert_on` (`bwt::inverse`) |
+//! | 10 | `BlockDecoder::checked`, `Inverted::unfilter` (`decode::restore`), `filter::undo_on` | undoes the filters |
+//! | 11 | `restore::check` | checks the CRC-32 |
+//!
+//! The caller's thread again:
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 12 | `Raw::write` (`raw`) | writes the raw bytes |
+//!
+//! [`Encoder`](crate::Encoder) and [`Decoder`](crate::Decoder) call `Pipeline::submit` and
+//! `Pipeline::next` themselves.
 //!
 //! # The way of a block
-//! A stream is compressed (`stream`) on the threads of this list:
+//! A stream is compressed (`stream`) on these threads:
 //!
-//! - The caller's thread reads the first block.
-//! - Threads `bwz-piece` read too, if the input is a file.
+//! - The caller's thread reads the first block, and writes.
+//! - A thread `bwz-reader` reads the other blocks. Threads `bwz-piece` help, if the command reads a
+//!   file.
 //! - Workers of the pipeline are named `bwz`.
-//! - Threads of the rayon pool are named `bwz-N`.
-//! - A thread `bwz-gpu` opens the GPUs.
-//! - Threads without a name make large copies to and from GPUs.
+//! - Threads of the thread pool (of rayon) are named `bwz-N`.
+//! - A thread `bwz-gpu` opens the GPUs; if there are several, it starts more of this name.
+//! - Threads without a name make large copies to and from GPUs, run the GPUs that sort a block
+//!   together, and close GPUs at the end (`DevicePool::end`).
+//! - With `--ranks`, a thread `bwz-ranks` and some without a name keep the connections alive.
+//! - Threads `bwz-kept` do nothing: they keep room for other threads while these are started.
 //!
 //! Blocks are read into the memory of earlier blocks that are done, if they fit:
 //!
 //! | step | thread | memory | check |
 //! |---|---|---|---|
 //! | read, and tell a run | `bwz-reader` (`raw`), `bwz-piece` | a block, or some short ones | - |
-//! | filter | the pool, for a worker; with an index, sequences alone | the text, mostly in the block's place; side information; the block once more for fields | the raw CRC-32 is taken here; fields are put together again and compared |
-//! | sort and code, GPU | a worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary row; in the pool, sums over the bytes and range of samples. The CPU sorts a block that fails (see Failure). Coded slices are decoded again only with `--verify` |
-//! | sort, several GPUs together | a worker; the GPUs have threads of their own | the GPUs' memory, pinned or not | the pool inverts the result and compares it |
+//! | filter | the thread pool, for a worker; with an index, sequences alone | the text, mostly in the block's place; side information; the block once more for fields | the raw CRC-32 is taken here; fields are put together again and compared |
+//! | sort and code, GPU | a worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary index; in the thread pool, sums over the bytes, sizes of slices, number and range of samples. The CPU sorts a block that fails (see Failure). Coded slices are decoded again only with `--verify` |
+//! | sort, several GPUs together | a worker; the GPUs have threads of their own | the GPUs' memory, pinned or not | the thread pool inverts the result and compares it |
 //! | sort, GPU, if the block is not coded there | a worker, with a lease | pinned block, the GPU's arena, pinned BWT, BWT | as for a GPU that codes |
-//! | sort, CPU | a thread of the pool; more for a block that is alone or repeats itself | 4 bytes per byte of workspace, 8 in 64 bits; BWT | - |
-//! | code slices, CPU | a worker; slices in the pool | coded slices | - |
+//! | sort, CPU | a thread of the thread pool; more for a block that is alone or repeats itself | 4 bytes per byte of workspace, 8 in 64 bits; BWT | - |
+//! | code slices, CPU | a worker; slices in the thread pool | coded slices | - |
 //! | put together | a worker | payload; if that is not smaller than the raw block, the raw block, once its filters are undone | its CRC-32 |
-//! | check, with `--verify` | the pool | the text once more, the whole way back | raw CRC-32. The CPU sorts and codes a block that fails, and it is checked again |
+//! | check, with `--verify` | the thread pool | the text once more, the whole way back | raw CRC-32. The CPU sorts and codes a block that fails, and it is checked again |
 //! | write | the caller's | headers; at the end seek table and footer | - |
 //!
 //! Decompression of a stream:
@@ -59,21 +119,21 @@
 //! |---|---|---|---|
 //! | read | `bwz-reader` (`frame`), `bwz-piece`; the caller's for the first frame header and the bytes that are read ahead with it | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
 //! | decode and invert, GPU | a worker, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples. The CPU does a block that fails |
-//! | decode, CPU | a worker; slices in the pool | the BWT, in the memory of a written block; the payload too, if a GPU may take part | the payload's CRC-32, its tables, coder states, counts of an index |
+//! | decode, CPU | a worker; slices in the thread pool | the BWT, in the memory of a written block; the payload too, if a GPU may take part | the payload's CRC-32, its tables, coder states, counts of an index |
 //! | invert, GPU | a worker, with a lease | pinned copy, the GPU's arena | one cycle, samples. The CPU inverts a block that fails |
-//! | invert, CPU | the pool | 4 bytes per byte of table, 5 above 4 GiB; the text replaces the BWT | one cycle, samples |
-//! | undo filters | the pool | the raw bytes | sizes add up; edges of an index |
-//! | check | the pool | - | raw CRC-32. The CPU restores a block that fails after a GPU |
+//! | invert, CPU | the thread pool | 4 bytes per byte of table, 5 above 4 GiB; the text replaces the BWT | one cycle, samples |
+//! | undo filters | the thread pool | the raw bytes | sizes add up; edges of an index |
+//! | check | the thread pool | - | raw CRC-32. The CPU restores a block that fails after a GPU |
 //! | write | the caller's | the block's memory goes to the next | - |
 //!
-//! A search may decode a block whole ([`decode::decode_slices_on_gpus`]). A thread of the pool
-//! reads the block. If a GPU decodes its slices, threads of the pool wait for leases and copy
-//! portions of up to 32 MiB from pinned memory to the BWT. The payload's CRC-32, the coder states
-//! and the index's facts about each slice are checked, and the CPU decodes slices that fail. The
-//! pool makes the index in memory.
+//! A search may decode a block whole ([`decode::decode_slices_on_gpus`]). A thread of the thread
+//! pool reads the block. If a GPU decodes its slices, threads of the thread pool wait for leases
+//! and copy portions of up to 32 MiB from pinned memory to the BWT. The payload's CRC-32, the coder
+//! states and the index's facts about each slice are checked, and the CPU decodes slices that fail.
+//! The thread pool makes the index in memory.
 //!
-//! The options set the number of threads in the pool (`thread_pool`). The memory sets how many
-//! blocks are in flight at once (`memory`). The command opens the files around both ways, and
+//! The options set the number of threads in the thread pool (`thread_pool`). The memory sets how
+//! many blocks are in flight at once (`memory`). The command opens the files around both ways, and
 //! removes partial ones (`cli`).
 //!
 //! [`Encoder`](crate::Encoder) and [`Decoder`](crate::Decoder) do the same, but their caller's
@@ -86,17 +146,18 @@
 //! first block of a stream whose header promises no larger block.
 //!
 //! # Failure
-//! A failure that is found changes no byte of the output. It is `Error::Device`, before a block or
-//! in the middle of it. Each pool gives one warning, about the first thing that goes wrong in it. A
-//! search has two pools, and gives one warning.
+//! A failure that is found changes no byte of the output. It is `Error::Device` if the GPU reports
+//! it, before a block or in the middle of it; otherwise a check finds it. Each device pool gives
+//! one warning, about the first thing that goes wrong in it. A search has two device pools, and
+//! gives one warning.
 //!
 //! - A GPU cannot be opened: the other GPUs do the work, or the CPU. There is a warning, except
 //!   with `auto` if the driver names no GPU at all. If a further lease of a GPU finds no memory,
 //!   there is one lease less. If its coder finds no memory, the CPU codes. Neither gives a warning.
-//! - A GPU that works alone fails while it sorts, codes, decodes or inverts; or its rounds do not
-//!   end; or its counts are impossible (more suffixes than there are, no primary row, slices that
-//!   do not fit): the CPU does the block again. That lease, one of several of its GPU, is not given
-//!   again. A warning.
+//! - A GPU that works alone fails while it sorts, codes, decodes or inverts; or its sort does not
+//!   end within the number of rounds allowed; or its counts are impossible (more suffixes than
+//!   there are, no primary index, slices that do not fit): the CPU does the block again. That
+//!   lease, one of several of its GPU, is not given again. A warning.
 //! - One of several GPUs that sort a block together fails: one GPU sorts the block, or the CPU, and
 //!   the GPUs sort no further block together. A warning.
 //! - The GPU's transform fails the quick check: its byte sums differ from the block's, or a sample
@@ -115,13 +176,17 @@
 //!   in a wrong order pass this check, unless the block is restored.
 //! - A GPU fails in a search (`search`) or with LCP arrays (`lcp`): the CPU takes over. A warning.
 //!   Rows and counts found by a search are checked to be possible, and the CPU searches again if
-//!   they are not. LCP arrays are checked to miss no long value. Nothing else is checked.
+//!   they are not. LCP arrays are checked to miss no long value.
 //!
-//! Three failures are not covered. A wrong transform of one GPU that passes the quick check is
-//! written, and the block is lost, unless `--verify` is given. So are slices that a GPU codes
-//! wrongly, of which only the sizes are checked. A GPU that hangs is waited for, and the end of the
-//! work waits for a GPU that is being opened. A panic or want of the host's memory ends the work,
-//! and no partial file stays (`cli`).
+//! These failures are not covered:
+//!
+//! - Lost without `--verify`: a block of which one GPU gives a wrong transform that passes the
+//!   quick check, or whose slices a GPU codes wrongly. Only the sizes of coded slices are checked.
+//! - Waits: for a GPU that hangs, and at the end of the work for a GPU that is being opened.
+//! - Ends the work: a panic, or want of the host's memory. No partial file stays (`cli`).
+//! - Wrong answers of a search: rows and counts that are wrong but possible, and slices with the
+//!   right counts in a wrong order, if the block is not restored.
+//! - Wrong LCP arrays: all errors but missing long values.
 //!
 //! # Memory
 //! With `--memory`, a worker on a GPU needs less of the host's memory than one on the CPU. It is

@@ -51,13 +51,13 @@
 //! - the parameters that a decoder rejects, in `tests/library/rejects/parts.rs`, and its parameters
 //!   in `side_fields` of `tests/common/mutation/parts.rs`;
 //! - `tests/common/targets/filters.rs`, which gives a region its tag and 5 bytes of parameters, and
-//!   any other filter by a door in `internals`; seeds in `fuzz/seeds/filters`: seven bytes of
+//!   any other filter by a function in `internals`; seeds in `fuzz/seeds/filters`: seven bytes of
 //!   choices, which that file explains, and data;
 //! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test library --test tidy --
 //!   golden rejects crashes`; this first run may still meet old files, and the next one has to
 //!   pass;
 //! - its gain and its cost, by `cargo bench --bench filter` and by the sizes of files without such
-//!   data, in a note in `benches/results`. `cargo test --test tidy` has the rules of the house.
+//!   data, in a note in `benches/results`. `cargo test --test tidy` has the rules for the sources.
 
 mod bcj;
 mod delta;

@@ -55,7 +55,8 @@ pub(crate) struct BlockHeader {
     pub payload_checksum: u32,
 }
 
-/// A block between the file and its decoder. Only its header has been checked.
+/// A block as it is stored: on its way from the encoder to the file, or from the file to the
+/// decoder, where only its header has been checked.
 #[derive(Clone, Debug)]
 pub(crate) struct CodedBlock {
     pub header: BlockHeader,
@@ -64,7 +65,7 @@ pub(crate) struct CodedBlock {
     pub sequences: Option<(sequence::Kind, Contribution)>,
     /// Number of the block in the file, counted from 0.
     pub number: u64,
-    /// Offset of its header in the file.
+    /// Offset of its header in the file; 0 while the block is being made.
     pub offset: u64,
 }
 

@@ -6,6 +6,21 @@
 //! put structures in order and check that they agree with each other. [`landmarks`] finds blocks if
 //! that order is broken. Nothing here compresses data, except that tables may be stored as zstd
 //! frames (`table_form`).
+//!
+//! | file | job |
+//! |---|---|
+//! | `frame_header`, `footer` | the start and the end of a frame |
+//! | `seek_table` | the offsets of its blocks |
+//! | `block_header` | the header of a block, and a block as it is stored |
+//! | `bwt_payload`, `slice_sizes` | the payload of a block that is not stored; the sizes of its slices |
+//! | `block_index` | the index of a block |
+//! | `tables`, `table_form` | tables of a block or a frame; the form in which some tables are stored |
+//! | `sequences`, `record_table` | the tables of a frame for its sequences and records |
+//! | `packed_array`, `field_bytes` | arrays of integers, fields, and their checks |
+//! | `frame_writer`, `frame_reader` | a frame in order, without seeking |
+//! | `contents` | the frames and blocks of a file, found from its end |
+//! | `indexed_blocks` | numbers of blocks, by their kind of index |
+//! | `landmarks`, `range_checksums` | for a damaged file: blocks and ends of frames, CRC-32 of any range |
 
 mod block_header;
 mod block_index;

@@ -12,7 +12,7 @@
 //! | `runtime` | devices, streams, memory, flags; numbers and structs shared by host and kernels |
 //! | `primitives` | CUB's sorts and scans |
 //! | `block` | a block in device memory: its text, the counts of its bytes, its transform |
-//! | `sort` | `default`: alphabetic code, small groups in shared memory, minimizers; or skew with prefix doubling |
+//! | `sort` | the algorithm `default` (`default_sort`): alphabetic code, small groups in shared memory, minimizers; or skew with prefix doubling |
 //! | `distributed` | one text sorted by several GPUs |
 //! | `inverse`, `search` | the steps of the inverse BWT; an FM-index that is searched |
 //! | `coder` | slices of static rANS, both ways |

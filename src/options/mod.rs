@@ -1,8 +1,14 @@
 //! The options that a caller may choose. Everything else follows from the input.
 //!
-//! `block_options` has the options that cut a stream into blocks, `search_options` those of a
-//! search, `letters` the meaning of a pattern's letters, and `events` what a caller hears; the rest
-//! is here. The circumstances of one run, which are no choice, are in `run`.
+//! | file | job |
+//! |---|---|
+//! | `block_options` | the options that cut a stream into blocks |
+//! | `search_options` | the options of a search |
+//! | `letters` | the meaning of a pattern's letters |
+//! | `events` | what a caller hears: warnings, and the times of each step |
+//! | `run` | the circumstances of one run, which are no choice |
+//!
+//! The other options are here.
 
 mod block_options;
 pub(crate) mod events;
@@ -277,11 +283,12 @@ impl Options {
 
     /// Checks every block by restoring it.
     ///
-    /// Compression restores each block from its coded bytes on the CPU before it is written. No
-    /// other check finds an error that a faulty GPU makes, or that memory makes after the block was
-    /// read. A block that fails the check is sorted and coded once more on the CPU. The check takes
-    /// about as long as decompression, and 8 bytes of memory per byte of each block if compression
-    /// takes 6 without it.
+    /// Compression restores each block from its coded bytes on the CPU before it is written, and
+    /// compares the CRC-32 of the restored bytes with that of the input. No other check finds every
+    /// error that a faulty GPU makes, or that memory makes after the block was read. A block that
+    /// fails the check is sorted and coded once more on the CPU. The check takes about as long as
+    /// decompression, and 8 bytes of memory per byte of each block if compression takes 6 without
+    /// it.
     ///
     /// Searches decode and check every block that they look into, as
     /// [`decompress`](crate::decompress()) does, including its index. Without this, a search by an

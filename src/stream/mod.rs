@@ -1,4 +1,4 @@
-//! Streams in and out: thin doors around the [engine](crate::engine).
+//! Streams in and out: thin interfaces to the [engine](crate::engine).
 //!
 //! | file | job |
 //! |---|---|

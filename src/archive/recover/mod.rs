@@ -5,6 +5,10 @@
 //! block is restored and checked. The gaps between the raw offsets of the saved blocks are the
 //! losses (`losses`).
 //!
+//! | file | job |
+//! |---|---|
+//! | `losses` | the account of the blocks that are saved and of the ranges that are lost |
+//!
 //! Time is linear in the size of the file, whatever headers claim. The checksum of a payload is
 //! computed without reading the payload again ([`RangeChecksums`]). A block is decoded only if its
 //! payload is undamaged, and the inside of such a payload is not scanned.

@@ -6,13 +6,19 @@
 //! one cache miss per byte, and each waits for the one before. Three things make it fast:
 //!
 //! - *LF squared*: a table holds LF(LF(row)), so that one miss gives two bytes, the first two
-//!   symbols of the row that it leads to (`counters`, `lf_squared`, `first_symbols`);
+//!   symbols of the row that it leads to;
 //! - *lanes*: each sample is a row to start from, which divides the text into independent lanes; a
-//!   thread moves many of them in lock step, and their misses overlap (`lanes`);
+//!   thread moves many of them in lock step, and their misses overlap;
 //! - *huge pages* under the table: with small pages a TLB miss comes on top of each cache miss.
 //!
-//! `rebuild` does these steps in order. `noted_rows` also returns the rows at regular positions,
-//! for an index.
+//! | file | job |
+//! |---|---|
+//! | `counters` | counts of symbols and of pairs of symbols |
+//! | `lf_squared` | the LF squared table, made from the counts |
+//! | `first_symbols` | a row -> its first two symbols |
+//! | `lanes` | the walk along the lanes, which writes the text |
+//! | `rebuild` | all steps in order |
+//! | `noted_rows` | also the rows at regular positions, for an index |
 //!
 //! Threads share the building of the table and then the lanes. The text does not depend on their
 //! number.

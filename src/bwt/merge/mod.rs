@@ -19,6 +19,14 @@
 //! memory*, Algorithmica 63, 2012 (LATIN 2010), merge the transforms of a long text's pieces like
 //! this.
 //!
+//! | file | job |
+//! |---|---|
+//! | `split` | where to cut a block, and how long the overlap is |
+//! | `lf_counts` | a BWT with counts, for steps of backward search |
+//! | `suffix_ranks` | the rank in B of each suffix of A |
+//! | `interleave` | ranks -> the order in which the rows of A and B interleave |
+//! | `combine` | two BWTs and their interleave -> one BWT |
+//!
 //! Memory: 6 bytes per byte, as on one thread. While the parts are sorted, this is the block, two
 //! transforms and two workspaces. While they are merged, it is at most 5 1/2: the block, two
 //! transforms, 1 byte for the ranks, and first up to 2 1/2 for the counts of B, then 1 for the

@@ -19,6 +19,13 @@
 //! C. Boucher, T. Gagie, A. Kuhnle, B. Langmead, G. Manzini and T. Mun, *Prefix-free parsing for
 //! building big BWTs*, Algorithms for Molecular Biology 14:13, 2019.
 //!
+//! | file | job |
+//! |---|---|
+//! | `phrases` | cuts a block into phrases, and finds equal ones |
+//! | `dictionary` | the different phrases, and their sorted suffixes |
+//! | `parse` | the block as ranks of phrases, and its sorted suffixes |
+//! | `build_bwt` | dictionary and parse -> BWT |
+//!
 //! Time: O(n), except for sorting the phrases of the dictionary, mostly in passes shared by all
 //! threads; versions of one file take a quarter of the time of libsais. Memory: less than 6 bytes
 //! per byte with its limits (`sort_limits`).

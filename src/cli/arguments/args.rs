@@ -189,9 +189,9 @@ pub(crate) struct FileArgs {
     /// describe
     #[arg(long, conflicts_with = "json")]
     pub records: bool,
-    /// When compressing, restore each block on the CPU before it is written. A block that is not
-    /// restored exactly is made again by the CPU. This takes as much extra time as -t, and a third
-    /// more memory
+    /// When compressing, restore each block on the CPU before it is written, and compare the CRC-32
+    /// of the restored bytes with that of the input. A block that fails is made again by the CPU.
+    /// This takes as much extra time as -t, and a third more memory
     #[arg(long)]
     pub verify: bool,
     /// Write a timeline to FILE, in the Chrome trace format, which ui.perfetto.dev shows. It tells

@@ -1,9 +1,10 @@
-//! Restores blocks from their transforms, on the CPU or on a leased GPU.
+//! Inverts the transforms of blocks, on the CPU or on a leased GPU.
 //!
-//! The CPU restores a block on all threads that are free. If a GPU cannot invert a transform, the
-//! CPU inverts it again, so that a damaged block has the same error on every device.
+//! The CPU inverts a transform on all threads that are free. If a GPU cannot invert it, the CPU
+//! inverts it again, so that a damaged block has the same error on every device. `restore` has the
+//! steps from the inverted text to the raw bytes.
 //!
-//! With `--memory`, each block being restored is counted with 6 bytes per byte. The transform and
+//! With `--memory`, each block being inverted is counted with 6 bytes per byte. The transform and
 //! the CPU's table take 5. A GPU's inverse, in use or not, takes 1 for the copy that the GPU reads
 //! from and writes to.
 
@@ -26,7 +27,7 @@ use std::time::Instant;
 /// has so few slices that many blocks are decoded in the time of one.
 const LEASES: usize = 8;
 
-/// Minimum number of threads among which the CPU divides the work on a block.
+/// Minimum number of threads among which the CPU divides the work on a transform.
 const LEAST_SHARE: usize = 4;
 
 /// Inverters on the CPU and on GPUs, shared by the threads that decode blocks.
@@ -35,7 +36,7 @@ pub(super) struct BlockInverter {
     /// leased for it.
     pub gpus: DevicePool<InvertingGpu>,
     pub cpu: CpuInverse,
-    /// Number of blocks that the CPU is restoring now.
+    /// Number of transforms that the CPU is inverting now.
     on_cpu: AtomicUsize,
     pool: Threads,
 }
@@ -77,13 +78,13 @@ impl BlockInverter {
         BlockInverter::with(gpus, pool, NarrowLimits::USUAL)
     }
 
-    /// Number of threads that the CPU would have for one more block.
+    /// Number of threads that the CPU would have for one more transform.
     pub(super) fn threads(&self) -> usize {
         (self.pool.count() / (self.on_cpu.load(Ordering::Relaxed) + 1)).max(1)
     }
 
-    /// Restores the text of a transform, as [`crate::bwt::invert`] does, and says when each step
-    /// was done. The caller must not be a thread of the pool, which does the work on the CPU.
+    /// Inverts a transform to its text, as [`crate::bwt::invert`] does, and says when each step was
+    /// done. The caller must not be a thread of the pool, which does the work on the CPU.
     pub(super) fn invert(&self, mut bwt: Bwt) -> Result<(Vec<u8>, Vec<Timed>)> {
         let threads = self.threads();
         let lease = self.gpus.lease(bwt.bytes.len() as u64, threads);
@@ -95,7 +96,7 @@ impl BlockInverter {
         }
     }
 
-    /// Restores a text on the CPU. The block got no lease when it was compared with `threads`
+    /// Inverts a transform on the CPU. The block got no lease when it was compared with `threads`
     /// threads, or its GPU failed.
     pub(super) fn invert_on_cpu(&self, bwt: Bwt, threads: usize) -> Result<(Vec<u8>, Vec<Timed>)> {
         let len = bwt.bytes.len() as u64;

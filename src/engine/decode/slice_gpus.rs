@@ -4,7 +4,7 @@
 //! number of blocks are cut at a time. While some portions are decoded, others are copied. A block
 //! may therefore be larger than a GPU's memory: each lease takes the device memory of two portions
 //! and the pinned memory of one. If a GPU fails with a portion or refuses it, the CPU decodes it,
-//! so that a damaged block has the same error on every device. `block` checks the result.
+//! so that a damaged block has the same error on every device. `decoded` checks the result.
 //!
 //! Portions are tasks of the current rayon pool, and wait in it for their leases. A task that holds
 //! a lease does nothing through the pool before it gives the lease back. The pool could otherwise
@@ -108,7 +108,7 @@ impl SliceGpus {
     }
 
     /// Returns true if GPUs decode such blocks: those of static rANS with an index, from which
-    /// `block` knows the correct result.
+    /// `decoded` knows the correct result.
     pub(crate) fn take(header: &BlockHeader) -> bool {
         let indexed = |shape: Shape| shape.indexed && shape.coding == Coding::StaticRans;
         matches!(header.kind, BlockKind::Bwt(shape) if indexed(shape))

@@ -1,9 +1,17 @@
 //! A pool of GPUs that are leased to the threads of one kind of work.
 //!
+//! | file | job |
+//! |---|---|
+//! | `open_gpus` | opens the GPUs, the first alone and the others side by side |
+//! | `lease_queue` | the queue in which threads wait for a lease |
+//! | `workload` | the estimate of whether the GPUs or the threads would finish a block first |
+//! | `rates` | the speed of a kind of work |
+//! | `simulation` | tests that compare the choice with either device alone |
+//!
 //! A user creates a [`DevicePool`] from an [`Opener`] and the [`Rates`] of the work. The opener
-//! states as which type a GPU is opened (a sorter, an inverse or a searcher). The user announces
-//! work ([`DevicePool::expect`]), asks for a [`Lease`] when it is the turn of that work, and does
-//! it by [`Lease::run`]. If there is no lease, or if the GPU fails, the CPU does the work.
+//! says what a GPU is opened as, such as a `SortingGpu`. The user announces work
+//! ([`DevicePool::expect`]), asks for a [`Lease`] when it is the turn of that work, and does it by
+//! [`Lease::run`]. If there is no lease, or if the GPU fails, the CPU does the work.
 //!
 //! # The choice
 //! With [`Device::Auto`](crate::Device::Auto) no driver is loaded until enough blocks have come or

@@ -81,6 +81,7 @@ pub(crate) fn code(
     let sample_rate_log = sample_rate.ilog2() as u8;
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
+        // This draft of the format defines no table of a block (FORMAT.md section 8.2).
         let tables = false;
         (
             BlockKind::Bwt(Shape {

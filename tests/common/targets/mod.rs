@@ -1,5 +1,5 @@
-//! The work of the fuzz targets on their bytes. `tests/crashes.rs` does the same with seeds and
-//! saved crashes.
+//! The work of the fuzz targets on their bytes. `tests/tidy/crashes.rs` does the same with seeds
+//! and saved crashes.
 //!
 //! The first bytes of an input choose the options, so that every input means the same to both. All
 //! targets except [`doors`] work on the calling thread alone.
