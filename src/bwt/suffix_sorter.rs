@@ -32,8 +32,9 @@
 //!   `bwz -T2 -c --index` if it is for repeats, which filters remove otherwise; else by `cargo
 //!   bench --bench sort`, both of whose rows for the CPU are of `sort_on`. No test measures its
 //!   peak memory; `cargo bench --bench peers` has that of whole processes. A section in
-//!   `benches/results`, the head of this file, the docs of `bwt` and `sort_limits`, and the row of
-//!   `block` describe it. `cargo test --test tidy` has the rules for the sources.
+//!   `benches/results`, the head of this file, the docs of `sort_limits`, its row and that of
+//!   `suffix_sorter` in the table of `src/bwt/mod.rs` describe it. `cargo test --test tidy` checks
+//!   the rules of the sources.
 //!
 //! To replace libsais: `induce` below; `prefix_free` and `lcp` also call it for texts of larger
 //! alphabets.

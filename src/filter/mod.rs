@@ -26,38 +26,50 @@
 //! all of them takes as long as a few passes over the block. A block of sequences is never a block
 //! of fields.
 //!
-//! To add a filter: one that changes part of a block and keeps its size is a `RegionKind` in
-//! `regions`, which changes large regions of `Records` by all threads. `detect_regions` finds its
-//! data by the middles of chunks, and tries out `Records` on samples; a filter for tables or sound
-//! competes with them there. Any other filter needs a flag below, bit 6 or 7, which are 0 in every
-//! header today, and its turn in [`filter_but_last`] and [`undo`]. `frame::block_header` says which
-//! filters may be combined. An index is of the text, so no filter but [`sequence`] may be combined
-//! with one. A filter takes at most the 6 bytes per byte of `memory::block_need`, including the
-//! block, and 2 to be undone. Choices are made in integers, or in floats that every machine rounds
-//! alike. For any block, [`undo`] restores every byte, and the text is the same for any number of
-//! threads. For any text and parameters, time and memory of [`undo`] are bounded by the block's
-//! size (the fuzz target `filters`). A filter whose parameters have many forms is undone and
-//! compared ([`comes_back`]). Then follow, in this order:
+//! # To add a filter
 //!
-//! - `format/FORMAT.md` chapters 3, 4, 12, 16 and the versions, an example among those that
-//!   `tests/library/golden/examples.rs` counts, the draft in `frame::frame_header`, and
-//!   `format/decoder.py` (the draft, `FILTERS` and the flags of block headers, `undo_filters`,
-//!   `undo_regions`); `tests/library/rejects.rs` names the flag that comes next and
-//!   `tests/library/rejects/parts.rs` the kind of region; in FORMAT.md the draft is also in the
-//!   file of section 7.4, with its checksum;
-//! - data of its kind in `cases::filtered` (`tests/common/cases.rs`), which many tests try; at the
-//!   same index a name in `FILTERED` of `tests/library/golden.rs`, which writes its file if
-//!   `BWZ_BLESS=1` is set; and `tests/alone/damaged/sources.rs`;
-//! - the parameters that a decoder rejects, in `tests/library/rejects/parts.rs`, and its parameters
-//!   in `side_fields` of `tests/common/mutation/parts.rs`;
-//! - `tests/common/targets/filters.rs`, which gives a region its tag and 5 bytes of parameters, and
-//!   any other filter by a function in `internals`; seeds in `fuzz/seeds/filters`: seven bytes of
-//!   choices, which that file explains, and data;
-//! - all committed files, by `BWZ_BLESS=1 cargo test --no-fail-fast --test library --test tidy --
-//!   golden rejects crashes`; this first run may still meet old files, and the next one has to
-//!   pass;
-//! - its gain and its cost, by `cargo bench --bench filter` and by the sizes of files without such
-//!   data, in a note in `benches/results`. `cargo test --test tidy` has the rules for the sources.
+//! Numbers, lists and other columns of lines are a form of [`fields`], whose page has the steps,
+//! and not a filter. For other data, take these steps in this order:
+//!
+//! 1. **Its kind.** A filter that changes part of a block and keeps its size is a `RegionKind` in
+//!    `regions`, which changes large regions of `Records` by all threads. Any other filter needs a
+//!    flag: bit 6 or 7, which are 0 in every header today. An index is of the text, so no filter
+//!    but [`sequence`] may be combined with one.
+//! 2. **`format/FORMAT.md`**, before the code: chapters 4, 12 and 16, and an example of its bytes.
+//!    `tests/library/golden/examples.rs` decodes and counts the examples. The draft changes too:
+//!    "Places of the draft" in `CONTRIBUTING.md` lists where it is written.
+//! 3. **`format/decoder.py`**: `FILTERS` and the flags of block headers, `undo_filters`,
+//!    `undo_regions`.
+//! 4. **A file here**: both directions, as functions on slices, with a round-trip test. The rules
+//!    for it are below.
+//! 5. **The choice.** `detect_regions` finds the data of a region by the middles of chunks, and
+//!    tries out `Records` on samples; a filter for tables or sound competes with them there. Any
+//!    other filter gets its flag below, its turn in [`filter_but_last`] and [`undo`], and in
+//!    `src/frame/block_header.rs` the filters that it may be combined with.
+//! 6. **`tests/common/cases.rs`**: data of its kind in `cases::filtered`, which many tests try. At
+//!    the same index, a name in `FILTERED` of `tests/library/golden.rs`, which writes the file.
+//! 7. **`tests/alone/damaged/sources.rs`**: a small block with this filter.
+//! 8. **`tests/library/rejects/parts.rs`**: the parameters that a decoder rejects. The kind of
+//!    region that is unknown there becomes the next one, and so does the flag in
+//!    `tests/library/rejects.rs`.
+//! 9. **`tests/common/mutation/parts.rs`**: its parameters in `side_fields`.
+//! 10. **`tests/common/targets/filters.rs`**: a region has its tag and 5 bytes of parameters there,
+//!     and any other filter a function in `src/internals.rs`. The page of that function says what a
+//!     sixth choice would break.
+//! 11. **`fuzz/seeds/filters`**: seven bytes of choices, which that page explains, and data.
+//! 12. **All committed files**: `just bless`.
+//! 13. **`benches/results`**: a note with its gain and its cost, by `cargo bench --bench filter`
+//!     and by the sizes of files without such data.
+//!
+//! `cargo test --test tidy` checks the rules of the sources. These are the rules for a filter:
+//!
+//! - It takes at most 6 bytes of memory per byte (`WORKING` in `src/engine/memory/block_need.rs`),
+//!   including the block, and 2 to be undone.
+//! - Choices are made in integers, or in floats that every machine rounds alike. The text is the
+//!   same for any number of threads.
+//! - [`undo`] restores every byte of any block. For any text and parameters, its time and memory
+//!   are bounded by the block's size; the fuzz target `filters` tests this.
+//! - A filter whose parameters have many forms is undone and compared ([`comes_back`]).
 
 mod bcj;
 mod delta;

@@ -2,9 +2,8 @@
 //! was written from the specification alone. The same decoder is also run on fresh files and on
 //! those that it must reject.
 //!
-//! After a change of the format: `BWZ_BLESS=1 cargo test --test library golden`. `decoder.py` needs
-//! Python. Without it these tests print that they are skipped, or fail if BWZ_REQUIRE_PYTHON is
-//! set.
+//! After a change of the format: `just bless`. `decoder.py` needs Python. Without it these tests
+//! print that they are skipped, or fail if BWZ_REQUIRE_PYTHON is set.
 
 mod examples;
 

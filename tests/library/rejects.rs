@@ -2,8 +2,7 @@
 //! `format/examples/reject/`.
 //!
 //! The files are made here from sound ones, by changing a field and making the checksums around it
-//! right again. So each is rejected for its own reason. After a change of the format:
-//! `BWZ_BLESS=1 cargo test --test library rejects`.
+//! right again. So each is rejected for its own reason. After a change of the format: `just bless`.
 
 mod fields;
 mod parts;

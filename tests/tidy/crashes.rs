@@ -2,7 +2,7 @@
 //! `tests/crashes/<target>/<name>`.
 //!
 //! Their frame headers have the current draft, since any other draft is refused at its fifth byte.
-//! After a change of the draft: `BWZ_BLESS=1 cargo test --test tidy crashes`.
+//! After a change of the draft: `just bless`.
 
 #[path = "../common/targets/mod.rs"]
 mod targets;

@@ -1,5 +1,5 @@
-//! The density of the code, and the beginnings of its documentation (CONTRIBUTING.md gives the
-//! reasons).
+//! The density of the code, and the beginnings of its documentation. "What tests/tidy refuses" in
+//! CONTRIBUTING.md gives the reasons.
 
 use crate::remains::assert_remains;
 use crate::source::{files, without_comments_and_strings};

@@ -7,45 +7,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Words that code, comments and file names no longer use, and the folder in which another word has
 /// replaced them. In other folders they may have their usual meaning. A word is not listed if it
-/// has its usual meaning in that folder too.
+/// has its usual meaning in that folder too. The comment is the word to use instead.
 const RETIRED: &[(&str, &str)] = &[
-    // Move-to-front and models: MTF rank, adaptive CDF, adaptation rate, quantised context, model
-    // state, bucket.
-    ("place", "src/coder"),
-    ("blend", ""),
-    ("pace", "src/coder"),
-    ("memory", "src/coder"),
-    ("class", "src/filter"),
-    // Binary symbol.
-    ("decision", ""),
-    // Adaptive rANS.
-    ("modelled", ""),
-    // BWT merge, interleave bits.
-    ("halves", "src/bwt"),
-    // Prefix-free parsing.
-    ("weave", ""),
-    // LF mapping, LF squared table.
-    ("jump", "src/bwt"),
-    ("bigram", ""),
-    // Unsorted groups, unresolved suffixes.
-    ("tie", ""),
-    ("settled", ""),
-    // Minimizers, arena.
-    ("anchor", ""),
-    ("carve", ""),
-    ("carver", ""),
-    ("mailbox", ""),
-    // On disk, in memory, block boundary.
-    ("cold", "src/search"),
-    ("hot", "src/search"),
-    ("seam", ""),
-    // Device pool, lease.
-    ("desk", ""),
-    ("crew", ""),
-    ("loan", ""),
-    // Inverse BWT.
-    ("unsort", ""),
-    ("unsorted", "src/bwt/inverse"),
+    ("place", "src/coder"),          // MTF rank
+    ("blend", ""),                   // adaptive CDF
+    ("pace", "src/coder"),           // adaptation rate
+    ("memory", "src/coder"),         // model state
+    ("class", "src/filter"),         // bucket
+    ("decision", ""),                // binary symbol
+    ("modelled", ""),                // adaptive, as in adaptive rANS
+    ("halves", "src/bwt"),           // parts, of a BWT merge
+    ("weave", ""),                   // parse, of prefix-free parsing
+    ("jump", "src/bwt"),             // LF mapping
+    ("bigram", ""),                  // LF squared table
+    ("tie", ""),                     // unsorted group
+    ("settled", ""),                 // resolved, of a suffix
+    ("anchor", ""),                  // minimizer
+    ("carve", ""),                   // allocate from an arena
+    ("carver", ""),                  // arena
+    ("mailbox", ""),                 // mapped host flag
+    ("cold", "src/search"),          // on disk
+    ("hot", "src/search"),           // in memory
+    ("seam", ""),                    // block boundary
+    ("desk", ""),                    // device pool
+    ("crew", ""),                    // device pool
+    ("loan", ""),                    // lease
+    ("unsort", ""),                  // invert, inverse BWT
+    ("unsorted", "src/bwt/inverse"), // inverted, restored
 ];
 
 #[test]

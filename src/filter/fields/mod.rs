@@ -41,6 +41,24 @@
 //!
 //! Both directions are one pass over the block. Taking apart needs at most about 6 bytes of memory
 //! per byte of the block, as the sort does (see `line_parts`).
+//!
+//! # To add a form
+//!
+//! A new form of columns is a new draft of the format ("Places of the draft" in `CONTRIBUTING.md`),
+//! but no new filter:
+//!
+//! 1. `format/FORMAT.md` section 12.9: the bytes of the form, and how a value is restored.
+//! 2. `format/decoder.py`: the largest number of a form, how many distances it has, and its values.
+//! 3. `column_form`: the variant of `Form`, `read` and `write`, `has_table` and `is_written_whole`,
+//!    and the row in the table of that page.
+//! 4. `write_columns` writes the values, and `rejoin` restores them. A form whose values are more
+//!    than a few lines has a file for both, as `numbers` and `lists` have.
+//! 5. `value_cost` or `choose_forms`: the choice, by the cost of a sample.
+//! 6. `tests` here: lines for which it is chosen. Data of its kind in `cases::filtered`
+//!    (`tests/common/cases.rs`), if none there has it, with a name in `tests/library/golden.rs`.
+//! 7. `tests/library/rejects/fields.rs`: what a decoder rejects of it. The form that is unknown
+//!    there becomes the next one.
+//! 8. A seed in `fuzz/seeds/filters`, `just bless`, and a note in `benches/results`.
 
 mod alike_templates;
 mod block_writer;

@@ -32,6 +32,10 @@ const PLACES: usize = 8;
 ///
 /// The first byte / 10 is the number of further copies of the data (for 1, four times that number).
 /// If the first byte / 5 is odd, the parameters are damaged as bytes 1 to 6 say.
+///
+/// A sixth choice would change the 5 and so the meaning of all seeds and kept crashes. A new filter
+/// shares one of these choices instead, as fields share that of regions: no seed has a first byte
+/// of 128 or more with the choices 2 and 4.
 pub fn filters(input: &[u8]) {
     let Some((choice, bytes)) = input.split_at_checked(7) else {
         return;
