@@ -5,7 +5,7 @@
 //! |---|---|
 //! | on disk | The block has an index that the options trust. The task costs less there (`search_cost`), or memory does not suffice to decode the block. |
 //! | index in memory | The block holds the transform of its searched text. The task costs more on disk, or the block cannot be searched there. |
-//! | text in memory | The block does not hold that transform, or most of its text is to be read. |
+//! | text in memory | The block does not hold that transform, or ranges of it are read that cost more on disk (with a small part of the text, the index in memory gives them). |
 //!
 //! `form` is asked when a block is opened, and again before its rows are located, since their
 //! number is not known earlier. So a block may come into memory in the middle of a search. It goes
@@ -17,8 +17,8 @@
 //!   (`search_batch::Batch::open`).
 //! - A block that turns out not to fit in memory is searched on disk, if it has an index
 //!   (`open_block::BlockJob::load_or_stay`).
-//! - From [`MANY`] (200) patterns on, a text in memory is sorted into an index
-//!   (`find_in_block::OpenBlock::find`).
+//! - A text in memory is scanned for each pattern; from [`MANY`] (200) patterns on, it is sorted
+//!   into an index instead ([`is_scanned`], `find_in_block::OpenBlock::find`).
 //! - The text of a block that is searched by its index is restored too, and scanned for some
 //!   patterns: those with too many branches (`class_search`), and frequent ones of which only the
 //!   first positions are wanted ([`text_is_scanned_first`]).
@@ -27,11 +27,8 @@
 //!
 //! - A GPU searches the blocks whose index is in memory, if one was asked for or if it pays
 //!   (`Session::lease`; `engine::device_pool` compares the times).
-//! - A text in memory is scanned for each pattern or sorted into an index ([`is_scanned`]).
 //! - An index in memory gets denser samples ([`gets_denser_samples`]) or its text ([`text_pays`],
 //!   [`holds_with_text`]) if that pays and there is enough memory.
-//! - The first positions of a frequent pattern are found in the restored text
-//!   ([`text_is_scanned_first`]).
 //! - `kept_blocks` keeps what fits in the shares below for the next batch.
 //!
 //! # Shares of the memory limit

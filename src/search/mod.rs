@@ -12,8 +12,8 @@
 //!
 //! **`memory_policy::form` decides which.** It compares the costs that `search_cost` estimates.
 //!
-//! **`Session::lease` decides whether a GPU searches the blocks whose index is in memory.** It asks
-//! `engine::device_pool`, which compares the times of CPU and GPU.
+//! **`Session::lease` decides whether a GPU searches the blocks whose index is in memory.** A
+//! GPU that was asked for does. Otherwise `engine::device_pool` compares the times of CPU and GPU.
 //!
 //! # The calls of `count`
 //! Calls from [`Searcher::count`] to the loop of the search. `bwz count` uses a `Searcher`, and the
