@@ -5,7 +5,7 @@
 //! |---|---|
 //! | on disk | The block has an index that the options trust. The task costs less there (`search_cost`), or memory does not suffice to decode the block. |
 //! | index in memory | The block holds the transform of its searched text. The task costs more on disk, or the block cannot be searched there. |
-//! | text in memory | The block does not hold that transform, or ranges of it are read that cost more on disk (with a small part of the text, the index in memory gives them). |
+//! | text in memory | The block does not hold that transform; or ranges of it are read, and that costs more on disk. A small part of the text is read by an index in memory. |
 //!
 //! `form` is asked when a block is opened, and again before its rows are located, since their
 //! number is not known earlier. So a block may come into memory in the middle of a search. It goes
