@@ -1,5 +1,5 @@
-//! The supersteps and words of `bsp` on virtual processors, beside the paper's formulas, and those
-//! of `default`:
+//! The supersteps and words of `bsp` (accelerated sampling on a bulk-synchronous parallel machine)
+//! on virtual processors, beside the paper's formulas, and those of `doubling` (prefix doubling):
 //! `cargo bench --bench distributed -- [--processors P,...] [--megabytes N] [--csv] [FILE...]`.
 //!
 //! Prints a row for each level of the recursion of `bsp`: the length n; the period v and the number
@@ -8,7 +8,7 @@
 //! n / p, which bounds h up to a constant factor in the paper; and their quotient. A row for all
 //! levels follows, with n / p of the text and the number of levels: the paper has O(log log p),
 //! with the constant of its formula (`critical_round`). The last row is for all rounds of
-//! `default`. Without files the text is the Fibonacci word, which repeats itself so strongly that
+//! `doubling`. Without files the text is the Fibonacci word, which repeats itself so strongly that
 //! no level is skipped.
 //!
 //! With `--gpus`, GPUs sort each text together, by kernels:
@@ -259,7 +259,7 @@ impl Bench {
         self.all(
             text,
             count,
-            &format!("default: {rounds} rounds"),
+            &format!("doubling: {rounds} rounds"),
             &supersteps,
         );
         Ok(())

@@ -58,8 +58,7 @@ struct Bench {
     /// measuring
     #[arg(long, value_name = "N", conflicts_with_all = ["shape", "bases"])]
     queries: Option<usize>,
-    /// How a GPU sorts: default, ls, skew (the paper's way) or skew-pd, or several of them with
-    /// commas between
+    /// How a GPU sorts: default, ls, skew or skew-pd, or several of them with commas between
     #[arg(
         long,
         value_name = "NAME",

@@ -379,7 +379,8 @@ pub fn sort_by_sampling(
     gpu_doors::sort_by_sampling(sorter, text, sample_rate)
 }
 
-/// Creates a sorter for LCP arrays on GPU `number`, which sorts by a published algorithm.
+/// Creates a sorter for LCP arrays on GPU `number`, which sorts by a published algorithm. `bsp` is
+/// refused.
 pub fn open_for_lcp(algorithm: PaperAlgorithm, number: u32) -> Result<gpu::GpuLcpSorter> {
     gpu_doors::open_for_lcp(algorithm, number)
 }

@@ -35,7 +35,7 @@
 //! | `search` | patterns in files, on disk and in memory, with an index or without; records and their bases |
 //! | `archive` | random access to a file: [`Archive`]; the intact blocks of a damaged one: [`recover()`] |
 //! | `analysis` | suffix and LCP arrays ([`lcp`]), repeats in a collection of files ([`repeats`]), common parts of sequences ([`overlap`]) |
-//! | [`papers`] | the algorithms of the papers as written, for comparison; no other room uses it |
+//! | [`papers`] | the algorithms of the papers as written, for comparison; no other room of the library uses it, the command runs it for `bench --sort` |
 //! | `cli` | the command |
 //! | `internals` | no room: hidden functions that give access to the rooms, for this repository's tests, fuzz targets and benches |
 //!

@@ -3,7 +3,7 @@
 //! It is part of builds with the feature `cuda`. Running it takes a driver and nothing else. In
 //! other builds `absent` takes its place.
 //!
-//! | room | job |
+//! | file | job |
 //! |---|---|
 //! | `interface` | plain data that goes in and comes out |
 //! | `lcp_chunk` | suffixes and LCP values as they come from a GPU, and their unpacking |
@@ -18,14 +18,14 @@
 //! | `coder` | slices of static rANS, both ways |
 //! | `lcp` | the LCP array, range minima and longest common extensions |
 //! | `gpu_sort` | a suffix sort as the sorters run it |
-//! | `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | for other rooms: a GPU with its memory, one kind of work each |
-//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for other rooms: sorts and exchanges of several GPUs |
+//! | `sorter`, `inverse_bwt`, `pattern_batches`, `bwt_encoder`, `bwt_decoder`, `gpu_lcp`, `extension_queries` | for the other rooms of `src`: a GPU with its memory, one kind of work each |
+//! | `nccl_processor`, `part_sorter`, `joint_sorter`, `rank_sorter` | for the other rooms of `src`: sorts and exchanges of several GPUs |
 //! | `process_ranks` | processes with a GPU each that sort a block together |
 //!
-//! Each room uses only those above it. `kernels/` has the same rooms: `kernels/a/x.cu` holds the
-//! kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. Published sorts
-//! are in `papers`, outside of this folder, with their kernels in `kernels/papers`. A CUDA thread
-//! block is called a *CTA*; a *block* is a part of the input that is compressed alone.
+//! Each module uses only those above it. `kernels/` has the same folders: `kernels/a/x.cu` holds
+//! the kernels of `a/x.rs`, which wraps each of them in a function that checks lengths. Published
+//! sorts are in `papers`, outside of this folder, with their kernels in `kernels/papers`. A CUDA
+//! thread block is called a *CTA*; a *block* is a part of the input that is compressed alone.
 
 pub(crate) mod block;
 mod bwt_decoder;

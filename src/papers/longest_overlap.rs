@@ -3,20 +3,23 @@
 //! Y. Zhong et al., *Solving the longest overlap region problem for noncoding DNA sequences with
 //! GPU*, arXiv:1404.3448, 2014.
 //!
-//! As in the paper: both sequences are joined by a symbol that occurs in neither. The suffix array
-//! of the joined text is built by DC3 (J. Karkkainen, P. Sanders and S. Burkhardt, *Linear work
-//! suffix array construction*, 2006), which sorts triples and pairs by radix sort; the LCP array by
-//! T. Kasai et al., *Linear-time longest-common-prefix computation*, 2001. Range minima of it then
-//! give the longest common prefix of each suffix and the last one before it that begins in the
-//! other sequence.
+//! # As in the paper
+//! Both sequences are joined by a symbol that occurs in neither. The suffix array of the joined
+//! text is built by DC3 (J. Karkkainen, P. Sanders and S. Burkhardt, *Linear work suffix array
+//! construction*, 2006), which sorts triples and pairs by radix sort; the LCP array by T. Kasai et
+//! al., *Linear-time longest-common-prefix computation*, 2001. Range minima of it then give the
+//! longest common prefix of each suffix and the last one before it that begins in the other
+//! sequence.
 //!
-//! Different: the range minima are those of [`RangeMinima`], a sparse table over blocks of 64
-//! values, and not a Cartesian tree with lowest common ancestors. Nothing runs on a GPU here. The
-//! product's form, on CPU or GPU, is [`overlap::longest_common`](crate::overlap::longest_common):
-//! it finds all longest regions, on both strands, from neighbours in the suffix array alone, and
-//! bytes that are no bases match nothing there. A test compares the two.
+//! # Different
+//! The range minima are those of [`RangeMinima`], a sparse table over blocks of 64 values, and not
+//! a Cartesian tree with lowest common ancestors. Nothing runs on a GPU here. The product's form,
+//! on CPU or GPU, is [`overlap::longest_common`](crate::overlap::longest_common): it finds all
+//! longest regions, on both strands, from neighbours in the suffix array alone, and bytes that are
+//! no bases match nothing there. A test compares the two.
 //!
-//! Figures: two sequences of 1 million bases take 0.62 s, and 0.93 ms by the product on an H200
+//! # Figures
+//! Two sequences of 1 million bases take 0.62 s, and 0.93 ms by the product on an H200
 //! (kernels/README.md). Memory: 4 bytes per base for each of the symbols, the suffix array, the LCP
 //! array and the rows, and as much again while DC3 works.
 
@@ -53,7 +56,7 @@ const BORDER: u32 = 1;
 /// ```
 ///
 /// # Errors
-/// [`Error::Usage`] for more than 2^31 - 1 bytes together, [`Error::Io`] if there is no memory.
+/// [`Error::Usage`] for more than 2^31 - 2 bytes together, [`Error::Io`] if there is no memory.
 pub fn longest_overlap(first: &[u8], second: &[u8]) -> Result<LongestOverlap> {
     let n = first.len() + second.len() + 1;
     if n > i32::MAX as usize {

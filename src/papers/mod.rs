@@ -1,25 +1,27 @@
 //! Published algorithms as their papers have them, to compare with what bwz does.
 //!
-//! No other room of the library uses this one. What a paper gave to the product stands where the
-//! product needs it.
+//! No other room of the library uses this one; the command runs it for `bench --sort`. Parts that
+//! bwz itself uses are in the rooms that use them (`gpu/sort/skew_pd`).
 //!
 //! | paper | form | file | run by |
 //! |---|---|---|---|
 //! | L. Wang, S. Baxter and J. D. Owens, *Fast parallel skew and prefix-doubling suffix array construction on the GPU*, 2016 | `skew`: the skew algorithm of J. Karkkainen and P. Sanders, with recursion, on a GPU | `gpu_sorts/skew` | `bwz bench --sort skew` |
 //! | the same | `skew-pd`: skew with prefix doubling, on a GPU. The product's sort uses it too | `gpu/sort/skew_pd`, `gpu_sorts/skew_pd_alone` | `bwz bench --sort skew-pd` |
-//! | G. Sun and Z. Xie, *Fast in-memory suffix sorting on the GPU* | `ls`: prefix doubling, groups sorted by their size (GPU-LS), on a GPU | `gpu_sorts/ls` | `bwz bench --sort ls` |
-//! | M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*, 2013 | `bsp` on virtual processors | `distributed/accelerated_sampling` | `bwz bench --sort bsp --device cpu -T 4` |
+//! | G. Sun and Z. Xie, *Fast in-memory suffix sorting on the GPU* | `ls`: prefix doubling, each group sorted by a method for its size (GPU-LS), on a GPU | `gpu_sorts/ls` | `bwz bench --sort ls` |
+//! | M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*, 2013 | `bsp`: accelerated sampling in the bulk-synchronous parallel (BSP) model, on virtual processors | `distributed/accelerated_sampling` | `bwz bench --sort bsp --device cpu -T 4` |
 //! | the same | `bsp` on one or several GPUs | `gpu_sampling/sampled_sort` | `bwz bench --sort bsp --device cuda` |
-//! | Y. Zhong et al., *Solving the longest overlap region problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014 | suffix array, LCP array and range minima, on one thread. The product's form is [`overlap`](crate::overlap) | `longest_overlap` | `cargo bench --bench lcp -- --bases 1` |
+//! | Y. Zhong et al., *Solving the longest overlap region problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014 | suffix array, LCP array and range minima, on one thread. The product's form is [`overlap`](crate::overlap) | `longest_overlap`, the function [`longest_overlap`](longest_overlap()) of `bwz::papers` | `cargo bench --bench lcp -- --bases 1` |
+//! | N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007; P. Flick and S. Aluru, *Parallel distributed memory construction of suffix and longest common prefix arrays*, 2015 | `doubling`: prefix doubling on virtual processors | `distributed/prefix_doubling` | `cargo bench --bench distributed` |
 //!
-//! The page of each file says what is as in the paper, what differs, and gives figures.
+//! The page of each of these files says what is as in the paper, what differs, and gives figures;
+//! that of `distributed/prefix_doubling` has its steps and their costs.
 //!
 //! G. Liao et al., *GPU accelerated multiple deoxyribose nucleic acid sequence parallel matching*,
 //! search many patterns by binary search in a suffix array. That has no form here: the product
 //! counts and locates the same patterns by backward search, in [`fm_index`](crate::fm_index) and on
 //! GPUs (`bwz count`, `cargo bench --bench search`).
 //!
-//! A [`PaperSorter`] sorts by any of these ways:
+//! A [`PaperSorter`] sorts by `skew`, `skew-pd`, `ls` or `bsp`, or by `default`, the sort of bwz:
 //!
 //! ```
 //! use bwz::papers::{PaperAlgorithm, PaperSorter, sort_by_libsais};
@@ -39,7 +41,7 @@
 //! | file | job |
 //! |---|---|
 //! | `sampling` | difference covers, and the levels of accelerated sampling |
-//! | `distributed` | one text sorted by several processors, which exchange words |
+//! | `distributed` | one text sorted by several processors, which exchange words: `bsp` and `doubling` |
 //! | `gpu_sorts` | suffix sorts on one GPU |
 //! | `gpu_sampling` | accelerated sampling on GPUs |
 //! | `gpu_doors` | these sorts for the files below; `absent_gpu_doors` in builds without CUDA |

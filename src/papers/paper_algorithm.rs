@@ -28,7 +28,8 @@ pub enum PaperAlgorithm {
     /// `ls`: prefix doubling in which each group is sorted by a method for its size. It runs on a
     /// GPU only.
     Ls,
-    /// `bsp`: accelerated sampling, on virtual processors or on GPUs.
+    /// `bsp`: accelerated sampling on a bulk-synchronous parallel (BSP) machine: on virtual
+    /// processors or on GPUs.
     Bsp,
 }
 

@@ -33,7 +33,7 @@ const BYTES_OF_PROCESSORS: u64 = 200;
 /// let mut sorter = PaperSorter::new(PaperAlgorithm::Default, &on_cpu)?;
 /// assert_eq!(sorter.sort(b"banana")?.bwt.bytes, b"annbaa");
 ///
-/// // The others need a GPU.
+/// // `skew`, `skew-pd` and `ls` need a GPU.
 /// let end = PaperSorter::new(PaperAlgorithm::Ls, &on_cpu).unwrap_err();
 /// assert!(matches!(end, bwz::Error::Device(_)));
 /// # Ok::<(), bwz::Error>(())

@@ -1,8 +1,8 @@
 //! Many searches and walks in a block on disk, advanced together.
 //!
-//! Each step of a search asks two slices for a rank, and these can be anywhere in the block. So all
+//! Each step of a search needs ranks in two slices, and these can be anywhere in the block. So all
 //! searches of a batch take their next step together. Their queries are sorted by slice. Each slice
-//! that is asked is decoded once, or taken from the cache, and answers all its queries. Threads
+//! that is needed is decoded once, or taken from the cache, and answers all its queries. Threads
 //! work on different slices. Walks along the LF mapping to a sampled row are advanced in the same
 //! way.
 //!

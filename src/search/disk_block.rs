@@ -1,4 +1,4 @@
-//! A block on disk: its index is in memory, and its slices are decoded when a search asks them.
+//! A block on disk: its index is in memory, and its slices are decoded when a search needs them.
 //!
 //! rank(c, at) is the count of c above the slice that holds `at`, which is in the block's index,
 //! plus the count within that slice. At first the two ends of an interval are mostly in two slices,

@@ -77,7 +77,8 @@ impl<'b> DiskSizes<'b> {
     }
 
     fn check_memory(&self, file: &FileBlock) -> Result<()> {
-        // Each thread decodes two slices at a time, and `KEPT` slices are cached whatever the room.
+        // Each thread decodes two slices at a time, and `KEPT` slices are cached whatever the
+        // budget.
         let largest = self.slices.raw.iter().copied().max().map_or(0, u64::from);
         let at_once = self.slices().min(2 * file.options.thread_count() + KEPT) as u64;
         file.check_index_memory(self.slices() as u64 * PER_SLICE + at_once * largest)

@@ -1,5 +1,5 @@
 //! Parts of blocks that stay in memory from one batch to the next: indexes of decoded blocks, and
-//! decoded slices of blocks on disk. Their room is a share of the memory limit (`memory_policy`).
+//! decoded slices of blocks on disk. They take a share of the memory limit (`memory_policy`).
 
 use super::loaded_index::LoadedIndex;
 use super::memory_policy::{self, DENSE, PatternSymbols};
@@ -92,7 +92,7 @@ impl KeptBlocks {
         Some(index)
     }
 
-    /// Keeps the index of a block if there is room, with its text if that pays. In the last batch
+    /// Keeps the index of a block if there is memory, with its text if that pays. In the last batch
     /// the text would have saved `saved` steps.
     pub(crate) fn keep_index(&mut self, number: u64, mut index: LoadedIndex, saved: u64) {
         let pays = self.text_pays(number, index.len(), saved);
@@ -124,7 +124,7 @@ impl KeptBlocks {
         self.slices.remove(&number)
     }
 
-    /// Keeps the decoded slices of a block on disk, as many as leave room for those of all other
+    /// Keeps the decoded slices of a block on disk, as many as leave memory for those of all other
     /// blocks, and the cost of all work on the block. `together` blocks are searched at a time.
     /// `room` is the number of bytes for the slices of all blocks, kept or being searched.
     pub(crate) fn keep_slices(
@@ -139,8 +139,8 @@ impl KeptBlocks {
         let others = self.blocks.saturating_sub(1);
         let kept = match together as u64 >= self.blocks {
             true => room / self.blocks.max(1),
-            // The next block that is searched needs as much room as this one. The others share the
-            // rest.
+            // The next block that is searched needs as much memory as this one. The others share
+            // the rest.
             false => (room.saturating_sub(slices.size()) / others).max(room / 2 / self.blocks),
         };
         let slices = slices.with_room(kept);

@@ -1,26 +1,34 @@
 //! The policy on memory. [`form`] decides whether a block is searched on disk, by an index in
-//! memory, or in its text in memory. Everything that opens a block asks it, and nothing else
-//! decides.
+//! memory, or as text in memory.
 //!
 //! | form | condition |
 //! |---|---|
 //! | on disk | The block has an index that the options trust. The task costs less there (`search_cost`), or memory does not suffice to decode the block. |
 //! | index in memory | The block holds the transform of its searched text. The task costs more on disk, or the block cannot be searched there. |
-//! | text in memory | The block does not hold that transform, or most of its text is to be read. |
+//! | text in memory | The block does not hold that transform; or ranges of it are read, and that costs more on disk. A small part of the text is read by an index in memory. |
 //!
 //! `form` is asked when a block is opened, and again before its rows are located, since their
 //! number is not known earlier. So a block may come into memory in the middle of a search. It goes
-//! back to disk only at the end of a batch, if there is no room to keep it.
+//! back to disk only at the end of a batch, if there is no memory to keep it.
+//!
+//! In these cases a block is searched without asking `form`, or in another form than it chose:
+//!
+//! - An index that was kept from an earlier batch is used again without asking
+//!   (`search_batch::Batch::open`).
+//! - A block that turns out not to fit in memory is searched on disk, if it has an index
+//!   (`open_block::BlockJob::load_or_stay`).
+//! - A text in memory is scanned for each pattern; from [`MANY`] (200) patterns on, it is sorted
+//!   into an index instead ([`is_scanned`], `find_in_block::OpenBlock::find`).
+//! - The text of a block that is searched by its index is restored too, and scanned for some
+//!   patterns: those with too many branches (`class_search`), and frequent ones of which only the
+//!   first positions are wanted ([`text_is_scanned_first`]).
 //!
 //! Everything else follows from the form of a block:
 //!
 //! - A GPU searches the blocks whose index is in memory, if one was asked for or if it pays
 //!   (`Session::lease`; `engine::device_pool` compares the times).
-//! - A text in memory is scanned for each pattern or sorted into an index ([`is_scanned`]).
 //! - An index in memory gets denser samples ([`gets_denser_samples`]) or its text ([`text_pays`],
-//!   [`holds_with_text`]) if that pays and there is room.
-//! - The first positions of a frequent pattern are found in the restored text
-//!   ([`text_is_scanned_first`]).
+//!   [`holds_with_text`]) if that pays and there is enough memory.
 //! - `kept_blocks` keeps what fits in the shares below for the next batch.
 //!
 //! # Shares of the memory limit
@@ -65,7 +73,7 @@ pub(crate) enum Task {
     /// Patterns are searched, or rows are located. `spent` is the estimated cost of the work that
     /// was done on the block on disk before, in this search and in earlier ones.
     Search { work: SearchWork, spent: f64 },
-    /// Few short patterns are looked up, which never pays for decoding the block.
+    /// A few short patterns are looked up, which never pays for decoding the block.
     LookUp,
     /// `count` ranges of `size` bytes in all are read, of the searched text.
     TextRanges { size: u64, count: u64 },

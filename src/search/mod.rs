@@ -4,36 +4,48 @@
 //! A block has one searched text: its raw bytes (`byte_block`) or the text of its sequences
 //! (`sequence_block`). The text is searched in one of three forms:
 //!
-//! - On disk: only the index of the block is in memory, and the slices that the search asks are
+//! - On disk: only the index of the block is in memory, and the slices that the search needs are
 //!   decoded.
 //! - By an index in memory: the whole block is decoded into an FM-index.
-//! - As a text in memory: the block is restored, and its text is scanned or sorted.
+//! - As text in memory: the block is restored, and its text is scanned, or sorted if there are many
+//!   patterns.
 //!
 //! **`memory_policy::form` decides which.** It compares the costs that `search_cost` estimates.
 //!
-//! # The way of `count`
-//! Calls from [`Archive::count`](crate::Archive::count) to the loop of backward search. A search by
-//! [`Searcher::count`] takes the same way.
+//! **`Session::lease` decides whether a GPU searches the blocks whose index is in memory.** A
+//! GPU that was asked for does. Otherwise `engine::device_pool` compares the times of CPU and GPU.
 //!
-//! | | call | job |
-//! |--:|---|---|
-//! | 1 | `FileSearch::search` (`file_search`) | checks tables, answers empty patterns |
-//! | 2 | `FileSearch::search_sections` | goes through the sections of the file |
-//! | 3 | `section_search::search` | folds patterns, cuts the batch to fit in memory |
-//! | 4 | `Batch::search_blocks` (`search_batch`) | opens some blocks at a time, takes a GPU if there is one, searches them, keeps them |
-//! | 5 | `OpenBlock::find` (`find_in_block`) | searches one block in the form that it has |
+//! # The calls of `count`
+//! Calls from [`Searcher::count`] to the loop of the search. `bwz count` uses a `Searcher`, and the
+//! page of `cli/search/count_locate.rs` lists the calls before these.
+//! [`Archive::count`](crate::Archive::count) begins with call 2.
 //!
-//! From there:
-//!
-//! | | on disk | in memory, CPU | in memory, GPU |
+//! | | call | file | job |
 //! |--:|---|---|---|
-//! | 6 | `DiskBlock::intervals` (`disk_batch`) | `LoadedIndex::counts` | `LoadedIndex::counts` |
-//! | 7 | `DiskBlock::search`: the loop | `FmIndex::count_all` (`fm_index::text_matches`) | `Lease::run` (`engine::device_pool`) |
-//! | 8 | | `FmIndex::search_chunk` | `GpuSearch::search` (`gpu::pattern_batches`) |
-//! | 9 | | `FmIndex::search_chunk_v3` | `intervals` (`gpu::search`) |
-//! | 10 | | `FmIndex::search_in_turn`: the loop | `Gpu::launch_struct`: the kernel |
+//! | 1 | `Searcher::count` | `searcher` | keeps threads, GPUs and blocks from one batch to the next |
+//! | 2 | `FileSearch::search` | `file_search` | checks tables, answers empty patterns |
+//! | 3 | `FileSearch::search_sections` | `file_search` | goes through the sections of the file |
+//! | 4 | `section_search::search` | `section_search` | folds patterns, cuts the batch to fit in memory |
+//! | 5 | `Batch::search_blocks` | `search_batch` | opens some blocks at a time, leases a GPU if that pays, searches them, keeps them |
+//! | 6 | `OpenBlock::find` | `find_in_block` | searches one block in the form that it has |
 //!
-//! Call 4 opens blocks by `OpenBlock::open` (`open_block`), which asks `memory_policy::form`.
+//! Call 5 opens blocks by `OpenBlock::open` (`open_block`), which asks `memory_policy::form`. From
+//! call 6 on, the calls depend on the form:
+//!
+//! | | on disk | index in memory, CPU | index in memory, GPU | text |
+//! |--:|---|---|---|---|
+//! | 7 | `DiskBlock::intervals` (`disk_batch`) | `LoadedIndex::counts` (`loaded_index`) | `LoadedIndex::counts` (`loaded_index`) | `ScannedText::find_all` (`text_scan`) |
+//! | 8 | `DiskBlock::search` (`disk_batch`): the loop | `FmIndex::count_all` (`fm_index::text_matches`) | `Lease::run` (`engine::device_pool`) | `occurrences` (`text_scan`): the loop |
+//! | 9 | | `FmIndex::search_chunk` (`fm_index::backward_search`) | `GpuSearch::search` (`gpu::pattern_batches`) | |
+//! | 10 | | `FmIndex::search_chunk_v3`, for x86-64 with AVX2 | `intervals` (`gpu::search`) | |
+//! | 11 | | `FmIndex::search_in_turn`: the loop | `Gpu::launch_struct` (`gpu::runtime`): the kernel | |
+//!
+//! A text that is sorted is searched like an index in memory.
+//!
+//! Other ways in a section of sequences: letters that stand for other symbols (`--iupac`, T and U)
+//! take `find_in_block::OpenIndex::find_rows`, and `class_search` if the search branches; `--case`
+//! locates all matches and then compares their letters (`section_search`). In every section,
+//! `--max-mismatches` searches halves of the patterns (`mismatches`).
 //!
 //! # Files
 //! | file | job |

@@ -144,8 +144,8 @@ fn load(block: &dyn SearchedBlock) -> Result<LoadedIndex> {
 
 impl<'a> OpenIndex<'a> {
     /// Prepares an index for locating `rows` rows. A block on disk is decoded if that pays. An
-    /// index in memory gets denser samples if that pays and there is room while `side_by_side`
-    /// blocks are searched.
+    /// index in memory gets denser samples if that pays and there is memory while
+    /// `side_by_side` blocks are searched.
     pub(crate) fn ready_for(
         self,
         block: &'a dyn SearchedBlock,

@@ -1,7 +1,7 @@
 //! The search for a batch of patterns in all blocks of a section.
 //!
 //! Blocks are opened in groups of as many as memory allows. After a group has been searched, its
-//! indexes and decoded slices go back to the session if there is room for them.
+//! indexes and decoded slices go back to the session if there is memory for them.
 
 use super::boundary_matches::{Boundaries, Edges};
 use super::disk_batch;
@@ -203,7 +203,7 @@ impl Batch<'_> {
         room_for_slices(self.memory(session))
     }
 
-    /// Takes the results of a group of blocks, and keeps what there is room for.
+    /// Takes the results of a group of blocks, and keeps what there is memory for.
     fn take(
         &self,
         searched: Vec<SearchedPair>,
@@ -320,6 +320,7 @@ impl Batch<'_> {
             }
         }
     }
+
     /// Adds the matches that cross boundaries of blocks to the others.
     fn with_crossing(&self, results: SectionResults) -> Result<BatchMatches> {
         let SectionResults {

@@ -1,4 +1,4 @@
-//! Estimated cost of a search on disk, which decodes the slices that it asks, and in memory, for
+//! Estimated cost of a search on disk, which decodes the slices that it needs, and in memory, for
 //! which the block is decoded first. The choice between the two depends only on these estimates.
 //!
 //! Estimates are in nanoseconds of one thread. A search is assumed to find its pattern, which takes
@@ -71,12 +71,12 @@ impl BlockCost {
     }
 
     /// Returns true if work pays on disk. `spent` is the estimated cost of earlier work there. Work
-    /// that asks few slices always pays, since there may be too little memory to decode the block.
+    /// that needs few slices always pays, since there may be too little memory to decode the block.
     pub(crate) fn pays_on_disk(&self, work: SearchWork, spent: f64) -> bool {
         self.asks_few(work) || spent + self.on_disk(work) < self.in_memory()
     }
 
-    /// Returns true if the work asks no more slices than the block has. A query of a walk counts
+    /// Returns true if the work needs no more slices than the block has. A query of a walk counts
     /// twice, since nothing else is decoded at the same time.
     pub(crate) fn asks_few(&self, work: SearchWork) -> bool {
         work.queries
@@ -133,7 +133,7 @@ impl BlockCost {
         let slices = self.slices.max(1) as f64;
         let queries = work.queries as f64;
         let kept = (self.room as f64 / self.text_size.max(1) as f64).min(1.0);
-        // Expected number of distinct slices asked, if each query goes to a random slice.
+        // Expected number of distinct slices needed, if each query goes to a random slice.
         let different = slices * (1.0 - (-queries / slices).exp());
         let anew = queries.min(slices * work.rounds as f64);
         let slice = SLICE + self.decode_all() / slices;
@@ -181,7 +181,7 @@ pub(super) fn text_pays(text_size: u64, saved: u64, come: u64, expected: u64) ->
 mod tests {
     use super::*;
 
-    /// A block of DNA, with room for all of its slices.
+    /// A block of DNA, with memory for all of its slices.
     fn dna(text_size: u64) -> BlockCost {
         let slices = text_size.div_ceil(60_000);
         let coded_size = text_size / 4;

@@ -74,15 +74,11 @@ impl<'a> Searcher<'a> {
 #[cfg(test)]
 mod tests {
     use crate::Archive;
-    use crate::options::events::Event;
-
     use crate::Device;
-
     use crate::Options;
-
     use crate::cases;
-
     use crate::compress;
+    use crate::options::events::Event;
     use std::collections::HashMap;
     use std::io::Cursor;
     use std::sync::{Arc, Mutex};

@@ -40,7 +40,7 @@ const LAYOUTS_SHARE: u64 = 16;
 /// in the tables of the file.
 const OF_BLOCK: u64 = 1400;
 
-/// Cache of the layouts of blocks, by block number, as far as there is room. A caller that goes
+/// Cache of the layouts of blocks, by block number, as far as there is memory. A caller that goes
 /// through positions in order reads each layout once.
 #[derive(Default)]
 pub(crate) struct Layouts {

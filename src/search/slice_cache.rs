@@ -138,18 +138,18 @@ impl CountedBytes {
     }
 }
 
-/// Number of slices kept in addition to those that fit in the room.
+/// Number of slices kept in addition to those that fit in the budget.
 pub(super) const KEPT: usize = 4;
 
 /// Decoded slices by their numbers.
 #[derive(Debug)]
 pub(crate) struct SliceCache {
     slices: HashMap<usize, Arc<DecodedSlice>>,
-    /// Numbers of the slices kept beyond the room, the oldest first.
+    /// Numbers of the slices kept beyond the budget, the oldest first.
     last: VecDeque<usize>,
-    /// Bytes of the slices within the room.
+    /// Bytes of the slices within the budget.
     size: u64,
-    /// Maximum bytes of the slices within the room.
+    /// Maximum bytes of the slices within the budget.
     room: u64,
 }
 
@@ -164,7 +164,7 @@ impl SliceCache {
         }
     }
 
-    /// Returns the cache with another room. Keeps as many slices as fit.
+    /// Returns the cache with another budget. Keeps as many slices as fit.
     pub(crate) fn with_room(mut self, room: u64) -> Self {
         for k in self.last.drain(..) {
             self.slices.remove(&k);
@@ -186,7 +186,7 @@ impl SliceCache {
         self.room
     }
 
-    /// Bytes of the slices within the room.
+    /// Bytes of the slices within the budget.
     pub(crate) fn size(&self) -> u64 {
         self.size
     }
@@ -272,7 +272,7 @@ mod tests {
         let mut cache = cache.with_room(4 * one.size() + 5);
         assert_eq!(cache.size(), 4 * one.size());
         assert!((0..30).filter(|&k| cache.get(k).is_some()).eq(0..4));
-        // The room is full, and the last few are kept again.
+        // The budget is used up, and the last few are kept again.
         (20..30).for_each(|k| cache.keep(k, &one));
         assert!(
             (0..30)

@@ -405,10 +405,12 @@ pub(crate) struct BenchArgs {
     #[arg(short = 'n', long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u16).range(1..))]
     pub runs: u16,
     /// Measure the suffix sort alone, each file as one block, by these sorts, and compare the
-    /// results with libsais: default (that of bwz), skew, skew-pd, ls or bsp, or several of them
-    /// with commas between. The last four are published algorithms. All run on the first GPU, if
-    /// there is one and --device is not cpu; bsp on all GPUs that --device names. On the CPU there
-    /// are default, and bsp by -T virtual processors (4 if -T is not given)
+    /// results with libsais: default (that of bwz), or the published ones skew (that of
+    /// Karkkainen and Sanders, with recursion), skew-pd (skew with prefix doubling), ls (prefix
+    /// doubling, GPU-LS) and bsp (accelerated sampling on a bulk-synchronous parallel machine).
+    /// Several names have commas between them. Each runs on the first GPU that --device names,
+    /// bsp on all of them. On the CPU there are default, and bsp by -T virtual processors (4 if -T
+    /// is not given)
     #[arg(
         long,
         value_name = "NAME",

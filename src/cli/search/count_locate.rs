@@ -1,5 +1,18 @@
 //! `bwz count` and `bwz locate`: find the occurrences of patterns in compressed files. Exit codes
 //! are those of grep: 0 found, 1 not found, 2 trouble.
+//!
+//! Calls from the command `count` to the library:
+//!
+//! | | call | job |
+//! |--:|---|---|
+//! | 1 | [`count`] | chooses the form of the lines |
+//! | 2 | `search_files` | makes the options, goes through the files |
+//! | 3 | `FileCounts::file` | opens a file, prints its lines, its warnings and its cost |
+//! | 4 | `FileCounts::search` | reads batches of patterns, searches and prints on threads side by side |
+//! | 5 | `FileCounts::search_batches` | searches batch after batch |
+//! | 6 | `FileCounts::search_pieces` | halves a batch whose results do not fit in memory |
+//! | 7 | `FileCounts::search_batch` | counts, or locates |
+//! | 8 | [`Searcher::count`] | in the library: the page of `src/search/mod.rs` lists the calls from here |
 
 use crate::cli::arguments::search_args::{LocateArgs, SearchArgs};
 use crate::cli::arguments::shared_args::Talk;

@@ -16,9 +16,10 @@
 //!    themselves ([`MinimizerDoubling`]).
 //! 4. Unresolved suffixes are sorted by the text up to the next minimizer and the rank of that.
 //!
-//! Memory: about 27 bytes per suffix. Step 3 takes 8 bytes per suffix more, and 36 per unresolved
-//! suffix. Part of these lie in memory that the first sort has left unused (kernels/README.md); the
-//! rest is allocated when a block needs it. [`SkewPd`] takes 46 bytes per suffix more.
+//! Memory: about 27 bytes per suffix, those of the block (text, suffix array and BWT) among them.
+//! Step 3 takes 8 bytes per suffix more, and 36 per unresolved suffix. Part of these lie in memory
+//! that the first sort has left unused (kernels/README.md); the rest is allocated when a block
+//! needs it. [`SkewPd`] takes 46 bytes per suffix more.
 
 use super::alphabetic_code::AlphabeticCode;
 use super::code_keys::code_keys;

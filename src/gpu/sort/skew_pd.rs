@@ -1,21 +1,26 @@
-//! `skew-pd`: the skew algorithm with prefix doubling in place of its recursion. The suffixes at
-//! positions i with i mod 3 = 1 or 2, the cover, are sorted by their first symbols. They are then
-//! sorted within groups of equal ones by the pair of ranks h and 2h positions behind, h being the
-//! length of their known common prefix. Each round makes h three times as large. A suffix alone in
-//! its group is left out. The other suffixes are sorted by the order of those behind them, and
-//! merged in.
+//! `skew-pd`: the skew algorithm with prefix doubling in place of its recursion.
 //!
 //! L. Wang, S. Baxter and J. D. Owens, *Fast parallel skew and prefix-doubling suffix array
 //! construction on the GPU*, 2016, Figure 5 right.
 //!
-//! Different from the paper: it first sorts by triples. Here the first key is as many triples as 64
-//! bits hold: 9 symbols of English, 21 of DNA. Its segmented sort compares keys. Here large groups
-//! are sorted by radix, with the group's number as part of the key. Small groups are sorted by
-//! counting in the shared memory of a CTA: first by more symbols, then by ranks, [`ROUNDS`] times
-//! before ranks are written anew.
+//! # As in the paper
+//! The suffixes at positions i with i mod 3 = 1 or 2, the cover, are sorted by their first symbols.
+//! They are then sorted within groups of equal ones by the pair of ranks h and 2h positions behind,
+//! h being the length of their known common prefix. Each round makes h three times as large. A
+//! suffix alone in its group is left out. The other suffixes are sorted by the order of those
+//! behind them, and merged in.
 //!
-//! Figures are on the page of `papers::gpu_sorts::skew_pd_alone`, which sorts all texts in this
-//! way. Memory: about 46 bytes per suffix.
+//! # Different
+//! The paper first sorts by triples. Here the first key is as many triples as 64 bits hold: 9
+//! symbols of English, 21 of DNA. The paper's segmented sort compares keys. Here large groups are
+//! sorted by radix, with the group's number as part of the key. Small groups are sorted by counting
+//! in the shared memory of a CTA: first by more symbols, then by ranks, [`ROUNDS`] times before
+//! ranks are written anew.
+//!
+//! # Figures
+//! Speeds are on the page of `papers::gpu_sorts::skew_pd_alone`, which sorts all texts in this way.
+//! Memory: about 46 bytes per suffix. The arrays of the block (text, suffix array and BWT, 6 bytes
+//! per suffix) are not among them.
 
 use super::cover_groups::{
     Alphabet, CoverList, CoverSplit, CoverUnresolved, LargeGroups, TextCover, status_len,

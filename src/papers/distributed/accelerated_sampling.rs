@@ -1,22 +1,27 @@
-//! `bsp`: construction of the suffix array by accelerated sampling, Algorithm 3 of the paper, with
-//! a function for each step.
+//! `bsp`: construction of the suffix array by accelerated sampling in the bulk-synchronous parallel
+//! (BSP) model, Algorithm 3 of the paper, with a function for each step.
 //!
 //! M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*,
-//! 2013. The suffixes at positions of a difference cover of period v are sorted by recursion. v is
-//! 3 at first and v^(5/4) on the next level, until one processor can sort them alone. The other
-//! suffixes are sorted by them, and all are merged.
+//! 2013.
 //!
-//! As in the paper: the steps, and their costs. For n symbols on p processors with n >= p^4.5 each
-//! processor moves O(n / p) words, in O(log log p) supersteps. For smaller n, and any p, the result
-//! is right, but no such bound is claimed.
+//! # As in the paper
+//! The suffixes at positions of a difference cover of period v are sorted by recursion. v is 3 at
+//! first and v^(5/4) on the next level, until one processor can sort them alone. The other suffixes
+//! are sorted by them, and all are merged.
 //!
-//! Different: the empty suffix is a position of the sample too (`sampling/sample`, which says why).
-//! A suffix that is the beginning of another comes before it: 0 stands for the paper's -1 behind
-//! the end, and symbols and ranks are numbered from 1. All are words of 64 bits. The processors
-//! here run one after the other, on one thread (`virtual_processors`).
+//! The costs of the steps are those of the paper too. For n symbols on p processors with n >= p^4.5
+//! each processor moves O(n / p) words, in O(log log p) supersteps. For smaller n, and any p, the
+//! result is right, but no such bound is claimed.
 //!
-//! Figures: a level takes 39 supersteps, and h, the words that a processor sends and receives in
-//! it, is below 24 v n / p (benches/results/2026-11-bsp-supersteps.csv). The Fibonacci word of 2^24
+//! # Different
+//! The empty suffix is a position of the sample too (`sampling/sample`, which says why). A suffix
+//! that is the beginning of another comes before it: 0 stands for the paper's -1 behind the end,
+//! and symbols and ranks are numbered from 1. All are words of 64 bits. The processors here run one
+//! after the other, on one thread (`virtual_processors`).
+//!
+//! # Figures
+//! A level takes 39 supersteps, and h, the words that a processor sends and receives in it, is
+//! below 24 v n / p (benches/results/2026-11-bsp-supersteps.csv). The Fibonacci word of 2^24
 //! letters on 64 processors takes 62 s and 140 bytes for each letter (benches/README.md).
 //!
 //! GPUs that sort a text together by `bsp` do so in kernels: `papers::gpu_sampling`.

@@ -1,20 +1,21 @@
 //! Suffix sorting by several processors that exchange words, for a text larger than the memory of
 //! one.
 //!
-//! There are two algorithms: `bsp`, the accelerated sampling of a paper, and `default`, prefix
-//! doubling. Their papers and costs are on the pages of their files.
+//! There are two algorithms: `bsp`, the accelerated sampling of a paper in the bulk-synchronous
+//! parallel (BSP) model, and `doubling`, prefix doubling. Their papers and costs are on the pages
+//! of their files.
 //!
 //! | file | job |
 //! |---|---|
 //! | `exchange` | one superstep: the operations of a network |
 //! | `virtual_processors` | any number of processors in memory |
-//! | `nccl_exchange` | a GPU as a processor, with NCCL |
+//! | `nccl_exchange` | a GPU as a processor, with NCCL; `run_on_gpus` is called by tests alone |
 //! | `processor` | supersteps, and the words that they send |
 //! | `block_distribution` | the items that each processor holds |
 //! | `string_rows`, `string_sort` | strings of one length, sorted by radix and by regular sampling |
 //! | `accelerated_sampling` | `bsp`: the algorithm of the paper, step by step |
 //! | `suffix_order`, `spanning_sets`, `suffix_merge` | its last step: sets of suffixes merged |
-//! | `prefix_doubling` | `default`: groups of suffixes refined where they lie |
+//! | `prefix_doubling` | `doubling`: groups of suffixes refined where they lie |
 //!
 //! A processor's part of an algorithm is one `async` function ([`Exchange`] says why), and all
 //! processors run the same. Positions, ranks and symbols are words of 64 bits.

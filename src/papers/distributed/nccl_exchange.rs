@@ -1,4 +1,5 @@
-//! GPUs of this process as processors, which send words by NCCL.
+//! GPUs of this process as processors, which send words by NCCL. Only tests run algorithms on them
+//! ([`run_on_gpus`]).
 //!
 //! The steps between supersteps are done on the CPU, one thread for each GPU.
 
@@ -21,7 +22,8 @@ impl Exchange for NcclProcessor<'_> {
     }
 }
 
-/// Runs `program` on each of the GPUs with these numbers, and returns the results.
+/// Runs `program` on each of the GPUs with these numbers, and returns the results. Called by tests
+/// alone.
 ///
 /// # Errors
 /// [`Error::Device`](crate::Error::Device) if a GPU or NCCL (`libnccl.so.2`) is not there or fails,
@@ -193,7 +195,7 @@ mod tests {
             });
             let blocks = blocks.unwrap();
             for (number, (name, text)) in all.iter().enumerate() {
-                for (algorithm, which) in [("bsp", 0), ("default", 1)] {
+                for (algorithm, which) in [("bsp", 0), ("doubling", 1)] {
                     let parts = blocks.iter().map(|blocks| &blocks[number][which][..]);
                     let sorted = parts.collect::<Vec<_>>().concat();
                     assert!(

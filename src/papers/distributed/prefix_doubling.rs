@@ -1,5 +1,5 @@
-//! `default`: construction of the suffix array by prefix doubling, in groups that are refined where
-//! they lie.
+//! `doubling`: construction of the suffix array by prefix doubling, in groups that are refined
+//! where they lie.
 //!
 //! 1. The first symbols of each suffix make a key of 64 bits, as many as fit by the alphabet of the
 //!    text. All suffixes are sorted by their keys, by regular sampling: all words cross the network

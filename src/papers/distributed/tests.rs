@@ -1,4 +1,4 @@
-//! `bsp` and `default` on virtual processors: compared with the suffix array by its definition and
+//! `bsp` and `doubling` on virtual processors: compared with the suffix array by its definition and
 //! by libsais. The cost of `bsp` is compared with the paper.
 
 use super::*;
@@ -32,14 +32,14 @@ fn bsp(text: &[u8], count: usize) -> (Vec<u64>, Vec<Superstep>) {
     (blocks.concat(), h_relations(&supersteps))
 }
 
-/// Returns a processor's block of the suffix array by `default`.
+/// Returns a processor's block of the suffix array by `doubling`.
 pub(super) async fn double_text<E: Exchange>(exchange: E, text: &[u8]) -> Result<Vec<u64>> {
     let mut processor = Processor::new(exchange);
     let own = Blocks::new(text.len(), processor.count()).range(processor.number());
     sort_by_doubling(&mut processor, &text[own], text.len()).await
 }
 
-/// Returns the suffix array by `default` from `count` virtual processors.
+/// Returns the suffix array by `doubling` from `count` virtual processors.
 fn doubling(text: &[u8], count: usize) -> Vec<u64> {
     run_virtual(count, async |exchange| double_text(exchange, text).await)
         .unwrap()
@@ -98,7 +98,7 @@ fn the_named_cases_are_sorted_by_bsp() {
 }
 
 #[test]
-fn the_named_cases_are_sorted_by_default() {
+fn the_named_cases_are_sorted_by_doubling() {
     check_named_cases(doubling);
 }
 
@@ -121,7 +121,7 @@ fn small_strings() {
             assert_eq!(
                 doubling(&text, count),
                 expected,
-                "default: {text:?} on {count}"
+                "doubling: {text:?} on {count}"
             );
             seed += 1;
         }

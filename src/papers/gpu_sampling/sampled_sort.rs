@@ -2,28 +2,33 @@
 //! `distributed::accelerated_sampling`, Algorithm 3 of the paper, with its steps in kernels.
 //!
 //! M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*,
-//! 2013. Each GPU has a part of the string of a level, and of its suffix array. A level has a
-//! difference cover of a period v:
+//! 2013.
 //!
-//! 1. All suffixes are sorted by their first symbols, v and as many more as the same words hold,
-//!    and get names (`string_names`). These are steps 3 and 1 of the paper at once. If all names
+//! # As in the paper
+//! Each GPU has a part of the string of a level, and of its suffix array. A level has a difference
+//! cover of a period v:
+//!
+//! 1. All suffixes are sorted by their first symbols, and get names (`string_names`). If all names
 //!    differ, the suffixes are sorted.
 //! 2. The names of the sample suffixes are the string of the next level, with v^(5/4) for v. If
-//!    that string is no longer than a part, the first GPU sorts it, by the same algorithm with p =
-//!    1. The resulting ranks go to the GPUs that keep these positions (`item_pairs`).
+//!    that string is no longer than a part, the first GPU sorts it alone, by the same algorithm.
+//!    The resulting ranks go to the GPUs that keep these positions (`item_pairs`).
 //! 3. Each GPU sorts its suffixes of each residue modulo v by names and the ranks behind them, and
-//!    merges these lists v ways (steps 2 and 4; `record_merge`).
+//!    merges these lists v ways (steps 2 and 4 of the paper; `record_merge`).
 //! 4. The sorted suffixes of all GPUs are cut at the first rows of the next one (`record_splits`).
 //!    They cross the network with the columns by which they are compared, and are merged.
 //!
-//! The paper has each set of suffixes of one name merged on the processors that hold its rows. Here
-//! all suffixes are merged on the GPUs of their positions, and once more on the GPUs of their rows.
-//! No set has to be treated as one that spans processors. Strings and suffixes are cut at exact
-//! rows, and not by samples. A text has positions of 32 bits.
+//! # Different
+//! Step 1 here is steps 3 and 1 of the paper at once, for v symbols and as many more as the same
+//! words hold. The paper has each set of suffixes of one name merged on the processors that hold
+//! its rows. Here all suffixes are merged on the GPUs of their positions (step 3), and once more on
+//! the GPUs of their rows (step 4). No set has to be treated as one that spans processors. Strings
+//! and suffixes are cut at exact rows, and not by samples. A text has positions of 32 bits.
 //!
-//! Figures (kernels/README.md): two H100 sort novels24, 24 MB, in 43.8 ms, one in 42.3 ms; prefix
-//! doubling on two takes 9.6 ms, and `default` on one 3.5 ms. Memory of one GPU: 64 bytes per
-//! suffix. After two levels about half of the symbols remain, so that two GPUs gain little.
+//! # Figures
+//! Two H100 sort novels24, 24 MB, in 43.8 ms, one in 42.3 ms (kernels/README.md); prefix doubling
+//! on two takes 9.6 ms, and `default` on one 3.5 ms. Memory of one GPU: 64 bytes per suffix. After
+//! two levels about half of the symbols remain, so that two GPUs gain little.
 
 use super::item_pairs::{SampleTables, distribute, fetch_behind};
 use super::joint_work::{JointWork, OneGpu, exchanged_at};

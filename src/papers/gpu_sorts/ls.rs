@@ -3,17 +3,20 @@
 //! G. Sun, Z. Xie, *Fast in-memory suffix sorting on the GPU*; after N. J. Larsson and K. Sadakane,
 //! *Faster suffix sorting*, 2007.
 //!
-//! As in the paper: all suffixes are first sorted by 8 bytes, by a radix sort. Suffixes still in
-//! groups of equal ones are then sorted within their groups by the ranks of the suffixes 8, 16, 32
-//! ... positions behind them. Groups of different size are sorted in different ways: several small
-//! ones by one CTA, larger ones by a segmented merge sort, the largest one by one by a radix sort
-//! over the device. A suffix alone in its group is left out from then on.
+//! # As in the paper
+//! All suffixes are first sorted by 8 bytes, by a radix sort. Suffixes still in groups of equal
+//! ones are then sorted within their groups by the ranks of the suffixes 8, 16, 32 ... positions
+//! behind them. Groups of different size are sorted in different ways: several small ones by one
+//! CTA, larger ones by a segmented merge sort, the largest one by one by a radix sort over the
+//! device. A suffix alone in its group is left out from then on.
 //!
-//! Different: groups of up to 32 suffixes are sorted in the registers of a part of a warp, and not
-//! in shared memory. Groups of up to 2048 have a CTA of their own. The borders between the sizes
-//! are those of today's GPUs ([`BinnedSort`]).
+//! # Different
+//! Groups of up to 32 suffixes are sorted in the registers of a part of a warp, and not in shared
+//! memory. Groups of up to 2048 have a CTA of their own. The borders between the sizes
+//! ([`BinnedSort`]) are not those of the paper, which was measured on an M2090.
 //!
-//! Figures: on an H200, with copies, dickens 2324 MB/s, nci 1100, E.coli 2155, versions.txt 394
+//! # Figures
+//! On an H200, with copies, dickens 2324 MB/s, nci 1100, E.coli 2155, versions.txt 394
 //! (`default`: 4000, 2575, 4678, 1723; kernels/README.md has all). The paper has up to 52 MB/s, on
 //! an M2090. Memory: about 54 bytes per suffix.
 

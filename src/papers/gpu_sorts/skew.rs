@@ -4,18 +4,21 @@
 //! S. Baxter and J. D. Owens have it in *Fast parallel skew and prefix-doubling suffix array
 //! construction on the GPU*, 2016, Figure 4 right.
 //!
-//! As in the paper: the suffixes at positions i with i mod 3 = 1 or 2, the cover, are sorted by
-//! triples of symbols. If triples are not unique, they are named, and the string of names, which is
-//! two thirds as long, is sorted in the same way. The suffixes at multiples of 3 are found by
-//! selecting, in the order of the cover, those one behind them, and sorted by one symbol. The two
-//! orders are merged by merge path.
+//! # As in the paper
+//! The suffixes at positions i with i mod 3 = 1 or 2, the cover, are sorted by triples of symbols.
+//! If triples are not unique, they are named, and the string of names, which is two thirds as long,
+//! is sorted in the same way. The suffixes at multiples of 3 are found by selecting, in the order
+//! of the cover, those one behind them, and sorted by one symbol. The two orders are merged by
+//! merge path.
 //!
-//! Different: a triple of bytes is one key of 25 bits, so the first level takes one radix sort in
-//! place of three, and a triple of names takes two.
+//! # Different
+//! A triple of bytes is one key of 25 bits, so the first level takes one radix sort in place of
+//! three, and a triple of names takes two.
 //!
-//! Figures: on an H200, with copies, dickens 1399 MB/s, nci 1269, E.coli 1225, versions.txt 966
-//! (`default`: 4000, 2575, 4678, 1723; kernels/README.md has all). Time: linear in all cases.
-//! Memory: about 36 bytes per suffix.
+//! # Figures
+//! On an H200, with copies, dickens 1399 MB/s, nci 1269, E.coli 1225, versions.txt 966 (`default`:
+//! 4000, 2575, 4678, 1723; kernels/README.md has all). Time: linear in all cases. Memory: about 36
+//! bytes per suffix.
 
 use super::sa_to_bwt::write_bwt;
 use super::skew_steps::{BYTE_BITS, Mod0Workspace, SkewSymbols, SkewText, scatter, scatter_order};

@@ -5,10 +5,12 @@
 //! for [`SkewPd`] says what is as in the paper and what differs, since the sort of bwz takes it for
 //! texts with many repeats that are not very long. Here it sorts all texts.
 //!
-//! Figures: on an H200, with copies, dickens 4207 MB/s, nci 2562, E.coli 4264, versions.txt 751
-//! (`default`: 4000, 2575, 4678, 1723; kernels/README.md has all). It is faster than `skew` by 2.6
-//! to 3.2 on natural texts and 3.3 to 3.5 on DNA, where the paper has 2.4 and more
-//! (benches/results/2026-11-gpu-notes.md).
+//! # Figures
+//! On an H200, with copies, dickens 4207 MB/s, nci 2562, E.coli 4264, versions.txt 751 (`default`:
+//! 4000, 2575, 4678, 1723; kernels/README.md has all). It is faster than `skew` by 2.6 to 3.2 on
+//! natural texts and 3.3 to 3.5 on DNA, where the paper has 2.4 and more
+//! (benches/results/2026-11-gpu-notes.md). Memory: about 46 bytes per suffix, and 6 for the arrays
+//! of the block: its text, its suffix array and its BWT.
 
 use crate::base::error::Result;
 use crate::gpu::MOST_BYTES;
