@@ -40,9 +40,11 @@ fn main() -> Result<()> {
             ("--fast", Effort::Fast),
             ("--best", Effort::Best),
         ];
-        efforts.into_iter().try_for_each(|(name, effort)| {
-            pool.install(|| bench.both_ways(name, effort, text.len(), &bwts))
-        })
+        efforts
+            .into_iter()
+            .try_for_each(|(name, effort)| {
+                pool.install(|| bench.both_ways(name, effort, text.len(), &bwts))
+            })
     })
 }
 

@@ -101,7 +101,11 @@ impl Bench {
             _ if self.common.has_files() => self.common.each(measure),
             Some(kind) => {
                 let unknown = || Error::Usage(format!("there is no text {kind}").into());
-                measure(&Genome::named(kind).ok_or_else(unknown)?.text(size))
+                measure(
+                    &Genome::named(kind)
+                        .ok_or_else(unknown)?
+                        .text(size),
+                )
             }
             None => measure(&common::fibonacci(size)),
         }
@@ -225,7 +229,10 @@ impl Bench {
         let blocks = Blocks::new(text.len(), count);
         let supersteps = run_virtual(count, async |exchange| {
             let own = blocks.range(exchange.number());
-            let symbols = text[own].iter().map(|&byte| u64::from(byte) + 1).collect();
+            let symbols = text[own]
+                .iter()
+                .map(|&byte| u64::from(byte) + 1)
+                .collect();
             let mut processor = Processor::new(exchange);
             suffix_array(&mut processor, symbols, text.len()).await?;
             Ok(processor.into_supersteps())
@@ -310,7 +317,10 @@ impl Bench {
         if self.csv {
             return println!("{}", cells.join(","));
         }
-        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>12}")).collect();
+        let cells: Vec<String> = cells
+            .iter()
+            .map(|cell| format!("{cell:>12}"))
+            .collect();
         println!("{}", cells.join("  "));
     }
 }

@@ -71,9 +71,17 @@ impl Bench {
                 .map(|block| Ok(filter_on(Arc::clone(pool), block)?));
             filtered.collect::<Result<Vec<_>>>()
         };
-        let (times, filtered) = self.common.time(|| Ok(self.blocks(text)), apply)?;
-        let kept: usize = filtered.iter().map(|block| block.text.len()).sum();
-        let side: usize = filtered.iter().map(|block| block.side.len()).sum();
+        let (times, filtered) = self
+            .common
+            .time(|| Ok(self.blocks(text)), apply)?;
+        let kept: usize = filtered
+            .iter()
+            .map(|block| block.text.len())
+            .sum();
+        let side: usize = filtered
+            .iter()
+            .map(|block| block.side.len())
+            .sum();
         times.row(
             "apply",
             text.len(),
@@ -113,7 +121,10 @@ impl Bench {
             .zip(chosen)
             .filter_map(|(block, tokens)| Some((block, tokens?)))
             .collect();
-        let size = of_fields.iter().map(|(block, _)| block.len()).sum();
+        let size = of_fields
+            .iter()
+            .map(|(block, _)| block.len())
+            .sum();
         if size == 0 {
             return Ok(());
         }
@@ -134,7 +145,9 @@ impl Bench {
                 });
             Ok(together.collect::<Result<Vec<_>, _>>()?)
         };
-        let (times, _) = self.common.time(|| Ok(apart.clone()), put_together)?;
+        let (times, _) = self
+            .common
+            .time(|| Ok(apart.clone()), put_together)?;
         times.row("put together", size, "MB/s", "");
         Ok(())
     }
@@ -161,7 +174,9 @@ impl Bench {
             });
             sizes.sum::<Result<usize>>()
         };
-        let (times, size) = self.common.time(|| Ok(self.blocks(text)), compress)?;
+        let (times, size) = self
+            .common
+            .time(|| Ok(self.blocks(text)), compress)?;
         times.row(name, text.len(), "MB/s", &format!("{size} bytes coded"));
         Ok(())
     }

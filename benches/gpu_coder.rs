@@ -82,7 +82,9 @@ impl Bench {
             encoder.load(bwt, limits)?;
             Ok(encoder)
         };
-        let mut encoders = (0..n).map(|_| new()).collect::<Result<Vec<_>>>()?;
+        let mut encoders = (0..n)
+            .map(|_| new())
+            .collect::<Result<Vec<_>>>()?;
         let run = |encoder: &mut BwtEncoder| encoder.encode_loaded(limits).map(drop);
         let times = self.measure(&mut encoders, run)?;
         let encoder = &mut encoders[0];
@@ -105,7 +107,9 @@ impl Bench {
             decoder.load(coded)?;
             Ok(decoder)
         };
-        let mut decoders = (0..n).map(|_| new()).collect::<Result<Vec<_>>>()?;
+        let mut decoders = (0..n)
+            .map(|_| new())
+            .collect::<Result<Vec<_>>>()?;
         let run = |decoder: &mut BwtDecoder| match decoder.decode_loaded()?.iter().all(|&f| f == 0)
         {
             true => Ok(()),
@@ -143,7 +147,8 @@ impl Bench {
                 let all = workers
                     .into_iter()
                     .map(|worker| worker.join().expect("no panic"));
-                all.collect::<Result<Vec<()>>>().map(|_| begun.elapsed())
+                all.collect::<Result<Vec<()>>>()
+                    .map(|_| begun.elapsed())
             })
         };
         // The first run lets the driver initialise.

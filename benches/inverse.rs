@@ -36,7 +36,9 @@ struct Bench {
 fn main() -> Result<()> {
     let bench = Bench::parse();
     bench.common.each(|text| {
-        let size = bench.block.map_or(text.len(), |mib| (mib as usize) << 20);
+        let size = bench
+            .block
+            .map_or(text.len(), |mib| (mib as usize) << 20);
         let gpu = bench.devices.gpu();
         let device = match gpu {
             Some(number) => Device::Cuda(GpuSet::new([number])?),
@@ -44,7 +46,10 @@ fn main() -> Result<()> {
         };
         let mut sorter = Sorter::new(device)?;
         let sort = |block: &[u8]| sorter.sort(block, bwt::sample_rate(block.len()));
-        let blocks = text.chunks(size).map(sort).collect::<Result<Vec<_>>>()?;
+        let blocks = text
+            .chunks(size)
+            .map(sort)
+            .collect::<Result<Vec<_>>>()?;
         drop(sorter);
         if !bench.devices.no_cpu {
             bench.libsais(text, &blocks)?;
@@ -82,7 +87,11 @@ impl Bench {
         times.row("libsais", text.len(), "MB/s", "on one thread");
 
         let sampled = |block: &Bwt| {
-            let samples = block.samples.iter().map(|&row| row as i32).collect();
+            let samples = block
+                .samples
+                .iter()
+                .map(|&row| row as i32)
+                .collect();
             let rate = AuxIndicesSamplingRate::new(block.sample_rate.cast_signed());
             // SAFETY: as above.
             unsafe { BwtWithAuxIndices::from_parts(block.bytes.clone(), samples, rate) }
@@ -127,11 +136,14 @@ impl Bench {
 
     fn gpu(&self, number: u32, text: &[u8], size: usize, blocks: &[Bwt]) -> Result<()> {
         let in_flight = usize::from(self.in_flight).min(blocks.len());
-        let jobs = blocks.iter().zip(text.chunks(size)).map(|(bwt, text)| {
-            let mut inverse = GpuInverse::new(number)?;
-            inverse.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
-            Ok(Job { bwt, text, inverse })
-        });
+        let jobs = blocks
+            .iter()
+            .zip(text.chunks(size))
+            .map(|(bwt, text)| {
+                let mut inverse = GpuInverse::new(number)?;
+                inverse.reserve(bwt.bytes.len() as u32, bwt.samples.len() as u32)?;
+                Ok(Job { bwt, text, inverse })
+            });
         let mut jobs = jobs.collect::<Result<Vec<Job>>>()?;
         // The first run lets the driver initialise.
         restore_all(&mut jobs, in_flight)?;
@@ -163,7 +175,9 @@ struct Job<'a> {
 /// The time to restore all blocks, with `in_flight` of them at a time.
 fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
     for Job { bwt, inverse, .. } in &mut *jobs {
-        inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+        inverse
+            .input(bwt.bytes.len())?
+            .copy_from_slice(&bwt.bytes);
     }
     let next = Mutex::new(jobs.iter_mut());
     let restored = Mutex::new(Vec::new());
@@ -173,14 +187,23 @@ fn restore_all(jobs: &mut [Job], in_flight: usize) -> Result<Duration> {
             let Some(Job { bwt, text, inverse }) = job else {
                 return Ok(());
             };
-            let samples: Vec<u32> = bwt.samples.iter().map(|&row| row as u32).collect();
+            let samples: Vec<u32> = bwt
+                .samples
+                .iter()
+                .map(|&row| row as u32)
+                .collect();
             let out = inverse.invert_input(bwt.sample_rate, &samples)?;
-            restored.lock().expect("no panic").push((out, *text));
+            restored
+                .lock()
+                .expect("no panic")
+                .push((out, *text));
         }
     };
     let start = Instant::now();
     std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..in_flight).map(|_| scope.spawn(work)).collect();
+        let workers: Vec<_> = (0..in_flight)
+            .map(|_| scope.spawn(work))
+            .collect();
         workers
             .into_iter()
             .try_for_each(|worker| worker.join().expect("no panic"))

@@ -76,7 +76,9 @@ fn main() -> Result<()> {
     let bench = Bench::parse();
     if let Some(queries) = bench.queries {
         return match bench.common.has_files() {
-            true => bench.common.each(|text| bench.queries(queries, text)),
+            true => bench
+                .common
+                .each(|text| bench.queries(queries, text)),
             false => common::shapes(QUERIED)
                 .into_iter()
                 .try_for_each(|(name, text)| {
@@ -133,10 +135,18 @@ impl Bench {
     fn text(&self, text: &[u8]) -> Result<()> {
         let mut expected = None;
         if !self.devices.no_cpu {
-            let (times, arrays) = self.common.time(|| Ok(()), |()| Ok(libsais(text)))?;
+            let (times, arrays) = self
+                .common
+                .time(|| Ok(()), |()| Ok(libsais(text)))?;
             times.row("libsais", text.len(), "MB/s", "on one thread");
-            let sorter = LcpSorter::new(&Options::new().device(Device::Cpu).memory(u64::MAX))?;
-            let (times, same) = self.common.time(|| Ok(()), |()| sorter.sort(text))?;
+            let sorter = LcpSorter::new(
+                &Options::new()
+                    .device(Device::Cpu)
+                    .memory(u64::MAX),
+            )?;
+            let (times, same) = self
+                .common
+                .time(|| Ok(()), |()| sorter.sort(text))?;
             assert!(same == arrays, "the CPU does not give what libsais gives");
             times.row("cpu", text.len(), "MB/s", "comparing on all threads");
             expected = Some(arrays);
@@ -207,7 +217,9 @@ impl Bench {
             "the library does not either"
         );
         drop(arrays);
-        let (times, _) = self.common.time(|| Ok(()), |()| sorter.sort(text))?;
+        let (times, _) = self
+            .common
+            .time(|| Ok(()), |()| sorter.sort(text))?;
         times.row("", text.len(), "MB/s", "new memory");
         Ok(())
     }
@@ -221,7 +233,9 @@ impl Bench {
 
     /// Compares range minima and extensions with naive ones.
     fn queries(&self, count: usize, text: &[u8]) -> Result<()> {
-        let options = Options::new().device(self.device()?).memory(u64::MAX);
+        let options = Options::new()
+            .device(self.device()?)
+            .memory(u64::MAX);
         let arrays = LcpArrays::new(text, &options)?;
         let minima = RangeMinima::new(arrays.lcp.clone(), &options)?;
         let ranges = random_queries::ranges(count, arrays.lcp.len() as u32);
@@ -229,7 +243,9 @@ impl Bench {
         let found = minima.all(&ranges, &options)?;
         let took = from.elapsed();
         for (&(start, end), found) in ranges.iter().zip(found) {
-            let naive = arrays.lcp[start as usize..end as usize].iter().min();
+            let naive = arrays.lcp[start as usize..end as usize]
+                .iter()
+                .min();
             assert_eq!(
                 found,
                 naive.copied().unwrap_or(u32::MAX),

@@ -155,7 +155,10 @@ impl Bench {
         let [restored, coded] = ["restored", "coded"].map(|name| folder.join(name));
         let mut entries = self.entries();
         for round in 0..self.runs {
-            for entry in entries.iter_mut().filter(|entry| entry.seconds() < ENOUGH) {
+            for entry in entries
+                .iter_mut()
+                .filter(|entry| entry.seconds() < ENOUGH)
+            {
                 let there = run(entry.program, &entry.compress, file, &coded)?;
                 let back = run(entry.program, &entry.decompress, &coded, &restored)?;
                 entry.there.push(there);
@@ -244,7 +247,9 @@ fn machine() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     format!(
         "{} x {cores}",
-        model.map_or("unknown", |(_, name)| name).replace(',', "")
+        model
+            .map_or("unknown", |(_, name)| name)
+            .replace(',', "")
     )
 }
 

@@ -57,7 +57,9 @@ fn main() -> Result<()> {
 
 impl Bench {
     fn cpu(&self, threads: usize, text: &[u8], expected: &Bwt) -> Result<()> {
-        let options = Options::new().device(Device::Cpu).threads(threads);
+        let options = Options::new()
+            .device(Device::Cpu)
+            .threads(threads);
         let mut sorter = PaperSorter::new(PaperAlgorithm::Default, &options)?;
         let runs = self.runs(&mut sorter, text, expected)?;
         times(&runs, |run| Some(run.whole)).row("cpu", text.len(), "MB/s", &sorter.place());

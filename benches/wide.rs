@@ -70,7 +70,9 @@ impl Bench {
             text.len(),
             from.elapsed().as_secs_f64()
         );
-        let rate = self.rate.unwrap_or_else(|| bwt::sample_rate(text.len()));
+        let rate = self
+            .rate
+            .unwrap_or_else(|| bwt::sample_rate(text.len()));
         let from = Instant::now();
         sorter.input(text.len())?.copy_from_slice(&text);
         sorter.reserve_output(text.len() as u32)?;
@@ -80,7 +82,12 @@ impl Bench {
         );
         self.time(rate, sorter)?;
         let view = sorter.sort_input(rate)?;
-        let samples = view.samples.iter().copied().map(u64::from).collect();
+        let samples = view
+            .samples
+            .iter()
+            .copied()
+            .map(u64::from)
+            .collect();
         prove(
             Bwt {
                 bytes: view.bytes.to_vec(),

@@ -15,7 +15,9 @@ pub fn decompress_untrusted(
     output: impl Write,
     limit: u64,
 ) -> bwz::Result<u64> {
-    let options = Options::new().limit_output(limit).memory(512 << 20);
+    let options = Options::new()
+        .limit_output(limit)
+        .memory(512 << 20);
     Ok(bwz::decompress(input, output, &options)?.raw_size)
 }
 

@@ -22,7 +22,9 @@ pub fn fasta_regions(
         let (name, range) = region
             .rsplit_once(':')
             .ok_or("a region is NAME:FIRST-LAST")?;
-        let (first, last) = range.split_once('-').ok_or("a region is NAME:FIRST-LAST")?;
+        let (first, last) = range
+            .split_once('-')
+            .ok_or("a region is NAME:FIRST-LAST")?;
         let start = first
             .parse::<u64>()?
             .checked_sub(1)

@@ -35,15 +35,17 @@ pub fn compress_with_progress(
     output: impl Write,
     written: impl Fn(u64) + Send + Sync + 'static,
 ) -> bwz::Result<Summary> {
-    let options = Options::new().level(1)?.on_event(move |event| match event {
-        Event::Done {
-            block,
-            step: Step::Write,
-            ..
-        } => written(block),
-        Event::Warning(text) => eprintln!("{text}"),
-        _ => {}
-    });
+    let options = Options::new()
+        .level(1)?
+        .on_event(move |event| match event {
+            Event::Done {
+                block,
+                step: Step::Write,
+                ..
+            } => written(block),
+            Event::Warning(text) => eprintln!("{text}"),
+            _ => {}
+        });
     bwz::compress(input, output, &options)
 }
 

@@ -19,7 +19,9 @@ pub fn read_range(
     output: impl Write,
 ) -> bwz::Result<u64> {
     let mut archive = Archive::open(file, &Options::new())?;
-    let end = start.saturating_add(length).min(archive.raw_size());
+    let end = start
+        .saturating_add(length)
+        .min(archive.raw_size());
     let cost = archive.read_range(start.min(end)..end, output)?;
     Ok(cost.blocks)
 }

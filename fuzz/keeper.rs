@@ -26,8 +26,12 @@ fn take(layout: Layout) -> Option<*mut u8> {
         return None;
     }
     let mut blocks = BLOCKS.lock().ok()?;
-    let found = blocks.iter().position(|(_, other)| *other == layout)?;
-    blocks.remove(found).map(|(address, _)| address as *mut u8)
+    let found = blocks
+        .iter()
+        .position(|(_, other)| *other == layout)?;
+    blocks
+        .remove(found)
+        .map(|(address, _)| address as *mut u8)
 }
 
 /// Keeps a block, and gives the one that must go for it.

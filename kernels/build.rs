@@ -98,7 +98,10 @@ impl Toolkit {
     /// The requested architectures, or those of [`ARCHS`] that this nvcc knows.
     fn archs(&self) -> Vec<u32> {
         if let Ok(text) = env::var("BWZ_CUDA_ARCHS") {
-            let archs: Option<Vec<u32>> = text.split(',').map(|a| a.trim().parse().ok()).collect();
+            let archs: Option<Vec<u32>> = text
+                .split(',')
+                .map(|a| a.trim().parse().ok())
+                .collect();
             return archs.unwrap_or_else(|| fail("BWZ_CUDA_ARCHS is not a list such as 80,90"));
         }
         let known = run(self.nvcc().arg("--list-gpu-arch"));
@@ -122,7 +125,10 @@ impl Toolkit {
     }
 
     fn library(&self, source: &Path, out: &Path, archs: &[u32]) {
-        let name = source.file_stem().expect("a file").to_string_lossy();
+        let name = source
+            .file_stem()
+            .expect("a file")
+            .to_string_lossy();
         let target = out.join(format!("libbwz_{name}.a"));
         run(self
             .nvcc()
@@ -259,8 +265,12 @@ fn structs() -> String {
     for path in files(Path::new("kernels"), &["cu", "cuh"]) {
         let text = read(&path.to_string_lossy());
         for body in text.split("struct SHARED ").skip(1) {
-            let (name, body) = body.split_once(" {\n").expect("a struct has a body");
-            let (body, _) = body.split_once("\n};").expect("a struct has an end");
+            let (name, body) = body
+                .split_once(" {\n")
+                .expect("a struct has a body");
+            let (body, _) = body
+                .split_once("\n};")
+                .expect("a struct has an end");
             let fields: String = body.lines().map(fields).collect();
             // An array may be too long for `Default`.
             let default = if fields.contains(": [") {
@@ -294,7 +304,9 @@ fn fields(line: &str) -> String {
         ))
     };
     let declaration = declaration.trim_start_matches("const ");
-    let (kind, names) = declaration.split_once(' ').expect("a type and names");
+    let (kind, names) = declaration
+        .split_once(' ')
+        .expect("a type and names");
     let kind = match kind {
         pointer if pointer.ends_with('*') => "u64",
         "uint8_t" => "u8",

@@ -88,7 +88,9 @@ pub fn footer(bytes: &[u8; Footer::SIZE]) -> Result<[u8; Footer::SIZE], Flaw> {
 
 /// Reads the seek table of `blocks` blocks and writes it again.
 pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
-    let (header, entries) = bytes.split_first_chunk().ok_or(Flaw("too short"))?;
+    let (header, entries) = bytes
+        .split_first_chunk()
+        .ok_or(Flaw("too short"))?;
     let table = SeekTable::header_from_bytes(header)?;
     table.check_size(blocks)?;
     table
@@ -293,7 +295,11 @@ pub fn locate_on_disk(
     let OpenBlock::Indexed(OpenIndex::OnDisk(block)) = opened else {
         return Ok(None);
     };
-    let rows: Vec<u64> = block.intervals(&[pattern])?.remove(0).take(limit).collect();
+    let rows: Vec<u64> = block
+        .intervals(&[pattern])?
+        .remove(0)
+        .take(limit)
+        .collect();
     block.positions(&rows).map(Some)
 }
 
@@ -321,7 +327,11 @@ pub fn find_sequences(
             let OpenBlock::Indexed(OpenIndex::OnDisk(index)) = &opened else {
                 continue;
             };
-            let rows: Vec<u64> = index.intervals(&[pattern])?.remove(0).take(limit).collect();
+            let rows: Vec<u64> = index
+                .intervals(&[pattern])?
+                .remove(0)
+                .take(limit)
+                .collect();
             let positions = index.positions(&rows)?.into_iter();
             found.extend(positions.map(|at| block.section_range().start + at));
             let layout = block.layout()?;

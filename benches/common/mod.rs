@@ -135,7 +135,12 @@ pub struct Devices {
 impl Devices {
     /// The GPU to measure, if any.
     pub fn gpu(&self) -> Option<u32> {
-        let first = || cuda::devices().ok()?.first().map(|device| device.number);
+        let first = || {
+            cuda::devices()
+                .ok()?
+                .first()
+                .map(|device| device.number)
+        };
         if self.no_gpu {
             None
         } else {
@@ -169,7 +174,9 @@ impl Times {
 
 /// A pool of `threads` threads; 0 means one per core.
 pub fn pool(threads: usize) -> Result<ThreadPool> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
+    let pool = ThreadPoolBuilder::new()
+        .num_threads(threads)
+        .build();
     pool.map_err(|e| Error::Io(io::Error::other(e)))
 }
 

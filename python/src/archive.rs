@@ -55,8 +55,12 @@ impl Handle {
         } = self.clone();
         let mine = stop.clone();
         let done = wait::on_thread(py, &stop, move || {
-            let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
-            *shared.lock().unwrap_or_else(PoisonError::into_inner) = mine;
+            let mut archive = archive
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            *shared
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner) = mine;
             work(&mut archive)
         });
         done.inspect_err(|_| source.interrupt())?
@@ -76,7 +80,9 @@ fn frame(frame: &FrameInfo) -> Frame {
     let blocks = frame.blocks;
     let size = frame.block_size;
     let indexed = frame.index.is_some();
-    let of_sequences = frame.index.is_some_and(|index| index.of_sequences);
+    let of_sequences = frame
+        .index
+        .is_some_and(|index| index.of_sequences);
     let sum = frame.checksum;
     (
         raw.start,
@@ -158,7 +164,8 @@ impl Archive {
     }
 
     fn has_sequences(&self, py: Python<'_>) -> PyResult<bool> {
-        self.handle.work(py, |archive| Ok(archive.has_sequences()))
+        self.handle
+            .work(py, |archive| Ok(archive.has_sequences()))
     }
 
     fn read_range<'py>(
@@ -171,7 +178,10 @@ impl Archive {
         let (bytes, cost) = self
             .handle
             .work(py, move |archive| range(archive, start..end))?;
-        *self.cost.lock().unwrap_or_else(PoisonError::into_inner) += cost;
+        *self
+            .cost
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) += cost;
         Ok(PyBytes::new(py, &bytes))
     }
 
@@ -180,13 +190,18 @@ impl Archive {
         py: Python<'py>,
         ranges: Vec<(Bound<'py, PyAny>, Bound<'py, PyAny>)>,
     ) -> PyResult<Vec<Bound<'py, PyBytes>>> {
-        let bounds = ranges.iter().map(|(start, end)| bounds(start, end));
+        let bounds = ranges
+            .iter()
+            .map(|(start, end)| bounds(start, end));
         let range = |bounds: PyResult<(u64, u64)>| bounds.map(|(start, end)| start..end);
         let ranges: Vec<Range<u64>> = bounds.map(range).collect::<PyResult<_>>()?;
         let found = self
             .handle
             .work(py, move |archive| archive.extract_all(&ranges))?;
-        Ok(found.iter().map(|bytes| PyBytes::new(py, bytes)).collect())
+        Ok(found
+            .iter()
+            .map(|bytes| PyBytes::new(py, bytes))
+            .collect())
     }
 
     fn count(&self, patterns: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
@@ -258,17 +273,28 @@ impl Archive {
         offsets: Vec<Bound<'_, PyAny>>,
     ) -> PyResult<Vec<Option<(u64, u64)>>> {
         let offset = |offset| settings::number(offset, "an offset");
-        let offsets: Vec<u64> = offsets.iter().map(offset).collect::<PyResult<_>>()?;
+        let offsets: Vec<u64> = offsets
+            .iter()
+            .map(offset)
+            .collect::<PyResult<_>>()?;
         let places = self
             .handle
             .work(py, move |archive| archive.places(&offsets))?;
-        Ok(places.into_iter().map(|place| place.base).collect())
+        Ok(places
+            .into_iter()
+            .map(|place| place.base)
+            .collect())
     }
 
     /// Numbers of bytes read from the file and of slices and blocks decoded so far.
     fn cost(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
-        let mut cost = self.handle.work(py, |archive| Ok(archive.search_cost()))?;
-        cost += *self.cost.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cost = self
+            .handle
+            .work(py, |archive| Ok(archive.search_cost()))?;
+        cost += *self
+            .cost
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         Ok((cost.coded_bytes, cost.slices, cost.blocks))
     }
 
@@ -303,7 +329,10 @@ fn all_patterns(patterns: &Bound<'_, PyAny>) -> PyResult<Vec<Vec<u8>>> {
         let said = "patterns are a list of bytes or str, not one of them: give [pattern]";
         return Err(PyTypeError::new_err(said));
     }
-    patterns.try_iter()?.map(|each| pattern(&each?)).collect()
+    patterns
+        .try_iter()?
+        .map(|each| pattern(&each?))
+        .collect()
 }
 
 /// The bytes of `bytes`, `bytearray`, or `str` in UTF-8.

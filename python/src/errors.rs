@@ -20,7 +20,10 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
             what,
             block,
             offset,
-        } if ENDS_TOO_EARLY.iter().any(|end| what.ends_with(end)) => {
+        } if ENDS_TOO_EARLY
+            .iter()
+            .any(|end| what.ends_with(end)) =>
+        {
             make(py, "TruncatedError", &said, block, Some(offset))
         }
         Error::Format { block, offset, .. } => make(py, "FormatError", &said, block, Some(offset)),

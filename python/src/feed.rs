@@ -154,7 +154,9 @@ impl Write for &Sink {
             start: bytes.as_ptr(),
             len: bytes.len(),
         };
-        self.to.send(Part::Bytes(lent)).map_err(|_| gone())?;
+        self.to
+            .send(Part::Bytes(lent))
+            .map_err(|_| gone())?;
         self.returned.recv().map_err(|_| gone())?;
         Ok(bytes.len())
     }
@@ -204,7 +206,10 @@ impl Tap {
         // this is dropped, since the work waits for either.
         let bytes = unsafe { slice::from_raw_parts(lent.start, lent.len) };
         let bytes = &bytes[self.given..];
-        let count = out.as_ref().map_or(most, |out| out.len()).min(bytes.len());
+        let count = out
+            .as_ref()
+            .map_or(most, |out| out.len())
+            .min(bytes.len());
         if let Some(out) = out {
             out[..count].copy_from_slice(&bytes[..count]);
         }

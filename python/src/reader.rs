@@ -67,7 +67,9 @@ impl Table {
     /// The range of the block that holds a position. The position must be within the stream.
     fn block(&self, position: u64) -> Range<u64> {
         let n = self.ends.partition_point(|&end| end <= position);
-        let start = n.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = n
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
         start..self.ends[n]
     }
 }
@@ -168,7 +170,9 @@ impl Reader {
     fn read_block(&self, out: &mut [u8]) -> Option<usize> {
         let Block { start, bytes } = self.block.as_ref()?;
         let from = usize::try_from(self.position.checked_sub(*start)?).ok()?;
-        let rest = bytes.get(from..).filter(|rest| !rest.is_empty())?;
+        let rest = bytes
+            .get(from..)
+            .filter(|rest| !rest.is_empty())?;
         let count = out.len().min(rest.len());
         out[..count].copy_from_slice(&rest[..count]);
         Some(count)
@@ -227,7 +231,9 @@ impl Reader {
         let start = range.start;
         let bytes = table.handle.work(py, move |archive| {
             let mut bytes = Vec::new();
-            archive.read_range(range, &mut bytes).map(|_| bytes)
+            archive
+                .read_range(range, &mut bytes)
+                .map(|_| bytes)
         })?;
         self.block = Some(Block { start, bytes });
         Ok(())
@@ -255,7 +261,11 @@ impl Reader {
             let done = decode(input, position, end, &sink, &options);
             sink.end(done);
         };
-        self.worker = Some(thread::Builder::new().name("bwz-work".into()).spawn(work)?);
+        self.worker = Some(
+            thread::Builder::new()
+                .name("bwz-work".into())
+                .spawn(work)?,
+        );
         self.ahead = Some(Ahead {
             tap,
             position,
@@ -289,7 +299,11 @@ impl Reader {
         if self.table.is_none() {
             let handle = Handle::open(py, self.source.clone(), self.options.clone())?;
             let ends = |archive: &mut bwz::Archive<Input>| {
-                Ok(archive.blocks().iter().map(|block| block.raw.end).collect())
+                Ok(archive
+                    .blocks()
+                    .iter()
+                    .map(|block| block.raw.end)
+                    .collect())
             };
             let ends = handle.work(py, ends)?;
             self.table = Some(Table { handle, ends });

@@ -13,7 +13,10 @@ use pyo3::types::{PyBool, PyDict};
 /// `TypeError` for a name that is no option, `UsageError` for a value that makes no sense.
 pub fn options(py: Python<'_>, arguments: Option<&Bound<'_, PyDict>>) -> PyResult<Options> {
     let mut options = Options::new();
-    for (name, value) in arguments.into_iter().flat_map(|arguments| arguments.iter()) {
+    for (name, value) in arguments
+        .into_iter()
+        .flat_map(|arguments| arguments.iter())
+    {
         if !value.is_none() {
             let name: String = name.extract()?;
             options = set(py, options, &name, &value)?;

@@ -166,7 +166,9 @@ impl Source {
         object: &Mutex<Option<Py<PyAny>>>,
         work: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<T>,
     ) -> io::Result<T> {
-        let object = object.lock().unwrap_or_else(PoisonError::into_inner);
+        let object = object
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let Some(object) = object.as_ref().filter(|_| !self.is_released()) else {
             return Err(closed());
         };
@@ -212,7 +214,10 @@ fn read_object(object: &Bound<'_, PyAny>, out: &mut [u8]) -> PyResult<usize> {
         );
         return Err(PyTypeError::new_err(said));
     };
-    match out.get_mut(..bytes.len()).filter(|_| bytes.len() <= asked) {
+    match out
+        .get_mut(..bytes.len())
+        .filter(|_| bytes.len() <= asked)
+    {
         Some(out) => out.copy_from_slice(&bytes),
         None => {
             let said = format!(

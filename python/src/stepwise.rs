@@ -69,8 +69,10 @@ impl State {
             self.zeros = FOOTER.min(self.zeros + taken.len());
             return;
         };
-        self.last.extend(std::iter::repeat_n(0, self.zeros));
-        self.last.extend(&taken[end.saturating_sub(FOOTER)..end]);
+        self.last
+            .extend(std::iter::repeat_n(0, self.zeros));
+        self.last
+            .extend(&taken[end.saturating_sub(FOOTER)..end]);
         let old = self.last.len().saturating_sub(FOOTER);
         self.last.drain(..old);
         self.zeros = FOOTER.min(taken.len() - end);
@@ -107,7 +109,10 @@ impl Exchange {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes the state and wakes the threads that wait.
@@ -208,7 +213,8 @@ impl Drop for Ending {
     fn drop(&mut self) {
         if thread::panicking() {
             let panicked = || bwz::Error::Io(io::Error::other(wait::panicked()));
-            self.0.change(|state| state.end = Some(Err(panicked())));
+            self.0
+                .change(|state| state.end = Some(Err(panicked())));
         }
     }
 }
@@ -273,7 +279,9 @@ impl Compressor {
         let data = Lent::of(data)?;
         Ok(PyBytes::new(
             py,
-            &self.0.step(py, data.as_ref(), usize::MAX, false)?,
+            &self
+                .0
+                .step(py, data.as_ref(), usize::MAX, false)?,
         ))
     }
 

@@ -74,7 +74,9 @@ impl<R> Archive<R> {
 
     /// Number of bytes in the file, without any padding behind its last frame.
     pub fn coded_size(&self) -> u64 {
-        self.frames().last().map_or(0, |frame| frame.coded.end)
+        self.frames()
+            .last()
+            .map_or(0, |frame| frame.coded.end)
     }
 
     /// Total cost of all searches of this archive so far.
@@ -152,7 +154,9 @@ impl<R: Read + Seek + Send> Archive<R> {
             .expect("not empty");
         let mut next = first as u64;
         let mut pos = wanted[0].raw.start;
-        let options = self.options.for_work(wanted.iter().map(size).sum());
+        let options = self
+            .options
+            .for_work(wanted.iter().map(size).sum());
         let pool = Arc::new(thread_pool::pool(&options)?);
         let started = decode::start(size(largest), &pool, &Spare::default(), &options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
@@ -306,7 +310,9 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// [`Error::Usage`](crate::Error::Usage) if the range is not within the raw stream; otherwise
     /// as [`Archive::count`].
     pub fn extract(&mut self, range: Range<u64>) -> Result<Vec<u8>> {
-        Ok(self.extract_all(std::slice::from_ref(&range))?.concat())
+        Ok(self
+            .extract_all(std::slice::from_ref(&range))?
+            .concat())
     }
 
     /// Returns the raw bytes of each range, like [`Archive::extract`]. A block that must be decoded

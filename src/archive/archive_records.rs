@@ -27,7 +27,9 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// Returns true if any frame holds sequences. In such frames patterns are found across line
     /// ends and in either case.
     pub fn has_sequences(&self) -> bool {
-        self.frames().iter().any(FrameInfo::is_by_sequence)
+        self.frames()
+            .iter()
+            .any(FrameInfo::is_by_sequence)
     }
 
     /// Returns true if all frames hold sequences, so that no pattern is searched byte by byte.
@@ -97,7 +99,10 @@ impl<R: Read + Seek + Send> Archive<R> {
         let found = self.look_up(names)?;
         let known: Vec<usize> = found.iter().flatten().copied().collect();
         let has_tables = !self.layouts.names_from_blocks
-            && self.frames().iter().any(|frame| frame.records.is_some());
+            && self
+                .frames()
+                .iter()
+                .any(|frame| frame.records.is_some());
         if !has_tables {
             return Ok(found);
         }
@@ -151,12 +156,23 @@ impl<R: Read + Seek + Send> Archive<R> {
             return Ok(true);
         };
         let numbers: BTreeSet<usize> = numbers.iter().copied().collect();
-        let unchecked = |number: &&usize| records.get(**number).is_some_and(|r| r.is_unchecked);
-        let numbers: Vec<usize> = numbers.iter().filter(unchecked).copied().collect();
+        let unchecked = |number: &&usize| {
+            records
+                .get(**number)
+                .is_some_and(|r| r.is_unchecked)
+        };
+        let numbers: Vec<usize> = numbers
+            .iter()
+            .filter(unchecked)
+            .copied()
+            .collect();
         if numbers.is_empty() {
             return Ok(true);
         }
-        let some: Vec<&RecordInfo> = numbers.iter().map(|&number| &records[number]).collect();
+        let some: Vec<&RecordInfo> = numbers
+            .iter()
+            .map(|&number| &records[number])
+            .collect();
         let mut search = FileSearch {
             input,
             options,
@@ -178,7 +194,10 @@ impl<R: Read + Seek + Send> Archive<R> {
         let new = self.file_search().records()?;
         let is_same = old.is_some_and(|(old, _)| {
             let pairs = old.iter().zip(&new);
-            old.len() == new.len() && pairs.into_iter().all(|(old, new)| old.is_like(new))
+            old.len() == new.len()
+                && pairs
+                    .into_iter()
+                    .all(|(old, new)| old.is_like(new))
         });
         self.layouts.names_from_blocks = warned;
         if !is_same {
@@ -232,7 +251,10 @@ impl<R: Read + Seek + Send> Archive<R> {
         &mut self,
         regions: &[(N, Range<u64>)],
     ) -> Result<Vec<Vec<u8>>> {
-        let names: Vec<&[u8]> = regions.iter().map(|(name, _)| name.as_ref()).collect();
+        let names: Vec<&[u8]> = regions
+            .iter()
+            .map(|(name, _)| name.as_ref())
+            .collect();
         let listed = self.look_up(&names)?;
         if let Some(numbers) = listed.into_iter().collect::<Option<Vec<usize>>>() {
             let ranges = regions.iter().map(|(_, range)| range.clone());
@@ -278,10 +300,18 @@ impl<R: Read + Seek + Send> Archive<R> {
             let end = range.end.min(record.length);
             Ok((record, range.start.min(end)..end))
         };
-        let wanted = regions.iter().map(within).collect::<Result<Vec<_>>>()?;
-        let numbers: BTreeSet<usize> = regions.iter().map(|(number, _)| *number).collect();
+        let wanted = regions
+            .iter()
+            .map(within)
+            .collect::<Result<Vec<_>>>()?;
+        let numbers: BTreeSet<usize> = regions
+            .iter()
+            .map(|(number, _)| *number)
+            .collect();
         let named = numbers.iter().map(|&number| &records[number]);
-        let unchecked: Vec<&RecordInfo> = named.filter(|record| record.is_unchecked).collect();
+        let unchecked: Vec<&RecordInfo> = named
+            .filter(|record| record.is_unchecked)
+            .collect();
         let mut search = FileSearch {
             input,
             options,

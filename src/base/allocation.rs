@@ -99,7 +99,12 @@ mod tests {
 
     fn check_parts<T: Zero + PartialEq + Default>(len: usize) {
         let mut zeros = zeroed::<T>(len).unwrap();
-        assert_eq!(parts(&mut zeros).map(|part| part.len()).sum::<usize>(), len);
+        assert_eq!(
+            parts(&mut zeros)
+                .map(|part| part.len())
+                .sum::<usize>(),
+            len
+        );
         let later = parts(&mut zeros).skip(1);
         later.for_each(|part| assert_eq!(part.as_ptr().align_offset(2 << 20), 0));
         parts(&mut zeros).for_each(touch_zeros);

@@ -38,7 +38,11 @@ fn find<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u64]) {
         #[allow(unsafe_code)]
         return unsafe { find_by_avx2::<BOTH>(text, common, rare) };
     }
-    for (n, text) in text.windows(SPAN + KEYED).step_by(SPAN).enumerate() {
+    for (n, text) in text
+        .windows(SPAN + KEYED)
+        .step_by(SPAN)
+        .enumerate()
+    {
         // An array of constant size, so that vector code does many positions at once.
         let bytes = text.try_into().expect("as long");
         let is_run = is_run_without(bytes);
@@ -77,7 +81,11 @@ fn find_by_avx2<const BOTH: bool>(text: &[u8], common: &mut [u64], rare: &mut [u
     let mask = _mm256_set1_epi8(COMMON.cast_signed());
     let chosen = _mm256_set1_epi8(CHOSEN as i8);
     let masked = _mm256_and_si256(chosen, mask);
-    for (n, text) in text.windows(SPAN + KEYED).step_by(SPAN).enumerate() {
+    for (n, text) in text
+        .windows(SPAN + KEYED)
+        .step_by(SPAN)
+        .enumerate()
+    {
         let sums = [sums_of(text), sums_of(&text[LANES..])];
         let is_common = |sums| bits_of(_mm256_cmpeq_epi8(_mm256_and_si256(sums, mask), masked));
         common[n] = is_common(sums[0]) | is_common(sums[1]) << LANES;
@@ -107,13 +115,15 @@ fn find_in_span(bytes: &[u8; SPAN + KEYED], mask: u8) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const LOW: u64 = ONES * 0x7F;
     let mask = ONES * u64::from(mask);
-    sums.chunks_exact(8).rev().fold(0, |chosen, part| {
-        let sums = u64::from_le_bytes(part.try_into().expect("8"));
-        let other = (sums ^ (ONES * u64::from(CHOSEN))) & mask;
-        // 1 in each byte that is 0, then these 8 bits gathered in one byte.
-        let zero = (!(other | ((other & LOW) + LOW)) >> 7) & ONES;
-        chosen << 8 | zero.wrapping_mul(0x0102_0408_1020_4080) >> 56
-    })
+    sums.chunks_exact(8)
+        .rev()
+        .fold(0, |chosen, part| {
+            let sums = u64::from_le_bytes(part.try_into().expect("8"));
+            let other = (sums ^ (ONES * u64::from(CHOSEN))) & mask;
+            // 1 in each byte that is 0, then these 8 bits gathered in one byte.
+            let zero = (!(other | ((other & LOW) + LOW)) >> 7) & ONES;
+            chosen << 8 | zero.wrapping_mul(0x0102_0408_1020_4080) >> 56
+        })
 }
 
 /// Skips positions that are too close to the one before.
@@ -136,7 +146,9 @@ impl KeptApart {
             let n = chosen.trailing_zeros() as usize;
             visit(start + n);
             self.next = start + n + self.apart;
-            chosen &= u64::MAX.checked_shl((n + self.apart) as u32).unwrap_or(0);
+            chosen &= u64::MAX
+                .checked_shl((n + self.apart) as u32)
+                .unwrap_or(0);
         }
     }
 }
@@ -148,7 +160,9 @@ mod tests {
 
     #[test]
     fn spans_have_the_positions_that_they_have_one_by_one() {
-        let runs: Vec<u8> = (0..=255).flat_map(|byte| [byte; 2 * SPAN]).collect();
+        let runs: Vec<u8> = (0..=255)
+            .flat_map(|byte| [byte; 2 * SPAN])
+            .collect();
         for text in [&cases::random(10_000, 256)[..], &cases::text(5_000), &runs] {
             let spans = (text.len() - KEYED) / SPAN;
             let text = &text[..spans * SPAN + KEYED];
@@ -159,18 +173,22 @@ mod tests {
             find_common(text, &mut alone);
             assert_eq!(common, alone);
             for (found, mask) in [(common, COMMON), (rare, RARE)] {
-                let one_by_one = text.windows(SPAN + KEYED).step_by(SPAN).map(|bytes| {
-                    let is_chosen = |key: &[u8]| {
-                        let sum = key
-                            .iter()
-                            .fold(0_u8, |sum, byte| (sum << 1).wrapping_add(*byte));
-                        (sum ^ CHOSEN) & mask == 0
-                    };
-                    let bits = bytes.windows(KEYED).take(SPAN).enumerate();
-                    let bits = bits.fold(0, |bits, (n, key)| bits | u64::from(is_chosen(key)) << n);
-                    assert_eq!(find_in_span(bytes.try_into().unwrap(), mask), bits);
-                    bits
-                });
+                let one_by_one = text
+                    .windows(SPAN + KEYED)
+                    .step_by(SPAN)
+                    .map(|bytes| {
+                        let is_chosen = |key: &[u8]| {
+                            let sum = key
+                                .iter()
+                                .fold(0_u8, |sum, byte| (sum << 1).wrapping_add(*byte));
+                            (sum ^ CHOSEN) & mask == 0
+                        };
+                        let bits = bytes.windows(KEYED).take(SPAN).enumerate();
+                        let bits =
+                            bits.fold(0, |bits, (n, key)| bits | u64::from(is_chosen(key)) << n);
+                        assert_eq!(find_in_span(bytes.try_into().unwrap(), mask), bits);
+                        bits
+                    });
                 assert!(one_by_one.eq(found));
             }
         }

@@ -65,7 +65,11 @@ fn repeats_itself(len: usize, sampled: impl Iterator<Item = (u64, u32)>) -> Opti
         if slot.0 == print {
             let distance = (at - slot.1) as usize;
             repeated += 1;
-            near += usize::from(recent.iter().any(|known| distance.abs_diff(*known) < NEAR));
+            near += usize::from(
+                recent
+                    .iter()
+                    .any(|known| distance.abs_diff(*known) < NEAR),
+            );
             recent = [distance, recent[0]];
         }
         *slot = (print, at);
@@ -169,7 +173,9 @@ pub(crate) const STRETCH: usize = 256 << 10;
 /// The spans of a stretch of `text` whose positions have their keys within the text: their start
 /// and their number.
 fn spans(text: &[u8], stretch: &Range<usize>) -> (usize, usize) {
-    let end = stretch.end.min(text.len().saturating_sub(SPAN + KEY));
+    let end = stretch
+        .end
+        .min(text.len().saturating_sub(SPAN + KEY));
     (
         stretch.start,
         end.saturating_sub(stretch.start).div_ceil(SPAN),
@@ -206,7 +212,9 @@ impl CommonPositions {
         // The 8 bytes at a position before the range may reach into it.
         let first = changed.start.saturating_sub(KEYED - 1) / BATCH_BYTES;
         let batches = self.changed.iter_mut().enumerate();
-        let batches = batches.take(changed.end.div_ceil(BATCH_BYTES)).skip(first);
+        let batches = batches
+            .take(changed.end.div_ceil(BATCH_BYTES))
+            .skip(first);
         batches.for_each(|(_, changed)| *changed = true);
     }
 
@@ -345,7 +353,11 @@ mod tests {
             };
             let unknown = CommonPositions::default();
             assert_eq!(of(&positions), of(&unknown));
-            assert!(of(&unknown).windows(2).all(|pair| pair[1] - pair[0] >= 8));
+            assert!(
+                of(&unknown)
+                    .windows(2)
+                    .all(|pair| pair[1] - pair[0] >= 8)
+            );
             assert!(of(&unknown).len() > text.len() / 48);
         }
         for len in [0, 1, 63, 88, 89, 200, BATCH_BYTES + 88] {

@@ -98,7 +98,10 @@ impl FromStr for GpuSet {
     /// # Errors
     /// As for [`GpuSet::new`], and [`Error::Usage`] if `list` is not such a list.
     fn from_str(list: &str) -> Result<Self> {
-        let ranges: Vec<_> = list.split(',').map(range).collect::<Result<_>>()?;
+        let ranges: Vec<_> = list
+            .split(',')
+            .map(range)
+            .collect::<Result<_>>()?;
         GpuSet::new(ranges.into_iter().flatten())
     }
 }
@@ -117,7 +120,10 @@ fn range(text: &str) -> Result<RangeInclusive<u32>> {
 }
 
 fn number(text: &str) -> Result<u32> {
-    let parsed = text.parse().ok().filter(|_| !text.starts_with('+'));
+    let parsed = text
+        .parse()
+        .ok()
+        .filter(|_| !text.starts_with('+'));
     parsed.ok_or_else(|| {
         let most = GpuSet::MAX_NUMBER;
         Error::Usage(format!("{text:?} is not the number of a GPU, 0 to {most}").into())

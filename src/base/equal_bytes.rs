@@ -19,7 +19,13 @@ pub(crate) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     let equal = PIECE * pieces.take_while(|(a, b)| a == b).count();
     let a = &a[equal..];
     let b = &b[equal..];
-    for (n, (a, b)) in a.as_chunks().0.iter().zip(b.as_chunks().0).enumerate() {
+    for (n, (a, b)) in a
+        .as_chunks()
+        .0
+        .iter()
+        .zip(b.as_chunks().0)
+        .enumerate()
+    {
         let other = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
         if other != 0 {
             return equal + 8 * n + other.trailing_zeros() as usize / 8;
@@ -57,7 +63,10 @@ pub(crate) fn common_suffix(a: &[u8], b: &[u8]) -> usize {
         }
     }
     let first = a.len() % 8;
-    let rest = a[..first].iter().rev().zip(b[..first].iter().rev());
+    let rest = a[..first]
+        .iter()
+        .rev()
+        .zip(b[..first].iter().rev());
     equal + (a.len() - first) + rest.take_while(|(a, b)| a == b).count()
 }
 

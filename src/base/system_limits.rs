@@ -45,7 +45,12 @@ fn size_of(name: &str, text: &str) -> Option<u64> {
     let line = text
         .lines()
         .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    let kib: u64 = line
+        .trim()
+        .strip_suffix("kB")?
+        .trim()
+        .parse()
+        .ok()?;
     Some(kib << 10)
 }
 
@@ -77,7 +82,13 @@ fn group_limit(line: &str, mounts: &Path) -> Option<u64> {
     root.join(path)
         .ancestors()
         .take_while(|dir| dir.starts_with(&root))
-        .filter_map(|dir| fs::read_to_string(dir.join(file)).ok()?.trim().parse().ok())
+        .filter_map(|dir| {
+            fs::read_to_string(dir.join(file))
+                .ok()?
+                .trim()
+                .parse()
+                .ok()
+        })
         .min()
 }
 

@@ -194,7 +194,9 @@ mod tests {
         let pool = pool(4);
         let clock = TaskClock::default();
         let sleep = |time| std::thread::sleep(time);
-        Executor::other_pool(&pool).timed(&clock).each([Duration::from_millis(20); 4], sleep);
+        Executor::other_pool(&pool)
+            .timed(&clock)
+            .each([Duration::from_millis(20); 4], sleep);
         assert!(clock.read() >= Duration::from_millis(80));
     }
 

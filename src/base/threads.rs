@@ -87,7 +87,12 @@ pub(crate) fn copy(to: &mut [u8], from: &[u8], threads: usize) {
 fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
     assert_eq!(to.len(), from.len(), "room for what is copied");
     let pieces = Mutex::new(to.chunks_mut(size).zip(from.chunks(size)));
-    let next = || pieces.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = || {
+        pieces
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .next()
+    };
     let work = || {
         while let Some((to, from)) = next() {
             to.copy_from_slice(from);
@@ -96,7 +101,10 @@ fn copy_in_pieces(to: &mut [u8], from: &[u8], size: usize, threads: usize) {
     thread::scope(|scope| {
         for _ in 1..threads {
             // If no thread can be started, the other threads do its share.
-            if thread::Builder::new().spawn_scoped(scope, work).is_err() {
+            if thread::Builder::new()
+                .spawn_scoped(scope, work)
+                .is_err()
+            {
                 break;
             }
         }

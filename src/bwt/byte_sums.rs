@@ -116,7 +116,9 @@ const fn factors() -> [[[i8; 16]; 2]; SUMS] {
     let mut state = 1_u64;
     let mut n = 0;
     while n < SUMS * 32 {
-        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        state = state
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(1);
         let factor = (1 + (state >> 33) % 127) as i8;
         let is_negative = n / 16 % 2 == 1 && state >> 63 == 1;
         factors[n / 32][n / 16 % 2][n % 16] = if is_negative { -factor } else { factor };
@@ -154,7 +156,9 @@ mod tests {
 
     #[test]
     fn any_byte_in_the_place_of_another_shows() {
-        let numbers: HashSet<_> = (0..=255).map(|byte| ByteSums::counted(&[byte]).0).collect();
+        let numbers: HashSet<_> = (0..=255)
+            .map(|byte| ByteSums::counted(&[byte]).0)
+            .collect();
         assert_eq!(numbers.len(), 256);
         // Two bytes show too.
         let pairs = (0..=255_u8).flat_map(|a| (0..=a).map(move |b| ByteSums::counted(&[a, b]).0));

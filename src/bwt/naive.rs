@@ -36,7 +36,12 @@ pub(super) fn invert(bwt: &Bwt) -> Vec<u8> {
         let c = bwt.bytes[at];
         text.push(c);
         let smaller = bwt.bytes.iter().filter(|&&b| b < c).count();
-        row = 1 + smaller + bwt.bytes[..at].iter().filter(|&&b| b == c).count();
+        row = 1
+            + smaller
+            + bwt.bytes[..at]
+                .iter()
+                .filter(|&&b| b == c)
+                .count();
     }
     text.reverse();
     text

@@ -222,7 +222,9 @@ impl CpuSorter {
                 .ok_or_else(no_memory)?;
         }
         let sort = |workspace: &mut [i32]| induce(block, sample_rate.cast_signed(), workspace);
-        self.tables.lend(block.len(), sort).ok_or_else(no_memory)?
+        self.tables
+            .lend(block.len(), sort)
+            .ok_or_else(no_memory)?
     }
 }
 

@@ -34,7 +34,10 @@ impl<T: Zero> TablePool<T> {
     fn take(&self, len: usize) -> Option<Vec<T>> {
         let mut tables = self.all();
         let fits = |table: &Vec<T>| (len..=len + len / 8).contains(&table.len());
-        let found = tables.iter().position(fits).map(|n| tables.swap_remove(n));
+        let found = tables
+            .iter()
+            .position(fits)
+            .map(|n| tables.swap_remove(n));
         if found.is_none() {
             tables.clear();
         }
@@ -42,7 +45,9 @@ impl<T: Zero> TablePool<T> {
     }
 
     fn all(&self) -> MutexGuard<'_, Vec<Vec<T>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -48,7 +48,9 @@ fn with_texts<B>(
             Activity::Compressing,
             |name| {
                 let mut text = Vec::new();
-                OpenInput::open(name, true)?.source.read_to_end(&mut text)?;
+                OpenInput::open(name, true)?
+                    .source
+                    .read_to_end(&mut text)?;
                 report(&mut bench, &name.to_string(), &text)
             },
         );
@@ -68,7 +70,10 @@ struct Bench {
 impl Bench {
     fn new(args: &BenchArgs) -> Result<Self> {
         let threads = args.resources.thread_count();
-        let options = args.resources.options().effort(args.effort.chosen());
+        let options = args
+            .resources
+            .options()
+            .effort(args.effort.chosen());
         let options = args.block_size.add_to(options)?;
         Ok(Bench {
             options,

@@ -18,7 +18,10 @@ pub(super) fn run() -> Exit {
         // Having no GPU is an answer, not a failure.
         Err(e) => lines.push(format!("cuda    none: {e}")),
     }
-    let text: String = lines.iter().map(|line| printable(line) + "\n").collect();
+    let text: String = lines
+        .iter()
+        .map(|line| printable(line) + "\n")
+        .collect();
     match descriptors::stdout().and_then(|mut out| out.write_all(text.as_bytes())) {
         Ok(()) => Exit::Fine,
         Err(e) => console::fail(&e.into()),

@@ -57,7 +57,10 @@ fn run() -> Exit {
         return console::fail(&e.into());
     }
     let words = line.with(Vec::new());
-    let command = words.get(1).filter(|word| args::is_command(word)).cloned();
+    let command = words
+        .get(1)
+        .filter(|word| args::is_command(word))
+        .cloned();
     match Cli::try_parse_from(words) {
         Ok(cli) => {
             if let Some((resources, talk)) = cli.work() {

@@ -87,7 +87,9 @@ impl NumberModel {
 
     /// Encodes `number`, or decodes one, for which `number` does not matter.
     pub(crate) fn code(&mut self, number: usize, coder: &mut impl BinaryCoder) -> usize {
-        let bucket = self.bucket.code((number + 1).ilog2() as usize, coder);
+        let bucket = self
+            .bucket
+            .code((number + 1).ilog2() as usize, coder);
         let mut node = 1;
         let coded = (0..bucket).rev().fold(1, |coded, shift| {
             let bit = (number + 1) >> shift & 1 == 1;
@@ -111,7 +113,9 @@ mod tests {
 
     #[test]
     fn numbers_survive() {
-        let mut numbers: Vec<usize> = (0..31).flat_map(|log| [(1 << log) - 1, 1 << log]).collect();
+        let mut numbers: Vec<usize> = (0..31)
+            .flat_map(|log| [(1 << log) - 1, 1 << log])
+            .collect();
         numbers.extend(
             crate::cases::random(5000, 20)
                 .iter()

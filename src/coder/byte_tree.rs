@@ -58,7 +58,11 @@ impl ByteTree {
         let log_weights = counts.map(|count| (count + 1).ilog2().min(16) as u8);
         let mut present = [0; 32];
         let mut halves = Vec::new();
-        for (byte, &log) in log_weights.iter().enumerate().filter(|(_, log)| **log > 0) {
+        for (byte, &log) in log_weights
+            .iter()
+            .enumerate()
+            .filter(|(_, log)| **log > 0)
+        {
             present[byte / 8] |= 1 << (byte % 8);
             halves.push(log - 1);
         }
@@ -223,7 +227,11 @@ mod tests {
             .iter()
             .map(|node| (node.group, node.heap_index))
             .collect();
-        assert!(numbers.iter().all(|(_, index)| (1..8).contains(index)));
+        assert!(
+            numbers
+                .iter()
+                .all(|(_, index)| (1..8).contains(index))
+        );
         assert_eq!(numbers[..3], [(0, 1), (0, 2), (0, 3)]);
         numbers.sort();
         numbers.dedup();

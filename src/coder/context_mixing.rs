@@ -261,7 +261,8 @@ impl MixingModel {
             sets: [low << 4 | known.length, known.byte],
             apm: known.byte << 4 | low,
         };
-        self.length_mixer.code::<V, C>(coder, &context, bit)
+        self.length_mixer
+            .code::<V, C>(coder, &context, bit)
     }
 
     fn add(&mut self, run: BwtRun) {

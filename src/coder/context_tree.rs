@@ -117,7 +117,9 @@ impl ContextTree {
             *leaves += 1;
         } else {
             let feature = word[0];
-            let limit = word[1..].iter().fold(0, |n, digit| 10 * n + (digit - b'0'));
+            let limit = word[1..]
+                .iter()
+                .fold(0, |n, digit| 10 * n + (digit - b'0'));
             let [left, right] = match feature == own_feature {
                 true => [values.start..limit.into(), limit.into()..values.end],
                 false => [values.clone(), values],
@@ -149,7 +151,12 @@ impl ContextTree {
 
     /// The number of the own node for the features of a byte.
     fn own_node(&self, own: [u8; 3]) -> usize {
-        let value = |feature| b"rql".iter().position(|&f| f == feature).map(|k| own[k]);
+        let value = |feature| {
+            b"rql"
+                .iter()
+                .position(|&f| f == feature)
+                .map(|k| own[k])
+        };
         let node = self.descend(0, value);
         self.own
             .iter()
@@ -195,7 +202,10 @@ pub(super) static CONTEXTS: LazyLock<Contexts> = LazyLock::new(|| {
     }
     let mut rank_leaves = Box::new([0; RANK_CONTEXTS]);
     let classes = ranks.own.len();
-    for (context, leaf) in rank_leaves[..AROUND * classes].iter_mut().enumerate() {
+    for (context, leaf) in rank_leaves[..AROUND * classes]
+        .iter_mut()
+        .enumerate()
+    {
         *leaf = ranks.leaf(context / AROUND, context % AROUND) as u8;
     }
     Contexts {
@@ -221,8 +231,14 @@ mod tests {
                 (0..leaves, own)
             );
             assert_eq!(tree.nodes.len(), 2 * leaves - 1);
-            let ends = tree.nodes.iter().filter(|node| node.right().is_none());
-            assert!(ends.enumerate().all(|(k, leaf)| leaf.leaves == (k..k + 1)));
+            let ends = tree
+                .nodes
+                .iter()
+                .filter(|node| node.right().is_none());
+            assert!(
+                ends.enumerate()
+                    .all(|(k, leaf)| leaf.leaves == (k..k + 1))
+            );
         }
     }
 

@@ -55,7 +55,10 @@ impl ContextArrays {
             all_rank_context: quantised(&ALL_BY_MTF_RANK, 1),
             run_leaf: std::array::from_fn(|key| CONTEXTS.own[key] as u8),
             own_rank: std::array::from_fn(|key| ((CONTEXTS.own[key] >> 16) / AROUND as u32) as u8),
-            rank_leaf: *CONTEXTS.rank_leaves.first_chunk().expect("96 own nodes"),
+            rank_leaf: *CONTEXTS
+                .rank_leaves
+                .first_chunk()
+                .expect("96 own nodes"),
         }
     }
 }
@@ -164,7 +167,9 @@ mod tests {
     fn models_are_read_as_they_were_chosen() {
         let mut coded = Vec::new();
         let noise = |at: u32| at.wrapping_mul(2_654_435_761) >> 20 >> (at % 16);
-        let counts: Vec<u32> = (0..ModelArrays::COUNTS as u32).map(noise).collect();
+        let counts: Vec<u32> = (0..ModelArrays::COUNTS as u32)
+            .map(noise)
+            .collect();
         let chosen = ModelArrays::choose(&counts, &mut coded);
         assert_eq!(ModelArrays::read(&coded).as_ref(), Ok(&chosen));
         for table in chosen.tables.as_chunks::<16>().0 {

@@ -60,7 +60,10 @@ impl FrequencyTable {
     /// The symbol that owns `slot`, and its slots.
     #[inline(always)]
     pub(super) fn find<S: SlotSearch>(&self, slot: u32) -> (u32, Slots) {
-        let starts = self.starts.first_chunk().expect("sixteen of seventeen");
+        let starts = self
+            .starts
+            .first_chunk()
+            .expect("sixteen of seventeen");
         let symbol = S::not_above(starts, slot as u16).wrapping_sub(1);
         (symbol as u32, self.slots(symbol))
     }

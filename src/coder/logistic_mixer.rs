@@ -174,7 +174,9 @@ impl<
         let second = &mut self.second[at.sets[1] & (SECOND - 1)];
         inputs.train(error, [first, second, &mut self.common]);
         self.apm.learn(at.apm, mix.stretched, BIT);
-        let updated = estimates.updated(BIT, V::load(self.limits)).store();
+        let updated = estimates
+            .updated(BIT, V::load(self.limits))
+            .store();
         for (estimate, group) in updated.into_iter().zip(at.groups) {
             self.estimates[(group as usize + at.member) & (ESTIMATES - 1)] = estimate;
         }

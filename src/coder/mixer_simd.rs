@@ -72,7 +72,11 @@ mod tests {
     }
 
     fn treated<V: MixerVector>(estimates: [u16; 8], limits: [u16; 8]) -> [[u16; 8]; 3] {
-        let updated = |bit| V::load(estimates).updated(bit, V::load(limits)).store();
+        let updated = |bit| {
+            V::load(estimates)
+                .updated(bit, V::load(limits))
+                .store()
+        };
         [
             V::load(estimates).stretched().store(),
             updated(false),
@@ -109,7 +113,11 @@ mod tests {
 
     #[test]
     fn inputs_are_logarithms_of_odds() {
-        let of = |p: u16| MixerPlain::load([(p << 4) ^ 0x8000; 8]).stretched().store()[0] as i16;
+        let of = |p: u16| {
+            MixerPlain::load([(p << 4) ^ 0x8000; 8])
+                .stretched()
+                .store()[0] as i16
+        };
         assert_eq!((of(2047), of(2048)), (-1, 0));
         assert_eq!((of(0), of(4095)), (-13 * 256, 13 * 256 - 1));
         assert!((of(3277) - 512).abs() < 30, "odds of 4 are 2 bits");

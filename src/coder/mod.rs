@@ -369,7 +369,12 @@ mod tests {
             .iter()
             .map(|&size| rle::count(rest.split_off(..size as usize).unwrap()))
             .collect();
-        assert!(rest.is_empty() && counts.iter().all(|&count| count > 900 && count <= 1000));
+        assert!(
+            rest.is_empty()
+                && counts
+                    .iter()
+                    .all(|&count| count > 900 && count <= 1000)
+        );
         assert_eq!(sizes(&vec![7; 5 << 19]), [1 << 20, 1 << 20, 1 << 19]);
     }
 }

@@ -207,7 +207,12 @@ impl Choice {
         let [runs, ranks] = trees();
         choice.nodes[RUNS] = cut(RUNS, runs, &*counts.runs);
         choice.nodes[RANKS] = cut(RANKS, ranks, &*counts.ranks);
-        for (table, (counts, sent)) in counts.extra.iter().zip(&mut choice.extra).enumerate() {
+        for (table, (counts, sent)) in counts
+            .extra
+            .iter()
+            .zip(&mut choice.extra)
+            .enumerate()
+        {
             *sent = cheapest(counts, &DEFAULTS[EXTRA][table]).1;
         }
         choice
@@ -264,7 +269,11 @@ impl Choice {
         let rank_class = |leaf: u8| ranks.class_of_leaf[usize::from(leaf)];
         Models {
             alphabet,
-            own: Box::new(CONTEXTS.own.map(|own| own & 0xffff_0000 | run_class(own))),
+            own: Box::new(
+                CONTEXTS
+                    .own
+                    .map(|own| own & 0xffff_0000 | run_class(own)),
+            ),
             rank_classes: Box::new(CONTEXTS.rank_leaves.map(rank_class)),
             runs,
             ranks,
@@ -332,7 +341,10 @@ impl TableCoder {
         }
         let mut codes = table.unwrap_or_default();
         let mut last = 0;
-        for (code, before) in codes.iter_mut().zip(self.before.unwrap_or(*default)) {
+        for (code, before) in codes
+            .iter_mut()
+            .zip(self.before.unwrap_or(*default))
+        {
             let difference = i32::from(*code) - i32::from(before);
             let zigzag = (difference << 1 ^ difference >> 31) as usize;
             last = self.numbers[last.min(2)].code(zigzag, coder);

@@ -128,7 +128,10 @@ impl<H: ListHead> MtfList<H> {
     /// The first `count` bytes.
     fn first(&self, count: usize) -> Vec<u8> {
         let parts = std::iter::once(&self.head).chain(&self.rest);
-        parts.flat_map(|part| part.bytes()).take(count).collect()
+        parts
+            .flat_map(|part| part.bytes())
+            .take(count)
+            .collect()
     }
 
     /// The byte of the current run.

@@ -77,7 +77,8 @@ impl BinaryCoder for RangeEncoder<'_> {
             }
         }
         if self.range < NARROW {
-            self.out.extend_from_slice(&self.low.to_be_bytes()[..4]);
+            self.out
+                .extend_from_slice(&self.low.to_be_bytes()[..4]);
             self.low <<= 32;
             self.range <<= 32;
         }

@@ -210,7 +210,10 @@ impl<'a> RansDecoder<'a> {
                 .map(|four| u32::from_le_bytes(*four))
         };
         let states = [0, 4].map(|from| u64::from(state(from).expect("eight bytes")));
-        match states.iter().any(|&state| state < LOWER_BOUND.into()) {
+        match states
+            .iter()
+            .any(|&state| state < LOWER_BOUND.into())
+        {
             true => Err(Flaw("a slice holds a coder state that is too small")),
             false => Ok(RansDecoder {
                 words,

@@ -43,7 +43,8 @@ pub(super) fn write(out: &mut [u8], pos: usize, run: BwtRun) -> Result<usize, Fl
         *head = [run.byte; 16];
     } else {
         fill(
-            room.get_mut(..run.len as usize).ok_or(DOES_NOT_FIT)?,
+            room.get_mut(..run.len as usize)
+                .ok_or(DOES_NOT_FIT)?,
             run.byte,
         );
     }
@@ -59,7 +60,10 @@ fn fill(out: &mut [u8], byte: u8) {
 /// The length of the run of `byte` at the end of `bytes`.
 pub(crate) fn run_before(bytes: &[u8], byte: u8) -> usize {
     let pieces = bytes.as_rchunks::<PIECE>().1.iter().rev();
-    let whole = PIECE * pieces.take_while(|piece| **piece == [byte; PIECE]).count();
+    let whole = PIECE
+        * pieces
+            .take_while(|piece| **piece == [byte; PIECE])
+            .count();
     let rest = bytes.len() - whole;
     bytes.len() - start(bytes, rest, byte)
 }
@@ -85,7 +89,10 @@ pub(crate) fn run_end(slice: &[u8], mut pos: usize) -> usize {
     let byte = slice[pos];
     if slice.get(pos + PIECE - 1) == Some(&byte) {
         let pieces = slice[pos..].as_chunks::<PIECE>().0.iter();
-        pos += PIECE * pieces.take_while(|piece| **piece == [byte; PIECE]).count();
+        pos += PIECE
+            * pieces
+                .take_while(|piece| **piece == [byte; PIECE])
+                .count();
     }
     while pos + 8 <= slice.len() {
         let other = word(slice, pos) ^ splat(byte);
@@ -101,7 +108,11 @@ pub(crate) fn run_end(slice: &[u8], mut pos: usize) -> usize {
 }
 
 fn word(bytes: &[u8], pos: usize) -> u64 {
-    u64::from_le_bytes(bytes[pos..pos + 8].try_into().expect("eight bytes"))
+    u64::from_le_bytes(
+        bytes[pos..pos + 8]
+            .try_into()
+            .expect("eight bytes"),
+    )
 }
 
 fn splat(byte: u8) -> u64 {
@@ -111,7 +122,11 @@ fn splat(byte: u8) -> u64 {
 /// Number of runs in `bytes`. One comparison per byte, which compiles to vector code.
 pub(super) fn count(bytes: &[u8]) -> usize {
     let borders = |tile: &[u8], next: &[u8]| -> usize {
-        let sum: u8 = tile.iter().zip(next).map(|(a, b)| u8::from(a != b)).sum();
+        let sum: u8 = tile
+            .iter()
+            .zip(next)
+            .map(|(a, b)| u8::from(a != b))
+            .sum();
         sum.into()
     };
     let Some((_, next)) = bytes.split_first() else {
@@ -135,7 +150,10 @@ pub(super) fn count(bytes: &[u8]) -> usize {
 pub(super) fn each_run(slice: &[u8], mut run: impl FnMut(u8, u32)) {
     let mut start = 0;
     let mut at = 0;
-    while let Some(tile) = slice.get(at..).and_then(|rest| rest.first_chunk::<65>()) {
+    while let Some(tile) = slice
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<65>())
+    {
         let mut borders = borders(tile);
         while borders != 0 {
             let end = at + borders.trailing_zeros() as usize + 1;

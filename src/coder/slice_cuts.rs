@@ -38,7 +38,10 @@ impl<'b> RunBorders<'b> {
             .zip(bwt.chunks(TILE * TILES))
             .enumerate();
         on.each(parts, |(n, (counts, part))| {
-            let tiles = counts.iter_mut().zip(part.chunks(TILE)).enumerate();
+            let tiles = counts
+                .iter_mut()
+                .zip(part.chunks(TILE))
+                .enumerate();
             for (k, (count, tile)) in tiles {
                 let start = (n * TILES + k) * TILE;
                 // The byte behind a tile decides if its last byte is a border.

@@ -102,7 +102,9 @@ static KEY_PARTS: LazyLock<Box<KeyParts>> = LazyLock::new(|| {
         own: CONTEXTS
             .own
             .map(|own| own & 0xffff_0000 | (own & 0xffff) << 4),
-        rank_leaves: CONTEXTS.rank_leaves.map(|leaf| RunKey::from(leaf) << 20),
+        rank_leaves: CONTEXTS
+            .rank_leaves
+            .map(|leaf| RunKey::from(leaf) << 20),
         lens: std::array::from_fn(bucket),
         mtf_ranks: std::array::from_fn(|rank| bucket(rank) << 16),
     })

@@ -71,7 +71,10 @@ pub(crate) fn encode_slices_on(
             *coded = context_mixing::encode(slice).unwrap_or_else(|| slice.to_vec());
         }),
     }
-    let raw_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
+    let raw_sizes = slices
+        .iter()
+        .map(|slice| slice.len() as u32)
+        .collect();
     CodedBwt {
         models,
         raw_sizes,
@@ -91,7 +94,9 @@ fn encode_static(on: Executor, slices: &[&[u8]], models: &mut Vec<u8>, coded: &m
             .unwrap_or_else(PoisonError::into_inner)
             .add(&own);
     });
-    let counts = counts.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let counts = counts
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner);
     let coder = SliceEncoder::new(&Models::encode(&counts, models));
     let mut work: Vec<_> = symbols.into_iter().zip(coded).collect();
     each(on, slices, &mut work, |slice, (symbols, coded)| {
@@ -156,7 +161,11 @@ impl SliceDecoder {
     /// Does [`SliceDecoder::decode`] for one slice or two.
     fn decode_few(&self, jobs: Vec<SliceJob>) -> Result<(), Flaw> {
         match (&self.0, <[SliceJob; 2]>::try_from(jobs)) {
-            (Some(models), Ok(jobs)) if jobs.iter().all(|job| job.coded.len() < job.out.len()) => {
+            (Some(models), Ok(jobs))
+                if jobs
+                    .iter()
+                    .all(|job| job.coded.len() < job.out.len()) =>
+            {
                 let [first, second] = static_rans::decode_two(models, jobs);
                 first.and(second)
             }
@@ -295,7 +304,11 @@ mod tests {
         assert_eq!(decode(&coded.raw_sizes, &coded.slices), Ok(()));
         assert!(decode(&coded.raw_sizes[1..], &coded.slices[1..]).is_err());
         assert!(decode(&coded.raw_sizes, &coded.slices[1..]).is_err());
-        let other: Vec<u32> = coded.raw_sizes.iter().map(|size| size + 1).collect();
+        let other: Vec<u32> = coded
+            .raw_sizes
+            .iter()
+            .map(|size| size + 1)
+            .collect();
         assert!(decode(&other, &coded.slices).is_err());
         coded.slices[2].pop();
         assert!(decode(&coded.raw_sizes, &coded.slices).is_err());

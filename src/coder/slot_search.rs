@@ -83,7 +83,10 @@ impl SlotSearch for SearchPlain {
 
     #[inline(always)]
     fn not_above(starts: &[u16; 16], slot: u16) -> usize {
-        starts.iter().filter(|&&start| start <= slot).count()
+        starts
+            .iter()
+            .filter(|&&start| start <= slot)
+            .count()
     }
 }
 
@@ -95,7 +98,10 @@ mod tests {
     fn all_forms_give_the_same_numbers() {
         for step in [1, 2, 99, 2000] {
             let starts: [u16; 16] = std::array::from_fn(|j| j as u16 * step);
-            for slot in (0..1 << 15).step_by(7).chain([1, 15, 16, 1999, 2000]) {
+            for slot in (0..1 << 15)
+                .step_by(7)
+                .chain([1, 15, 16, 1999, 2000])
+            {
                 let plain = SearchPlain::not_above(&starts, slot);
                 assert_eq!(SearchBaseline::not_above(&starts, slot), plain);
                 if std::arch::is_x86_feature_detected!("avx2") {

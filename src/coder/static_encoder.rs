@@ -30,7 +30,10 @@ pub(super) struct SliceEncoder {
 impl SliceEncoder {
     pub(super) fn new(models: &Models) -> Box<Self> {
         let prepared = |classes: &ClassTables| {
-            let tables = classes.tables.each_ref().map(|table| table.prepared());
+            let tables = classes
+                .tables
+                .each_ref()
+                .map(|table| table.prepared());
             std::array::from_fn(|key| tables[key / 16][key % 16])
         };
         Box::new(SliceEncoder {
@@ -38,7 +41,10 @@ impl SliceEncoder {
             ranks: prepared(&models.ranks),
             run_classes: by_leaf(&models.runs),
             rank_classes: by_leaf(&models.ranks),
-            extra: models.extra.each_ref().map(|table| table.prepared()),
+            extra: models
+                .extra
+                .each_ref()
+                .map(|table| table.prepared()),
             alphabet: models.alphabet.clone(),
         })
     }

@@ -34,13 +34,18 @@ impl DefaultTable {
 /// if it is the cheaper one.
 pub(super) fn cheapest(counts: &[u32; 16], default: &DefaultTable) -> (u64, Option<[Code; 16]>) {
     let pairs = counts.iter().zip(default.costs);
-    let by_default: u64 = pairs.map(|(&count, cost)| u64::from(count) * cost).sum();
+    let by_default: u64 = pairs
+        .map(|(&count, cost)| u64::from(count) * cost)
+        .sum();
     if by_default == 0 {
         return (0, None);
     }
     let weighted = |count: u64| if count == 0 { 0 } else { count * log2(count) };
     let all: u64 = counts.iter().map(|&count| u64::from(count)).sum();
-    let own: u64 = counts.iter().map(|&count| weighted(count.into())).sum();
+    let own: u64 = counts
+        .iter()
+        .map(|&count| weighted(count.into()))
+        .sum();
     let symbols = counts
         .iter()
         .rposition(|&count| count > 0)

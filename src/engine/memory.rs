@@ -127,7 +127,9 @@ impl Allowance {
         };
         let Some(space) = space else { return asked };
         let each = (THREADS_EACH * thread_space).max(1);
-        let left = space.left().saturating_sub(THREADS_BESIDES * thread_space);
+        let left = space
+            .left()
+            .saturating_sub(THREADS_BESIDES * thread_space);
         let fit = (left / THREADS_SHARE / each).clamp(1, threads.max(1) as u64);
         let for_threads = (left / THREADS_SHARE).clamp(each, each * threads.max(1) as u64);
         let left = left.saturating_sub(for_threads);

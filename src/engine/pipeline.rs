@@ -88,14 +88,16 @@ impl<W: Work> Pipeline<W> {
     fn start_worker(&mut self, jobs: Receiver<Job<W>>) -> io::Result<()> {
         let abandoned = Arc::clone(&self.abandoned);
         let work = Arc::clone(&self.work);
-        let worker = thread::Builder::new().name("bwz".into()).spawn(move || {
-            for Job { item, reply } in jobs {
-                if abandoned.load(Ordering::Relaxed) {
-                    break;
+        let worker = thread::Builder::new()
+            .name("bwz".into())
+            .spawn(move || {
+                for Job { item, reply } in jobs {
+                    if abandoned.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    drop(reply.send(work.work(item)));
                 }
-                drop(reply.send(work.work(item)));
-            }
-        });
+            });
         self.workers.push(worker.map_err(no_thread)?);
         Ok(())
     }
@@ -107,7 +109,9 @@ impl<W: Work> Pipeline<W> {
 
     /// Returns true if the oldest result can be had without waiting.
     pub(crate) fn is_ready(&self) -> bool {
-        self.replies.front().is_some_and(|reply| !reply.is_empty())
+        self.replies
+            .front()
+            .is_some_and(|reply| !reply.is_empty())
     }
 
     /// Gives the next item. An item that has failed already takes its turn like any other.
@@ -151,7 +155,9 @@ impl<W: Work> Pipeline<W> {
             let (to_here, items_in) = bounded(0);
             let reader = thread::Builder::new().name("bwz-reader".into());
             let read = move || _ = items.try_for_each(|item| to_here.send(item));
-            reader.spawn_scoped(scope, read).map_err(no_thread)?;
+            reader
+                .spawn_scoped(scope, read)
+                .map_err(no_thread)?;
             let end = self.pass(&items_in, &mut sink);
             if end.is_err() {
                 failed();
@@ -183,7 +189,9 @@ impl<W: Work> Pipeline<W> {
     /// Waits for an item, if there is room and `items` has more, or for the oldest result.
     fn wait(&mut self, items: Option<&Receiver<Source<W>>>) -> Awaited<Source<W>, Outcome<W>> {
         match (items.filter(|_| !self.is_full()), self.replies.front()) {
-            (Some(items), None) => items.recv().map_or(Awaited::Closed, Awaited::Item),
+            (Some(items), None) => items
+                .recv()
+                .map_or(Awaited::Closed, Awaited::Item),
             (Some(items), Some(oldest)) => select! {
                 recv(items) -> item => item.map_or(Awaited::Closed, Awaited::Item),
                 recv(oldest) -> result => {
@@ -191,7 +199,9 @@ impl<W: Work> Pipeline<W> {
                     Awaited::Result(self.received(result))
                 }
             },
-            (None, _) => self.next().map_or(Awaited::Closed, Awaited::Result),
+            (None, _) => self
+                .next()
+                .map_or(Awaited::Closed, Awaited::Result),
         }
     }
 
@@ -202,7 +212,11 @@ impl<W: Work> Pipeline<W> {
             self.work.abandon();
             self.jobs = None;
             self.replies.clear();
-            let ends: Vec<_> = self.workers.drain(..).map(JoinHandle::join).collect();
+            let ends: Vec<_> = self
+                .workers
+                .drain(..)
+                .map(JoinHandle::join)
+                .collect();
             let cause = ends.into_iter().find_map(Result::err);
             panic::resume_unwind(cause.expect("a reply is lost only by a worker that panicked"));
         };
@@ -438,7 +452,10 @@ mod tests {
                 pipeline.run((0..20).map(Ok), |_| Ok(()), || ())
             });
             assert_eq!(
-                *caught.unwrap_err().downcast_ref::<&str>().unwrap(),
+                *caught
+                    .unwrap_err()
+                    .downcast_ref::<&str>()
+                    .unwrap(),
                 "on purpose"
             );
         }

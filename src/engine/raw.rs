@@ -84,7 +84,9 @@ impl Raw {
             Raw::Run(run) => {
                 let end = range.end;
                 let piece = vec![run.byte; range.len().min(PIECE)];
-                let mut pieces = range.step_by(PIECE).map(|from| ..PIECE.min(end - from));
+                let mut pieces = range
+                    .step_by(PIECE)
+                    .map(|from| ..PIECE.min(end - from));
                 pieces.try_for_each(|part| output.write_all(&piece[part]))
             }
         }
@@ -284,7 +286,10 @@ impl<R: Read> RawBlocks<R> {
             .coming
             .iter_mut()
             .map(|(bytes, len)| &mut bytes[*len..]);
-        let mut parts: Vec<_> = iter::once(rest).chain(next).map(IoSliceMut::new).collect();
+        let mut parts: Vec<_> = iter::once(rest)
+            .chain(next)
+            .map(IoSliceMut::new)
+            .collect();
         let read = self.input.read_vectored(&mut parts)?;
         let mut left = read.saturating_sub(size);
         for (bytes, len) in &mut self.coming {

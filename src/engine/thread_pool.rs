@@ -59,7 +59,9 @@ fn pool_of(count: usize) -> Result<ThreadPool, ThreadPoolBuildError> {
         })
         .build();
     if pool.is_err() {
-        started.into_iter().for_each(|thread| _ = thread.join());
+        started
+            .into_iter()
+            .for_each(|thread| _ = thread.join());
     }
     pool
 }

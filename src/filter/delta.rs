@@ -100,7 +100,10 @@ impl Records {
             pool.each(
                 records.chunks_mut(ROWS * self.stride).enumerate(),
                 |(n, out)| {
-                    for (column, bytes) in columns.chunks_exact(count).take(self.stride).enumerate()
+                    for (column, bytes) in columns
+                        .chunks_exact(count)
+                        .take(self.stride)
+                        .enumerate()
                     {
                         let out = out[column..].iter_mut().step_by(self.stride);
                         out.zip(&bytes[n * ROWS..])
@@ -124,7 +127,11 @@ impl Records {
     /// differences of the heads are computed first, on copies.
     fn take_differences(&self, region: &mut [u8], pool: &Threads) {
         let part = self.part();
-        let reach = self.row.max(self.stride).div_ceil(self.width.max(1)) * self.width.max(1);
+        let reach = self
+            .row
+            .max(self.stride)
+            .div_ceil(self.width.max(1))
+            * self.width.max(1);
         if self.width == 0 || region.len() < 2 * part || reach > part / 2 {
             return for_width(self.width, region, self, Pass::Take);
         }
@@ -265,7 +272,9 @@ mod tests {
             row: 0,
             transposed: true,
         };
-        records.encode(&mut table, &Threads::Calling).unwrap();
+        records
+            .encode(&mut table, &Threads::Calling)
+            .unwrap();
         assert_eq!(&table, b"abc123xxx");
         let mut table = *b"a1xb2xc3x!";
         Records {

@@ -75,7 +75,11 @@ pub(super) fn detect(
         .map(|stretch| (stretch.range.len(), stretch.kind));
     let plain = |size| [(size, RegionKind::Plain)];
     let mut regions: Vec<FilterRegion> = Vec::new();
-    for (size, kind) in plain(before).into_iter().chain(found).chain(plain(behind)) {
+    for (size, kind) in plain(before)
+        .into_iter()
+        .chain(found)
+        .chain(plain(behind))
+    {
         match regions.last_mut() {
             Some(last) if last.kind == kind => last.size += size,
             _ if size > 0 => regions.push(FilterRegion { size, kind }),
@@ -219,9 +223,13 @@ fn stride(sample: &[u8]) -> Option<usize> {
     let most = *equal.iter().max()?;
     let least = *apart.iter().min()?;
     let found = if most * 4 > median(&equal) * 5 + sample.len() / 16 {
-        equal.iter().position(|equal| equal * 20 >= most * 19)
+        equal
+            .iter()
+            .position(|equal| equal * 20 >= most * 19)
     } else if least * 4 < median(&apart) * 3 {
-        apart.iter().position(|apart| apart * 19 <= least * 20)
+        apart
+            .iter()
+            .position(|apart| apart * 19 <= least * 20)
     } else {
         None
     };
@@ -231,7 +239,9 @@ fn stride(sample: &[u8]) -> Option<usize> {
 /// The most frequent stride, and the smallest of several.
 fn most_frequent(strides: &[usize]) -> usize {
     let mut counts = [0; MAX_STRIDE + 1];
-    strides.iter().for_each(|stride| counts[*stride] += 1);
+    strides
+        .iter()
+        .for_each(|stride| counts[*stride] += 1);
     (1..=MAX_STRIDE)
         .rev()
         .max_by_key(|stride| counts[*stride])
@@ -383,14 +393,23 @@ fn row(sample: &[u8], records: &Records) -> Option<usize> {
         return None;
     }
     let mask = u64::MAX >> (64 - 8 * width);
-    let value =
-        |at: usize| u64::from_le_bytes(sample[at..at + 8].try_into().expect("eight bytes")) & mask;
+    let value = |at: usize| {
+        u64::from_le_bytes(
+            sample[at..at + 8]
+                .try_into()
+                .expect("eight bytes"),
+        ) & mask
+    };
     let half = sample.len() / 2 / stride * stride;
     let most = half.min(MAX_ROW);
     let apart = |distance: usize| {
         let places = (half..sample.len() - 8).step_by(stride * (half / stride / 256).max(1));
         places
-            .map(|at| value(at).abs_diff(value(at - distance)).min(1 << 40))
+            .map(|at| {
+                value(at)
+                    .abs_diff(value(at - distance))
+                    .min(1 << 40)
+            })
             .sum::<u64>()
     };
     let rows = (64 * stride..most).step_by(stride);
@@ -415,6 +434,10 @@ fn coded_size(sample: &[u8], records: Option<Records>) -> usize {
 fn filtered(sample: &[u8], records: Option<Records>) -> Option<Vec<u8>> {
     let mut sample = sample.to_vec();
     records
-        .is_none_or(|records| records.encode(&mut sample, &Threads::Calling).is_ok())
+        .is_none_or(|records| {
+            records
+                .encode(&mut sample, &Threads::Calling)
+                .is_ok()
+        })
         .then_some(sample)
 }

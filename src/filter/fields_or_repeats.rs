@@ -37,7 +37,9 @@ pub(super) fn choose(text: &[u8], pool: &Threads) -> Result<Option<Tokens>, Flaw
     let sizes = pool.map(ways, |tokens| {
         Ok((size_without_repeats(&sample, tokens)?, tokens))
     });
-    let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let sizes = sizes
+        .into_iter()
+        .collect::<Result<Vec<_>, Flaw>>()?;
     let (whole, _) = sizes[0];
     let best = sizes.into_iter().min_by_key(|&(size, _)| size);
     let (size, tokens) = best.expect("one is the sample's own");
@@ -95,13 +97,19 @@ mod tests {
         let mut state = 1_u64;
         let version: Vec<u8> = (0..100_000)
             .flat_map(|n| {
-                state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+                state = state
+                    .wrapping_mul(0x5851_F42D_4C95_7F2D)
+                    .wrapping_add(1);
                 format!("{:06} host {}\n", n * 3, state >> 40).into_bytes()
             })
             .collect();
         let versions = [&version[..], &version[..version.len() * 11 / 20]].concat();
         assert_eq!(content_defined::is_repetitive(&versions, &pool), Some(true));
-        assert!(fields::choose(&versions, &pool).unwrap().is_some());
+        assert!(
+            fields::choose(&versions, &pool)
+                .unwrap()
+                .is_some()
+        );
         assert_eq!(choose(&versions, &pool), Ok(None));
     }
 }

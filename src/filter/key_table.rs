@@ -54,7 +54,10 @@ impl KeyTable {
             Hashed::new(text, task, shift)
         });
         let hashed: Vec<Hashed> = hashed.into_iter().collect::<Result<_, Flaw>>()?;
-        let count = hashed.iter().map(|hashed| hashed.keys.len()).sum();
+        let count = hashed
+            .iter()
+            .map(|hashed| hashed.keys.len())
+            .sum();
         let mut places = zeroed(count).ok_or(Flaw::NO_MEMORY)?;
         let mut starts = zeroed(slots + 1).ok_or(Flaw::NO_MEMORY)?;
         let mut prints = zeroed(slots).ok_or(Flaw::NO_MEMORY)?;
@@ -69,8 +72,14 @@ impl KeyTable {
         let mut rest = &mut places[..];
         let mut ranges = Vec::new();
         let of_slots = starts[..slots].chunks_mut(slots / RANGES);
-        for (n, of_slots) in of_slots.zip(prints.chunks_mut(slots / RANGES)).enumerate() {
-            let count = hashed.iter().map(|hashed| hashed.range(n).len()).sum();
+        for (n, of_slots) in of_slots
+            .zip(prints.chunks_mut(slots / RANGES))
+            .enumerate()
+        {
+            let count = hashed
+                .iter()
+                .map(|hashed| hashed.range(n).len())
+                .sum();
             let (places, behind) = rest.split_at_mut(count);
             ranges.push((n, first as u32, of_slots, places));
             (first, rest) = (first + count, behind);
@@ -142,7 +151,10 @@ impl KeyTable {
     pub(super) fn before(&self, range: Range<u32>, at: usize) -> impl Iterator<Item = usize> {
         let places = &self.places[range.start as usize..range.end as usize];
         let before = places.partition_point(|&place| (place as usize) < at);
-        places[..before].iter().rev().map(|&place| place as usize)
+        places[..before]
+            .iter()
+            .rev()
+            .map(|&place| place as usize)
     }
 }
 
@@ -177,7 +189,11 @@ impl Hashed {
             .take_while(|place| place + KEY <= text.len());
         let mut hashes =
             allocation::with_capacity(stretch.len() / STEP + 1).ok_or(Flaw::NO_MEMORY)?;
-        hashes.extend(places.clone().map(|place| hash(&text[place..place + KEY])));
+        hashes.extend(
+            places
+                .clone()
+                .map(|place| hash(&text[place..place + KEY])),
+        );
         let mut next = [0; RANGES];
         hashes
             .iter()
@@ -234,5 +250,7 @@ fn sort(
     // Each start is now that of the next slot.
     starts.rotate_right(1);
     starts[0] = 0;
-    starts.iter_mut().for_each(|start| *start += first);
+    starts
+        .iter_mut()
+        .for_each(|start| *start += first);
 }

@@ -234,12 +234,16 @@ impl LastSeen {
     /// stay in its cache.
     pub(super) fn enter_all(&mut self, positions: &[Positions], pool: &Threads) {
         let size = self.slots[0].len() / SHARES;
-        let shares = self.slots.iter_mut().enumerate().flat_map(|(kind, slots)| {
-            slots
-                .chunks_mut(size)
-                .enumerate()
-                .map(move |(n, slots)| (kind, n, slots))
-        });
+        let shares = self
+            .slots
+            .iter_mut()
+            .enumerate()
+            .flat_map(|(kind, slots)| {
+                slots
+                    .chunks_mut(size)
+                    .enumerate()
+                    .map(move |(n, slots)| (kind, n, slots))
+            });
         pool.each(shares, |(kind, n, slots)| {
             for stretch in positions {
                 enter(slots, stretch.start as u32, stretch.share(kind, n));

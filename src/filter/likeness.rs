@@ -53,7 +53,10 @@ fn all_likeness_by_avx2(sample: &[u8]) -> [(usize, usize); MAX_STRIDE] {
         let mut equal = zero;
         let mut apart = zero;
         // 128 vectors at a time, so that the count of equal bytes in a lane fits in a byte.
-        for (earlier, later) in earlier.chunks(128 * LANES).zip(later.chunks(128 * LANES)) {
+        for (earlier, later) in earlier
+            .chunks(128 * LANES)
+            .zip(later.chunks(128 * LANES))
+        {
             let mut here = zero;
             let earlier = earlier.as_chunks().0;
             let later = later.as_chunks().0;
@@ -81,8 +84,17 @@ fn likeness_of(earlier: &[u8], later: &[u8]) -> (usize, usize) {
     let mut apart = 0;
     for (earlier, later) in earlier.chunks(128).zip(later.chunks(128)) {
         let pairs = earlier.iter().zip(later);
-        equal += usize::from(pairs.clone().map(|(a, b)| u8::from(a == b)).sum::<u8>());
-        apart += usize::from(pairs.map(|(a, b)| u16::from(a.abs_diff(*b))).sum::<u16>());
+        equal += usize::from(
+            pairs
+                .clone()
+                .map(|(a, b)| u8::from(a == b))
+                .sum::<u8>(),
+        );
+        apart += usize::from(
+            pairs
+                .map(|(a, b)| u16::from(a.abs_diff(*b)))
+                .sum::<u16>(),
+        );
     }
     (equal, apart)
 }

@@ -64,7 +64,9 @@ pub(super) fn find(
         let positions = pool.map(part, |stretch| {
             Positions::new(text, known, stretch.clone(), log)
         });
-        let positions = positions.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        let positions = positions
+            .into_iter()
+            .collect::<Result<Vec<_>, Flaw>>()?;
         seen.enter_all(&positions, pool);
         pool.install(|| {
             for stretch in &positions {
@@ -119,7 +121,11 @@ impl<'a> MatchSearch<'a> {
     /// Visits a position, with the earlier state of its context and of its key. All positions are
     /// visited in order.
     fn visit(&mut self, at: usize, [context, key]: [Option<Before>; KINDS]) {
-        if self.found.as_ref().is_some_and(|found| at >= found.end) {
+        if self
+            .found
+            .as_ref()
+            .is_some_and(|found| at >= found.end)
+        {
             self.settle();
         }
         if self.found.is_none()
@@ -271,7 +277,10 @@ mod tests {
     fn repeats_that_cost_nothing_stay() {
         let line =
             |n| format!("2026-01-01 worker {n}: a line that is like all the others of its log\n");
-        let log: String = cases::random(4000, 250).into_iter().map(line).collect();
+        let log: String = cases::random(4000, 250)
+            .into_iter()
+            .map(line)
+            .collect();
         assert!(find(log.as_bytes()).unwrap().is_none());
         assert!(find(&vec![0; 200_000]).unwrap().is_none());
         for (name, text) in cases::shapes(300_000) {

@@ -139,7 +139,9 @@ mod tests {
 
     #[test]
     fn adjacent_runs_are_matches_of_their_own() {
-        let text: Vec<u8> = (0..=255).flat_map(|byte| vec![byte; LEAST]).collect();
+        let text: Vec<u8> = (0..=255)
+            .flat_map(|byte| vec![byte; LEAST])
+            .collect();
         let found = add(&text, None).unwrap();
         assert_eq!(found.len(), 256);
         assert_eq!(literals_after(&text, &found), 256);
@@ -156,7 +158,9 @@ mod tests {
     fn other_matches_stay_and_the_runs_between_them_are_found() {
         // Three times 100 letters and a run. Other matches begin, end and cut the runs.
         let long = 5 * LEAST;
-        let text = [&cases::text(100)[..], &vec![0; long]].concat().repeat(3);
+        let text = [&cases::text(100)[..], &vec![0; long]]
+            .concat()
+            .repeat(3);
         let period = 100 + long;
         let other = |literals, length| CodedMatch {
             literals,

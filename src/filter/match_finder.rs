@@ -70,7 +70,9 @@ pub(crate) fn find(text: &[u8], pool: &Threads) -> Result<Option<Vec<CodedMatch>
             .iter()
             .zip(stretches(text.len(), size))
             .for_each(|(parsed, stretch)| {
-                parsed.iter().for_each(|found| all.add(found, &stretch));
+                parsed
+                    .iter()
+                    .for_each(|found| all.add(found, &stretch));
             });
         all.worth()
     }))
@@ -131,7 +133,11 @@ impl Joined {
 
     /// The matches, if they cost less than their bytes would in the BWT.
     fn worth(self) -> Option<Vec<CodedMatch>> {
-        let removed = self.matches.iter().map(|found| found.length).sum::<usize>() as f64;
+        let removed = self
+            .matches
+            .iter()
+            .map(|found| found.length)
+            .sum::<usize>() as f64;
         let worth = TRANSFORMED * self.matches.len() as f64 + TRANSFORMED_BYTE * removed;
         (self.price < worth).then_some(self.matches)
     }
@@ -156,7 +162,11 @@ impl Best {
     fn offer(&mut self, found: MatchCandidate) {
         let skipped = found.from as f64 - self.at as f64;
         let value = (found.end - self.at) as f64 * self.byte - found.price - skipped * LITERAL;
-        if self.found.as_ref().is_none_or(|(most, _)| value > *most) {
+        if self
+            .found
+            .as_ref()
+            .is_none_or(|(most, _)| value > *most)
+        {
             self.found = Some((value, found));
         }
     }
@@ -292,7 +302,9 @@ impl<'a> Parse<'a> {
         for (ago, &distance) in self.repeat_offsets.0.iter().enumerate() {
             let detour = if ago == 0 { DETOUR } else { 1 };
             for from in at..at + detour {
-                let earlier = from.checked_sub(distance).filter(|_| distance > 0);
+                let earlier = from
+                    .checked_sub(distance)
+                    .filter(|_| distance > 0);
                 let text = |at: usize| &self.text[at..];
                 let length = earlier.map_or(0, |earlier| common_prefix(text(earlier), text(from)));
                 if length >= LEAST {
@@ -365,7 +377,8 @@ impl<'a> Parse<'a> {
                 false => STEP,
             };
             let skip = |at| among_literals && is_passed_by(at);
-            self.table.look_up(self.text, at..at + count, skip, ranges);
+            self.table
+                .look_up(self.text, at..at + count, skip, ranges);
         }
         ranges.get(at - *first).cloned()
     }
@@ -409,7 +422,11 @@ mod tests {
             let text = versions(rate);
             assert!(content_defined::is_repetitive(&text, &Threads::Calling).unwrap());
             let matches = find(&text, &Threads::Calling).unwrap().unwrap();
-            let literals = text.len() - matches.iter().map(|found| found.length).sum::<usize>();
+            let literals = text.len()
+                - matches
+                    .iter()
+                    .map(|found| found.length)
+                    .sum::<usize>();
             assert!(literals < 60_000, "{literals} literals at {rate}");
             assert!(matches.len() < 5 * 50_000 / rate * 2);
         }

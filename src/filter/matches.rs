@@ -80,7 +80,11 @@ pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<
     let mut literals = literals;
     for _ in 0..count {
         let found = models.code(CodedMatch::default(), &mut from);
-        text.extend_from_slice(literals.split_off(..found.literals).ok_or(MISFIT)?);
+        text.extend_from_slice(
+            literals
+                .split_off(..found.literals)
+                .ok_or(MISFIT)?,
+        );
         if !(1..=text.len()).contains(&found.distance)
             || found.length > size.saturating_sub(text.len())
         {
@@ -251,7 +255,11 @@ mod tests {
             found(0, 900, 32),
         ];
         let mut side = Vec::new();
-        let size = literals.len() + matches.iter().map(|found| found.length).sum::<usize>();
+        let size = literals.len()
+            + matches
+                .iter()
+                .map(|found| found.length)
+                .sum::<usize>();
         leb128::write(size, &mut side);
         write(&matches, &mut side);
         let text = decode(&literals, &mut &side[..], size).unwrap();

@@ -81,7 +81,10 @@ fn any_parameters_are_survived() {
 
 #[test]
 fn every_case_comes_back() {
-    for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
+    for (name, block) in cases::named()
+        .into_iter()
+        .chain(cases::shapes(100_000))
+    {
         let filtered = apply(block.clone()).unwrap();
         assert!(filtered.text.len() <= block.len());
         assert_eq!(filtered.flags == 0, filtered.side.is_empty());

@@ -139,7 +139,9 @@ impl<R: Row> FmIndex<R> {
                 alone: 0,
             })
         };
-        let mut searches: Vec<_> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
+        let mut searches: Vec<_> = std::iter::from_fn(&mut start)
+            .take(AT_A_TIME)
+            .collect();
         while !searches.is_empty() {
             let mut n = 0;
             while n < searches.len() {

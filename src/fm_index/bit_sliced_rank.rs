@@ -78,7 +78,9 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
     /// bytes too, for the rank there.
     fn fill(&mut self, bytes: &[u8]) {
         // Rare symbols are code 0.
-        let codes = &self.codes.map(|code| if code == RARE { 0 } else { code });
+        let codes = &self
+            .codes
+            .map(|code| if code == RARE { 0 } else { code });
         let stretch = Self::ROWS << SUPER_LOG;
         let fill = |(n, lines): (usize, &mut [u32])| {
             let start = bytes.len().min(n * stretch);
@@ -89,7 +91,9 @@ impl<R: Row, const P: usize> BitSlicedRank<R, P> {
             )
         };
         let lines = &mut self.lines[..WORDS * (bytes.len() / Self::ROWS + 1)];
-        let stretches = lines.par_chunks_mut(WORDS << SUPER_LOG).enumerate();
+        let stretches = lines
+            .par_chunks_mut(WORDS << SUPER_LOG)
+            .enumerate();
         let counts: Vec<[u32; 16]> = stretches.map(fill).collect();
         let mut above = [R::default(); 16];
         for counts in counts {
@@ -162,8 +166,16 @@ fn fill_stretch<const P: usize>(lines: &mut [u32], places: &[u8], codes: &[u8; 2
         for (code, count) in counts[..1 << P].iter().enumerate() {
             words[code / 2] |= count << (16 * (code % 2));
         }
-        for (n, places) in places.next().unwrap_or_default().chunks(32).enumerate() {
-            for (plane, word) in slice_bits::<P>(places, codes).into_iter().enumerate() {
+        for (n, places) in places
+            .next()
+            .unwrap_or_default()
+            .chunks(32)
+            .enumerate()
+        {
+            for (plane, word) in slice_bits::<P>(places, codes)
+                .into_iter()
+                .enumerate()
+            {
                 words[counters + plane * plane_len + n] = word;
             }
         }
@@ -257,7 +269,9 @@ impl<R: Row, const P: usize> Rank<R> for BitSlicedRank<R, P> {
     }
 
     fn copy_to(&self, bytes: &mut [u8]) {
-        let stretches = bytes.par_chunks_mut(Self::ROWS << SUPER_LOG).enumerate();
+        let stretches = bytes
+            .par_chunks_mut(Self::ROWS << SUPER_LOG)
+            .enumerate();
         stretches.for_each(|(n, bytes)| {
             for (line, bytes) in (n << SUPER_LOG..).zip(bytes.chunks_mut(Self::ROWS)) {
                 let words = self.line(line);
@@ -328,7 +342,10 @@ impl<R: Row> Rare<R> {
 
     #[inline]
     fn before(&self, at: usize) -> R {
-        R::new(self.places.partition_point(|&place| place.get() < at))
+        R::new(
+            self.places
+                .partition_point(|&place| place.get() < at),
+        )
     }
 
     #[inline]

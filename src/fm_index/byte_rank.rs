@@ -87,7 +87,11 @@ impl<R: Row> ByteRank<R> {
         } = *self;
         let per_super = SUPER_LINES >> log;
         let stretch = |n: usize| {
-            let place = |line: usize| (line * LINE).saturating_sub(skew).min(bytes.len());
+            let place = |line: usize| {
+                (line * LINE)
+                    .saturating_sub(skew)
+                    .min(bytes.len())
+            };
             &bytes[place(n * SUPER_LINES)..place((n + 1) * SUPER_LINES)]
         };
         let sums: Vec<Vec<u32>> = self.counters[..borders * stride]
@@ -133,7 +137,10 @@ impl<R: Row> ByteRank<R> {
     /// Does [`ByteRank::equal`] for the first and the last line, which may be incomplete.
     #[cold]
     fn equal_in_part(&self, c: u8, line: usize) -> u64 {
-        let byte = |bit: usize| self.bytes.get((line * LINE + bit).wrapping_sub(self.skew));
+        let byte = |bit: usize| {
+            self.bytes
+                .get((line * LINE + bit).wrapping_sub(self.skew))
+        };
         (0..LINE)
             .map(|bit| u64::from(byte(bit) == Some(&c)) << bit)
             .sum()
@@ -189,7 +196,9 @@ fn count_stretch(
         row.iter_mut()
             .zip(&sums)
             .for_each(|(counter, &sum)| *counter = sum as u16);
-        let piece = rest.split_off(..size.min(rest.len())).unwrap_or_default();
+        let piece = rest
+            .split_off(..size.min(rest.len()))
+            .unwrap_or_default();
         piece
             .iter()
             .for_each(|&c| sums[usize::from(columns[usize::from(c)])] += 1);

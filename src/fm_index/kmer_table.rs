@@ -64,7 +64,10 @@ impl<R: Row> FmIndex<R> {
 
     /// The table, made once `enough` patterns were searched.
     fn kmers_from(&self, enough: usize, patterns: usize) -> Option<&KmerTable<R>> {
-        let searched = self.searched.fetch_add(patterns, Ordering::Relaxed) + patterns;
+        let searched = self
+            .searched
+            .fetch_add(patterns, Ordering::Relaxed)
+            + patterns;
         if searched >= enough && patterns > WORTH_IT {
             return Some(self.kmers.get_or_init(|| KmerTable::new(self)));
         }
@@ -129,7 +132,9 @@ impl<R: Row> KmerTable<R> {
 /// The fewest symbols that make up nearly all of the text.
 fn frequent<R: Row>(index: &FmIndex<R>) -> Vec<u8> {
     let count = |c: &u8| index.starts[usize::from(*c) + 1] - index.starts[usize::from(*c)];
-    let mut symbols: Vec<u8> = (0..=255).filter(|c| count(c) > R::default()).collect();
+    let mut symbols: Vec<u8> = (0..=255)
+        .filter(|c| count(c) > R::default())
+        .collect();
     symbols.sort_by_key(|c| std::cmp::Reverse(count(c)));
     let mut covered = 0;
     let enough = symbols.iter().position(|c| {

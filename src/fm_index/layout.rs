@@ -125,7 +125,9 @@ mod tests {
 
     fn counts(bytes: &[u8]) -> [u64; 256] {
         let mut counts = [0; 256];
-        bytes.iter().for_each(|&c| counts[usize::from(c)] += 1);
+        bytes
+            .iter()
+            .for_each(|&c| counts[usize::from(c)] += 1);
         counts
     }
 
@@ -170,7 +172,10 @@ mod tests {
         let mut texts = cases::shapes(1500);
         texts.push(("DNA with rare others".into(), rare_others(3000)));
         texts.push(("text of 5000".into(), cases::text(5000)));
-        for (name, bytes) in texts.into_iter().filter(|(_, bytes)| !bytes.is_empty()) {
+        for (name, bytes) in texts
+            .into_iter()
+            .filter(|(_, bytes)| !bytes.is_empty())
+        {
             let counts = counts(&bytes);
             let layout = IndexLayout::<R>::new(bytes.clone(), &counts).unwrap();
             with_layout!(&layout, ranks => check(&name, &bytes, ranks));

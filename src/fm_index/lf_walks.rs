@@ -131,7 +131,9 @@ impl<R: Row> FmIndex<R> {
                 byte: 0,
             })
         };
-        let mut walks: Vec<LfWalk<R>> = std::iter::from_fn(&mut start).take(AT_A_TIME).collect();
+        let mut walks: Vec<LfWalk<R>> = std::iter::from_fn(&mut start)
+            .take(AT_A_TIME)
+            .collect();
         while !walks.is_empty() {
             let mut n = 0;
             while n < walks.len() {

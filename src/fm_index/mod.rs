@@ -144,7 +144,10 @@ impl<R: Row> FmIndex<R> {
         if !sound {
             return Err(Flaw("the samples do not fit the block").into());
         }
-        if !rows.par_iter().all(|row| (1..=len as u64).contains(row)) {
+        if !rows
+            .par_iter()
+            .all(|row| (1..=len as u64).contains(row))
+        {
             return Err(Flaw("a sample is not a row of its block").into());
         }
         let rows = rows
@@ -216,7 +219,11 @@ impl<R: Row> FmIndex<R> {
                 with_layout!(&self.layout, rank => self.step(rank, *c, interval));
             start.into()..end.into()
         };
-        asked.par_iter().with_min_len(STEPS).map(step).collect()
+        asked
+            .par_iter()
+            .with_min_len(STEPS)
+            .map(step)
+            .collect()
     }
 
     /// Length of the block in bytes.
@@ -234,7 +241,10 @@ impl<R: Row> FmIndex<R> {
     pub fn size(&self) -> usize {
         with_layout!(&self.layout, rank => rank.size())
             + self.samples.size()
-            + self.positions.get().map_or(0, SampledPositions::size)
+            + self
+                .positions
+                .get()
+                .map_or(0, SampledPositions::size)
             + self.kmers.get().map_or(0, |kmers| kmers.size())
             + self.text.as_ref().map_or(0, Vec::len)
     }

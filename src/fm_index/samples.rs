@@ -137,7 +137,10 @@ struct PartedSamples<R> {
 impl<R: Row> PartedSamples<R> {
     /// Partitions the samples from number `first` on, of a block of `len` bytes.
     fn new(rows: &[R], first: usize, len: usize) -> Result<Self, Flaw> {
-        if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
+        if !rows
+            .iter()
+            .all(|row| (1..=len).contains(&row.get()))
+        {
             return Err(ONE_ROW);
         }
         let mut starts = allocation::filled(0, len / STRETCH + 2).ok_or(Flaw::NO_MEMORY)?;
@@ -161,7 +164,9 @@ impl<R: Row> PartedSamples<R> {
     }
 
     fn of_stretch(&self, n: usize) -> &[(u32, R)] {
-        let start = n.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let start = n
+            .checked_sub(1)
+            .map_or(0, |before| self.ends[before]);
         &self.samples[start..self.ends[n]]
     }
 }
@@ -191,7 +196,11 @@ impl<R: Row> Stretch<'_, R> {
             *mark |= bit;
         }
         let mut above = self.above;
-        for (rank, marks) in self.ranks.iter_mut().zip(self.marks.chunks(BORDER / 64)) {
+        for (rank, marks) in self
+            .ranks
+            .iter_mut()
+            .zip(self.marks.chunks(BORDER / 64))
+        {
             *rank = R::new(above);
             above += marks
                 .iter()
@@ -211,7 +220,11 @@ impl<R: Row> Stretch<'_, R> {
 fn rank<R: Row>(marks: &[u64], ranks: &[R], row: usize) -> usize {
     let whole = &marks[row / BORDER * (BORDER / 64)..row / 64];
     let part = marks[row / 64] & ((1 << (row % 64)) - 1);
-    let ones = whole.iter().map(|word| word.count_ones()).sum::<u32>() + part.count_ones();
+    let ones = whole
+        .iter()
+        .map(|word| word.count_ones())
+        .sum::<u32>()
+        + part.count_ones();
     ranks[row / BORDER].get() + ones as usize
 }
 
@@ -272,7 +285,9 @@ mod tests {
 
     #[test]
     fn sampled_rows_have_their_pos_and_others_none() {
-        let rows_of: Vec<u32> = (0..300).map(|k| 1 + (k * 7919 + 13) % 4001).collect();
+        let rows_of: Vec<u32> = (0..300)
+            .map(|k| 1 + (k * 7919 + 13) % 4001)
+            .collect();
         let samples = SampledRows::new(rows_of.clone(), 8, 4001)
             .positions()
             .unwrap();
@@ -288,7 +303,9 @@ mod tests {
         let rows: Vec<u64> = (0..len.div_ceil(32) as u64)
             .map(|k| 1 + k * 7919 % len as u64)
             .collect();
-        let positions = SampledRows::new(rows.clone(), 32, len).positions().unwrap();
+        let positions = SampledRows::new(rows.clone(), 32, len)
+            .positions()
+            .unwrap();
         let mut pos = vec![None; len + 1];
         (0..)
             .zip(&rows)
@@ -304,8 +321,16 @@ mod tests {
         // In two parts.
         let len = 4 * PART;
         let mut rows: Vec<u32> = (0..len as u32 / 2).map(|k| 2 * k + 1).collect();
-        assert!(SampledRows::new(rows.clone(), 2, len).positions().is_ok());
+        assert!(
+            SampledRows::new(rows.clone(), 2, len)
+                .positions()
+                .is_ok()
+        );
         rows[PART + 3] = rows[3];
-        assert!(SampledRows::new(rows, 2, len).positions().is_err());
+        assert!(
+            SampledRows::new(rows, 2, len)
+                .positions()
+                .is_err()
+        );
     }
 }

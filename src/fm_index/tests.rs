@@ -159,7 +159,10 @@ fn the_text_counts_as_steps_do() {
             pattern[0] ^= 1;
             all.push(pattern);
         }
-        let wanted: Vec<u32> = all.iter().map(|p| naive(&text, p).len() as u32).collect();
+        let wanted: Vec<u32> = all
+            .iter()
+            .map(|p| naive(&text, p).len() as u32)
+            .collect();
         for rate in [2, 32, 1 << 20] {
             let mut index = index(&text, rate);
             assert_eq!(index.count_all(&all).unwrap(), wanted, "{name}");
@@ -182,7 +185,9 @@ fn the_text_counts_as_steps_do() {
         wide.add_text(8).unwrap();
         let counts = wide.count_all(&all).unwrap();
         assert!(
-            counts.into_iter().eq(wanted.into_iter().map(u64::from)),
+            counts
+                .into_iter()
+                .eq(wanted.into_iter().map(u64::from)),
             "{name}"
         );
     }

@@ -59,7 +59,9 @@ impl<R: Row> FmIndex<R> {
             None => TextRule::NEVER,
         };
         let mut counts = vec![R::default(); patterns.len()];
-        let chunks = patterns.par_chunks(CHUNK).zip(counts.par_chunks_mut(CHUNK));
+        let chunks = patterns
+            .par_chunks(CHUNK)
+            .zip(counts.par_chunks_mut(CHUNK));
         chunks.try_for_each(|(patterns, counts)| {
             let mut alone = Vec::new();
             let mut rows = Vec::new();

@@ -129,7 +129,10 @@ impl BlockIndex {
         let edge = EDGE.min(text.len());
         BlockIndex {
             primary_index,
-            slice_checksums: slices.iter().map(|slice| slice.checksum).collect(),
+            slice_checksums: slices
+                .iter()
+                .map(|slice| slice.checksum)
+                .collect(),
             head: text[..edge].to_vec(),
             tail: text[text.len() - edge..].to_vec(),
             counts: SliceCounts::new(slices),
@@ -256,7 +259,11 @@ impl SliceCounts {
         let symbols: Vec<u8> = (0..=255)
             .filter(|&c: &u8| all[usize::from(c)] > 0)
             .collect();
-        let row = |&c: &u8| slices.iter().map(move |slice| slice.counts[usize::from(c)]);
+        let row = |&c: &u8| {
+            slices
+                .iter()
+                .map(move |slice| slice.counts[usize::from(c)])
+        };
         let values = symbols.iter().flat_map(row).collect();
         SliceCounts {
             slices: slices.len(),
@@ -273,7 +280,11 @@ impl SliceCounts {
             bytes[usize::from(c / 8)] |= 1 << (c % 8);
         }
         for plane in 0..4 {
-            bytes.extend(self.values.iter().map(|value| value.to_le_bytes()[plane]));
+            bytes.extend(
+                self.values
+                    .iter()
+                    .map(|value| value.to_le_bytes()[plane]),
+            );
         }
         bytes
     }

@@ -63,7 +63,9 @@ impl<'a> FilterFields<'a> {
         const SIDE: Flaw = Flaw("the parameters of the block's filters end after the block");
         let sizes = payload.split_off(..Self::SIZES).ok_or(SIDE)?;
         let (text_size, side_size) = Self::sizes(sizes);
-        let side = payload.split_off(..side_size as usize).ok_or(SIDE)?;
+        let side = payload
+            .split_off(..side_size as usize)
+            .ok_or(SIDE)?;
         let fits = (1..=raw_size).contains(&text_size)
             && sample_rate_log <= largest_sample_rate_log(text_size);
         ensure(fits, "the size of the filtered text does not fit the block")?;
@@ -80,7 +82,11 @@ impl<'a> BwtPayload<'a> {
         let sizes = SliceSizes {
             raw: self.raw_sizes.clone(),
             models: self.models.len() as u32,
-            coded: self.slices.iter().map(|slice| slice.len() as u32).collect(),
+            coded: self
+                .slices
+                .iter()
+                .map(|slice| slice.len() as u32)
+                .collect(),
         };
         let mut bytes = self.tables.unwrap_or_default().to_vec();
         if let Some(filtered) = &self.filtered {
@@ -101,7 +107,11 @@ impl<'a> BwtPayload<'a> {
             let index = index.to_bytes(samples, around);
             bytes.extend_from_slice(&index);
         }
-        let coded_size = self.slices.iter().map(|slice| slice.len()).sum::<usize>();
+        let coded_size = self
+            .slices
+            .iter()
+            .map(|slice| slice.len())
+            .sum::<usize>();
         allocation::handled(|| bytes.try_reserve_exact(self.models.len() + coded_size))
             .or(Err(Flaw::NO_MEMORY))?;
         for part in [self.models].iter().chain(&self.slices) {
@@ -129,7 +139,8 @@ impl<'a> BwtPayload<'a> {
 
     /// Parameters of the filters. Empty if the block has no filters.
     pub(crate) fn side(&self) -> &'a [u8] {
-        self.filtered.map_or(&[], |filtered| filtered.side)
+        self.filtered
+            .map_or(&[], |filtered| filtered.side)
     }
 
     /// Bytes of the text of a block of `raw_size` bytes.
@@ -195,7 +206,11 @@ impl<'a> BwtPayload<'a> {
             .split_at_checked(sizes.models as usize)
             .ok_or(LONG_MODELS)?;
         sizes.complete(coded.len() as u64)?;
-        let mut take = |&size: &u32| coded.split_off(..size as usize).expect("they add up");
+        let mut take = |&size: &u32| {
+            coded
+                .split_off(..size as usize)
+                .expect("they add up")
+        };
         let slices = sizes.coded.iter().map(&mut take).collect();
         Ok(BwtPayload {
             tables,
@@ -212,7 +227,9 @@ impl<'a> BwtPayload<'a> {
 /// The part of the sizes and of Side that a search reads in an indexed block: Text_Size, Side_Size
 /// and Sequence_Size, at the front of `bytes`.
 fn searched_fields(bytes: &[u8]) -> &[u8] {
-    let mut behind = bytes.get(FilterFields::SIZES..).unwrap_or_default();
+    let mut behind = bytes
+        .get(FilterFields::SIZES..)
+        .unwrap_or_default();
     let _ = leb128::read(&mut behind);
     &bytes[..bytes.len() - behind.len()]
 }

@@ -134,7 +134,9 @@ impl Contents {
 
     /// Raw bytes of the whole file.
     pub(crate) fn raw_size(&self) -> u64 {
-        self.frames.last().map_or(0, |frame| frame.raw.end)
+        self.frames
+            .last()
+            .map_or(0, |frame| frame.raw.end)
     }
 
     /// Raw bytes of the largest block.
@@ -231,7 +233,9 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     let footer = Footer::from_bytes(&fixed(input, footer_start)?)
         .map_err(|flaw| explain(input, flaw, footer_start))?;
     let misfit = || too_short.at(None, footer_start);
-    let start = end.checked_sub(footer.frame_size).ok_or_else(misfit)?;
+    let start = end
+        .checked_sub(footer.frame_size)
+        .ok_or_else(misfit)?;
     // The version is checked before any field whose place may differ in other versions.
     let header = FrameHeader::at(&fixed(input, start)?, start)?;
     let table_start = footer_start
@@ -314,7 +318,9 @@ pub(crate) fn version_error(input: &mut dyn ReadSeek) -> Option<Error> {
 fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
     input.rewind()?;
-    input.take(MAGIC.len() as u64 + 1).read_to_end(&mut first)?;
+    input
+        .take(MAGIC.len() as u64 + 1)
+        .read_to_end(&mut first)?;
     Ok(first)
 }
 

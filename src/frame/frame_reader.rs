@@ -76,7 +76,8 @@ impl<R: Read> FrameReader<R> {
     pub(crate) fn place(&self) -> (u64, u64) {
         (
             self.blocks,
-            self.offset.saturating_sub(SYNC_MARKER.len() as u64),
+            self.offset
+                .saturating_sub(SYNC_MARKER.len() as u64),
         )
     }
 
@@ -144,7 +145,8 @@ impl<R: Read> FrameReader<R> {
             .map_err(|flaw| flaw.at(Some(number), offset))?;
         let size = header.raw_size;
         let what = || format!("block {number} of {size} bytes (at byte {offset})");
-        self.options.check_output(self.raw_size, size, what)?;
+        self.options
+            .check_output(self.raw_size, size, what)?;
         let payload = self.take_payload(header.coded_size)?;
         self.blocks += 1;
         self.indexed.count(header.kind);
@@ -235,7 +237,9 @@ impl<R: Read> FrameReader<R> {
         let tables_size = if table.tables { self.pass_tables()? } else { 0 };
         let footer_start = self.offset;
         let footer = self.take::<{ Footer::SIZE }>()?;
-        frame.check_entries(&table, &entries).map_err(located)?;
+        frame
+            .check_entries(&table, &entries)
+            .map_err(located)?;
         Footer::from_bytes(&footer)
             .and_then(|footer| frame.check_footer(&footer, table.size() + tables_size, self.offset))
             .map_err(|flaw| flaw.at(None, footer_start))?;

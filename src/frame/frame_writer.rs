@@ -113,7 +113,11 @@ impl<W: Write> FrameWriter<W> {
             records.and_then(|some| record_table::to_bytes(&some.list.finish(kind), kind));
         let records = records.filter(|content| record_table::fits(content, self.coded_size));
         let mut all = vec![(SEQUENCES, &sequences[..])];
-        all.extend(records.as_deref().map(|content| (RECORDS, content)));
+        all.extend(
+            records
+                .as_deref()
+                .map(|content| (RECORDS, content)),
+        );
         self.finish_with(&tables::to_bytes(&all))
     }
 
@@ -124,7 +128,8 @@ impl<W: Write> FrameWriter<W> {
         };
         all.name_bytes += block.name_bytes();
         if record_table::may_be_listed(all.list.count() + block.count(), all.name_bytes) {
-            all.list.add(self.raw_size, Arc::unwrap_or_clone(block));
+            all.list
+                .add(self.raw_size, Arc::unwrap_or_clone(block));
             self.records = Some(all);
         }
     }

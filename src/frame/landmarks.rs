@@ -195,7 +195,9 @@ mod tests {
         ]
         .concat();
         let end = file.len() as u64;
-        let found = Scanner::new(end).next(&mut Cursor::new(&file), 0).unwrap();
+        let found = Scanner::new(end)
+            .next(&mut Cursor::new(&file), 0)
+            .unwrap();
         assert_eq!(found, Some(Landmark::FrameEnd { footer, end }));
         assert_eq!(
             Scanner::new(end - 1)

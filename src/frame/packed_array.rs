@@ -14,7 +14,9 @@ pub(crate) const WIDEST: u8 = 40;
 
 /// Appends `values` to `out` as a packed array.
 pub(crate) fn write<T: Copy + Into<u64>>(values: &[T], out: &mut Vec<u8>) {
-    let all = values.iter().fold(0, |all, &value| all | value.into());
+    let all = values
+        .iter()
+        .fold(0, |all, &value| all | value.into());
     let width = (u64::BITS - all.leading_zeros()).max(1) as usize;
     out.push(width as u8);
     let start = out.len();
@@ -44,7 +46,9 @@ pub(crate) fn read<T: From<u32> + TryFrom<u64>>(
     )?;
     let slots = values.chunks_exact(width);
     if width <= 32 {
-        return Ok(slots.map(|slot| T::from(slot.load_le::<u32>())).collect());
+        return Ok(slots
+            .map(|slot| T::from(slot.load_le::<u32>()))
+            .collect());
     }
     slots
         .map(|slot| T::try_from(slot.load_le::<u64>()).map_err(|_| LARGE))

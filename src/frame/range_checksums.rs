@@ -122,7 +122,9 @@ mod tests {
             (250_000, 300_000),
             (300_000, 300_000),
         ] {
-            let found = checksums.of(&mut Cursor::new(&file), start..end).unwrap();
+            let found = checksums
+                .of(&mut Cursor::new(&file), start..end)
+                .unwrap();
             assert_eq!(
                 found,
                 crc32fast::hash(&file[start as usize..end as usize]),

@@ -179,7 +179,9 @@ fn zigzag(number: u64, expected: u64) -> u64 {
 
 fn unzigzag(coded: u64, expected: u64) -> Result<u64, Flaw> {
     let difference = (coded >> 1) as i64 ^ -((coded & 1) as i64);
-    expected.checked_add_signed(difference).ok_or(MISFIT)
+    expected
+        .checked_add_signed(difference)
+        .ok_or(MISFIT)
 }
 
 #[cfg(test)]

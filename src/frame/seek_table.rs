@@ -52,7 +52,12 @@ impl SeekTable {
 
     /// The whole table, followed by `tables` if there are any. `entries.len()` fits in 28 bits.
     pub(crate) fn to_bytes(entries: &[Entry], tables: &[u8]) -> Vec<u8> {
-        let (form, coded) = to_form(entries.iter().flat_map(|entry| entry.to_bytes()).collect());
+        let (form, coded) = to_form(
+            entries
+                .iter()
+                .flat_map(|entry| entry.to_bytes())
+                .collect(),
+        );
         let mut header = [0; Self::HEADER_SIZE];
         header[..8].copy_from_slice(&SEEK_MARKER);
         header[8] = form;

@@ -124,7 +124,9 @@ impl SequencesTable {
                 start,
             })
         };
-        let blocks = (0..blocks).map(&mut block).collect::<Result<_, Flaw>>()?;
+        let blocks = (0..blocks)
+            .map(&mut block)
+            .collect::<Result<_, Flaw>>()?;
         ensure(rest.is_empty(), MISFIT.0)?;
         Ok(SequencesTable { kind, blocks })
     }

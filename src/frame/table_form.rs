@@ -65,6 +65,11 @@ mod tests {
         ]
         .concat();
         assert_eq!(plain.len(), NEVER_SMALLER);
-        assert!(zstd::bulk::compress(&plain, ZSTD_LEVEL).unwrap().len() >= plain.len());
+        assert!(
+            zstd::bulk::compress(&plain, ZSTD_LEVEL)
+                .unwrap()
+                .len()
+                >= plain.len()
+        );
     }
 }

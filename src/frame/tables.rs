@@ -127,7 +127,9 @@ pub(crate) fn find(
     let mut place = None;
     let passed = walk(input, |input, table| {
         if wanted.is_some_and(|(kind, longest)| table.kind == kind && table.size <= longest) {
-            return Ok(table.read(input)?.map(|found| content = Some(found)));
+            return Ok(table
+                .read(input)?
+                .map(|found| content = Some(found)));
         }
         if placed == Some(table.kind) {
             let offset = input.stream_position()? - TableHeader::SIZE as u64;
@@ -189,7 +191,9 @@ fn fixed<const N: usize>(input: &mut (impl Read + ?Sized)) -> io::Result<[u8; N]
 /// Takes tables off the front of `bytes`, Tables_Size included, and checks them.
 pub(crate) fn take<'a>(bytes: &mut &'a [u8]) -> Result<&'a [u8], Flaw> {
     let size = check(&mut &**bytes).map_err(|_| LONG_TABLES)??;
-    bytes.split_off(..size as usize).ok_or(LONG_TABLES)
+    bytes
+        .split_off(..size as usize)
+        .ok_or(LONG_TABLES)
 }
 
 /// The stored form of tables, each given as a type and a content.

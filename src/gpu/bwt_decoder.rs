@@ -88,7 +88,11 @@ impl BwtDecoder {
     /// used again, but after some failures every later call fails too.
     pub fn decode<S: AsRef<[u8]>>(&mut self, coded: &CodedBwt<S>) -> Result<Option<&[u8]>> {
         self.load(coded)?;
-        match self.decode_loaded()?.iter().all(|&flaw| flaw == 0) {
+        match self
+            .decode_loaded()?
+            .iter()
+            .all(|&flaw| flaw == 0)
+        {
             true => self.download().map(Some),
             false => Ok(None),
         }
@@ -169,7 +173,10 @@ impl BwtDecoder {
     pub fn download(&mut self) -> Result<&[u8]> {
         let n = self.shape.n;
         self.bytes.reserve(&self.gpu, n as usize)?;
-        let bwt = self.bwt.allocator(&self.gpu, n as usize)?.array(n as usize);
+        let bwt = self
+            .bwt
+            .allocator(&self.gpu, n as usize)?
+            .array(n as usize);
         self.bytes.download(&self.gpu, bwt, 0..n)?;
         self.gpu.wait()?;
         Ok(self.bytes.first(n as usize))

@@ -64,7 +64,8 @@ impl BwtEncoder {
     pub fn reserve(&mut self, n: u32, limits: SliceLimits) -> Result<()> {
         let shape = EncodeShape::new(n, limits);
         self.bytes.0.reserve(&self.gpu, n as usize)?;
-        self.words.reserve(&self.gpu, HostWords::of(shape).all())?;
+        self.words
+            .reserve(&self.gpu, HostWords::of(shape).all())?;
         allocate(&self.gpu, &mut self.memory, shape).map(drop)
     }
 
@@ -115,7 +116,9 @@ impl BwtEncoder {
             .reserve(&self.gpu, bwt.len())?
             .copy_from_slice(bwt);
         let arrays = allocate(&self.gpu, &mut self.memory, EncodeShape::new(n, limits))?;
-        self.bytes.0.upload(&self.gpu, arrays.bwt.first(n))?;
+        self.bytes
+            .0
+            .upload(&self.gpu, arrays.bwt.first(n))?;
         let done = self.gpu.wait();
         self.bytes.1 = bwt.len();
         done
@@ -201,7 +204,8 @@ impl BwtEncoder {
         gpu.zero(arrays.slices)?;
         run_slices::find_slices(gpu, &encoding)?;
         slice_contexts::count_symbols(gpu, &encoding)?;
-        self.words.download(gpu, arrays.counts, 0..at.tables)?;
+        self.words
+            .download(gpu, arrays.counts, 0..at.tables)?;
         gpu.wait()?;
         let mut models = Vec::new();
         let words = self.words.reserve(gpu, at.all())?;
@@ -263,7 +267,9 @@ impl HostWords {
         let count = words[self.count as usize] as usize;
         let starts = |from: u32, to: u32| words[from as usize..to as usize].iter().copied();
         // Each slice start is a pair: a byte and a run.
-        let raw = starts(self.slices, self.starts).step_by(2).take(count + 1);
+        let raw = starts(self.slices, self.starts)
+            .step_by(2)
+            .take(count + 1);
         let coded = starts(self.starts, self.count).take(count + 1);
         Some((differences(raw, count, n)?, differences(coded, count, n)?))
     }
@@ -273,7 +279,9 @@ impl HostWords {
 fn differences(starts: impl Iterator<Item = u32>, count: usize, n: u32) -> Option<Vec<u32>> {
     let starts: Vec<u32> = starts.collect();
     let fits = starts.len() == count + 1 && starts[0] == 0 && starts[count] <= n;
-    let steps = starts.windows(2).map(|pair| pair[1].checked_sub(pair[0]));
+    let steps = starts
+        .windows(2)
+        .map(|pair| pair[1].checked_sub(pair[0]));
     fits.then(|| steps.collect())?
 }
 

@@ -82,7 +82,9 @@ impl ExtensionQueries {
     ) -> Result<()> {
         let n = arrays.rows.len();
         assert!(
-            pairs.iter().all(|&(a, b)| (a.max(b) as usize) < n),
+            pairs
+                .iter()
+                .all(|&(a, b)| (a.max(b) as usize) < n),
             "beyond {n}"
         );
         self.answer(arrays, pairs, found, DeviceMinima::longest)
@@ -109,7 +111,11 @@ impl ExtensionQueries {
     }
 
     fn load(&mut self, arrays: &MinimaArrays) -> Result<()> {
-        if self.minima.as_ref().is_none_or(|(id, _)| *id != arrays.id) {
+        if self
+            .minima
+            .as_ref()
+            .is_none_or(|(id, _)| *id != arrays.id)
+        {
             // The old values are freed first, since there may be no room for both.
             self.minima = None;
             let minima = DeviceMinima::new(&self.gpu, arrays.values, arrays.rows)?;
@@ -132,7 +138,8 @@ impl ExtensionQueries {
         self.input.upload(gpu, queries)?;
         let (_, minima) = self.minima.as_ref().expect("they were loaded");
         question(minima, gpu, queries, answers)?;
-        self.output.download(gpu, answers, 0..count as u32)?;
+        self.output
+            .download(gpu, answers, 0..count as u32)?;
         gpu.wait()?;
         found.copy_from_slice(self.output.first(count));
         Ok(())

@@ -214,7 +214,9 @@ impl GpuLcpSorter {
         gpu.check(self.marks[1].record(gpu.stream()))?;
 
         // Suffixes left over by the first round share long prefixes.
-        let differs_soon = rounds.first().is_none_or(|&left| left < n / LONG_ROWS);
+        let differs_soon = rounds
+            .first()
+            .is_none_or(|&left| left < n / LONG_ROWS);
         let sorted = TextOnGpu {
             text,
             sa,
@@ -326,7 +328,9 @@ fn all_rows(
         };
         let compared = compare();
         drop(compare);
-        copied.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+        copied
+            .join()
+            .unwrap_or_else(|panic| resume_unwind(panic))?;
         compared
     })
 }

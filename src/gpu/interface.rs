@@ -104,7 +104,10 @@ impl JointReport {
         self.sorting = self.sorting.max(other.sorting);
         self.transferred.bytes += other.transferred.bytes;
         self.transferred.time = self.transferred.time.max(other.transferred.time);
-        self.transferred.copying = self.transferred.copying.max(other.transferred.copying);
+        self.transferred.copying = self
+            .transferred
+            .copying
+            .max(other.transferred.copying);
         self.memory += other.memory;
         self.left.clone_from(&other.left);
     }

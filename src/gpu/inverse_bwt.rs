@@ -60,7 +60,8 @@ impl GpuInverse {
     /// [`Error::Device`] if the GPU has too little memory, [`Error::Io`] if the host has.
     pub fn reserve(&mut self, n: u32, samples: u32) -> Result<()> {
         self.input(n as usize)?;
-        self.samples.reserve(&self.gpu, samples as usize)?;
+        self.samples
+            .reserve(&self.gpu, samples as usize)?;
         let shape = InverseShape {
             n,
             primary: 1,
@@ -111,7 +112,11 @@ impl GpuInverse {
         sample_rate: u32,
         samples: &[u32],
     ) -> Result<Option<(Instant, &[u8])>> {
-        let len = coded.raw_sizes.iter().map(|&size| size as usize).sum();
+        let len = coded
+            .raw_sizes
+            .iter()
+            .map(|&size| size as usize)
+            .sum();
         let shape = shape(len, sample_rate, samples)?;
         self.input(len)?;
         let gpu = &self.gpu;
@@ -166,7 +171,9 @@ impl GpuInverse {
         for piece in shape.pieces() {
             if from == Source::Host {
                 let part = arrays.bytes.part(piece.clone());
-                self.bytes.0.upload_part(copies, part, piece.clone())?;
+                self.bytes
+                    .0
+                    .upload_part(copies, part, piece.clone())?;
                 gpu.wait_for(copies)?;
             }
             inverse.take(gpu, piece)?;
@@ -181,7 +188,8 @@ impl GpuInverse {
                 .download(copies, text, places.start - 1..places.end - 1)?;
         }
         inverse.check(gpu)?;
-        self.samples.download(gpu, arrays.contradictions, 0..1)?;
+        self.samples
+            .download(gpu, arrays.contradictions, 0..1)?;
         gpu.wait()?;
         copies.wait()?;
         Ok(self.samples.first(1)[0] != 0)

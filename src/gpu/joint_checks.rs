@@ -35,7 +35,10 @@ pub(crate) fn expected(text: &[u8]) -> Vec<u64> {
 /// The BWT by its definition, from a suffix array.
 pub(crate) fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
     let n = text.len();
-    let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
+    let before = sa
+        .iter()
+        .filter(|&&p| p > 0)
+        .map(|&p| text[p as usize - 1]);
     let mut samples = vec![0; n.div_ceil(rate)];
     for (row, &p) in (1..).zip(sa) {
         if (p as usize).is_multiple_of(rate) {
@@ -43,7 +46,9 @@ pub(crate) fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
         }
     }
     SortedText {
-        bytes: std::iter::once(text[n - 1]).chain(before).collect(),
+        bytes: std::iter::once(text[n - 1])
+            .chain(before)
+            .collect(),
         samples,
     }
 }

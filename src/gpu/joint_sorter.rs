@@ -134,14 +134,20 @@ impl JointSorter {
     /// As [`JointSorter::sort`].
     pub fn suffix_array(&mut self, text: &[u8]) -> Result<Vec<u64>> {
         let results = self.run(text, 1 << 30, true)?;
-        Ok(results.into_iter().flat_map(|result| result.sa).collect())
+        Ok(results
+            .into_iter()
+            .flat_map(|result| result.sa)
+            .collect())
     }
 
     /// The suffix array of a text, without the empty suffix, by `sort`.
     #[cfg(test)]
     pub fn suffix_array_by(&mut self, sort: &impl JointSort, text: &[u8]) -> Result<Vec<u64>> {
         let results = self.run_by(sort, text, 1 << 30, true)?;
-        Ok(results.into_iter().flat_map(|result| result.sa).collect())
+        Ok(results
+            .into_iter()
+            .flat_map(|result| result.sa)
+            .collect())
     }
 
     /// Statistics of the last sort.
@@ -152,7 +158,10 @@ impl JointSorter {
     /// Makes the launch of a GPU after its next `launches` fail.
     #[cfg(test)]
     pub fn fail_after(&mut self, gpu: usize, launches: u32) {
-        self.gpus[gpu].get_mut().unwrap().fail_after(launches);
+        self.gpus[gpu]
+            .get_mut()
+            .unwrap()
+            .fail_after(launches);
     }
 
     fn run(&mut self, text: &[u8], sample_rate: u32, whole_sa: bool) -> Result<Vec<PartResult>> {
@@ -210,7 +219,8 @@ impl JointSorter {
         let sorted = Peers::run(count, |number, peers| {
             let part = PartText::of(text, task.parts, number);
             let mut exchange = PeerExchange::new(number, &board, peers);
-            self.part(number).sort_range(task, part, &mut exchange)
+            self.part(number)
+                .sort_range(task, part, &mut exchange)
         });
         if sorted.is_err() {
             (0..count).for_each(|number| self.part(number).forget_ranges());
@@ -232,7 +242,9 @@ impl JointSorter {
                 let gpu = self.numbers[number];
                 let mut exchange = NcclProcessor::join(gpu, id, number, count, peers)?;
                 let part = PartText::of(text, task.parts, number);
-                let result = self.part(number).sort(sort, task, part, &mut exchange)?;
+                let result = self
+                    .part(number)
+                    .sort(sort, task, part, &mut exchange)?;
                 peers.finish(count).map(|()| result)
             });
         }
@@ -240,7 +252,8 @@ impl JointSorter {
         Peers::run(count, |number, peers| {
             let part = PartText::of(text, task.parts, number);
             let mut exchange = PeerExchange::new(number, &board, peers);
-            self.part(number).sort(sort, task, part, &mut exchange)
+            self.part(number)
+                .sort(sort, task, part, &mut exchange)
         })
     }
 

@@ -19,7 +19,11 @@ pub(crate) fn expected(text: &[u8]) -> (Vec<u32>, Vec<u32>) {
         .single_threaded()
         .run()
         .unwrap();
-    let lcp = permuted.lcp_construction().single_threaded().run().unwrap();
+    let lcp = permuted
+        .lcp_construction()
+        .single_threaded()
+        .run()
+        .unwrap();
     let unsigned = |all: &[i32]| all.iter().map(|n| n.cast_unsigned()).collect();
     (unsigned(lcp.suffix_array()), unsigned(lcp.lcp()))
 }
@@ -65,7 +69,10 @@ pub(crate) fn check(sorter: &mut GpuLcpSorter, name: &str, text: &[u8], least: u
     for (lcp, &pos) in lcp.iter_mut().zip(&suffixes) {
         *lcp = pieces[pos as usize].min(*lcp);
     }
-    sorter.input(text.len()).unwrap().copy_from_slice(text);
+    sorter
+        .input(text.len())
+        .unwrap()
+        .copy_from_slice(text);
     let found = all_rows(sorter, text.len(), least).unwrap();
     assert!(
         found.0 == suffixes,

@@ -118,7 +118,10 @@ fn unpack(words: &[u32], positions: &mut [u32]) {
 /// Replaces each 255 by the next value of `long`.
 fn replace(long: &[u32], values: &mut [u32]) -> Result<()> {
     let mut long = long.iter();
-    for value in values.iter_mut().filter(|value| **value == u32::from(LONG)) {
+    for value in values
+        .iter_mut()
+        .filter(|value| **value == u32::from(LONG))
+    {
         let short = || Error::Device("a GPU gave fewer long values than it counted".into());
         *value = *long.next().ok_or_else(short)?;
     }
@@ -180,7 +183,10 @@ mod tests {
                 let mut long = Vec::new();
                 for (start, tile) in starts.iter_mut().zip(expected.chunks(TILE)).rev() {
                     let before = long.len();
-                    long.extend(tile.iter().filter(|&&value| value >= u32::from(LONG)));
+                    long.extend(
+                        tile.iter()
+                            .filter(|&&value| value >= u32::from(LONG)),
+                    );
                     *start = if long.len() > before {
                         before as u32
                     } else {

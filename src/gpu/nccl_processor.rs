@@ -113,7 +113,12 @@ impl<'p> NcclProcessor<'p> {
         self.gpu.write(words, from)?;
         let start = Instant::now();
         let [from_parts, to_parts] = [(from, lens), (to, received_lens)].map(|(array, lens)| {
-            array.parts(&lens.iter().map(|&len| len as u32).collect::<Vec<_>>())
+            array.parts(
+                &lens
+                    .iter()
+                    .map(|&len| len as u32)
+                    .collect::<Vec<_>>(),
+            )
         });
         self.communicator
             .all_to_all(&self.gpu, &from_parts, &to_parts)?;
@@ -147,7 +152,10 @@ impl DeviceExchange for NcclProcessor<'_> {
         }
         let lens = vec![len; count];
         let (all, _) = self.exchange(&words.repeat(count), &lens, &lens)?;
-        Ok(all.chunks(words.len()).map(<[u64]>::to_vec).collect())
+        Ok(all
+            .chunks(words.len())
+            .map(<[u64]>::to_vec)
+            .collect())
     }
 
     fn all_to_all<T: ValidAsZeroBits>(
@@ -159,10 +167,16 @@ impl DeviceExchange for NcclProcessor<'_> {
         // Work queued before is not part of the measured time.
         gpu.wait()?;
         let start = Instant::now();
-        self.communicator.all_to_all(gpu, sent, received)?;
+        self.communicator
+            .all_to_all(gpu, sent, received)?;
         self.communicator.wait_for(gpu)?;
-        let to_others = sent.iter().enumerate().filter(|(q, _)| *q != self.number);
-        self.transferred.bytes += to_others.map(|(_, array)| array.size() as u64).sum::<u64>();
+        let to_others = sent
+            .iter()
+            .enumerate()
+            .filter(|(q, _)| *q != self.number);
+        self.transferred.bytes += to_others
+            .map(|(_, array)| array.size() as u64)
+            .sum::<u64>();
         let time = start.elapsed();
         self.transferred.time += time;
         self.transferred.copying += time;

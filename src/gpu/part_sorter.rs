@@ -151,7 +151,9 @@ impl PartSorter {
         let text: Array<u8> = self.text.allocator(gpu, size)?.array(size);
         let lens = (0..exchange.count()).map(|gpu| task.parts.part_len(gpu) as u32);
         let mut parts = text.parts(&lens.collect::<Vec<_>>());
-        self.bytes.reserve(gpu, own.len())?.copy_from_slice(own);
+        self.bytes
+            .reserve(gpu, own.len())?
+            .copy_from_slice(own);
         gpu.zero(text.rest(n))?;
         if !own.is_empty() {
             self.bytes.upload(gpu, parts[number])?;
@@ -188,8 +190,13 @@ impl PartSorter {
         let rows = first_row.into()..u64::from(first_row) + u64::from(rows.len());
         let position = |number: usize| number as u64 * u64::from(task.sample_rate);
         let row = |row: u32| u64::from(first_row) + u64::from(row);
-        let samples = samples.into_iter().enumerate().filter(|(_, row)| *row > 0);
-        let samples = samples.map(|(n, own)| (position(n), row(own))).collect();
+        let samples = samples
+            .into_iter()
+            .enumerate()
+            .filter(|(_, row)| *row > 0);
+        let samples = samples
+            .map(|(n, own)| (position(n), row(own)))
+            .collect();
         let sa = sa.into_iter().map(u64::from).collect();
         let memory = self.text.len() + self.ranges.len();
         let transferred = exchange.transferred();
@@ -262,7 +269,8 @@ impl PartSorter {
         gpu.zero(arrays.text.rest(copied))?;
         gpu.zero(arrays.sample_count)?;
         if copied > 0 {
-            self.bytes.upload(gpu, arrays.text.first(copied))?;
+            self.bytes
+                .upload(gpu, arrays.text.first(copied))?;
         }
         gpu.wait()?;
         let before = text.before;
@@ -284,7 +292,8 @@ impl PartSorter {
         gpu.wait()?;
         let sorting = from.elapsed();
         self.bytes.reserve(gpu, own)?;
-        self.bytes.download(gpu, arrays.rows, 0..own as u32)?;
+        self.bytes
+            .download(gpu, arrays.rows, 0..own as u32)?;
         let sa = if task.whole_sa && own > 0 {
             gpu.read(arrays.sa)?
         } else {

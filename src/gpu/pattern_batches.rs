@@ -71,7 +71,9 @@ impl GpuSearch {
                 items: 0..0,
             })
         };
-        let streams: Vec<BatchStream> = (0..STREAMS).map(|_| stream()).collect::<Result<_>>()?;
+        let streams: Vec<BatchStream> = (0..STREAMS)
+            .map(|_| stream())
+            .collect::<Result<_>>()?;
         let memory = streams[0].gpu.all_memory()?;
         Ok(GpuSearch {
             streams,
@@ -102,7 +104,9 @@ impl GpuSearch {
         let mut take = |stream: &BatchStream| {
             let rows = stream.output.first(2 * stream.items.len());
             let found = &mut found[stream.items.clone()];
-            let chunks = found.par_chunks_mut(CHUNK).zip(rows.par_chunks(2 * CHUNK));
+            let chunks = found
+                .par_chunks_mut(CHUNK)
+                .zip(rows.par_chunks(2 * CHUNK));
             chunks.for_each(|(found, rows)| {
                 for (found, ends) in found.iter_mut().zip(rows.chunks_exact(2)) {
                     *found = result(ends[0]..ends[1]);
@@ -143,7 +147,8 @@ impl GpuSearch {
         rows: &[u32],
     ) -> Result<Option<Vec<u32>>> {
         assert!(
-            rows.par_iter().all(|&row| row as usize <= arrays.len),
+            rows.par_iter()
+                .all(|&row| row as usize <= arrays.len),
             "no row of the index"
         );
         let mut index = self.load(arrays)?;
@@ -218,7 +223,10 @@ impl GpuSearch {
     /// Takes the index with these arrays from the kept ones, or copies it to the device.
     fn load(&mut self, arrays: &IndexArrays) -> Result<DeviceIndex> {
         self.indexes.retain(DeviceIndex::is_wanted);
-        let there = self.indexes.iter().position(|index| index.is_of(arrays));
+        let there = self
+            .indexes
+            .iter()
+            .position(|index| index.is_of(arrays));
         match there.map(|at| self.indexes.remove(at)) {
             Some(index) if index.has_kmers_of(arrays) => Ok(index),
             without_kmers => {

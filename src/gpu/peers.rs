@@ -97,13 +97,21 @@ impl Peers {
         };
         let run = &run;
         let results: Vec<_> = thread::scope(|scope| {
-            let threads: Vec<_> = (0..count).map(|n| scope.spawn(move || run(n))).collect();
-            threads.into_iter().map(|thread| thread.join()).collect()
+            let threads: Vec<_> = (0..count)
+                .map(|n| scope.spawn(move || run(n)))
+                .collect();
+            threads
+                .into_iter()
+                .map(|thread| thread.join())
+                .collect()
         });
         let unwound = |result: thread::Result<_>| result.unwrap_or_else(|e| resume_unwind(e));
         let mut results: Vec<Result<T>> = results.into_iter().map(unwound).collect();
         match peers.first_failed() {
-            Some(failed) => Err(results.swap_remove(failed).err().expect("it has failed")),
+            Some(failed) => Err(results
+                .swap_remove(failed)
+                .err()
+                .expect("it has failed")),
             None => results.into_iter().collect(),
         }
     }

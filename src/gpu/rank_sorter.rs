@@ -54,7 +54,9 @@ impl RankSorter {
             sample_rate,
             whole_sa: false,
         };
-        let result = self.part.sort(&ByDoubling, task, text, &mut exchange)?;
+        let result = self
+            .part
+            .sort(&ByDoubling, task, text, &mut exchange)?;
         settle(self.part.rows(&result))
     }
 }

@@ -24,7 +24,10 @@ pub(crate) fn expected(text: &[u8]) -> Vec<u32> {
 /// The BWT by its definition, from a suffix array.
 pub(crate) fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
     let n = text.len();
-    let before = sa.iter().filter(|&&p| p > 0).map(|&p| text[p as usize - 1]);
+    let before = sa
+        .iter()
+        .filter(|&&p| p > 0)
+        .map(|&p| text[p as usize - 1]);
     let mut samples = vec![0; n.div_ceil(rate)];
     for (row, &p) in (1..).zip(sa) {
         if (p as usize).is_multiple_of(rate) {
@@ -32,7 +35,9 @@ pub(crate) fn transform(text: &[u8], sa: &[u32], rate: usize) -> SortedBlock {
         }
     }
     SortedBlock {
-        bytes: std::iter::once(text[n - 1]).chain(before).collect(),
+        bytes: std::iter::once(text[n - 1])
+            .chain(before)
+            .collect(),
         samples,
     }
 }
@@ -54,7 +59,10 @@ fn check(sorters: &mut [(&str, GpuSorter)], name: &str, text: &[u8], with_bwt: b
 
 pub(crate) fn named_cases(sorters: &mut [(&str, GpuSorter)]) {
     let mut count = 0;
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::all()
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         check(sorters, name, text, true);
         count += sorters.len();
     }
@@ -93,7 +101,13 @@ pub(crate) fn large_shapes(sorters: &mut [(&str, GpuSorter)]) {
 /// The fewest and smallest texts that go through every kernel, for the tools of
 /// `compute-sanitizer`.
 pub(crate) fn every_kernel_once(sorters: &mut [(&str, GpuSorter)]) {
-    let cycle = |word: &[u8], len| word.iter().copied().cycle().take(len).collect::<Vec<u8>>();
+    let cycle = |word: &[u8], len| {
+        word.iter()
+            .copied()
+            .cycle()
+            .take(len)
+            .collect::<Vec<u8>>()
+    };
     let texts = [
         cases::text(1500),
         cases::fibonacci(700),

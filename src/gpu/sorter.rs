@@ -144,7 +144,9 @@ impl GpuSorter {
     /// # Errors
     /// [`Error::Io`] if the host has too little memory.
     pub fn reserve_output(&mut self, n: u32) -> Result<()> {
-        self.bytes.reserve(&self.gpu, n as usize).map(drop)
+        self.bytes
+            .reserve(&self.gpu, n as usize)
+            .map(drop)
     }
 
     /// Sorts a block of 1 to [`GpuSorter::most_bytes`] bytes. `sample_rate` is a power of two.
@@ -195,7 +197,9 @@ impl GpuSorter {
             gpu.wait()
         })?;
         let len = self.block.1;
-        let samples = self.samples.first(len.div_ceil(sample_rate as usize));
+        let samples = self
+            .samples
+            .first(len.div_ceil(sample_rate as usize));
         Ok(SortedBlockView {
             bytes: self.bytes.first(len),
             samples,
@@ -330,7 +334,9 @@ impl GpuSorter {
     /// Time at which the GPU passed a mark, on the host's clock.
     fn passed(&self, mark: usize) -> Result<Instant> {
         let (epoch, at) = &self.epoch;
-        let after = self.gpu.check(epoch.elapsed_ms(&self.marks[mark]))?;
+        let after = self
+            .gpu
+            .check(epoch.elapsed_ms(&self.marks[mark]))?;
         Ok(*at + Duration::from_secs_f32(after.max(0.0) / 1e3))
     }
 }

@@ -14,7 +14,9 @@ pub(crate) fn say(line: impl Display) {
 /// and the kernels of two networks on the same GPUs may start in a different order on each GPU.
 pub(crate) fn one_network() -> MutexGuard<'static, ()> {
     static NETWORK: Mutex<()> = Mutex::new(());
-    NETWORK.lock().unwrap_or_else(PoisonError::into_inner)
+    NETWORK
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Random numbers that are the same on every run.

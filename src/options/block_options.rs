@@ -72,7 +72,11 @@ mod tests {
 
     #[test]
     fn levels_double_the_block() {
-        let size = |level| Options::new().level(level).map(|o| o.block_size());
+        let size = |level| {
+            Options::new()
+                .level(level)
+                .map(|o| o.block_size())
+        };
         assert_eq!(size(1).unwrap(), 1 << 20);
         assert_eq!(size(6).unwrap(), 32 << 20);
         assert_eq!(size(9).unwrap(), 256 << 20);
@@ -82,7 +86,15 @@ mod tests {
     #[test]
     fn block_sizes_have_bounds() {
         assert!(Options::new().with_block_size(0).is_err());
-        assert!(Options::new().with_block_size(MAX_BLOCK_SIZE).is_ok());
-        assert!(Options::new().with_block_size(MAX_BLOCK_SIZE + 1).is_err());
+        assert!(
+            Options::new()
+                .with_block_size(MAX_BLOCK_SIZE)
+                .is_ok()
+        );
+        assert!(
+            Options::new()
+                .with_block_size(MAX_BLOCK_SIZE + 1)
+                .is_err()
+        );
     }
 }

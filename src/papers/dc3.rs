@@ -64,7 +64,9 @@ impl Dc3 {
 
     fn sort_samples(&self) -> Samples {
         let last = self.n + usize::from(self.n % 3 == 1);
-        let mut order: Vec<u32> = (0..last as u32).filter(|pos| pos % 3 != 0).collect();
+        let mut order: Vec<u32> = (0..last as u32)
+            .filter(|pos| pos % 3 != 0)
+            .collect();
         for symbol in [2, 1, 0] {
             order = radix_pass(&order, |pos| self.symbol(pos + symbol), self.alphabet);
         }
@@ -110,7 +112,11 @@ impl Dc3 {
     fn merge(&self, samples: &Samples, others: &[u32]) -> Vec<u32> {
         let mut suffixes = Vec::with_capacity(self.n);
         let mut others = others.iter().copied().peekable();
-        for &sample in samples.order.iter().filter(|&&pos| (pos as usize) < self.n) {
+        for &sample in samples
+            .order
+            .iter()
+            .filter(|&&pos| (pos as usize) < self.n)
+        {
             while let Some(other) = others.next_if(|&other| self.is_less(samples, other, sample)) {
                 suffixes.push(other);
             }
@@ -159,8 +165,14 @@ mod tests {
 
     #[test]
     fn suffixes_come_into_order() {
-        for (name, text) in cases::all().iter().filter(|(_, text)| text.len() < 3000) {
-            let symbols: Vec<u32> = text.iter().map(|&byte| u32::from(byte) + 1).collect();
+        for (name, text) in cases::all()
+            .iter()
+            .filter(|(_, text)| text.len() < 3000)
+        {
+            let symbols: Vec<u32> = text
+                .iter()
+                .map(|&byte| u32::from(byte) + 1)
+                .collect();
             let mut expected: Vec<u32> = (0..text.len() as u32).collect();
             expected.sort_by_key(|&pos| &text[pos as usize..]);
             assert!(dc3(symbols, 257) == expected, "{name}");

@@ -138,7 +138,9 @@ mod tests {
         a.add(b"a", first).unwrap();
         b.add(b"b", second).unwrap();
         let found = longest_common(&a, &b, Strands::Forward, &Options::new()).unwrap();
-        found.first().map_or(0, |region| region.length as usize)
+        found
+            .first()
+            .map_or(0, |region| region.length as usize)
     }
 
     fn check(first: &[u8], second: &[u8]) {

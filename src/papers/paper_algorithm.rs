@@ -87,10 +87,16 @@ mod tests {
 
     #[test]
     fn each_sort_has_a_name() {
-        let unknown = "merge".parse::<PaperAlgorithm>().unwrap_err().to_string();
+        let unknown = "merge"
+            .parse::<PaperAlgorithm>()
+            .unwrap_err()
+            .to_string();
         for algorithm in PaperAlgorithm::ALL {
             assert_eq!(
-                algorithm.name().parse::<PaperAlgorithm>().unwrap(),
+                algorithm
+                    .name()
+                    .parse::<PaperAlgorithm>()
+                    .unwrap(),
                 algorithm
             );
             assert!(unknown.contains(algorithm.name()), "{unknown}");

@@ -249,10 +249,17 @@ impl Costs {
     fn of_gpu(sorter: &GpuSorter) -> Self {
         let report = sorter.report();
         Costs {
-            pinned: report.times.map(|[began, .., ended]| ended - began),
+            pinned: report
+                .times
+                .map(|[began, .., ended]| ended - began),
             kernels: Some(Duration::from_secs_f32(report.milliseconds / 1e3)),
             memory: Some(report.memory as u64),
-            rounds: report.rounds.iter().copied().map(u64::from).collect(),
+            rounds: report
+                .rounds
+                .iter()
+                .copied()
+                .map(u64::from)
+                .collect(),
         }
     }
 
@@ -282,7 +289,10 @@ pub fn sort_by_libsais(text: &[u8]) -> Result<Bwt> {
 fn by_processors(text: &[u8], count: usize, rate: u32) -> Result<Bwt> {
     let blocks = run_virtual(count, async |exchange| {
         let own = Blocks::new(text.len(), count).range(exchange.number());
-        let symbols = text[own].iter().map(|&byte| u64::from(byte) + 1).collect();
+        let symbols = text[own]
+            .iter()
+            .map(|&byte| u64::from(byte) + 1)
+            .collect();
         suffix_array(&mut Processor::new(exchange), symbols, text.len()).await
     })?;
     Ok(rows_to_bwt(text, blocks.into_iter().flatten(), rate))
@@ -338,7 +348,9 @@ fn count_of(count: usize, what: &str) -> String {
 /// Number and name of a GPU.
 fn gpu_name(number: u32) -> String {
     let devices = gpu::devices().unwrap_or_default();
-    let found = devices.into_iter().find(|device| device.number == number);
+    let found = devices
+        .into_iter()
+        .find(|device| device.number == number);
     found.map_or(format!("cuda:{number}"), |device| {
         format!("cuda:{number} {}", device.name)
     })

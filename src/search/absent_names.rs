@@ -24,7 +24,10 @@ impl FileSearch<'_> {
         if self.options.verify || names.iter().any(|name| name.is_empty()) {
             return Ok(false);
         }
-        let mapped: Vec<Vec<u8>> = names.iter().map(|name| sequence::mapped(name)).collect();
+        let mapped: Vec<Vec<u8>> = names
+            .iter()
+            .map(|name| sequence::mapped(name))
+            .collect();
         let pool = thread_pool::pool(self.options)?;
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);

@@ -58,7 +58,10 @@ pub(crate) fn texts(block: &SequenceBlock, ranges: &[Range<usize>]) -> Result<Ve
 }
 
 fn texts_on_disk(block: &DiskBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u8>>> {
-    match ranges.iter().all(|range| range.end <= block.text_size()) {
+    match ranges
+        .iter()
+        .all(|range| range.end <= block.text_size())
+    {
         true => block.extract_all(ranges),
         false => Err(block.flaw(NOT_OF_TEXT)),
     }
@@ -66,7 +69,10 @@ fn texts_on_disk(block: &DiskBlock, ranges: &[Range<usize>]) -> Result<Vec<Vec<u
 
 /// Bytes of some ranges.
 fn total(ranges: &[Range<usize>]) -> u64 {
-    ranges.iter().map(|range| range.len() as u64).sum()
+    ranges
+        .iter()
+        .map(|range| range.len() as u64)
+        .sum()
 }
 
 /// Returns some ranges of the raw bytes of a block. The layout is read if it is needed and not

@@ -116,7 +116,12 @@ impl<'p> Boundaries<'p> {
 
     /// Number of boundaries behind which all bytes that a match may reach are known.
     fn known(&self) -> usize {
-        let longest = self.patterns.iter().map(|p| p.len()).max().unwrap_or(1);
+        let longest = self
+            .patterns
+            .iter()
+            .map(|p| p.len())
+            .max()
+            .unwrap_or(1);
         let mut behind = 0;
         let open = self.edges.iter().rev().take_while(|edges| {
             behind += edges.head.len();
@@ -131,7 +136,10 @@ impl<'p> Boundaries<'p> {
             self.left = self.edges.len();
             return Ok(());
         }
-        let lengths = self.patterns.par_iter().map(|p| 1_u64 << p.len().ilog2());
+        let lengths = self
+            .patterns
+            .par_iter()
+            .map(|p| 1_u64 << p.len().ilog2());
         let lengths = lengths.reduce(|| 0, |a, b| a | b);
         // A pattern of one byte crosses no boundary.
         for log in (1..u64::BITS).filter(|log| lengths >> log & 1 == 1) {
@@ -186,7 +194,11 @@ impl<'p> Boundaries<'p> {
             };
             (
                 n,
-                windows.all.iter().flat_map(in_window).collect::<Vec<u64>>(),
+                windows
+                    .all
+                    .iter()
+                    .flat_map(in_window)
+                    .collect::<Vec<u64>>(),
             )
         };
         let found: Vec<_> = numbers
@@ -207,7 +219,10 @@ impl<'p> Boundaries<'p> {
         let mut found = Vec::new();
         let mut too_many = Vec::new();
         for numbers in numbers.chunks(AT_A_TIME) {
-            let patterns: Vec<&[u8]> = numbers.par_iter().map(|&n| self.patterns[n]).collect();
+            let patterns: Vec<&[u8]> = numbers
+                .par_iter()
+                .map(|&n| self.patterns[n])
+                .collect();
             let intervals = index.rows_of(&patterns, self.letters, &mut None)?;
             let all = intervals
                 .all
@@ -304,7 +319,9 @@ impl Windows {
     /// Returns the position of a match of `len` bytes at `at`, if the match crosses the boundary of
     /// its window.
     fn crossing(&self, at: usize, len: usize) -> Option<u64> {
-        let window = &self.all[self.all.partition_point(|window| window.end <= at)];
+        let window = &self.all[self
+            .all
+            .partition_point(|window| window.end <= at)];
         let crosses =
             at < window.boundary && (window.boundary + 1..=window.end).contains(&(at + len));
         crosses.then(|| window.pos_of(at))
@@ -314,7 +331,8 @@ impl Windows {
 impl Window {
     /// The part of the window in which a pattern of `len` bytes can cross the boundary.
     fn around(&self, len: usize) -> Range<usize> {
-        self.start.max((self.boundary + 1).saturating_sub(len))
+        self.start
+            .max((self.boundary + 1).saturating_sub(len))
             ..self.end.min(self.boundary + len - 1)
     }
 
@@ -331,7 +349,9 @@ mod tests {
 
     /// The ends of blocks of `size` bytes, for patterns of up to `longest` bytes.
     fn cut(text: &[u8], size: usize, longest: usize) -> Vec<Edges> {
-        let blocks = text.chunks(size).zip((size as u64..).step_by(size));
+        let blocks = text
+            .chunks(size)
+            .zip((size as u64..).step_by(size));
         let kept = |block: &[u8]| block.len().min(longest - 1);
         blocks
             .map(|(block, end)| Edges {
@@ -369,7 +389,9 @@ mod tests {
             all.iter()
                 .all(|matches| matches.count == matches.positions.len() as u64)
         );
-        all.into_iter().map(|matches| matches.positions).collect()
+        all.into_iter()
+            .map(|matches| matches.positions)
+            .collect()
     }
 
     /// The positions at which a pattern crosses a boundary, found by a plain scan.

@@ -72,9 +72,10 @@ fn search_up_to(
         let start = range.start;
         match follow(most, index, &patterns[range.clone()], letters)? {
             Some(all) => {
-                found
-                    .all
-                    .extend(all.into_iter().map(|branch| (start + branch.0, branch.1)));
+                found.all.extend(
+                    all.into_iter()
+                        .map(|branch| (start + branch.0, branch.1)),
+                );
             }
             None if range.len() == 1 => found.too_many.push(start),
             None => {

@@ -26,7 +26,11 @@ impl CountsAbove {
     /// # Errors
     /// A flaw if the counts of a slice do not add up to its size.
     pub(super) fn new(index: &BlockIndex, starts: &[u64], wide: bool) -> Result<Self, Flaw> {
-        let symbols: Vec<u8> = index.counts.rows().map(|(symbol, _)| symbol).collect();
+        let symbols: Vec<u8> = index
+            .counts
+            .rows()
+            .map(|(symbol, _)| symbol)
+            .collect();
         let mut numbers = [None; 256];
         for (number, &symbol) in (0..=255).zip(&symbols) {
             numbers[usize::from(symbol)] = Some(number);
@@ -70,7 +74,12 @@ fn accumulate<R: Row>(index: &BlockIndex, symbols: usize, starts: &[u64]) -> Res
             above[(k + 1) * symbols + number] = R::new(sum.min(R::ABOVE.get()));
         }
     }
-    let sum = |counts: &[R]| counts.iter().map(|&count| count.into()).sum::<u64>();
+    let sum = |counts: &[R]| {
+        counts
+            .iter()
+            .map(|&count| count.into())
+            .sum::<u64>()
+    };
     if above
         .chunks_exact(symbols)
         .map(sum)

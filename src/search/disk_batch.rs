@@ -52,7 +52,10 @@ impl BackwardSteps for DiskBlock<'_> {
 
     fn steps(&self, asked: &[(u8, Range<u64>)]) -> Result<Vec<Range<u64>>> {
         let start = |c: u8| self.rows_of(c).start;
-        let mut intervals: Vec<_> = asked.iter().map(|(c, _)| start(*c)..start(*c)).collect();
+        let mut intervals: Vec<_> = asked
+            .iter()
+            .map(|(c, _)| start(*c)..start(*c))
+            .collect();
         let mut queries = Vec::new();
         for (n, (c, interval)) in asked.iter().enumerate() {
             queries.push(self.query(self.stored(interval.start), Some(*c), 2 * n));
@@ -103,7 +106,9 @@ impl DiskBlock<'_> {
     pub(crate) fn intervals<P: AsRef<[u8]>>(&self, patterns: &[P]) -> Result<Vec<Range<u64>>> {
         let mut intervals = vec![0..0; patterns.len()];
         let most = self.together();
-        let mut some = patterns.chunks(most).zip(intervals.chunks_mut(most));
+        let mut some = patterns
+            .chunks(most)
+            .zip(intervals.chunks_mut(most));
         some.try_for_each(|(patterns, intervals)| self.search(patterns, intervals))?;
         Ok(intervals)
     }
@@ -178,7 +183,9 @@ impl DiskBlock<'_> {
         for _ in 0..=samples.rate() {
             let mut left = Vec::with_capacity(walks.len());
             for walk in walks {
-                let pos = samples.pos(walk.row).map_err(|flaw| self.flaw(flaw))?;
+                let pos = samples
+                    .pos(walk.row)
+                    .map_err(|flaw| self.flaw(flaw))?;
                 match pos {
                     Some(pos) => positions[walk.number] = pos + u64::from(walk.steps),
                     None => left.push(walk),
@@ -186,7 +193,9 @@ impl DiskBlock<'_> {
             }
             walks = left;
             if walks.is_empty() {
-                let sound = positions.iter().all(|&pos| pos <= self.text_size() as u64);
+                let sound = positions
+                    .iter()
+                    .all(|&pos| pos <= self.text_size() as u64);
                 return if sound {
                     Ok(())
                 } else {
@@ -205,7 +214,10 @@ impl DiskBlock<'_> {
             } in queries.drain(..)
             {
                 let walk = &mut walks[number as usize];
-                walk.row = self.rows_of(symbol.expect("it was asked for")).start + rank;
+                walk.row = self
+                    .rows_of(symbol.expect("it was asked for"))
+                    .start
+                    + rank;
                 walk.steps += 1;
             }
         }
@@ -314,12 +326,20 @@ impl DiskBlock<'_> {
         // A query at offset 0 needs only the counts above its slice. At the end of the block there
         // is no slice.
         let reads = |q: &RankQuery| q.offset > 0 || q.symbol.is_none();
-        let read = groups.iter().filter(|group| group.iter().any(reads));
+        let read = groups
+            .iter()
+            .filter(|group| group.iter().any(reads));
         let read: Vec<usize> = read.map(|group| number(group)).collect();
-        let mut slices = read.iter().copied().zip(self.slices(&read)?).peekable();
+        let mut slices = read
+            .iter()
+            .copied()
+            .zip(self.slices(&read)?)
+            .peekable();
         for group in groups {
             let k = number(group);
-            let slice = slices.next_if(|(of, _)| *of == k).map(|(_, slice)| slice);
+            let slice = slices
+                .next_if(|(of, _)| *of == k)
+                .map(|(_, slice)| slice);
             let slice = slice.as_deref();
             for query in group.iter_mut() {
                 let offset = query.offset as usize;

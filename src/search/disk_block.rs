@@ -189,7 +189,9 @@ impl DiskBlock<'_> {
     }
 
     fn cache(&self) -> MutexGuard<'_, SliceCache> {
-        self.cache.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Reads slices from the file, decodes them and checks them.
@@ -209,9 +211,14 @@ impl DiskBlock<'_> {
             allocation::filled(0_u8, size as usize).ok_or_else(|| self.flaw(Flaw::NO_MEMORY))
         };
         let mut bytes: Vec<Vec<u8>> = numbers.iter().map(room).collect::<Result<_>>()?;
-        let decoded = self.tables.decoder.decode_each(&coded, &mut bytes);
+        let decoded = self
+            .tables
+            .decoder
+            .decode_each(&coded, &mut bytes);
         decoded.map_err(|flaw| self.flaw(flaw))?;
-        self.file.input.slices_decoded(numbers.len() as u64);
+        self.file
+            .input
+            .slices_decoded(numbers.len() as u64);
         numbers
             .iter()
             .zip(bytes)
@@ -239,7 +246,10 @@ impl DiskBlock<'_> {
 
     /// Moves cached slices of this block from an earlier batch into its cache, as many as fit.
     pub(crate) fn with_slices(mut self, kept: SliceCache) -> Self {
-        let cache = self.cache.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let cache = self
+            .cache
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
         *cache = kept.with_room(cache.room());
         self
     }

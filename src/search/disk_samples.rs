@@ -70,7 +70,10 @@ impl DiskSamples {
 
 impl<R: Row> Samples<R> {
     fn new(rows: Vec<R>, rate: u32, len: usize) -> Result<Self, Flaw> {
-        if !rows.iter().all(|row| (1..=len).contains(&row.get())) {
+        if !rows
+            .iter()
+            .all(|row| (1..=len).contains(&row.get()))
+        {
             return Err(Flaw("a sample of the block is not one of its rows"));
         }
         Ok(Samples {
@@ -80,7 +83,9 @@ impl<R: Row> Samples<R> {
     }
 
     fn positions(&self) -> Result<&SampledPositions<R>, Flaw> {
-        let positions = self.positions.get_or_init(|| self.rows.positions());
+        let positions = self
+            .positions
+            .get_or_init(|| self.rows.positions());
         positions.as_ref().map_err(|&flaw| flaw)
     }
 }

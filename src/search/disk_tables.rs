@@ -35,7 +35,9 @@ impl<'b> DiskSizes<'b> {
             None => (file.payload_start()?, raw_size, raw_size),
             Some(front) => (front.side.end, front.text_size, block.size() as u64),
         };
-        let width = *read_within(file, samples_start, 1)?.first().ok_or(CUT)?;
+        let width = *read_within(file, samples_start, 1)?
+            .first()
+            .ok_or(CUT)?;
         let samples_size = packed_array::size(width, shape.samples(text_size))?;
         let sizes_start = samples_start + samples_size;
         let count = read_within(
@@ -79,8 +81,16 @@ impl<'b> DiskSizes<'b> {
     fn check_memory(&self, file: &FileBlock) -> Result<()> {
         // Each thread decodes two slices at a time, and `KEPT` slices are cached whatever the
         // budget.
-        let largest = self.slices.raw.iter().copied().max().map_or(0, u64::from);
-        let at_once = self.slices().min(2 * file.options.thread_count() + KEPT) as u64;
+        let largest = self
+            .slices
+            .raw
+            .iter()
+            .copied()
+            .max()
+            .map_or(0, u64::from);
+        let at_once = self
+            .slices()
+            .min(2 * file.options.thread_count() + KEPT) as u64;
         file.check_index_memory(self.slices() as u64 * PER_SLICE + at_once * largest)
     }
 }

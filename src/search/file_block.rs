@@ -221,7 +221,10 @@ mod tests {
         let wrong: [DecodingGpu; 2] = [
             changing(|out| out[77] ^= 1),
             changing(|out| {
-                let other = out.iter().position(|&byte| byte != out[0]).unwrap();
+                let other = out
+                    .iter()
+                    .position(|&byte| byte != out[0])
+                    .unwrap();
                 out.swap(0, other);
             }),
         ];

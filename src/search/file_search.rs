@@ -76,7 +76,9 @@ impl FileSearch<'_> {
             options: self.options,
         };
         let found = pool.install(|| -> Result<BatchMatches> {
-            session.kept.have_come(batch.symbols(), self.contents);
+            session
+                .kept
+                .have_come(batch.symbols(), self.contents);
             let mut found = BatchMatches::default();
             for mut section in sections(&input, self.contents, self.options, self.layouts)? {
                 section.set_decoders(&session.decoders);
@@ -151,7 +153,10 @@ impl FileSearch<'_> {
                 continue;
             }
             let block = FileBlock::new(&input, info, number, self.options)?;
-            let ranges: Vec<Range<usize>> = parts.iter().map(|(_, part)| part.clone()).collect();
+            let ranges: Vec<Range<usize>> = parts
+                .iter()
+                .map(|(_, part)| part.clone())
+                .collect();
             let known = self.layouts.kept(number);
             let pieces = pool.install(|| block_ranges::raw_ranges(block, known, &ranges))?;
             for ((n, _), piece) in parts.iter().zip(pieces) {

@@ -91,7 +91,10 @@ fn sorted(text: &[u8], block: &dyn SearchedBlock) -> Result<LoadedIndex> {
 }
 
 fn lengths(intervals: &[Range<u64>]) -> Vec<u64> {
-    intervals.par_iter().map(|of| of.end - of.start).collect()
+    intervals
+        .par_iter()
+        .map(|of| of.end - of.start)
+        .collect()
 }
 
 impl<'a> OpenIndex<'a> {
@@ -192,7 +195,10 @@ impl<'a> OpenIndex<'a> {
         let mut rest = &bytes[..];
         let translated: Vec<&[u8]> = plain
             .iter()
-            .map(|&n| rest.split_off(..patterns[n].len()).unwrap_or_default())
+            .map(|&n| {
+                rest.split_off(..patterns[n].len())
+                    .unwrap_or_default()
+            })
             .collect();
         let found = self.intervals(&translated, lease)?;
         let mut all: Vec<_> = plain.into_iter().zip(found).collect();
@@ -207,7 +213,11 @@ impl<'a> OpenIndex<'a> {
                 .into_iter()
                 .map(|(n, interval)| (branching[n], interval)),
         );
-        let too_many = found.too_many.into_iter().map(|n| branching[n]).collect();
+        let too_many = found
+            .too_many
+            .into_iter()
+            .map(|n| branching[n])
+            .collect();
         Ok(ClassIntervals { all, too_many })
     }
 
@@ -225,14 +235,19 @@ impl<'a> OpenIndex<'a> {
             counts,
         } = rows;
         let wanted = counts.iter().zip(limits);
-        let kept: u64 = wanted.map(|(&count, &limit)| count.min(limit as u64)).sum();
+        let kept: u64 = wanted
+            .map(|(&count, &limit)| count.min(limit as u64))
+            .sum();
         let file = block.file();
         file.check_positions(search.held + kept)?;
         let in_text = self.first_in_text(block, search, limits, &counts)?;
         intervals.retain(|(n, interval)| {
             limits[*n] > 0 && in_text[*n].is_none() && !interval.is_empty()
         });
-        let mut positions: Vec<_> = in_text.into_iter().map(Option::unwrap_or_default).collect();
+        let mut positions: Vec<_> = in_text
+            .into_iter()
+            .map(Option::unwrap_or_default)
+            .collect();
         let walked = intervals
             .iter()
             .map(|(_, interval)| interval.end - interval.start)
@@ -253,7 +268,9 @@ impl<'a> OpenIndex<'a> {
         let mut all = all.peekable();
         while all.peek().is_some() {
             let (numbers, rows): (Vec<usize>, Vec<u64>) = all.by_ref().take(most).unzip();
-            let found = index.positions(&rows, lease).map_err(|e| file.locate(e))?;
+            let found = index
+                .positions(&rows, lease)
+                .map_err(|e| file.locate(e))?;
             for (n, position) in numbers.into_iter().zip(found) {
                 sample_sweep::add_first(&mut positions[n], position, limits[n]);
             }
@@ -355,10 +372,16 @@ fn scan_for(
 ) -> Result<()> {
     let text = block.restored_text()?;
     let text = ScannedText::new(&text, search.letters);
-    let patterns: Vec<&[u8]> = numbers.iter().map(|&n| search.patterns[n]).collect();
-    let limits = search
-        .limits
-        .map(|limits| numbers.iter().map(|&n| limits[n]).collect::<Vec<_>>());
+    let patterns: Vec<&[u8]> = numbers
+        .iter()
+        .map(|&n| search.patterns[n])
+        .collect();
+    let limits = search.limits.map(|limits| {
+        numbers
+            .iter()
+            .map(|&n| limits[n])
+            .collect::<Vec<_>>()
+    });
     let scanned = text.find_all(&patterns, limits.as_deref());
     for (&n, count) in numbers.iter().zip(scanned.counts) {
         found.counts[n] = count;

@@ -32,7 +32,11 @@ impl FoldedPatterns {
         if patterns.par_iter().all(is_ready) {
             return Ok(FoldedPatterns(Vec::new()));
         }
-        let wrong = |pattern: &&&[u8]| !pattern.iter().all(|&byte| SEARCHED[usize::from(byte)]);
+        let wrong = |pattern: &&&[u8]| {
+            !pattern
+                .iter()
+                .all(|&byte| SEARCHED[usize::from(byte)])
+        };
         if let Some(pattern) = patterns.par_iter().find_first(wrong) {
             let at = pattern
                 .iter()
@@ -42,7 +46,10 @@ impl FoldedPatterns {
         }
         let unknown =
             |byte: &u8| letters == Letters::Iupac && !is_nucleotide(byte.to_ascii_uppercase());
-        if let Some(pattern) = patterns.par_iter().find_first(|p| p.iter().any(unknown)) {
+        if let Some(pattern) = patterns
+            .par_iter()
+            .find_first(|p| p.iter().any(unknown))
+        {
             let at = pattern.iter().position(unknown).unwrap_or(0);
             return Err(no_iupac(pattern, at));
         }
@@ -64,7 +71,10 @@ impl FoldedPatterns {
         let mut take = |len| rest.split_off(..len).unwrap_or_default();
         match self.0.is_empty() {
             true => of.into(),
-            false => of.iter().map(|pattern| take(pattern.len())).collect(),
+            false => of
+                .iter()
+                .map(|pattern| take(pattern.len()))
+                .collect(),
         }
     }
 }
@@ -72,7 +82,9 @@ impl FoldedPatterns {
 /// Writes T for both T and U in a pattern of nucleotides. In other patterns T and U each stand for
 /// themselves, which is written as a small letter.
 fn write_letters(pattern: &mut [u8]) {
-    let of_nucleotides = pattern.iter().all(|&letter| is_nucleotide(letter));
+    let of_nucleotides = pattern
+        .iter()
+        .all(|&letter| is_nucleotide(letter));
     for letter in pattern {
         match letter {
             b'U' if of_nucleotides => *letter = b'T',

@@ -81,7 +81,11 @@ impl KeptBlocks {
         }
         match self.symbols.surely_pay(size as u64) {
             true => f64::INFINITY,
-            false => self.spent.get(&number).copied().unwrap_or_default(),
+            false => self
+                .spent
+                .get(&number)
+                .copied()
+                .unwrap_or_default(),
         }
     }
 
@@ -112,7 +116,11 @@ impl KeptBlocks {
     /// Adds up the steps that the text of a block would have saved: `saved` steps in this batch.
     /// Returns true if restoring the text, of `len` bytes, pays for the patterns still to come.
     fn text_pays(&mut self, number: u64, len: usize, saved: u64) -> bool {
-        let Some(all) = self.saved_by_text.entry(number).or_insert(Some(0)) else {
+        let Some(all) = self
+            .saved_by_text
+            .entry(number)
+            .or_insert(Some(0))
+        else {
             return false;
         };
         *all += saved;

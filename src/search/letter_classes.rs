@@ -181,14 +181,19 @@ impl TextLetters {
 
     /// Returns true if a letter of the pattern stands for more than one symbol of the text.
     pub(crate) fn branches(&self, pattern: &[u8]) -> bool {
-        pattern.iter().any(|&letter| self.symbols(letter).len() > 1)
+        pattern
+            .iter()
+            .any(|&letter| self.symbols(letter).len() > 1)
     }
 
     /// The pattern in symbols of the text, if it does not branch.
     pub(crate) fn translated(&self, pattern: &[u8]) -> impl Iterator<Item = u8> {
-        pattern
-            .iter()
-            .map(|&letter| self.symbols(letter).first().copied().unwrap_or(ABSENT))
+        pattern.iter().map(|&letter| {
+            self.symbols(letter)
+                .first()
+                .copied()
+                .unwrap_or(ABSENT)
+        })
     }
 }
 

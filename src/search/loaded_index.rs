@@ -189,7 +189,10 @@ fn intervals_on_gpu<P: AsRef<[u8]> + Sync>(
     let intervals = done(on_gpu)?;
     let rows = 0..=index.len() as u32 + 1;
     let are_rows = |of: &Range<u32>| of.start <= of.end && rows.contains(&of.end);
-    intervals.par_iter().all(are_rows).then_some(intervals)
+    intervals
+        .par_iter()
+        .all(are_rows)
+        .then_some(intervals)
 }
 
 /// The interval of each pattern from the CPU.

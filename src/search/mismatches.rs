@@ -168,11 +168,19 @@ fn differing(
     let same_is_match = batch.options.letters != Letters::Iupac && !pattern.contains(&RECORD);
     let mut all = 0;
     let mut first = None;
-    for (n, (text, pattern)) in text.chunks(CHUNK).zip(pattern.chunks(CHUNK)).enumerate() {
+    for (n, (text, pattern)) in text
+        .chunks(CHUNK)
+        .zip(pattern.chunks(CHUNK))
+        .enumerate()
+    {
         if same_is_match && text == pattern {
             continue;
         }
-        let here = || text.iter().zip(pattern).map(|(&a, &b)| differs(a, b));
+        let here = || {
+            text.iter()
+                .zip(pattern)
+                .map(|(&a, &b)| differs(a, b))
+        };
         all += here().sum::<usize>();
         if all > 1 {
             return (2, None);
@@ -260,7 +268,10 @@ fn candidates(
                 .iter()
                 .filter_map(move |at| at.checked_sub(middle as u64));
             let fits = |&start: &u64| start >= first && start + pattern.len() as u64 <= end;
-            let left = found.positions[2 * n].iter().copied().filter(fits);
+            let left = found.positions[2 * n]
+                .iter()
+                .copied()
+                .filter(fits);
             let starts = merged(left, right.filter(fits));
             let candidate = move |(start, stands): (u64, Stands)| {
                 let left = match stands {

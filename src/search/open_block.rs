@@ -79,9 +79,9 @@ impl<'a> OpenBlock<'a> {
         let on_disk = UnopenedBlock::read(block, job.room)?;
         let form = memory_policy::form(block, on_disk.as_ref().map(|of| &of.cost), job.task);
         match (form, on_disk) {
-            (Form::OnDisk { shortage }, Some(on_disk)) => {
-                job.open_on_disk(on_disk, shortage).map(OpenBlock::Indexed)
-            }
+            (Form::OnDisk { shortage }, Some(on_disk)) => job
+                .open_on_disk(on_disk, shortage)
+                .map(OpenBlock::Indexed),
             (Form::Index, _) => job.load_or_stay(block).map(OpenBlock::Indexed),
             _ => block.restored_text().map(OpenBlock::Text),
         }
@@ -162,7 +162,9 @@ impl<'a> OpenIndex<'a> {
             OpenIndex::InMemory(index)
                 if memory_policy::gets_denser_samples(&index, rows, side_by_side, file.options) =>
             {
-                let denser = index.with_sample_rate(DENSE).map_err(|e| file.locate(e))?;
+                let denser = index
+                    .with_sample_rate(DENSE)
+                    .map_err(|e| file.locate(e))?;
                 Ok(OpenIndex::InMemory(denser))
             }
             ready => Ok(ready),

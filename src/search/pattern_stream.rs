@@ -102,7 +102,10 @@ where
         if self.over {
             return None;
         }
-        let next = self.search().map(|()| self.ready.next()).transpose();
+        let next = self
+            .search()
+            .map(|()| self.ready.next())
+            .transpose();
         self.over = !matches!(next, Some(Ok(_)));
         next
     }

@@ -29,7 +29,9 @@ impl PayloadFront {
         raw_size: u64,
     ) -> Result<(Self, u64), Flaw> {
         let cut = Flaw("the block ends before its text's sizes");
-        let (sizes, mut behind) = bytes.split_at_checked(FilterFields::SIZES).ok_or(cut)?;
+        let (sizes, mut behind) = bytes
+            .split_at_checked(FilterFields::SIZES)
+            .ok_or(cut)?;
         let size = leb128::read(&mut behind)? as u64;
         let (text_size, side_size) = FilterFields::sizes(sizes);
         let side = place.start + FilterFields::SIZES as u64;

@@ -94,7 +94,9 @@ impl FileSearch<'_> {
 
     /// Reads the table of records of a frame.
     fn record_table(&mut self, frame: &FrameInfo, kind: Kind) -> Result<Vec<ListedRecord>> {
-        let place = frame.records.filter(|place| place.size <= LONGEST_RECORDS);
+        let place = frame
+            .records
+            .filter(|place| place.size <= LONGEST_RECORDS);
         let offset = frame
             .records
             .map_or(frame.coded.start, |place| place.offset);
@@ -127,7 +129,10 @@ impl FileSearch<'_> {
     fn are_as_in_blocks_by_tables(&mut self, records: &[&RecordInfo]) -> Result<bool> {
         let mut by_block: BTreeMap<u64, Vec<&RecordInfo>> = BTreeMap::new();
         for record in records {
-            by_block.entry(record.block).or_default().push(record);
+            by_block
+                .entry(record.block)
+                .or_default()
+                .push(record);
         }
         let file = Mutex::new(&mut *self.input);
         let input = SharedInput::new(&file);
@@ -172,13 +177,19 @@ impl FileSearch<'_> {
         let restored = self.sequences_of_blocks()?;
         for (frame, restored) in frames.iter().zip(restored) {
             // Tables are compared as they are written, without the numbers that follow from others.
-            let written = frame.sequences.as_ref().map(SequencesTable::to_bytes);
+            let written = frame
+                .sequences
+                .as_ref()
+                .map(SequencesTable::to_bytes);
             if written != restored.map(|table| table.to_bytes()) {
                 return Err(CONTRADICTION.at(None, frame.coded.start));
             }
         }
         let mut tables = Vec::new();
-        for frame in frames.iter().filter(|frame| frame.is_by_sequence()) {
+        for frame in frames
+            .iter()
+            .filter(|frame| frame.is_by_sequence())
+        {
             let kind = frame
                 .sequences
                 .as_ref()
@@ -256,7 +267,10 @@ impl FileSearch<'_> {
         let mut tables = Vec::new();
         let mut infos = (0..).zip(&self.contents.blocks);
         for frame in &self.contents.frames {
-            let blocks: Vec<_> = infos.by_ref().take(frame.blocks as usize).collect();
+            let blocks: Vec<_> = infos
+                .by_ref()
+                .take(frame.blocks as usize)
+                .collect();
             if !frame.is_by_sequence() {
                 tables.push(None);
                 continue;
@@ -314,7 +328,11 @@ fn is_consistent(
     for record in list {
         sums.push(sums[sums.len() - 1].saturating_add(record.length));
     }
-    let all: u64 = sequences.blocks.iter().map(|block| block.residues).sum();
+    let all: u64 = sequences
+        .blocks
+        .iter()
+        .map(|block| block.residues)
+        .sum();
     let Some(in_front) = all.checked_sub(sums[list.len()]) else {
         return false;
     };
@@ -425,7 +443,11 @@ fn gather(
     };
     let (list, places) = list_of(section, records.len(), layouts, options)?;
     let start = first.file.info.raw.start;
-    for (record, (block, number)) in list.finish(kind_of(section)).into_iter().zip(places) {
+    for (record, (block, number)) in list
+        .finish(kind_of(section))
+        .into_iter()
+        .zip(places)
+    {
         records.push(RecordInfo::new(record, start, block, number));
     }
     Ok(())

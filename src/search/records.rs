@@ -267,7 +267,9 @@ fn base(
     let Some(Base { record, offset }) = position.and_then(|at| layout.base(at)) else {
         return Ok(None);
     };
-    let before = block.entry.map_or(0, |entry| entry.records_before);
+    let before = block
+        .entry
+        .map_or(0, |entry| entry.records_before);
     let number = (before + record as u64).checked_sub(1);
     let continued = if record == 0 { continued(block) } else { 0 };
     if continued > 0 {

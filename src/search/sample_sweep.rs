@@ -83,7 +83,11 @@ pub(super) fn locate(
             });
         })?;
         let has_all = |of: &WantedRows| positions[of.pattern].len() >= limits[of.pattern];
-        if some_are_cut && wanted.iter().all(|of| has_all(of) || of.is_passed()) {
+        if some_are_cut
+            && wanted
+                .iter()
+                .all(|of| has_all(of) || of.is_passed())
+        {
             return Ok(());
         }
         first = end;
@@ -132,7 +136,10 @@ fn pass(
         } in queries.drain(..)
         {
             let walk = &mut walks[number as usize];
-            walk.row = block.rows_of(symbol.expect("it was asked for")).start + rank;
+            walk.row = block
+                .rows_of(symbol.expect("it was asked for"))
+                .start
+                + rank;
             walk.pos -= 1;
         }
     }
@@ -196,7 +203,9 @@ mod tests {
             found.sort_unstable();
             let holds = |n: &usize| intervals[*n].contains(&row);
             assert!(
-                found.into_iter().eq((0..intervals.len()).filter(holds)),
+                found
+                    .into_iter()
+                    .eq((0..intervals.len()).filter(holds)),
                 "{row}"
             );
         }

@@ -168,7 +168,9 @@ impl Batch<'_> {
                 serial: walks * edge as u64,
                 walks,
             };
-            let spent = session.kept.spent(block.file().number, block.size());
+            let spent = session
+                .kept
+                .spent(block.file().number, block.size());
             let task = Task::Search { work, spent };
             let listener = Some(&session.listener);
             let opened = OpenBlock::open(
@@ -184,7 +186,10 @@ impl Batch<'_> {
                 None => opened,
             })
         };
-        kept.into_par_iter().zip(group).map(open).collect()
+        kept.into_par_iter()
+            .zip(group)
+            .map(open)
+            .collect()
     }
 
     /// Drops all kept slices if some block can be decoded only without them.
@@ -274,7 +279,11 @@ impl Batch<'_> {
         if self.limit.is_some() {
             return 0;
         }
-        let found = self.patterns.par_iter().zip(counts).with_min_len(PATTERNS);
+        let found = self
+            .patterns
+            .par_iter()
+            .zip(counts)
+            .with_min_len(PATTERNS);
         found
             .map(|(pattern, &count)| search_cost::saved_by_text(pattern, count))
             .sum()
@@ -289,7 +298,10 @@ impl Batch<'_> {
 
     /// Number of blocks that are searched at a time.
     fn side_by_side(&self, blocks: &[&dyn SearchedBlock], session: &Session) -> usize {
-        let largest = blocks.iter().map(|block| block.file().raw_size()).max();
+        let largest = blocks
+            .iter()
+            .map(|block| block.file().raw_size())
+            .max();
         memory_policy::side_by_side(largest.unwrap_or(0), self.memory(session), self.options)
     }
 
@@ -334,10 +346,13 @@ impl Batch<'_> {
             }
         }
         // Matches across boundaries come between those in blocks.
-        found.positions.par_iter_mut().for_each(|positions| {
-            positions.sort_unstable();
-            positions.truncate(self.limit.unwrap_or(0));
-        });
+        found
+            .positions
+            .par_iter_mut()
+            .for_each(|positions| {
+                positions.sort_unstable();
+                positions.truncate(self.limit.unwrap_or(0));
+            });
         Ok(found)
     }
 }

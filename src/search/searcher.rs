@@ -36,7 +36,10 @@ impl<'a> Searcher<'a> {
     /// Recommended size of a batch in bytes of memory, for the patterns and the data kept beside
     /// them. A smaller batch costs more per pattern; a larger one gains nothing.
     pub fn batch_size(&self) -> u64 {
-        let are_kept = self.session.kept.hold_all(self.file.contents.raw_size());
+        let are_kept = self
+            .session
+            .kept
+            .hold_all(self.file.contents.raw_size());
         memory_policy::batch_size(self.file.options, are_kept)
     }
 
@@ -52,7 +55,10 @@ impl<'a> Searcher<'a> {
     /// # Errors
     /// As there.
     pub fn count<P: AsRef<[u8]> + Sync>(&mut self, patterns: &[P]) -> Result<Vec<u64>> {
-        Ok(self.file.search(patterns, None, &mut self.session)?.counts)
+        Ok(self
+            .file
+            .search(patterns, None, &mut self.session)?
+            .counts)
     }
 
     /// Locates like [`Archive::locate`](crate::Archive::locate).
@@ -89,7 +95,10 @@ mod tests {
     fn reads_are_counted_by_the_text_when_it_pays() {
         const LEN: usize = 60;
         let text = cases::dna(2_500_000);
-        let options = Options::new().device(Device::Cpu).index(32).unwrap();
+        let options = Options::new()
+            .device(Device::Cpu)
+            .index(32)
+            .unwrap();
         let options = options.with_block_size(1 << 20).unwrap();
         let mut file = Vec::new();
         compress(&text[..], &mut file, &options).unwrap();
@@ -112,7 +121,9 @@ mod tests {
             let mut searcher = archive.searcher().unwrap();
             searcher.expect(expected);
             for batch in 0..6 {
-                let reads: Vec<_> = (0..50_000).map(|n| read(50_000 * batch + n)).collect();
+                let reads: Vec<_> = (0..50_000)
+                    .map(|n| read(50_000 * batch + n))
+                    .collect();
                 let wanted: Vec<u64> = reads
                     .iter()
                     .map(|read| occurrences.get(&read[..]).copied().unwrap_or(0))
@@ -135,7 +146,9 @@ mod tests {
             let mut archive = Archive::open(Cursor::new(&file), &options).unwrap();
             let mut searcher = archive.searcher().unwrap();
             for batch in 0..6 {
-                let reads: Vec<_> = (0..50_000).map(|n| read(50_000 * batch + n)).collect();
+                let reads: Vec<_> = (0..50_000)
+                    .map(|n| read(50_000 * batch + n))
+                    .collect();
                 let counts = searcher.count(&reads).unwrap();
                 let found = reads.iter().zip(counts);
                 let is_right = |(read, count): (&Vec<u8>, u64)| {
@@ -154,7 +167,10 @@ mod tests {
     #[test]
     fn a_search_on_disk_for_want_of_memory_warns_once() {
         let text = cases::dna(2_500_000);
-        let options = Options::new().device(Device::Cpu).index(32).unwrap();
+        let options = Options::new()
+            .device(Device::Cpu)
+            .index(32)
+            .unwrap();
         let mut file = Vec::new();
         compress(
             &text[..],
@@ -166,7 +182,10 @@ mod tests {
             let warnings = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&warnings);
             // A block on disk takes memory for each thread.
-            let options = Options::new().device(Device::Cpu).threads(2).memory(memory);
+            let options = Options::new()
+                .device(Device::Cpu)
+                .threads(2)
+                .memory(memory);
             let options = options.on_event(move |event| {
                 if let Event::Warning(what) = event {
                     heard.lock().unwrap().push(what);
@@ -198,7 +217,10 @@ mod tests {
     #[test]
     fn many_places_on_disk_for_want_of_memory_warn_once() {
         let text = cases::dna(2_500_000);
-        let options = Options::new().device(Device::Cpu).index(32).unwrap();
+        let options = Options::new()
+            .device(Device::Cpu)
+            .index(32)
+            .unwrap();
         let mut file = Vec::new();
         compress(
             &text[..],
@@ -218,7 +240,10 @@ mod tests {
         ] {
             let warnings = Arc::new(Mutex::new(Vec::new()));
             let heard = Arc::clone(&warnings);
-            let options = Options::new().device(Device::Cpu).threads(2).memory(memory);
+            let options = Options::new()
+                .device(Device::Cpu)
+                .threads(2)
+                .memory(memory);
             let options = options.on_event(move |event| {
                 if let Event::Warning(what) = event {
                     heard.lock().unwrap().push(what);

@@ -103,7 +103,9 @@ fn stretches(batch: &Batch, section: &Section, session: &mut Session) -> Result<
         limit: None,
         ..*batch
     };
-    let counts = counting.search_blocks(&section.blocks(), session)?.counts;
+    let counts = counting
+        .search_blocks(&section.blocks(), session)?
+        .counts;
     let counts = counts
         .chunks(parts.len() / patterns.len())
         .map(|counts| counts.iter().sum());

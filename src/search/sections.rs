@@ -130,7 +130,11 @@ impl<'a> Section<'a> {
     pub(crate) fn blocks(&self) -> Vec<&dyn SearchedBlock> {
         match self {
             Section::Bytes(blocks) => blocks.iter().map(|block| block as _).collect(),
-            Section::Sequences(section) => section.blocks.iter().map(|block| block as _).collect(),
+            Section::Sequences(section) => section
+                .blocks
+                .iter()
+                .map(|block| block as _)
+                .collect(),
         }
     }
 
@@ -171,7 +175,10 @@ impl<'a> SequenceSection<'a> {
             let entry = TableEntry {
                 records_before: here.records_before,
                 continued: here.continued,
-                records: next.map(|next| next.records_before.saturating_sub(here.records_before)),
+                records: next.map(|next| {
+                    next.records_before
+                        .saturating_sub(here.records_before)
+                }),
                 residues: here.residues,
             };
             let block = SequenceBlock::new(file, table.kind, here.start, Some(entry), position)?;

@@ -139,7 +139,8 @@ impl<'a> SequenceBlock<'a> {
         let layout = match &self.front {
             Some(PayloadFront { side, .. }) => {
                 let size = side.end - side.start;
-                file.check_index_memory(size).map_err(|e| file.locate(e))?;
+                file.check_index_memory(size)
+                    .map_err(|e| file.locate(e))?;
                 let bytes = file.input.read(side.start, size)?;
                 let most = file.options.memory_limit() / LAYOUT_SHARE / sequence::OF_ENTRY;
                 let most = usize::try_from(most).unwrap_or(usize::MAX);

@@ -74,7 +74,8 @@ impl Session {
     /// Reports that the CPU has searched blocks in memory for patterns of `symbols` symbols.
     pub(crate) fn done_on_cpu(&self, symbols: u64, took: Duration) {
         if symbols > 0 {
-            self.gpus.done_on_cpu(symbols, self.thread_count, took);
+            self.gpus
+                .done_on_cpu(symbols, self.thread_count, took);
         }
     }
 }

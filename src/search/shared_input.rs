@@ -27,7 +27,9 @@ impl<R: Read + Seek + Send> Locked for Mutex<R> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 impl<'a> SharedInput<'a> {

@@ -271,7 +271,11 @@ mod tests {
         (0..30).for_each(|k| cache.keep(k, &one));
         let mut cache = cache.with_room(4 * one.size() + 5);
         assert_eq!(cache.size(), 4 * one.size());
-        assert!((0..30).filter(|&k| cache.get(k).is_some()).eq(0..4));
+        assert!(
+            (0..30)
+                .filter(|&k| cache.get(k).is_some())
+                .eq(0..4)
+        );
         // The budget is used up, and the last few are kept again.
         (20..30).for_each(|k| cache.keep(k, &one));
         assert!(
@@ -291,7 +295,9 @@ mod tests {
             cache.keep(k, &one);
             assert!(cache.get(k).is_some());
         }
-        let kept: Vec<usize> = (0..30).filter(|&k| cache.get(k).is_some()).collect();
+        let kept: Vec<usize> = (0..30)
+            .filter(|&k| cache.get(k).is_some())
+            .collect();
         assert!(kept.into_iter().eq((0..10).chain(26..30)));
     }
 }

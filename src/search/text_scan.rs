@@ -98,7 +98,10 @@ impl<'t> ScannedText<'t> {
             });
             (count, positions)
         };
-        let (counts, positions) = (0..patterns.len()).into_par_iter().map(find).unzip();
+        let (counts, positions) = (0..patterns.len())
+            .into_par_iter()
+            .map(find)
+            .unzip();
         BatchMatches { counts, positions }
     }
 

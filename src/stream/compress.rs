@@ -110,7 +110,9 @@ fn write<W: Write>(
 /// Returns the size with which the first block is read. If blocks are larger than the memory
 /// allows, it is one byte more than the memory allows, which is enough to find that.
 fn first_block_size(options: &Options) -> u64 {
-    options.block_size().min(options.largest_block() + 1)
+    options
+        .block_size()
+        .min(options.largest_block() + 1)
 }
 
 /// Ends the frame, and returns the output and the summary.
@@ -284,7 +286,9 @@ impl<W: Write> Write for Encoder<W> {
             self.submit(false)?;
             self.block_size = self.options.block_size() as usize;
         }
-        let taken = bytes.len().min(self.block_size - self.block.len());
+        let taken = bytes
+            .len()
+            .min(self.block_size - self.block.len());
         allocation::reserve(&mut self.block, taken)
             .ok_or(Flaw::NO_MEMORY)
             .map_err(Error::from)?;

@@ -17,5 +17,7 @@ static ALONE: Mutex<()> = Mutex::new(());
 
 /// Waits until no other test of this program runs. A failed test does not block the others.
 fn alone() -> MutexGuard<'static, ()> {
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+    ALONE
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }

@@ -12,7 +12,9 @@ fn small_streams_start_no_threads() {
         println!("skipped: only /proc tells how many threads there are");
         return;
     };
-    let text: Vec<u8> = (0..60_000u32).map(|n| (n * n / 7 % 251) as u8).collect();
+    let text: Vec<u8> = (0..60_000u32)
+        .map(|n| (n * n / 7 % 251) as u8)
+        .collect();
     let usual = Options::new().threads(4);
     let indexed = usual.clone().index(8).unwrap();
     let [fast, best] = [Effort::Fast, Effort::Best].map(|effort| usual.clone().effort(effort));
@@ -25,7 +27,11 @@ fn small_streams_start_no_threads() {
             assert!(back == text[..len]);
         }
     }
-    let begun: Vec<_> = threads().unwrap().difference(&before).cloned().collect();
+    let begun: Vec<_> = threads()
+        .unwrap()
+        .difference(&before)
+        .cloned()
+        .collect();
     assert!(begun.is_empty(), "{begun:?}");
 }
 

@@ -26,7 +26,9 @@ fn genome() -> Dir {
 
 /// The lines of reads, without the header.
 fn lines(sam: &str) -> Vec<&str> {
-    sam.lines().filter(|line| !line.starts_with('@')).collect()
+    sam.lines()
+        .filter(|line| !line.starts_with('@'))
+        .collect()
 }
 
 #[test]
@@ -147,7 +149,10 @@ fn a_name_stands_once_in_the_header() {
             None => drop(run.success()),
             Some(said) => {
                 assert_eq!(stdout(run), "");
-                let run = dir.bwz("locate --sam --fasta r n.bwz").assert().code(2);
+                let run = dir
+                    .bwz("locate --sam --fasta r n.bwz")
+                    .assert()
+                    .code(2);
                 has_all(&stderr(run), &["n.bwz: ", said, "--rename-duplicates"]);
             }
         }
@@ -156,7 +161,9 @@ fn a_name_stands_once_in_the_header() {
             .assert()
             .success();
         let sam = stdout(run);
-        let references = sam.lines().filter_map(|line| line.strip_prefix("@SQ\tSN:"));
+        let references = sam
+            .lines()
+            .filter_map(|line| line.strip_prefix("@SQ\tSN:"));
         let references: Vec<_> = references
             .map(|line| line.split('\t').next().unwrap())
             .collect();
@@ -328,7 +335,9 @@ fn reads_that_are_no_pairs_are_refused() {
     ] {
         for (file, names) in [("1", first), ("2", second)] {
             let reads = names.iter().filter(|name| !name.is_empty());
-            let text: String = reads.map(|name| fastq(name, "GGCATTACGA")).collect();
+            let text: String = reads
+                .map(|name| fastq(name, "GGCATTACGA"))
+                .collect();
             dir.write(file, text.as_bytes());
         }
         has_all(&stderr(dir.bwz(run).assert().code(2)), said);
@@ -415,7 +424,9 @@ fn reads_of_an_assembly_have_names_of_their_own() {
             .map(|(name, bases)| fastq(name, bases));
         dir.write("r", reads.collect::<String>().as_bytes());
         for (form, output) in [("", "PAF"), ("--gfa", "GFA")] {
-            let run = dir.bwz(&format!("overlap --min 5 {form} r")).assert();
+            let run = dir
+                .bwz(&format!("overlap --min 5 {form} r"))
+                .assert();
             if names != wanted {
                 has_all(
                     &stderr(run.code(1)),
@@ -431,7 +442,9 @@ fn reads_of_an_assembly_have_names_of_their_own() {
                     &[&format!("{}\t10\t3\t10\t+\t{}\t10", name[0], name[1])],
                 ),
                 _ => {
-                    let segments = shown.lines().filter_map(|line| line.strip_prefix("S\t"));
+                    let segments = shown
+                        .lines()
+                        .filter_map(|line| line.strip_prefix("S\t"));
                     let segments: Vec<_> = segments
                         .map(|line| line.split('\t').next().unwrap())
                         .collect();

@@ -34,7 +34,13 @@ fn the_environment_never_makes_another_command() {
         "--ranks a:1",
     ] {
         let mut command = dir.bwz("-f x");
-        let said = stderr(command.env("BWZ_OPT", opt).assert().code(1).stdout(""));
+        let said = stderr(
+            command
+                .env("BWZ_OPT", opt)
+                .assert()
+                .code(1)
+                .stdout(""),
+        );
         has_all(&said, &["BWZ_OPT"]);
         assert!(
             dir.read("x.bwz") == file && dir.names() == ["x", "x.bwz"],
@@ -51,7 +57,10 @@ fn the_environment_never_makes_another_command() {
         "--verify",
     ] {
         for arguments in ["-c x", "-dc x.bwz", "-t x.bwz", "-l x.bwz"] {
-            dir.bwz(arguments).env("BWZ_OPT", opt).assert().success();
+            dir.bwz(arguments)
+                .env("BWZ_OPT", opt)
+                .assert()
+                .success();
         }
     }
     dir.bwz("-dc x.bwz")
@@ -62,7 +71,10 @@ fn the_environment_never_makes_another_command() {
         .env("BWZ_OPT", "--index")
         .assert()
         .success();
-    dir.bwz("cat x.bwz").env("BWZ_OPT", "'").assert().success();
+    dir.bwz("cat x.bwz")
+        .env("BWZ_OPT", "'")
+        .assert()
+        .success();
 }
 
 #[test]
@@ -211,7 +223,9 @@ fn searches_walk_directories() {
             .success(),
     );
     assert_eq!(found.lines().count(), 4);
-    dir.bwz("count -r -e ERROR -e one logs").assert().success();
+    dir.bwz("count -r -e ERROR -e one logs")
+        .assert()
+        .success();
     dir.bwz("count -r nothing logs").assert().code(1);
     for (arguments, says) in [
         ("count ERROR logs", "is a directory; -r walks it"),

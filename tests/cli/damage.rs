@@ -102,7 +102,9 @@ fn a_flipped_byte_costs_its_block_only() {
     dir.write("saved", b"old");
     dir.bwz("recover x.bwz -o saved").assert().code(1);
     assert_eq!(dir.read("saved"), b"old");
-    dir.bwz("recover -f x.bwz -o saved").assert().code(2);
+    dir.bwz("recover -f x.bwz -o saved")
+        .assert()
+        .code(2);
     assert!(dir.read("saved").len() == content.len() - BLOCK);
 
     let piped = dir.bwz("recover x.bwz -o -").assert().code(2);
@@ -126,7 +128,11 @@ fn nothing_lost_is_code_0() {
         .code(0)
         .stderr("");
     assert!(dir.read("saved") == content);
-    let said = stderr(dir.bwz("recover -fv x.bwz -o saved").assert().code(0));
+    let said = stderr(
+        dir.bwz("recover -fv x.bwz -o saved")
+            .assert()
+            .code(0),
+    );
     has_all(&said, &["saved 4 blocks", "nothing is lost"]);
 }
 
@@ -154,9 +160,15 @@ fn many_lost_parts_are_listed_as_json() {
         .for_each(|block| file[16 + block * 1042 + 100] ^= 1);
     let dir = Dir::with(b"");
     dir.write("x.bwz", &file);
-    let assert = dir.bwz("recover --json x.bwz -o saved").assert().code(2);
+    let assert = dir
+        .bwz("recover --json x.bwz -o saved")
+        .assert()
+        .code(2);
     let said = stderr(assert);
-    let json = stdout(dir.bwz("recover --json -f x.bwz -o saved").assert());
+    let json = stdout(
+        dir.bwz("recover --json -f x.bwz -o saved")
+            .assert(),
+    );
     has_all(
         &said,
         &[
@@ -174,7 +186,11 @@ fn many_lost_parts_are_listed_as_json() {
     );
     assert_eq!(json.matches("\"start\"").count(), 50);
     has_all(
-        &stderr(dir.bwz("recover --json x.bwz -o -").assert().code(1)),
+        &stderr(
+            dir.bwz("recover --json x.bwz -o -")
+                .assert()
+                .code(1),
+        ),
         &["-o", "a file"],
     );
 }

@@ -83,8 +83,12 @@ fn closed_standard_input_is_an_error() {
 fn who_does_not_use_them_does_not_care() {
     let dir = dir();
     dir.sh("bwz -t x.bwz <&- >&-").assert().success();
-    dir.sh("bwz x -o y <&- >&- 2>&-").assert().success();
-    dir.sh("bwz -d y -o back <&- >&- 2>&-").assert().success();
+    dir.sh("bwz x -o y <&- >&- 2>&-")
+        .assert()
+        .success();
+    dir.sh("bwz -d y -o back <&- >&- 2>&-")
+        .assert()
+        .success();
     dir.sh("bwz -l x.bwz <&-").assert().success();
     assert_eq!(dir.read("back"), text(5000));
 }
@@ -104,10 +108,16 @@ fn the_null_device_for_both_ways_is_open() {
 #[test]
 fn what_is_said_goes_into_no_file_that_has_its_number() {
     let dir = dir();
-    dir.sh("bwz -1 -vv x -o y 2>&-").assert().success();
-    dir.sh("bwz -vv -d y -o back 2>&-").assert().success();
+    dir.sh("bwz -1 -vv x -o y 2>&-")
+        .assert()
+        .success();
+    dir.sh("bwz -vv -d y -o back 2>&-")
+        .assert()
+        .success();
     assert_eq!(dir.read("back"), text(5000));
-    dir.sh("bwz -d -f x -o y 2>&-; exit $?").assert().code(2);
+    dir.sh("bwz -d -f x -o y 2>&-; exit $?")
+        .assert()
+        .code(2);
     dir.sh("bwz --no-such-flag 2>&-")
         .assert()
         .code(1)

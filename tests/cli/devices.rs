@@ -21,7 +21,12 @@ fn version_and_devices_say_what_is_built_in() {
         &stdout(dir.bwz("devices").assert().success().stderr("")),
         &[kernels, "cpu ", "threads"],
     );
-    assert_eq!(stdout(dir.bwz("-V").assert().success()).lines().count(), 1);
+    assert_eq!(
+        stdout(dir.bwz("-V").assert().success())
+            .lines()
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -48,7 +53,9 @@ fn a_gpu_that_is_not_there_is_a_warning_or_an_error() {
         "cat x.bwz",
         "cat --range 5..10 x.bwz",
     ] {
-        let asked = dir.bwz(&format!("{back} --device cuda:99")).assert();
+        let asked = dir
+            .bwz(&format!("{back} --device cuda:99"))
+            .assert();
         if cfg!(feature = "cuda") {
             has_all(
                 &stderr(asked.success()),
@@ -76,7 +83,9 @@ fn a_search_on_a_gpu_that_is_not_there_is_a_warning_or_trouble() {
             .success()
             .stderr(""),
     );
-    let asked = dir.bwz("count -f lines --device cuda:99 x.bwz").assert();
+    let asked = dir
+        .bwz("count -f lines --device cuda:99 x.bwz")
+        .assert();
     if cfg!(feature = "cuda") {
         let asked = asked.success().stdout(expected);
         let said = stderr(asked);
@@ -90,7 +99,11 @@ fn a_search_on_a_gpu_that_is_not_there_is_a_warning_or_trouble() {
 #[test]
 fn twice_verbose_has_a_line_per_block() {
     let dir = Dir::with(&text(3_000_000));
-    let said = stderr(dir.bwz("-1 -vv --device cpu x").assert().success());
+    let said = stderr(
+        dir.bwz("-1 -vv --device cpu x")
+            .assert()
+            .success(),
+    );
     has_all(
         &said,
         &[
@@ -105,7 +118,11 @@ fn twice_verbose_has_a_line_per_block() {
     );
     assert_eq!(said.matches("x: block ").count(), 3, "{said}");
     assert_eq!(said.lines().count(), 4, "{said}");
-    let said = stderr(dir.bwz("-tvv --device cpu x.bwz").assert().success());
+    let said = stderr(
+        dir.bwz("-tvv --device cpu x.bwz")
+            .assert()
+            .success(),
+    );
     has_all(
         &said,
         &[
@@ -142,7 +159,10 @@ fn a_trace_has_each_step_of_each_block() {
             .unwrap();
         let trace: Value = serde_json::from_slice(&dir.read(file)).unwrap();
         let events = trace["traceEvents"].as_array().unwrap();
-        let done: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+        let done: Vec<&Value> = events
+            .iter()
+            .filter(|event| event["ph"] == "X")
+            .collect();
         assert_eq!(done.len(), 3 * steps.len());
         for (block, step) in (0..3).flat_map(|block| steps.iter().map(move |step| (block, step))) {
             let is_it = |event: &&&Value| event["args"]["block"] == block && event["name"] == *step;
@@ -155,7 +175,9 @@ fn a_trace_has_each_step_of_each_block() {
                 "{event}"
             );
         }
-        let names = events.iter().filter(|event| event["name"] == "thread_name");
+        let names = events
+            .iter()
+            .filter(|event| event["name"] == "thread_name");
         assert!(names.count() >= 3);
     }
     dir.bwz("-1kf --trace in x").assert().success();

@@ -15,10 +15,18 @@ fn a_file_comes_back() {
         text(2_500_000),
     ] {
         let dir = Dir::with(&content);
-        dir.bwz("-1 x").assert().success().stdout("").stderr("");
+        dir.bwz("-1 x")
+            .assert()
+            .success()
+            .stdout("")
+            .stderr("");
         assert_eq!(dir.names(), ["x", "x.bwz"]);
         fs::remove_file(dir.path("x")).unwrap();
-        dir.bwz("-d x.bwz").assert().success().stdout("").stderr("");
+        dir.bwz("-d x.bwz")
+            .assert()
+            .success()
+            .stdout("")
+            .stderr("");
         assert_eq!(dir.read("x"), content);
         assert_eq!(dir.names(), ["x", "x.bwz"]);
     }
@@ -40,7 +48,10 @@ fn an_unknown_suffix_needs_a_name() {
     has_all(&said, &["y.z", ".bwz", "-o", "-c"]);
     dir.bwz("-d y.z -o back").assert().success();
     assert_eq!(dir.read("back"), b"text");
-    dir.bwz("-dc y.z").assert().success().stdout("text");
+    dir.bwz("-dc y.z")
+        .assert()
+        .success()
+        .stdout("text");
 }
 
 #[test]
@@ -89,12 +100,18 @@ fn an_output_can_be_named() {
     dir.bwz("-o out x").assert().success();
     dir.bwz("-d --output=back out").assert().success();
     assert_eq!(dir.read("back"), b"text");
-    dir.bwz("-d -o - out").assert().success().stdout("text");
+    dir.bwz("-d -o - out")
+        .assert()
+        .success()
+        .stdout("text");
     dir.bwz("-o new")
         .write_stdin("from a pipe")
         .assert()
         .success();
-    dir.bwz("-dc new").assert().success().stdout("from a pipe");
+    dir.bwz("-dc new")
+        .assert()
+        .success()
+        .stdout("from a pipe");
     dir.bwz("-d -o /dev/null out").assert().success();
     dir.bwz("-d -o nowhere/back out").assert().code(1);
 }
@@ -106,7 +123,10 @@ fn a_chosen_link_is_followed_and_stays() {
     dir.link("far/old", "link");
     dir.bwz("-f x -o link").assert().success();
     assert!(dir.path("link").is_symlink());
-    dir.bwz("-dc far/old").assert().success().stdout("text");
+    dir.bwz("-dc far/old")
+        .assert()
+        .success()
+        .stdout("text");
 }
 
 #[test]
@@ -119,7 +139,9 @@ fn inputs_are_kept_unless_told() {
     assert_eq!(dir.names(), ["x.bwz"]);
     dir.bwz("-dc --rm x.bwz").assert().success();
     dir.bwz("-t --rm x.bwz").assert().code(1);
-    dir.bwz("-d --rm x.bwz -o /dev/null").assert().success();
+    dir.bwz("-d --rm x.bwz -o /dev/null")
+        .assert()
+        .success();
     assert_eq!(dir.names(), ["x.bwz"]);
     dir.bwz("-d --rm x.bwz").assert().success();
     assert_eq!(dir.names(), ["x"]);
@@ -132,7 +154,10 @@ fn mode_and_times_are_kept() {
     let times = FileTimes::new()
         .set_modified(long_ago)
         .set_accessed(long_ago);
-    let file = fs::File::options().write(true).open(dir.path("x")).unwrap();
+    let file = fs::File::options()
+        .write(true)
+        .open(dir.path("x"))
+        .unwrap();
     file.set_times(times).unwrap();
     fs::set_permissions(dir.path("x"), Permissions::from_mode(0o640)).unwrap();
     dir.bwz("x").assert().success();
@@ -226,7 +251,10 @@ fn links_and_special_files_need_f_or_c() {
     dir.bwz("-c /dev/null").assert().success();
     dir.bwz("-c link").assert().success();
     dir.bwz("-f link").assert().success();
-    dir.bwz("-dc link.bwz").assert().success().stdout("text");
+    dir.bwz("-dc link.bwz")
+        .assert()
+        .success()
+        .stdout("text");
     dir.bwz("-t link.bwz").assert().success();
 }
 
@@ -245,7 +273,11 @@ fn verbose_says_what_was_done() {
         &stderr(dir.bwz("-dfv x.bwz").assert().success()),
         &["->", "ratio"],
     );
-    dir.bwz("-t x.bwz").assert().success().stdout("").stderr("");
+    dir.bwz("-t x.bwz")
+        .assert()
+        .success()
+        .stdout("")
+        .stderr("");
 }
 
 #[test]

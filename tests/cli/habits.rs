@@ -161,7 +161,12 @@ fn names_cannot_rule_the_terminal() {
         said.contains(shown) && said.lines().count() == 1 && !said.contains('\x1b'),
         "{said}"
     );
-    let said = stderr(dir.bwz("").arg(format!("--{RULER}")).assert().code(1));
+    let said = stderr(
+        dir.bwz("")
+            .arg(format!("--{RULER}"))
+            .assert()
+            .code(1),
+    );
     assert!(said.contains(shown) && !said.contains('\x1b'), "{said}");
     // Programs get names unchanged.
     let coded = format!("{RULER}.bwz");
@@ -195,8 +200,15 @@ fn an_input_that_changes_is_told_of() {
 #[test]
 fn an_input_that_changes_is_kept() {
     let dir = Dir::with(&noise(4_000_000));
-    let mut child = dir.process(BWZ).args(["-1", "--rm", "x"]).spawn().unwrap();
-    let mut log = File::options().append(true).open(dir.path("x")).unwrap();
+    let mut child = dir
+        .process(BWZ)
+        .args(["-1", "--rm", "x"])
+        .spawn()
+        .unwrap();
+    let mut log = File::options()
+        .append(true)
+        .open(dir.path("x"))
+        .unwrap();
     let ended = loop {
         log.write_all(b"more").unwrap();
         if let Some(ended) = child.try_wait().unwrap() {

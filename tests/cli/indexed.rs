@@ -77,13 +77,25 @@ fn it_is_said_what_an_index_is_of() {
     ];
     for (name, content, options, says, of) in cases {
         dir.write(name, &content);
-        let said = stderr(dir.bwz(&format!("-v {options} {name}")).assert().success());
+        let said = stderr(
+            dir.bwz(&format!("-v {options} {name}"))
+                .assert()
+                .success(),
+        );
         has_all(&said, &[says]);
         has_all(
-            &stdout(dir.bwz(&format!("-lv {name}.bwz")).assert().success()),
+            &stdout(
+                dir.bwz(&format!("-lv {name}.bwz"))
+                    .assert()
+                    .success(),
+            ),
             &[says],
         );
-        let json = stdout(dir.bwz(&format!("-l --json {name}.bwz")).assert().success());
+        let json = stdout(
+            dir.bwz(&format!("-l --json {name}.bwz"))
+                .assert()
+                .success(),
+        );
         has_all(
             &json.replace(char::is_whitespace, ""),
             &[&format!("\"index\":{{\"of\":\"{of}\"")],
@@ -169,9 +181,16 @@ fn what_begins_like_sequences_and_is_none_is_said() {
             &said,
             &["--index=sequences refuses", "index is one of its bytes"],
         );
-        dir.bwz("-f --index=bytes x").assert().success().stderr("");
+        dir.bwz("-f --index=bytes x")
+            .assert()
+            .success()
+            .stderr("");
         dir.bwz("-f x").assert().success().stderr("");
-        let said = stderr(dir.bwz("--index=sequences -o y x").assert().code(1));
+        let said = stderr(
+            dir.bwz("--index=sequences -o y x")
+                .assert()
+                .code(1),
+        );
         has_all(&said, &["an index of sequences was requested"]);
         has_all(&said, parts);
         assert!(!dir.has("y"), "{n}");
@@ -183,8 +202,13 @@ fn what_begins_like_sequences_and_is_none_is_said() {
         "@startuml\nA -> B\n",
     ] {
         dir.write("x", content.as_bytes());
-        dir.bwz("-f --index x").assert().success().stderr("");
-        dir.bwz("--index=sequences -o y x").assert().code(1);
+        dir.bwz("-f --index x")
+            .assert()
+            .success()
+            .stderr("");
+        dir.bwz("--index=sequences -o y x")
+            .assert()
+            .code(1);
     }
     dir.write("x", &fasta(999));
     dir.bwz("--index=sequences -o y x")
@@ -192,7 +216,9 @@ fn what_begins_like_sequences_and_is_none_is_said() {
         .success()
         .stderr("");
     dir.write("x", &[0; 200_000]);
-    dir.bwz("--index=sequences -o z x").assert().code(1);
+    dir.bwz("--index=sequences -o z x")
+        .assert()
+        .code(1);
     assert!(!dir.has("z"));
 }
 
@@ -316,5 +342,8 @@ fn what_is_in_compressed_inputs_is_archived() {
     dir.sh("gzip d/a.fa; bwz -r --decompress-input d; bwz -dc d/a.fa.bwz | cmp - x.fa")
         .assert()
         .success();
-    dir.bwz("-dc d/b.bwz").assert().success().stdout("plain");
+    dir.bwz("-dc d/b.bwz")
+        .assert()
+        .success()
+        .stdout("plain");
 }

@@ -158,7 +158,9 @@ fn a_process_without_memory_to_start_with_says_so() {
 fn a_block_size_is_chosen_beside_the_levels() {
     let dir = Dir::with(&text(3_000_000));
     let file = |arguments: &str| {
-        dir.bwz(&format!("{arguments} -kfq x")).assert().code(0);
+        dir.bwz(&format!("{arguments} -kfq x"))
+            .assert()
+            .code(0);
         dir.read("x.bwz")
     };
     assert!(file("--block 4M") == file("-3") && file("-9 --block 1M") == file("-1"));
@@ -169,10 +171,18 @@ fn a_block_size_is_chosen_beside_the_levels() {
         ("1T", "above 1T - 1"),
         ("much", "a number"),
     ] {
-        let said = stderr(dir.bwz(&format!("--block {size} x -o z")).assert().code(1));
+        let said = stderr(
+            dir.bwz(&format!("--block {size} x -o z"))
+                .assert()
+                .code(1),
+        );
         has_all(&said, &["--block", what]);
     }
-    let said = stderr(dir.bwz("--block 3M -M 20M x -o z").assert().code(1));
+    let said = stderr(
+        dir.bwz("--block 3M -M 20M x -o z")
+            .assert()
+            .code(1),
+    );
     has_all(
         &said,
         &["a block of 3145728 bytes needs ", "--memory ", "--block"],
@@ -210,7 +220,9 @@ fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
     ] {
         // A search without a match ends with 1.
         let run = |threads| {
-            let assert = dir.bwz(&format!("{command} -T {threads}")).assert();
+            let assert = dir
+                .bwz(&format!("{command} -T {threads}"))
+                .assert();
             assert!(
                 assert.get_output().status.code() <= Some(1),
                 "{command} -T {threads}"
@@ -225,7 +237,11 @@ fn more_threads_than_the_machine_allows_are_reduced_with_a_warning() {
         }
     }
     assert_eq!(
-        stderr(dir.bwz("-T 1024 -q -1 -k -f x").assert().success()),
+        stderr(
+            dir.bwz("-T 1024 -q -1 -k -f x")
+                .assert()
+                .success()
+        ),
         ""
     );
 }

@@ -40,7 +40,11 @@ fn json_is_for_programs() {
     let size = dir.compress_x().len();
     dir.write("empty", b"");
     dir.bwz("empty").assert().success();
-    let json = stdout(dir.bwz("-l --json x.bwz empty.bwz").assert().success());
+    let json = stdout(
+        dir.bwz("-l --json x.bwz empty.bwz")
+            .assert()
+            .success(),
+    );
     has_all(
         &json,
         &[
@@ -185,7 +189,12 @@ fn a_range_behind_the_end_is_code_1() {
 #[test]
 fn bench_measures_both_ways() {
     let dir = Dir::with(&text(300_000));
-    let table = stdout(dir.bwz("bench -n 1 -1 -T2 x").assert().success().stderr(""));
+    let table = stdout(
+        dir.bwz("bench -n 1 -1 -T2 x")
+            .assert()
+            .success()
+            .stderr(""),
+    );
     has_all(
         &table,
         &[
@@ -258,7 +267,11 @@ fn bench_says_which_sorts_there_are_and_what_they_need() {
         let said = stderr(asked.code(1).stdout(""));
         has_all(&said, &[name, "NVIDIA GPUs only", "auto or cuda"]);
         if !cfg!(feature = "cuda") {
-            let said = stderr(dir.bwz(&format!("bench --sort {name} x")).assert().code(1));
+            let said = stderr(
+                dir.bwz(&format!("bench --sort {name} x"))
+                    .assert()
+                    .code(1),
+            );
             has_all(&said, &[name, "has no CUDA", "feature cuda"]);
         }
     }
@@ -267,7 +280,11 @@ fn bench_says_which_sorts_there_are_and_what_they_need() {
         &said,
         &["'merge'", "none of default, skew, skew-pd, ls and bsp"],
     );
-    let said = stderr(dir.bwz("bench --sort default --fast x").assert().code(1));
+    let said = stderr(
+        dir.bwz("bench --sort default --fast x")
+            .assert()
+            .code(1),
+    );
     has_all(&said, &["--sort", "--fast"]);
     let said = stderr(
         dir.bwz("bench --sort bsp --device cpu -M 1M x")
@@ -302,7 +319,11 @@ fn help_mentions_every_flag() {
 fn completions_and_the_manual_are_generated() {
     let dir = Dir::new();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        let script = stdout(dir.bwz(&format!("completions {shell}")).assert().success());
+        let script = stdout(
+            dir.bwz(&format!("completions {shell}"))
+                .assert()
+                .success(),
+        );
         has_all(&script, &["bwz", "no-progress", "recover"]);
     }
     let page = stdout(dir.bwz("man").assert().success());

@@ -94,7 +94,9 @@ fn the_longest_regions_are_printed_whatever_holds_them() {
     let dir = with_files();
     let region = "ref1\t6\t19\tq1\t6\t19\t+\t13\n";
     dir.bwz("a.fa").assert().success();
-    dir.bwz("--index -o b.bwz b.fa").assert().success();
+    dir.bwz("--index -o b.bwz b.fa")
+        .assert()
+        .success();
     let mut gzip = GzEncoder::new(Vec::new(), Compression::default());
     gzip.write_all(A.as_bytes()).unwrap();
     dir.write("a.gz", &gzip.finish().unwrap());
@@ -158,7 +160,9 @@ fn a_gpu_that_is_not_there_is_a_warning_or_trouble() {
         "overlap --min 3 a.fa",
     ] {
         let expected = stdout(&dir, arguments);
-        let asked = dir.bwz(&format!("{arguments} --device cuda:99")).assert();
+        let asked = dir
+            .bwz(&format!("{arguments} --device cuda:99"))
+            .assert();
         let said = String::from_utf8(asked.get_output().stderr.clone()).unwrap();
         if cfg!(feature = "cuda") {
             assert!(
@@ -182,7 +186,10 @@ fn an_interrupt_ends_it_at_once() {
     undo_nohup();
     let dir = with_files();
     let base = |n: u8| b"ACGT"[n as usize];
-    let bases: Vec<u8> = cases::random(6 << 20, 4).into_iter().map(base).collect();
+    let bases: Vec<u8> = cases::random(6 << 20, 4)
+        .into_iter()
+        .map(base)
+        .collect();
     dir.write("long.fa", &[b">long\n", &bases[..], b"\n"].concat());
     let before = dir.names();
     for arguments in [

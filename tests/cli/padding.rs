@@ -4,7 +4,9 @@ use crate::support::{Dir, has_all, is_there, stderr, text};
 
 /// Makes `x.bwz` with an index, and `p.bwz` with this many zeros behind the same bytes.
 fn padded(dir: &Dir, zeros: usize) {
-    dir.bwz("-f --index --block 64K x").assert().success();
+    dir.bwz("-f --index --block 64K x")
+        .assert()
+        .success();
     dir.write("p.bwz", &[dir.read("x.bwz"), vec![0; zeros]].concat());
 }
 
@@ -42,8 +44,14 @@ fn every_command_passes_over_them() {
         dir.bwz("-l --json p.bwz").assert().success();
         dir.sh("bwz -l < p.bwz").assert().success();
         for search in ["count", "locate", "count --verify"] {
-            let found = dir.bwz(&format!("{search} 77 p.bwz")).assert().success();
-            let expected = dir.bwz(&format!("{search} 77 x.bwz")).assert().success();
+            let found = dir
+                .bwz(&format!("{search} 77 p.bwz"))
+                .assert()
+                .success();
+            let expected = dir
+                .bwz(&format!("{search} 77 x.bwz"))
+                .assert()
+                .success();
             let found = String::from_utf8(found.get_output().stdout.clone()).unwrap();
             let expected = String::from_utf8(expected.get_output().stdout.clone()).unwrap();
             assert_eq!(found.replace("p.bwz", "x.bwz"), expected);
@@ -53,7 +61,9 @@ fn every_command_passes_over_them() {
             .success()
             .stderr("");
         assert!(dir.read("saved") == content);
-        dir.bwz("repeats -n 1000 p.bwz x").assert().success();
+        dir.bwz("repeats -n 1000 p.bwz x")
+            .assert()
+            .success();
     }
 }
 
@@ -72,7 +82,12 @@ fn several_frames_have_them_at_the_end_alone() {
         .success()
         .stdout("t\ntext\n");
     dir.sh("cat p.bwz a > q.bwz").assert().success();
-    let said = stderr(dir.bwz("-dc q.bwz").assert().code(2).stdout("text\ntext\n"));
+    let said = stderr(
+        dir.bwz("-dc q.bwz")
+            .assert()
+            .code(2)
+            .stdout("text\ntext\n"),
+    );
     has_all(
         &said,
         &["trailing garbage", "zero bytes", "bwz recover q.bwz"],

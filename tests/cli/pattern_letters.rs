@@ -67,19 +67,30 @@ fn codes_stand_for_bases_where_that_is_asked_for() {
             [iupac],
             "{pattern}"
         );
-        let said = stderr(dir.bwz(&format!("count {pattern} x.bwz")).assert());
+        let said = stderr(
+            dir.bwz(&format!("count {pattern} x.bwz"))
+                .assert(),
+        );
         assert_eq!(
             said.contains("--iupac"),
             !["NNNNN", "TTGA"].contains(&pattern),
             "{said}"
         );
     }
-    let said = stderr(dir.bwz("count --iupac GAE x.bwz").assert().code(2));
+    let said = stderr(
+        dir.bwz("count --iupac GAE x.bwz")
+            .assert()
+            .code(2),
+    );
     has_all(&said, &["x.bwz: ", "RYSWKMBDHVN", "`E`"]);
     dir.write("y", b"GAATC");
     dir.bwz("y").assert().success();
     has_all(
-        &stderr(dir.bwz("count --iupac GAWTC y.bwz").assert().code(2)),
+        &stderr(
+            dir.bwz("count --iupac GAWTC y.bwz")
+                .assert()
+                .code(2),
+        ),
         &["y.bwz: ", "--iupac"],
     );
 }
@@ -120,7 +131,10 @@ fn an_error_with_patterns_names_their_file_once() {
     dir.write("y", b"acgt\n");
     dir.bwz("y").assert().success();
     dir.write("hex", b"6163\nzz\n");
-    let run = dir.bwz("count --hex -f hex x.bwz y.bwz").assert().code(2);
+    let run = dir
+        .bwz("count --hex -f hex x.bwz y.bwz")
+        .assert()
+        .code(2);
     let said = stderr(run);
     assert_eq!(
         said.matches("bwz: hex: line 2: `zz` is not pairs of hexadecimal")
@@ -132,7 +146,11 @@ fn an_error_with_patterns_names_their_file_once() {
         let said = stderr(dir.bwz(arguments).assert().code(2));
         assert!(said.contains("bwz: absent: "), "{said}");
     }
-    let said = stderr(dir.bwz("count --hex -f hex x.bwz").assert().code(2));
+    let said = stderr(
+        dir.bwz("count --hex -f hex x.bwz")
+            .assert()
+            .code(2),
+    );
     has_all(
         &said,
         &[

@@ -9,7 +9,11 @@ use std::process::Stdio;
 const SIGPIPE: i32 = 13;
 
 fn pipe(dir: &Dir, arguments: &str, input: &[u8]) -> Vec<u8> {
-    let assert = dir.bwz(arguments).write_stdin(input).assert().success();
+    let assert = dir
+        .bwz(arguments)
+        .write_stdin(input)
+        .assert()
+        .success();
     assert.get_output().stdout.clone()
 }
 
@@ -46,9 +50,15 @@ fn the_bytes_do_not_depend_on_threads_memory_or_the_way() {
     let best = pipe(&dir, "-1 --best -T1", &content);
     assert!(best.len() < file.len() && pipe(&dir, "-d", &best) == content);
     assert!(pipe(&dir, "-1 --best -T4", &content) == best);
-    dir.bwz("-1cT2 x").assert().success().stdout(file.clone());
+    dir.bwz("-1cT2 x")
+        .assert()
+        .success()
+        .stdout(file.clone());
     // With this many threads, several blocks are read at once.
-    dir.bwz("-1cT64 x").assert().success().stdout(file);
+    dir.bwz("-1cT64 x")
+        .assert()
+        .success()
+        .stdout(file);
 }
 
 #[test]
@@ -90,7 +100,10 @@ fn blocks_end_where_lines_do() {
     assert!(dir.read("x.bwz") == file);
     assert_eq!(pipe(&dir, "-d", &file), content);
     for wrong in ["", "ab", r"\q", r"\x100"] {
-        dir.run(BWZ).args(["--split-at", wrong]).assert().code(1);
+        dir.run(BWZ)
+            .args(["--split-at", wrong])
+            .assert()
+            .code(1);
     }
 }
 
@@ -165,7 +178,10 @@ fn defaults_come_from_the_environment() {
         .assert()
         .success()
         .stdout(small_blocks.clone());
-    with("-9", "-1c x").assert().success().stdout(small_blocks);
+    with("-9", "-1c x")
+        .assert()
+        .success()
+        .stdout(small_blocks);
     with("-d", "-c x.bwz").assert().code(1);
     with("--no-such", "x").assert().code(1);
     has_all(
@@ -263,5 +279,8 @@ fn what_is_not_compressed_passes_with_force() {
         dir.bwz(arguments).assert().failure().stdout("");
     }
     let damaged = &dir.read("x.bwz")[..20];
-    dir.bwz("-dcf").write_stdin(damaged).assert().code(2);
+    dir.bwz("-dcf")
+        .write_stdin(damaged)
+        .assert()
+        .code(2);
 }

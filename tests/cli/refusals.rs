@@ -130,7 +130,11 @@ fn output_beyond_its_limit_is_code_1_and_says_what_helps() {
         "extract -r ..5 -r 5..",
         "recover -o y",
     ] {
-        let said = stderr(dir.bwz(&format!("{way} {limit} x.bwz")).assert().code(1));
+        let said = stderr(
+            dir.bwz(&format!("{way} {limit} x.bwz"))
+                .assert()
+                .code(1),
+        );
         has_all(
             &said,
             &[
@@ -147,12 +151,21 @@ fn output_beyond_its_limit_is_code_1_and_says_what_helps() {
         .assert()
         .success();
     has_all(
-        &stderr(dir.bwz("-t --limit-output 1M x.bwz").assert().code(1)),
+        &stderr(
+            dir.bwz("-t --limit-output 1M x.bwz")
+                .assert()
+                .code(1),
+        ),
         &["block 1 of 1048576"],
     );
-    let copied = dir.bwz("-dcf --limit-output 1000 x").assert().code(1);
+    let copied = dir
+        .bwz("-dcf --limit-output 1000 x")
+        .assert()
+        .code(1);
     assert_eq!(copied.get_output().stdout, &text(1000)[..]);
-    dir.bwz("-dcf --limit-output 3000000 x").assert().success();
+    dir.bwz("-dcf --limit-output 3000000 x")
+        .assert()
+        .success();
 }
 
 #[test]

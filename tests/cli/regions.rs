@@ -83,7 +83,10 @@ fn regions_that_samtools_reads_are_read_as_it_does() {
             .assert()
             .success();
         let theirs = stderr(run.success());
-        let run = dir.run("samtools").args(["faidx", "g", region]).assert();
+        let run = dir
+            .run("samtools")
+            .args(["faidx", "g", region])
+            .assert();
         assert_eq!(stdout(run), shown, "{region}");
         assert_eq!(
             theirs.contains("Truncated"),
@@ -348,11 +351,23 @@ fn names_that_are_no_text_are_told_apart() {
     }
     dir.write("g", &fasta);
     dir.bwz("--index g").assert().success();
-    let json = stdout(dir.bwz("locate --json CCCG g.bwz").assert().success());
+    let json = stdout(
+        dir.bwz("locate --json CCCG g.bwz")
+            .assert()
+            .success(),
+    );
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();
-    for (place, name) in found[0]["places"].as_array().unwrap().iter().zip(names) {
+    for (place, name) in found[0]["places"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .zip(names)
+    {
         assert_eq!(place["record"], *String::from_utf8_lossy(name));
-        let digits: String = name.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digits: String = name
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         match str::from_utf8(name) {
             Ok(_) => assert!(place.get("record_hex").is_none(), "{place}"),
             Err(_) => assert_eq!(place["record_hex"], *digits),
@@ -374,7 +389,9 @@ fn names_that_are_no_text_are_told_apart() {
     let bytes = OsStr::from_bytes(b"\xfe\t\\");
     dir.write("t", b"one \xfe\t\\ two \xff");
     dir.bwz("--index=bytes t").assert().success();
-    dir.sh("mv t.bwz $'t\\xfd.bwz'").assert().success();
+    dir.sh("mv t.bwz $'t\\xfd.bwz'")
+        .assert()
+        .success();
     let mut command = dir.bwz("locate --json -C 9 -e");
     let done = command
         .arg(bytes)
@@ -388,7 +405,11 @@ fn names_that_are_no_text_are_told_apart() {
     assert_eq!(found[0]["context_hex"][0], "6f6e6520fe095c2074776f20ff");
     dir.write("u", b"tab\tand \\ back");
     dir.bwz("--index=bytes u").assert().success();
-    let json = stdout(dir.bwz("locate --json -C 99 and u.bwz").assert().success());
+    let json = stdout(
+        dir.bwz("locate --json -C 99 and u.bwz")
+            .assert()
+            .success(),
+    );
     let found: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(found[0]["context"][0], "tab\tand \\ back");
     assert!(found[0].get("context_hex").is_none());

@@ -106,11 +106,17 @@ fn files_are_written_without_later_copies() {
     let b = dir.read("b");
     assert_eq!(dir.read("out/a"), dir.read("a"));
     assert_eq!(dir.read("out/b"), [&b[..100], &b[400..500]].concat());
-    dir.bwz("repeats -q -o out a b.bwz").assert().code(2);
-    dir.bwz("repeats -q -f -o out a b.bwz").assert().code(0);
+    dir.bwz("repeats -q -o out a b.bwz")
+        .assert()
+        .code(2);
+    dir.bwz("repeats -q -f -o out a b.bwz")
+        .assert()
+        .code(0);
     let run = dir.bwz("repeats -o new b b.bwz").assert().code(2);
     has_all(&stderr(run), &["two files would be written as new/b"]);
-    dir.bwz("repeats -q -o new --across a b").assert().code(0);
+    dir.bwz("repeats -q -o new --across a b")
+        .assert()
+        .code(0);
     assert!(!dir.has("new/a") && dir.read("new/b").len() == 200);
     // The first hundred bytes are repeated by the others.
     dir.write("run", &[b'-'; 5000]);
@@ -161,7 +167,10 @@ fn little_memory_finds_the_same() {
     dir.write("a", &noise[..20 << 20]);
     dir.write("b", &noise[5 << 20..]);
     let lines = "b\t0\t15728640\n";
-    dir.bwz("repeats -q a b").assert().code(0).stdout(lines);
+    dir.bwz("repeats -q a b")
+        .assert()
+        .code(0)
+        .stdout(lines);
     let run = dir
         .bwz("repeats -v -T1 -M 30M a b")
         .assert()
@@ -190,7 +199,11 @@ fn trouble_is_2() {
     }
     let mut file = dir.read("a");
     dir.bwz("a").assert().success();
-    file = dir.read("a.bwz").into_iter().take(file.len() / 2).collect();
+    file = dir
+        .read("a.bwz")
+        .into_iter()
+        .take(file.len() / 2)
+        .collect();
     dir.write("cut.bwz", &file);
     dir.bwz("repeats cut.bwz").assert().code(2);
     dir.bwz("repeats --help").assert().code(0);
@@ -301,7 +314,9 @@ fn characters_are_not_cut() {
     ];
     for stretch in stretches {
         let dir = with_common(&stretch);
-        dir.bwz("repeats -q -n 50 -o out u1 u2").assert().code(0);
+        dir.bwz("repeats -q -n 50 -o out u1 u2")
+            .assert()
+            .code(0);
         let left = String::from_utf8(dir.read("out/u2")).expect("it is still UTF-8");
         assert!(
             left.starts_with('B') && left.ends_with("\u{4e03}\n"),
@@ -311,7 +326,10 @@ fn characters_are_not_cut() {
         let last = format!("u2\t1\t{}\n", 1 + stretch.len());
         assert!(stdout(run).ends_with(&last), "{stretch}");
         // The characters behind the stretch begin with the same bytes.
-        let run = dir.bwz("repeats -q --no-utf8 -n 50 u1 u2").assert().code(0);
+        let run = dir
+            .bwz("repeats -q --no-utf8 -n 50 u1 u2")
+            .assert()
+            .code(0);
         let last = format!("u2\t1\t{}\n", 1 + stretch.len() + 2);
         assert!(stdout(run).ends_with(&last), "{stretch}");
     }
@@ -334,9 +352,14 @@ fn what_is_not_utf8_is_cut_between_bytes() {
         .code(0)
         .stdout(lines);
     has_all(&stderr(run), &["u2: is not valid UTF-8 at byte 65"]);
-    let run = dir.bwz("repeats --utf8 -n 50 -q u1 u1").assert().code(0);
+    let run = dir
+        .bwz("repeats --utf8 -n 50 -q u1 u1")
+        .assert()
+        .code(0);
     assert!(stderr(run).is_empty());
-    dir.bwz("repeats --utf8 --no-utf8 u1 u2").assert().code(2);
+    dir.bwz("repeats --utf8 --no-utf8 u1 u2")
+        .assert()
+        .code(2);
     dir.bwz("repeats --utf8 --tokens u16 u1 u2")
         .assert()
         .code(2);
@@ -352,8 +375,13 @@ fn ranges_of_no_whole_character_are_none() {
         .assert()
         .code(0)
         .stdout("b\t2\t6\n");
-    dir.bwz("repeats -q -n 4 a b").assert().code(1).stdout("");
-    dir.bwz("repeats -q -n 4 -o out a b").assert().code(1);
+    dir.bwz("repeats -q -n 4 a b")
+        .assert()
+        .code(1)
+        .stdout("");
+    dir.bwz("repeats -q -n 4 -o out a b")
+        .assert()
+        .code(1);
     assert_eq!(dir.read("out/b"), dir.read("b"));
 }
 
@@ -389,7 +417,10 @@ fn whole_records_go_or_stay() {
         dir.read("out/b.fa"),
         all(&[("four", 4), ("other", 3)]).as_bytes()
     );
-    let run = dir.bwz("repeats -n 100 -o cut a.fa b.fa").assert().code(0);
+    let run = dir
+        .bwz("repeats -n 100 -o cut a.fa b.fa")
+        .assert()
+        .code(0);
     has_all(
         &stderr(run),
         &["b.fa: parts of records are cut out", "--records"],
@@ -443,7 +474,9 @@ fn whole_records_go_or_stay() {
         &stderr(run),
         &["text", "does not begin like FASTA or FASTQ"],
     );
-    dir.bwz("repeats --records a.fa b.fa").assert().code(2);
+    dir.bwz("repeats --records a.fa b.fa")
+        .assert()
+        .code(2);
     dir.bwz("repeats --records --lines -o out a.fa b.fa")
         .assert()
         .code(2);
@@ -474,7 +507,13 @@ fn more_files_than_may_be_open() {
 #[test]
 fn many_parts_warn_with_what_would_do() {
     let dir = Dir::with(&cases::random(8_000_000, 256));
-    let said = |memory: &str| stderr(dir.bwz(&format!("repeats -T2 x {memory}")).assert().code(1));
+    let said = |memory: &str| {
+        stderr(
+            dir.bwz(&format!("repeats -T2 x {memory}"))
+                .assert()
+                .code(1),
+        )
+    };
     let in_parts = said("-M 20M");
     has_all(
         &in_parts,

@@ -29,7 +29,12 @@ fn stalled(dir: &Dir, arguments: &str, input: &[u8]) -> Child {
         .stdin(Stdio::piped())
         .stderr(Stdio::piped());
     let mut child = process.spawn().unwrap();
-    child.stdin.as_mut().unwrap().write_all(input).unwrap();
+    child
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(input)
+        .unwrap();
     wait_for_temporary(dir, child.id());
     child
 }
@@ -115,7 +120,9 @@ fn a_file_size_limit_is_like_a_full_disk() {
         .code(1);
     assert_eq!(dir.read("y"), b"old");
     assert_eq!(dir.names(), ["x", "x.bwz", "y"]);
-    dir.sh("ulimit -f 100; bwz -dc x.bwz > z").assert().code(1);
+    dir.sh("ulimit -f 100; bwz -dc x.bwz > z")
+        .assert()
+        .code(1);
 }
 
 /// A separate file system, unmounted at the end.
@@ -140,7 +147,9 @@ impl<'a> Small<'a> {
 
 impl Drop for Small<'_> {
     fn drop(&mut self) {
-        let _ = Command::new("umount").arg(self.0.path("small")).status();
+        let _ = Command::new("umount")
+            .arg(self.0.path("small"))
+            .status();
     }
 }
 
@@ -160,7 +169,9 @@ fn a_full_disk_leaves_nothing_half_written() {
         &stderr(dir.bwz("-d x.bwz -o small/y").assert().code(1)),
         &["small/y", full],
     );
-    dir.bwz("recover x.bwz -o small/y").assert().code(1);
+    dir.bwz("recover x.bwz -o small/y")
+        .assert()
+        .code(1);
     assert_eq!(fs::read_dir(dir.path("small")).unwrap().count(), 0);
 
     dir.write("small/x", &noise(200_000));
@@ -253,10 +264,17 @@ fn fifos_are_written_to_as_they_are() {
 fn what_is_being_written_is_private_until_it_is_done() {
     use std::os::unix::fs::PermissionsExt;
     let dir = Dir::with(&text(24_000_000));
-    let mut child = dir.process(BWZ).args(["-1", "-T1", "x"]).spawn().unwrap();
+    let mut child = dir
+        .process(BWZ)
+        .args(["-1", "-T1", "x"])
+        .spawn()
+        .unwrap();
     let temporary = wait_for_temporary(&dir, child.id());
     send("-STOP", child.id());
-    let mode = fs::metadata(temporary).unwrap().permissions().mode();
+    let mode = fs::metadata(temporary)
+        .unwrap()
+        .permissions()
+        .mode();
     send("-CONT", child.id());
     assert!(child.wait().unwrap().success());
     assert_eq!(mode & 0o777, 0o600);

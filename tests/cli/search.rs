@@ -8,14 +8,20 @@ const SHELLS: &[u8] = b"she sells sea shells by the sea shore\n";
 /// Makes `x.bwz` with an index.
 fn shells() -> Dir {
     let dir = Dir::with(&SHELLS.repeat(50));
-    dir.bwz("--index --sample-rate 16 x").assert().success();
+    dir.bwz("--index --sample-rate 16 x")
+        .assert()
+        .success();
     dir
 }
 
 #[test]
 fn count_prints_file_pattern_and_count() {
     let dir = shells();
-    let run = dir.bwz("count sea x.bwz").assert().code(0).stderr("");
+    let run = dir
+        .bwz("count sea x.bwz")
+        .assert()
+        .code(0)
+        .stderr("");
     assert_eq!(stdout(run), "x.bwz\tsea\t100\n");
     let run = dir
         .bwz("count -e sells -e shore -e whale x.bwz x.bwz")
@@ -34,7 +40,10 @@ fn codes_are_those_of_grep() {
         .assert()
         .code(1)
         .stdout("x.bwz\twhale\t0\n");
-    dir.bwz("locate whale x.bwz").assert().code(1).stdout("");
+    dir.bwz("locate whale x.bwz")
+        .assert()
+        .code(1)
+        .stdout("");
     dir.bwz("count she absent.bwz").assert().code(2);
     dir.bwz("count she bad.bwz").assert().code(2);
     dir.bwz("count she x.bwz absent.bwz")
@@ -43,7 +52,9 @@ fn codes_are_those_of_grep() {
         .stdout("x.bwz\tshe\t100\n");
     dir.bwz("count she").assert().code(2);
     dir.bwz("count").assert().code(2);
-    dir.bwz("locate --no-such-flag she x.bwz").assert().code(2);
+    dir.bwz("locate --no-such-flag she x.bwz")
+        .assert()
+        .code(2);
     dir.bwz("count --hex 0 x.bwz").assert().code(2);
     dir.bwz("count -f absent x.bwz").assert().code(2);
     dir.bwz("count --help").assert().code(0);
@@ -57,12 +68,21 @@ fn locate_prints_offsets_and_context() {
         .map(|n| format!("x.bwz\tsells\t{}\n", 4 + n * 38))
         .collect();
     assert_eq!(stdout(run), wanted);
-    let run = dir.bwz("locate --limit 2 sells x.bwz").assert().success();
+    let run = dir
+        .bwz("locate --limit 2 sells x.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run).lines().count(), 2);
-    let run = dir.bwz("locate -C 5 shore x.bwz").assert().success();
+    let run = dir
+        .bwz("locate -C 5 shore x.bwz")
+        .assert()
+        .success();
     let first = stdout(run).lines().next().unwrap().to_owned();
     assert_eq!(first, "x.bwz\tshore\t32\t sea shore\\nshe ");
-    let run = dir.bwz("locate -C 1G by x.bwz").assert().success();
+    let run = dir
+        .bwz("locate -C 1G by x.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run).lines().count(), 50);
 }
 
@@ -106,7 +126,10 @@ fn patterns_come_from_lines_digits_and_sequences() {
         .args(["-c", "printf 'by\\n' | bwz count -f - x.bwz"])
         .assert();
     assert_eq!(stdout(run.success()), "x.bwz\tby\t50\n");
-    let run = dir.bwz("count --hex 0a736865 x.bwz").assert().success();
+    let run = dir
+        .bwz("count --hex 0a736865 x.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run), "x.bwz\t0a736865\t49\n");
 
     dir.write("g", b">chr\nAACGTTTACGGATCGAT\n");
@@ -142,13 +165,24 @@ fn patterns_are_searched_in_every_file() {
     let wanted = "x.bwz\tsea\t100\nx.bwz\twhale\t0\n".repeat(2);
     for patterns in ["-f lines", "-f - < lines", "-f <(cat lines)"] {
         let line = format!("bwz count {patterns} x.bwz x.bwz");
-        let run = dir.run("bash").args(["-c", &line]).assert().success();
+        let run = dir
+            .run("bash")
+            .args(["-c", &line])
+            .assert()
+            .success();
         assert_eq!(stdout(run), wanted, "{patterns}");
     }
     dir.write("digits", b"736561\nxyz\n");
-    let said = stderr(dir.bwz("count --hex -f digits x.bwz").assert().code(2));
+    let said = stderr(
+        dir.bwz("count --hex -f digits x.bwz")
+            .assert()
+            .code(2),
+    );
     has_all(&said, &["`xyz` is not pairs"]);
-    let run = dir.bwz("locate --json -C 1 whale x.bwz").assert().code(1);
+    let run = dir
+        .bwz("locate --json -C 1 whale x.bwz")
+        .assert()
+        .code(1);
     has_all(&stdout(run), &["\"offsets\": []", "\"context\": []"]);
     dir.write("none", b"");
     dir.bwz("count --json -f none x.bwz")
@@ -161,7 +195,10 @@ fn patterns_are_searched_in_every_file() {
 fn a_file_without_an_index_is_searched_and_said_to_be_without() {
     let dir = Dir::with(&SHELLS.repeat(50));
     dir.bwz("x").assert().success();
-    let run = dir.bwz("count -e sea -e sells x.bwz").assert().success();
+    let run = dir
+        .bwz("count -e sea -e sells x.bwz")
+        .assert()
+        .success();
     let said = stderr(run);
     assert_eq!(said.matches("no index").count(), 1, "{said}");
     dir.bwz("count -q sea x.bwz")
@@ -176,7 +213,9 @@ fn the_list_tells_of_the_index() {
     let dir = shells();
     dir.write("y", &SHELLS.repeat(60));
     dir.write("z", &SHELLS.repeat(70));
-    dir.bwz("--index --sample-rate 0 y").assert().success();
+    dir.bwz("--index --sample-rate 0 y")
+        .assert()
+        .success();
     dir.bwz("z").assert().success();
     let table = stdout(dir.bwz("-l x.bwz y.bwz z.bwz").assert().success());
     let words: Vec<_> = table
@@ -192,7 +231,11 @@ fn the_list_tells_of_the_index() {
         &stdout(dir.bwz("-lv x.bwz").assert().success()),
         &["index of bytes with every 16th position"],
     );
-    let json = stdout(dir.bwz("-l --json x.bwz y.bwz z.bwz").assert().success());
+    let json = stdout(
+        dir.bwz("-l --json x.bwz y.bwz z.bwz")
+            .assert()
+            .success(),
+    );
     has_all(
         &json,
         &[
@@ -201,7 +244,9 @@ fn the_list_tells_of_the_index() {
             "\"index\": null",
         ],
     );
-    dir.bwz("--index --sample-rate 9 -f x").assert().code(1);
+    dir.bwz("--index --sample-rate 9 -f x")
+        .assert()
+        .code(1);
     dir.bwz("--sample-rate 8 -f x").assert().code(1);
 }
 
@@ -220,7 +265,9 @@ fn extract_writes_ranges() {
         .assert()
         .success()
         .stdout(SHELLS.repeat(50));
-    dir.bwz("extract -r 0..99999 x.bwz").assert().code(1);
+    dir.bwz("extract -r 0..99999 x.bwz")
+        .assert()
+        .code(1);
     dir.bwz("extract x.bwz").assert().code(1);
     dir.bwz("extract -r 0..1 -").assert().code(1);
 }
@@ -239,7 +286,10 @@ fn a_damaged_index_is_code_2() {
     let middle = file.len() / 3;
     file[middle] ^= 1;
     dir.write("x.bwz", &file);
-    dir.bwz("count sea x.bwz").assert().code(2).stdout("");
+    dir.bwz("count sea x.bwz")
+        .assert()
+        .code(2)
+        .stdout("");
 }
 
 /// The raw checksums of the block and of the stream belong to other bytes. The parts that a search
@@ -247,7 +297,9 @@ fn a_damaged_index_is_code_2() {
 #[test]
 fn an_index_is_verified_if_asked_for() {
     let dir = Dir::with(&text(3_000_000));
-    dir.bwz("--index --sample-rate 8 -5 x").assert().success();
+    dir.bwz("--index --sample-rate 8 -5 x")
+        .assert()
+        .success();
     let mut file = dir.read("x.bwz");
     let footer = file.len() - 32;
     for (at, checked) in [(38, 16..54), (footer + 20, footer..footer + 24)] {
@@ -260,7 +312,9 @@ fn an_index_is_verified_if_asked_for() {
         let both = way.replace(" x", " --verify x.bwz");
         let code = if way.starts_with("locate") { 1 } else { 0 };
         dir.bwz(&both).assert().code(code);
-        dir.bwz(&way.replace(" x", " bad.bwz")).assert().code(code);
+        dir.bwz(&way.replace(" x", " bad.bwz"))
+            .assert()
+            .code(code);
         let said = stderr(
             dir.bwz(&both.replace("x.bwz", "bad.bwz"))
                 .assert()
@@ -315,7 +369,11 @@ fn patterns_that_are_too_many_together_are_searched_in_turn() {
     let both = "-f patterns -f empty -f patterns";
     for how in [both, "--revcomp -f patterns", "--json -f patterns"] {
         let arguments = format!("locate {how} x.bwz");
-        let run = |memory: &str| dir.bwz(&format!("{arguments} {memory}")).assert().success();
+        let run = |memory: &str| {
+            dir.bwz(&format!("{arguments} {memory}"))
+                .assert()
+                .success()
+        };
         let all = run("");
         let in_turn = run("-M 12M");
         assert!(

@@ -27,8 +27,12 @@ fn matches_go_over_lines_and_case_and_have_places() {
         stdout(run),
         "g.bwz\tGCAACC\t1\ng.bwz\tctgaATTC\t1\ng.bwz\tNNNN\t1\n"
     );
-    dir.bwz("count --case ctgaATTC g.bwz").assert().code(1);
-    dir.bwz("count --case CTgaat g.bwz").assert().success();
+    dir.bwz("count --case ctgaATTC g.bwz")
+        .assert()
+        .code(1);
+    dir.bwz("count --case CTgaat g.bwz")
+        .assert()
+        .success();
     let run = dir
         .bwz("locate -e GCAACC -e TTGCA g.bwz")
         .assert()
@@ -42,7 +46,11 @@ fn matches_go_over_lines_and_case_and_have_places() {
     let lines = "chrI\t5\t11\tGCAACC\t0\t+\nchrI\t0\t8\tTGCAACGT\t0\t-\nchrII\t8\t16\tTGCAACGT\t0\t-\n\
                  chrI\t0\t4\tACGT\t0\t+\nchrII\t8\t12\tACGT\t0\t+\n";
     assert_eq!(stdout(run.success()), lines);
-    let json = stdout(dir.bwz("locate --json GCAACC g.bwz").assert().success());
+    let json = stdout(
+        dir.bwz("locate --json GCAACC g.bwz")
+            .assert()
+            .success(),
+    );
     has_all(
         &json,
         &["\"record\": \"chrI\"", "\"start\": 6", "\"end\": 11"],
@@ -57,21 +65,38 @@ fn matches_go_over_lines_and_case_and_have_places() {
 #[test]
 fn what_cannot_be_found_is_said() {
     let dir = genome();
-    let said = stderr(dir.bwz("count -e chrI1 -e >x g.bwz").assert().code(1));
+    let said = stderr(
+        dir.bwz("count -e chrI1 -e >x g.bwz")
+            .assert()
+            .code(1),
+    );
     has_all(
         &said,
         &["`chrI1`", "not residues", "search headers", "--index=bytes"],
     );
     assert_eq!(said.lines().count(), 1, "{said}");
-    dir.bwz("count -q chrI1 g.bwz").assert().code(1).stderr("");
+    dir.bwz("count -q chrI1 g.bwz")
+        .assert()
+        .code(1)
+        .stderr("");
     dir.write("blank", b"AC GT\n");
     let said = stderr(dir.bwz("count -f blank g.bwz").assert().code(2));
     has_all(&said, &["`AC GT`", "blanks and line ends", "--index=bytes"]);
-    dir.bwz("count >chrI bytes.bwz").assert().success();
+    dir.bwz("count >chrI bytes.bwz")
+        .assert()
+        .success();
     dir.write("r.fa", b">r\nGCAACC\n");
-    let said = stderr(dir.bwz("count --fasta r.fa bytes.bwz").assert().code(1));
+    let said = stderr(
+        dir.bwz("count --fasta r.fa bytes.bwz")
+            .assert()
+            .code(1),
+    );
     has_all(&said, &["0 of 1 sequences", "bwz --index"]);
-    let said = stderr(dir.bwz("count --fasta r.fa g.bwz").assert().success());
+    let said = stderr(
+        dir.bwz("count --fasta r.fa g.bwz")
+            .assert()
+            .success(),
+    );
     assert!(!said.contains("sequences were found"), "{said}");
     for arguments in ["locate --bed A bytes.bwz", "locate --sam A bytes.bwz"] {
         has_all(
@@ -79,17 +104,27 @@ fn what_cannot_be_found_is_said() {
             &["no index of sequences"],
         );
     }
-    dir.bwz("locate --sam A g.bwz g.bwz").assert().code(2);
+    dir.bwz("locate --sam A g.bwz g.bwz")
+        .assert()
+        .code(2);
     for arguments in ["extract --region chrI bytes.bwz", "-l --records bytes.bwz"] {
         has_all(
             &stderr(dir.bwz(arguments).assert().code(1)),
             &["no index of sequences"],
         );
     }
-    let said = stderr(dir.bwz("extract --region chrX:1-5 g.bwz").assert().code(1));
+    let said = stderr(
+        dir.bwz("extract --region chrX:1-5 g.bwz")
+            .assert()
+            .code(1),
+    );
     has_all(&said, &["no record `chrX", "bwz -l --records g.bwz"]);
     has_all(
-        &stderr(dir.bwz("extract --region chrI:5-1 g.bwz").assert().code(1)),
+        &stderr(
+            dir.bwz("extract --region chrI:5-1 g.bwz")
+                .assert()
+                .code(1),
+        ),
         &["ends before"],
     );
 }
@@ -113,7 +148,10 @@ fn small_files_answer_by_sequence() {
         dir.bwz("-fk --index n").assert().success();
         let listed = dir.bwz("-l --records n.bwz").assert().success();
         assert_eq!(stdout(listed), records, "{raw:?}");
-        let run = dir.bwz("extract --region a:2-3 n.bwz").assert().success();
+        let run = dir
+            .bwz("extract --region a:2-3 n.bwz")
+            .assert()
+            .success();
         has_all(&stdout(run).to_uppercase(), &[">A:2-3\nCG\n"]);
         for (command, what) in [("count", "\t1\n"), ("locate", "\ta:2-3\n")] {
             let run = dir
@@ -140,7 +178,9 @@ fn sam_has_a_line_for_each_hit_and_for_reads_without() {
             .assert()
             .success(),
     );
-    let (header, lines): (Vec<_>, Vec<_>) = sam.lines().partition(|line| line.starts_with('@'));
+    let (header, lines): (Vec<_>, Vec<_>) = sam
+        .lines()
+        .partition(|line| line.starts_with('@'));
     assert_eq!(
         header[1..3],
         ["@SQ\tSN:chrI\tLN:18", "@SQ\tSN:chrII\tLN:16"]
@@ -157,8 +197,12 @@ fn sam_has_a_line_for_each_hit_and_for_reads_without() {
         dir.sh("samtools quickcheck x.sam && samtools view -b x.sam > x.bam")
             .assert()
             .success();
-        let count =
-            |flags: &str| stdout(dir.sh(&format!("samtools view -c {flags} x.bam")).assert());
+        let count = |flags: &str| {
+            stdout(
+                dir.sh(&format!("samtools view -c {flags} x.bam"))
+                    .assert(),
+            )
+        };
         assert_eq!(
             [count(""), count("-F 4"), count("-F 260")],
             ["4\n", "3\n", "2\n"]
@@ -283,9 +327,15 @@ fn regions_are_written_as_fasta() {
         .success();
     assert_eq!(stdout(run), ">chrI:11-14/rc\ntcAG\n");
     dir.write("x.bed", b"chrI\t7\t13\nchrI\t10\t14\tx\t0\t-\n");
-    let run = dir.bwz("extract --regions x.bed g.bwz").assert().success();
+    let run = dir
+        .bwz("extract --regions x.bed g.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run), ">chrI:8-13\nAACCTg\n>chrI:11-14/rc\ntcAG\n");
-    let run = dir.bwz("extract --region empty g.bwz").assert().success();
+    let run = dir
+        .bwz("extract --region empty g.bwz")
+        .assert()
+        .success();
     assert_eq!(stdout(run), ">empty\n");
 }
 
@@ -294,21 +344,27 @@ fn records_and_regions_are_those_of_samtools() {
     let dir = Dir::new();
     let mut state = 1_u32;
     let mut base = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state = state
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223);
         b"ACGTacgtN"[(state >> 16) as usize % 9]
     };
     for (name, columns, end) in [("a", 60, "\n"), ("b", 80, "\r\n"), ("c", 100_000, "\n")] {
         let mut raw = Vec::new();
         for size in [30_001, 60, 1, 5000] {
             raw.extend(format!(">r{size} of {name}{end}").bytes());
-            let bases: Vec<u8> = std::iter::repeat_with(&mut base).take(size).collect();
+            let bases: Vec<u8> = std::iter::repeat_with(&mut base)
+                .take(size)
+                .collect();
             for line in bases.chunks(columns) {
                 raw.extend_from_slice(line);
                 raw.extend(end.bytes());
             }
         }
         dir.write(name, &raw);
-        dir.bwz(&format!("--index -1 {name}")).assert().success();
+        dir.bwz(&format!("--index -1 {name}"))
+            .assert()
+            .success();
         let fai = stdout(
             dir.bwz(&format!("-l --records {name}.bwz"))
                 .assert()
@@ -324,7 +380,9 @@ fn records_and_regions_are_those_of_samtools() {
         if !is_there("samtools") {
             continue;
         }
-        dir.sh(&format!("samtools faidx {name}")).assert().success();
+        dir.sh(&format!("samtools faidx {name}"))
+            .assert()
+            .success();
         assert_eq!(fai.as_bytes(), dir.read(&format!("{name}.fai")));
         for region in [
             "r30001",
@@ -334,8 +392,13 @@ fn records_and_regions_are_those_of_samtools() {
             "r1:1-1",
             "-i r60:5-50",
         ] {
-            let theirs = stdout(dir.sh(&format!("samtools faidx {name} {region}")).assert());
-            let ours = region.replace("-i r", "-i --region r").replace(' ', "  ");
+            let theirs = stdout(
+                dir.sh(&format!("samtools faidx {name} {region}"))
+                    .assert(),
+            );
+            let ours = region
+                .replace("-i r", "-i --region r")
+                .replace(' ', "  ");
             let ours = if ours.contains("--region") {
                 ours
             } else {

@@ -57,7 +57,9 @@ fn new_files_have_holes_unless_told_otherwise() {
     dir.write("old", &[7; 100]);
     dir.bwz("-df x.bwz -o old").assert().success();
     dir.is("old", true);
-    dir.bwz("-d --no-sparse x.bwz -o full").assert().success();
+    dir.bwz("-d --no-sparse x.bwz -o full")
+        .assert()
+        .success();
     dir.is("full", false);
 }
 
@@ -79,7 +81,9 @@ fn standard_output_has_holes_where_they_are_sure_to_read_as_zeros() {
     dir.write("old", &vec![7; 5_000_000]);
     dir.sh("bwz -dc x.bwz 1<> old").assert().success();
     dir.is("old", false);
-    dir.sh("bwz -dc x.bwz | cat > piped").assert().success();
+    dir.sh("bwz -dc x.bwz | cat > piped")
+        .assert()
+        .success();
     dir.is("piped", false);
 }
 
@@ -99,7 +103,10 @@ fn what_comes_before_damage_is_whole() {
     // The last of five blocks, which is below 1 MiB, is cut.
     let file = dir.read("x.bwz");
     let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
-    let last = file.windows(8).rposition(|bytes| bytes == marker).unwrap();
+    let last = file
+        .windows(8)
+        .rposition(|bytes| bytes == marker)
+        .unwrap();
     dir.write("cut.bwz", &file[..last + 20]);
     dir.sh("bwz -dc cut.bwz > before 2> /dev/null")
         .assert()

@@ -74,7 +74,10 @@ fn damage_is_told_while_the_pipe_is_open() {
 fn damage_is_told_while_a_named_pipe_is_open() {
     let dir = Dir::new();
     let file = damaged(&dir);
-    dir.run("mkfifo").arg("pipe.bwz").assert().success();
+    dir.run("mkfifo")
+        .arg("pipe.bwz")
+        .assert()
+        .success();
     let mut command = dir.process(BWZ);
     command
         .args(["-dc", "pipe.bwz"])
@@ -117,7 +120,9 @@ fn what_is_sound_is_waited_for() {
     let file = dir.compress_x();
     let (first, second) = file.split_at(file.len() / 2);
     let mut command = dir.process(BWZ);
-    command.args(["-d", "-o", "y"]).stdin(Stdio::piped());
+    command
+        .args(["-d", "-o", "y"])
+        .stdin(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let mut pipe = child.stdin.take().unwrap();
     pipe.write_all(first).unwrap();

@@ -88,7 +88,9 @@ impl Dir {
         command
             .current_dir(self.root())
             .env("PATH", format!("{bin}:{path}"));
-        command.env_remove("BWZ_OPT").stdin(process::Stdio::null());
+        command
+            .env_remove("BWZ_OPT")
+            .stdin(process::Stdio::null());
         command
     }
 

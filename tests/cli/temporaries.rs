@@ -89,7 +89,11 @@ fn two_commands_write_the_same_output_at_a_time() {
 fn an_output_with_the_longest_name_is_written() {
     let dir = Dir::with(&text(10_000));
     let long = "l".repeat(255);
-    dir.bwz(&format!("x -o {long}")).assert().success();
-    dir.bwz(&format!("-f x -o {long}")).assert().success();
+    dir.bwz(&format!("x -o {long}"))
+        .assert()
+        .success();
+    dir.bwz(&format!("-f x -o {long}"))
+        .assert()
+        .success();
     assert_eq!(dir.names(), [&long, "x"]);
 }

@@ -18,10 +18,14 @@ const LENGTHS: [(&str, usize); 4] = [
 fn bases(length: usize, seed: u32) -> Vec<u8> {
     let mut state = seed;
     let mut base = || {
-        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        state = state
+            .wrapping_mul(1_664_525)
+            .wrapping_add(1_013_904_223);
         b"ACGT"[(state >> 24) as usize % 4]
     };
-    std::iter::repeat_with(&mut base).take(length).collect()
+    std::iter::repeat_with(&mut base)
+        .take(length)
+        .collect()
 }
 
 fn genome() -> Vec<u8> {
@@ -107,7 +111,10 @@ fn ask(dir: &Dir, what: &str, most: usize, is_listed_right: bool) {
             &two[80_000..80_040]
         )
     );
-    dir.bwz("-dc x.bwz").assert().success().stdout(genome());
+    dir.bwz("-dc x.bwz")
+        .assert()
+        .success()
+        .stdout(genome());
     if !is_listed_right {
         return;
     }

@@ -24,7 +24,13 @@ pub fn named() -> Vec<(String, Vec<u8>)> {
 
 /// The cases with a shape. Those without a fixed size are cut to `size` bytes.
 pub fn shapes(size: usize) -> Vec<(String, Vec<u8>)> {
-    let cycle = |word: &[u8]| word.iter().copied().cycle().take(size).collect::<Vec<u8>>();
+    let cycle = |word: &[u8]| {
+        word.iter()
+            .copied()
+            .cycle()
+            .take(size)
+            .collect::<Vec<u8>>()
+    };
     let half = size / 2;
     [
         ("empty", vec![]),
@@ -318,7 +324,11 @@ fn image(size: usize) -> Vec<u8> {
         let slope = x * (300 - x) / 12 + y * 7 % 1900 + usize::from(*noise);
         (slope as u16 & 0xFFF).to_le_bytes()
     };
-    noise.iter().enumerate().flat_map(sample).collect()
+    noise
+        .iter()
+        .enumerate()
+        .flat_map(sample)
+        .collect()
 }
 
 /// Calls of a few functions from many places, between other instructions.
@@ -337,7 +347,11 @@ fn x86(size: usize) -> Vec<u8> {
         code.extend([0x48, 0x8D, 0x45, part[1] & 0xF8]);
         code.push(0xE8);
         let target = 16 * (u32::from(part[2] % 64) * 97 % 1024);
-        code.extend(target.wrapping_sub(code.len() as u32 + 4).to_le_bytes());
+        code.extend(
+            target
+                .wrapping_sub(code.len() as u32 + 4)
+                .to_le_bytes(),
+        );
     }
     code.truncate(size);
     code

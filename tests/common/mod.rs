@@ -44,7 +44,13 @@ pub fn indexed(raw: &[u8], block_size: u32, rate: Option<u32>) -> Vec<u8> {
 /// of the given sample rate, if one is given.
 pub fn uneven(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
     let pieces = uneven_pieces(raw);
-    internals::frame(pieces.into_iter().map(|piece| block_of(piece, rate)), &[]).unwrap()
+    internals::frame(
+        pieces
+            .into_iter()
+            .map(|piece| block_of(piece, rate)),
+        &[],
+    )
+    .unwrap()
 }
 
 /// The raw bytes of the blocks of [`uneven`].
@@ -74,7 +80,10 @@ pub fn fasta(size: usize) -> Vec<u8> {
     for (n, sequence) in letters.chunks(2500).enumerate() {
         raw.extend(format!(">sequence {n}\n").bytes());
         for line in sequence.chunks(60) {
-            raw.extend(line.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+            raw.extend(
+                line.iter()
+                    .map(|&letter| b"ACGT"[usize::from(letter)]),
+            );
             raw.push(b'\n');
         }
     }
@@ -109,7 +118,11 @@ pub fn odd_fasta() -> Vec<u8> {
 pub fn fasta_with_blanks() -> Vec<u8> {
     let mut raw = b"\xEF\xBB\xBF> s0 of blanks\n".to_vec();
     for (n, letters) in cases::random(12_000, 4).chunks(60).enumerate() {
-        raw.extend(letters.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+        raw.extend(
+            letters
+                .iter()
+                .map(|&letter| b"ACGT"[usize::from(letter)]),
+        );
         match n % 9 {
             2 => raw.extend(b"  \t"),
             4 => raw.insert(raw.len() - 30, b' '),
@@ -132,12 +145,18 @@ pub fn wrapped_fastq() -> Vec<u8> {
         let width = if n % 3 == 1 { letters.len() } else { 50 };
         raw.extend(format!("@read{n}\n").bytes());
         for line in letters.chunks(width) {
-            raw.extend(line.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+            raw.extend(
+                line.iter()
+                    .map(|&letter| b"ACGT"[usize::from(letter)]),
+            );
             raw.extend(if n % 7 == 6 { &b" \n"[..] } else { b"\n" });
         }
         raw.extend(b"+\n");
         for line in letters.chunks(width) {
-            raw.extend(line.iter().map(|&letter| b"@+I#"[usize::from(letter)]));
+            raw.extend(
+                line.iter()
+                    .map(|&letter| b"@+I#"[usize::from(letter)]),
+            );
             raw.push(b'\n');
         }
     }

@@ -13,7 +13,10 @@ const SIZE: u32 = 320 << 20;
 /// Sound samples, models and slices of [`SIZE`] zeros, in a few hundred bytes.
 fn payload() -> Vec<u8> {
     // The suffix at position p of a run is at row SIZE - p.
-    let samples: Vec<u32> = (0..SIZE).step_by(1 << 22).map(|pos| SIZE - pos).collect();
+    let samples: Vec<u32> = (0..SIZE)
+        .step_by(1 << 22)
+        .map(|pos| SIZE - pos)
+        .collect();
     let limits = SliceLimits {
         runs: 1,
         bytes: 1 << 24,
@@ -22,7 +25,9 @@ fn payload() -> Vec<u8> {
     let models = &coded.models;
     let slice = &coded.slices[0];
     let array = |values: &[u32]| {
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes());
+        let bytes = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes());
         [32].into_iter().chain(bytes).collect::<Vec<u8>>()
     };
     let sizes = [
@@ -107,7 +112,9 @@ fn every_way(file: &[u8], options: &Options) -> Vec<(&'static str, Error)> {
         ),
         (
             "range",
-            open().read_range(0..end, std::io::sink()).unwrap_err(),
+            open()
+                .read_range(0..end, std::io::sink())
+                .unwrap_err(),
         ),
         ("extract", open().extract(0..end).unwrap_err()),
         (
@@ -125,7 +132,10 @@ fn a_block_above_the_largest_level_takes_asking_for_memory() {
         .unwrap()
         .count(&["x"]);
     let ways = every_way(&file, &Options::new());
-    for (way, end) in ways.into_iter().chain([("count", count.unwrap_err())]) {
+    for (way, end) in ways
+        .into_iter()
+        .chain([("count", count.unwrap_err())])
+    {
         let Error::Limit {
             what,
             needed,
@@ -273,7 +283,9 @@ fn recover_asks_for_no_room_for_what_is_damaged() {
 #[test]
 fn a_list_of_records_takes_no_more_memory_than_is_allowed() {
     let mut file = Vec::new();
-    let options = Options::new().index(bwz::DEFAULT_SAMPLE_RATE).unwrap();
+    let options = Options::new()
+        .index(bwz::DEFAULT_SAMPLE_RATE)
+        .unwrap();
     let reads = b">a\nA\n".repeat(200_000);
     bwz::compress(&reads[..], &mut file, &options).unwrap();
     let records = |memory| {
@@ -331,7 +343,9 @@ fn slices_of_long_runs_take_no_more_memory_than_is_allowed() {
 #[test]
 fn a_block_that_there_is_no_memory_for_is_searched_where_it_is() {
     let bases = cases::random(5_000_000, 4).into_iter();
-    let text: Vec<u8> = bases.map(|base| b"ACGT"[usize::from(base)]).collect();
+    let text: Vec<u8> = bases
+        .map(|base| b"ACGT"[usize::from(base)])
+        .collect();
     let patterns: Vec<&[u8]> = (0..250)
         .map(|n| &text[n * 19_000..][..12 + n % 50])
         .collect();

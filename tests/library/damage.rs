@@ -165,8 +165,16 @@ fn swapped_blocks_are_noticed_by_every_reader() {
     file[first.start..first.start + moved.len()].copy_from_slice(&moved);
     assert!(decompressed(&file).1.is_err());
     let mut archive = Archive::open(Cursor::new(&file), &options(1)).unwrap();
-    assert!(archive.read_range(1_000..2_000, Vec::new()).is_err());
-    assert!(archive.read_range(2_000..3_000, Vec::new()).is_ok());
+    assert!(
+        archive
+            .read_range(1_000..2_000, Vec::new())
+            .is_err()
+    );
+    assert!(
+        archive
+            .read_range(2_000..3_000, Vec::new())
+            .is_ok()
+    );
 }
 
 #[test]

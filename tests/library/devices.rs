@@ -190,7 +190,9 @@ fn every_device_restores_the_same() {
             (1 << 20, Some(0)),
         ] {
             let file = common::indexed(&raw, block_size, rate);
-            let options = common::options(block_size).threads(4).device(gpu(0));
+            let options = common::options(block_size)
+                .threads(4)
+                .device(gpu(0));
             let (back, warnings) = restored(&file, options);
             assert!(
                 back == (raw.clone(), Ok(())),
@@ -366,9 +368,18 @@ fn every_device_finds_the_same_reads() {
                 .has_sequences()
         );
         for (mismatches, reads) in [(0, &reads[..]), (1, &reads[..200])] {
-            let options = common::options(1).max_mismatches(mismatches).unwrap();
+            let options = common::options(1)
+                .max_mismatches(mismatches)
+                .unwrap();
             let (on_cpu, _) = searched(&file, reads, 10, options.clone().device(Device::Cpu));
-            assert!(on_cpu.0.iter().filter(|&&count| count > 0).count() >= reads.len() / 2);
+            assert!(
+                on_cpu
+                    .0
+                    .iter()
+                    .filter(|&&count| count > 0)
+                    .count()
+                    >= reads.len() / 2
+            );
             let (on_gpu, warnings) = searched(&file, reads, 10, options.device(gpu(0)));
             assert!(
                 on_gpu == on_cpu,

@@ -88,7 +88,10 @@ fn regions_count_from_one() {
     let genome = b">one\nACGTac\ngtAC\n>two\nTTT\n";
     let file = Cursor::new(common::indexed(genome, 1 << 20, Some(16)));
     let regions = |regions: &[&str]| {
-        let regions: Vec<String> = regions.iter().map(|&region| region.to_owned()).collect();
+        let regions: Vec<String> = regions
+            .iter()
+            .map(|&region| region.to_owned())
+            .collect();
         fasta_regions::fasta_regions(file.clone(), &regions)
     };
     assert_eq!(

@@ -216,7 +216,8 @@ fn larger_than_any() -> File {
     .concat();
     let footer = [&sealed(&[&sizes, &[7; 4]])[..], b"zwb\xF7"].concat();
     let mut file = tempfile::tempfile().unwrap();
-    file.write_all(&[frame_header, block].concat()).unwrap();
+    file.write_all(&[frame_header, block].concat())
+        .unwrap();
     file.seek(SeekFrom::Current(size as i64)).unwrap();
     file.write_all(&[table, footer].concat()).unwrap();
     file
@@ -232,7 +233,9 @@ fn blocks_above_the_memory_are_listed_but_refused_and_not_called_damaged() {
         (1 << 31, 1 << 31)
     );
     let mut errors = vec![
-        archive.read_range(5..6, std::io::sink()).unwrap_err(),
+        archive
+            .read_range(5..6, std::io::sink())
+            .unwrap_err(),
         archive.count(&["a"]).unwrap_err(),
         archive.extract(5..6).unwrap_err(),
     ];

@@ -112,7 +112,10 @@ fn golden() -> Vec<(&'static str, Vec<u8>, Vec<u8>)> {
     ));
     all.push(("tables", text.clone(), common::with_tables(&text, Some(16))));
     let parts = [cases::text(700), vec![], cases::random(100, 256)];
-    let file = parts.iter().flat_map(|raw| compressed(raw, 512)).collect();
+    let file = parts
+        .iter()
+        .flat_map(|raw| compressed(raw, 512))
+        .collect();
     all.push(("concatenated", parts.concat(), file));
     all
 }
@@ -158,7 +161,10 @@ fn binary() -> Vec<u8> {
 fn golden_files_decode_and_are_what_is_written_today() {
     let bless = std::env::var_os("BWZ_BLESS").is_some();
     for (name, raw, file) in golden() {
-        let path = folder().join("examples").join(name).with_extension("bwz");
+        let path = folder()
+            .join("examples")
+            .join(name)
+            .with_extension("bwz");
         if bless {
             fs::write(&path, &file).unwrap();
         }
@@ -228,7 +234,10 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
         raw_sizes,
         slices,
     } = coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
-    let coded_sizes = slices.iter().map(|slice| slice.len() as u32).collect();
+    let coded_sizes = slices
+        .iter()
+        .map(|slice| slice.len() as u32)
+        .collect();
     // The sizes of the last slice are not stored.
     let others = |mut sizes: Vec<u32>| {
         sizes.pop();
@@ -241,7 +250,12 @@ fn foreign() -> (Vec<u8>, Vec<u8>) {
         [40].into_iter().chain(bytes).collect()
     }
     let payload = [
-        wide(bwt.samples.iter().map(|&row| row as u32).collect()),
+        wide(
+            bwt.samples
+                .iter()
+                .map(|&row| row as u32)
+                .collect(),
+        ),
         wide(vec![slices.len() as u32]),
         others(raw_sizes),
         wide(vec![models.len() as u32]),
@@ -283,7 +297,10 @@ fn both_decoders_read_what_another_encoder_may_write() {
 #[test]
 fn the_reference_decoder_restores_every_named_case() {
     // All in one file, one frame each: Python starts once in place of forty times.
-    let raws: Vec<Vec<u8>> = cases::named().into_iter().map(|(_, raw)| raw).collect();
+    let raws: Vec<Vec<u8>> = cases::named()
+        .into_iter()
+        .map(|(_, raw)| raw)
+        .collect();
     let small: Vec<_> = raws
         .iter()
         .map(|raw| &raw[..raw.len().min(9_000)])

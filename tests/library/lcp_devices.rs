@@ -137,9 +137,15 @@ fn every_device_answers_the_same() {
 /// Sequences with long common parts on both strands, and reads of them.
 fn sequences() -> (Sequences, Sequences, Sequences) {
     let base = |n: u8| b"ACGT"[usize::from(n)];
-    let bases: Vec<u8> = cases::random(60_000, 4).into_iter().map(base).collect();
+    let bases: Vec<u8> = cases::random(60_000, 4)
+        .into_iter()
+        .map(base)
+        .collect();
     let mut other = bases[20_000..50_000].to_vec();
-    other.iter_mut().step_by(997).for_each(|base| *base = b'N');
+    other
+        .iter_mut()
+        .step_by(997)
+        .for_each(|base| *base = b'N');
     let complement = |base: &u8| match base {
         b'A' => b'T',
         b'C' => b'G',
@@ -147,7 +153,11 @@ fn sequences() -> (Sequences, Sequences, Sequences) {
         b'T' => b'A',
         other => *other,
     };
-    let reverse: Vec<u8> = bases[..10_000].iter().rev().map(complement).collect();
+    let reverse: Vec<u8> = bases[..10_000]
+        .iter()
+        .rev()
+        .map(complement)
+        .collect();
     let mut a = Sequences::new();
     let mut b = Sequences::new();
     let mut reads = Sequences::new();

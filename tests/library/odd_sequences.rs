@@ -207,8 +207,13 @@ fn fastq(dice: &mut Dice) -> Vec<u8> {
         }
         raw.extend(dice.pick(&[b"+", b"+", b"+name"]));
         raw.extend(end);
-        let count = sequence.iter().filter(|&&byte| !is_blank(byte)).count();
-        let qualities: Vec<u8> = (0..count).map(|_| b'!' + dice.roll(94) as u8).collect();
+        let count = sequence
+            .iter()
+            .filter(|&&byte| !is_blank(byte))
+            .count();
+        let qualities: Vec<u8> = (0..count)
+            .map(|_| b'!' + dice.roll(94) as u8)
+            .collect();
         for line in qualities.chunks(width) {
             raw.extend(line);
             raw.extend(end);
@@ -239,13 +244,21 @@ fn broken(dice: &mut Dice) -> Vec<u8> {
     } else {
         fastq(dice)
     };
-    let begin = raw.iter().position(|&byte| byte == mark).unwrap_or(0);
+    let begin = raw
+        .iter()
+        .position(|&byte| byte == mark)
+        .unwrap_or(0);
     if dice.roll(2) == 0 {
         let end = begin + 2 + dice.roll(raw.len() - begin);
         return raw[..end.min(raw.len())].to_vec();
     }
-    let mut lines: Vec<&[u8]> = raw.split_inclusive(|&byte| byte == b'\n').collect();
-    let header = raw[..begin].iter().filter(|&&byte| byte == b'\n').count();
+    let mut lines: Vec<&[u8]> = raw
+        .split_inclusive(|&byte| byte == b'\n')
+        .collect();
+    let header = raw[..begin]
+        .iter()
+        .filter(|&&byte| byte == b'\n')
+        .count();
     if lines.len() - header > 3 {
         // Bases follow the header of the broken record; otherwise its kind could not be recognised.
         let at = header + 2 + dice.roll(lines.len() - header - 2);
@@ -347,7 +360,10 @@ fn check(
         if truth.qualities > 0 {
             assert_eq!(record.quality_offset, truth.quality_start, "{}", what());
         }
-        for (base, offset) in (0..).zip(&truth.offsets).filter(|_| record.is_regular) {
+        for (base, offset) in (0..)
+            .zip(&truth.offsets)
+            .filter(|_| record.is_regular)
+        {
             let line = base / record.line_bases * record.line_width;
             assert_eq!(
                 record.offset + line + base % record.line_bases,
@@ -366,7 +382,10 @@ fn check(
         let start = dice.roll(truth.written.len());
         let end = truth.written.len().min(start + 2 + dice.roll(9));
         let part = &truth.written[start..end];
-        let residues = part.iter().copied().filter(|&byte| is_residue(byte));
+        let residues = part
+            .iter()
+            .copied()
+            .filter(|&byte| is_residue(byte));
         let pattern = folded(&residues.collect::<Vec<u8>>());
         if !pattern.is_empty() {
             patterns.push(pattern);
@@ -420,7 +439,11 @@ fn what_is_searched_by_its_bytes_says_why() {
 /// The text is large enough that bases and lines are read by the index, one slice for each step.
 #[test]
 fn ranges_of_odd_texts_are_read_slice_by_slice() {
-    let options = Options::new().threads(1).memory(1 << 30).index(8).unwrap();
+    let options = Options::new()
+        .threads(1)
+        .memory(1 << 30)
+        .index(8)
+        .unwrap();
     for (mark, make) in [(b'>', fasta as Make), (b'@', fastq)] {
         let mut dice = Dice(77);
         let mut raw = Vec::new();
@@ -494,7 +517,10 @@ fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
                     raw.insert(raw.len() - 61 + at, byte);
                 }
             }
-            let options = Options::new().with_block_size(1 << 16).unwrap().threads(1);
+            let options = Options::new()
+                .with_block_size(1 << 16)
+                .unwrap()
+                .threads(1);
             let options = options.memory(1 << 30).index(8).unwrap();
             let mut file = Vec::new();
             bwz::compress(&raw[..], &mut file, &options).unwrap();
@@ -505,7 +531,10 @@ fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
             );
             assert!(archive.has_sequences());
             let (truths, _) = naive(&raw, b'>');
-            let upper: Vec<Vec<u8>> = truths.iter().map(|truth| folded(&truth.written)).collect();
+            let upper: Vec<Vec<u8>> = truths
+                .iter()
+                .map(|truth| folded(&truth.written))
+                .collect();
             let around = 240 + at;
             let patterns = [
                 letters[around - 30..around - 10].to_vec(),
@@ -528,7 +557,10 @@ fn any_byte_within_a_line_stands_in_the_sequence_or_is_a_blank() {
                 .iter()
                 .map(|record| record.length)
                 .collect();
-            let wanted: Vec<u64> = upper.iter().map(|bases| bases.len() as u64).collect();
+            let wanted: Vec<u64> = upper
+                .iter()
+                .map(|bases| bases.len() as u64)
+                .collect();
             assert_eq!(lengths, wanted, "{byte:02X} at {at}");
             let written = &truths[truths.len() - 1].written;
             let end = written.len() as u64;

@@ -178,7 +178,9 @@ fn a_table_says_what_the_blocks_say_and_is_read_alone() {
                 said(other.records().unwrap()),
                 "{name} in {block_size}"
             );
-            let whole: Vec<_> = (0..listed.len()).map(|n| (n, 0..u64::MAX)).collect();
+            let whole: Vec<_> = (0..listed.len())
+                .map(|n| (n, 0..u64::MAX))
+                .collect();
             assert_eq!(
                 archive.regions(&whole).unwrap(),
                 other.regions(&whole).unwrap(),
@@ -201,8 +203,14 @@ fn a_table_says_what_the_blocks_say_and_is_read_alone() {
 #[test]
 fn frames_behind_each_other_have_their_own_tables() {
     let options = options(1 << 20).index(8).unwrap();
-    let raws: Vec<_> = variants().into_iter().map(|(_, raw)| raw).collect();
-    let files: Vec<_> = raws.iter().map(|raw| indexed(raw, &options)).collect();
+    let raws: Vec<_> = variants()
+        .into_iter()
+        .map(|(_, raw)| raw)
+        .collect();
+    let files: Vec<_> = raws
+        .iter()
+        .map(|raw| indexed(raw, &options))
+        .collect();
     let (mut all, warnings) = open(&files.concat(), &options);
     let mut expected = Vec::new();
     let mut start = 0;
@@ -310,10 +318,15 @@ fn a_table_that_lies_is_found_out() {
         let is_damage = |e: &Error| matches!(e, Error::Format { .. });
         let (mut archive, warnings) = open(file, options);
         assert!(
-            archive.check_tables().is_err_and(|e| is_damage(&e)),
+            archive
+                .check_tables()
+                .is_err_and(|e| is_damage(&e)),
             "{what}"
         );
-        for (n, name) in ["two", "one", "three", "two"].into_iter().enumerate() {
+        for (n, name) in ["two", "one", "three", "two"]
+            .into_iter()
+            .enumerate()
+        {
             let expected = match name {
                 "one" => bases(3000, 0),
                 "two" => bases(5000, 1),
@@ -326,7 +339,9 @@ fn a_table_that_lies_is_found_out() {
         assert!(archive.find_record("other").unwrap().is_none(), "{what}");
         let (mut verified, _) = open(file, &options.clone().verify(true));
         assert!(
-            verified.count(&["ACGT"]).is_err_and(|e| is_damage(&e)),
+            verified
+                .count(&["ACGT"])
+                .is_err_and(|e| is_damage(&e)),
             "{what}"
         );
         // Positions and their names.
@@ -339,7 +354,9 @@ fn a_table_that_lies_is_found_out() {
             .next()
             .unwrap();
         assert!(pattern.starts_with(&line[..line.len().min(30)]), "{what}");
-        let (record, base) = archive.places(&[offset]).unwrap()[0].base.unwrap();
+        let (record, base) = archive.places(&[offset]).unwrap()[0]
+            .base
+            .unwrap();
         assert_eq!((record, base), (1, 100), "{what}");
         assert_eq!(archive.records().unwrap()[1].name, b"two", "{what}");
         assert!(

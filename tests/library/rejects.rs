@@ -446,7 +446,9 @@ fn every_number_of_the_specification_has_a_file() {
         );
         let prefix = format!("R{number}-");
         assert!(
-            REJECTS.iter().any(|(name, ..)| name.starts_with(&prefix)),
+            REJECTS
+                .iter()
+                .any(|(name, ..)| name.starts_with(&prefix)),
             "R{number} has no file"
         );
     }

@@ -230,7 +230,10 @@ fn frames_concatenate_whatever_their_block_sizes() {
         .iter()
         .flat_map(|(raw, block)| compressed(raw, *block))
         .collect();
-    let raw: Vec<u8> = parts.iter().flat_map(|(raw, _)| raw.to_vec()).collect();
+    let raw: Vec<u8> = parts
+        .iter()
+        .flat_map(|(raw, _)| raw.to_vec())
+        .collect();
     let (restored, end) = decompressed(&file);
     assert_eq!(end.unwrap().raw_size, raw.len() as u64);
     assert!(restored == raw);
@@ -248,7 +251,9 @@ fn frames_concatenate_whatever_their_block_sizes() {
         (raw.len() as u64, file.len() as u64)
     );
     let mut ranged = Vec::new();
-    archive.read_range(99_990..300_100, &mut ranged).unwrap();
+    archive
+        .read_range(99_990..300_100, &mut ranged)
+        .unwrap();
     assert!(ranged == raw[99_990..300_100]);
 }
 
@@ -269,7 +274,9 @@ fn any_range_is_read_by_decoding_its_blocks_only() {
         (100_000..100_000, 0),
     ] {
         let mut out = Vec::new();
-        let cost = archive.read_range(range.clone(), &mut out).unwrap();
+        let cost = archive
+            .read_range(range.clone(), &mut out)
+            .unwrap();
         assert!(
             out == raw[range.start as usize..range.end as usize],
             "{range:?}"

@@ -61,7 +61,10 @@ fn check(name: &str, text: &[u8], file: &[u8], patterns: &[Vec<u8>]) {
         assert_eq!(all[n].positions, *wanted, "{what}");
         assert_eq!(some[n].positions.len(), wanted.len().min(3), "{what}");
         assert!(
-            some[n].positions.iter().all(|pos| wanted.contains(pos)),
+            some[n]
+                .positions
+                .iter()
+                .all(|pos| wanted.contains(pos)),
             "{what}"
         );
     }
@@ -169,7 +172,9 @@ fn filtered_blocks_are_searched_as_the_bytes_that_they_stand_for() {
             assert_eq!(open(file).extract_all(&ends).unwrap(), wanted, "{name}");
             for (range, wanted) in ends.iter().zip(&wanted) {
                 let mut out = Vec::new();
-                open(file).read_range(range.clone(), &mut out).unwrap();
+                open(file)
+                    .read_range(range.clone(), &mut out)
+                    .unwrap();
                 assert!(out == *wanted, "{name}: {range:?}");
             }
         }
@@ -210,7 +215,10 @@ fn a_stream_of_patterns_is_searched_in_order() {
         }
         let mut archive = open(&file);
         assert_eq!(archive.counts([""; 0]).count(), 0);
-        let everywhere: Vec<_> = archive.counts(["", "~"]).map(Result::unwrap).collect();
+        let everywhere: Vec<_> = archive
+            .counts(["", "~"])
+            .map(Result::unwrap)
+            .collect();
         assert_eq!(everywhere, [("", 400_001), ("~", 0)]);
     }
 }
@@ -224,7 +232,11 @@ fn a_stream_ends_with_its_error_and_keeps_its_blocks() {
     let file = indexed(&text, 100_000, None);
     let options = options(1).memory(40 << 20);
     let mut archive = Archive::open(Cursor::new(&file[..]), &options).unwrap();
-    assert!(archive.counts(&patterns).all(|found| found.unwrap().1 == 1));
+    assert!(
+        archive
+            .counts(&patterns)
+            .all(|found| found.unwrap().1 == 1)
+    );
     assert_eq!(archive.search_cost().blocks, 3);
 
     let mut bad = file;
@@ -279,7 +291,10 @@ fn many_patterns_share_the_slices_that_they_need() {
         .map(|n| &text[n * 19_000..][..1 + n * 7 % 60])
         .chain([&b"absent"[..]])
         .collect();
-    let wanted: Vec<Vec<u64>> = patterns.iter().map(|p| occurrences(&text, p)).collect();
+    let wanted: Vec<Vec<u64>> = patterns
+        .iter()
+        .map(|p| occurrences(&text, p))
+        .collect();
     let counts: Vec<u64> = wanted
         .iter()
         .map(|positions| positions.len() as u64)
@@ -419,7 +434,10 @@ fn an_index_does_not_depend_on_threads_and_changes_no_byte_of_the_text() {
     let text = cases::text(300_000);
     let file = indexed(&text, 100_000, Some(32));
     for threads in [1, 3, 8] {
-        let options = options(100_000).threads(threads).index(32).unwrap();
+        let options = options(100_000)
+            .threads(threads)
+            .index(32)
+            .unwrap();
         let mut again = Vec::new();
         bwz::compress(&text[..], &mut again, &options).unwrap();
         assert!(again == file, "{threads} threads");
@@ -429,7 +447,13 @@ fn an_index_does_not_depend_on_threads_and_changes_no_byte_of_the_text() {
     let index = archive.frames()[0].index.unwrap();
     assert_eq!(index.sample_rate, Some(32));
     let counting = indexed(&text, 100_000, Some(0));
-    assert_eq!(open(&counting).frames()[0].index.unwrap().sample_rate, None);
+    assert_eq!(
+        open(&counting).frames()[0]
+            .index
+            .unwrap()
+            .sample_rate,
+        None
+    );
     assert!(counting.len() < file.len());
     assert_eq!(
         open(&common::compressed(&text, 100_000)).frames()[0].index,

@@ -39,7 +39,9 @@ fn naive(
     mismatches: usize,
 ) -> Vec<u64> {
     let pattern = pattern.to_ascii_uppercase();
-    let of_nucleotides = pattern.iter().all(|c| b"ACGTURYSWKMBDHVN".contains(c));
+    let of_nucleotides = pattern
+        .iter()
+        .all(|c| b"ACGTURYSWKMBDHVN".contains(c));
     let classes: Vec<_> = pattern
         .iter()
         .map(|&c| class(c, letters, of_nucleotides))
@@ -62,7 +64,9 @@ fn naive(
 /// Patterns cut from a text. Some T and U are exchanged, some letters are lower case, and some are
 /// ambiguity codes.
 fn patterns(records: &[(Vec<u8>, Vec<u64>)], count: usize, codes: bool) -> Vec<Vec<u8>> {
-    let mut random = cases::random(count * 40, 256).into_iter().map(usize::from);
+    let mut random = cases::random(count * 40, 256)
+        .into_iter()
+        .map(usize::from);
     let mut next = move || random.next().unwrap_or(0);
     let all: Vec<&Vec<u8>> = records
         .iter()
@@ -147,7 +151,10 @@ fn letters_stand_for_their_classes_in_all_blocks() {
                 b"MU".to_vec(),
             ]);
         }
-        let revcomp: Vec<_> = some.iter().map(|p| reverse_complement(p)).collect();
+        let revcomp: Vec<_> = some
+            .iter()
+            .map(|p| reverse_complement(p))
+            .collect();
         for (block, rate) in [(1 << 20, 8), (1000, 8), (130, 0), (33, 8)] {
             let file = indexed(&raw, block, Some(rate));
             let what = format!("{name}, blocks of {block}");
@@ -277,7 +284,10 @@ fn case_counts_as_a_mismatch() {
         })
         .collect();
     for block_size in [300, 1 << 20] {
-        let options = options(block_size).index(8).unwrap().match_case(true);
+        let options = options(block_size)
+            .index(8)
+            .unwrap()
+            .match_case(true);
         for most in [0, 1] {
             let options = options.clone().max_mismatches(most).unwrap();
             let mut file = Vec::new();
@@ -286,8 +296,13 @@ fn case_counts_as_a_mismatch() {
             let counts = archive.count(&patterns).unwrap();
             let found = archive.locate(&patterns, usize::MAX).unwrap();
             for (n, pattern) in patterns.iter().enumerate() {
-                let differ =
-                    |window: &[u8]| window.iter().zip(pattern).filter(|(a, b)| a != b).count();
+                let differ = |window: &[u8]| {
+                    window
+                        .iter()
+                        .zip(pattern)
+                        .filter(|(a, b)| a != b)
+                        .count()
+                };
                 let windows = |bases: &[u8]| {
                     let all = bases.windows(pattern.len());
                     all.filter(|window| differ(window) <= usize::from(most))

@@ -168,12 +168,18 @@ pub fn open(file: &[u8], options: &Options) -> Archive<Cursor<Vec<u8>>> {
 fn check(name: &str, file: &[u8], truths: &[Truth], patterns: &[Vec<u8>]) {
     let mut archive = open(file, &options(1));
     assert!(archive.has_sequences(), "{name}");
-    let folded: Vec<Vec<u8>> = patterns.iter().map(|p| p.to_ascii_uppercase()).collect();
+    let folded: Vec<Vec<u8>> = patterns
+        .iter()
+        .map(|p| p.to_ascii_uppercase())
+        .collect();
     let wanted: Vec<_> = folded
         .iter()
         .map(|pattern| naive(truths, pattern))
         .collect();
-    let counts: Vec<u64> = wanted.iter().map(|all| all.len() as u64).collect();
+    let counts: Vec<u64> = wanted
+        .iter()
+        .map(|all| all.len() as u64)
+        .collect();
     assert_eq!(archive.count(patterns).unwrap(), counts, "{name}");
     let found = archive.locate(patterns, usize::MAX).unwrap();
     let some = archive.locate(patterns, 2).unwrap();
@@ -185,7 +191,10 @@ fn check(name: &str, file: &[u8], truths: &[Truth], patterns: &[Vec<u8>]) {
         assert_eq!(some[n].count, counts[n], "{what}");
         assert_eq!(some[n].positions.len(), offsets.len().min(2), "{what}");
         assert!(
-            some[n].positions.iter().all(|at| offsets.contains(at)),
+            some[n]
+                .positions
+                .iter()
+                .all(|at| offsets.contains(at)),
             "{what}"
         );
     }
@@ -199,7 +208,11 @@ fn check(name: &str, file: &[u8], truths: &[Truth], patterns: &[Vec<u8>]) {
         .iter()
         .map(|place| place.base)
         .collect();
-    let bases: Vec<_> = wanted.iter().flatten().map(|&base| Some(base)).collect();
+    let bases: Vec<_> = wanted
+        .iter()
+        .flatten()
+        .map(|&base| Some(base))
+        .collect();
     assert_eq!(places, bases, "{name}");
 }
 
@@ -240,7 +253,9 @@ fn reads_are_found_where_they_were_cut() {
 #[test]
 fn genomes_of_all_shapes_are_searched_as_one_text_in_blocks_of_all_sizes() {
     for (name, raw, truths) in genomes(20_000) {
-        let cut = reads(&truths, 60).into_iter().map(|(read, _)| read);
+        let cut = reads(&truths, 60)
+            .into_iter()
+            .map(|(read, _)| read);
         let mut patterns: Vec<Vec<u8>> = cut.collect();
         patterns.extend([
             b"N".to_vec(),
@@ -298,10 +313,14 @@ fn records_and_regions_are_those_of_the_genome() {
                 for (from, to) in [(0, len), (len / 3, len / 3 + 5), (len / 2, len), (len, len)] {
                     let from = from.min(len);
                     let to = to.min(len);
-                    let bases = archive.region(&truth.name, from as u64..to as u64).unwrap();
+                    let bases = archive
+                        .region(&truth.name, from as u64..to as u64)
+                        .unwrap();
                     assert!(bases == truth.written[from..to], "{what}: {from}..{to}");
                 }
-                let behind = archive.region(&truth.name, len as u64..u64::MAX).unwrap();
+                let behind = archive
+                    .region(&truth.name, len as u64..u64::MAX)
+                    .unwrap();
                 assert!(behind.is_empty(), "{what}");
             }
             assert!(archive.region("absent", 0..1).is_err());
@@ -377,10 +396,15 @@ fn what_is_layout_in_sequences_is_refused() {
         assert!(said.contains("--index=bytes"), "{said}");
     }
     let mut bytes = Vec::new();
-    let of_bytes = options(5000).index(8).unwrap().index_of_bytes(true);
+    let of_bytes = options(5000)
+        .index(8)
+        .unwrap()
+        .index_of_bytes(true);
     bwz::compress(&raw[..], &mut bytes, &of_bytes).unwrap();
     assert_eq!(
-        open(&bytes, &options(1)).count(&[&b">chr0"[..]]).unwrap(),
+        open(&bytes, &options(1))
+            .count(&[&b">chr0"[..]])
+            .unwrap(),
         [1]
     );
 }
@@ -420,13 +444,17 @@ fn frames_are_searched_each_its_own_way() {
     let (raw, truths) = genome(&[3000, 200], 60, "\n");
     let plain = b"some text with ACGTTGCAAC in it, and acgttgcaac".repeat(3);
     let frames = [&raw, &plain, &raw, &raw];
-    let file = frames.map(|raw| indexed(raw, 700, Some(8))).concat();
+    let file = frames
+        .map(|raw| indexed(raw, 700, Some(8)))
+        .concat();
     let mut archive = open(&file, &options(1));
     let pattern = &truths[0].bases[100..170];
     let start = raw.len() as u64;
     let second = 2 * start + plain.len() as u64;
     let at = truths[0].offsets[100];
-    let found = archive.locate(&[pattern, b"ACGTTGCAAC"], 100).unwrap();
+    let found = archive
+        .locate(&[pattern, b"ACGTTGCAAC"], 100)
+        .unwrap();
     assert_eq!(
         found[0].positions,
         [at, at + start + plain.len() as u64, at + second]
@@ -446,7 +474,10 @@ fn fastq_is_searched_in_its_sequences() {
     let letters = cases::random(40_000, 4);
     for (n, read) in letters.chunks(100).enumerate() {
         raw.extend(format!("@read{n} ACGT\n").bytes());
-        raw.extend(read.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+        raw.extend(
+            read.iter()
+                .map(|&letter| b"ACGT"[usize::from(letter)]),
+        );
         raw.extend(b"\n+\n");
         raw.extend((0..100).map(|k| if k % 2 == 0 { b'A' } else { b'C' }));
         raw.push(b'\n');
@@ -466,7 +497,12 @@ fn fastq_is_searched_in_its_sequences() {
                 assert_eq!(found[0].positions, [record.offset]);
             }
         }
-        assert_eq!(archive.count(&["ACACACACACACACACACACAC"]).unwrap(), [0]);
+        assert_eq!(
+            archive
+                .count(&["ACACACACACACACACACACAC"])
+                .unwrap(),
+            [0]
+        );
     }
 }
 
@@ -475,7 +511,13 @@ fn naive_with_mismatch(truths: &[Truth], pattern: &[u8]) -> Vec<u64> {
     let mut found = Vec::new();
     for truth in truths {
         for (at, window) in truth.bases.windows(pattern.len()).enumerate() {
-            if window.iter().zip(pattern).filter(|(a, b)| a != b).count() <= 1 {
+            if window
+                .iter()
+                .zip(pattern)
+                .filter(|(a, b)| a != b)
+                .count()
+                <= 1
+            {
                 found.push(truth.offsets[at]);
             }
         }
@@ -486,7 +528,9 @@ fn naive_with_mismatch(truths: &[Truth], pattern: &[u8]) -> Vec<u64> {
 #[test]
 fn matches_may_differ_in_one_byte() {
     for (name, raw, truths) in genomes(3000) {
-        let cut = reads(&truths, 20).into_iter().map(|(read, _)| read);
+        let cut = reads(&truths, 20)
+            .into_iter()
+            .map(|(read, _)| read);
         let mut patterns: Vec<Vec<u8>> = if name == "lines of one" {
             Vec::new()
         } else {
@@ -518,7 +562,13 @@ fn matches_may_differ_in_one_byte() {
         let file = indexed(&text, block, rate);
         let mut archive = open(&file, &options(1).max_mismatches(1).unwrap());
         for pattern in [&b"abracadabra"[..], b"ab", b"abra", b"xbra", b"absent"] {
-            let differs = |w: &[u8]| w.iter().zip(pattern).filter(|(a, b)| a != b).count() <= 1;
+            let differs = |w: &[u8]| {
+                w.iter()
+                    .zip(pattern)
+                    .filter(|(a, b)| a != b)
+                    .count()
+                    <= 1
+            };
             let starts = (0..)
                 .zip(text.windows(pattern.len()))
                 .filter(|(_, w)| differs(w));
@@ -547,14 +597,18 @@ fn little_memory_finds_the_same() {
             options(1).match_case(true),
             options(1).max_mismatches(1).unwrap(),
         ] {
-            let wanted = open(&file, &options).locate(&patterns, usize::MAX).unwrap();
+            let wanted = open(&file, &options)
+                .locate(&patterns, usize::MAX)
+                .unwrap();
             let places: Vec<u64> = wanted
                 .iter()
                 .flat_map(|found| found.positions.clone())
                 .collect();
             let standing = open(&file, &options).places(&places).unwrap();
             let little = options.clone().memory(20 << 20);
-            let found = open(&file, &little).locate(&patterns, usize::MAX).unwrap();
+            let found = open(&file, &little)
+                .locate(&patterns, usize::MAX)
+                .unwrap();
             assert!(found == wanted, "blocks of {block}");
             let counts = open(&file, &little).count(&patterns).unwrap();
             assert!(

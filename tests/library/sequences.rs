@@ -91,7 +91,10 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
             let file = indexed(&raw, &options(block_size).index(8).unwrap());
             let pieces = pieces(&file);
             let parts = parts::parse(&file, false);
-            let Some(content) = parts.iter().find(|part| part.kind == PartKind::Content) else {
+            let Some(content) = parts
+                .iter()
+                .find(|part| part.kind == PartKind::Content)
+            else {
                 assert!(
                     kind == Kind::Fastq && block_size < 300,
                     "the first record is not in it"
@@ -132,16 +135,31 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
 #[test]
 fn an_index_of_bytes_and_other_files_know_no_sequences() {
     let genome = common::fasta(9000);
-    let of_bytes = options(4096).index(8).unwrap().index_of_bytes(true);
+    let of_bytes = options(4096)
+        .index(8)
+        .unwrap()
+        .index_of_bytes(true);
     let text = cases::text(9000);
     let of_sequences = options(4096).index(8).unwrap();
     for (raw, options) in [(&genome, of_bytes), (&text, of_sequences)] {
         let file = indexed(raw, &options);
         let parts = parts::parse(&file, false);
-        assert!(!parts.iter().any(|part| part.kind == PartKind::TypedTable));
-        assert!(!parts.iter().any(|part| part.kind == PartKind::FilterSizes));
+        assert!(
+            !parts
+                .iter()
+                .any(|part| part.kind == PartKind::TypedTable)
+        );
+        assert!(
+            !parts
+                .iter()
+                .any(|part| part.kind == PartKind::FilterSizes)
+        );
         let sizes: Vec<usize> = pieces(&file).iter().map(Vec::len).collect();
-        assert!(sizes[..sizes.len() - 1].iter().all(|&size| size == 4096));
+        assert!(
+            sizes[..sizes.len() - 1]
+                .iter()
+                .all(|&size| size == 4096)
+        );
     }
 }
 
@@ -153,7 +171,10 @@ fn a_layout_is_small() {
     for (n, sequence) in lines.chunks(20_000).enumerate() {
         genome.extend(format!(">chromosome {n}\n").bytes());
         for line in sequence.chunks(60) {
-            genome.extend(line.iter().map(|&letter| b"ACGT"[usize::from(letter)]));
+            genome.extend(
+                line.iter()
+                    .map(|&letter| b"ACGT"[usize::from(letter)]),
+            );
             genome.push(b'\n');
         }
     }

@@ -115,7 +115,10 @@ fn several_frames_are_one_file() {
     let raw = lines.repeat(2);
     assert_eq!(archive.raw_size(), raw.len() as u64);
     assert_eq!(archive.count(&["sea shells\nshe"]).unwrap(), [59]);
-    let ends = archive.blocks().iter().map(|block| block.raw.end as usize);
+    let ends = archive
+        .blocks()
+        .iter()
+        .map(|block| block.raw.end as usize);
     assert!(ends.clone().count() > 15);
     assert!(ends.into_iter().all(|end| raw[end - 1] == b'\n'));
 }

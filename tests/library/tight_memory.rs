@@ -6,7 +6,10 @@ use bwz::{Archive, Device, Error, Letters, Options, ReadCost};
 use std::io::Cursor;
 
 fn options(memory: u64) -> Options {
-    Options::new().device(Device::Cpu).threads(2).memory(memory)
+    Options::new()
+        .device(Device::Cpu)
+        .threads(2)
+        .memory(memory)
 }
 
 fn open(file: &[u8], options: &Options) -> Archive<Cursor<Vec<u8>>> {
@@ -76,7 +79,9 @@ fn many_places_of_classes_are_found_on_disk() {
     for limit in [usize::MAX, 2000] {
         let locate = |memory| {
             let options = options(memory).letters(Letters::Iupac);
-            open(&file, &options).locate(&patterns, limit).unwrap()
+            open(&file, &options)
+                .locate(&patterns, limit)
+                .unwrap()
         };
         let found = locate(10 << 20);
         assert!(found == locate(1 << 30) && found.iter().all(|of| of.count > 10_000));
@@ -87,7 +92,9 @@ fn many_places_of_classes_are_found_on_disk() {
 fn located(file: &[u8], letter: &str, limit: usize) -> ReadCost {
     let mut archive = open(file, &options(3 << 20));
     assert_eq!(
-        archive.locate(&[letter], limit).unwrap()[0].positions.len(),
+        archive.locate(&[letter], limit).unwrap()[0]
+            .positions
+            .len(),
         limit
     );
     archive.search_cost()
@@ -142,7 +149,9 @@ fn a_stream_of_patterns_is_located_in_smaller_batches() {
     let mut archive = open(&file, &options(1 << 20));
     let together = archive.locate(&patterns, usize::MAX);
     assert!(matches!(together, Err(Error::Limit { .. })));
-    let found: bwz::Result<Vec<_>> = archive.matches(patterns.iter(), usize::MAX).collect();
+    let found: bwz::Result<Vec<_>> = archive
+        .matches(patterns.iter(), usize::MAX)
+        .collect();
     for (pattern, found) in found.unwrap() {
         assert_eq!(
             found.positions,

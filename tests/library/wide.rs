@@ -43,7 +43,9 @@ fn files_are_the_same_and_restored_either_way() {
                 continue;
             }
             let both = both(options(block_size).effort(effort));
-            let files = both.each_ref().map(|options| compressed(&raw, options));
+            let files = both
+                .each_ref()
+                .map(|options| compressed(&raw, options));
             assert!(files[0] == files[1], "{name}: other bytes");
             for options in &both {
                 let mut restored = Vec::new();
@@ -63,10 +65,15 @@ fn large_parts_are_merged() {
     let raw = [cases::text(1_500_000), cases::random(1_500_000, 4)].concat();
     for options in [
         options(4 << 20),
-        options(4 << 20).index(256).unwrap().index_of_bytes(true),
+        options(4 << 20)
+            .index(256)
+            .unwrap()
+            .index_of_bytes(true),
     ] {
         let both = both(options);
-        let files = both.each_ref().map(|options| compressed(&raw, options));
+        let files = both
+            .each_ref()
+            .map(|options| compressed(&raw, options));
         assert!(files[0] == files[1]);
         let mut restored = Vec::new();
         bwz::decompress(&files[0][..], &mut restored, &both[1]).unwrap();
@@ -77,10 +84,16 @@ fn large_parts_are_merged() {
 /// Searches by an index on disk and in memory, and without one.
 #[test]
 fn searches_find_the_same() {
-    for (name, raw) in texts().into_iter().filter(|(_, raw)| raw.len() > 300) {
+    for (name, raw) in texts()
+        .into_iter()
+        .filter(|(_, raw)| raw.len() > 300)
+    {
         let part = raw.len() / 3..raw.len() / 3 + 9;
         let few = [&raw[..1], &raw[1..4], &raw[part.clone()], b"\xFFabsent"];
-        let many: Vec<&[u8]> = raw.windows(5).step_by(raw.len() / 250 + 1).collect();
+        let many: Vec<&[u8]> = raw
+            .windows(5)
+            .step_by(raw.len() / 250 + 1)
+            .collect();
         for rate in [None, Some(0), Some(16)] {
             let options = options(1 << 20).index_of_bytes(true);
             let indexed = rate.map_or(options.clone(), |rate| options.index(rate).unwrap());
@@ -125,7 +138,9 @@ fn searches_by_sequence_find_the_same() {
     }
     for rate in [0, 16] {
         let both = both(options(1 << 20).index(rate).unwrap());
-        let files = both.each_ref().map(|options| compressed(&raw, options));
+        let files = both
+            .each_ref()
+            .map(|options| compressed(&raw, options));
         assert!(files[0] == files[1]);
         let [narrow, wide] = both.map(|options| {
             let mut archive = Archive::open(Cursor::new(&files[0][..]), &options).unwrap();
@@ -136,7 +151,10 @@ fn searches_by_sequence_find_the_same() {
                 .unwrap();
             assert!(counts.iter().all(|&count| count > 0) && found[0].count > 0);
             let region = archive.region(b"record", 10..90).unwrap();
-            let found: Vec<_> = found.into_iter().map(|found| found.positions).collect();
+            let found: Vec<_> = found
+                .into_iter()
+                .map(|found| found.positions)
+                .collect();
             (counts, found, region)
         });
         assert!(narrow == wide);

@@ -24,7 +24,11 @@ fn files_of_a_room_form_no_circles() {
     let modules = Modules::read();
     let mut uses = uses_inside_rooms(&modules);
     let files: Vec<&str> = uses.keys().copied().collect();
-    let is_parent = |file: &str| files.iter().any(|child| is_parent_of(file, child));
+    let is_parent = |file: &str| {
+        files
+            .iter()
+            .any(|child| is_parent_of(file, child))
+    };
     uses.retain(|file, _| !is_parent(file));
     uses.values_mut()
         .for_each(|used| used.retain(|file| !is_parent(file)));

@@ -52,7 +52,9 @@ fn several_bindings(code: &str) -> Option<&str> {
         None => behind,
     };
     let (_, behind) = tuple(assigned.strip_prefix('=')?)?;
-    behind.starts_with(';').then(|| code.split(';').next())?
+    behind
+        .starts_with(';')
+        .then(|| code.split(';').next())?
 }
 
 #[test]
@@ -63,7 +65,11 @@ fn a_let_binds_one_value() {
         let lets = code
             .match_indices("let (")
             .filter_map(|(at, _)| several_bindings(&code[at..]));
-        let lines = lets.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let lines = lets.map(|line| {
+            line.split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
         found.extend(lines.map(|line| format!("{path}: {line}")));
     }
     assert_remains("lets", found);
@@ -103,7 +109,11 @@ fn a_parameter_is_one_value() {
                 continue;
             }
             seen += 1;
-            let name = code[at + 3..].split(['(', '<']).next().unwrap().trim();
+            let name = code[at + 3..]
+                .split(['(', '<'])
+                .next()
+                .unwrap()
+                .trim();
             let is_tuple = |parameter: &String| parameter.trim_start().starts_with('(');
             if parameters(&code[at..]).iter().any(is_tuple) {
                 found.push(format!("{path}: {name}"));

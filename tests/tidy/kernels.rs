@@ -40,7 +40,9 @@ fn kernels_and_their_host_files_are_pairs() {
 /// The path of the file that launches a kernel file. The kernels of `papers` are in one folder, and
 /// their host files in several.
 fn host_of(kernels: &str, papers: &[(String, String)]) -> String {
-    let named = papers.iter().find(|(path, _)| stem(path) == stem(kernels));
+    let named = papers
+        .iter()
+        .find(|(path, _)| stem(path) == stem(kernels));
     match named.filter(|_| kernels.starts_with("kernels/papers/")) {
         Some((path, _)) => path.clone(),
         None => kernels
@@ -51,15 +53,19 @@ fn host_of(kernels: &str, papers: &[(String, String)]) -> String {
 
 /// The kernels that a file defines, except those that a macro composes.
 fn kernel_names(text: &str) -> impl Iterator<Item = &str> {
-    text.split("__global__ void").skip(1).filter_map(|rest| {
-        let rest = rest.split_once("__(").map_or(rest, |(before, after)| {
-            if before.trim() == "__launch_bounds" {
-                after.split_once(')').unwrap().1
-            } else {
-                rest
-            }
-        });
-        let name = rest.split('(').next()?.trim();
-        (!name.contains("##")).then_some(name)
-    })
+    text.split("__global__ void")
+        .skip(1)
+        .filter_map(|rest| {
+            let rest = rest
+                .split_once("__(")
+                .map_or(rest, |(before, after)| {
+                    if before.trim() == "__launch_bounds" {
+                        after.split_once(')').unwrap().1
+                    } else {
+                        rest
+                    }
+                });
+            let name = rest.split('(').next()?.trim();
+            (!name.contains("##")).then_some(name)
+        })
 }

@@ -19,7 +19,10 @@ pub fn assert_remains(name: &str, found: impl IntoIterator<Item = String>) {
     let mut kept: BTreeSet<String> = kept.lines().map(str::to_owned).collect();
     if std::env::var_os("BWZ_BLESS").is_some() {
         kept.retain(|line| found.contains(line));
-        let lines: String = kept.iter().map(|line| format!("{line}\n")).collect();
+        let lines: String = kept
+            .iter()
+            .map(|line| format!("{line}\n"))
+            .collect();
         fs::write(&path, lines).unwrap();
     }
     let new: Vec<_> = found.difference(&kept).collect();

@@ -55,21 +55,29 @@ fn order() -> Vec<Vec<String>> {
         .nth(1)
         .expect("the order of rooms");
     let list = list.split('`').next().unwrap();
-    let rooms = |part: &str| part.split(',').map(|room| room.trim().to_owned()).collect();
+    let rooms = |part: &str| {
+        part.split(',')
+            .map(|room| room.trim().to_owned())
+            .collect()
+    };
     list.split('<').map(rooms).collect()
 }
 
 /// A reader who looks for the file of a job finds it in the table of its room.
 #[test]
 fn tables_of_files_name_all_files() {
-    let tables = files("src", "rs").into_iter().filter_map(|(path, text)| {
-        let rows: Vec<&str> = text
-            .lines()
-            .filter(|line| line.starts_with("//! |"))
-            .collect();
-        let is_of_files = rows.iter().any(|row| ["file", "room"].contains(&cell(row)));
-        is_of_files.then(|| (path, rows.join("\n").to_lowercase(), shipped_code(&text)))
-    });
+    let tables = files("src", "rs")
+        .into_iter()
+        .filter_map(|(path, text)| {
+            let rows: Vec<&str> = text
+                .lines()
+                .filter(|line| line.starts_with("//! |"))
+                .collect();
+            let is_of_files = rows
+                .iter()
+                .any(|row| ["file", "room"].contains(&cell(row)));
+            is_of_files.then(|| (path, rows.join("\n").to_lowercase(), shipped_code(&text)))
+        });
     let mut missing = Vec::new();
     for (path, table, code) in tables {
         let named = identifiers(&table);
@@ -110,7 +118,10 @@ fn rooms_are_used_in_one_direction() {
     let mut against = BTreeSet::new();
     let mut seen = 0;
     for (file, used) in modules.uses() {
-        for used in used.into_iter().filter(|used| room(used) != room(file)) {
+        for used in used
+            .into_iter()
+            .filter(|used| room(used) != room(file))
+        {
             seen += 1;
             if place(room(used)) >= place(room(file)) {
                 against.insert(format!("{} uses {}", room(file), room(used)));
@@ -123,8 +134,14 @@ fn rooms_are_used_in_one_direction() {
 
 /// The line of [`GPU_ROOMS`] that a file below `folder` stands on, and its room.
 fn gpu_room<'p>(path: &'p str, folder: &str) -> Option<(usize, &'p str)> {
-    let room = path.strip_prefix(folder)?.split(['/', '.']).next().unwrap();
-    let line = GPU_ROOMS.iter().position(|rooms| rooms.contains(&room));
+    let room = path
+        .strip_prefix(folder)?
+        .split(['/', '.'])
+        .next()
+        .unwrap();
+    let line = GPU_ROOMS
+        .iter()
+        .position(|rooms| rooms.contains(&room));
     (room != "mod").then(|| {
         (
             line.unwrap_or_else(|| panic!("{path} is in no known room")),
@@ -147,7 +164,8 @@ fn gpu_rooms_are_used_in_one_direction() {
         seen += usize::from(here.1 != there.1);
     };
     for (file, used) in Modules::read().uses() {
-        used.iter().for_each(|used| check(file, used, "src/gpu/"));
+        used.iter()
+            .for_each(|used| check(file, used, "src/gpu/"));
     }
     for ending in ["cu", "cuh", "h"] {
         for (path, text) in files("kernels", ending) {

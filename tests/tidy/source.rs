@@ -139,7 +139,12 @@ fn begins_word(text: &str, at: usize) -> bool {
 fn expand(before: &[String], tree: &str, found: &mut impl FnMut(Vec<String>, String)) {
     if let Some((head, group)) = tree.split_once('{') {
         let before = [before, &names(head)].concat();
-        for branch in branches(group.trim_end().strip_suffix('}').unwrap_or(group)) {
+        for branch in branches(
+            group
+                .trim_end()
+                .strip_suffix('}')
+                .unwrap_or(group),
+        ) {
             expand(&before, branch.trim(), found);
         }
         return;

@@ -19,7 +19,10 @@ pub fn sources() -> Vec<(String, String)> {
         "fuzz/fuzz_targets",
         "python/src",
     ];
-    let mut sources: Vec<_> = rust.iter().flat_map(|folder| files(folder, "rs")).collect();
+    let mut sources: Vec<_> = rust
+        .iter()
+        .flat_map(|folder| files(folder, "rs"))
+        .collect();
     assert!(sources.len() > 150, "the sources were not found");
     for ending in ["cu", "cuh", "h"] {
         sources.extend(files("kernels", ending));
@@ -98,7 +101,9 @@ fn unsafe_code_says_why_it_is_safe() {
         for (n, line) in lines.iter().enumerate() {
             if line.contains("unsafe {") || line.starts_with("unsafe impl") {
                 let above = &lines[n.saturating_sub(6)..n];
-                let said = above.iter().any(|line| line.contains("// SAFETY:"));
+                let said = above
+                    .iter()
+                    .any(|line| line.contains("// SAFETY:"));
                 assert!(said, "{path}, line {}: unsafe without a SAFETY line", n + 1);
             }
         }

@@ -84,6 +84,8 @@ fn files_have_names_of_their_own() {
                 .push(path);
         }
     }
-    let double = paths.into_iter().filter(|(_, paths)| paths.len() > 1);
+    let double = paths
+        .into_iter()
+        .filter(|(_, paths)| paths.len() > 1);
     assert_remains("names", double.map(|(_, paths)| paths.join(" ")));
 }

@@ -51,7 +51,9 @@ impl Extensions {
     pub fn longest(&self, a: u32, b: u32) -> u32 {
         let row = self.rows[a as usize] as usize;
         let other = self.rows[b as usize] as usize;
-        let between = self.lcp.least(row.min(other) + 1..row.max(other) + 1);
+        let between = self
+            .lcp
+            .least(row.min(other) + 1..row.max(other) + 1);
         between.unwrap_or_else(|| self.rows.len() as u32 - a)
     }
 
@@ -73,7 +75,10 @@ impl Extensions {
     /// or no threads can be started.
     pub fn all(&self, pairs: &[(u32, u32)], options: &Options) -> Result<Vec<u32>> {
         let end = self.rows.len();
-        if let Some((a, b)) = pairs.iter().find(|(a, b)| *a.max(b) as usize >= end) {
+        if let Some((a, b)) = pairs
+            .iter()
+            .find(|(a, b)| *a.max(b) as usize >= end)
+        {
             let what = format!("positions {a} and {b} are not both in a text of {end} bytes");
             return Err(Error::Usage(what.into()));
         }

@@ -177,7 +177,8 @@ impl LcpSorter {
         let from = Instant::now();
         let suffixes = suffix_array(text, &self.options)?;
         let lcp = permuted_lcp::lcp(text, &suffixes, least, &self.pool)?;
-        self.gpus.done_on_cpu(text.len() as u64, 1, from.elapsed());
+        self.gpus
+            .done_on_cpu(text.len() as u64, 1, from.elapsed());
         Ok(LcpArrays { suffixes, lcp })
     }
 
@@ -216,7 +217,9 @@ impl LcpSorter {
             let mut arrays = LcpArrays::default();
             gpu.sort_input(least, |chunk| {
                 if let Some(room) = room.take() {
-                    arrays = room.join().unwrap_or_else(|panic| resume_unwind(panic))?;
+                    arrays = room
+                        .join()
+                        .unwrap_or_else(|panic| resume_unwind(panic))?;
                 }
                 let LcpArrays { suffixes, lcp } = &mut arrays;
                 self.pool.install(|| chunk.write(suffixes, lcp))
@@ -233,7 +236,11 @@ impl LcpSorter {
         }
         drop(used);
         let mut values: Vec<u32> = allocation::zeroed(len).ok_or_else(no_memory)?;
-        let touch = |part: &mut [u32]| part.iter_mut().step_by(PAGE / 4).for_each(|v| *v = 0);
+        let touch = |part: &mut [u32]| {
+            part.iter_mut()
+                .step_by(PAGE / 4)
+                .for_each(|v| *v = 0)
+        };
         let parts = values.par_chunks_mut(COPIED / 4);
         self.pool
             .install(|| parts.for_each(|part| touch(black_box(part))));
@@ -381,7 +388,9 @@ mod tests {
         for launches in 0..40 {
             let heard = Arc::new(Mutex::new(Vec::new()));
             let listener = Arc::clone(&heard);
-            let options = options.clone().device(Device::Cuda(GpuSet::one(0)));
+            let options = options
+                .clone()
+                .device(Device::Cuda(GpuSet::one(0)));
             let sorter = LcpSorter::new(&options.on_event(move |event| {
                 if let Event::Warning(what) = event {
                     listener.lock().unwrap().push(what);

@@ -4,7 +4,10 @@ use super::LcpArrays;
 
 /// Number of leading bytes that both have in common.
 pub(super) fn common(a: &[u8], b: &[u8]) -> usize {
-    a.iter().zip(b).take_while(|(a, b)| a == b).count()
+    a.iter()
+        .zip(b)
+        .take_while(|(a, b)| a == b)
+        .count()
 }
 
 /// The suffixes sorted as strings, and the common prefixes of neighbours.

@@ -40,7 +40,9 @@ pub(super) fn lcp(text: &[u8], suffixes: &[u32], least: u8, pool: &ThreadPool) -
                 clip(text, n * stretch, values, least);
             });
         let mut lcp = allocation::zeroed(text.len()).ok_or_else(no_memory)?;
-        let rows = lcp.par_chunks_mut(ROWS).zip(suffixes.par_chunks(ROWS));
+        let rows = lcp
+            .par_chunks_mut(ROWS)
+            .zip(suffixes.par_chunks(ROWS));
         rows.for_each(|(lcp, suffixes)| {
             for (lcp, &pos) in lcp.iter_mut().zip(suffixes) {
                 *lcp = permuted[pos as usize];
@@ -55,11 +57,17 @@ fn phi(suffixes: &[u32]) -> Result<Vec<u32>> {
     if let Some(&first) = suffixes.first() {
         phi[first as usize].store(NONE, Ordering::Relaxed);
     }
-    suffixes.par_windows(2).with_min_len(ROWS).for_each(|pair| {
-        phi[pair[1] as usize].store(pair[0], Ordering::Relaxed);
-    });
+    suffixes
+        .par_windows(2)
+        .with_min_len(ROWS)
+        .for_each(|pair| {
+            phi[pair[1] as usize].store(pair[0], Ordering::Relaxed);
+        });
     // This is done in place, since both types take 4 bytes.
-    Ok(phi.into_iter().map(AtomicU32::into_inner).collect())
+    Ok(phi
+        .into_iter()
+        .map(AtomicU32::into_inner)
+        .collect())
 }
 
 /// Turns the Phi of each position from `start` on into the length of their common prefix.

@@ -54,7 +54,12 @@ impl RangeMinima {
             let below = &levels[k - 1];
             let half = 1 << (k - 1);
             let mut level = allocation::with_capacity(below.len() - half).ok_or_else(no_memory)?;
-            level.extend(below.iter().zip(&below[half..]).map(|(&a, &b)| a.min(b)));
+            level.extend(
+                below
+                    .iter()
+                    .zip(&below[half..])
+                    .map(|(&a, &b)| a.min(b)),
+            );
             levels.push(level);
         }
         Ok(RangeMinima {
@@ -142,7 +147,8 @@ impl RangeMinima {
         let on_gpu = |gpu: &mut ExtensionQueries, id| gpu.least(&arrays(id), ranges, &mut found);
         let fits_gpu = self.values.len() <= gpu::MOST_BYTES as usize;
         if end == 0 || !fits_gpu || !self.gpu.answer(ranges.len(), on_gpu)? {
-            self.gpu.answer_on_cpu(ranges, &mut found, options, least)?;
+            self.gpu
+                .answer_on_cpu(ranges, &mut found, options, least)?;
         }
         Ok(found)
     }
@@ -167,7 +173,10 @@ mod tests {
     #[test]
     fn minima_are_the_naive_ones_of_all_ranges() {
         for len in [0, 1, 63, 64, 65, 128, 300, 517] {
-            let values: Vec<u32> = cases::random(len, 251).into_iter().map(u32::from).collect();
+            let values: Vec<u32> = cases::random(len, 251)
+                .into_iter()
+                .map(u32::from)
+                .collect();
             let minima = RangeMinima::new(values.clone(), &Options::new()).unwrap();
             for from in 0..=len {
                 for to in from..=len {
@@ -184,7 +193,9 @@ mod tests {
         let ends = cases::random(8 << 20, 256);
         let options = Options::new().threads(2);
         for len in [0_u32, 1, 200, 20_000] {
-            let values = cases::random(len as usize, 251).into_iter().map(u32::from);
+            let values = cases::random(len as usize, 251)
+                .into_iter()
+                .map(u32::from);
             let minima = RangeMinima::new(values.collect(), &Options::new()).unwrap();
             let end = |four: &[u8]| u32::from_le_bytes(four.try_into().unwrap()) % (len + 1);
             let ends = ends

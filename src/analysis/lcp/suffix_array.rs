@@ -37,5 +37,8 @@ pub fn suffix_array(text: &[u8], options: &Options) -> Result<Vec<u32>> {
             .map_err(|_| no_memory())?;
     }
     // This is done in place, since both types take 4 bytes.
-    Ok(suffixes.into_iter().map(i32::cast_unsigned).collect())
+    Ok(suffixes
+        .into_iter()
+        .map(i32::cast_unsigned)
+        .collect())
 }

@@ -84,7 +84,10 @@ pub fn longest_common_on(
         .windows(2)
         .map(|pair| (pair[0] < end) != (pair[1] < end));
     let lcp = arrays.lcp.iter().skip(1).zip(sides);
-    match lcp.filter_map(|(&lcp, differ)| differ.then_some(lcp)).max() {
+    match lcp
+        .filter_map(|(&lcp, differ)| differ.then_some(lcp))
+        .max()
+    {
         None | Some(0) => Ok(Vec::new()),
         Some(least) => matches(&text, &arrays, least, false, sorter),
     }
@@ -176,7 +179,9 @@ fn matches(
     }
     match pairs.len() <= FEW {
         true => pairs.sort_unstable(),
-        false => sorter.pool().install(|| pairs.par_sort_unstable()),
+        false => sorter
+            .pool()
+            .install(|| pairs.par_sort_unstable()),
     }
     let no_memory = || Error::out_of_memory("for the matches");
     let mut found = allocation::with_capacity(pairs.len()).ok_or_else(no_memory)?;

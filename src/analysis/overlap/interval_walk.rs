@@ -82,7 +82,9 @@ impl IntervalWalk<'_> {
         let found = found?;
         let pairs = allocation::with_capacity(found.iter().map(Vec::len).sum());
         let mut pairs = pairs.ok_or_else(no_memory)?;
-        found.into_iter().for_each(|some| pairs.extend(some));
+        found
+            .into_iter()
+            .for_each(|some| pairs.extend(some));
         Ok(pairs)
     }
 
@@ -118,7 +120,9 @@ pub(super) fn cuts(lcp: &[u32], least: u32, count: usize) -> Vec<usize> {
     let mut from = 0;
     while from < lcp.len() {
         let at_least = (from + size).min(lcp.len());
-        let more = lcp[at_least..].iter().position(|&lcp| lcp < least);
+        let more = lcp[at_least..]
+            .iter()
+            .position(|&lcp| lcp < least);
         from = more.map_or(lcp.len(), |more| at_least + more);
         ends.push(from);
     }

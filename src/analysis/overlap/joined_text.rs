@@ -149,7 +149,9 @@ impl<'s> JoinedText<'s> {
 
     /// Position after the last one of the first set.
     pub(super) fn first_end(&self) -> u32 {
-        let second = self.strands.partition_point(|strand| strand.is_first);
+        let second = self
+            .strands
+            .partition_point(|strand| strand.is_first);
         self.strands
             .get(second)
             .map_or(self.len() as u32, |strand| strand.start)
@@ -232,7 +234,9 @@ impl<'s> JoinedText<'s> {
             match strand.is_reverse {
                 false => written.copy_from_slice(&bases[own]),
                 true => {
-                    let opposite = bases[length - own.end..length - own.start].iter().rev();
+                    let opposite = bases[length - own.end..length - own.start]
+                        .iter()
+                        .rev();
                     written
                         .iter_mut()
                         .zip(opposite)
@@ -283,7 +287,10 @@ mod tests {
     #[test]
     fn texts_of_many_parts_are_those_of_one() {
         let base = |n: u8| b"ACGT"[usize::from(n & 3)];
-        let random: Vec<u8> = cases::random(3 * PART, 256).into_iter().map(base).collect();
+        let random: Vec<u8> = cases::random(3 * PART, 256)
+            .into_iter()
+            .map(base)
+            .collect();
         let mut a = Sequences::new();
         let mut b = Sequences::new();
         let lengths = [PART - 1, 0, PART, 5, 0, PART - 3, 7, PART / 2];

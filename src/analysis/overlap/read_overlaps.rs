@@ -82,7 +82,10 @@ pub fn read_overlaps(
     let pool = sorter.pool();
     let ends = cuts(&arrays.lcp, least, STRETCHES * pool.current_num_threads());
     let starts = [0].into_iter().chain(ends.iter().copied());
-    let stretches: Vec<_> = starts.zip(&ends).map(|(from, &to)| from..to).collect();
+    let stretches: Vec<_> = starts
+        .zip(&ends)
+        .map(|(from, &to)| from..to)
+        .collect();
     let walk = |rows: std::ops::Range<usize>| {
         let mut walk = SuffixWalk::new(&text, &arrays, least, &budget)?;
         let mut row = rows.start;
@@ -96,7 +99,9 @@ pub fn read_overlaps(
     let found = found?;
     let mut all = allocation::with_capacity(found.iter().map(Vec::len).sum())
         .ok_or_else(|| Error::out_of_memory("for the overlaps"))?;
-    found.into_iter().for_each(|some| all.extend(some));
+    found
+        .into_iter()
+        .for_each(|some| all.extend(some));
     pool.install(|| all.par_sort_unstable());
     Ok(all)
 }

@@ -35,7 +35,10 @@ impl Budget {
     /// # Errors
     /// [`Error::Limit`] if that is more than is left.
     pub(super) fn take(&self, bytes: usize) -> Result<()> {
-        let taken = self.taken.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        let taken = self
+            .taken
+            .fetch_add(bytes as u64, Ordering::Relaxed)
+            + bytes as u64;
         let needed = self.before + taken;
         if needed <= self.allowed {
             return Ok(());

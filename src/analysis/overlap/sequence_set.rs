@@ -102,7 +102,8 @@ impl Sequences {
         room.ok_or_else(|| Error::out_of_memory("for the sequences"))?;
         self.names.extend_from_slice(name);
         self.name_ends.push(self.names.len());
-        self.bases.extend(bases.iter().map(|&byte| base(byte)));
+        self.bases
+            .extend(bases.iter().map(|&byte| base(byte)));
         self.ends.push(self.bases.len());
         Ok(())
     }

@@ -14,7 +14,11 @@ fn agree(a: u8, b: u8) -> bool {
 }
 
 fn reverse(bases: &[u8]) -> Vec<u8> {
-    bases.iter().rev().map(|&base| complement(base)).collect()
+    bases
+        .iter()
+        .rev()
+        .map(|&base| complement(base))
+        .collect()
 }
 
 fn records(all: &Sequences) -> impl Iterator<Item = (u32, Vec<u8>)> {
@@ -99,7 +103,10 @@ fn naive_matches(
         }
     }
     found.sort_by_key(|(j, m)| (m.b, m.is_reverse, *j, m.a, m.a_start));
-    found.into_iter().map(|(_, found)| found).collect()
+    found
+        .into_iter()
+        .map(|(_, found)| found)
+        .collect()
 }
 
 fn naive_overlaps(reads: &Sequences, least: usize, strands: Strands) -> Vec<Overlap> {

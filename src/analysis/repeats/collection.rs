@@ -66,7 +66,10 @@ impl<R: Read + Seek + Send> Input<R> {
         match &mut self.0 {
             InputKind::Raw(reader, _) => {
                 reader.seek(SeekFrom::Start(range.start))?;
-                reader.by_ref().take(len as u64).read_to_end(&mut bytes)?;
+                reader
+                    .by_ref()
+                    .take(len as u64)
+                    .read_to_end(&mut bytes)?;
             }
             InputKind::Compressed(archive) => {
                 archive.options = archive.options.clone().memory(memory);

@@ -114,7 +114,8 @@ impl<'a> Comparison<'a> {
             group.most_frequent()
         });
         let frequent = frequent.max()?;
-        self.most.fetch_max(frequent.copies, Ordering::Relaxed);
+        self.most
+            .fetch_max(frequent.copies, Ordering::Relaxed);
         Some(frequent)
     }
 
@@ -189,12 +190,16 @@ impl<'a> Comparison<'a> {
             return vec![distances];
         }
         let unknown = distances.filter(|distance| !copies.is_set(at - distance));
-        unknown.map(|distance| distance..distance + 1).collect()
+        unknown
+            .map(|distance| distance..distance + 1)
+            .collect()
     }
 
     /// The distances at which the windows of two minimizers are equal.
     fn equal_distances(&self, a: Spot, b: Spot, wanted: &Range<usize>) -> Range<usize> {
-        let from = self.texts.common_from(a, b, self.len - wanted.start);
+        let from = self
+            .texts
+            .common_from(a, b, self.len - wanted.start);
         let start = wanted.start.max(self.len - from);
         if start >= wanted.end {
             return 0..0;
@@ -320,22 +325,30 @@ impl Representative<'_> {
     /// Counts copies of windows, if copies are counted.
     fn count(&mut self, distances: &Range<usize>, times: usize) {
         if let Some(copies) = self.copies.get_mut(distances.clone()) {
-            copies.iter_mut().for_each(|copies| *copies += times);
+            copies
+                .iter_mut()
+                .for_each(|copies| *copies += times);
         }
     }
 }
 
 impl WindowGroup<'_> {
     fn most_frequent(&self) -> Option<Frequent> {
-        let of_representatives = self.representatives.iter().flat_map(|representative| {
-            let at = representative.at;
-            let copies = &representative.copies;
-            let copies = copies.iter().enumerate().filter(|(_, copies)| **copies > 0);
-            copies.map(move |(n, &copies)| Frequent {
-                copies,
-                at: Reverse(at - n),
-            })
-        });
+        let of_representatives = self
+            .representatives
+            .iter()
+            .flat_map(|representative| {
+                let at = representative.at;
+                let copies = &representative.copies;
+                let copies = copies
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, copies)| **copies > 0);
+                copies.map(move |(n, &copies)| Frequent {
+                    copies,
+                    at: Reverse(at - n),
+                })
+            });
         let of_table = self.table.values();
         let of_table = of_table.map(|entry| Frequent {
             copies: entry.copies,

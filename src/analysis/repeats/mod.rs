@@ -80,7 +80,10 @@ impl Search {
     /// [`Error::Limit`](crate::Error::Limit) if the memory is too small even for short parts.
     /// [`Error::Io`](crate::Error::Io) if the system has no memory.
     pub fn find(&self, texts: &[&[u8]], options: &Options) -> Result<Repeats> {
-        let sizes = texts.iter().map(|text| text.len() as u64).collect();
+        let sizes = texts
+            .iter()
+            .map(|text| text.len() as u64)
+            .collect();
         let load = |text: usize, range: Range<u64>, _| {
             Ok(Cow::Borrowed(
                 &texts[text][range.start as usize..range.end as usize],

@@ -269,7 +269,9 @@ where
         for piece in part {
             let range = self.text(piece);
             loaded.bytes += range.end - range.start;
-            loaded.texts.push((self.load)(piece.file, range, memory)?);
+            loaded
+                .texts
+                .push((self.load)(piece.file, range, memory)?);
         }
         Ok(loaded)
     }
@@ -287,7 +289,9 @@ where
     }
 
     fn units(&self, part: &[Piece]) -> usize {
-        part.iter().map(|piece| self.piece_units(piece)).sum()
+        part.iter()
+            .map(|piece| self.piece_units(piece))
+            .sum()
     }
 
     /// The place of a window of a part in its file.
@@ -301,7 +305,10 @@ where
             left -= if is_in { 0 } else { units };
             is_in
         };
-        let piece = pieces.iter().find(holds).expect("a window is in a piece");
+        let piece = pieces
+            .iter()
+            .find(holds)
+            .expect("a window is in a piece");
         let offset = piece.range.start + (left * self.search.unit.size()) as u64;
         MostFrequent {
             file: piece.file,
@@ -382,10 +389,13 @@ fn cut(files: impl Iterator<Item = (usize, u64)>, part_size: u64, width: u64) ->
                 left = part_size;
             }
             let end = size.min(start + left);
-            parts.last_mut().expect("just pushed").push(Piece {
-                file,
-                range: start..end,
-            });
+            parts
+                .last_mut()
+                .expect("just pushed")
+                .push(Piece {
+                    file,
+                    range: start..end,
+                });
             left -= (end - start).next_multiple_of(width);
             start = end;
         }

@@ -235,7 +235,9 @@ impl<'a> TextSearch<'a> {
             } = self.texts.segment(run.minimizer);
             let copies = &marks.copies;
             if is_source && is_target {
-                let originals = run.first().filter(|&window| !copies.is_set(window));
+                let originals = run
+                    .first()
+                    .filter(|&window| !copies.is_set(window));
                 originals.for_each(|window| marks.originals.set(window..window + 1));
             } else if is_target {
                 let equal = run
@@ -274,7 +276,10 @@ fn compare(comparison: &Comparison, minimizers: &[Minimizer]) -> Option<Frequent
 /// The input is the minimizers of each task, with a segment of that task.
 fn repeated(tasks: Vec<(Segment, Vec<Minimizer>)>) -> Result<Vec<Minimizer>> {
     let no_memory = || Error::out_of_memory("for the minimizers");
-    let count: usize = tasks.iter().map(|(_, minimizers)| minimizers.len()).sum();
+    let count: usize = tasks
+        .iter()
+        .map(|(_, minimizers)| minimizers.len())
+        .sum();
     let bits = (count * BITS).next_power_of_two().max(64);
     let table = || allocation::zeroed::<AtomicU64>(bits / 64).ok_or_else(no_memory);
     let sources = table()?;
@@ -283,16 +288,18 @@ fn repeated(tasks: Vec<(Segment, Vec<Minimizer>)>) -> Result<Vec<Minimizer>> {
         let number = minimizer.hash.wrapping_mul(MIX) as usize >> (64 - bits.ilog2());
         (number / 64, 1 << (number % 64))
     };
-    tasks.par_iter().for_each(|(segment, minimizers)| {
-        for minimizer in minimizers {
-            let (word, bit) = word_and_bit(minimizer);
-            let was_source =
-                segment.is_source && sources[word].fetch_or(bit, Ordering::Relaxed) & bit != 0;
-            if segment.is_target && (was_source || !segment.is_source) {
-                targets[word].fetch_or(bit, Ordering::Relaxed);
+    tasks
+        .par_iter()
+        .for_each(|(segment, minimizers)| {
+            for minimizer in minimizers {
+                let (word, bit) = word_and_bit(minimizer);
+                let was_source =
+                    segment.is_source && sources[word].fetch_or(bit, Ordering::Relaxed) & bit != 0;
+                if segment.is_target && (was_source || !segment.is_source) {
+                    targets[word].fetch_or(bit, Ordering::Relaxed);
+                }
             }
-        }
-    });
+        });
     let is_repeated = |minimizer: &Minimizer| {
         let (word, bit) = word_and_bit(minimizer);
         let both = sources[word].load(Ordering::Relaxed) & targets[word].load(Ordering::Relaxed);
@@ -302,7 +309,10 @@ fn repeated(tasks: Vec<(Segment, Vec<Minimizer>)>) -> Result<Vec<Minimizer>> {
     tasks
         .par_iter_mut()
         .for_each(|(_, minimizers)| minimizers.retain(is_repeated));
-    let count = tasks.iter().map(|(_, minimizers)| minimizers.len()).sum();
+    let count = tasks
+        .iter()
+        .map(|(_, minimizers)| minimizers.len())
+        .sum();
     let mut repeated = allocation::with_capacity(count).ok_or_else(no_memory)?;
     tasks
         .into_iter()

@@ -17,11 +17,17 @@ fn by_definition(texts: &[&[u8]], search: &Search) -> Repeats {
     for (file, text) in texts.iter().enumerate() {
         for start in (0..text.len()).step_by(width) {
             if let Some(window) = text.get(start..start + len * width) {
-                windows.entry(window).or_default().push((file, start));
+                windows
+                    .entry(window)
+                    .or_default()
+                    .push((file, start));
             }
         }
     }
-    let mut copied: Vec<Vec<bool>> = texts.iter().map(|text| vec![false; text.len()]).collect();
+    let mut copied: Vec<Vec<bool>> = texts
+        .iter()
+        .map(|text| vec![false; text.len()])
+        .collect();
     let mut original = copied.clone();
     let mut best = None;
     for found in windows.into_values() {
@@ -89,7 +95,9 @@ fn check(name: &str, texts: &[&[u8]], len: u64, unit: Unit, across: bool, parts:
     }
     for &size in parts {
         let search = search.clone().in_parts(size);
-        let found = search.find(texts, &Options::new().threads(2)).unwrap();
+        let found = search
+            .find(texts, &Options::new().threads(2))
+            .unwrap();
         assert!(
             found.files == expected.files,
             "{name}, {len}, parts of {size}"
@@ -207,7 +215,9 @@ fn many_contexts_of_one_string_are_told_apart() {
 fn check_inside(texts: &[&[u8]], len: usize, memory: usize, base: Option<u64>) {
     let expected = by_definition(texts, &Search::new(len as u64).unwrap());
     let mut all = texts::Texts::new(1);
-    texts.iter().for_each(|text| all.add(text, true, true));
+    texts
+        .iter()
+        .for_each(|text| all.add(text, true, true));
     let mark = || window_marks::WindowMarks::new(all.end).unwrap();
     let marks = equal_windows::Marks {
         copies: mark(),
@@ -311,8 +321,13 @@ fn progress_ends_at_its_total() {
     let steps = Arc::new(std::sync::Mutex::new(Vec::new()));
     let listener = Arc::clone(&steps);
     let tell = move |done, total| listener.lock().unwrap().push((done, total));
-    let search = Search::new(1).unwrap().on_progress(tell).in_parts(1000);
-    search.find(&[&text], &Options::new().threads(1)).unwrap();
+    let search = Search::new(1)
+        .unwrap()
+        .on_progress(tell)
+        .in_parts(1000);
+    search
+        .find(&[&text], &Options::new().threads(1))
+        .unwrap();
     let steps = steps.lock().unwrap();
     assert!(steps.is_sorted() && steps.last() == Some(&(25_000, 25_000)));
 }
@@ -325,13 +340,16 @@ fn what_is_left_holds_each_repeated_window_and_no_later_copy() {
     for len in [20, 100] {
         let search = Search::new(len).unwrap().later_copies(true);
         let found = search.find(&texts, &Options::new()).unwrap();
-        let kept = texts.iter().zip(&found.files).map(|(text, found)| {
-            let whole = 0..text.len() as u64;
-            let kept = window_marks::subtract(slice::from_ref(&whole), &found.later_copies);
-            kept.into_iter()
-                .map(|range| &text[range.start as usize..range.end as usize])
-                .collect()
-        });
+        let kept = texts
+            .iter()
+            .zip(&found.files)
+            .map(|(text, found)| {
+                let whole = 0..text.len() as u64;
+                let kept = window_marks::subtract(slice::from_ref(&whole), &found.later_copies);
+                kept.into_iter()
+                    .map(|range| &text[range.start as usize..range.end as usize])
+                    .collect()
+            });
         let kept: Vec<Vec<&[u8]>> = kept.collect();
         let mut counts: HashMap<&[u8], usize> = HashMap::new();
         for text in texts {
@@ -345,7 +363,11 @@ fn what_is_left_holds_each_repeated_window_and_no_later_copy() {
             }
         }
         assert!(counts.is_empty(), "{} windows are gone", counts.len());
-        let sizes: usize = kept.iter().flatten().map(|stretch| stretch.len()).sum();
+        let sizes: usize = kept
+            .iter()
+            .flatten()
+            .map(|stretch| stretch.len())
+            .sum();
         assert!(sizes < 4000 + 700 + 2 * len as usize, "{sizes}");
     }
 }

@@ -35,12 +35,17 @@ pub enum Characters {
 /// # Errors
 /// An error of reading the text.
 pub fn whole_characters(mut text: impl Read, lists: &[&[Range<u64>]]) -> Result<Characters> {
-    let mut cuts: Vec<Cuts> = lists.iter().map(|ranges| Cuts::of(ranges)).collect();
+    let mut cuts: Vec<Cuts> = lists
+        .iter()
+        .map(|ranges| Cuts::of(ranges))
+        .collect();
     let mut chunk = Vec::with_capacity(CHUNK + 4);
     let mut at = 0;
     loop {
         let before = chunk.len();
-        text.by_ref().take(CHUNK as u64).read_to_end(&mut chunk)?;
+        text.by_ref()
+            .take(CHUNK as u64)
+            .read_to_end(&mut chunk)?;
         let is_end = chunk.len() == before;
         let valid = match str::from_utf8(&chunk) {
             Ok(_) => chunk.len(),
@@ -99,7 +104,8 @@ impl<'r> Cuts<'r> {
             while is_inside(last) {
                 last -= 1;
             }
-            self.whole.extend((start < last).then_some(start..last));
+            self.whole
+                .extend((start < last).then_some(start..last));
             (self.next, self.start) = (self.next + 1, None);
         }
     }

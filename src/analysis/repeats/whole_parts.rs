@@ -25,7 +25,11 @@ impl<'r> WholeParts<'r> {
     /// Adds the part that ends at `end`.
     pub(super) fn end_at(&mut self, end: u64) {
         let start = self.start;
-        while self.ranges.next_if(|range| range.end <= start).is_some() {}
+        while self
+            .ranges
+            .next_if(|range| range.end <= start)
+            .is_some()
+        {}
         let is_inside = |range: &&Range<u64>| range.start <= start && end <= range.end;
         if start < end && self.ranges.peek().is_some_and(is_inside) {
             match self.whole.last_mut() {

@@ -149,7 +149,12 @@ mod tests {
     /// The start of each record of a text.
     fn records(text: &str) -> Option<Vec<u64>> {
         let all = whole_records(text.as_bytes(), &[0..u64::MAX]).unwrap()?;
-        assert!(all.len() <= 1 && all.iter().all(|range| *range == (0..text.len() as u64)));
+        assert!(
+            all.len() <= 1
+                && all
+                    .iter()
+                    .all(|range| *range == (0..text.len() as u64))
+        );
         // A record that lacks a byte somewhere is left out, and no other record.
         let mut starts = Vec::new();
         for at in 0..text.len() as u64 {

@@ -119,7 +119,10 @@ pub(super) fn subtract(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Rang
     let mut next = 0;
     for range in ranges {
         let mut start = range.start;
-        while let Some(other) = others.get(next).filter(|other| other.start < range.end) {
+        while let Some(other) = others
+            .get(next)
+            .filter(|other| other.start < range.end)
+        {
             if other.start > start {
                 left.push(start..other.start);
             }

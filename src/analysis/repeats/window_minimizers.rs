@@ -154,7 +154,11 @@ pub(super) fn winnow<const WIDTH: usize>(
         suffix_minima(&block, &mut least_from);
         let mut least = u64::MAX;
         let mut least_at = 0;
-        for (n, &from) in least_from.iter().enumerate().take(windows.end - start) {
+        for (n, &from) in least_from
+            .iter()
+            .enumerate()
+            .take(windows.end - start)
+        {
             if n > 0 && next[n - 1] < least {
                 (least, least_at) = (next[n - 1], n - 1);
             }
@@ -179,7 +183,9 @@ pub(super) fn winnow<const WIDTH: usize>(
         }
         std::mem::swap(&mut block, &mut next);
     }
-    owner.into_iter().for_each(|done| emitter.emit(done));
+    owner
+        .into_iter()
+        .for_each(|done| emitter.emit(done));
 }
 
 /// Finds, for each number of a block, the index of the least number from there to the end; the
@@ -277,7 +283,11 @@ impl<F: Fn(u64) -> bool> Emitter<'_, F> {
     /// True if all windows of `owner` are equal to those of the last minimizer. They then belong to
     /// a run.
     fn goes_on(&mut self, owner: &Owner) -> bool {
-        let Some(last) = self.last.clone().filter(|last| last.hash == owner.hash) else {
+        let Some(last) = self
+            .last
+            .clone()
+            .filter(|last| last.hash == owner.hash)
+        else {
             return false;
         };
         let period = owner.at - last.at;

@@ -143,7 +143,9 @@ impl Account {
         let contradicted = !self.has_hole && saved != (raw_size, checksum);
         self.next_frame(size);
         if contradicted {
-            self.recovery.contradicted.push(start..self.frame_start);
+            self.recovery
+                .contradicted
+                .push(start..self.frame_start);
         }
         self.seen = true;
     }

@@ -194,7 +194,9 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
     /// Writes a block if it was restored, and counts it either way.
     fn save(&mut self, header: &BlockHeader, raw: Option<Vec<u8>>) -> Result<()> {
         self.account.block(header, raw.is_some());
-        Ok(self.output.write_all(raw.as_deref().unwrap_or_default())?)
+        Ok(self
+            .output
+            .write_all(raw.as_deref().unwrap_or_default())?)
     }
 
     /// Returns the raw bytes of the block at `offset`, or `None` if it is damaged.
@@ -208,7 +210,8 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             .options
             .plan_to_decode(header.raw_size)
             .map_err(|e| e.at(number, offset))?;
-        self.input.seek(SeekFrom::Start(header_end(offset)))?;
+        self.input
+            .seek(SeekFrom::Start(header_end(offset)))?;
         let payload = read_payload(&mut self.input, header.coded_size)?;
         let block = CodedBlock {
             header,
@@ -217,7 +220,10 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             number,
             offset,
         };
-        match self.pool.install(|| decode::restore(block, &plan)) {
+        match self
+            .pool
+            .install(|| decode::restore(block, &plan))
+        {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),
             Err(e) => Err(e),

@@ -36,7 +36,11 @@ const PAGE: usize = 4 << 10;
 
 /// The parts of an array, each of which lies in one huge page.
 pub(crate) fn parts<T: Zero>(values: &mut [T]) -> impl Iterator<Item = &mut [T]> {
-    let before = values.as_ptr().cast::<u8>().align_offset(HUGE_PAGE) / size_of::<T>();
+    let before = values
+        .as_ptr()
+        .cast::<u8>()
+        .align_offset(HUGE_PAGE)
+        / size_of::<T>();
     let (first, rest) = values.split_at_mut(before.min(values.len()));
     [first]
         .into_iter()

@@ -187,7 +187,8 @@ fn count_part<R: Row>(bytes: &[u8], counts: &mut [R; 256]) {
                 counts[(word >> (8 * n) & 0xFF) as usize] += 1;
             }
         }
-        rest.iter().for_each(|&c| places[0][usize::from(c)] += 1);
+        rest.iter()
+            .for_each(|&c| places[0][usize::from(c)] += 1);
     }
     for (c, count) in counts.iter_mut().enumerate() {
         *count += R::from(places.iter().map(|place| place[c]).sum::<u32>());
@@ -210,7 +211,11 @@ fn sum_symbols<R: Row>(chunks: &mut [Chunk<R>]) -> Box<[R; 257]> {
 
 /// Counts, for each symbol c of each chunk, the symbols of the rows to which LF maps c.
 fn count_pairs<R: Row>(column: LColumn, chunks: &mut [Chunk<R>], starts: &[R; 257], on: Executor) {
-    let mut ends: Vec<[R; 256]> = chunks.iter().skip(1).map(|next| *next.lf).collect();
+    let mut ends: Vec<[R; 256]> = chunks
+        .iter()
+        .skip(1)
+        .map(|next| *next.lf)
+        .collect();
     ends.push(std::array::from_fn(|c| starts[c + 1]));
     let count_in = |(chunk, ends): (&mut Chunk<R>, [R; 256])| {
         for (c, end) in ends.into_iter().enumerate() {

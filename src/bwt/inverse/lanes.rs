@@ -82,7 +82,9 @@ impl<'a, R: Row> LaneWalk<'a, R> {
         let group = group_len(samples.len(), on.threads);
         let next = |k: usize| samples.get(k + 1).copied().unwrap_or(row);
         let walk = |(g, ((text, samples), noted)): (usize, LaneTask<R>)| {
-            let rows = (0..samples.len()).map(|k| next(g * group + k)).collect();
+            let rows = (0..samples.len())
+                .map(|k| next(g * group + k))
+                .collect();
             let unwritten = text.chunks_mut(rate).collect();
             let NotedRows {
                 spacing,

@@ -39,7 +39,9 @@ impl<'t, R: Row> LfSquared<'t, R> {
         let no_row: R = column.no_row();
         entries[column.primary] = no_row.pack();
         entries[no_row.get()] = no_row.pack();
-        let tasks = entries.chunks_mut(2 * chunk_len).zip(chunks.chunks_mut(2));
+        let tasks = entries
+            .chunks_mut(2 * chunk_len)
+            .zip(chunks.chunks_mut(2));
         on.map(tasks, |(entries, chunks)| {
             fill(column, chunks, chunk_len, entries)
         });

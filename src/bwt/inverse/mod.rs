@@ -208,7 +208,9 @@ mod tests {
         for len in [1 << 16, (1 << 20) - 1, 1 << 20, (1 << 20) + 65] {
             for block in [cases::text(len), cases::random(len, 4), vec![b'x'; len]] {
                 let rate = super::super::sample_rate(len);
-                let bwt = super::super::Sorter::Cpu.sort(&block, rate).unwrap();
+                let bwt = super::super::Sorter::Cpu
+                    .sort(&block, rate)
+                    .unwrap();
                 assert!(invert_on_all(&pools, &bwt).unwrap() == block, "{len} bytes");
             }
         }
@@ -255,7 +257,9 @@ mod tests {
         let mut taken = 0;
         for len in 1..=9_u64 {
             for (bits, primary) in (0..1_u64 << len).flat_map(|b| (1..=len).map(move |p| (b, p))) {
-                let bytes: Vec<u8> = (0..len).map(|i| b'a' + (bits >> i & 1) as u8).collect();
+                let bytes: Vec<u8> = (0..len)
+                    .map(|i| b'a' + (bits >> i & 1) as u8)
+                    .collect();
                 let bwt = Bwt {
                     bytes,
                     sample_rate: 16,
@@ -325,7 +329,9 @@ mod tests {
             }
         }
         for (bits, primary) in (0..1_u64 << 9).flat_map(|b| (1..=9).map(move |p| (b, p))) {
-            let bytes: Vec<u8> = (0..9).map(|i| b'a' + (bits >> i & 1) as u8).collect();
+            let bytes: Vec<u8> = (0..9)
+                .map(|i| b'a' + (bits >> i & 1) as u8)
+                .collect();
             let bwt = Bwt {
                 bytes,
                 sample_rate: 16,

@@ -62,12 +62,16 @@ pub(super) fn rebuild<R: Row>(
     let mut row = R::default();
     if unwritten.len() % 2 == 1 {
         // A step writes two bytes, so the last byte is written here.
-        *unwritten.split_off_last_mut().expect("a block has bytes") = last;
+        *unwritten
+            .split_off_last_mut()
+            .expect("a block has bytes") = last;
         row = row_of_last;
         if let Some(NotedRows { spacing, rows }) = &mut noted
             && unwritten.len().is_multiple_of(*spacing)
         {
-            *rows.split_off_last_mut().expect("a row for each such pos") = row;
+            *rows
+                .split_off_last_mut()
+                .expect("a row for each such pos") = row;
         }
     }
     LaneWalk::new(&lf_squared, &first_symbols).write(

@@ -156,9 +156,17 @@ impl<'a> Merge<'a> {
         let mut tasks = Vec::with_capacity(self.ranks.len());
         for (task, ranks) in self.ranks.iter().enumerate() {
             let rows = task * TASK..(rows_of_b + 1).min((task + 1) * TASK);
-            let start_b = rows.start - bare.iter().filter(|&&row| row < rows.start).count();
+            let start_b = rows.start
+                - bare
+                    .iter()
+                    .filter(|&&row| row < rows.start)
+                    .count();
             let of_a = self.starts[task + 1] - self.starts[task];
-            let of_b = rows.len() - bare.iter().filter(|row| rows.contains(row)).count();
+            let of_b = rows.len()
+                - bare
+                    .iter()
+                    .filter(|row| rows.contains(row))
+                    .count();
             let out = rest.split_off_mut(..of_a + of_b)?;
             let rows_of = RowMerge {
                 a: &self.a.bytes[self.starts[task]..],

@@ -87,7 +87,12 @@ impl<R: Row> InterleaveLog<R> {
 pub(super) fn by_task<R: Row>(logs: &[InterleaveLog<R>]) -> Vec<Vec<&[u16]>> {
     let mut all = vec![Vec::new(); logs.first().map_or(0, |log| log.ends.len())];
     for log in logs {
-        for ((chunk, ranks), &task) in log.ranks.chunks(CHUNK).enumerate().zip(&log.tasks) {
+        for ((chunk, ranks), &task) in log
+            .ranks
+            .chunks(CHUNK)
+            .enumerate()
+            .zip(&log.tasks)
+        {
             let end = log.ends[task as usize].get();
             // All chunks of a task are full, except the one in which its ranks end.
             let used = if end.div_ceil(CHUNK) == chunk + 1 {

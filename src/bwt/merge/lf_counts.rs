@@ -121,7 +121,8 @@ pub(super) fn starts<R: Row>(bytes: &[u8], interval: usize) -> Vec<[R; 256]> {
                 counts[0][usize::from(*x)] += 1;
                 counts[1][usize::from(*y)] += 1;
             }
-            rest.iter().for_each(|&c| counts[0][usize::from(c)] += 1);
+            rest.iter()
+                .for_each(|&c| counts[0][usize::from(c)] += 1);
             std::array::from_fn(|c| R::from(counts[0][c] + counts[1][c]))
         })
         .collect();

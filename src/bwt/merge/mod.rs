@@ -147,7 +147,10 @@ mod tests {
             let alphabet = [1, 2, 3, 4, 7, 16, 64, 256][sizes.next().unwrap() % 8];
             let start = (round * 7919 + sizes.next().unwrap()) % ((1 << 20) - len);
             let spread = |&b: &u8| (usize::from(b) % alphabet * (255 / alphabet.min(255))) as u8;
-            let mut block: Vec<u8> = source[start..start + len].iter().map(spread).collect();
+            let mut block: Vec<u8> = source[start..start + len]
+                .iter()
+                .map(spread)
+                .collect();
             // Copies make long matches: within A, within B, between A and B, and across the cut.
             for _ in 0..round % 4 {
                 let copied = 1 + sizes.next().unwrap() % (len / 2);

@@ -90,7 +90,11 @@ fn word_at(block: &[u8], pos: usize) -> u64 {
 
 #[inline]
 fn to_word(bytes: &[u8]) -> u64 {
-    u64::from_le_bytes(bytes.try_into().expect("as many bytes as a word has"))
+    u64::from_le_bytes(
+        bytes
+            .try_into()
+            .expect("as many bytes as a word has"),
+    )
 }
 
 #[cfg(test)]

@@ -88,7 +88,10 @@ pub(super) fn rank_all<R: Row>(
         log
     };
     let logs: Vec<InterleaveLog<R>> = tasks.map(follow).collect();
-    let sampled = sampled.into_iter().map(AtomicU64::into_inner).collect();
+    let sampled = sampled
+        .into_iter()
+        .map(AtomicU64::into_inner)
+        .collect();
     logs.iter()
         .all(InterleaveLog::is_complete)
         .then_some(Ranks { logs, sampled })

@@ -57,7 +57,8 @@ pub(super) fn build(
         jobs.push((
             task,
             row,
-            rest.split_off_mut(..size).expect("one row for each suffix"),
+            rest.split_off_mut(..size)
+                .expect("one row for each suffix"),
         ));
         row += size;
     }
@@ -108,18 +109,29 @@ impl BwtBuilder<'_> {
             }
         }
         starts.push(self.suffixes.len());
-        starts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+        starts
+            .windows(2)
+            .map(|pair| pair[0]..pair[1])
+            .collect()
     }
 
     /// The index of the first suffix from `start` on that differs from the last one before.
     fn next_different(&self, start: usize) -> usize {
         let suffix = |&at: &i32| self.dictionary.suffix(at as u32);
-        let Some(last) = self.suffixes[..start].iter().rev().find_map(suffix) else {
+        let Some(last) = self.suffixes[..start]
+            .iter()
+            .rev()
+            .find_map(suffix)
+        else {
             return 0;
         };
         let differs = |at| suffix(at).is_some_and(|next| !self.dictionary.are_equal(last, next));
         let rest = &self.suffixes[start..];
-        start + rest.iter().position(differs).unwrap_or(rest.len())
+        start
+            + rest
+                .iter()
+                .position(differs)
+                .unwrap_or(rest.len())
     }
 
     fn all(&self, suffixes: &[i32]) -> impl Iterator<Item = Suffix> {
@@ -152,10 +164,15 @@ impl BwtBuilder<'_> {
         let mut batch: Vec<Member> = Vec::with_capacity(BATCH);
         for suffixes in self.suffixes[task].chunks(BATCH) {
             batch.clear();
-            batch.extend(self.all(suffixes).map(|suffix| self.member(suffix)));
+            batch.extend(
+                self.all(suffixes)
+                    .map(|suffix| self.member(suffix)),
+            );
             for member in batch.drain(..) {
                 if let Some(last) = group.last()
-                    && !self.dictionary.are_equal(last.suffix, member.suffix)
+                    && !self
+                        .dictionary
+                        .are_equal(last.suffix, member.suffix)
                 {
                     finish(&mut group);
                 }
@@ -183,7 +200,9 @@ impl BwtBuilder<'_> {
             return place.copy_from_slice(&self.parse.before[first.list.clone()]);
         }
         if let Some(byte) = first.byte
-            && others.iter().all(|other| other.byte == Some(byte))
+            && others
+                .iter()
+                .all(|other| other.byte == Some(byte))
         {
             return place.fill(byte);
         }
@@ -201,7 +220,9 @@ impl BwtBuilder<'_> {
                 list: self.within(member, &ranks),
                 ..*member
             });
-            let parts: Vec<Member> = parts.filter(|member| !member.list.is_empty()).collect();
+            let parts: Vec<Member> = parts
+                .filter(|member| !member.list.is_empty())
+                .collect();
             let len = parts.iter().map(|member| member.list.len()).sum();
             let Some(place) = rest.split_off_mut(..len) else {
                 break;
@@ -222,7 +243,9 @@ impl BwtBuilder<'_> {
         merged.clear();
         for Member { list, byte, .. } in group {
             let befores = &self.parse.before[list.clone()];
-            let followers = self.parse.follower[list.clone()].iter().zip(befores);
+            let followers = self.parse.follower[list.clone()]
+                .iter()
+                .zip(befores);
             let entry = |(&f, &b): (&u32, &u8)| u64::from(f) << 8 | u64::from(byte.unwrap_or(b));
             merged.extend(followers.map(entry));
         }
@@ -242,7 +265,9 @@ impl BwtBuilder<'_> {
             .filter(|member| self.parse.is_sampled(member.suffix.name))
         {
             let at = member.suffix.at;
-            let first = self.samples.partition_point(|sample| sample.at < at);
+            let first = self
+                .samples
+                .partition_point(|sample| sample.at < at);
             samples.extend(
                 self.samples[first..]
                     .iter()

@@ -49,7 +49,10 @@ impl Dictionary {
             .map(|(k, &first)| (prefix(phrases.bytes(k)), first))
             .collect();
         let bytes = |phrase: u32| phrases.bytes(phrase as usize);
-        let len: usize = sorted.iter().map(|&(_, phrase)| bytes(phrase).len()).sum();
+        let len: usize = sorted
+            .iter()
+            .map(|&(_, phrase)| bytes(phrase).len())
+            .sum();
         let squares: usize = sorted
             .iter()
             .map(|&(_, phrase)| bytes(phrase).len().pow(2))
@@ -58,7 +61,10 @@ impl Dictionary {
         if len * limits.dictionary_share > block || squares / limits.squares > block {
             return Ok(None);
         }
-        sorted.par_sort_unstable_by(|x, y| x.0.cmp(&y.0).then_with(|| bytes(x.1).cmp(bytes(y.1))));
+        sorted.par_sort_unstable_by(|x, y| {
+            x.0.cmp(&y.0)
+                .then_with(|| bytes(x.1).cmp(bytes(y.1)))
+        });
         let mut name_of = allocation::zeroed::<u32>(equal.len()).ok_or_else(no_memory)?;
         (0..)
             .zip(&sorted)
@@ -75,7 +81,9 @@ impl Dictionary {
             last_name,
         };
         for (_, phrase) in sorted.into_iter().chain([last]) {
-            dictionary.starts.push(dictionary.bytes.len() as u32);
+            dictionary
+                .starts
+                .push(dictionary.bytes.len() as u32);
             dictionary.bytes.extend_from_slice(bytes(phrase));
         }
         dictionary.firsts = MarkedPlaces::new(len, dictionary.starts.iter().copied());

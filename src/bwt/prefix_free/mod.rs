@@ -131,7 +131,10 @@ mod tests {
             let len = 16 + size() * if round % 9 == 0 { 64 } else { 8 };
             let start = (round * 7919 + size()) % ((1 << 20) - len);
             let symbol = |&b: &u8| (usize::from(b) % alphabet) as u8;
-            let mut block: Vec<u8> = source[start..start + len].iter().map(symbol).collect();
+            let mut block: Vec<u8> = source[start..start + len]
+                .iter()
+                .map(symbol)
+                .collect();
             for _ in 0..round % 50 {
                 let copied = 1 + (size() + 256 * size()) % (len / 2);
                 let from = size() + 256 * size();
@@ -162,7 +165,9 @@ mod tests {
                 check(
                     &name,
                     &block,
-                    &CpuSorter::new().sort_on_one_thread(&block, 1024).unwrap(),
+                    &CpuSorter::new()
+                        .sort_on_one_thread(&block, 1024)
+                        .unwrap(),
                     8,
                 );
             }

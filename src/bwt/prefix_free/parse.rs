@@ -83,25 +83,27 @@ impl SortedParse {
             .follower
             .par_chunks_mut(TASK)
             .zip(parse.before.par_chunks_mut(TASK));
-        tasks.enumerate().for_each(|(task, (followers, befores))| {
-            let start = task * TASK;
-            let mut last = start
-                .checked_sub(1)
-                .map(|rank| names[suffixes[rank] as usize]);
-            let places = followers.iter_mut().zip(befores);
-            for (rank, (follower, before)) in (start..).zip(places) {
-                let phrase = suffixes[rank] as usize;
-                *follower = ranks[phrase + 1].load(Ordering::Relaxed);
-                if phrase > 0 {
-                    *before = last_bytes[names[phrase - 1] as usize];
+        tasks
+            .enumerate()
+            .for_each(|(task, (followers, befores))| {
+                let start = task * TASK;
+                let mut last = start
+                    .checked_sub(1)
+                    .map(|rank| names[suffixes[rank] as usize]);
+                let places = followers.iter_mut().zip(befores);
+                for (rank, (follower, before)) in (start..).zip(places) {
+                    let phrase = suffixes[rank] as usize;
+                    *follower = ranks[phrase + 1].load(Ordering::Relaxed);
+                    if phrase > 0 {
+                        *before = last_bytes[names[phrase - 1] as usize];
+                    }
+                    let name = names[phrase];
+                    if last != Some(name) {
+                        lists[name as usize].store(rank as u32, Ordering::Relaxed);
+                        last = Some(name);
+                    }
                 }
-                let name = names[phrase];
-                if last != Some(name) {
-                    lists[name as usize].store(rank as u32, Ordering::Relaxed);
-                    last = Some(name);
-                }
-            }
-        });
+            });
         Ok(parse)
     }
 

@@ -68,7 +68,9 @@ impl<'a> Phrases<'a> {
         }
         let mut starts = allocation::with_capacity(len).ok_or_else(no_memory)?;
         starts.push(0);
-        parts.iter().for_each(|part| starts.extend_from_slice(part));
+        parts
+            .iter()
+            .for_each(|part| starts.extend_from_slice(part));
         Ok(Some(Phrases { block, starts }))
     }
 
@@ -94,7 +96,10 @@ impl<'a> Phrases<'a> {
 
     /// The phrase that the byte at `pos` belongs to, and its offset there.
     pub(super) fn find(&self, pos: usize) -> (usize, usize) {
-        let phrase = self.starts.partition_point(|&start| start as usize <= pos) - 1;
+        let phrase = self
+            .starts
+            .partition_point(|&start| start as usize <= pos)
+            - 1;
         (phrase, pos - self.starts[phrase] as usize)
     }
 

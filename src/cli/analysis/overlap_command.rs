@@ -51,7 +51,8 @@ pub(crate) fn run(args: &OverlapArgs) -> Exit {
         }
     }
     let bases = sets.iter().map(Sequences::total).sum::<u64>();
-    args.talk.sum_up(format_args!("{bases} bases read"));
+    args.talk
+        .sum_up(format_args!("{bases} bases read"));
     let all: Vec<String> = names.iter().map(Name::to_string).collect();
     let all = Name::File(all.join(", ").into());
     let options = EventLines::default().add_to(&options, &all, args.talk, None);
@@ -117,7 +118,8 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
             };
             let found = read_overlaps(reads, least, strands, options)?;
             drop(progress);
-            args.talk.sum_up(format_args!("{} overlaps", found.len()));
+            args.talk
+                .sum_up(format_args!("{} overlaps", found.len()));
             match args.gfa {
                 true => print_gfa(&mut out, reads, &names, &found)?,
                 false => print_paf(&mut out, reads, &names, &found)?,
@@ -131,7 +133,8 @@ fn search(sets: &[Sequences], args: &OverlapArgs, options: &Options) -> Result<(
             };
             let found = find(a, b, args.mem.unwrap_or(USUAL_LENGTH), strands, options)?;
             drop(progress);
-            args.talk.sum_up(format_args!("{} matches", found.len()));
+            args.talk
+                .sum_up(format_args!("{} matches", found.len()));
             print_matches(&mut out, a, b, strands, &found)?;
         }
         ([a, b], _) => {

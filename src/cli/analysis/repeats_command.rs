@@ -85,7 +85,10 @@ impl Collection {
     /// Searches the files. Returns true if anything is repeated.
     fn search(mut self, args: &RepeatsArgs) -> Result<bool, Exit> {
         let outputs = match args.output.first() {
-            Some(dir) => Some(self.outputs(dir, args).map_err(|e| console::fail(&e))?),
+            Some(dir) => Some(
+                self.outputs(dir, args)
+                    .map_err(|e| console::fail(&e))?,
+            ),
             None => None,
         };
         if args.records {
@@ -100,7 +103,9 @@ impl Collection {
         let all = self.inputs.iter().map(Input::size).sum();
         let progress = Progress::start(name, Some(all), args.talk, true);
         let search = Search::new(args.min_length).map(|search| {
-            let search = search.unit(args.unit()).across(!args.across.is_empty());
+            let search = search
+                .unit(args.unit())
+                .across(!args.across.is_empty());
             search
                 .later_copies(outputs.is_some())
                 .on_progress(progress.teller())
@@ -121,7 +126,10 @@ impl Collection {
         };
         print(&report).map_err(|e| console::fail(&e.into()))?;
         report.sum_up(args.talk);
-        Ok(found.files.iter().any(|file| !file.ranges.is_empty()))
+        Ok(found
+            .files
+            .iter()
+            .any(|file| !file.ranges.is_empty()))
     }
 
     /// Trims the ranges found in UTF-8 files to whole characters.
@@ -134,7 +142,9 @@ impl Collection {
                 continue;
             }
             let lists = [&file.ranges[..], &file.later_copies];
-            let characters = self.text(n).and_then(|text| whole_characters(text, &lists));
+            let characters = self
+                .text(n)
+                .and_then(|text| whole_characters(text, &lists));
             match of(&self.names[n], characters)? {
                 Characters::Whole(mut lists) => {
                     file.later_copies = lists.pop().unwrap_or_default();
@@ -267,8 +277,12 @@ impl Collection {
 fn has_records(mut text: impl Read) -> Result<bool> {
     const LOOKED_AT: u64 = 4096;
     let mut first = Vec::new();
-    text.by_ref().take(LOOKED_AT).read_to_end(&mut first)?;
-    let begin = first.iter().find(|byte| !matches!(byte, b'\n' | b'\r'));
+    text.by_ref()
+        .take(LOOKED_AT)
+        .read_to_end(&mut first)?;
+    let begin = first
+        .iter()
+        .find(|byte| !matches!(byte, b'\n' | b'\r'));
     Ok(matches!(begin, Some(b'>' | b'@')))
 }
 

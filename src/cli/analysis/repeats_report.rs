@@ -142,7 +142,10 @@ struct Sums {
 }
 
 fn total(ranges: &[Range<u64>]) -> u64 {
-    ranges.iter().map(|range| range.end - range.start).sum()
+    ranges
+        .iter()
+        .map(|range| range.end - range.start)
+        .sum()
 }
 
 /// The repeats, as `--json` shows them. Fields that are added later do not replace these.

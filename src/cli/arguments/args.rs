@@ -449,7 +449,15 @@ mod tests {
     #[test]
     fn a_command_is_one_only_in_first_place() {
         assert!(Cli::parse_from(["bwz", "man"]).command.is_some());
-        assert!(Cli::parse_from(["bwz", "-d", "man"]).command.is_none());
-        assert!(Cli::parse_from(["bwz", "./man"]).command.is_none());
+        assert!(
+            Cli::parse_from(["bwz", "-d", "man"])
+                .command
+                .is_none()
+        );
+        assert!(
+            Cli::parse_from(["bwz", "./man"])
+                .command
+                .is_none()
+        );
     }
 }

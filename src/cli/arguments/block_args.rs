@@ -64,7 +64,10 @@ impl Args for LevelArg {
 
 impl FromArgMatches for LevelArg {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let chosen = LEVELS.iter().zip(1..).find(|(id, _)| matches.get_flag(id));
+        let chosen = LEVELS
+            .iter()
+            .zip(1..)
+            .find(|(id, _)| matches.get_flag(id));
         Ok(LevelArg(chosen.map_or(DEFAULT_LEVEL, |(_, level)| level)))
     }
 
@@ -90,7 +93,10 @@ mod tests {
     fn the_last_level_or_size_wins() {
         let size = |words: &[&str]| {
             let line = CommandLine::try_parse_from([&["x"], words].concat()).unwrap();
-            line.block_size.add_to(Options::new()).unwrap().block_size()
+            line.block_size
+                .add_to(Options::new())
+                .unwrap()
+                .block_size()
         };
         assert_eq!(size(&[]), 32 << 20);
         assert_eq!(size(&["--block", "3G", "-9"]), 256 << 20);

@@ -98,7 +98,9 @@ pub(crate) fn defaults(bwz_opt: &OsStr) -> Result<Vec<OsString>> {
             continue;
         }
         if !DEFAULTS.contains(&id) {
-            let shown = argument.get_long().map(|long| format!("--{long}"));
+            let shown = argument
+                .get_long()
+                .map(|long| format!("--{long}"));
             return Err(refused(
                 &shown.unwrap_or_else(|| "the name of a file".into()),
             ));
@@ -118,7 +120,10 @@ fn refused(what: &str) -> Error {
 
 /// Returns the arguments that the command's name stands for.
 fn meaning(called: &OsStr) -> &'static [&'static str] {
-    match Path::new(called).file_name().and_then(OsStr::to_str) {
+    match Path::new(called)
+        .file_name()
+        .and_then(OsStr::to_str)
+    {
         Some("bunwz") => &["-d"],
         Some("bwzcat") => &["-d", "-c"],
         _ => &[],
@@ -149,7 +154,10 @@ fn split(text: &OsStr) -> Result<Vec<OsString>> {
         }
     }
     words.extend(word);
-    Ok(words.into_iter().map(OsString::from_vec).collect())
+    Ok(words
+        .into_iter()
+        .map(OsString::from_vec)
+        .collect())
 }
 
 /// Returns the bytes before the closing quote, or `None` if there is no closing quote.
@@ -220,7 +228,8 @@ mod tests {
         let cli = Cli::command();
         for id in DEFAULTS {
             assert!(
-                cli.get_arguments().any(|argument| argument.get_id() == id),
+                cli.get_arguments()
+                    .any(|argument| argument.get_id() == id),
                 "{id}"
             );
         }

@@ -140,8 +140,14 @@ mod tests {
         assert_eq!(advice("--no-such-flag"), None);
         let cli = Cli::command();
         let own = cli.get_arguments().flat_map(|arg| {
-            let short = arg.get_short_and_visible_aliases().into_iter().flatten();
-            let long = arg.get_long_and_visible_aliases().into_iter().flatten();
+            let short = arg
+                .get_short_and_visible_aliases()
+                .into_iter()
+                .flatten();
+            let long = arg
+                .get_long_and_visible_aliases()
+                .into_iter()
+                .flatten();
             let takes_value = arg.get_action().takes_values();
             let names = short
                 .map(|c| format!("-{c}"))

@@ -70,10 +70,12 @@ fn command_section(command: &clap::Command) -> io::Result<Vec<u8>> {
 /// Replaces the section headings in a piece of roff.
 fn rename(roff: Vec<u8>, heading: impl Fn(&str) -> String) -> Vec<u8> {
     let text = String::from_utf8_lossy(&roff);
-    let lines = text.lines().map(|line| match line.starts_with(".SH ") {
-        true => heading(line) + "\n",
-        false => format!("{line}\n"),
-    });
+    let lines = text
+        .lines()
+        .map(|line| match line.starts_with(".SH ") {
+            true => heading(line) + "\n",
+            false => format!("{line}\n"),
+        });
     lines.collect::<String>().into_bytes()
 }
 

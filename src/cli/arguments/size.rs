@@ -40,7 +40,9 @@ impl Span {
 pub(crate) fn span(text: &str) -> Result<Span, String> {
     if let Some((start, length)) = text.split_once('+') {
         let start = bytes(start)?;
-        let end = start.checked_add(bytes(length)?).ok_or("it is too large")?;
+        let end = start
+            .checked_add(bytes(length)?)
+            .ok_or("it is too large")?;
         return Ok(Span {
             start,
             end: Some(end),
@@ -49,7 +51,11 @@ pub(crate) fn span(text: &str) -> Result<Span, String> {
     let Some((start, end)) = text.split_once("..") else {
         return Err("it is not A..B, A+LENGTH, A.. or ..B".into());
     };
-    let or_none = |text: &str| (!text.is_empty()).then(|| bytes(text)).transpose();
+    let or_none = |text: &str| {
+        (!text.is_empty())
+            .then(|| bytes(text))
+            .transpose()
+    };
     let span = Span {
         start: or_none(start)?.unwrap_or(0),
         end: or_none(end)?,

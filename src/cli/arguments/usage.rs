@@ -59,7 +59,10 @@ pub(crate) fn usage_of_files(error: &clap::Error) -> Exit {
 /// Refuses standard input that is named more than once, because only the first reader would get any
 /// bytes.
 pub(crate) fn one_stdin<'p>(paths: impl Iterator<Item = &'p PathBuf>) -> Result<()> {
-    match paths.filter(|path| path.as_os_str() == "-").count() {
+    match paths
+        .filter(|path| path.as_os_str() == "-")
+        .count()
+    {
         0 | 1 => Ok(()),
         times => Err(Error::Usage(
             format!("standard input is named {times} times; it is read once").into(),

@@ -66,9 +66,14 @@ fn options(args: &FileArgs) -> Result<Options> {
         .limits
         .add_to(args.resources.options())
         .effort(args.effort.chosen());
-    let options = args.block_size.add_to(options.verify(args.verify))?;
-    args.index
-        .add_to(args.split_at.into_iter().fold(options, Options::split_at))
+    let options = args
+        .block_size
+        .add_to(options.verify(args.verify))?;
+    args.index.add_to(
+        args.split_at
+            .into_iter()
+            .fold(options, Options::split_at),
+    )
 }
 
 /// True if a file in a walked directory is taken: one with a compressed file's name, or when

@@ -112,7 +112,9 @@ impl<B: BufRead> BufRead for Taken<B> {
     }
 
     fn consume(&mut self, count: usize) {
-        self.state.taken.fetch_add(count as u64, Ordering::Relaxed);
+        self.state
+            .taken
+            .fetch_add(count as u64, Ordering::Relaxed);
         self.input.consume(count);
     }
 }

@@ -109,7 +109,10 @@ pub(crate) fn name_inside(path: &Path) -> PathBuf {
 /// Returns the format of `input`, and a reader of all its bytes.
 pub(crate) fn peek<R: Read>(mut input: R) -> io::Result<(Option<Format>, impl Read + use<R>)> {
     let mut start = Vec::new();
-    input.by_ref().take(LONGEST_MAGIC).read_to_end(&mut start)?;
+    input
+        .by_ref()
+        .take(LONGEST_MAGIC)
+        .read_to_end(&mut start)?;
     Ok((Format::of(&start), Cursor::new(start).chain(input)))
 }
 

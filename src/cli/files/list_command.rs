@@ -187,7 +187,11 @@ impl Listing {
             ratio: ratio(raw, coded),
             check: "CRC32",
             index: IndexedCounts::from(&indexed),
-            frames: archive.frames().iter().map(ListedFrame::from).collect(),
+            frames: archive
+                .frames()
+                .iter()
+                .map(ListedFrame::from)
+                .collect(),
             blocks: archive
                 .blocks()
                 .iter()
@@ -303,8 +307,14 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
 
 fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
     let sum = |of: fn(&Listing) -> u64| listings.iter().map(of).sum::<u64>();
-    let frames = listings.iter().map(|listing| listing.frames.len()).sum();
-    let blocks = listings.iter().map(|listing| listing.blocks.len()).sum();
+    let frames = listings
+        .iter()
+        .map(|listing| listing.frames.len())
+        .sum();
+    let blocks = listings
+        .iter()
+        .map(|listing| listing.blocks.len())
+        .sum();
     let coded = sum(|listing| listing.compressed_size);
     let raw = sum(|l| l.uncompressed_size);
     writeln!(out, "{}", "-".repeat(95))?;

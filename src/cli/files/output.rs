@@ -262,7 +262,9 @@ impl Write for Output {
     /// There is no buffer, but there may be a hole at the end.
     fn flush(&mut self) -> io::Result<()> {
         match (&mut self.holes, self.sink.file()) {
-            (Some(holes), Some(file)) => holes.finish(file).map_err(|e| self.sink.failed(e)),
+            (Some(holes), Some(file)) => holes
+                .finish(file)
+                .map_err(|e| self.sink.failed(e)),
             _ => Ok(()),
         }
     }

@@ -63,14 +63,19 @@ impl ParallelReads {
     /// small for them or if they cannot be started.
     fn start_threads(&mut self, start: u64) -> io::Result<Option<ThreadPool>> {
         let left = self.file.metadata()?.len().saturating_sub(start);
-        let readers = left.div_ceil(PIECE as u64).min(self.readers as u64) as usize;
+        let readers = left
+            .div_ceil(PIECE as u64)
+            .min(self.readers as u64) as usize;
         if readers <= 1 {
             return Ok(None);
         }
         let threads = ThreadPoolBuilder::new()
             .num_threads(readers)
             .stack_size(STACK);
-        let threads = threads.thread_name(|_| "bwz-piece".into()).build().ok();
+        let threads = threads
+            .thread_name(|_| "bwz-piece".into())
+            .build()
+            .ok();
         if threads.is_none() {
             self.readers = 1;
         }
@@ -157,7 +162,8 @@ impl Read for ParallelReads {
             return self.file.read_vectored(buffers);
         };
         let read = read_pieces(&self.file, start, buffers, &threads)?;
-        self.file.seek(SeekFrom::Start(start + read as u64))?;
+        self.file
+            .seek(SeekFrom::Start(start + read as u64))?;
         self.threads = self.was_read.then_some(threads);
         self.was_read = true;
         Ok(read)
@@ -186,7 +192,10 @@ mod tests {
     }
 
     fn pool() -> ThreadPool {
-        ThreadPoolBuilder::new().num_threads(3).build().unwrap()
+        ThreadPoolBuilder::new()
+            .num_threads(3)
+            .build()
+            .unwrap()
     }
 
     #[test]
@@ -199,7 +208,9 @@ mod tests {
             (5, PIECE + 1),
         ] {
             let mut file = file(&bytes);
-            file.file.seek(SeekFrom::Start(start as u64)).unwrap();
+            file.file
+                .seek(SeekFrom::Start(start as u64))
+                .unwrap();
             let mut out = vec![0; size];
             let expected = (bytes.len() - start).min(size);
             assert_eq!(file.read(&mut out).unwrap(), expected);
@@ -214,7 +225,9 @@ mod tests {
             // The end of the file stays the end until more bytes are written after it.
             assert_eq!(file.read(&mut out).unwrap(), 0);
             file.file.write_all(&bytes).unwrap();
-            file.file.seek(SeekFrom::Start(bytes.len() as u64)).unwrap();
+            file.file
+                .seek(SeekFrom::Start(bytes.len() as u64))
+                .unwrap();
             let mut more = vec![0; bytes.len()];
             file.read_exact(&mut more).unwrap();
             assert!(more == bytes);
@@ -229,7 +242,10 @@ mod tests {
         let mut left = &mut out[..];
         let mut sizes = [5, 2 * PIECE, PIECE + 9].into_iter().cycle();
         while !left.is_empty() {
-            let mut part = |size: usize| left.split_off_mut(..size.min(left.len())).unwrap();
+            let mut part = |size: usize| {
+                left.split_off_mut(..size.min(left.len()))
+                    .unwrap()
+            };
             let buffers = [part(sizes.next().unwrap()), part(sizes.next().unwrap())];
             let size: usize = buffers.iter().map(|buffer| buffer.len()).sum();
             assert_eq!(

@@ -73,7 +73,8 @@ fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
     } else {
         "; the lost parts are left out of the output"
     };
-    args.talk.say(name, format_args!("saved {saved}{left_out}"));
+    args.talk
+        .say(name, format_args!("saved {saved}{left_out}"));
     Exit::Damaged
 }
 
@@ -82,7 +83,11 @@ fn say_losses(name: &Name, recovery: &Recovery, talk: Talk) {
     for lost in recovery.lost.iter().take(LINES) {
         talk.say(name, describe(lost));
     }
-    if let Some(more) = recovery.lost.get(LINES..).filter(|more| !more.is_empty()) {
+    if let Some(more) = recovery
+        .lost
+        .get(LINES..)
+        .filter(|more| !more.is_empty())
+    {
         talk.say(name, rest(more));
     }
     for frame in recovery.contradicted.iter().take(LINES) {

@@ -60,7 +60,10 @@ impl OpenFiles {
     }
 
     fn keep(&self, number: usize, file: File) {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if open.len() == MOST_OPEN {
             open.pop_front();
         }
@@ -68,8 +71,13 @@ impl OpenFiles {
     }
 
     fn take(&self, number: usize) -> Option<File> {
-        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = open.iter().position(|(other, _)| *other == number)?;
+        let mut open = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let found = open
+            .iter()
+            .position(|(other, _)| *other == number)?;
         open.remove(found).map(|(_, file)| file)
     }
 }
@@ -101,7 +109,11 @@ impl ReopenedFile {
     /// Calls `work` with the open file.
     fn with<T>(&self, work: impl FnOnce(&mut File) -> io::Result<T>) -> io::Result<T> {
         match &self.of.source {
-            Source::Kept(file) => work(&mut file.lock().unwrap_or_else(PoisonError::into_inner)),
+            Source::Kept(file) => work(
+                &mut file
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner),
+            ),
             Source::Named { number, name, open } => {
                 let mut file = match open.take(*number) {
                     Some(file) => file,
@@ -145,7 +157,9 @@ impl Seek for ReopenedFile {
             SeekFrom::End(by) => (self.with(|file| file.seek(SeekFrom::End(0)))?, by),
         };
         let before_start = || io::Error::from(io::ErrorKind::InvalidInput);
-        self.position = from.checked_add_signed(by).ok_or_else(before_start)?;
+        self.position = from
+            .checked_add_signed(by)
+            .ok_or_else(before_start)?;
         Ok(self.position)
     }
 }

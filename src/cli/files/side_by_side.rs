@@ -21,9 +21,14 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
             .map(|(number, item)| (number, work(item)))
             .collect()
     };
-    let mut done: Vec<_> = on_threads(threads, take).into_iter().flatten().collect();
+    let mut done: Vec<_> = on_threads(threads, take)
+        .into_iter()
+        .flatten()
+        .collect();
     done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
+    done.into_iter()
+        .map(|(_, result)| result)
+        .collect()
 }
 
 /// Works on items as [`side_by_side`] does. `take` gets the results in the order of the items, each
@@ -117,7 +122,9 @@ fn on_threads<R: Send>(threads: usize, work: impl Fn() -> R + Sync) -> Vec<R> {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -155,7 +162,9 @@ mod tests {
             );
             assert_eq!(outcome, Err("enough"));
             assert!(
-                taken.into_iter().eq((0..=last as u64).map(|n| n * n)),
+                taken
+                    .into_iter()
+                    .eq((0..=last as u64).map(|n| n * n)),
                 "{threads} threads"
             );
         }

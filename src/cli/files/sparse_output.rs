@@ -20,7 +20,10 @@ impl Holes {
     /// `None` for a file that is not regular, that is overwritten in its middle, or that is only
     /// appended to, at whatever position it is.
     pub(crate) fn at_end_of(mut file: &File) -> Option<Self> {
-        let metadata = file.metadata().ok().filter(|metadata| metadata.is_file())?;
+        let metadata = file
+            .metadata()
+            .ok()
+            .filter(|metadata| metadata.is_file())?;
         let pos = file.stream_position().ok()?;
         (pos == metadata.len() && !appends(file)).then_some(Holes { pos, skipped: 0 })
     }

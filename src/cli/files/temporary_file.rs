@@ -33,7 +33,9 @@ use tempfile::TempPath;
 static CURRENT: Mutex<Option<CString>> = Mutex::new(None);
 
 fn current() -> MutexGuard<'static, Option<CString>> {
-    CURRENT.lock().unwrap_or_else(PoisonError::into_inner)
+    CURRENT
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Maximum number of commands that write the same output at a time.
@@ -97,7 +99,9 @@ impl Temporary {
         let mut current = current();
         let done = match self.name.take() {
             Some(name) if replace => name.persist(target).map_err(|e| e.error),
-            Some(name) => name.persist_noclobber(target).map_err(|e| e.error),
+            Some(name) => name
+                .persist_noclobber(target)
+                .map_err(|e| e.error),
             None => match link(&self.file, target) {
                 Err(e) if replace && e.kind() == io::ErrorKind::AlreadyExists => {
                     replace_by(&self.file, target, &mut current)
@@ -273,7 +277,9 @@ fn end_by(signal: c_int) {
 /// signal 1.
 fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = status
+        .lines()
+        .find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
         .unwrap_or(0)
 }

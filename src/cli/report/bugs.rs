@@ -28,7 +28,9 @@ fn report_bug(info: &PanicHookInfo) {
     static FIRST: Once = Once::new();
     PANICKED.store(true, Ordering::Relaxed);
     let payload = info.payload();
-    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = payload
+        .downcast_ref::<String>()
+        .map(String::as_str);
     let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
     // A thread started without room for its signal stack. The standard library panics then, so this
     // is a lack of memory and not a bug.
@@ -74,7 +76,10 @@ mod tests {
                 "cli::report::bugs::tests::a_panic_is_a_bug",
                 "--nocapture",
             ]);
-            let output = command.env("RUST_BACKTRACE", backtrace).output().unwrap();
+            let output = command
+                .env("RUST_BACKTRACE", backtrace)
+                .output()
+                .unwrap();
             assert!(output.status.success());
             String::from_utf8(output.stderr).unwrap()
         };

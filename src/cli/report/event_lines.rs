@@ -62,31 +62,35 @@ impl EventLines {
         let started = Instant::now();
         let file = Arc::from(name.to_string());
         let blocks = Mutex::new(BTreeMap::<u64, Steps>::new());
-        options.clone().on_event(move |event| match event {
-            Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
-            Event::Done {
-                block,
-                step,
-                from,
-                to,
-                ..
-            } => {
-                lines.steps.count(block, step);
-                lines.timeline.add(&file, block, step, from, to);
-                if !talk.wants_blocks() {
-                    return;
+        options
+            .clone()
+            .on_event(move |event| match event {
+                Event::Warning(what) if lines.is_new(&what) => talk.warn(&name, what),
+                Event::Done {
+                    block,
+                    step,
+                    from,
+                    to,
+                    ..
+                } => {
+                    lines.steps.count(block, step);
+                    lines.timeline.add(&file, block, step, from, to);
+                    if !talk.wants_blocks() {
+                        return;
+                    }
+                    let mut blocks = blocks
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner);
+                    let steps = blocks.entry(block).or_default();
+                    steps.push((step, from, to));
+                    if step == Step::Write {
+                        talk.report(&name, line(block, started, steps));
+                        blocks.remove(&block);
+                    }
                 }
-                let mut blocks = blocks.lock().unwrap_or_else(PoisonError::into_inner);
-                let steps = blocks.entry(block).or_default();
-                steps.push((step, from, to));
-                if step == Step::Write {
-                    talk.report(&name, line(block, started, steps));
-                    blocks.remove(&block);
-                }
-            }
-            Event::Failed => stop.iter().for_each(Stop::now),
-            _ => (),
-        })
+                Event::Failed => stop.iter().for_each(Stop::now),
+                _ => (),
+            })
     }
 
     /// Prints how busy the GPUs were, and writes the timeline if it is wanted.
@@ -114,7 +118,11 @@ impl EventLines {
 fn line(block: u64, started: Instant, steps: &Steps) -> String {
     let mut line = format!("block {block}:");
     for (n, (step, from, to)) in steps.iter().enumerate() {
-        let since = |moment: &Instant| moment.saturating_duration_since(started).as_secs_f64();
+        let since = |moment: &Instant| {
+            moment
+                .saturating_duration_since(started)
+                .as_secs_f64()
+        };
         let comma = if n > 0 { "," } else { "" };
         let _ = write!(
             line,

@@ -16,7 +16,9 @@ pub(crate) fn hex_unless_text(bytes: &[u8]) -> Option<String> {
 
 /// Returns the hexadecimal digits of every item if at least one item is not UTF-8.
 pub(crate) fn all_hex_unless_text(all: &[Vec<u8>]) -> Option<Vec<String>> {
-    let is_text = all.iter().all(|bytes| str::from_utf8(bytes).is_ok());
+    let is_text = all
+        .iter()
+        .all(|bytes| str::from_utf8(bytes).is_ok());
     (!is_text).then(|| all.iter().map(|bytes| hex(bytes)).collect())
 }
 

@@ -56,7 +56,10 @@ const HALF_DONE: f64 = 50e-9;
 impl BlockSteps {
     /// Counts a finished step of a block.
     pub(crate) fn count(&self, block: u64, step: Step) {
-        let mut blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut blocks = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let share = match step {
             Step::Read => {
                 blocks.read += 1;
@@ -72,12 +75,17 @@ impl BlockSteps {
             Step::Code(_) | Step::Invert(_) => 0.9,
             _ => return,
         };
-        blocks.under_way.insert(block, (share, Instant::now()));
+        blocks
+            .under_way
+            .insert(block, (share, Instant::now()));
     }
 
     /// Returns the number of finished bytes, if `read` bytes were read.
     fn done_of(&self, read: u64) -> u64 {
-        let blocks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let blocks = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if blocks.read == 0 {
             // The source does not report its blocks.
             return read;
@@ -157,7 +165,11 @@ impl Progress {
 
     /// Counts the bytes read from `inner`.
     pub(crate) fn count<R>(&self, inner: R) -> CountedReads<R> {
-        let counting = self.bar.length().is_none().then(|| self.bar.clone());
+        let counting = self
+            .bar
+            .length()
+            .is_none()
+            .then(|| self.bar.clone());
         CountedReads {
             inner,
             read: Arc::clone(&self.read),
@@ -239,8 +251,12 @@ impl<R: Read> Read for CountedReads<R> {
     }
 
     fn read_vectored(&mut self, buffers: &mut [IoSliceMut]) -> io::Result<usize> {
-        let read = self.inner.read_vectored(buffers).map_err(while_reading)?;
-        self.read.fetch_add(read as u64, Ordering::Relaxed);
+        let read = self
+            .inner
+            .read_vectored(buffers)
+            .map_err(while_reading)?;
+        self.read
+            .fetch_add(read as u64, Ordering::Relaxed);
         if let Some(bar) = &self.bar {
             bar.inc(read as u64);
         }

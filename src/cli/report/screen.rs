@@ -90,7 +90,9 @@ impl<W: Write> Screen<W> {
             (c, Escapes::Json) if is_control(c) => {
                 shown.extend_from_slice(format!("\\u{:04x}", u32::from(c)).as_bytes());
             }
-            (c, _) if is_control(c) => utf8.iter().for_each(|&byte| push_hex(shown, byte)),
+            (c, _) if is_control(c) => utf8
+                .iter()
+                .for_each(|&byte| push_hex(shown, byte)),
             _ => shown.extend_from_slice(utf8),
         }
     }

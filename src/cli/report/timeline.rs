@@ -84,7 +84,9 @@ impl Timeline {
                 .into_iter()
                 .for_each(|gpu| spans.entry(gpu).or_default().push((from, to)));
         }
-        let busy = spans.into_iter().map(|(gpu, spans)| (gpu, covered(spans)));
+        let busy = spans
+            .into_iter()
+            .map(|(gpu, spans)| (gpu, covered(spans)));
         (busy.collect(), self.started.elapsed())
     }
 
@@ -112,7 +114,9 @@ impl Timeline {
         let mut events = Vec::new();
         for step in steps.iter() {
             let gpu = match step.step {
-                Step::CopyIn | Step::CopyOut => block_gpus.get(&(&*step.file, step.block)).copied(),
+                Step::CopyIn | Step::CopyOut => block_gpus
+                    .get(&(&*step.file, step.block))
+                    .copied(),
                 other => gpu_of(other),
             };
             let (process, thread) = lanes.of(gpu, step);
@@ -129,7 +133,9 @@ impl Timeline {
     }
 
     fn steps(&self) -> MutexGuard<'_, Vec<TracedStep>> {
-        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+        self.steps
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -172,7 +178,10 @@ impl Lanes {
     }
 
     fn next_lane(&mut self, file: &Arc<str>, name: &str) -> usize {
-        let before = self.of_threads.iter().filter(|((of, _), _)| of == file);
+        let before = self
+            .of_threads
+            .iter()
+            .filter(|((of, _), _)| of == file);
         let count = before
             .filter(|(_, lane)| self.lanes[**lane].0 == name)
             .count();
@@ -193,7 +202,11 @@ impl Lanes {
                 "name": what, "ph": "M", "pid": process, "tid": thread, "args": { "name": name },
             })
         };
-        let processes: BTreeSet<u32> = self.used.iter().map(|(process, _)| *process).collect();
+        let processes: BTreeSet<u32> = self
+            .used
+            .iter()
+            .map(|(process, _)| *process)
+            .collect();
         let processes = processes.into_iter().map(move |process| {
             let device = process
                 .checked_sub(1)
@@ -326,7 +339,10 @@ mod tests {
         )
         .unwrap();
         assert!(Timeline::start(Some(&path), false).is_err());
-        Timeline::start(Some(&path), true).unwrap().write().unwrap();
+        Timeline::start(Some(&path), true)
+            .unwrap()
+            .write()
+            .unwrap();
         let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!(trace["traceEvents"], json!([]));
     }

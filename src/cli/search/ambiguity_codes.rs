@@ -59,7 +59,10 @@ impl AmbiguityCodes {
 fn has_codes(pattern: &[u8], with_n: bool) -> bool {
     let is_one_of = |letters: &[u8], byte: &u8| letters.contains(&byte.to_ascii_uppercase());
     let has_n = || {
-        let count = pattern.iter().filter(|byte| is_one_of(b"N", byte)).count();
+        let count = pattern
+            .iter()
+            .filter(|byte| is_one_of(b"N", byte))
+            .count();
         (1..pattern.len()).contains(&count)
     };
     (pattern.iter().any(|byte| is_one_of(CODES, byte)) || with_n && has_n())

@@ -164,7 +164,9 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         .options()
         .verify(args.verify)
         .match_case(args.case);
-    let options = options.max_mismatches(args.max_mismatches).map_err(fail)?;
+    let options = options
+        .max_mismatches(args.max_mismatches)
+        .map_err(fail)?;
     let options = options.letters(letters(args));
     let event_lines = EventLines::default();
     let is_quiet = args.talk.quiet;
@@ -204,7 +206,13 @@ fn search_files(args: &SearchArgs, output: SearchOutput) -> Result<bool, Exit> {
         )));
     }
     let finished = printer.finish().map_err(|e| fail(e.into()));
-    let exit = exit.max(search.patterns_failed.get().copied().unwrap_or_default());
+    let exit = exit.max(
+        search
+            .patterns_failed
+            .get()
+            .copied()
+            .unwrap_or_default(),
+    );
     match exit.max(finished.err().unwrap_or_default()) {
         Exit::Fine => Ok(printer.printed.found_any),
         exit => Err(exit),
@@ -370,7 +378,9 @@ impl FileCounts<'_> {
             scope.spawn(move || batches.try_for_each(|batch| read.send(batch)));
             let printing = scope.spawn(move || unprinted.into_iter().try_for_each(&mut print));
             let found = self.search_batches(&mut searcher, everywhere, unsearched, searched);
-            let printed = printing.join().unwrap_or_else(|panic| resume_unwind(panic));
+            let printed = printing
+                .join()
+                .unwrap_or_else(|panic| resume_unwind(panic));
             printed.map_err(SearchFailure::OfFile).and(found)
         })
     }
@@ -481,7 +491,10 @@ impl FileCounts<'_> {
             return Ok(BatchFound::Counts(searcher.count(patterns)?));
         };
         let are_empty: Vec<bool> = match self.looks().in_pieces {
-            true => patterns.iter().map(|pattern| pattern.is_empty()).collect(),
+            true => patterns
+                .iter()
+                .map(|pattern| pattern.is_empty())
+                .collect(),
             false => Vec::new(),
         };
         if !are_empty.contains(&true) {
@@ -596,7 +609,10 @@ fn counted<'s>(
     folds: bool,
 ) -> impl Iterator<Item = impl Iterator<Item = (NamedPattern<'s>, Hits)> + Send> {
     batch.parts.iter().map(move |part| {
-        let counts = counts.split_off(..part.len()).unwrap_or_default().iter();
+        let counts = counts
+            .split_off(..part.len())
+            .unwrap_or_default()
+            .iter();
         let counted = part.iter().zip(counts.map(|&count| Hits {
             count,
             ..Hits::default()

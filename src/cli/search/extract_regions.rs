@@ -184,7 +184,9 @@ impl<W: Write> RegionWriter<'_, W> {
         let named = some
             .iter()
             .map(|region| (&region.name, region.range.clone()));
-        let all_bases = self.archive.named_regions(&named.collect::<Vec<_>>())?;
+        let all_bases = self
+            .archive
+            .named_regions(&named.collect::<Vec<_>>())?;
         let mut all_qualities = match self.args.fastq {
             true => self.qualities(&some)?.into_iter(),
             false => Vec::new().into_iter(),
@@ -227,7 +229,8 @@ impl<W: Write> RegionWriter<'_, W> {
             .args
             .line_length
             .unwrap_or(if self.args.fastq { 0 } else { COLUMNS });
-        self.out.write_all(&[mark, title, b"\n"].concat())?;
+        self.out
+            .write_all(&[mark, title, b"\n"].concat())?;
         // A record of FASTQ has a line between its marks, even an empty one.
         if self.args.fastq && all.is_empty() {
             self.out.write_all(b"\n")?;

@@ -170,7 +170,10 @@ impl<'a> MatchLines<'a> {
                     .collect()
             }),
             offsets: hits.offsets,
-            context_hex: hits.context.as_deref().and_then(all_hex_unless_text),
+            context_hex: hits
+                .context
+                .as_deref()
+                .and_then(all_hex_unless_text),
             context: hits
                 .context
                 .as_ref()

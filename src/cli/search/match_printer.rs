@@ -138,7 +138,11 @@ impl Printer {
             ..
         } = self;
         let texts = &*texts;
-        let texts = || texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let texts = || {
+            texts
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+        };
         let show = |stretch| {
             let text = texts().pop().unwrap_or_default();
             MatchLines::new(name, settings, text).all(stretch)

@@ -83,12 +83,16 @@ pub(crate) fn closest_pair(reads: [&Read; 2], longest: u64) -> Option<ProperPair
         for (n, hit) in ends {
             let end = hit.base + lengths[1];
             // The read that faces it neither begins nor ends later.
-            let Some(last) = end.checked_sub(lengths[0]).map(|last| last.min(hit.base)) else {
+            let Some(last) = end
+                .checked_sub(lengths[0])
+                .map(|last| last.min(hit.base))
+            else {
                 continue;
             };
             let before = starts.partition_point(|&(at, _)| at <= (hit.record, last));
-            let Some(&((record, start), first)) =
-                before.checked_sub(1).and_then(|at| starts.get(at))
+            let Some(&((record, start), first)) = before
+                .checked_sub(1)
+                .and_then(|at| starts.get(at))
             else {
                 continue;
             };
@@ -106,8 +110,13 @@ pub(crate) fn closest_pair(reads: [&Read; 2], longest: u64) -> Option<ProperPair
 
 /// Returns the places of the hits on the forward strand, in order, each with the number of its hit.
 fn sorted(hits: &[Hit]) -> Vec<((usize, u64), usize)> {
-    let hits = hits.iter().enumerate().filter(|(_, hit)| !hit.reverse);
-    let mut sorted: Vec<_> = hits.map(|(n, hit)| ((hit.record, hit.base), n)).collect();
+    let hits = hits
+        .iter()
+        .enumerate()
+        .filter(|(_, hit)| !hit.reverse);
+    let mut sorted: Vec<_> = hits
+        .map(|(n, hit)| ((hit.record, hit.base), n))
+        .collect();
     sorted.sort_unstable();
     sorted
 }
@@ -192,7 +201,9 @@ mod tests {
         let pair = closest_pair([&reverse, &palindrome], 500).unwrap();
         assert_eq!((pair.hits, pair.reverse), ([0, 0], 0));
         assert_eq!(
-            closest_pair([&palindrome, &forward], 500).unwrap().reverse,
+            closest_pair([&palindrome, &forward], 500)
+                .unwrap()
+                .reverse,
             0
         );
     }
@@ -201,7 +212,9 @@ mod tests {
     fn it_is_that_of_all_pairs() {
         let mut state = 7_u32;
         let mut below = |n: u32| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            state = state
+                .wrapping_mul(1_664_525)
+                .wrapping_add(1_013_904_223);
             (state >> 16) % n
         };
         for _ in 0..500 {

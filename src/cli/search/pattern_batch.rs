@@ -175,7 +175,9 @@ impl PatternPart {
     pub(crate) fn add_mate(&mut self, read: &NamedPattern, mate: Mate) {
         let name = self.append(read.name);
         let pattern = self.append(read.bytes);
-        let qualities = read.qualities.map(|qualities| self.append(qualities));
+        let qualities = read
+            .qualities
+            .map(|qualities| self.append(qualities));
         self.add(name, pattern, qualities);
         if let Some(last) = self.places.last_mut() {
             last.mate = mate;
@@ -240,7 +242,9 @@ impl PatternPart {
     }
 
     fn iter_from(&self, first: usize) -> impl Iterator<Item = NamedPattern<'_>> {
-        self.places[first..].iter().map(|span| self.named(span))
+        self.places[first..]
+            .iter()
+            .map(|span| self.named(span))
     }
 
     /// Returns pattern number `n`.
@@ -289,7 +293,9 @@ impl SpareParts {
     }
 
     fn parts(&self) -> impl DerefMut<Target = Vec<PatternPart>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -61,7 +61,10 @@ impl<'a> PatternChunks<'a> {
                 });
             }
             let piece = if first.is_empty() { 1 } else { PIECE };
-            let read = input.by_ref().take(piece).read_to_end(&mut first)?;
+            let read = input
+                .by_ref()
+                .take(piece)
+                .read_to_end(&mut first)?;
             if read == 0 || first.len() > MOST_IN_FRONT {
                 let what = match first.is_empty() {
                     true => "is empty: there are no sequences",
@@ -104,11 +107,13 @@ impl<'a> PatternChunks<'a> {
 
     /// Returns memory for a chunk.
     fn part(&self) -> PatternPart {
-        self.spare.and_then(SpareParts::take).unwrap_or_else(|| {
-            let mut part = PatternPart::default();
-            part.bytes.reserve_exact(self.copies * self.size);
-            part
-        })
+        self.spare
+            .and_then(SpareParts::take)
+            .unwrap_or_else(|| {
+                let mut part = PatternPart::default();
+                part.bytes.reserve_exact(self.copies * self.size);
+                part
+            })
     }
 
     /// Reads until `bytes` are full or the file ends. Returns the number of bytes read.
@@ -188,7 +193,12 @@ mod tests {
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         for chunk in chunks {
             let parsed = syntax.parse(chunk.unwrap());
-            records.extend(parsed.part.iter().map(|p| (text(p.name), text(p.bytes))));
+            records.extend(
+                parsed
+                    .part
+                    .iter()
+                    .map(|p| (text(p.name), text(p.bytes))),
+            );
             lines += parsed.lines;
             if let Some(flaw) = parsed.flaw {
                 return (records, Some((lines, flaw)));
@@ -282,7 +292,10 @@ mod tests {
             (b"x\n", "neither FASTA nor FASTQ"),
             (no_record, "after its blank lines"),
         ] {
-            let error = PatternChunks::sequences(file, 9).err().unwrap().to_string();
+            let error = PatternChunks::sequences(file, 9)
+                .err()
+                .unwrap()
+                .to_string();
             assert!(error.contains(said), "{error}");
         }
         for (file, whole, line, said) in [
@@ -325,7 +338,10 @@ mod tests {
             ("a\n\nb\r\n", &["a", "", "b\r"]),
             ("\n\n", &["", ""]),
         ] {
-            let wanted: Records = lines.iter().map(|&l| (l.into(), l.into())).collect();
+            let wanted: Records = lines
+                .iter()
+                .map(|&l| (l.into(), l.into()))
+                .collect();
             for size in 1..9 {
                 let found = parse(PatternChunks::lines(file.as_bytes(), size));
                 assert_eq!(found, (wanted.clone(), None), "{file:?}");

@@ -77,7 +77,9 @@ impl<'s> PatternFile<'s> {
     ) -> Result<Self> {
         let input = OpenInput::open(&Name::from(path), true);
         let chunks = input.and_then(|mut input| {
-            input.source.read_beside(READ_BESIDE * plan.readers());
+            input
+                .source
+                .read_beside(READ_BESIDE * plan.readers());
             let chunk = plan.chunk(input.about.size());
             match are_sequences {
                 true => PatternChunks::sequences(input.source, chunk),

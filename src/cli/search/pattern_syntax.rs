@@ -316,9 +316,13 @@ impl Parser {
             .position(|byte| !is_blank(byte))
             .unwrap_or(bytes.len());
         let word = &bytes[start..];
-        let len = word.iter().position(is_blank).unwrap_or(word.len());
+        let len = word
+            .iter()
+            .position(is_blank)
+            .unwrap_or(word.len());
         let name = header.start + start..header.start + start + len;
-        self.syntax.add(&mut self.part, name, sequence, qualities);
+        self.syntax
+            .add(&mut self.part, name, sequence, qualities);
     }
 }
 
@@ -363,7 +367,11 @@ fn decode_hex(bytes: &mut Vec<u8>, digits: &Range<usize>) -> Parsed<Range<usize>
 }
 
 fn from_hex(digits: &[u8]) -> Parsed<Vec<u8>> {
-    let digit = |c: u8| char::from(c).to_digit(16).map(|digit| digit as u8);
+    let digit = |c: u8| {
+        char::from(c)
+            .to_digit(16)
+            .map(|digit| digit as u8)
+    };
     let pairs = digits.chunks(2).map(|pair| match *pair {
         [high, low] => Some(digit(high)? << 4 | digit(low)?),
         _ => None,

@@ -87,8 +87,16 @@ pub(crate) fn gather(
     patterns
         .sources
         .push(PatternSource::Held(vec![Arc::new(words)]));
-    let lines = args.lines.iter().cloned().map(PatternSource::Lines);
-    let sequences = args.fasta.iter().cloned().map(PatternSource::Sequences);
+    let lines = args
+        .lines
+        .iter()
+        .cloned()
+        .map(PatternSource::Lines);
+    let sequences = args
+        .fasta
+        .iter()
+        .cloned()
+        .map(PatternSource::Sequences);
     for source in lines
         .chain(sequences)
         .chain(pairs.map(PatternSource::Pairs))
@@ -108,7 +116,10 @@ impl Patterns {
     /// are read.
     pub(crate) fn expected_size(&self) -> u64 {
         let size = |source: &PatternSource| match source {
-            PatternSource::Held(parts) => parts.iter().map(|part| part.bytes.len() as u64).sum(),
+            PatternSource::Held(parts) => parts
+                .iter()
+                .map(|part| part.bytes.len() as u64)
+                .sum(),
             PatternSource::Lines(path) | PatternSource::Sequences(path) => size_of_file(path),
             PatternSource::Pairs(paths) => paths.iter().map(|path| size_of_file(path)).sum(),
         };
@@ -117,7 +128,10 @@ impl Patterns {
 
     /// Takes back the memory of a batch that is no longer needed.
     pub(crate) fn recycle(&self, batch: PatternBatch) {
-        let parts = batch.parts.into_iter().filter_map(Arc::into_inner);
+        let parts = batch
+            .parts
+            .into_iter()
+            .filter_map(Arc::into_inner);
         parts.for_each(|part| self.spare.put(part));
     }
 
@@ -259,7 +273,10 @@ mod tests {
             };
             let source = PatternSource::Lines(file.path().to_owned());
             patterns.sources = vec![source];
-            let batches: Vec<_> = patterns.batches(20_000).map(Result::unwrap).collect();
+            let batches: Vec<_> = patterns
+                .batches(20_000)
+                .map(Result::unwrap)
+                .collect();
             assert!(batches.len() > 5, "{}", batches.len());
             let all: Vec<_> = batches
                 .iter()

@@ -216,10 +216,12 @@ impl<'p> RegionFile<'p> {
             if line.contains(&b'\t') {
                 return Err(self.said(&"it is not NAME, START and END, separated by tabs"));
             }
-            return Region::parse(line, is_name).map(Some).map_err(|e| match e {
-                Error::Usage(what) => self.said(&what),
-                e => e,
-            });
+            return Region::parse(line, is_name)
+                .map(Some)
+                .map_err(|e| match e {
+                    Error::Usage(what) => self.said(&what),
+                    e => e,
+                });
         }
     }
 

@@ -44,7 +44,10 @@ pub(crate) fn header(
     let shown: Vec<usize> = (0..records.len())
         .filter(|&n| records[n].length > 0)
         .collect();
-    let names = records.iter().map(|record| &record.name[..]).collect();
+    let names = records
+        .iter()
+        .map(|record| &record.name[..])
+        .collect();
     let names = NameOrder::new(names, shown.clone());
     if !settings.rename_duplicates {
         names.check("records", "SAM")?;

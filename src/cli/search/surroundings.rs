@@ -67,7 +67,11 @@ impl Surroundings {
     /// Adds the bases of the records at each match. Every match is in a record.
     fn add_reference(&mut self, found: &mut [(NamedPattern, Hits)]) -> Result<()> {
         let ranges = found.iter().flat_map(|(pattern, hits)| {
-            let bases = hits.places.iter().flatten().filter_map(|place| place.base);
+            let bases = hits
+                .places
+                .iter()
+                .flatten()
+                .filter_map(|place| place.base);
             let len = pattern.bytes.len() as u64;
             bases.map(move |(record, base)| (record as usize, base..base.saturating_add(len)))
         });

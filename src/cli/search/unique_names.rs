@@ -26,7 +26,10 @@ impl<'n> NameOrder<'n> {
     pub(crate) fn renamed(&self) -> Vec<(usize, Vec<u8>)> {
         let mut renamed = Vec::new();
         let mut taken = HashSet::new();
-        for same in self.order.chunk_by(|&a, &b| self.names[a] == self.names[b]) {
+        for same in self
+            .order
+            .chunk_by(|&a, &b| self.names[a] == self.names[b])
+        {
             let mut suffix = 2;
             for &number in &same[1..] {
                 let name = loop {
@@ -93,7 +96,10 @@ mod tests {
             ("a.2.2 a.2 a.2 a a", "a.2.2 a.2 a.2.3 a a.3"),
             ("a a.2 a.2 a a.2.2", "a a.2 a.2.3 a.3 a.2.2"),
         ] {
-            let given: Vec<&[u8]> = names.split_whitespace().map(str::as_bytes).collect();
+            let given: Vec<&[u8]> = names
+                .split_whitespace()
+                .map(str::as_bytes)
+                .collect();
             let mut all: Vec<Vec<u8>> = given.iter().map(|name| name.to_vec()).collect();
             let order = NameOrder::new(given, (0..all.len()).collect());
             for (n, name) in order.renamed() {
@@ -115,7 +121,10 @@ mod tests {
     #[test]
     fn the_first_two_of_a_name_are_told() {
         let order = NameOrder::new(vec![b"a", b"z", b"y", b"z", b"a"], (1..5).collect());
-        let said = order.check("reads", "PAF").unwrap_err().to_string();
+        let said = order
+            .check("reads", "PAF")
+            .unwrap_err()
+            .to_string();
         assert!(said.contains("reads 2 and 4 are both called `z`"), "{said}");
     }
 }

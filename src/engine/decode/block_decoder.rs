@@ -104,7 +104,10 @@ impl BlockDecoder {
         };
         self.spare.keep(bytes);
         if let Some(coded) = coded {
-            let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut last = self
+                .last_run
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
             *last = Some((coded, run));
         }
         Ok(Raw::Run(run))
@@ -112,7 +115,10 @@ impl BlockDecoder {
 
     /// Returns the run of `last_run` if this block equals that one in all but its position.
     fn known_run(&self, block: &CodedBlock) -> Option<Run> {
-        let last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = self
+            .last_run
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let (known, run) = last.as_ref()?;
         let header = BlockHeader {
             raw_offset: known.header.raw_offset,
@@ -205,7 +211,9 @@ impl BlockDecoder {
         };
         let transform = gpu_input::coded_transform(shape, &parts);
         let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
-        let mut text = self.spare.take_len(parts.text_size(raw_size) as usize)?;
+        let mut text = self
+            .spare
+            .take_len(parts.text_size(raw_size) as usize)?;
         let origin = Origin::of(block);
         match lease.run(|gpu| gpu.invert(InvertJob::Coded(&transform, &mut text))) {
             Some(Ok(steps)) => Ok(Some((
@@ -228,7 +236,9 @@ impl BlockDecoder {
     /// Restores a block on the CPU after a GPU restored it wrongly, and warns if the CPU finds it
     /// sound.
     fn restore_on_cpu(&self, coded: &CodedBlock) -> Result<Vec<u8>> {
-        let bytes = self.pool.install(|| restore(coded.clone(), &self.plan))?;
+        let bytes = self
+            .pool
+            .install(|| restore(coded.clone(), &self.plan))?;
         self.inverter
             .gpus
             .warn(&format!("a GPU restored block {} wrongly", coded.number));

@@ -102,11 +102,16 @@ impl BlockInverter {
         let len = bwt.bytes.len() as u64;
         let from = Instant::now();
         // Other blocks may end before this one, so it is divided among more threads.
-        let share = self.threads().max(LEAST_SHARE.min(self.pool.count()));
+        let share = self
+            .threads()
+            .max(LEAST_SHARE.min(self.pool.count()));
         self.on_cpu.fetch_add(1, Ordering::Relaxed);
-        let text = self.cpu.invert_on(self.pool.executor().among(share), bwt);
+        let text = self
+            .cpu
+            .invert_on(self.pool.executor().among(share), bwt);
         self.on_cpu.fetch_sub(1, Ordering::Relaxed);
-        self.gpus.done_on_cpu(len, threads, from.elapsed());
+        self.gpus
+            .done_on_cpu(len, threads, from.elapsed());
         Ok((
             text?,
             vec![(Step::Invert(Device::Cpu), from, Instant::now())],

@@ -21,7 +21,11 @@ pub(super) fn coded_transform(shape: Shape, parts: &BwtPayload) -> CodedTransfor
     let coded = CodedBwt {
         models: parts.models.to_vec(),
         raw_sizes: parts.raw_sizes.clone(),
-        slices: parts.slices.iter().map(|slice| slice.to_vec()).collect(),
+        slices: parts
+            .slices
+            .iter()
+            .map(|slice| slice.to_vec())
+            .collect(),
     };
     let samples = bwt::narrow(&parts.samples);
     CodedTransform {

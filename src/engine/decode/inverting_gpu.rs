@@ -119,7 +119,9 @@ impl CudaInverter {
             .copy_from_slice(&bwt.bytes);
         let from = Instant::now();
         let samples = bwt::narrow(&bwt.samples);
-        let text = self.inverse.invert_input(bwt.sample_rate, &samples)?;
+        let text = self
+            .inverse
+            .invert_input(bwt.sample_rate, &samples)?;
         let to = Instant::now();
         bwt.bytes.copy_from_slice(text);
         Ok(vec![

@@ -139,7 +139,10 @@ impl SliceGpus {
         slices: &[&[u8]],
         bwt: &mut [u8],
     ) -> Result<(), Flaw> {
-        let sum: u64 = raw_sizes.iter().map(|&size| u64::from(size)).sum();
+        let sum: u64 = raw_sizes
+            .iter()
+            .map(|&size| u64::from(size))
+            .sum();
         if raw_sizes.len() != slices.len() || sum != bwt.len() as u64 {
             return coder::decode_slices(decoder, raw_sizes, slices, bwt);
         }
@@ -216,7 +219,8 @@ impl SliceGpus {
         }
         let from = Instant::now();
         let decoded = coder::decode_slices(decoder, &coded.raw_sizes, &coded.slices, out);
-        self.gpus.done_on_cpu(size, threads, from.elapsed());
+        self.gpus
+            .done_on_cpu(size, threads, from.elapsed());
         decoded
     }
 }

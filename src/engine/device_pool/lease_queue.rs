@@ -65,7 +65,9 @@ impl<G> LeaseQueue<G> {
     }
 
     pub(super) fn state(&self) -> MutexGuard<'_, QueueState<G>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Adds an opened GPU, for one more lease.
@@ -236,9 +238,13 @@ impl<G> Drop for Lease<'_, G> {
             .workload
             .end_lease(self.len, comes_back.then(|| self.since.elapsed()));
         if self.gpu.is_none() {
-            state.workload.begin_on_cpu(self.len, self.threads);
+            state
+                .workload
+                .begin_on_cpu(self.len, self.threads);
         }
-        state.free.extend(self.gpu.take_if(|_| comes_back));
+        state
+            .free
+            .extend(self.gpu.take_if(|_| comes_back));
         drop(state);
         self.queue.changed.notify_all();
     }

@@ -166,7 +166,10 @@ impl<G: Send + 'static> DevicePool<G> {
 
     /// Opens the GPUs in the background.
     fn open(&self) {
-        let mut opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opening = self
+            .opening
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let Some(open) = opening.open.take() else {
             return;
         };
@@ -180,11 +183,15 @@ impl<G: Send + 'static> DevicePool<G> {
             open(&queue);
             drop(ended);
         };
-        match thread::Builder::new().name("bwz-gpu".into()).spawn(work) {
+        match thread::Builder::new()
+            .name("bwz-gpu".into())
+            .spawn(work)
+        {
             Ok(thread) => opening.thread = Some(thread),
             Err(e) => {
                 self.queue.opened();
-                self.queue.warn(&format!("cannot start a thread: {e}"));
+                self.queue
+                    .warn(&format!("cannot start a thread: {e}"));
             }
         }
     }
@@ -192,7 +199,10 @@ impl<G: Send + 'static> DevicePool<G> {
     /// Begins to close the open GPUs, since no more work comes. Closing takes time, so each is
     /// closed by a thread of its own, and the end of the pool waits for them.
     pub(crate) fn end(&self) {
-        let mut closing = self.closing.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut closing = self
+            .closing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         for gpu in self.queue.end() {
             // If no thread can be started, this thread closes the GPU.
             closing.extend(thread::Builder::new().spawn(|| drop(gpu)));
@@ -201,7 +211,10 @@ impl<G: Send + 'static> DevicePool<G> {
 
     /// True if a block may be done on a GPU. False once all opened GPUs have failed.
     pub(crate) fn has_gpus(&self) -> bool {
-        let opening = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let opening = self
+            .opening
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         opening.open.is_some() || opening.thread.is_some() && self.may_lease()
     }
 
@@ -250,7 +263,12 @@ impl<G: Send + 'static> Drop for DevicePool<G> {
             .closing
             .get_mut()
             .unwrap_or_else(PoisonError::into_inner);
-        for thread in opening.thread.take().into_iter().chain(closing.drain(..)) {
+        for thread in opening
+            .thread
+            .take()
+            .into_iter()
+            .chain(closing.drain(..))
+        {
             let _ = thread.join();
         }
     }

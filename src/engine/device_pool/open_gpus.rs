@@ -105,7 +105,10 @@ fn open<G: Send>(
             let why = why_unopened(thread)?;
             (Some(number) != opened).then(|| failure(number, &why))
         };
-        opening.into_iter().filter_map(ended).collect::<Vec<_>>()
+        opening
+            .into_iter()
+            .filter_map(ended)
+            .collect::<Vec<_>>()
     }));
     if !failures.is_empty() {
         queue.warn_of_unopened(&failures.join(", "), opened.is_some());
@@ -222,7 +225,9 @@ mod tests {
             (workers, 4),
             &make,
         );
-        let mut leases: Vec<_> = (0..count).filter_map(|_| queue.lease(1, 1)).collect();
+        let mut leases: Vec<_> = (0..count)
+            .filter_map(|_| queue.lease(1, 1))
+            .collect();
         let mut gpus: Vec<u32> = leases
             .iter_mut()
             .map(|lease| lease.run(|gpu| Ok(*gpu)).unwrap().unwrap())

@@ -163,7 +163,10 @@ impl Simulation {
         }
         simulation.advance();
         while simulation.gone < blocks {
-            let Reverse((at, _, event)) = simulation.events.pop().expect("something goes on");
+            let Reverse((at, _, event)) = simulation
+                .events
+                .pop()
+                .expect("something goes on");
             simulation.now = at;
             simulation.happen(event);
             simulation.advance();
@@ -174,7 +177,8 @@ impl Simulation {
     fn after(&mut self, seconds: f64, event: SimulatedEvent) {
         self.event_count += 1;
         let at = self.now + (seconds * 1e9) as u64;
-        self.events.push(Reverse((at, self.event_count, event)));
+        self.events
+            .push(Reverse((at, self.event_count, event)));
     }
 
     fn passed(&self, since: u64) -> Duration {
@@ -196,7 +200,8 @@ impl Simulation {
                 self.after(copied_out, SimulatedEvent::GivenBack { block, gpu, since });
             }
             SimulatedEvent::GivenBack { block, gpu, since } => {
-                self.workload.end_lease(LEN, Some(self.passed(since)));
+                self.workload
+                    .end_lease(LEN, Some(self.passed(since)));
                 self.free.push(gpu);
                 if self.scene.whole {
                     self.workload.coded(LEN, Duration::ZERO);
@@ -226,7 +231,8 @@ impl Simulation {
         } else {
             let (threads, since) = self.shared[block];
             self.on_cpu -= 1;
-            self.workload.end_on_cpu(LEN, threads, self.passed(since));
+            self.workload
+                .end_on_cpu(LEN, threads, self.passed(since));
         }
         self.stage_done(block, code);
     }
@@ -274,7 +280,10 @@ impl Simulation {
         {
             self.workers -= 1;
             self.asking.push((self.workload.ask(LEN), block));
-            if self.workload.opening_pays_for(LEN, self.threads_for_one()) {
+            if self
+                .workload
+                .opening_pays_for(LEN, self.threads_for_one())
+            {
                 self.open();
             }
         }
@@ -350,7 +359,9 @@ impl Simulation {
         for n in 0..self.asking.len() {
             let (request, block) = self.asking[n];
             let waits = match self.choice {
-                CheaperDevice::Auto => self.workload.gpus_are_sooner(request, threads, now),
+                CheaperDevice::Auto => self
+                    .workload
+                    .gpus_are_sooner(request, threads, now),
                 _ => self.workload.leases > 0 || self.workload.opening.is_some(),
             };
             if !waits {

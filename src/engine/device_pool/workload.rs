@@ -139,7 +139,9 @@ impl Workload {
 
     /// The request that is served next.
     pub(super) fn first(&self) -> Option<u64> {
-        self.waiting.first_key_value().map(|(&request, _)| request)
+        self.waiting
+            .first_key_value()
+            .map(|(&request, _)| request)
     }
 
     pub(super) fn begin_lease(&mut self, request: u64) {
@@ -210,7 +212,11 @@ impl Workload {
     /// Seconds until the GPUs are done with all blocks up to a waiting one.
     fn on_gpus(&self, request: u64, now: Instant) -> f64 {
         let len = self.waiting[&request];
-        let before: u64 = self.waiting.range(..request).map(|(_, len)| len).sum();
+        let before: u64 = self
+            .waiting
+            .range(..request)
+            .map(|(_, len)| len)
+            .sum();
         if let Some(start) = self.opening.filter(|_| self.leases == 0) {
             let passed = now.saturating_duration_since(start).as_secs_f64();
             // Opening that takes longer than expected may take as long again.

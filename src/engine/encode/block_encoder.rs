@@ -138,7 +138,10 @@ impl BlockEncoder {
         place: BlockPlace,
     ) -> Result<CodedBlock> {
         let from = Instant::now();
-        let mut last = self.last_run.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self
+            .last_run
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(last) = last.as_ref()
             && last.run == run
             && last.sequences == sequences
@@ -204,20 +207,23 @@ impl BlockEncoder {
         match (self.index, sequences) {
             (Some(_), None) => Ok(with(Filtered::unchanged(bytes), None)),
             (Some(_), Some(SequencesStart { kind, state })) => {
-                self.listener.time(place.number, Step::Filter, || {
-                    let separate = || filter::separate(bytes, kind, state);
-                    let (filtered, adds) = self.pool.install(separate)?;
-                    Ok(with(filtered, Some((kind, adds))))
-                })
+                self.listener
+                    .time(place.number, Step::Filter, || {
+                        let separate = || filter::separate(bytes, kind, state);
+                        let (filtered, adds) = self.pool.install(separate)?;
+                        Ok(with(filtered, Some((kind, adds))))
+                    })
             }
-            (None, _) => self.listener.time(place.number, Step::Filter, || {
-                let filtered = filter::filter_but_last(bytes, &self.pool)?;
-                // The sorters' workspace is freed to make room for the match finder.
-                if filtered.is_repetitive() {
-                    self.sorters.cpu.free();
-                }
-                Ok(with(filter::deduplicate(filtered, &self.pool)?, None))
-            }),
+            (None, _) => self
+                .listener
+                .time(place.number, Step::Filter, || {
+                    let filtered = filter::filter_but_last(bytes, &self.pool)?;
+                    // The sorters' workspace is freed to make room for the match finder.
+                    if filtered.is_repetitive() {
+                        self.sorters.cpu.free();
+                    }
+                    Ok(with(filter::deduplicate(filtered, &self.pool)?, None))
+                }),
         }
     }
 
@@ -244,7 +250,9 @@ impl BlockEncoder {
         };
         let block = match is_coded {
             true => code()?,
-            false => self.listener.time(number, Step::Code(Device::Cpu), code)?,
+            false => self
+                .listener
+                .time(number, Step::Code(Device::Cpu), code)?,
         };
         self.sorters.gpus.coded(raw_size, clock.read());
         match copy {
@@ -267,7 +275,9 @@ impl BlockEncoder {
         drop(block);
         let text = &filtered.filtered.text;
         let rate = sample_rate(text.len(), self.index);
-        let sorted = self.sorters.sort_again(text, rate, filtered.place.alone)?;
+        let sorted = self
+            .sorters
+            .sort_again(text, rate, filtered.place.alone)?;
         // The sorter's workspace is freed, since the check needs its room.
         self.sorters.cpu.free();
         let sorted = Sorted::Bwt(sorted);
@@ -297,7 +307,10 @@ impl BlockEncoder {
         let Some(plan) = &self.verify else {
             return Ok(None);
         };
-        match self.pool.install(|| decode::restore(block.clone(), plan)) {
+        match self
+            .pool
+            .install(|| decode::restore(block.clone(), plan))
+        {
             Err(Error::Format { what, .. }) => Ok(Some(what)),
             restored => restored.map(|_| None),
         }

@@ -143,7 +143,10 @@ impl BlockSorter {
         // The lease ends with this statement, before anything waits for the pool.
         let sorted = lease.and_then(|mut lease| lease.run(|gpu| gpu.sort(text, sample_rate)));
         if let Some((sorted, counts, steps)) = sorted.transpose()? {
-            if self.pool.install(|| could_be(&sorted, counts, text)) {
+            if self
+                .pool
+                .install(|| could_be(&sorted, counts, text))
+            {
                 return Ok((sorted, steps));
             }
             self.give_up(WRONG);
@@ -202,7 +205,11 @@ fn coded_could_be_of(coded: &CodedTransform, counts: Option<[u32; 256]>, text: &
         samples,
     } = coded;
     let rows = 1..=text.len() as u32;
-    let size: u64 = coded.raw_sizes.iter().map(|&size| u64::from(size)).sum();
+    let size: u64 = coded
+        .raw_sizes
+        .iter()
+        .map(|&size| u64::from(size))
+        .sum();
     size == text.len() as u64
         && counts.is_some_and(|counts| ByteSums::of_counts(&counts) == ByteSums::of(text))
         && samples.len() == text.len().div_ceil(*sample_rate as usize)

@@ -163,11 +163,16 @@ impl JointGpus {
     /// # Errors
     /// [`Error::Device`] if a GPU is not there or fails. The GPUs then take no more blocks.
     pub(super) fn sort(&self, block: &[u8], sample_rate: u32) -> Result<Option<(Bwt, Vec<Timed>)>> {
-        let mut open = self.sorter.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = self
+            .sorter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if self.failed.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let device = self.chosen().map_or(self.device, |chosen| chosen.device);
+        let device = self
+            .chosen()
+            .map_or(self.device, |chosen| chosen.device);
         // A sorter that panics is not put back, and so not used again.
         let sorter = open.take().map_or_else(|| self.open(), Ok);
         let sorted = sorter.and_then(|mut sorter| {
@@ -187,7 +192,10 @@ impl JointGpus {
     /// Stops the GPUs after a wrong result: they take no more blocks, and their memory is freed.
     pub(super) fn give_up(&self) {
         self.failed.store(true, Ordering::Relaxed);
-        *self.sorter.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *self
+            .sorter
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = None;
     }
 
     /// The GPUs, found the first time that a block may be theirs. `None` if they are not several.
@@ -198,8 +206,14 @@ impl JointGpus {
             };
             let numbers = gpu_numbers(self.device).ok()?;
             let there = gpu::devices().ok()?;
-            let memory =
-                |number: &u32| Some(there.iter().find(|gpu| gpu.number == *number)?.memory);
+            let memory = |number: &u32| {
+                Some(
+                    there
+                        .iter()
+                        .find(|gpu| gpu.number == *number)?
+                        .memory,
+                )
+            };
             let least = numbers
                 .iter()
                 .map(memory)
@@ -207,7 +221,10 @@ impl JointGpus {
                 .into_iter()
                 .min()?;
             let holds = (least / BYTES_PER_SUFFIX).min(gpu::MOST_SORTED.into());
-            let count = self.ranks.as_ref().map_or(numbers.len(), Ranks::count);
+            let count = self
+                .ranks
+                .as_ref()
+                .map_or(numbers.len(), Ranks::count);
             let is_several = count > 1 && numbers.len() <= MOST;
             let device = Device::Cuda(GpuSet::new(numbers.iter().copied()).ok()?);
             is_several.then_some(ChosenGpus {

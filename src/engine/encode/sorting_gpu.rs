@@ -89,7 +89,9 @@ impl CudaSorter {
     /// Sorts the sorter's input, whose copying began at `began`, and codes it if there is a coder.
     fn sort(&mut self, sample_rate: u32, began: Instant) -> Result<GpuSorted> {
         if let Some((encoder, limits)) = &mut self.coder {
-            let (encoded, samples) = self.sorter.sort_and_encode(sample_rate, encoder, *limits)?;
+            let (encoded, samples) = self
+                .sorter
+                .sort_and_encode(sample_rate, encoder, *limits)?;
             let samples = samples.to_vec();
             let counts = encoded.byte_counts;
             let coded = Instant::now();

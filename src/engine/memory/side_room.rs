@@ -53,7 +53,9 @@ impl SideRoom {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn wait_while<'s>(
@@ -61,7 +63,9 @@ impl SideRoom {
         state: MutexGuard<'s, State>,
         condition: impl Fn(&State) -> bool,
     ) -> MutexGuard<'s, State> {
-        let waited = self.changed.wait_while(state, |state| condition(state));
+        let waited = self
+            .changed
+            .wait_while(state, |state| condition(state));
         waited.unwrap_or_else(PoisonError::into_inner)
     }
 }

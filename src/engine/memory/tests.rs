@@ -143,7 +143,11 @@ fn the_largest_block_is_one_that_just_fits() {
 
 #[test]
 fn a_small_memory_means_fewer_threads() {
-    let threads = |threads, memory| allowed(threads, memory).with_threads_for_memory().threads;
+    let threads = |threads, memory| {
+        allowed(threads, memory)
+            .with_threads_for_memory()
+            .threads
+    };
     assert_eq!(
         [0, 31 * MIB, 40 * MIB, 64 * MIB].map(|memory| threads(64, memory)),
         [1, 1, 2, 4]
@@ -256,7 +260,9 @@ fn a_limit_that_a_block_of_large_side_structures_asks_for_does() {
             (32 << 20, 200 << 20),
         ] {
             let plan = |memory| Plan::to_decode(size, allowed(threads, memory));
-            let first = (20..).find_map(|mib| plan(mib * MIB).ok()).unwrap();
+            let first = (20..)
+                .find_map(|mib| plan(mib * MIB).ok())
+                .unwrap();
             let Error::Limit { needed, .. } = first.side_shortage(size, side) else {
                 panic!()
             };

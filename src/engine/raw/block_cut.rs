@@ -72,7 +72,8 @@ impl BlockCut {
         }
         let Some(kind) = self.kind else { return Ok(()) };
         for from in (0..len).step_by(PIECE) {
-            self.odd.add(&piece[..PIECE.min(len - from)], kind);
+            self.odd
+                .add(&piece[..PIECE.min(len - from)], kind);
         }
         Ok(())
     }
@@ -97,7 +98,10 @@ impl BlockCut {
                 self.tell_why(block, !is_last)?;
             }
         }
-        let rest = match self.place(block).filter(|&at| !is_last && at < block.len()) {
+        let rest = match self
+            .place(block)
+            .filter(|&at| !is_last && at < block.len())
+        {
             Some(at) => split_off(block, at).ok_or(Flaw::NO_MEMORY)?,
             None => Vec::new(),
         };

@@ -117,7 +117,10 @@ fn large_blocks_that_are_read_at_once_take_fewer_reads() {
     let reads = |most, ahead| {
         let (blocks, reads) = blocks_of(&bytes, most, ahead, SIZE as u64, BlockCut::default());
         assert!(
-            blocks.iter().map(Vec::as_slice).eq(bytes.chunks(SIZE)),
+            blocks
+                .iter()
+                .map(Vec::as_slice)
+                .eq(bytes.chunks(SIZE)),
             "{most}, {ahead}"
         );
         reads
@@ -131,7 +134,9 @@ fn an_input_that_goes_on_behind_its_end_is_not_read_again() {
     for first in [&b""[..], b"abc", b"abcd", b"abcdefg", b"aaaaa"] {
         let input = Growing(vec![first, b"more", b"and more"]);
         let blocks = RawBlocks::new(input, 4, BlockCut::default(), Listener::default());
-        let lens: Vec<usize> = blocks.map(|block| block.unwrap().raw.len()).collect();
+        let lens: Vec<usize> = blocks
+            .map(|block| block.unwrap().raw.len())
+            .collect();
         let expected: Vec<usize> = first.chunks(4).map(<[u8]>::len).collect();
         assert_eq!(lens, expected);
     }

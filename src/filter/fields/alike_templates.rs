@@ -74,7 +74,9 @@ pub(super) fn words(name: &[u8], kind: Kind) -> impl Iterator<Item = Range<usize
 /// Counts the words of letters of a template.
 pub(super) fn letters(name: &[u8]) -> usize {
     let words = words(name, Kind::Letters).map(|word| &name[word]);
-    words.filter(|word| Kind::Letters.may_differ(word)).count()
+    words
+        .filter(|word| Kind::Letters.may_differ(word))
+        .count()
 }
 
 /// Templates while they are merged. If different words have equal hashes, other words may become
@@ -110,7 +112,9 @@ impl Form {
             .enumerate()
             .map(|(place, word)| hash_at(place, word));
         let words: Vec<u64> = hashes.collect();
-        let may_differ = words_of().map(|word| kind.may_differ(word)).collect();
+        let may_differ = words_of()
+            .map(|word| kind.may_differ(word))
+            .collect();
         // The number of words is added, since templates may end in different numbers of empty
         // words.
         let sum = words
@@ -150,7 +154,10 @@ impl Forms {
     }
 
     fn of(names: &[&[u8]], kind: Kind) -> Self {
-        let forms = names.iter().map(|name| Form::of(name, kind)).collect();
+        let forms = names
+            .iter()
+            .map(|name| Form::of(name, kind))
+            .collect();
         Forms {
             forms,
             of_names: (0..names.len()).collect(),
@@ -159,7 +166,10 @@ impl Forms {
 
     /// For each word of a name, true if it is a slot.
     pub(super) fn slots(&self, name: usize) -> impl Iterator<Item = bool> {
-        let words = self.forms[self.of_names[name]].words.iter().enumerate();
+        let words = self.forms[self.of_names[name]]
+            .words
+            .iter()
+            .enumerate();
         words.map(|(place, &word)| word == hash_at(place, &[SLOT]))
     }
 
@@ -175,7 +185,9 @@ impl Forms {
         let all: HashSet<u64, Seeded> = self.forms.iter().map(|form| form.sum).collect();
         let least = |sum: &u64| if all.contains(sum) { 2 } else { least };
         let best = |form: &Form| {
-            let usual = form.with_slot().filter(|(_, sum)| alike[sum] >= least(sum));
+            let usual = form
+                .with_slot()
+                .filter(|(_, sum)| alike[sum] >= least(sum));
             usual.max_by_key(|(place, sum)| (alike[sum], Reverse(*place)))
         };
         let chosen: Vec<Option<(usize, u64)>> = self.forms.iter().map(best).collect();

@@ -93,5 +93,7 @@ fn are_as_long(writer: &Writer, column: &[Group], distance: usize) -> bool {
 
 /// Returns true if a value, raised, would be [`EMPTY`], which stands for an empty one.
 fn has_raised_empty(writer: &Writer, column: &[Group]) -> bool {
-    writer.own(column).any(|value| value == [raised(EMPTY[0])])
+    writer
+        .own(column)
+        .any(|value| value == [raised(EMPTY[0])])
 }

@@ -60,7 +60,9 @@ pub(super) fn choose(
         }
         text
     };
-    let separators = SEPARATORS.iter().filter_map(|bytes| Separator::read(bytes));
+    let separators = SEPARATORS
+        .iter()
+        .filter_map(|bytes| Separator::read(bytes));
     let ways = separators
         .flat_map(|separator| (0..=distances).map(move |distance| (distance, separator.clone())));
     let sized = ways.map(|(distance, separator)| {
@@ -117,7 +119,9 @@ mod tests {
         let sounds = ["ber", "ge", "lin", "vo", "schu", "ta", "\u{e4}r", "no"];
         let line = |n: usize| {
             let noise = n.wrapping_mul(0x9E37_79B9) >> 3;
-            let name: String = (0..6).map(|k| sounds[noise >> (3 * k) & 7]).collect();
+            let name: String = (0..6)
+                .map(|k| sounds[noise >> (3 * k) & 7])
+                .collect();
             let other = name.replace('e', "\u{e9}");
             match n {
                 1495 => format!("{name},{odd}\n"),

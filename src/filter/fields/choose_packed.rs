@@ -119,7 +119,10 @@ pub(super) fn choose(
     candidates: Vec<(usize, Candidate)>,
     pool: &Threads,
 ) -> Vec<(usize, Layout)> {
-    let gain: Cost = candidates.iter().map(|(_, candidate)| candidate.gain).sum();
+    let gain: Cost = candidates
+        .iter()
+        .map(|(_, candidate)| candidate.gain)
+        .sum();
     let values: usize = columns.iter().map(|column| count(column)).sum();
     if candidates.is_empty() || gain < BYTE * (values / VALUES_OF_BYTE) as Cost {
         return Vec::new();
@@ -132,7 +135,9 @@ pub(super) fn choose(
     });
     let met = Met::new(
         &rows,
-        candidates.iter().map(|(_, candidate)| candidate.in_row),
+        candidates
+            .iter()
+            .map(|(_, candidate)| candidate.in_row),
     );
     pool.map(tasks, |task| {
         let mut hashes = Vec::new();
@@ -149,9 +154,14 @@ pub(super) fn choose(
     let mut chosen = Vec::new();
     let mut layouts = Vec::new();
     for ((at, Candidate { shape, layout, .. }), rows) in candidates.into_iter().zip(rows) {
-        let elsewhere = rows.iter().filter(|row| met.times(row) > 1).count();
+        let elsewhere = rows
+            .iter()
+            .filter(|row| met.times(row) > 1)
+            .count();
         if elsewhere * MOST_ELSEWHERE <= rows.len() {
-            let known = layouts.iter().position(|known| shape.suits(known, &layout));
+            let known = layouts
+                .iter()
+                .position(|known| shape.suits(known, &layout));
             if known.is_none() && layouts.len() < MOST_LAYOUTS {
                 layouts.push(layout.clone());
             }

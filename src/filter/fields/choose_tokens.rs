@@ -45,9 +45,13 @@ pub(crate) fn choose(block: &[u8], pool: &Threads) -> Result<Option<Tokens>, Fla
     if candidates.is_empty() {
         return Ok(None);
     }
-    let ways = [None].into_iter().chain(candidates.into_iter().map(Some));
+    let ways = [None]
+        .into_iter()
+        .chain(candidates.into_iter().map(Some));
     let sizes = pool.map(ways, |tokens| Ok((size_apart(&sample, tokens)?, tokens)));
-    let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let sizes = sizes
+        .into_iter()
+        .collect::<Result<Vec<_>, Flaw>>()?;
     let (whole, _) = sizes[0];
     let best = sizes
         .into_iter()
@@ -103,7 +107,9 @@ pub(super) fn keep_fields(
             let tokens = Tokens::FieldsBy(delimiter, kept.and(place));
             Ok((size_apart(sample, Some(tokens))?, place))
         });
-        let sizes = sizes.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        let sizes = sizes
+            .into_iter()
+            .collect::<Result<Vec<_>, Flaw>>()?;
         let Some(&(least, best)) = sizes.iter().min() else {
             break;
         };
@@ -140,7 +146,9 @@ fn places_of_few_values(sample: &[u8], delimiter: u8) -> Vec<usize> {
         .iter()
         .enumerate()
         .filter(|(_, of)| (2..=MOST_VALUES).contains(&of.len()));
-    few.map(|(place, _)| place).take(MOST_TRIED).collect()
+    few.map(|(place, _)| place)
+        .take(MOST_TRIED)
+        .collect()
 }
 
 /// Returns the coded size of a sample, taken apart by `tokens`, or as it is if they are `None`.
@@ -182,7 +190,11 @@ pub(crate) fn candidates(sample: &[u8]) -> Vec<Tokens> {
         return vec![Tokens::Reads];
     }
     let lines: Vec<&[u8]> = sample.split(|&byte| byte == b'\n').collect();
-    let is_binary = sample.iter().filter(|&&byte| byte < b'\t').count() > lines.len() / 64;
+    let is_binary = sample
+        .iter()
+        .filter(|&&byte| byte < b'\t')
+        .count()
+        > lines.len() / 64;
     if lines.len() < 16 || !LINES.contains(&(sample.len() / lines.len())) || is_binary {
         return Vec::new();
     }

@@ -68,7 +68,10 @@ impl Templates {
         self.slots_left -= slots;
         self.bytes_left -= name.len();
         self.names.push(name.into());
-        let columns = self.places.of(name, usize::MAX).expect("there is no limit");
+        let columns = self
+            .places
+            .of(name, usize::MAX)
+            .expect("there is no limit");
         self.columns.push(columns.into());
         self.by_hash.insert(hash, number as u16);
         true
@@ -82,7 +85,11 @@ impl Templates {
     /// Replaces the part's template numbers by those of the block.
     fn renumber(&self, part: &mut ParsedLines) {
         let mut numbers = vec![0];
-        numbers.extend(part.templates.iter().map(|named| self.by_hash[&named.hash]));
+        numbers.extend(
+            part.templates
+                .iter()
+                .map(|named| self.by_hash[&named.hash]),
+        );
         part.numbers
             .iter_mut()
             .for_each(|number| *number = numbers[usize::from(*number)]);
@@ -163,7 +170,9 @@ impl<'b> ColumnValues<'b> {
 
     /// Yields the values of a column.
     pub(super) fn of<'s>(&'s self, column: &'s [Group]) -> impl Iterator<Item = LineValue<'s>> {
-        column.iter().flat_map(|group| self.of_group(group))
+        column
+            .iter()
+            .flat_map(|group| self.of_group(group))
     }
 
     /// Yields the values of a column in one part. Their bytes are prefetched, since those of other

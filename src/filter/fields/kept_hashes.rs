@@ -47,7 +47,9 @@ mod tests {
 
     #[test]
     fn hashes_are_those_of_the_values() {
-        let block: Vec<u8> = (0..2000_u32).map(|n| (n * n % 251) as u8).collect();
+        let block: Vec<u8> = (0..2000_u32)
+            .map(|n| (n * n % 251) as u8)
+            .collect();
         let mut kept = KeptHashes::new();
         for (slot, start) in (0..1900).step_by(7).enumerate() {
             for len in [0, 3, 16, 17, 90] {

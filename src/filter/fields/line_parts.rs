@@ -170,7 +170,11 @@ fn text(
         front.extend_from_slice(name);
         front.push(b'\n');
     }
-    for number in values.parts.iter().flat_map(|part| &part.lines.numbers) {
+    for number in values
+        .parts
+        .iter()
+        .flat_map(|part| &part.lines.numbers)
+    {
         write_number((*number).into(), &mut front);
     }
     let columns = values.columns();
@@ -189,7 +193,9 @@ fn text(
                 .collect()
         },
     );
-    let chosen = chosen.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+    let chosen = chosen
+        .into_iter()
+        .collect::<Result<Vec<_>, Flaw>>()?;
     let (mut forms, candidates): (Vec<Form>, Vec<_>) = chosen.into_iter().flatten().unzip();
     let candidates = candidates.into_iter().enumerate();
     let candidates = candidates
@@ -197,7 +203,9 @@ fn text(
         .collect();
     let packed = choose_packed::choose(&writer, &columns, tasks(&columns), candidates, pool);
     side.extend(writer.packed(&columns, &packed, pool));
-    packed.iter().for_each(|&(at, _)| forms[at] = Form::Packed);
+    packed
+        .iter()
+        .for_each(|&(at, _)| forms[at] = Form::Packed);
     let mut room = Room::new();
     for (column, form) in columns.iter().zip(&mut forms) {
         if form.has_table() && !room.take(count(column)) {

@@ -125,7 +125,10 @@ struct Shared {
 impl Shared {
     fn of(item: &[u8], other: &[u8]) -> Self {
         // A character is not cut, since its first byte predicts the others.
-        let goes_on = |at: usize| item.get(at).is_some_and(|byte| byte & 0xC0 == 0x80);
+        let goes_on = |at: usize| {
+            item.get(at)
+                .is_some_and(|byte| byte & 0xC0 == 0x80)
+        };
         let alike = item
             .iter()
             .zip(other)
@@ -135,7 +138,10 @@ impl Shared {
         while begin > 0 && goes_on(begin) {
             begin -= 1;
         }
-        let ends = item[begin..].iter().rev().zip(other[begin..].iter().rev());
+        let ends = item[begin..]
+            .iter()
+            .rev()
+            .zip(other[begin..].iter().rev());
         let mut end = ends
             .take(MOST_END)
             .take_while(|(one, other)| one == other)

@@ -58,8 +58,14 @@ impl MergedTemplates {
             return MergedTemplates::default();
         }
         let mut by_name = merged(&names, Kind::BetweenSpaces);
-        let of = |name: &[u8]| by_name.get(name).map(|merged| merged.named.name.clone());
-        let between = names.iter().map(|name| of(name).unwrap_or((*name).into()));
+        let of = |name: &[u8]| {
+            by_name
+                .get(name)
+                .map(|merged| merged.named.name.clone())
+        };
+        let between = names
+            .iter()
+            .map(|name| of(name).unwrap_or((*name).into()));
         let between: Vec<Box<[u8]>> = between.collect();
         let mut different: Vec<&[u8]> = between.iter().map(|name| &**name).collect();
         different.sort_unstable();
@@ -270,7 +276,11 @@ fn merged(names: &[&[u8]], kind: Kind) -> HashMap<Box<[u8]>, Merged> {
     let merged = |(n, name): (usize, &&[u8])| {
         Some((Box::from(*name), Merged::of(name, kind, forms.slots(n))?))
     };
-    names.iter().enumerate().filter_map(merged).collect()
+    names
+        .iter()
+        .enumerate()
+        .filter_map(merged)
+        .collect()
 }
 
 #[cfg(test)]
@@ -298,7 +308,11 @@ mod tests {
         };
         let names = parts[0].templates.iter().map(name);
         names
-            .map(|name| String::from_utf8(name.into()).unwrap().replace('\x01', "_"))
+            .map(|name| {
+                String::from_utf8(name.into())
+                    .unwrap()
+                    .replace('\x01', "_")
+            })
             .collect()
     }
 
@@ -323,7 +337,10 @@ mod tests {
         assert_merged(&users, &["for _ at _"; 8]);
         assert_merged(
             &users[1..],
-            &users[1..].iter().map(String::as_str).collect::<Vec<_>>(),
+            &users[1..]
+                .iter()
+                .map(String::as_str)
+                .collect::<Vec<_>>(),
         );
         // Two are enough if one has a slot at this word, which stays as it is.
         assert_merged(&["for _ at _".into(), users[3].clone()], &["for _ at _"; 2]);
@@ -333,7 +350,10 @@ mod tests {
             let names = [&[other.to_owned()], &users[1..]].concat();
             assert_merged(
                 &names,
-                &names.iter().map(String::as_str).collect::<Vec<_>>(),
+                &names
+                    .iter()
+                    .map(String::as_str)
+                    .collect::<Vec<_>>(),
             );
         }
     }

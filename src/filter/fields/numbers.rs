@@ -45,7 +45,9 @@ impl Pattern {
             return None;
         }
         let bytes: Vec<u8> = value.iter().map(like).collect();
-        let radices = (0..bytes.len()).map(|at| radix(&bytes, at)).collect();
+        let radices = (0..bytes.len())
+            .map(|at| radix(&bytes, at))
+            .collect();
         Some(Pattern { bytes, radices })
     }
 
@@ -163,7 +165,12 @@ fn like(byte: &u8) -> u8 {
 
 /// Returns true if a value has a pattern.
 fn is_number(value: &[u8]) -> bool {
-    let digits = || value.iter().filter(|byte| byte.is_ascii_digit()).count();
+    let digits = || {
+        value
+            .iter()
+            .filter(|byte| byte.is_ascii_digit())
+            .count()
+    };
     value.len() <= LONGEST && (1..=MOST_DIGITS).contains(&digits())
 }
 
@@ -361,7 +368,10 @@ mod tests {
             "-999999999999999999",
         ];
         let edges = ["999999999999999", "-999999999999999", "1000000000000000"];
-        let integers = integers.into_iter().chain(edges).map(|value| (value, ""));
+        let integers = integers
+            .into_iter()
+            .chain(edges)
+            .map(|value| (value, ""));
         let others = [
             ("007", "000"),
             ("000", "000"),
@@ -423,7 +433,10 @@ mod tests {
     #[test]
     fn differences_survive() {
         let edges = [95, 96, 97, 5727, 5728, 5729, 40_000, 2 * LIMIT, i64::MAX];
-        for difference in edges.into_iter().flat_map(|edge| [edge, -edge, 0]) {
+        for difference in edges
+            .into_iter()
+            .flat_map(|edge| [edge, -edge, 0])
+        {
             let mut bytes = Vec::new();
             write(zigzag(difference), &mut bytes);
             let mut rest = &bytes[..];

@@ -218,7 +218,9 @@ mod tests {
         assert_eq!(all(bytes), (0x81..=0xFF).collect::<Vec<u8>>());
         for symbols in [HEX, upper, bytes, letters] {
             assert!(symbols.is_valid());
-            let digits = all(symbols).into_iter().map(|symbol| symbols.digit(symbol));
+            let digits = all(symbols)
+                .into_iter()
+                .map(|symbol| symbols.digit(symbol));
             assert!(digits.eq(0..symbols.count.into()));
         }
         assert!(

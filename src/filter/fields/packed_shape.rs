@@ -167,8 +167,13 @@ mod tests {
 
     fn layout(values: &[&str]) -> Option<Layout> {
         let mut shape = Shape::default();
-        let all_fit = values.iter().all(|value| shape.add(value.as_bytes()));
-        shape.layout().filter(|_| all_fit).map(|(layout, _)| layout)
+        let all_fit = values
+            .iter()
+            .all(|value| shape.add(value.as_bytes()));
+        shape
+            .layout()
+            .filter(|_| all_fit)
+            .map(|(layout, _)| layout)
     }
 
     /// Runs of `count` symbols from `first` on.
@@ -225,7 +230,11 @@ mod tests {
         let hex = places(&[(4, 16, b'0')]).unwrap();
         let suits = |values: &[&str]| {
             let mut shape = Shape::default();
-            assert!(values.iter().all(|value| shape.add(value.as_bytes())));
+            assert!(
+                values
+                    .iter()
+                    .all(|value| shape.add(value.as_bytes()))
+            );
             let (own, _) = shape.layout().unwrap();
             shape.suits(&hex, &own)
         };

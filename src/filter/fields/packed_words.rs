@@ -60,7 +60,10 @@ pub(super) struct Digits {
 impl Digits {
     pub(super) fn new(layout: Layout) -> Rc<Self> {
         let runs = layout.radices();
-        let of_value = runs.iter().map(|&(len, _)| usize::from(len)).sum();
+        let of_value = runs
+            .iter()
+            .map(|&(len, _)| usize::from(len))
+            .sum();
         Rc::new(Digits {
             layout,
             runs,
@@ -291,7 +294,11 @@ mod tests {
     fn round_trip(values: &[String]) -> usize {
         let mut shape = Shape::default();
         let mut out = Vec::new();
-        assert!(values.iter().all(|value| shape.add(value.as_bytes())));
+        assert!(
+            values
+                .iter()
+                .all(|value| shape.add(value.as_bytes()))
+        );
         let (layout, _) = shape.layout().unwrap();
         pack(
             &layout,

@@ -94,10 +94,12 @@ impl ParsedLines {
                 return Ok(None);
             }
             parsed.numbers.push(number as u16);
-            parsed.values.extend(slots.iter().map(|slot| Value {
-                start: (start + slot.start) as u32,
-                len: slot.len() as u32,
-            }));
+            parsed
+                .values
+                .extend(slots.iter().map(|slot| Value {
+                    start: (start + slot.start) as u32,
+                    len: slot.len() as u32,
+                }));
             start += len + 1;
         }
         parsed.values.shrink_to_fit();

@@ -47,7 +47,10 @@ pub(super) fn array_bytes(count: usize) -> usize {
 
 /// Returns the number of entries of the array of a column of `count` values, as a power of two.
 fn bits(count: usize) -> u32 {
-    count.next_power_of_two().ilog2().clamp(1, MOST_BITS)
+    count
+        .next_power_of_two()
+        .ilog2()
+        .clamp(1, MOST_BITS)
 }
 
 /// Array of the last values, by the hash of the key.
@@ -113,7 +116,8 @@ pub(super) fn hash(value: &[u8]) -> u32 {
             .wrapping_add(c.wrapping_add(d))
     });
     rest.iter().fold(hash, |hash, &byte| {
-        hash.wrapping_add(1 + u32::from(byte)).wrapping_mul(FACTOR)
+        hash.wrapping_add(1 + u32::from(byte))
+            .wrapping_mul(FACTOR)
     })
 }
 
@@ -123,7 +127,9 @@ mod tests {
 
     #[test]
     fn hashes_are_of_one_byte_after_the_other() {
-        let value: Vec<u8> = (0..40_u8).map(|n| n.wrapping_mul(37) ^ 0xA5).collect();
+        let value: Vec<u8> = (0..40_u8)
+            .map(|n| n.wrapping_mul(37) ^ 0xA5)
+            .collect();
         for len in 0..value.len() {
             let one_by_one = value[..len].iter().fold(0_u32, |hash, &byte| {
                 hash.wrapping_add(1 + u32::from(byte))

@@ -66,8 +66,18 @@ pub(crate) fn put_together_in(
         templates[read_number(&mut rest, count + 1)?].lines += 1;
     }
     // Empty joined values take no room in the text, but they take time.
-    let values = |template: &Template| template.slots.len().saturating_mul(template.lines);
-    if templates.iter().map(values).fold(0, usize::saturating_add) > most_values(size) {
+    let values = |template: &Template| {
+        template
+            .slots
+            .len()
+            .saturating_mul(template.lines)
+    };
+    if templates
+        .iter()
+        .map(values)
+        .fold(0, usize::saturating_add)
+        > most_values(size)
+    {
         return Err(LIMITS);
     }
     let columns = read_columns(&templates, &depths, rest, packed, room, memory)?;
@@ -112,7 +122,9 @@ fn read_templates(
         slots_left = slots_left.checked_sub(slots).ok_or(LIMITS)?;
         take(templates::OF_TEMPLATE + name.len() + slots * templates::OF_SLOT)?;
         let known = columns.depths.len();
-        let columns_left = most_columns(size).checked_sub(known).ok_or(LIMITS)?;
+        let columns_left = most_columns(size)
+            .checked_sub(known)
+            .ok_or(LIMITS)?;
         let of_slots = columns.of(name, columns_left).ok_or(LIMITS)?;
         take((columns.depths.len() - known) * (templates::OF_PLACE + COLUMN))?;
         templates.push(Template::new(name, &of_slots));
@@ -427,7 +439,8 @@ impl Join<'_> {
     /// Returns the hash of the value in the slot `distance` before the next one.
     fn key_hash(&mut self, distance: usize) -> u32 {
         let slot = self.slots.len() - distance;
-        self.hashes.of(slot, &self.block, self.slots[slot].clone())
+        self.hashes
+            .of(slot, &self.block, self.slots[slot].clone())
     }
 
     /// Appends the next value of a column of numbers, whose difference to `before` is stored. Then
@@ -448,7 +461,9 @@ impl Join<'_> {
         *number = number
             .checked_add(difference)
             .ok_or(numbers::OUT_OF_RANGE)?;
-        let pattern: &Pattern = form.pattern().expect("the column is one of numbers");
+        let pattern: &Pattern = form
+            .pattern()
+            .expect("the column is one of numbers");
         let block = &mut self.block;
         let is_before_next = matches!(form, Form::Numbers(_));
         *len = 0;
@@ -513,5 +528,7 @@ impl Join<'_> {
 }
 
 fn raise(value: &mut [u8]) {
-    value.iter_mut().for_each(|byte| *byte = raised(*byte));
+    value
+        .iter_mut()
+        .for_each(|byte| *byte = raised(*byte));
 }

@@ -44,7 +44,10 @@ pub(super) fn lines(bytes: &[u8], count: usize) -> Option<usize> {
     let mut passed = 0;
     let mut left = count;
     while let Some(chunk) = bytes[passed..].first_chunk::<CHUNK>() {
-        let ends: u8 = chunk.iter().map(|&byte| u8::from(byte == b'\n')).sum();
+        let ends: u8 = chunk
+            .iter()
+            .map(|&byte| u8::from(byte == b'\n'))
+            .sum();
         if usize::from(ends) >= left {
             break;
         }

@@ -61,6 +61,10 @@ mod tests {
         assert_eq!(memory.needed(), None);
         assert!(memory.take(1, 30).is_err());
         assert_eq!(memory.needed(), Some(131));
-        assert!(SideMemory::unlimited().take(usize::MAX, usize::MAX).is_ok());
+        assert!(
+            SideMemory::unlimited()
+                .take(usize::MAX, usize::MAX)
+                .is_ok()
+        );
     }
 }

@@ -103,7 +103,11 @@ impl Template {
             });
         let slots = slots.collect();
         let line_end = |&byte: &u8| if byte == LINE_END { b'\n' } else { byte };
-        let padded = name.iter().chain(&[0; USUAL]).map(line_end).collect();
+        let padded = name
+            .iter()
+            .chain(&[0; USUAL])
+            .map(line_end)
+            .collect();
         Template {
             name: padded,
             slots,
@@ -139,7 +143,10 @@ impl Columns {
         while let Some(part) = parts.next() {
             if parts.peek().is_some() {
                 let next = self.depths.len() as u32;
-                let column = *self.by_place.entry((before, part.into())).or_insert(next);
+                let column = *self
+                    .by_place
+                    .entry((before, part.into()))
+                    .or_insert(next);
                 if column == next {
                     left = left.checked_sub(1)?;
                     self.depths.push(columns.len() as u32);

@@ -70,7 +70,9 @@ fn every_form() -> Vec<u8> {
         };
         format!("{n},{key},{host},{of_key},{one},{two},{less},{checksum:08x},{again:08x}\n")
     };
-    (0..120).flat_map(|n| line(n).into_bytes()).collect()
+    (0..120)
+        .flat_map(|n| line(n).into_bytes())
+        .collect()
 }
 
 #[test]
@@ -78,7 +80,11 @@ fn columns_of_many_forms_come_back() {
     let block = every_form();
     let (text, _) = round_trip(&block, Tokens::Fields(b',')).unwrap();
     // The template, its number 120 times, and then the columns.
-    let numbers = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let numbers = text
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .unwrap()
+        + 1;
     let forms: [&[u8]; 5] = [
         b"\x01\n",
         b"\x03\x01\n",
@@ -110,7 +116,9 @@ fn noise() -> Vec<u8> {
         );
         format!("{id},{two:016X},{three:032x},{numbers},{}\n", n % 2)
     };
-    (0..60).flat_map(|n| line(n).into_bytes()).collect()
+    (0..60)
+        .flat_map(|n| line(n).into_bytes())
+        .collect()
 }
 
 #[test]
@@ -183,7 +191,10 @@ fn round_trip(block: &[u8], tokens: Tokens) -> Option<(Vec<u8>, Vec<u8>)> {
     let mut rest = &more[..];
     let joined = put_together(&text, &mut rest, block.len());
     assert!(
-        joined.as_ref().is_ok_and(|joined| joined == block) && rest == b"more",
+        joined
+            .as_ref()
+            .is_ok_and(|joined| joined == block)
+            && rest == b"more",
         "{tokens:?} {joined:?} {:?}",
         String::from_utf8_lossy(block)
     );
@@ -390,7 +401,10 @@ fn reads() -> Vec<u8> {
             .iter()
             .map(|&byte| char::from(b"ACGT"[usize::from(byte)]))
             .collect();
-        let qualities: String = bytes.iter().map(|&byte| char::from(b'@' + byte)).collect();
+        let qualities: String = bytes
+            .iter()
+            .map(|&byte| char::from(b'@' + byte))
+            .collect();
         let len = 60 - n % 7;
         format!("@r{n}/1 x\n{}\n+\n{}\n", &bases[..len], &qualities[..len])
     };
@@ -410,7 +424,11 @@ fn reads_have_a_column_for_each_of_their_parts() {
     wanted.extend([1; 40]);
     assert!(text.starts_with(&wanted));
     let lines: Vec<&[u8]> = block.split(|&byte| byte == b'\n').collect();
-    let size: usize = lines[1..].iter().step_by(4).map(|bases| bases.len()).sum();
+    let size: usize = lines[1..]
+        .iter()
+        .step_by(4)
+        .map(|bases| bases.len())
+        .sum();
     let [bases, qualities] = [1, 3].map(|line| {
         lines[line..]
             .iter()
@@ -448,7 +466,9 @@ fn records_are_whole_in_every_part_of_a_block() {
 fn fields_that_tell_what_others_are_stay_in_the_template() {
     let mut state = 1_u64;
     let mut road = || {
-        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        state = state
+            .wrapping_mul(0x5851_F42D_4C95_7F2D)
+            .wrapping_add(1);
         let drawn = (state >> 33) as usize;
         let from = drawn % 3;
         let to = drawn / 3 % 83;
@@ -459,7 +479,9 @@ fn fields_that_tell_what_others_are_stay_in_the_template() {
             ["north", "south", "west"][from]
         )
     };
-    let block: Vec<u8> = (0..9000).flat_map(|_| road().into_bytes()).collect();
+    let block: Vec<u8> = (0..9000)
+        .flat_map(|_| road().into_bytes())
+        .collect();
     let size = size_apart(&block, Some(Tokens::Fields(b','))).unwrap();
     let (smaller, chosen) = keep_fields(&block, b',', size, &Threads::Calling).unwrap();
     let Some(Tokens::FieldsBy(b',', kept)) = chosen else {
@@ -472,7 +494,9 @@ fn fields_that_tell_what_others_are_stay_in_the_template() {
 #[test]
 fn lines_of_fields_are_told_from_others() {
     let lines = |line: fn(usize) -> String| -> Vec<u8> {
-        (0..4000).flat_map(|n| line(n).into_bytes()).collect()
+        (0..4000)
+            .flat_map(|n| line(n).into_bytes())
+            .collect()
     };
     let log = lines(|n| {
         format!(
@@ -488,7 +512,10 @@ fn lines_of_fields_are_told_from_others() {
         format!("{name},{},,{}\n", n * n % 1009, n * 7)
     });
     assert!(matches!(choose(&table, &Threads::Calling), Ok(Some(_))));
-    for (name, block) in cases::named().into_iter().chain(cases::shapes(100_000)) {
+    for (name, block) in cases::named()
+        .into_iter()
+        .chain(cases::shapes(100_000))
+    {
         assert_eq!(choose(&block, &Threads::Calling), Ok(None), "{name}");
     }
 }

@@ -265,7 +265,11 @@ fn tuples(line: &[u8], slots: &mut Vec<Range<usize>>) {
             .strip_suffix(b";")
             .or(value.strip_suffix(b","))
             .unwrap_or(value);
-        last.end = last.start + statement.strip_suffix(b")").unwrap_or(value).len();
+        last.end = last.start
+            + statement
+                .strip_suffix(b")")
+                .unwrap_or(value)
+                .len();
     }
 }
 
@@ -315,7 +319,10 @@ mod tests {
     fn found(tokens: Tokens, line: &str) -> Vec<&str> {
         let mut slots = Vec::new();
         tokens.find(line.as_bytes(), &mut slots);
-        slots.into_iter().map(|slot| &line[slot]).collect()
+        slots
+            .into_iter()
+            .map(|slot| &line[slot])
+            .collect()
     }
 
     #[test]

@@ -162,7 +162,10 @@ impl<'b> Sample<'b> {
                 .enumerate()
                 .all(|(at, own)| own.len() == keys.key(*distance, at).len())
         };
-        let is_one_length = self.own.iter().all(|own| own.len() == self.own[0].len());
+        let is_one_length = self
+            .own
+            .iter()
+            .all(|own| own.len() == self.own[0].len());
         let all_differ = self.spelt.len() >= self.own.len() - self.own.len() / MOST_ALIKE;
         let distance = match all_differ && of_value >= LONG_JOINED {
             true if is_one_length || are_letters && different <= MOST_BYTES => Some(0),
@@ -247,7 +250,11 @@ impl<'b> Sample<'b> {
         };
         let few = &own[..SUMMED];
         let distances = distances.min(MOST_SUMMED);
-        let slots = |distance| (0..few.len()).map(|at| slot(distance, at)).collect();
+        let slots = |distance| {
+            (0..few.len())
+                .map(|at| slot(distance, at))
+                .collect()
+        };
         let slots: Vec<Vec<i64>> = (0..=distances).map(slots).collect();
         let of_few = |(plus, minus): (usize, usize), most| {
             let base = slots[plus]

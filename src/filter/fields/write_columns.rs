@@ -91,7 +91,9 @@ impl<'b> Writer<'b> {
 
     /// Yields the values of a column.
     pub(super) fn own<'w>(&'w self, column: &'w [Group]) -> impl Iterator<Item = &'b [u8]> + 'w {
-        self.values.of(column).map(|value| self.bytes(value.own()))
+        self.values
+            .of(column)
+            .map(|value| self.bytes(value.own()))
     }
 
     /// Writes the columns in these forms.
@@ -114,7 +116,9 @@ impl<'b> Writer<'b> {
         }
         let parts = pool.map(of_parts, |groups| self.part(&groups));
         let whole = pool.map(whole, |(column, form)| self.whole(column, form));
-        let whole = whole.into_iter().collect::<Result<Vec<_>, Flaw>>()?;
+        let whole = whole
+            .into_iter()
+            .collect::<Result<Vec<_>, Flaw>>()?;
         Ok(WrittenColumns { parts, whole })
     }
 
@@ -203,7 +207,10 @@ impl<'b> Writer<'b> {
             .iter()
             .rev()
             .flat_map(|group| self.values.of_group(group).rev());
-        let mut before = all_before.into_iter().find_map(parse).unwrap_or(0);
+        let mut before = all_before
+            .into_iter()
+            .find_map(parse)
+            .unwrap_or(0);
         for value in self.values.of_group(group) {
             if let Some(number) = self.difference(value, before, pattern, out) {
                 before = number;

@@ -23,7 +23,9 @@ pub struct Contribution {
 impl Layout {
     /// Returns the contribution of the block to its stream. The block begins in the state `start`.
     pub fn contribution(&self, start: LineState) -> Contribution {
-        let last = self.residues_before(self.totals.records).unwrap_or(0);
+        let last = self
+            .residues_before(self.totals.records)
+            .unwrap_or(0);
         let residues = self.residues_in(&self.totals);
         Contribution {
             records: self.totals.records as u64,

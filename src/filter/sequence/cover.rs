@@ -97,7 +97,8 @@ impl Cover {
             let at = self.bytes.len();
             let end = self.end;
             let covered = self.total;
-            self.landmarks.push(BeforeStretch { at, end, covered });
+            self.landmarks
+                .push(BeforeStretch { at, end, covered });
         }
         leb128::write(stretch.start - self.end, &mut self.bytes);
         leb128::write(stretch.len(), &mut self.bytes);
@@ -133,7 +134,8 @@ impl Cover {
 
     /// Yields the stretches that end behind `at`.
     pub(super) fn stretches_behind(&self, at: usize) -> impl Iterator<Item = Range<usize>> + '_ {
-        self.from(at).skip_while(move |stretch| stretch.end <= at)
+        self.from(at)
+            .skip_while(move |stretch| stretch.end <= at)
     }
 
     /// Returns the integer that is not covered and has `before` others before it that are not
@@ -159,7 +161,9 @@ impl Cover {
 
     /// Counts the covered integers of `0..at`.
     pub(super) fn covered_before(&self, at: usize) -> usize {
-        let before = self.landmark(at).map_or(0, |landmark| landmark.covered);
+        let before = self
+            .landmark(at)
+            .map_or(0, |landmark| landmark.covered);
         let part = |stretch: Range<usize>| stretch.end.min(at) - stretch.start.min(at);
         before
             + self

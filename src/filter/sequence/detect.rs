@@ -138,7 +138,10 @@ fn is_long_record(block: &[u8], goes_on: bool) -> bool {
 fn behind_front(beginning: &[u8]) -> &[u8] {
     let mut lines = Lines(beginning);
     let mut rest = lines;
-    while rest.next().is_some_and(|line| !line.is_header(b'@')) {
+    while rest
+        .next()
+        .is_some_and(|line| !line.is_header(b'@'))
+    {
         lines = rest;
     }
     lines.0

@@ -234,12 +234,19 @@ impl Layout {
     fn has_small_numbers(&self) -> bool {
         self.raw_size <= NumberModel::MOST
             || self.units.have_small_numbers()
-                && self.covers().iter().all(|cover| cover.has_small_numbers())
+                && self
+                    .covers()
+                    .iter()
+                    .all(|cover| cover.has_small_numbers())
     }
 
     /// Returns true if it can be written, and has no more entries than a decoder accepts.
     pub fn is_small(&self) -> bool {
-        let stretches = self.covers().iter().map(|cover| cover.count).sum::<usize>();
+        let stretches = self
+            .covers()
+            .iter()
+            .map(|cover| cover.count)
+            .sum::<usize>();
         let entries = self.units.count + stretches;
         entries <= most_entries(self.raw_size) && self.has_small_numbers()
     }
@@ -341,7 +348,9 @@ impl Layout {
         let begins = usize::from(unit.begins_record());
         match (position - self.sequence_before(&before)).checked_sub(begins) {
             Some(residue) => {
-                let byte = self.blanks.uncovered(self.residues_in(&before) + residue);
+                let byte = self
+                    .blanks
+                    .uncovered(self.residues_in(&before) + residue);
                 Some(self.raw_of_byte(&before, &unit, byte - before.line_bytes))
             }
             None => Some(self.raw_before(&before)),
@@ -359,8 +368,9 @@ impl Layout {
     /// Returns the text position of the residue at a raw offset. `None` if the byte there is no
     /// residue.
     pub fn text_position(&self, raw: usize) -> Option<usize> {
-        let UnitRow { before, unit, .. } =
-            self.units.find(raw, |totals| self.raw_before(totals))?;
+        let UnitRow { before, unit, .. } = self
+            .units
+            .find(raw, |totals| self.raw_before(totals))?;
         if unit.lead == Lead::Qualities {
             return None;
         }
@@ -440,7 +450,9 @@ impl Layout {
             self.other(before.heads)..self.other(before.heads + unit.lead_len)
         });
         let lines = match from < end {
-            true => self.units.find(from, |totals| self.residues_in(totals)),
+            true => self
+                .units
+                .find(from, |totals| self.residues_in(totals)),
             false => beginning.or(first),
         };
         let lines = lines?;
@@ -477,7 +489,9 @@ impl Layout {
         record.line_bases = width - self.blanks_in(start..start + width);
         record.line_width = width + self.line_end(before.lines + usize::from(unit.has_lead()));
         let last_byte = self.blanks.uncovered(end - 1);
-        let last = self.units.find(last_byte, |totals| totals.line_bytes);
+        let last = self
+            .units
+            .find(last_byte, |totals| totals.line_bytes);
         let Some(last) = last else { return };
         let width = last.unit.line_width();
         let lines_before = (last_byte - last.before.line_bytes) / width;

@@ -155,7 +155,9 @@ impl LineState {
                 Role::Sequence
             }
             Stage::Qualities => {
-                self.symbols = self.symbols.saturating_sub(symbols(line.bytes) as u64);
+                self.symbols = self
+                    .symbols
+                    .saturating_sub(symbols(line.bytes) as u64);
                 if self.symbols == 0 {
                     self.stage = Stage::Outside;
                 }

@@ -110,17 +110,25 @@ pub(super) fn is_blank_line(bytes: &[u8]) -> bool {
 
 /// Returns true if a line has blanks.
 pub(super) fn has_blanks(bytes: &[u8]) -> bool {
-    bytes.iter().fold(false, |any, &byte| any | is_blank(byte))
+    bytes
+        .iter()
+        .fold(false, |any, &byte| any | is_blank(byte))
 }
 
 /// Counts the bytes of a line that are no blanks.
 pub(super) fn symbols(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| !is_blank(byte)).count()
+    bytes
+        .iter()
+        .filter(|&&byte| !is_blank(byte))
+        .count()
 }
 
 /// Counts the bytes of a line that are residues.
 pub(super) fn residues(bytes: &[u8]) -> usize {
-    bytes.iter().filter(|&&byte| is_residue(byte)).count()
+    bytes
+        .iter()
+        .filter(|&&byte| is_residue(byte))
+        .count()
 }
 
 /// Returns the four lines of the FASTQ record at the front of `lines`, and the lines behind them.

@@ -80,7 +80,9 @@ impl OddBytes {
     pub fn warning(&self) -> Option<String> {
         let bytes = self.first_byte.as_ref().map(|first| {
             let OddByte { byte, line, record } = first;
-            let record = String::from_utf8_lossy(record).escape_debug().to_string();
+            let record = String::from_utf8_lossy(record)
+                .escape_debug()
+                .to_string();
             format!(
                 "line {line} (record {record}): byte {} is not a residue; it is kept in the \
                  sequence as it is, and no pattern of residues crosses it ({} in all)",
@@ -106,7 +108,9 @@ impl OddBytes {
 /// Returns the name in a header line: the first word behind the mark. A byte order mark may be in
 /// front of the mark.
 pub(crate) fn name_in(header: &[u8]) -> &[u8] {
-    let header = header.strip_prefix(BYTE_ORDER_MARK).unwrap_or(header);
+    let header = header
+        .strip_prefix(BYTE_ORDER_MARK)
+        .unwrap_or(header);
     let behind = header.get(1..).unwrap_or_default();
     let start = behind
         .iter()

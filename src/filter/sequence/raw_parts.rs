@@ -50,7 +50,9 @@ impl Layout {
         };
         let mut at = range.start;
         while at < range.end
-            && let Some(row) = self.units.find(at, |totals| self.raw_before(totals))
+            && let Some(row) = self
+                .units
+                .find(at, |totals| self.raw_before(totals))
         {
             writer.unit(&row);
             at = self.raw_before(&row.before.and(&row.unit.totals(), 1));
@@ -147,7 +149,9 @@ impl PartWriter<'_> {
     fn other(&mut self, bytes: Range<usize>) {
         let text = self.layout.other(bytes.start)..self.layout.other(bytes.end);
         let (number, within) = self.text(text);
-        self.parts.parts.push(RawPart::Other(number, within));
+        self.parts
+            .parts
+            .push(RawPart::Other(number, within));
     }
 
     /// Adds bytes of lines of sequences: residues, and the blanks among them. `bytes` counts the
@@ -178,13 +182,17 @@ impl PartWriter<'_> {
         let layout = self.layout;
         let residue = bytes.start - layout.blanks.covered_before(bytes.start);
         // Each record up to here has a `0A` in front of its residues.
-        let row = layout.units.find(bytes.start, |totals| totals.line_bytes);
+        let row = layout
+            .units
+            .find(bytes.start, |totals| totals.line_bytes);
         let records = row.map_or(0, |UnitRow { before, unit, .. }| {
             before.records + usize::from(unit.begins_record())
         });
         let start = residue + records;
         let (number, within) = self.text(start..start + bytes.len());
-        self.parts.parts.push(RawPart::Residues(number, within));
+        self.parts
+            .parts
+            .push(RawPart::Residues(number, within));
     }
 
     /// Adds a range of the text to `texts`, joined with the last one if it follows it. Returns its
@@ -213,11 +221,15 @@ impl RawParts {
             match part {
                 RawPart::End(end) => raw.extend_from_slice(end),
                 RawPart::Other(number, within) => {
-                    let text = texts.get(*number).and_then(|text| text.get(within.clone()));
+                    let text = texts
+                        .get(*number)
+                        .and_then(|text| text.get(within.clone()));
                     raw.extend(unmapped(text.ok_or(SIZE)?));
                 }
                 RawPart::Residues(number, within) => {
-                    let text = texts.get(*number).and_then(|text| text.get(within.clone()));
+                    let text = texts
+                        .get(*number)
+                        .and_then(|text| text.get(within.clone()));
                     let from = raw.len();
                     raw.extend_from_slice(text.ok_or(SIZE)?);
                     let first = self.texts[*number].start + within.start;

@@ -134,7 +134,11 @@ impl BlockRecords {
 
     /// Returns the number of bytes of all names, and of the header lines that are not whole.
     pub fn name_bytes(&self) -> usize {
-        let names: usize = self.records.iter().map(|part| part.record.name.len()).sum();
+        let names: usize = self
+            .records
+            .iter()
+            .map(|part| part.record.name.len())
+            .sum();
         names + self.header_rest.len() + self.open_header.as_ref().map_or(0, Vec::len)
     }
 }
@@ -208,7 +212,10 @@ impl RecordPart {
 
     fn shift(mut self, start: u64) -> Self {
         self.record.offset += start;
-        self.record.quality_offset = self.record.quality_offset.map(|offset| offset + start);
+        self.record.quality_offset = self
+            .record
+            .quality_offset
+            .map(|offset| offset + start);
         self
     }
 }
@@ -256,7 +263,11 @@ impl RecordList {
 
     /// Returns the records in order, for a stream of `kind`.
     pub fn finish(self, kind: Kind) -> Vec<ListedRecord> {
-        let mut records: Vec<_> = self.parts.into_iter().map(|part| part.record).collect();
+        let mut records: Vec<_> = self
+            .parts
+            .into_iter()
+            .map(|part| part.record)
+            .collect();
         for record in &mut records {
             let quality_offset = record.quality_offset.unwrap_or(record.offset);
             record.quality_offset = (kind == Kind::Fastq).then_some(quality_offset);

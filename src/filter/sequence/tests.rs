@@ -59,8 +59,16 @@ fn blocks() -> Vec<(Kind, Vec<u8>)> {
         b"ACGT\nACGT\n+\nIIII\nIIII\n@b\nAC\n+\nII\n@c\nAC\n+\nII\n",
     ];
     let mut blocks: Vec<(Kind, Vec<u8>)> = Vec::new();
-    blocks.extend(fasta.iter().map(|block| (Kind::Fasta, block.to_vec())));
-    blocks.extend(fastq.iter().map(|block| (Kind::Fastq, block.to_vec())));
+    blocks.extend(
+        fasta
+            .iter()
+            .map(|block| (Kind::Fasta, block.to_vec())),
+    );
+    blocks.extend(
+        fastq
+            .iter()
+            .map(|block| (Kind::Fastq, block.to_vec())),
+    );
     blocks.extend(mutations(&blocks));
     blocks
 }
@@ -97,7 +105,10 @@ fn any_range_is_put_together_from_parts_of_the_text() {
         let (text, layout) = split(&block, kind, LineState::default()).unwrap();
         let step = 1 + block.len() / 24;
         for start in (0..=block.len()).step_by(step) {
-            for end in (start..=block.len()).step_by(step).chain([block.len()]) {
+            for end in (start..=block.len())
+                .step_by(step)
+                .chain([block.len()])
+            {
                 let parts = layout.raw_parts(start..end);
                 let of = |range: &std::ops::Range<usize>| text[range.clone()].to_vec();
                 let texts: Vec<Vec<u8>> = parts.texts.iter().map(of).collect();
@@ -185,10 +196,15 @@ fn record_agrees(block: &[u8], text: &[u8], layout: &Layout, number: usize) {
         panic!("no record {number}")
     };
     let plain = |range: std::ops::Range<usize>| -> Vec<u8> {
-        text[range].iter().map(|byte| byte & 0x7F).collect()
+        text[range]
+            .iter()
+            .map(|byte| byte & 0x7F)
+            .collect()
     };
     if number > 0 {
-        let start = layout.raw_offset(record.residues.start - 1).unwrap();
+        let start = layout
+            .raw_offset(record.residues.start - 1)
+            .unwrap();
         let header = Lines(&block[start..]).next().unwrap().bytes;
         if header.iter().all(|byte| (2..128).contains(byte)) {
             assert_eq!(plain(record.header.clone()), header);
@@ -212,8 +228,14 @@ fn record_agrees(block: &[u8], text: &[u8], layout: &Layout, number: usize) {
                 .iter()
                 .all(|&byte| lines::is_blank(byte))
         );
-        let regular: Vec<usize> = residues.iter().enumerate().map(by_lines).collect();
-        let line_end = block[last..].iter().position(|&byte| byte == b'\n');
+        let regular: Vec<usize> = residues
+            .iter()
+            .enumerate()
+            .map(by_lines)
+            .collect();
+        let line_end = block[last..]
+            .iter()
+            .position(|&byte| byte == b'\n');
         let lines = &block[first..line_end.map_or(block.len(), |len| last + len)];
         let has_blanks = lines
             .iter()
@@ -246,7 +268,10 @@ fn record_agrees(block: &[u8], text: &[u8], layout: &Layout, number: usize) {
 
 #[test]
 fn every_oddity_comes_back_and_every_map_agrees() {
-    for (kind, block) in blocks().into_iter().filter(|(_, block)| !block.is_empty()) {
+    for (kind, block) in blocks()
+        .into_iter()
+        .filter(|(_, block)| !block.is_empty())
+    {
         for start in [LineState::default(), LineState::guess(&block, kind)] {
             let (text, layout) = round_trip(&block, kind, start);
             agree(&block, &text, &layout);
@@ -501,7 +526,9 @@ fn blocks_of_any_size_have_the_records_of_the_stream() {
 fn odd_bytes_are_counted_and_the_first_is_named() {
     let warning = |blocks: &[&[u8]], kind| {
         let mut odd = OddBytes::default();
-        blocks.iter().for_each(|block| odd.add(block, kind));
+        blocks
+            .iter()
+            .for_each(|block| odd.add(block, kind));
         odd.warning()
     };
     assert_eq!(

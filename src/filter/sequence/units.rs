@@ -328,7 +328,8 @@ impl Units {
 
     /// Returns true if there are lines of qualities for which a layout has to be extended.
     pub(super) fn has_qualities(&self) -> bool {
-        self.iter().any(|row| row.unit.lead == Lead::Qualities)
+        self.iter()
+            .any(|row| row.unit.lead == Lead::Qualities)
     }
 
     /// Returns true if the models can hold all numbers that [`Units::encode`] writes.
@@ -391,7 +392,11 @@ impl Units {
             .landmarks
             .partition_point(|mark| key(&mark.before) <= target);
         let landmark = self.landmarks[behind.checked_sub(1)?];
-        let end = |place: &UnitRow| place.before.and(&place.unit.totals(), place.times);
+        let end = |place: &UnitRow| {
+            place
+                .before
+                .and(&place.unit.totals(), place.times)
+        };
         let found = self
             .from(landmark)
             .find(|place| key(&end(place)) > target)?;

@@ -29,7 +29,9 @@ pub fn why_unlike(text: &[u8], goes_on: bool) -> Option<String> {
         ));
     }
     let is_front = |line: &[u8]| is_blank_line(line) || line[0] == b'#' || line[0] == b';';
-    let first = lines.iter().position(|(_, line)| !is_front(line))?;
+    let first = lines
+        .iter()
+        .position(|(_, line)| !is_front(line))?;
     let records = &lines[first..];
     match records[0].1[0] {
         b'>' => Some(format!(
@@ -47,7 +49,10 @@ pub fn why_unlike(text: &[u8], goes_on: bool) -> Option<String> {
 fn unlike_fasta(lines: &[NumberedLine]) -> String {
     let mut residues = 0;
     for (number, line) in lines {
-        if line.first().is_none_or(|byte| b">;".contains(byte)) {
+        if line
+            .first()
+            .is_none_or(|byte| b">;".contains(byte))
+        {
             continue;
         }
         let start = line
@@ -58,7 +63,10 @@ fn unlike_fasta(lines: &[NumberedLine]) -> String {
             .iter()
             .rposition(|&byte| !is_blank(byte))
             .map_or(start, |last| last + 1);
-        if let Some(at) = line[start..end].iter().position(|&byte| !is_residue(byte)) {
+        if let Some(at) = line[start..end]
+            .iter()
+            .position(|&byte| !is_residue(byte))
+        {
             return format!(
                 "line {number} has `{}` at column {}, and less than nine tenths of its sequences \
                  are residues",
@@ -96,7 +104,9 @@ fn is_like_fastq(lines: &[NumberedLine]) -> bool {
 
 /// Returns the first line behind the header that is not blank.
 fn behind_header<'l, 't>(lines: &'l [NumberedLine<'t>]) -> Option<&'l NumberedLine<'t>> {
-    lines[1..].iter().find(|(_, line)| !is_blank_line(line))
+    lines[1..]
+        .iter()
+        .find(|(_, line)| !is_blank_line(line))
 }
 
 /// Checks record by record, and returns the fault of the first that is not whole.

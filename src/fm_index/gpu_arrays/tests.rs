@@ -48,7 +48,9 @@ fn check(
     let mut expected = vec![0..0; patterns.len()];
     index.search(patterns, &mut expected);
     let mut found = vec![7..9; patterns.len()];
-    index.search_on(gpu, patterns, &mut found).unwrap();
+    index
+        .search_on(gpu, patterns, &mut found)
+        .unwrap();
     for (pattern, (expected, found)) in patterns.iter().zip(expected.iter().zip(&found)) {
         let same = expected == found || expected.is_empty() && found.is_empty();
         let pattern = &pattern[..pattern.len().min(50)];

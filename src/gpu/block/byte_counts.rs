@@ -70,7 +70,9 @@ pub(crate) fn count_bytes(
     let log_every = LOG_EVERY.max((n.ilog2() + 1).saturating_sub(LOG_MOST_LOOKED));
     gpu.zero(counts)?;
     gpu.reset_counts();
-    let ctas = n.div_ceil(COUNTED).min(COUNTING * gpu.processors());
+    let ctas = n
+        .div_ceil(COUNTED)
+        .min(COUNTING * gpu.processors());
     let arguments = arguments![text, n, counts, table_size, log_every, gpu.host_flags()];
     // SAFETY: `text` has n items and its padding, and `counts` has two tables of `table_size` words
     // behind the counts.

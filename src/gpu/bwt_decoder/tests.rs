@@ -40,7 +40,12 @@ fn check(coders: &mut Coders, name: &str, bwt: &[u8], limits: SliceLimits) -> us
     let about = format!("{name}, {} bytes, {limits:?}", bwt.len());
     assert_eq!(coded.raw_sizes, expected.raw_sizes, "{about}: slices");
     assert_eq!(coded.models, expected.models, "{about}: models");
-    for (k, (coded, expected)) in coded.slices.iter().zip(&expected.slices).enumerate() {
+    for (k, (coded, expected)) in coded
+        .slices
+        .iter()
+        .zip(&expected.slices)
+        .enumerate()
+    {
         assert!(coded == expected, "{about}: slice {k}");
     }
     let decoded = coders.decoder.decode(&expected).unwrap();
@@ -58,7 +63,10 @@ fn named_cases() {
     }
     let mut both = both();
     let mut slices = 0;
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::all()
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         for limits in [USUAL, SMALL] {
             slices += check(&mut both, name, text, limits);
         }
@@ -68,15 +76,17 @@ fn named_cases() {
 
 /// Text-like bytes: runs of all lengths, with few or many symbols.
 fn runs(len: usize, seed: u64) -> Vec<u8> {
-    let pairs = random(len, 1 << 16, seed).into_iter().flat_map(|noise| {
-        let symbols = [2, 5, 30, 256][seed as usize % 4];
-        let len = match noise % 32 {
-            0 => 1 << (noise >> 5 & 7),
-            1..8 => 1 + (noise >> 5 & 15),
-            _ => 1,
-        };
-        std::iter::repeat_n((noise >> 8) as u8 % symbols.min(255) as u8, len as usize)
-    });
+    let pairs = random(len, 1 << 16, seed)
+        .into_iter()
+        .flat_map(|noise| {
+            let symbols = [2, 5, 30, 256][seed as usize % 4];
+            let len = match noise % 32 {
+                0 => 1 << (noise >> 5 & 7),
+                1..8 => 1 + (noise >> 5 & 15),
+                _ => 1,
+            };
+            std::iter::repeat_n((noise >> 8) as u8 % symbols.min(255) as u8, len as usize)
+        });
     pairs.take(len).collect()
 }
 
@@ -203,7 +213,12 @@ fn damaged(coded: &CodedBwt, copies: u64) -> CodedBwt {
         ..coded.clone()
     };
     for seed in 0..copies {
-        for (k, (slice, &size)) in coded.slices.iter().zip(&coded.raw_sizes).enumerate() {
+        for (k, (slice, &size)) in coded
+            .slices
+            .iter()
+            .zip(&coded.raw_sizes)
+            .enumerate()
+        {
             let noise = random(8, 1 << 32, seed * 1000 + k as u64);
             let at = |n: usize| noise[n] as usize % slice.len();
             let mut other = slice.clone();
@@ -273,7 +288,9 @@ fn truncated_slices_are_flaws() {
     let bwt = runs(3000, 2);
     let coded = on_cpu(&bwt, USUAL);
     let whole = &coded.slices[0];
-    let slices: Vec<_> = (1..whole.len()).map(|len| whole[..len].to_vec()).collect();
+    let slices: Vec<_> = (1..whole.len())
+        .map(|len| whole[..len].to_vec())
+        .collect();
     let raw_sizes = vec![bwt.len() as u32; slices.len()];
     let cut = CodedBwt {
         models: coded.models.clone(),
@@ -281,7 +298,9 @@ fn truncated_slices_are_flaws() {
         slices,
     };
     assert_eq!(count_flaws(&mut decoder, &cut), cut.slices.len());
-    let raw_sizes: Vec<_> = (2900..3100).filter(|&size| size != 3000).collect();
+    let raw_sizes: Vec<_> = (2900..3100)
+        .filter(|&size| size != 3000)
+        .collect();
     let slices = vec![whole.clone(); raw_sizes.len()];
     let resized = CodedBwt {
         models: coded.models.clone(),

@@ -22,7 +22,11 @@ pub(crate) struct EncodeShape {
 impl EncodeShape {
     pub(crate) fn new(n: u32, limits: SliceLimits) -> Self {
         assert!((1..1 << 31).contains(&n));
-        let limit = |most: usize| u32::try_from(most).unwrap_or(u32::MAX).clamp(1, 1 << 31);
+        let limit = |most: usize| {
+            u32::try_from(most)
+                .unwrap_or(u32::MAX)
+                .clamp(1, 1 << 31)
+        };
         EncodeShape {
             n,
             slice_runs: limit(limits.runs),

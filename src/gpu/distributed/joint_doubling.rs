@@ -198,7 +198,8 @@ impl<'m> JointDoubling<'m> {
             suffixes,
             longest: longest(lists),
         };
-        self.routes.ask(gpu, exchange, list, behind, keys, &buffers)
+        self.routes
+            .ask(gpu, exchange, list, behind, keys, &buffers)
     }
 
     /// Gives each GPU the suffixes of its rows, from groups that lie on several GPUs. Returns how
@@ -224,7 +225,9 @@ impl<'m> JointDoubling<'m> {
             .map(|border| border.cut(lists, number))
             .collect();
         let keys = self.keys.current.first(len);
-        let before = self.splits.find(gpu, exchange, &[keys], bits, cuts)?;
+        let before = self
+            .splits
+            .find(gpu, exchange, &[keys], bits, cuts)?;
         let (sent, received) = exchanged(lists, &borders, &before, number);
         let DoubleBuffer { current, alternate } = self.keys;
         exchange.all_to_all(gpu, &current.parts(&sent), &alternate.parts(&received))?;
@@ -275,7 +278,9 @@ impl<'m> JointDoubling<'m> {
     /// several ranges.
     fn sort_in_groups(&mut self, gpu: &Gpu, list: ListShape, bits: u32) -> Result<()> {
         let all_bits = u64::BITS - list.groups.saturating_sub(1).leading_zeros();
-        let group_bits = all_bits.min(u64::BITS - bits).min(MOST_GROUP_BITS);
+        let group_bits = all_bits
+            .min(u64::BITS - bits)
+            .min(MOST_GROUP_BITS);
         let len = list.len as u32;
         let groups = self.groups.first(list.len as u32);
         compose_keys(gpu, self.keys.current.first(len), groups, bits, group_bits)?;
@@ -312,7 +317,10 @@ impl<'m> JointDoubling<'m> {
         let heads = self.heads.first(len);
         let rows = self.rows.current.first(len);
         let sums = self.keys.alternate.first(len);
-        let goes_on = ranked.open.get(number + 1).is_some_and(|&open| open);
+        let goes_on = ranked
+            .open
+            .get(number + 1)
+            .is_some_and(|&open| open);
         mark_unresolved(gpu, heads, rows, ranked.open[number], goes_on, sums)?;
         let mut sum = 0;
         if len > 0 {
@@ -337,7 +345,8 @@ impl<'m> JointDoubling<'m> {
             let incoming = self.keys.current.cast();
             let buffers = RouteBuffers::within(outgoing, incoming, exchange.count());
             let list = RoutedList { suffixes, longest };
-            self.routes.tell(gpu, exchange, list, ranks, &buffers)?;
+            self.routes
+                .tell(gpu, exchange, list, ranks, &buffers)?;
         }
         let list = RowList { suffixes, rows };
         let new = RowList {
@@ -365,7 +374,11 @@ impl<'m> JointDoubling<'m> {
                 is_open,
             };
         }
-        Ok(all.iter().map(|words| words[4]).min().unwrap_or(0))
+        Ok(all
+            .iter()
+            .map(|words| words[4])
+            .min()
+            .unwrap_or(0))
     }
 
     /// Finds the heads of a list that was sorted by keys of `bits` bits, and the groups that
@@ -436,7 +449,11 @@ fn first_of_group(gpu: &Gpu, groups: Array<u32>, group: u64) -> Result<u32> {
 
 /// Length of the longest list of a GPU.
 fn longest(lists: &[ListShape]) -> u64 {
-    lists.iter().map(|list| list.len).max().unwrap_or(0)
+    lists
+        .iter()
+        .map(|list| list.len)
+        .max()
+        .unwrap_or(0)
 }
 
 /// Scales counts so that their sum fits 32 bits. No count other than 0 becomes 0.

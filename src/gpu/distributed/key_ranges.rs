@@ -88,7 +88,11 @@ pub(super) fn count_keys(
     // SAFETY: the text has n bytes and its padding, and there is a count for each value of the
     // bits.
     unsafe { gpu.launch("key_ranges/count_keys", ctas, THREADS, arguments)? };
-    Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
+    Ok(gpu
+        .read(counts)?
+        .into_iter()
+        .map(u64::from)
+        .collect())
 }
 
 /// Collects the suffixes of a range with their keys. There must be exactly as many as the arrays
@@ -167,7 +171,9 @@ mod tests {
             let mut end = (0, 0);
             for KeyRange { bits, rows } in &ranges {
                 assert_eq!((bits.start, rows.start), end);
-                let own: u64 = counts[bits.start as usize..bits.end as usize].iter().sum();
+                let own: u64 = counts[bits.start as usize..bits.end as usize]
+                    .iter()
+                    .sum();
                 assert_eq!(u64::from(rows.end - rows.start), own);
                 end = (bits.end, rows.end);
             }

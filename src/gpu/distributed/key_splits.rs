@@ -100,7 +100,10 @@ impl<'m> KeySplits<'m> {
             .collect();
         gpu.write(&ranges, self.ranges)?;
         let mut splitters = vec![0_u64; cuts.len()];
-        for shift in (0..bits.div_ceil(DIGIT)).rev().map(|round| DIGIT * round) {
+        for shift in (0..bits.div_ceil(DIGIT))
+            .rev()
+            .map(|round| DIGIT * round)
+        {
             let candidates = splitters
                 .iter()
                 .flat_map(|s| (0..CANDIDATES).map(move |d| s + (d << shift)));
@@ -112,13 +115,17 @@ impl<'m> KeySplits<'m> {
                         .map(|counts| counts[c * CANDIDATES as usize + *d as usize])
                         .sum()
                 };
-                let digit = (0..CANDIDATES).rev().find(|d| less(d) <= cut.wanted);
+                let digit = (0..CANDIDATES)
+                    .rev()
+                    .find(|d| less(d) <= cut.wanted);
                 *splitter += digit.expect("nothing is less than what was found so far") << shift;
             }
         }
         // Now the keys less than a splitter are as many as wanted, or some of those equal to it are
         // needed too.
-        let ends = splitters.iter().flat_map(|&s| [s, s.saturating_add(1)]);
+        let ends = splitters
+            .iter()
+            .flat_map(|&s| [s, s.saturating_add(1)]);
         let mut counts = self.count_less(gpu, keys, 2, ends.collect())?;
         for (c, cut) in cuts
             .iter()
@@ -166,6 +173,10 @@ impl<'m> KeySplits<'m> {
         // SAFETY: there are two items of `ranges`, which are parts of `keys`, for every `per_range`
         // candidates, and `counts` has one item for each candidate.
         unsafe { gpu.each("key_splits/count_less", items, arguments)? };
-        Ok(gpu.read(counts)?.into_iter().map(u64::from).collect())
+        Ok(gpu
+            .read(counts)?
+            .into_iter()
+            .map(u64::from)
+            .collect())
     }
 }

@@ -89,7 +89,9 @@ impl OpenBorder {
 /// are cut: at its front and at its back, or all of it.
 pub(super) fn open_ranges(lists: &[ListShape], gpu: usize) -> [Option<Range<u32>>; 2] {
     let list = lists[gpu];
-    let goes_on = lists.get(gpu + 1).is_some_and(|next| next.is_open);
+    let goes_on = lists
+        .get(gpu + 1)
+        .is_some_and(|next| next.is_open);
     let front = list.front as u32;
     let back = list.back as u32;
     let len = list.len as u32;
@@ -157,7 +159,10 @@ mod tests {
             list(7, 2, 4, 4, true),
         ];
         let borders = open_borders(&lists);
-        let gpus: Vec<_> = borders.iter().map(|b| (b.before, b.gpus.clone())).collect();
+        let gpus: Vec<_> = borders
+            .iter()
+            .map(|b| (b.before, b.gpus.clone()))
+            .collect();
         assert_eq!(gpus, [(0, 0..3), (1, 0..3), (2, 2..4)]);
         let cuts = |gpu| {
             borders
@@ -170,7 +175,9 @@ mod tests {
         assert_eq!(cuts(1), [cut(0..5, 4), cut(0..5, 9), cut(0..0, 1)]);
         assert_eq!(cuts(2), [cut(0..3, 4), cut(0..3, 9), cut(8..9, 1)]);
         assert_eq!(cuts(3), [cut(0..0, 4), cut(0..0, 9), cut(0..4, 1)]);
-        let ranges: Vec<_> = (0..4).map(|gpu| open_ranges(&lists, gpu)).collect();
+        let ranges: Vec<_> = (0..4)
+            .map(|gpu| open_ranges(&lists, gpu))
+            .collect();
         let expected = [
             [None, Some(6..10)],
             [Some(0..5), None],
@@ -182,7 +189,9 @@ mod tests {
         let before = [vec![1, 2, 1, 0], vec![3, 4, 2, 0], vec![0, 0, 0, 1]];
         let sent = [[7, 2, 1, 0], [2, 2, 1, 0], [1, 1, 6, 1], [0, 0, 1, 6]];
         for gpu in 0..4 {
-            let received = (0..4).map(|from| sent[from][gpu]).collect::<Vec<u32>>();
+            let received = (0..4)
+                .map(|from| sent[from][gpu])
+                .collect::<Vec<u32>>();
             let expected = (sent[gpu].to_vec(), received);
             assert_eq!(exchanged(&lists, &borders, &before, gpu), expected);
             assert_eq!(u64::from(expected.1.iter().sum::<u32>()), lists[gpu].len);

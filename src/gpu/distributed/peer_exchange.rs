@@ -85,7 +85,8 @@ impl DeviceExchange for PeerExchange<'_> {
             .unwrap_or_else(PoisonError::into_inner) = words.to_vec();
         own.times.store(self.times, Ordering::Release);
         let is_there = |post: &Post| post.times.load(Ordering::Acquire) >= self.times;
-        self.peers.wait(|| Ok(posts.iter().all(is_there)))?;
+        self.peers
+            .wait(|| Ok(posts.iter().all(is_there)))?;
         let words = |post: &Post| {
             post.words[side]
                 .lock()
@@ -130,8 +131,13 @@ impl DeviceExchange for PeerExchange<'_> {
         gpu.wait()?;
         self.transferred.copying += copied_from.elapsed();
         self.all_gather(&[])?;
-        let to_others = sent.iter().enumerate().filter(|(q, _)| *q != self.number);
-        self.transferred.bytes += to_others.map(|(_, array)| array.size() as u64).sum::<u64>();
+        let to_others = sent
+            .iter()
+            .enumerate()
+            .filter(|(q, _)| *q != self.number);
+        self.transferred.bytes += to_others
+            .map(|(_, array)| array.size() as u64)
+            .sum::<u64>();
         self.transferred.time += start.elapsed();
         Ok(())
     }

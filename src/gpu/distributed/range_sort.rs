@@ -163,7 +163,9 @@ pub(crate) fn sort_range<'m>(
     left.push(all.iter().map(|words| words[0]).sum());
     if left.last() != Some(&0) {
         let rows = ranges.iter().map(|range| range.rows.clone());
-        let rows = rows.zip(&all).map(|(rows, words)| (rows, words[1]));
+        let rows = rows
+            .zip(&all)
+            .map(|(rows, words)| (rows, words[1]));
         let work = RankWork {
             gpu,
             sort: &sort,

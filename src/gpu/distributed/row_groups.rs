@@ -56,7 +56,10 @@ pub(super) fn compose_keys(
 ) -> Result<()> {
     let items = keys.len();
     assert!(groups.len() == items && bits < u64::BITS && bits + group_bits <= u64::BITS);
-    let mask = 1_u64.checked_shl(group_bits).unwrap_or(0).wrapping_sub(1) as u32;
+    let mask = 1_u64
+        .checked_shl(group_bits)
+        .unwrap_or(0)
+        .wrapping_sub(1) as u32;
     let arguments = arguments![keys, groups, items, bits, mask];
     // SAFETY: both arrays have `items` items.
     unsafe { gpu.each("row_groups/compose_keys", items, arguments) }
@@ -153,7 +156,13 @@ pub(crate) fn part_list(
     } = new;
     let items = list.suffixes.len();
     assert!(list.rows.len() == items && sums.len() == items && facts.len() == 3);
-    assert!(new.suffixes.len().min(new.rows.len()).min(new_groups.len()) >= len);
+    assert!(
+        new.suffixes
+            .len()
+            .min(new.rows.len())
+            .min(new_groups.len())
+            >= len
+    );
     gpu.write(&[len, 0, u32::MAX], facts)?;
     let view = ListView {
         suffixes: list.suffixes.address(),

@@ -28,7 +28,10 @@ pub(super) fn merge_runs(
             merge_two(gpu, keys, suffixes, pair[0], splits)?;
             start = end;
         }
-        runs = runs.chunks(2).map(|pair| pair.iter().sum()).collect();
+        runs = runs
+            .chunks(2)
+            .map(|pair| pair.iter().sum())
+            .collect();
         keys.swap();
         suffixes.swap();
     }

@@ -44,7 +44,9 @@ fn check(queries: &mut ExtensionQueries, id: u64, values: &[u32], count: usize) 
         values,
         rows: &[],
     };
-    queries.least(&arrays, &ranges, &mut found).unwrap();
+    queries
+        .least(&arrays, &ranges, &mut found)
+        .unwrap();
     assert!(
         found == naive_least(values, &ranges),
         "{} values",
@@ -86,7 +88,10 @@ fn extensions_are_the_naive_ones() {
         let common = |a: u32, b: u32| {
             let a = &text[a as usize..];
             let b = &text[b as usize..];
-            a.iter().zip(b).take_while(|(a, b)| a == b).count() as u32
+            a.iter()
+                .zip(b)
+                .take_while(|(a, b)| a == b)
+                .count() as u32
         };
         let mut rows = vec![0; text.len()];
         let mut lcp = vec![0; text.len()];
@@ -105,7 +110,9 @@ fn extensions_are_the_naive_ones() {
             values: &lcp,
             rows: &rows,
         };
-        queries.longest(&arrays, &pairs, &mut found).unwrap();
+        queries
+            .longest(&arrays, &pairs, &mut found)
+            .unwrap();
         // If positions agree for long, a part of the pairs is enough.
         let step = if text.len() > 1000 && name.contains("all") {
             500

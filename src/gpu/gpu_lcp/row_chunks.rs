@@ -195,7 +195,8 @@ impl ChunkSlot {
             .download(copies, long.part(rows.start..rows.start + count), 0..count)?;
         let tiles = rows.start / LCP_SPLIT..rows.end.div_ceil(LCP_SPLIT);
         let len = tiles.len() as u32;
-        self.starts.download(copies, starts.part(tiles), 0..len)
+        self.starts
+            .download(copies, starts.part(tiles), 0..len)
     }
 
     fn lcp_rows(&self, rows: Range<u32>, counts: &[u32]) -> LcpChunk<'_> {

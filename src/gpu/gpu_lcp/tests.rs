@@ -13,7 +13,10 @@ fn named_cases() {
     }
     let mut sorter = GpuLcpSorter::new(0).unwrap();
     let mut count = 0;
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::all()
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         check(&mut sorter, name, text, 0);
         check(&mut sorter, name, text, text[text.len() / 3]);
         count += 2;
@@ -124,7 +127,10 @@ fn a_failure_leaves_the_sorter_usable() {
     let text = [cases::text(20_000), cases::text(20_000)].concat();
     let mut failures = 0;
     loop {
-        sorter.input(text.len()).unwrap().copy_from_slice(&text);
+        sorter
+            .input(text.len())
+            .unwrap()
+            .copy_from_slice(&text);
         sorter.fail_after(failures);
         match sorter.select_rows(1, LcpRows::AtLeast(20)) {
             Err(Error::Device(_)) => failures += 1,
@@ -134,7 +140,10 @@ fn a_failure_leaves_the_sorter_usable() {
     assert!(failures >= 10, "{failures} kernels were launched");
     failures = 0;
     loop {
-        sorter.input(text.len()).unwrap().copy_from_slice(&text);
+        sorter
+            .input(text.len())
+            .unwrap()
+            .copy_from_slice(&text);
         sorter.fail_after(failures);
         match all_rows(&mut sorter, text.len(), 1) {
             Err(Error::Device(_)) => failures += 1,
@@ -155,7 +164,10 @@ fn a_receiver_that_fails_leaves_the_sorter_usable() {
     let mut sorter = GpuLcpSorter::new(0).unwrap();
     let text = cases::text(5 << 20);
     for chunks in 0..6 {
-        sorter.input(text.len()).unwrap().copy_from_slice(&text);
+        sorter
+            .input(text.len())
+            .unwrap()
+            .copy_from_slice(&text);
         let mut left = chunks;
         let failed = sorter.sort_input(0, |_| {
             left -= 1;

@@ -170,12 +170,15 @@ impl<'m> InverseSteps<'m> {
     pub(crate) fn take(&mut self, gpu: &Gpu, piece: Range<u32>) -> Result<()> {
         let tiles = (piece.end - piece.start).div_ceil(INVERSE_TILE);
         (self.kernels.first_tile, self.kernels.tiles) = (piece.start / INVERSE_TILE, tiles);
-        self.kernels.launch(gpu, "lf_mapping/count_tiles", tiles)?;
+        self.kernels
+            .launch(gpu, "lf_mapping/count_tiles", tiles)?;
         self.arrays
             .cub
             .exclusive_sum(gpu, self.arrays.counts.first(256 * tiles))?;
-        self.kernels.launch(gpu, "lf_mapping/count_piece", 1)?;
-        self.kernels.launch(gpu, "lf_mapping/rank_tiles", tiles)
+        self.kernels
+            .launch(gpu, "lf_mapping/count_piece", 1)?;
+        self.kernels
+            .launch(gpu, "lf_mapping/rank_tiles", tiles)
     }
 
     /// Finds the position of every stretch in the text.

@@ -26,7 +26,9 @@ fn sorted(text: &[u8], rate: u32) -> (Vec<u8>, Vec<u32>) {
 
 fn invert(inverse: &mut GpuInverse, bytes: &[u8], rate: u32, samples: &[u32]) -> Result<Vec<u8>> {
     inverse.input(bytes.len())?.copy_from_slice(bytes);
-    inverse.invert_input(rate, samples).map(<[u8]>::to_vec)
+    inverse
+        .invert_input(rate, samples)
+        .map(<[u8]>::to_vec)
 }
 
 /// Inverts a text's BWT at each of the rates. Returns the number of rates.
@@ -50,7 +52,10 @@ fn named_cases() {
     }
     let mut inverse = GpuInverse::new(0).unwrap();
     let mut count = 0;
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::all()
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         count += check(&mut inverse, name, text, &[2, 64, 1 << 15, 1 << 30]);
     }
     say(format_args!("{count} blocks restored"));
@@ -151,7 +156,10 @@ fn contradictions_are_found() {
         let bytes = cases::random(len, [1, 2, 5, 256][seed as usize % 4]);
         let rate = 1 << (seed % 14 + 1);
         let rows = random(len.div_ceil(rate), len as u64, seed + 1);
-        let samples: Vec<u32> = rows.into_iter().map(|row| row as u32 + 1).collect();
+        let samples: Vec<u32> = rows
+            .into_iter()
+            .map(|row| row as u32 + 1)
+            .collect();
         match invert(&mut inverse, &bytes, rate as u32, &samples) {
             Err(Error::Format { .. }) => contradictions += 1,
             text => {

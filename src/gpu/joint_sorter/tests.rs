@@ -93,7 +93,10 @@ fn named_cases_on_several_processors() {
     }
     let mut sorters = sorters();
     let mut count = 0;
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::all()
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         check(&mut sorters, name, text);
         count += 3 * sorters.len();
     }

@@ -183,7 +183,8 @@ impl<'m> LcpSteps<'m> {
         let lcp = self.lists.spare();
         let count = self.selected;
         self.cub.select(gpu, sa, flags, suffixes, count)?;
-        self.cub.select(gpu, self.lcp, flags, lcp, count)?;
+        self.cub
+            .select(gpu, self.lcp, flags, lcp, count)?;
         Ok(SelectedRows {
             suffixes,
             lcp,

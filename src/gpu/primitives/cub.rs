@@ -306,7 +306,10 @@ mod tests {
             let mut memory = memory(&gpu, 100 * len + (64 << 20));
             let arena = &mut memory.allocator();
             let cub = Cub::allocate(&gpu, arena, len as u32).unwrap();
-            let items: Vec<u32> = random(len, 1000, 3).into_iter().map(|n| n as u32).collect();
+            let items: Vec<u32> = random(len, 1000, 3)
+                .into_iter()
+                .map(|n| n as u32)
+                .collect();
             let sums: Vec<u32> = items
                 .iter()
                 .scan(0, |s, n| {
@@ -327,13 +330,21 @@ mod tests {
                 Some(*m)
             });
             assert!(gpu.read(scanned).unwrap().into_iter().eq(most));
-            let flags: Vec<u8> = items.iter().map(|n| (n % 3 == 0).into()).collect();
+            let flags: Vec<u8> = items
+                .iter()
+                .map(|n| (n % 3 == 0).into())
+                .collect();
             let from = upload(&gpu, arena, &items);
             let flagged = upload(&gpu, arena, &flags);
             let to = arena.array(len);
             let count = arena.array(1);
-            cub.select(&gpu, from, flagged, to, count).unwrap();
-            let selected: Vec<u32> = items.iter().copied().filter(|n| n % 3 == 0).collect();
+            cub.select(&gpu, from, flagged, to, count)
+                .unwrap();
+            let selected: Vec<u32> = items
+                .iter()
+                .copied()
+                .filter(|n| n % 3 == 0)
+                .collect();
             assert_eq!(gpu.read(count).unwrap(), [selected.len() as u32]);
             assert_eq!(gpu.read(to.first(selected.len() as u32)).unwrap(), selected);
         }

@@ -155,7 +155,9 @@ impl Connection {
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    mutex
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sends signs of life on connections until it is dropped.

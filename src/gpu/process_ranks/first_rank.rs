@@ -82,7 +82,10 @@ impl Ranks {
     /// # Errors
     /// [`Error::Device`] if one of them fails. All then end, and every later sort fails too.
     pub(crate) fn sort(&self, text: &[u8], sample_rate: u32) -> Result<SortedText> {
-        let mut others = self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut others = self
+            .others
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let Some(Others {
             connections, own, ..
         }) = &mut *others
@@ -148,7 +151,10 @@ pub(super) fn sort(
     let own = Mutex::new(Some(own));
     let rows = Peers::run(count, |number, peers| {
         let Some(number_of_other) = number.checked_sub(1) else {
-            let own = own.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let own = own
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             let own = own.expect("rank 0 has one part");
             return own(parts, PartText::of(text, parts, 0), peers, &mut |rows| {
                 let rows = OwnedRows::of(&rows)?;

@@ -93,7 +93,11 @@ pub(super) fn gather(listener: &TcpListener, wanted: Gathering) -> Result<Vec<Co
         gathered.read_greetings();
         gathered.let_go_of_the_dead();
         if last_beat.elapsed() > wanted.pulse.beat {
-            gathered.ranks.iter().flatten().for_each(Connection::beat);
+            gathered
+                .ranks
+                .iter()
+                .flatten()
+                .for_each(Connection::beat);
             last_beat = Instant::now();
         }
         thread::sleep(LOOK);
@@ -189,7 +193,9 @@ impl Gathered {
             .iter()
             .zip(1..)
             .filter(|(rank, _)| rank.is_none());
-        let missing: Vec<String> = numbers.map(|(_, number)| number.to_string()).collect();
+        let missing: Vec<String> = numbers
+            .map(|(_, number)| number.to_string())
+            .collect();
         let there = self.wanted.count - missing.len();
         let Gathering { count, within, .. } = self.wanted;
         let mut what = format!(

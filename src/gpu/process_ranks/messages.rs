@@ -200,7 +200,10 @@ pub(super) fn welcomed(from: &mut impl Read) -> Result<()> {
     if answer == WELCOME {
         return Ok(());
     }
-    match Refusal::ALL.into_iter().find(|why| *why as u64 == answer) {
+    match Refusal::ALL
+        .into_iter()
+        .find(|why| *why as u64 == answer)
+    {
         Some(why) => {
             let what = format!("rank 0 has refused this rank, since {}", why.reason());
             Err(Error::Device(what.into()))
@@ -317,13 +320,17 @@ pub(super) fn answered(
 ) -> Result<OwnedRows> {
     let kind = next_word(from)?;
     let [len] = get(from)?;
-    let most = parts.size().min(parts.len().div_ceil(sample_rate.into()));
+    let most = parts
+        .size()
+        .min(parts.len().div_ceil(sample_rate.into()));
     match kind {
         0 if len <= MOST_OF_FAILURE => {
             let mut failure = memory(len)?;
             from.read_exact(&mut failure)?;
             Err(Error::Device(
-                String::from_utf8_lossy(&failure).into_owned().into(),
+                String::from_utf8_lossy(&failure)
+                    .into_owned()
+                    .into(),
             ))
         }
         1 if len <= most => {
@@ -333,7 +340,11 @@ pub(super) fn answered(
             from.read_exact(&mut samples)?;
             let (pairs, _) = samples.as_chunks::<16>();
             let half = |pair: &[u8; 16], at| {
-                u64::from_le_bytes(pair[at..at + 8].try_into().expect("it is half of a pair"))
+                u64::from_le_bytes(
+                    pair[at..at + 8]
+                        .try_into()
+                        .expect("it is half of a pair"),
+                )
             };
             let samples = pairs
                 .iter()

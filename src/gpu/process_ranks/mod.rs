@@ -103,9 +103,10 @@ impl JoinedRank {
 fn own_gpu(device: Device, on_host: u32) -> Result<u32> {
     let there: Vec<u32> = match device {
         Device::Cpu => return Err(Error::Usage("ranks sort on GPUs, not on the CPU".into())),
-        Device::Auto | Device::Cuda(_) => {
-            gpu::devices()?.into_iter().map(|gpu| gpu.number).collect()
-        }
+        Device::Auto | Device::Cuda(_) => gpu::devices()?
+            .into_iter()
+            .map(|gpu| gpu.number)
+            .collect(),
     };
     chosen_gpu(device, &there, on_host)
 }

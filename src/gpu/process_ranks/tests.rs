@@ -39,15 +39,13 @@ fn gather_with(
     token: Token,
     within: Duration,
 ) -> Result<Vec<Connection>> {
-    gathering::gather(
-        listener,
-        Gathering {
-            count,
-            token,
-            within,
-            pulse: PULSE,
-        },
-    )
+    let asked = Gathering {
+        count,
+        token,
+        within,
+        pulse: PULSE,
+    };
+    gathering::gather(listener, asked)
 }
 
 fn connect(address: &str, place: ProcessRank, within: Duration) -> Result<Connection> {
@@ -239,7 +237,9 @@ fn the_failure_of_one_rank_ends_the_wait_of_all() {
         assert!(matches!(end, Error::Device(_)), "{end:?}");
         assert!(end.to_string().contains("it fell off the bus"), "{end}");
         assert!(
-            ended.iter().all(|end| matches!(end, Err(Error::Device(_)))),
+            ended
+                .iter()
+                .all(|end| matches!(end, Err(Error::Device(_)))),
             "{ended:?}"
         );
     }
@@ -465,7 +465,11 @@ fn a_rank_that_dies_while_others_are_waited_for_frees_its_place() {
         let gathered = gather(&listener, 3, SOON).unwrap();
         let others = others.join().unwrap();
         for connection in &gathered {
-            assert!(!connection.has_message(&mut connection.listen()).unwrap());
+            assert!(
+                !connection
+                    .has_message(&mut connection.listen())
+                    .unwrap()
+            );
         }
         drop(others);
     });
@@ -543,8 +547,12 @@ fn a_rank_that_falls_silent_is_given_up_by_its_name() {
     );
     // The rank falls silent within its rows.
     let (end, _) = sort_with(|connection| {
-        connection.say(|to| messages::put(to, &[1, 3])).unwrap();
-        connection.say(|to| Ok(to.write_all(b"abc")?)).unwrap();
+        connection
+            .say(|to| messages::put(to, &[1, 3]))
+            .unwrap();
+        connection
+            .say(|to| Ok(to.write_all(b"abc")?))
+            .unwrap();
         read_all(&connection);
     });
     let said = end.unwrap_err().to_string();
@@ -586,7 +594,9 @@ fn what_a_rank_says_that_makes_no_sense_ends_the_sort() {
     ];
     for (words, expected) in cases {
         let (end, took) = sort_with(|connection| {
-            connection.say(|to| messages::put(to, words)).unwrap();
+            connection
+                .say(|to| messages::put(to, words))
+                .unwrap();
             // The whole request is read, so that the connection ends and is not reset.
             let job = connection
                 .hear(|from| Word::hear(from))
@@ -624,7 +634,9 @@ fn a_rank_gives_up_a_rank_0_that_makes_no_sense_or_falls_silent() {
                 end.unwrap_err().to_string()
             });
             let first = gather(&listener, 2, SOON).unwrap();
-            first[0].say(|to| messages::put(to, words)).unwrap();
+            first[0]
+                .say(|to| messages::put(to, words))
+                .unwrap();
             let said = other.join().unwrap();
             assert!(said.contains(expected), "{words:?}: {said}");
         });
@@ -645,7 +657,9 @@ fn ranks_that_have_nothing_to_do_stay() {
         let connections: Arc<[Connection]> = gather(&listener, 2, SOON).unwrap().into();
         let heartbeat = Heartbeat::start(Arc::clone(&connections), PULSE).unwrap();
         thread::sleep(2 * PULSE.silence);
-        connections[0].say(|to| Word::End.say(to)).unwrap();
+        connections[0]
+            .say(|to| Word::End.say(to))
+            .unwrap();
         drop(heartbeat);
         other.join().unwrap().unwrap();
     });

@@ -129,7 +129,9 @@ mod tests {
 
     fn token(variables: &[(&str, &str)]) -> Result<Token> {
         Token::from(|name| {
-            let (_, value) = variables.iter().find(|(other, _)| *other == name)?;
+            let (_, value) = variables
+                .iter()
+                .find(|(other, _)| *other == name)?;
             Some((*value).to_owned())
         })
     }

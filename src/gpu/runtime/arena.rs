@@ -127,7 +127,9 @@ impl<'m> ArenaAllocator<'m> {
     /// Lets arrays also lie in the memory of other arrays that are not used any more, if they fit.
     pub fn with_unused(mut self, arrays: &[Array<'m, u8>]) -> Self {
         let aligned = |array: &Array<u8>| {
-            let start = array.address().next_multiple_of(Arena::ALIGNMENT as u64);
+            let start = array
+                .address()
+                .next_multiple_of(Arena::ALIGNMENT as u64);
             (
                 start,
                 array
@@ -155,7 +157,10 @@ impl<'m> ArenaAllocator<'m> {
     /// If the arena is too small: the caller must measure first.
     pub fn array<T>(&mut self, len: usize) -> Array<'m, T> {
         let bytes = (len * size_of::<T>()).next_multiple_of(Arena::ALIGNMENT);
-        let fitting = self.unused.iter_mut().filter(|(_, size)| *size >= bytes);
+        let fitting = self
+            .unused
+            .iter_mut()
+            .filter(|(_, size)| *size >= bytes);
         if let Some((start, size)) = fitting.min_by_key(|(_, size)| *size) {
             let address = *start;
             (*start, *size) = (address + bytes as u64, *size - bytes);

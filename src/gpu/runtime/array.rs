@@ -107,7 +107,8 @@ impl<'m, T> Array<'m, T> {
     /// The array's memory as items of another type. Both types must be plain integers.
     pub fn cast<U: ValidAsZeroBits>(self) -> Array<'m, U> {
         assert!(
-            self.address.is_multiple_of(align_of::<U>() as u64),
+            self.address
+                .is_multiple_of(align_of::<U>() as u64),
             "badly aligned"
         );
         Array::at(self.address, self.size() / size_of::<U>())

@@ -68,7 +68,10 @@ fn driver() -> Result<()> {
 
 /// Turns an error of the driver into [`Error::Device`].
 pub(super) fn failed(error: DriverError) -> Error {
-    let name = error.error_name().ok().and_then(|name| name.to_str().ok());
+    let name = error
+        .error_name()
+        .ok()
+        .and_then(|name| name.to_str().ok());
     let text = error
         .error_string()
         .ok()
@@ -100,10 +103,14 @@ impl CudaDevice {
         // One lock per GPU, so that several GPUs can be opened at the same time.
         type OpenDevice = Arc<Mutex<Option<Arc<CudaDevice>>>>;
         static OPEN: Mutex<BTreeMap<u32, OpenDevice>> = Mutex::new(BTreeMap::new());
-        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut open = OPEN
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         let opened = Arc::clone(open.entry(number).or_default());
         drop(open);
-        let mut opened = opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = opened
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(device) = &*opened {
             return Ok(Arc::clone(device));
         }
@@ -114,7 +121,9 @@ impl CudaDevice {
 
     fn load(number: u32) -> Result<CudaDevice> {
         driver()?;
-        let count = CudaContext::device_count().map_err(failed)?.cast_unsigned();
+        let count = CudaContext::device_count()
+            .map_err(failed)?
+            .cast_unsigned();
         if number >= count {
             return Err(Error::Device(
                 format!("there is no CUDA device {number}").into(),
@@ -150,12 +159,18 @@ impl CudaDevice {
 
     /// Finds a kernel by its file and name, such as `keys/pack_symbols`.
     pub(super) fn kernel(&self, name: &'static str) -> Result<CudaFunction> {
-        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernels = self
+            .kernels
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         if let Some(kernel) = kernels.get(name) {
             return Ok(kernel.clone());
         }
         let find = |(file, kernel)| {
-            let (_, module) = self.modules.iter().find(|(known, _)| *known == file)?;
+            let (_, module) = self
+                .modules
+                .iter()
+                .find(|(known, _)| *known == file)?;
             module.load_function(kernel).ok()
         };
         let kernel = name.split_once('/').and_then(find);

@@ -250,7 +250,10 @@ impl Gpu {
 
     /// The counts of bytes that a kernel has published, before it published the two counts.
     pub fn byte_counts(&self) -> [u32; 256] {
-        std::array::from_fn(|byte| self.host_flags.word(FLAG_BYTE_COUNTS as usize + byte))
+        std::array::from_fn(|byte| {
+            self.host_flags
+                .word(FLAG_BYTE_COUNTS as usize + byte)
+        })
     }
 
     /// Queues a copy of words to an array by way of the host flags, which is done once per block.

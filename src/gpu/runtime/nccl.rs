@@ -55,7 +55,9 @@ impl Nccl {
     fn get() -> Result<&'static Nccl> {
         static NCCL: OnceLock<Result<Nccl, libloading::Error>> = OnceLock::new();
         let failed = |e: &_| Error::Device(format!("NCCL ({LIBRARY}) cannot be used: {e}").into());
-        NCCL.get_or_init(Nccl::open).as_ref().map_err(failed)
+        NCCL.get_or_init(Nccl::open)
+            .as_ref()
+            .map_err(failed)
     }
 
     #[allow(unsafe_code)]
@@ -237,7 +239,9 @@ impl<'p> Communicator<'p> {
             }
             Ok(())
         };
-        let queued = (0..).zip(sent.iter().zip(received)).try_for_each(exchange);
+        let queued = (0..)
+            .zip(sent.iter().zip(received))
+            .try_for_each(exchange);
         // SAFETY: it closes the group opened above.
         let ended = nccl.check(unsafe { (nccl.group_end)() });
         queued.and(ended)?;

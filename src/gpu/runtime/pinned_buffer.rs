@@ -100,7 +100,11 @@ impl<T: DeviceRepr + ValidAsZeroBits> PinnedBuffer<T> {
     /// memory may be in progress.
     pub(crate) fn reserve(&mut self, gpu: &Gpu, len: usize) -> Result<&mut [T]> {
         let bytes = len * size_of::<T>();
-        if self.memory.as_ref().is_none_or(|pages| pages.size < bytes) {
+        if self
+            .memory
+            .as_ref()
+            .is_none_or(|pages| pages.size < bytes)
+        {
             self.memory = None;
             self.memory = Some(PinnedPages::new(gpu, bytes)?);
         }

@@ -142,7 +142,9 @@ impl Upload<'_, '_> {
         items: &[T],
     ) -> Result<u64> {
         let line = LINE.div_ceil(size_of::<T>());
-        let array: Array<T> = self.arena.array((gap + items.len()).next_multiple_of(line));
+        let array: Array<T> = self
+            .arena
+            .array((gap + items.len()).next_multiple_of(line));
         if let Some(gpu) = self.gpu
             && !items.is_empty()
         {
@@ -205,7 +207,9 @@ fn tables(arrays: &IndexArrays) -> SymbolTables {
         RankArrays::BitSliced { symbols, .. } => *symbols,
         RankArrays::Bytes { .. } => [0; 16],
     };
-    let kmer_codes = arrays.kmers.map_or([255; 256], |kmers| *kmers.codes);
+    let kmer_codes = arrays
+        .kmers
+        .map_or([255; 256], |kmers| *kmers.codes);
     SymbolTables {
         starts: *arrays.starts,
         codes: *arrays.codes,
@@ -227,7 +231,9 @@ fn samples_view(upload: &mut Upload, samples: &SampleArrays) -> Result<SamplesVi
 /// Number of CTAs for `threads` threads. If there are more threads than the GPU holds, each takes
 /// several items.
 fn ctas(gpu: &Gpu, threads: u32) -> u32 {
-    threads.div_ceil(THREADS).min(CTAS * gpu.processors())
+    threads
+        .div_ceil(THREADS)
+        .min(CTAS * gpu.processors())
 }
 
 /// Queues the search of patterns. Pattern k is `text[starts[k]..starts[k + 1]]`, and its interval
@@ -270,7 +276,10 @@ pub(crate) fn positions(
 ) -> Result<()> {
     let count = positions.len();
     assert!(rows.len() >= count);
-    let (samples, _) = index.samples.as_ref().expect("samples were added");
+    let (samples, _) = index
+        .samples
+        .as_ref()
+        .expect("samples were added");
     let rows = rows.address();
     let positions = positions.address();
     let job = LocateArgs {

@@ -19,7 +19,9 @@ pub(crate) fn batch<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> us
     let sizes = chunk_sizes(patterns, longest);
     let whole = fitting(sizes.iter().copied(), 0);
     let rest = patterns.get(whole * CHUNK..).unwrap_or_default();
-    let rest = rest.iter().map(|pattern| tail(pattern, longest).len());
+    let rest = rest
+        .iter()
+        .map(|pattern| tail(pattern, longest).len());
     let count = whole * CHUNK + fitting(rest, sizes[..whole].iter().sum());
     count.max(1).min(patterns.len())
 }
@@ -35,7 +37,12 @@ fn fitting(sizes: impl Iterator<Item = usize>, mut size: usize) -> usize {
 
 /// Number of bytes in each [`CHUNK`] of patterns.
 fn chunk_sizes<P: AsRef<[u8]> + Sync>(patterns: &[P], longest: usize) -> Vec<usize> {
-    let size = |patterns: &[P]| patterns.iter().map(|p| tail(p, longest).len()).sum();
+    let size = |patterns: &[P]| {
+        patterns
+            .iter()
+            .map(|p| tail(p, longest).len())
+            .sum()
+    };
     patterns.par_chunks(CHUNK).map(size).collect()
 }
 
@@ -47,11 +54,15 @@ pub(crate) fn fill_starts<P: AsRef<[u8]> + Sync>(
     longest: usize,
 ) -> usize {
     let mut all = 0;
-    let (last, starts) = starts.split_last_mut().expect("one more than patterns");
-    let firsts = chunk_sizes(patterns, longest).into_iter().map(|size| {
-        all += size;
-        all - size
-    });
+    let (last, starts) = starts
+        .split_last_mut()
+        .expect("one more than patterns");
+    let firsts = chunk_sizes(patterns, longest)
+        .into_iter()
+        .map(|size| {
+            all += size;
+            all - size
+        });
     let firsts: Vec<usize> = firsts.collect();
     let chunks = starts
         .par_chunks_mut(CHUNK)
@@ -89,18 +100,24 @@ pub(crate) fn pack<P: AsRef<[u8]> + Sync>(
             let size = (starts[patterns.len() - 1] - starts[0]) as usize + last;
             (
                 patterns,
-                rest.split_off_mut(..size).expect("room for all patterns"),
+                rest.split_off_mut(..size)
+                    .expect("room for all patterns"),
             )
         })
         .collect();
-    pieces.into_par_iter().for_each(|(patterns, mut piece)| {
-        for pattern in patterns.iter().map(|pattern| tail(pattern, longest)) {
-            let place = piece
-                .split_off_mut(..pattern.len())
-                .expect("room for the pattern");
-            place.copy_from_slice(pattern);
-        }
-    });
+    pieces
+        .into_par_iter()
+        .for_each(|(patterns, mut piece)| {
+            for pattern in patterns
+                .iter()
+                .map(|pattern| tail(pattern, longest))
+            {
+                let place = piece
+                    .split_off_mut(..pattern.len())
+                    .expect("room for the pattern");
+                place.copy_from_slice(pattern);
+            }
+        });
 }
 
 #[cfg(test)]
@@ -109,7 +126,9 @@ mod tests {
 
     #[test]
     fn batches_are_packed_one_behind_the_other() {
-        let patterns: Vec<Vec<u8>> = (0..5000_usize).map(|n| vec![n as u8; n % 7]).collect();
+        let patterns: Vec<Vec<u8>> = (0..5000_usize)
+            .map(|n| vec![n as u8; n % 7])
+            .collect();
         let mut starts = vec![7; 5001];
         let mut text = vec![0; fill_starts(&mut starts, &patterns, 5)];
         pack(&patterns, 5, &starts, &mut text);

@@ -28,9 +28,17 @@ impl AlphabeticCode {
     pub(crate) fn new(counts: &[u32]) -> AlphabeticCode {
         let n: u64 = counts.iter().copied().map(u64::from).sum();
         let least = (n / u64::from(RAREST)).max(1);
-        let symbols: Vec<usize> = (0..counts.len()).filter(|&c| counts[c] > 0).collect();
-        let weights = symbols.iter().map(|&c| u64::from(counts[c]).max(least));
-        let lengths = lengths(&std::iter::once(1).chain(weights).collect::<Vec<_>>());
+        let symbols: Vec<usize> = (0..counts.len())
+            .filter(|&c| counts[c] > 0)
+            .collect();
+        let weights = symbols
+            .iter()
+            .map(|&c| u64::from(counts[c]).max(least));
+        let lengths = lengths(
+            &std::iter::once(1)
+                .chain(weights)
+                .collect::<Vec<_>>(),
+        );
         let mut table = [0; 256];
         let mut bits = 0;
         let mut code = 0_u64;
@@ -70,13 +78,18 @@ fn lengths(weights: &[u64]) -> Vec<u32> {
     while row.len() > 1 {
         // The first node whose left neighbour is not heavier than its right neighbour is joined
         // with the left one.
-        let weight = |place: usize| row.get(place).map_or(u64::MAX, |&node| nodes[node].weight);
+        let weight = |place: usize| {
+            row.get(place)
+                .map_or(u64::MAX, |&node| nodes[node].weight)
+        };
         while weight(at - 1) > weight(at + 1) {
             at += 1;
         }
         let joined = weight(at - 1) + weight(at);
         // The joined node moves left, to the position behind the nearest node that is not lighter.
-        let place = (0..at - 1).rev().find(|&place| weight(place) >= joined);
+        let place = (0..at - 1)
+            .rev()
+            .find(|&place| weight(place) >= joined);
         let pair = (row[at - 1], row[at]);
         row.drain(at - 1..=at);
         row.insert(place.map_or(0, |place| place + 1), nodes.len());
@@ -143,7 +156,9 @@ mod tests {
         for seed in 0..300 {
             let len = 1 + random(1, 256, seed)[0] as usize;
             let spread = random(len, 31, seed + 1);
-            let counts = random(len, 1 << 20, seed + 2).into_iter().zip(spread);
+            let counts = random(len, 1 << 20, seed + 2)
+                .into_iter()
+                .zip(spread);
             let counts: Vec<u32> = counts
                 .map(|(count, by)| (count >> (by / 2)) as u32)
                 .collect();

@@ -243,7 +243,10 @@ impl<'m> DefaultSort<'m> {
             current: self.suffixes,
             alternate: state.block.sa,
         };
-        if (u64::BITS - dropped).div_ceil(8).is_multiple_of(2) {
+        if (u64::BITS - dropped)
+            .div_ceil(8)
+            .is_multiple_of(2)
+        {
             suffixes.swap();
         }
         keys(self.keys.current, suffixes.current)?;

@@ -64,7 +64,9 @@ impl ListEnd {
     /// Groups of one to four items.
     fn list(&self) -> HostList {
         let len = self.len() as usize;
-        let sizes = random(len, 4, 1).into_iter().map(|size| size as usize + 1);
+        let sizes = random(len, 4, 1)
+            .into_iter()
+            .map(|size| size as usize + 1);
         let groups = sizes
             .zip(self.groups - BEFORE..)
             .flat_map(|(size, group)| vec![group; size]);
@@ -88,12 +90,14 @@ impl ListEnd {
         let status: Array<u64> = arena.array(self.tiles as usize + 1);
         gpu.zero(status).unwrap();
         let done = self.tiles - TILES;
-        gpu.write(&[done.into()], status.first(1)).unwrap();
+        gpu.write(&[done.into()], status.first(1))
+            .unwrap();
         // A warp reads the status of this many tiles at once, and waits for all of them.
         const LOOKED_AT: u32 = 32;
         let sum = SUM | u64::from(self.groups) << 32 | u64::from(self.items);
         let before = status.part(done + 1 - LOOKED_AT..done + 1);
-        gpu.write(&[sum; LOOKED_AT as usize], before).unwrap();
+        gpu.write(&[sum; LOOKED_AT as usize], before)
+            .unwrap();
         gpu.reset_counts();
         status
     }
@@ -137,7 +141,9 @@ impl<'m> NextList<'m> {
     }
 
     fn view(&self, end: &ListEnd) -> UnsortedGroupsView {
-        let [sa_indices, suffixes, groups] = self.numbers.map(|array| address(array, end.items));
+        let [sa_indices, suffixes, groups] = self
+            .numbers
+            .map(|array| address(array, end.items));
         let group_heads = address(self.group_heads, end.groups);
         UnsortedGroupsView {
             sa_indices,

@@ -130,10 +130,16 @@ pub(super) fn refine(
     assert!(kind != RefineKind::Minimizers || resolved.len() >= m);
     let arguments = RefineArgs {
         keys: sorted.keys.map_or(0, Array::address),
-        groups: sorted.from.map_or(0, |list| list.groups.address()),
+        groups: sorted
+            .from
+            .map_or(0, |list| list.groups.address()),
         suffixes: sorted.suffixes.address(),
-        sa_indices: sorted.from.map_or(0, |list| list.sa_indices.address()),
-        group_heads: sorted.from.map_or(0, |list| list.group_heads.address()),
+        sa_indices: sorted
+            .from
+            .map_or(0, |list| list.sa_indices.address()),
+        group_heads: sorted
+            .from
+            .map_or(0, |list| list.group_heads.address()),
         items: m,
         width: sorted.width,
         dropped: sorted.dropped,

@@ -228,7 +228,9 @@ impl<'m> SkewPd<'m> {
             cover.split(gpu, large, to)?;
         }
         if unresolved.small > 0 {
-            let suffixes = list.suffixes.part(count - unresolved.small..count);
+            let suffixes = list
+                .suffixes
+                .part(count - unresolved.small..count);
             let list = Some(list);
             let groups = CoverSplit {
                 keys: None,

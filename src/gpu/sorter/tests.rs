@@ -108,11 +108,19 @@ fn transforms_are_coded_where_they_are() {
         runs: 3000,
         bytes: 1 << 24,
     };
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::all()
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         let sorted = sorter.sort(text, 64).unwrap();
         let expected = coder::encode_slices(&sorted.bytes, limits, Coding::StaticRans);
-        sorter.input(text.len()).unwrap().copy_from_slice(text);
-        let (encoded, samples) = sorter.sort_and_encode(64, &mut encoder, limits).unwrap();
+        sorter
+            .input(text.len())
+            .unwrap()
+            .copy_from_slice(text);
+        let (encoded, samples) = sorter
+            .sort_and_encode(64, &mut encoder, limits)
+            .unwrap();
         assert!(
             samples == sorted.samples && encoded.models == expected.models,
             "{name}"
@@ -178,7 +186,10 @@ fn a_block_above_2_gib() {
         return say(format_args!("skipped: {e}"));
     }
     let text = bases(LEN as usize);
-    sorter.input(text.len()).unwrap().copy_from_slice(&text);
+    sorter
+        .input(text.len())
+        .unwrap()
+        .copy_from_slice(&text);
     // Repeats need memory beyond the reserved one, which a GPU of 80 GB does not have.
     let sorted = match sorter.sort_input(rate) {
         Err(Error::Device(e)) if e.contains("OUT_OF_MEMORY") => {

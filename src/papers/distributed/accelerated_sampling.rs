@@ -165,7 +165,9 @@ async fn sort_sample<E: Exchange>(processor: &mut Processor<E>, text: &Text) -> 
     let first = Blocks::new(sample.len(), processor.count())
         .range(processor.number())
         .start;
-    let positions = sorted.iter().map(|&index| sample.position(index as usize));
+    let positions = sorted
+        .iter()
+        .map(|&index| sample.position(index as usize));
     let ranks = positions
         .zip(first as u64 + 1..)
         .filter(|(position, _)| *position < level.n);
@@ -278,7 +280,13 @@ async fn sort_by_first_symbols<E: Exchange>(
     processor.enter(text.level.number, "3 first symbols");
     let mut rows = StringRows::new(v + 1);
     for i in text.positions(processor) {
-        rows.extend(text.part.slice(i..i + v).iter().copied().chain([i as u64]));
+        rows.extend(
+            text.part
+                .slice(i..i + v)
+                .iter()
+                .copied()
+                .chain([i as u64]),
+        );
     }
     Ok(only(sort_strings(processor, vec![rows]).await?).rows)
 }

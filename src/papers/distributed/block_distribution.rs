@@ -72,7 +72,11 @@ pub(super) async fn with_items_behind<E: Exchange>(
 ) -> Result<BlockPart> {
     let own = blocks.range(processor.number());
     let mut messages = processor.messages();
-    for (other, message) in messages.iter_mut().enumerate().take(processor.number()) {
+    for (other, message) in messages
+        .iter_mut()
+        .enumerate()
+        .take(processor.number())
+    {
         let end = blocks.range(other).end;
         let wanted = own.start.max(end)..own.end.min(end + behind);
         if !wanted.is_empty() {
@@ -80,7 +84,9 @@ pub(super) async fn with_items_behind<E: Exchange>(
         }
     }
     let received = processor.all_to_all(messages).await?;
-    received.iter().for_each(|message| items.extend(message));
+    received
+        .iter()
+        .for_each(|message| items.extend(message));
     items.resize(own.len() + behind, 0);
     Ok(BlockPart {
         start: own.start,
@@ -102,7 +108,10 @@ pub(super) async fn distribute<E: Exchange>(
     let received = processor.all_to_all(messages).await?;
     let own = blocks.range(processor.number());
     let mut items = vec![0; own.len()];
-    for pair in received.iter().flat_map(|message| message.chunks_exact(2)) {
+    for pair in received
+        .iter()
+        .flat_map(|message| message.chunks_exact(2))
+    {
         items[pair[0] as usize - own.start] = pair[1];
     }
     Ok(items)

@@ -67,7 +67,9 @@ mod tests {
             );
             say("skipped: no CUDA device");
         }
-        let sizes = [1, 2, 4].into_iter().filter(|&size| size <= count);
+        let sizes = [1, 2, 4]
+            .into_iter()
+            .filter(|&size| size <= count);
         sizes.map(|size| (0..size).collect()).collect()
     }
 
@@ -196,7 +198,9 @@ mod tests {
             let blocks = blocks.unwrap();
             for (number, (name, text)) in all.iter().enumerate() {
                 for (algorithm, which) in [("bsp", 0), ("doubling", 1)] {
-                    let parts = blocks.iter().map(|blocks| &blocks[number][which][..]);
+                    let parts = blocks
+                        .iter()
+                        .map(|blocks| &blocks[number][which][..]);
                     let sorted = parts.collect::<Vec<_>>().concat();
                     assert!(
                         sorted == by_libsais(text),

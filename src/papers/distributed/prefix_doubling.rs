@@ -129,7 +129,9 @@ pub async fn sort_by_doubling<E: Exchange>(
         let behind = ranks_behind(processor, &refined, &left, &ranks, depth).await?;
         let rows = refined.sort(processor, &left, behind).await?;
         refined.split(processor, rows).await?;
-        refined.update_ranks(processor, &left, &mut ranks).await?;
+        refined
+            .update_ranks(processor, &left, &mut ranks)
+            .await?;
         depth *= 2;
     }
     Ok(refined
@@ -225,7 +227,11 @@ impl Refined {
         if self.heads.first() == Some(&false) {
             starts.insert(0, 0);
         }
-        let ends = starts.iter().copied().skip(1).chain([self.heads.len()]);
+        let ends = starts
+            .iter()
+            .copied()
+            .skip(1)
+            .chain([self.heads.len()]);
         let group = |(&start, end): (&usize, usize)| {
             // Only the first and the last group here may have rows elsewhere.
             let row = self.start + start;
@@ -261,7 +267,10 @@ impl Refined {
     ) -> Result<Vec<SuffixRow>> {
         // The row of a suffix that is a group of its own tells it from its neighbours.
         let row = |(row, &suffix): (usize, &usize)| [row as u64 + 1, 0, suffix as u64];
-        let mut rows: Vec<SuffixRow> = (self.start..).zip(&self.suffixes).map(row).collect();
+        let mut rows: Vec<SuffixRow> = (self.start..)
+            .zip(&self.suffixes)
+            .map(row)
+            .collect();
         let mut behind = behind.into_iter();
         let mut spanning = StringRows::new(3);
         for group in left {
@@ -275,7 +284,8 @@ impl Refined {
             }
         }
         if !self.spanning.is_empty() {
-            self.sort_spanning(processor, spanning, &mut rows).await?;
+            self.sort_spanning(processor, spanning, &mut rows)
+                .await?;
         }
         Ok(rows)
     }
@@ -291,7 +301,10 @@ impl Refined {
         let mut messages = processor.messages();
         for sorted in sorted {
             // The sorted rows are those of these groups, without others between them.
-            let all = self.spanning.iter().flat_map(|set| set.rows.clone());
+            let all = self
+                .spanning
+                .iter()
+                .flat_map(|set| set.rows.clone());
             for (row, words) in all.skip(sorted.first).zip(sorted.rows.rows()) {
                 let message = &mut messages[self.blocks.owner(row)];
                 message.extend([row as u64].iter().chain(words));
@@ -336,13 +349,19 @@ impl Refined {
             let was_left = before
                 .peek()
                 .is_some_and(|old| old.rows.start <= group.rows.start);
-            let changed = was_left.then_some(group.rows).into_iter().flatten();
+            let changed = was_left
+                .then_some(group.rows)
+                .into_iter()
+                .flatten();
             for suffix in changed.map(|row| self.suffixes[row]) {
                 messages[self.blocks.owner(suffix)].extend([suffix as u64, group.rank]);
             }
         }
         let received = processor.all_to_all(messages).await?;
-        for pair in received.iter().flat_map(|message| message.chunks_exact(2)) {
+        for pair in received
+            .iter()
+            .flat_map(|message| message.chunks_exact(2))
+        {
             ranks[pair[0] as usize - self.start] = pair[1];
         }
         Ok(())

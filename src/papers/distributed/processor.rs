@@ -72,7 +72,9 @@ impl<E: Exchange> Processor<E> {
                 .iter()
                 .enumerate()
                 .filter(|(other, _)| *other != number);
-            others.map(|(_, message)| message.len() as u64).sum()
+            others
+                .map(|(_, message)| message.len() as u64)
+                .sum()
         };
         let sent = words(&messages);
         let messages = self.exchange.all_to_all(messages).await?;
@@ -105,7 +107,8 @@ impl<E: Exchange> Processor<E> {
     /// # Errors
     /// As [`Exchange::all_to_all`].
     pub async fn broadcast(&mut self, words: &[u64]) -> Result<Messages> {
-        self.all_to_all(vec![words.to_vec(); self.count()]).await
+        self.all_to_all(vec![words.to_vec(); self.count()])
+            .await
     }
 }
 

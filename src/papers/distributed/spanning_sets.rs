@@ -42,7 +42,10 @@ pub(super) async fn spanning_sets<E: Exchange>(
 ) -> Result<Vec<SpanningSet>> {
     let blocks = Blocks::new(n, processor.count());
     let own = blocks.range(processor.number());
-    let first = heads.iter().position(|&head| head).unwrap_or(own.len());
+    let first = heads
+        .iter()
+        .position(|&head| head)
+        .unwrap_or(own.len());
     let last = heads.iter().rposition(|&head| head).unwrap_or(0);
     let known = [first, last].map(|row| (own.start + row) as u64);
     let known = processor.broadcast(&known).await?;
@@ -99,11 +102,14 @@ mod tests {
                 let owner = |row| Blocks::new(12, count).owner(row);
                 let starts: Vec<usize> = (0..12).filter(|&row| heads[row]).collect();
                 let ends = starts[1..].iter().copied().chain([12]);
-                let sets = starts.iter().zip(ends).map(|(&start, end)| SpanningSet {
-                    first: owner(start),
-                    last: owner(end - 1),
-                    rows: start..end,
-                });
+                let sets = starts
+                    .iter()
+                    .zip(ends)
+                    .map(|(&start, end)| SpanningSet {
+                        first: owner(start),
+                        last: owner(end - 1),
+                        rows: start..end,
+                    });
                 let expected: Vec<_> = sets.filter(|set| set.first < set.last).collect();
                 for found in found.unwrap() {
                     assert_eq!(found, expected);

@@ -94,7 +94,9 @@ impl StringRows {
         let rows = last
             .into_iter()
             .flat_map(|last| (0..=pieces).map(move |n| n * last / pieces));
-        rows.flat_map(|row| self.row(row)).copied().collect()
+        rows.flat_map(|row| self.row(row))
+            .copied()
+            .collect()
     }
 
     /// Sorts the rows by radix, from the last digit of the last word to the first.
@@ -105,7 +107,11 @@ impl StringRows {
         let mut order: Vec<usize> = (0..self.len()).collect();
         let mut sorted = vec![0; order.len()];
         for column in (0..self.width).rev() {
-            let most = self.rows().map(|row| row[column]).max().unwrap_or(0);
+            let most = self
+                .rows()
+                .map(|row| row[column])
+                .max()
+                .unwrap_or(0);
             for shift in (0..u64::BITS - most.leading_zeros()).step_by(DIGIT as usize) {
                 self.sort_by_digit(&order, &mut sorted, column, shift);
                 std::mem::swap(&mut order, &mut sorted);
@@ -122,7 +128,9 @@ impl StringRows {
     fn sort_by_digit(&self, order: &[usize], sorted: &mut [usize], column: usize, shift: u32) {
         let digit = |row: usize| (self.words[row * self.width + column] >> shift) as usize & 0xFF;
         let mut ends = [0; 1 << DIGIT];
-        order.iter().for_each(|&row| ends[digit(row)] += 1);
+        order
+            .iter()
+            .for_each(|&row| ends[digit(row)] += 1);
         let mut end = 0;
         for count in &mut ends {
             end += *count;
@@ -144,14 +152,20 @@ mod tests {
     fn rows_are_sorted_as_slices_are() {
         for (width, alphabet) in [(1, 2), (2, 256), (3, 3), (7, 2)] {
             let bytes = cases::random(width * 500, alphabet);
-            let words: Vec<u64> = bytes.iter().map(|&b| u64::from(b) << (b % 5 * 8)).collect();
+            let words: Vec<u64> = bytes
+                .iter()
+                .map(|&b| u64::from(b) << (b % 5 * 8))
+                .collect();
             let mut expected: Vec<&[u64]> = words.chunks_exact(width).collect();
             expected.sort_unstable();
             let mut rows = StringRows::from_words(width, words.clone());
             rows.sort();
             assert_eq!(rows.rows().collect::<Vec<_>>(), expected);
             for row in rows.rows() {
-                let smaller = expected.iter().filter(|other| **other < row).count();
+                let smaller = expected
+                    .iter()
+                    .filter(|other| **other < row)
+                    .count();
                 assert_eq!(rows.partition_point(|other| other < row), smaller);
             }
         }

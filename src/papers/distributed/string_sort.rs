@@ -39,7 +39,10 @@ pub(super) async fn sort_strings<E: Exchange>(
 
 /// Collects rows that came in segments, one for each sequence.
 fn collect(received: &Messages, widths: &[usize]) -> Vec<StringRows> {
-    let mut sequences: Vec<_> = widths.iter().map(|&width| StringRows::new(width)).collect();
+    let mut sequences: Vec<_> = widths
+        .iter()
+        .map(|&width| StringRows::new(width))
+        .collect();
     for (sequence, words) in segments(received) {
         sequences[sequence].extend(words.iter().copied());
     }
@@ -110,14 +113,21 @@ async fn balance<E: Exchange>(
     sequences: Vec<StringRows>,
 ) -> Result<Vec<SortedRows>> {
     let widths: Vec<usize> = sequences.iter().map(StringRows::width).collect();
-    let lens: Vec<u64> = sequences.iter().map(|rows| rows.len() as u64).collect();
+    let lens: Vec<u64> = sequences
+        .iter()
+        .map(|rows| rows.len() as u64)
+        .collect();
     let lens = processor.broadcast(&lens).await?;
     let p = processor.count();
     let me = processor.number();
     let mut messages = processor.messages();
     let mut blocks = Vec::new();
     for (number, rows) in sequences.into_iter().enumerate() {
-        let sum = |lens: &[Vec<u64>]| lens.iter().map(|lens| lens[number] as usize).sum();
+        let sum = |lens: &[Vec<u64>]| {
+            lens.iter()
+                .map(|lens| lens[number] as usize)
+                .sum()
+        };
         let first: usize = sum(&lens[..me]);
         let all: usize = sum(&lens);
         let distribution = Blocks::new(all, p);
@@ -135,7 +145,9 @@ async fn balance<E: Exchange>(
         blocks.push(distribution.range(me).start);
     }
     let received = processor.all_to_all(messages).await?;
-    let sorted = collect(&received, &widths).into_iter().zip(blocks);
+    let sorted = collect(&received, &widths)
+        .into_iter()
+        .zip(blocks);
     Ok(sorted
         .map(|(rows, first)| SortedRows { rows, first })
         .collect())

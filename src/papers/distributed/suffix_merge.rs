@@ -235,7 +235,10 @@ async fn send_to_rows<E: Exchange>(
     let mut messages = processor.messages();
     for (number, share) in shares {
         let before = segments(&lens[..processor.number()]).filter(|(set, _)| *set == number);
-        let first = sets[number].rows.start + before.map(|(_, len)| len[0] as usize).sum::<usize>();
+        let first = sets[number].rows.start
+            + before
+                .map(|(_, len)| len[0] as usize)
+                .sum::<usize>();
         let positions: Vec<u64> = share.rows().map(|suffix| suffix[0]).collect();
         for (to, message) in messages.iter_mut().enumerate() {
             let block = blocks.range(to);

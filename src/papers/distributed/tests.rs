@@ -79,7 +79,10 @@ pub(super) fn small_string(seed: u64) -> Vec<u8> {
 /// Checks all cases. Large ones are sorted by a few processors and by many, and the same shapes,
 /// smaller, by any number.
 fn check_named_cases(algorithm: impl Fn(&[u8], usize) -> Vec<u64>) {
-    for (name, text) in cases::all().into_iter().chain(cases::shapes(2500)) {
+    for (name, text) in cases::all()
+        .into_iter()
+        .chain(cases::shapes(2500))
+    {
         let expected = by_libsais(&text);
         for count in PROCESSORS {
             if text.len() < 5000 || [3, 16].contains(&count) {
@@ -170,8 +173,12 @@ fn supersteps_and_words_grow_as_in_the_paper() {
             assert_eq!(supersteps.len(), deepest * SUPERSTEPS + SUPERSTEPS_ALONE);
             let mut all = 0;
             for level in levels {
-                let of_level = supersteps.iter().filter(|step| step.level == level.number);
-                let words: u64 = of_level.map(|step| step.sent + step.received).sum();
+                let of_level = supersteps
+                    .iter()
+                    .filter(|step| step.level == level.number);
+                let words: u64 = of_level
+                    .map(|step| step.sent + step.received)
+                    .sum();
                 let most = WORDS * level.words(count);
                 assert!(
                     (words as f64) < most,

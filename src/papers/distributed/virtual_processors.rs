@@ -53,8 +53,17 @@ impl Network {
             "{arrived} of {} processors take part in a superstep",
             self.sent.len()
         );
-        let mut sent: Vec<Messages> = self.sent.iter_mut().filter_map(Option::take).collect();
-        for (to, received) in self.received.iter_mut().enumerate().take(sent.len()) {
+        let mut sent: Vec<Messages> = self
+            .sent
+            .iter_mut()
+            .filter_map(Option::take)
+            .collect();
+        for (to, received) in self
+            .received
+            .iter_mut()
+            .enumerate()
+            .take(sent.len())
+        {
             *received = Some(
                 sent.iter_mut()
                     .map(|messages| take(&mut messages[to]))

@@ -44,12 +44,20 @@ pub(super) fn distribute<E: DeviceExchange>(
     let borders = (1..parts.gpus())
         .map(|gpu| parts.range(gpu).start << 32)
         .collect();
-    let borders = work.splits.count_below(work.gpu, sorted.current, borders)?;
+    let borders = work
+        .splits
+        .count_below(work.gpu, sorted.current, borders)?;
     let ends = borders.iter().copied().chain([len.into()]);
     let starts = [0].into_iter().chain(borders.iter().copied());
-    let sent: Vec<u64> = starts.zip(ends).map(|(start, end)| end - start).collect();
+    let sent: Vec<u64> = starts
+        .zip(ends)
+        .map(|(start, end)| end - start)
+        .collect();
     let all = work.exchange.all_gather(&sent)?;
-    let received: Vec<u32> = all.iter().map(|sent| sent[work.number()] as u32).collect();
+    let received: Vec<u32> = all
+        .iter()
+        .map(|sent| sent[work.number()] as u32)
+        .collect();
     let is_first = sorted.current.address() == pairs.current.address();
     let incoming = if is_first {
         pairs.alternate
@@ -108,9 +116,13 @@ pub(super) fn fetch_behind<E: DeviceExchange>(
     };
     let number = work.number();
     let gpus = 0..parts.gpus();
-    let sent: Vec<_> = gpus.clone().map(|to| wanted(number, to)).collect();
+    let sent: Vec<_> = gpus
+        .clone()
+        .map(|to| wanted(number, to))
+        .collect();
     let received: Vec<_> = gpus.map(|from| wanted(from, number)).collect();
-    work.exchange.all_to_all(work.gpu, &sent, &received)
+    work.exchange
+        .all_to_all(work.gpu, &sent, &received)
 }
 
 /// Returns a range, counted from the first item of another one.
@@ -152,7 +164,12 @@ impl<'m> SampleTables<'m> {
     ) -> Result<u32> {
         let cover = sample.cover();
         let period = sample.cover().period() as u64;
-        let words = |items: &[usize]| items.iter().map(|&item| item as u32).collect::<Vec<_>>();
+        let words = |items: &[usize]| {
+            items
+                .iter()
+                .map(|&item| item as u32)
+                .collect::<Vec<_>>()
+        };
         let residues = 0..cover.period();
         let columns = residues
             .clone()
@@ -161,7 +178,11 @@ impl<'m> SampleTables<'m> {
             let [column, other] = cover.meeting(k, 0);
             column as u32 | (other as u32) << 16
         });
-        let start = |&element: &usize| sample.index(element).expect("elements are sampled");
+        let start = |&element: &usize| {
+            sample
+                .index(element)
+                .expect("elements are sampled")
+        };
         let starts: Vec<usize> = cover.elements().iter().map(start).collect();
         let mut shifts = Vec::new();
         let mut sampled = 0;

@@ -57,7 +57,10 @@ impl<'m> Records<'m> {
 
     /// Number of elements of the cover for which there are ranks, or 0 if there are no records.
     pub(super) fn elements(&self) -> u32 {
-        self.ranks.len().checked_div(self.len()).unwrap_or(0)
+        self.ranks
+            .len()
+            .checked_div(self.len())
+            .unwrap_or(0)
     }
 
     /// The first `len` records, whose columns of ranks lie closer together.
@@ -212,7 +215,10 @@ impl<'m> RecordList<'m> {
                 self.merge_two(gpu, records, start..end, pair[0])?;
                 start = end;
             }
-            runs = runs.chunks(2).map(|pair| pair.iter().sum()).collect();
+            runs = runs
+                .chunks(2)
+                .map(|pair| pair.iter().sum())
+                .collect();
             self.list.swap();
         }
         Ok(())
@@ -268,12 +274,16 @@ mod tests {
             (10, 2049),
         ] {
             // A step sequence repeats itself, so that names say little.
-            let text: Vec<u8> = (0..n).map(|i| (i * i / 7 % 5 == 0).into()).collect();
+            let text: Vec<u8> = (0..n)
+                .map(|i| (i * i / 7 % 5 == 0).into())
+                .collect();
             let mut sa: Vec<u32> = (0..n as u32).collect();
             sa.sort_by_key(|&p| &text[p as usize..]);
             let sample = SampledPositions::new(n, period);
             let mut ranks = vec![0; n + period];
-            let sampled = sa.iter().filter(|&&p| sample.index(p as usize).is_some());
+            let sampled = sa
+                .iter()
+                .filter(|&&p| sample.index(p as usize).is_some());
             for (rank, &position) in (1..).zip(sampled) {
                 ranks[position as usize] = rank;
             }
@@ -289,7 +299,11 @@ mod tests {
             let arena = &mut memory.allocator();
             let cub = Cub::allocate(&gpu, arena, n as u32).unwrap();
             let cover = sample.cover();
-            let elements: Vec<u32> = cover.elements().iter().map(|&e| e as u32).collect();
+            let elements: Vec<u32> = cover
+                .elements()
+                .iter()
+                .map(|&e| e as u32)
+                .collect();
             let meetings: Vec<u32> = (0..period)
                 .map(|k| cover.meeting(k, 0))
                 .map(|[column, other]| (column | other << 16) as u32)
@@ -306,7 +320,8 @@ mod tests {
                 .list_by_residue(&gpu, cub, keys, &mut list.list, 32, 32)
                 .unwrap();
             let runs = (0..period).map(|k| n.saturating_sub(k).div_ceil(period) as u32);
-            list.merge(&gpu, &records, runs.collect()).unwrap();
+            list.merge(&gpu, &records, runs.collect())
+                .unwrap();
             assert!(
                 gpu.read(list.list.current).unwrap() == sa,
                 "{n} modulo {period}"
@@ -315,7 +330,11 @@ mod tests {
             let less = records
                 .count_less(&gpu, list.list.current, &records, counts)
                 .unwrap();
-            assert!((0..).zip(&sa).all(|(row, &p)| less[p as usize] == row));
+            assert!(
+                (0..)
+                    .zip(&sa)
+                    .all(|(row, &p)| less[p as usize] == row)
+            );
         }
     }
 }

@@ -68,7 +68,9 @@ impl<'m> RecordSplits<'m> {
         wanted: u64,
     ) -> Result<Vec<u64>> {
         let mut low = vec![0; parts.gpus()];
-        let mut high: Vec<u64> = (0..parts.gpus()).map(|gpu| parts.part_len(gpu)).collect();
+        let mut high: Vec<u64> = (0..parts.gpus())
+            .map(|gpu| parts.part_len(gpu))
+            .collect();
         loop {
             let own = low[work.number()]..high[work.number()];
             let words = self.offer(work, records, list, own)?;

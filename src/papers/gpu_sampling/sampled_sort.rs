@@ -311,7 +311,9 @@ fn sort_on_first<E: DeviceExchange>(
     } = text;
     let number = work.number();
     let gpus = parts.gpus();
-    let all: Vec<u32> = (0..gpus).map(|gpu| parts.part_len(gpu) as u32).collect();
+    let all: Vec<u32> = (0..gpus)
+        .map(|gpu| parts.part_len(gpu) as u32)
+        .collect();
     let mut own = vec![symbols.first(0); gpus];
     own[0] = symbols.first(parts.part_len(number) as u32);
     let mut own_sorted = vec![sorted.first(0); gpus];
@@ -319,7 +321,9 @@ fn sort_on_first<E: DeviceExchange>(
     if number > 0 {
         let none = vec![symbols.first(0); gpus];
         work.exchange.all_to_all(work.gpu, &own, &none)?;
-        return work.exchange.all_to_all(work.gpu, &none, &own_sorted);
+        return work
+            .exchange
+            .all_to_all(work.gpu, &none, &own_sorted);
     }
     let mut arena = ArenaAllocator::within(memory);
     let whole = TextParts::new(parts.len(), 1);

@@ -24,7 +24,9 @@ fn check(sorters: &mut [(usize, JointSorter)], name: &str, text: &[u8]) {
             "{what}"
         );
         for rate in [1, 64] {
-            let sorted = sorter.sort_by(&BySampling, text, rate as u32).unwrap();
+            let sorted = sorter
+                .sort_by(&BySampling, text, rate as u32)
+                .unwrap();
             assert!(sorted == transform(text, &sa, rate), "transform of {what}");
         }
     }
@@ -50,7 +52,10 @@ fn named_cases_by_bsp() {
     }
     let mut sorters = sorters();
     let mut count = 0;
-    for (name, text) in cases::all().iter().filter(|(_, text)| !text.is_empty()) {
+    for (name, text) in cases::all()
+        .iter()
+        .filter(|(_, text)| !text.is_empty())
+    {
         check(&mut sorters, name, text);
         count += 3 * sorters.len();
     }

@@ -102,7 +102,8 @@ impl<'m> BinnedSort<'m> {
                 shortest: MEDIUM_HIGH + 1,
                 longest: LARGE,
             };
-            self.merging.sort(gpu, keys, values, segments, lengths)?;
+            self.merging
+                .sort(gpu, keys, values, segments, lengths)?;
         }
         self.sort_huge(gpu, keys, values, segments, list(bin + 1), bits)
     }
@@ -150,7 +151,8 @@ impl<'m> BinnedSort<'m> {
             let mut k = keys.part(ends[0]..ends[1]);
             let mut v = values.part(ends[0]..ends[1]);
             let home = (k.current, v.current);
-            self.cub.sort_pairs(gpu, &mut k, &mut v, 0..bits)?;
+            self.cub
+                .sort_pairs(gpu, &mut k, &mut v, 0..bits)?;
             if k.current.address() != home.0.address() {
                 gpu.copy(k.current, home.0)?;
                 gpu.copy(v.current, home.1)?;

@@ -66,12 +66,14 @@ impl<'m> Ls<'m> {
         // The first keys are not needed any more, so the rounds use their memory.
         self.list.marks = self.keys.alternate;
         let keys = DoubleBuffer::halves(self.keys.current.cast::<u32>());
-        self.list.resolve(gpu, &self.cub, self.isa, block.sa)?;
+        self.list
+            .resolve(gpu, &self.cub, self.isa, block.sa)?;
         rounds.push(self.list.len);
         let mut depth = FIRST_SYMBOLS;
         while self.list.len > 0 {
             self.round(gpu, keys.first_items(self.list.len), depth, bit_width(n))?;
-            self.list.resolve(gpu, &self.cub, self.isa, block.sa)?;
+            self.list
+                .resolve(gpu, &self.cub, self.isa, block.sa)?;
             rounds.push(self.list.len);
             depth = depth.saturating_mul(2);
         }

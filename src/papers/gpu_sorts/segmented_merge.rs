@@ -192,7 +192,10 @@ mod tests {
         };
         let sort = SegmentedMerge::allocate(arena, m);
         sort.sort(gpu, k, v, segments, ALL).unwrap();
-        let sorted: Vec<u32> = expected.iter().map(|&v| keys[v as usize]).collect();
+        let sorted: Vec<u32> = expected
+            .iter()
+            .map(|&v| keys[v as usize])
+            .collect();
         assert!(gpu.read(k.current).unwrap() == sorted, "{name}: keys");
         assert!(gpu.read(v.current).unwrap() == expected, "{name}: values");
     }
@@ -230,6 +233,7 @@ mod tests {
         };
         let sort = SegmentedMerge::allocate(arena, 0);
         let segments = Segments { starts, count: 0 };
-        sort.sort(&gpu, none, none, segments, ALL).unwrap();
+        sort.sort(&gpu, none, none, segments, ALL)
+            .unwrap();
     }
 }

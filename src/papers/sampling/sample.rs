@@ -55,7 +55,10 @@ impl SampledPositions {
 
     /// Returns the position in the text of the suffix at `index` in X.
     pub(crate) fn position(&self, index: usize) -> usize {
-        let column = self.starts.partition_point(|&start| start <= index) - 1;
+        let column = self
+            .starts
+            .partition_point(|&start| start <= index)
+            - 1;
         let element = self.cover.elements()[column];
         let start = self.starts[column];
         (index - start) * self.cover.period() + element

@@ -132,7 +132,10 @@ impl Shell {
         let from = random.below(read.out.len());
         let to = read.out.len().min(from + 1 + random.below(4));
         let pattern = if to > from { &read.out[from..to] } else { b"a" };
-        let hex: String = pattern.iter().map(|byte| format!("{byte:02x}")).collect();
+        let hex: String = pattern
+            .iter()
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
         let arguments = ["x.bwz", "--hex", "-e", &hex, "--limit", "5", "--verify"];
         let kept = if random.one_in(2) { 7 } else { 6 };
         let located = self.bwz(&[&["locate"], &arguments[..kept]].concat());

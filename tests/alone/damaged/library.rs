@@ -19,7 +19,9 @@ struct Outcome {
 /// Decompresses, reads, recovers and searches `file`. Returns the output of `decompress` and how it
 /// ended. Panics if two entry points contradict each other.
 pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
-    let options = Options::new().threads(1 + random.below(2)).memory(64 << 20);
+    let options = Options::new()
+        .threads(1 + random.below(2))
+        .memory(64 << 20);
     let mut output = Vec::new();
     let end = bwz::decompress(file, &mut output, &options).map(|summary| {
         assert_eq!(
@@ -181,7 +183,10 @@ fn search(
         let sizes = counts.iter().map(|count| *count as usize);
         assert!(sizes.eq(wanted.iter().map(Vec::len)), "wrong counts");
         assert!(
-            found.iter().map(|found| &found.positions).eq(&wanted),
+            found
+                .iter()
+                .map(|found| &found.positions)
+                .eq(&wanted),
             "wrong positions"
         );
         assert!(
@@ -245,7 +250,9 @@ fn search_sequences(
             .iter()
             .filter(|other| other.name == record.name)
             .count();
-        let alike = bases.first().is_none_or(|base| Some(base) == first);
+        let alike = bases
+            .first()
+            .is_none_or(|base| Some(base) == first);
         assert!(!sound || named > 1 || alike, "another base begins a record");
     }
     Ok(())

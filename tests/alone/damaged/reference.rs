@@ -61,7 +61,10 @@ impl Reference {
     }
 
     fn ask(&mut self, file: &[u8]) -> io::Result<(Verdict, Vec<u8>)> {
-        let files = self.files.as_mut().expect("open until it is dropped");
+        let files = self
+            .files
+            .as_mut()
+            .expect("open until it is dropped");
         files.write_all(&(file.len() as u64).to_le_bytes())?;
         files.write_all(file)?;
         files.flush()?;

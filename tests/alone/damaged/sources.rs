@@ -35,7 +35,10 @@ const LARGE: usize = 12;
 
 impl Sources {
     pub fn new() -> Self {
-        let all = examples().into_iter().chain(made()).chain(filtered());
+        let all = examples()
+            .into_iter()
+            .chain(made())
+            .chain(filtered());
         let raw_size = |file: &[u8]| {
             let mut raw = Vec::new();
             bwz::decompress(file, &mut raw, &options(1)).map(|summary| summary.raw_size as usize)
@@ -71,7 +74,12 @@ pub fn examples() -> Vec<(String, Vec<u8>)> {
         .map(|entry| entry.unwrap().path());
     let mut paths: Vec<_> = entries.filter(|path| path.is_file()).collect();
     paths.sort();
-    let name = |path: &Path| path.file_stem().unwrap().to_string_lossy().into_owned();
+    let name = |path: &Path| {
+        path.file_stem()
+            .unwrap()
+            .to_string_lossy()
+            .into_owned()
+    };
     paths
         .iter()
         .map(|path| (name(path), fs::read(path).unwrap()))

@@ -92,7 +92,8 @@ impl Tally {
         let what = text
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("a panic");
-        self.complaints.push(format!("seed {seed}: {what}"));
+        self.complaints
+            .push(format!("seed {seed}: {what}"));
     }
 
     /// Counts a case. `decoder.py` judges it if it was accepted or belongs to the sample.
@@ -110,7 +111,9 @@ impl Tally {
         let end = end.replace(|c: char| c.is_ascii_digit(), "");
         *self.ends.entry(end).or_default() += 1;
         if let Some(cases) = self.cases.as_ref().filter(|_| asked) {
-            cases.send(case).expect("decoder.py judges until the end");
+            cases
+                .send(case)
+                .expect("decoder.py judges until the end");
         }
     }
 

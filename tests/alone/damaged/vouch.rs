@@ -72,7 +72,10 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
             Kind::Side | Kind::SequenceSize | Kind::LayoutChecksum
         )
     });
-    let side = side.flat_map(|part| &part.bytes).copied().collect();
+    let side = side
+        .flat_map(|part| &part.bytes)
+        .copied()
+        .collect();
     let filtered = Filtered {
         text: text.clone(),
         flags: header.get(9, 1) as u8 & filter::ALL,
@@ -83,24 +86,36 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
 
 /// BWT bytes of each slice of a block.
 fn raw_sizes(block: &[Part], text_size: usize) -> Vec<u32> {
-    let sizes = block.iter().find(|part| part.kind == Kind::RawSizes);
+    let sizes = block
+        .iter()
+        .find(|part| part.kind == Kind::RawSizes);
     let mut sizes = sizes.map_or_else(Vec::new, Part::values);
     sizes.push((text_size as u64).saturating_sub(sizes.iter().sum()));
-    sizes.into_iter().map(|size| size as u32).collect()
+    sizes
+        .into_iter()
+        .map(|size| size as u32)
+        .collect()
 }
 
 /// Repairs Head, Tail and Counts of an indexed block, if they have a valid form.
 fn vouch_index(block: &mut [Part], bwt: &[u8], raw_sizes: &[u32], text: &[u8]) {
-    let searched = block.iter().find(|part| part.kind == Kind::SequenceSize);
+    let searched = block
+        .iter()
+        .find(|part| part.kind == Kind::SequenceSize);
     let searched = searched.map_or(text.len(), |part| parts::from_varint(&part.bytes));
     let text = &text[..searched.min(text.len())];
     let edge = text.len().min(128);
     let edges = [&text[..edge], &text[text.len() - edge..]];
-    let places = block.iter_mut().filter(|part| part.kind == Kind::Edge);
+    let places = block
+        .iter_mut()
+        .filter(|part| part.kind == Kind::Edge);
     places
         .zip(edges)
         .for_each(|(part, edge)| part.bytes = edge.to_vec());
-    if let Some(counts) = block.iter_mut().find(|part| part.kind == Kind::Counts) {
+    if let Some(counts) = block
+        .iter_mut()
+        .find(|part| part.kind == Kind::Counts)
+    {
         counts.bytes = counts_of(bwt, raw_sizes);
         counts.packed = true;
     }
@@ -122,7 +137,11 @@ fn counts_of(mut bwt: &[u8], raw_sizes: &[u32]) -> Vec<u8> {
         .flat_map(|&c| slices.iter().map(move |slice| count(slice, c)));
     let counts: Vec<u32> = counts.collect();
     for plane in 0..4 {
-        bytes.extend(counts.iter().map(|count| (count >> (8 * plane)) as u8));
+        bytes.extend(
+            counts
+                .iter()
+                .map(|count| (count >> (8 * plane)) as u8),
+        );
     }
     bytes
 }

@@ -24,7 +24,12 @@ impl Watchdog {
         thread::spawn(move || {
             loop {
                 thread::sleep(Duration::from_millis(500));
-                if seconds() > dog.since.load(Relaxed).saturating_add(MOST_SECONDS) {
+                if seconds()
+                    > dog
+                        .since
+                        .load(Relaxed)
+                        .saturating_add(MOST_SECONDS)
+                {
                     eprintln!("seed {} takes too long", dog.seed.load(Relaxed));
                     process::exit(101);
                 }

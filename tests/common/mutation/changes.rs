@@ -75,7 +75,9 @@ fn other_number(old: u64, lent: u64, bits: u32, random: &mut Random) -> u64 {
         5 => 1 << random.below(bits as usize),
         6 => random.next() >> random.below(64),
         7 => old ^ 1 << random.below(bits as usize),
-        8 => old.wrapping_add(random.next() % 64).wrapping_sub(32),
+        8 => old
+            .wrapping_add(random.next() % 64)
+            .wrapping_sub(32),
         _ => lent,
     };
     new & most
@@ -83,7 +85,9 @@ fn other_number(old: u64, lent: u64, bits: u32, random: &mut Random) -> u64 {
 
 /// A part for which `is` holds.
 fn pick(parts: &[Part], random: &mut Random, is: impl Fn(&Part) -> bool) -> Option<usize> {
-    let found: Vec<usize> = (0..parts.len()).filter(|&n| is(&parts[n])).collect();
+    let found: Vec<usize> = (0..parts.len())
+        .filter(|&n| is(&parts[n]))
+        .collect();
     found.get(random.below(found.len())).copied()
 }
 

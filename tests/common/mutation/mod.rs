@@ -21,7 +21,9 @@ pub fn mutate(file: &[u8], seed: u64) -> Vec<u8> {
     let random = &mut Random::new(seed);
     // Repairs can undo a change.
     let mut tries = (0..8).map(|_| once(file, random));
-    tries.find(|bytes| bytes != file).unwrap_or_default()
+    tries
+        .find(|bytes| bytes != file)
+        .unwrap_or_default()
 }
 
 fn once(file: &[u8], random: &mut Random) -> Vec<u8> {

@@ -166,7 +166,11 @@ pub fn parse(file: &[u8], unpacked: bool) -> Vec<Part> {
 
 /// The file of these parts.
 pub fn join(parts: &[Part]) -> Vec<u8> {
-    parts.iter().flat_map(|part| &part.bytes).copied().collect()
+    parts
+        .iter()
+        .flat_map(|part| &part.bytes)
+        .copied()
+        .collect()
 }
 
 struct Reader<'a> {
@@ -212,7 +216,10 @@ impl<'a> Reader<'a> {
 
     fn block(&mut self) -> Option<()> {
         let header = self.part(Kind::BlockHeader, 42)?;
-        let size = self.rest.len().min(number(&header[17..22]) as usize);
+        let size = self
+            .rest
+            .len()
+            .min(number(&header[17..22]) as usize);
         let (payload, behind) = self.rest.split_at(size);
         self.rest = payload;
         if header[8] == 0 {
@@ -264,7 +271,8 @@ impl<'a> Reader<'a> {
         for size in sizes {
             self.part(Kind::Slice, size as usize)?;
         }
-        self.part(Kind::Slice, self.rest.len()).map(|_| ())
+        self.part(Kind::Slice, self.rest.len())
+            .map(|_| ())
     }
 
     /// Tables, by section 8.2.
@@ -350,7 +358,12 @@ impl<'a> Reader<'a> {
     }
 
     fn varint(&mut self, kind: Kind) -> Option<usize> {
-        let size = self.rest.iter().take(6).position(|byte| byte & 0x80 == 0)? + 1;
+        let size = self
+            .rest
+            .iter()
+            .take(6)
+            .position(|byte| byte & 0x80 == 0)?
+            + 1;
         self.part(kind, size).map(from_varint)
     }
 }

@@ -47,13 +47,20 @@ fn pack_table(parts: &mut [Part], at: usize) {
         Kind::Entries => (Kind::TableHeader, 8),
         _ => (Kind::IndexHeader, 0),
     };
-    if let Some(header) = parts[..at].iter_mut().rev().find(|part| part.kind == owner) {
+    if let Some(header) = parts[..at]
+        .iter_mut()
+        .rev()
+        .find(|part| part.kind == owner)
+    {
         header.set(form, 1, smaller.into());
     }
 }
 
 fn size(parts: &[Part]) -> u64 {
-    parts.iter().map(|part| part.bytes.len() as u64).sum()
+    parts
+        .iter()
+        .map(|part| part.bytes.len() as u64)
+        .sum()
 }
 
 /// The first part of a kind in `range`.
@@ -63,8 +70,12 @@ fn find(parts: &[Part], range: Range<usize>, kind: Kind) -> Option<usize> {
 
 /// The sizes of all parts of a kind in `range`.
 fn sizes_of(parts: &[Part], range: Range<usize>, kind: Kind) -> Vec<u64> {
-    let found = parts[range].iter().filter(|part| part.kind == kind);
-    found.map(|part| part.bytes.len() as u64).collect()
+    let found = parts[range]
+        .iter()
+        .filter(|part| part.kind == kind);
+    found
+        .map(|part| part.bytes.len() as u64)
+        .collect()
 }
 
 /// The structures met so far in a walk through a frame.
@@ -97,7 +108,8 @@ pub fn sizes(parts: &mut [Part]) {
                 let block = block_at(parts, at);
                 block_sizes(parts, block);
                 parts[at].set(26, 8, met.raw_size);
-                met.entries.push((met.raw_size, offset - met.start));
+                met.entries
+                    .push((met.raw_size, offset - met.start));
                 met.raw_size = met.raw_size.wrapping_add(parts[at].get(12, 5));
             }
             Kind::TableHeader => table_sizes(parts, at, &met),
@@ -123,7 +135,9 @@ fn tables_sizes(parts: &mut [Part], at: usize) {
         .filter(|&n| parts[n].kind == Kind::TypedTable)
         .collect::<Vec<_>>()
     {
-        let content = parts.get(n + 1).filter(|part| part.kind == Kind::Content);
+        let content = parts
+            .get(n + 1)
+            .filter(|part| part.kind == Kind::Content);
         let content = content.map_or(0, |part| part.bytes.len() as u64);
         parts[n].set(1, 5, content);
     }
@@ -132,7 +146,11 @@ fn tables_sizes(parts: &mut [Part], at: usize) {
 fn block_sizes(parts: &mut [Part], block: Range<usize>) {
     let payload = block.start + 1..block.end;
     let of_side = [Kind::Side, Kind::SequenceSize, Kind::LayoutChecksum];
-    let sizes = of_side.map(|kind| sizes_of(parts, payload.clone(), kind).iter().sum::<u64>());
+    let sizes = of_side.map(|kind| {
+        sizes_of(parts, payload.clone(), kind)
+            .iter()
+            .sum::<u64>()
+    });
     let side_size = sizes.iter().sum();
     slice_sizes(parts, payload.clone());
     if let Some(at) = find(parts, payload.clone(), Kind::FilterSizes) {
@@ -193,7 +211,10 @@ fn table_sizes(parts: &mut [Part], at: usize, met: &Met) {
     else {
         return;
     };
-    let fields = met.entries.iter().flat_map(|(raw, coded)| [*raw, *coded]);
+    let fields = met
+        .entries
+        .iter()
+        .flat_map(|(raw, coded)| [*raw, *coded]);
     entries.bytes = fields.flat_map(u64::to_le_bytes).collect();
     entries.packed = true;
     pack_table(parts, at + 1);
@@ -266,7 +287,10 @@ fn sign_tables(parts: &mut [Part], care: Care, random: &mut Random) {
         if parts[at].kind == Kind::TypedTable {
             let mut hasher = crc32fast::Hasher::new();
             hasher.update(parts[at].bytes.get(..6).unwrap_or_default());
-            if let Some(content) = parts.get(at + 1).filter(|part| part.kind == Kind::Content) {
+            if let Some(content) = parts
+                .get(at + 1)
+                .filter(|part| part.kind == Kind::Content)
+            {
                 hasher.update(&content.bytes);
             }
             put(&mut parts[at], 6, hasher.finalize(), care, random);
@@ -291,7 +315,9 @@ fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut 
     let Some(index) = find(parts, block.clone(), Kind::IndexHeader) else {
         return;
     };
-    let slices = block.clone().filter(|&n| parts[n].kind == Kind::Slice);
+    let slices = block
+        .clone()
+        .filter(|&n| parts[n].kind == Kind::Slice);
     let sums: Vec<u8> = slices
         .flat_map(|n| crc32fast::hash(&parts[n].bytes).to_le_bytes())
         .collect();
@@ -326,7 +352,9 @@ fn sign_index(parts: &mut [Part], block: Range<usize>, care: Care, random: &mut 
 
 fn hash(parts: &[Part]) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
-    parts.iter().for_each(|part| hasher.update(&part.bytes));
+    parts
+        .iter()
+        .for_each(|part| hasher.update(&part.bytes));
     hasher.finalize()
 }
 

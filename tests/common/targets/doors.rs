@@ -50,7 +50,10 @@ fn sequences(mut archive: Archive<Cursor<&[u8]>>) -> bwz::Result<()> {
         }
     }
     let records = archive.records()?.to_vec();
-    for record in [records.first(), records.last()].into_iter().flatten() {
+    for record in [records.first(), records.last()]
+        .into_iter()
+        .flatten()
+    {
         let bases = archive.region(&record.name, 0..3)?;
         assert!(bases.len() as u64 <= record.length.min(3) || records.len() > 1);
         assert!(archive.find_record(&record.name)?.is_some());
@@ -123,7 +126,9 @@ fn search(input: &[u8]) {
     let raw = bytes.repeat(usize::from(choice[3] % 8) + 1);
     let rate = [None, Some(0), Some(8), Some(64)][usize::from(choice[2] % 4)];
     let block_size = (u32::from(choice[2]) << (choice[0] % 6)).max(raw.len() as u32 / 64 + 1);
-    let options = options.with_block_size(block_size.into()).unwrap();
+    let options = options
+        .with_block_size(block_size.into())
+        .unwrap();
     let options = rate.map_or(options.clone(), |rate| options.index(rate).unwrap());
     let mut file = Vec::new();
     bwz::compress(&raw[..], &mut file, &options).unwrap();

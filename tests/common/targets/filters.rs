@@ -83,7 +83,9 @@ pub fn filters(input: &[u8]) {
 fn changing_copies(bytes: &[u8], copies: usize, step: u8) -> impl Iterator<Item = u8> {
     (0..copies).flat_map(move |n| {
         let more = step.wrapping_mul(n as u8);
-        bytes.iter().map(move |byte| byte.wrapping_add(more))
+        bytes
+            .iter()
+            .map(move |byte| byte.wrapping_add(more))
     })
 }
 

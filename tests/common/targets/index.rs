@@ -19,7 +19,9 @@ pub fn index(input: &[u8]) {
     }
     let rate = 2 << (choice[0] / 2 % 8);
     let from = u16_at(choice, 1) % bytes.len();
-    let pattern = &bytes[from..bytes.len().min(from + usize::from(choice[3] % 32))];
+    let pattern = &bytes[from..bytes
+        .len()
+        .min(from + usize::from(choice[3] % 32))];
     if choice[0] % 2 == 0 {
         let index = FmIndex::new(Sorter::Cpu.sort(bytes, rate).unwrap()).unwrap();
         let mut index = if choice[4] % 2 == 0 {

@@ -57,7 +57,12 @@ fn by_python(name: &str, expression: &str) -> Option<String> {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    Some(String::from_utf8(output.stdout).unwrap().trim().to_owned())
+    Some(
+        String::from_utf8(output.stdout)
+            .unwrap()
+            .trim()
+            .to_owned(),
+    )
 }
 
 fn assert_python_says(name: &str, expression: &str, expected: &str) {
@@ -321,7 +326,9 @@ fn section_14_5_models() {
 fn every_example_is_decoded() {
     let here = include_str!("examples.rs");
     for name in EXAMPLES.keys() {
-        let stem = name.split_once('-').map_or(&**name, |(_, stem)| stem);
+        let stem = name
+            .split_once('-')
+            .map_or(&**name, |(_, stem)| stem);
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }

@@ -11,14 +11,20 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         .map(|n| format!("at {}: {} {}\n", 995 + n, n % 3, n % 3 * 7))
         .collect();
     let with = |text: &[u8], side: &[u8]| of_fields(text, side, raw.as_bytes());
-    let Filtered { text, side, .. } = take_fields_apart(raw.as_bytes(), 0).unwrap().unwrap();
+    let Filtered { text, side, .. } = take_fields_apart(raw.as_bytes(), 0)
+        .unwrap()
+        .unwrap();
     assert_eq!(decompressed(&with(&text, &side).0).0, raw.as_bytes());
     let changed = |at: usize, byte: u8| {
         let mut text = text.clone();
         text[at] = byte;
         with(&text, &side)
     };
-    let lines = text.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let lines = text
+        .iter()
+        .position(|&byte| byte == b'\n')
+        .unwrap()
+        + 1;
     let first = 1;
     let form = lines + 40;
     let unknown = "of an unknown form";
@@ -123,7 +129,10 @@ fn of_fields(text: &[u8], side: &[u8], raw: &[u8]) -> Patient {
     let payload = &plain.0[plain.payload()];
     let payload = [&sizes[0][..5], &sizes[1][..5], side, payload].concat();
     let size = (raw.len() as u32).to_le_bytes();
-    let patient = plain.clone().with_payload(&payload).block(9, &[32]);
+    let patient = plain
+        .clone()
+        .with_payload(&payload)
+        .block(9, &[32]);
     let checksum = crc32fast::hash(raw).to_le_bytes();
     patient
         .frame(7, &size)
@@ -142,7 +151,11 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         let bases = &bases[n % 2..];
         [name.as_bytes(), bases, b"\n+\n", &bases[3..], b"Z#7\n"].concat()
     };
-    let raw: Vec<u8> = dna.chunks(17).enumerate().flat_map(record).collect();
+    let raw: Vec<u8> = dna
+        .chunks(17)
+        .enumerate()
+        .flat_map(record)
+        .collect();
     let Filtered { text, side, .. } = take_fields_apart(&raw, b'@').unwrap().unwrap();
     assert_eq!(decompressed(&of_fields(&text, &side, &raw).0).0, raw);
     // No distance, the first length and its difference from the next; then a distance, and the

@@ -21,7 +21,10 @@ pub fn size_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     };
     // The coded bytes are read as two slices of 4000 and 5000 bytes.
     let two = |raw: u64, coded: u64| with(&[2, raw, models_size, coded]);
-    let message = decompressed(&two(4000, 100).0).1.unwrap_err().to_string();
+    let message = decompressed(&two(4000, 100).0)
+        .1
+        .unwrap_err()
+        .to_string();
     assert!(message.contains("a slice"), "{message}");
     let count = "no slices, or more";
     let misfit = "do not add up";
@@ -322,7 +325,10 @@ pub fn sequence_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         let sizes = [text.len() as u64, side.len() as u64].map(u64::to_le_bytes);
         let payload = &plain.0[plain.payload()];
         let payload = [&sizes[0][..5], &sizes[1][..5], side, payload].concat();
-        plain.clone().with_payload(&payload).block(9, &[1])
+        plain
+            .clone()
+            .with_payload(&payload)
+            .block(9, &[1])
     };
     let side = |block: &[u8]| separate_sequences(block, false).unwrap().side;
     let odd = side(&common::odd_fasta()[..600]);
@@ -401,10 +407,12 @@ pub fn table_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let in_frame = |tables: &[u8]| {
         let mut file = plain.clone().seek_table(9, &[1]);
         let footer = plain.footer();
-        file.0.splice(footer..footer, tables.iter().copied());
+        file.0
+            .splice(footer..footer, tables.iter().copied());
         let table = 44 + tables.len() as u8;
         let size = file.0.len() as u64;
-        file.foot(15, &[table]).foot(8, &size.to_le_bytes()[..7])
+        file.foot(15, &[table])
+            .foot(8, &size.to_le_bytes()[..7])
     };
     // Tables_Size; Type, Size, Checksum and Content of one table.
     let sound = |kind: u8| {

@@ -103,7 +103,10 @@ impl Patient {
             slice,
         }: Parts,
     ) -> Self {
-        let sizes: Vec<u8> = sizes.iter().flat_map(|&size| packed(16, size)).collect();
+        let sizes: Vec<u8> = sizes
+            .iter()
+            .flat_map(|&size| packed(16, size))
+            .collect();
         self.clone()
             .with_payload(&[&packed(16, sample), &sizes, models, slice].concat())
     }

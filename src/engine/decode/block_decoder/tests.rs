@@ -67,11 +67,15 @@ fn slices_that_are_damaged_have_the_same_error_on_a_gpu() {
         );
         gpus.expect(block.header.coded_size);
         let decoded = decode_slices_on_gpus(&gpus, block, &plan);
-        decoded.map(Decoded::into_bwt).map_err(|e| e.to_string())
+        decoded
+            .map(Decoded::into_bwt)
+            .map_err(|e| e.to_string())
     };
     assert_eq!(
         by_gpu(block.clone()),
-        Ok(decode_slices(block.clone(), &plan).unwrap().into_bwt())
+        Ok(decode_slices(block.clone(), &plan)
+            .unwrap()
+            .into_bwt())
     );
     for from_end in [1, 1000, 100_000] {
         let mut damaged = block.clone();
@@ -167,7 +171,9 @@ fn a_gpu_that_fails_on_the_way_back_loses_nothing() {
             let InvertJob::Bwt(bwt) = job else {
                 panic!("it is not coded")
             };
-            inverse.input(bwt.bytes.len())?.copy_from_slice(&bwt.bytes);
+            inverse
+                .input(bwt.bytes.len())?
+                .copy_from_slice(&bwt.bytes);
             bwt.bytes.copy_from_slice(
                 inverse.invert_input(bwt.sample_rate, &bwt::narrow(&bwt.samples))?,
             );
@@ -212,7 +218,9 @@ fn gpus_are_let_go_of_once_all_blocks_are_restored() {
             BlockDecoder::new(1 << 20, Threads::Calling, Spare::default(), &options).unwrap();
         decoder.inverter = BlockInverter::of(vec![gpu], Threads::Calling, Listener::default());
         let blocks = [run.clone(), run.clone(), text.clone()];
-        blocks.iter().for_each(|block| decoder.announce(block));
+        blocks
+            .iter()
+            .for_each(|block| decoder.announce(block));
         if closed_first {
             decoder.close();
         }
@@ -224,6 +232,7 @@ fn gpus_are_let_go_of_once_all_blocks_are_restored() {
             assert!(seen.try_recv().is_err(), "more blocks may come");
             decoder.close();
         }
-        seen.recv_timeout(Duration::from_secs(60)).unwrap();
+        seen.recv_timeout(Duration::from_secs(60))
+            .unwrap();
     }
 }

@@ -38,7 +38,11 @@ fn working(mut portions: u32) -> DecodingGpu {
 fn decoded(coded: &CodedBwt, gpus: Vec<DecodingGpu>) -> (Result<Vec<u8>, Flaw>, Vec<String>) {
     let (listener, warnings) = Listener::of_warnings();
     let gpus = SliceGpus::of(gpus, PORTION, listener);
-    let len = coded.raw_sizes.iter().map(|&size| size as usize).sum();
+    let len = coded
+        .raw_sizes
+        .iter()
+        .map(|&size| size as usize)
+        .sum();
     gpus.expect(len as u64);
     let decoder = SliceDecoder::new(Coding::StaticRans, &coded.models).unwrap();
     let slices: Vec<&[u8]> = coded.slices.iter().map(Vec::as_slice).collect();
@@ -128,7 +132,11 @@ fn a_gpu_gives_what_the_cpu_gives() {
         return;
     }
     let (bwt, coded) = coded();
-    let gpus = || (0..3).map(|_| DecodingGpu::open(0).unwrap()).collect();
+    let gpus = || {
+        (0..3)
+            .map(|_| DecodingGpu::open(0).unwrap())
+            .collect()
+    };
     assert!(decoded(&coded, gpus()) == (Ok(bwt), vec![]));
     for k in (0..coded.slices.len()).step_by(7) {
         let mut damaged = coded.clone();

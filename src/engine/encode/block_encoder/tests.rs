@@ -70,9 +70,13 @@ fn a_block_that_the_cpu_codes_wrongly_too_is_an_error() {
         offset: 0,
         alone: false,
     };
-    let mut block = encoder.filtered(cases::text(50_000), None, place).unwrap();
+    let mut block = encoder
+        .filtered(cases::text(50_000), None, place)
+        .unwrap();
     block.checksum ^= 1;
-    let sorted = Sorter::Cpu.sort(&block.filtered.text, 1 << 16).unwrap();
+    let sorted = Sorter::Cpu
+        .sort(&block.filtered.text, 1 << 16)
+        .unwrap();
     let end = encoder.coded(block, Sorted::Bwt(sorted));
     assert!(matches!(end, Err(Error::Device(what)) if what.contains("block 7")));
 }
@@ -111,7 +115,11 @@ fn gpus_are_let_go_of_once_all_blocks_are_sorted() {
         let held = SaysWhenDropped(dropped);
         let gpu = SortingGpu::fake(move |block, rate| {
             let _ = &held;
-            Ok((Sorted::Bwt(Sorter::Cpu.sort(block, rate)?), None, Vec::new()))
+            Ok((
+                Sorted::Bwt(Sorter::Cpu.sort(block, rate)?),
+                None,
+                Vec::new(),
+            ))
         });
         let encoder = encoder_on(gpu, false, Listener::default());
         let run = || RawBlock {
@@ -119,7 +127,9 @@ fn gpus_are_let_go_of_once_all_blocks_are_sorted() {
             ..raw_block(&[])
         };
         let blocks = [run(), run(), raw_block(&cases::text(5000))];
-        blocks.iter().for_each(|block| encoder.announce(block));
+        blocks
+            .iter()
+            .for_each(|block| encoder.announce(block));
         if closed_first {
             encoder.close();
         }
@@ -131,6 +141,7 @@ fn gpus_are_let_go_of_once_all_blocks_are_sorted() {
             assert!(seen.try_recv().is_err(), "more blocks may come");
             encoder.close();
         }
-        seen.recv_timeout(Duration::from_secs(60)).unwrap();
+        seen.recv_timeout(Duration::from_secs(60))
+            .unwrap();
     }
 }

@@ -54,7 +54,9 @@ fn chosen(listener: Listener, gpus: Vec<SortingGpu>) -> BlockSorter {
 fn opened_on_demand(gpu: SortingGpu) -> (BlockSorter, Sender<()>) {
     let (open_now, opens) = mpsc::channel();
     let open: OpenGpus<SortingGpu> = Box::new(move |queue| {
-        opens.recv_timeout(Duration::from_secs(60)).unwrap();
+        opens
+            .recv_timeout(Duration::from_secs(60))
+            .unwrap();
         queue.add(gpu);
     });
     (sorters(open, false, Listener::default()), open_now)
@@ -348,7 +350,9 @@ fn small_blocks_wait_for_a_gpu_while_the_threads_have_other_work() {
 #[test]
 fn one_block_does_not_wait_for_a_gpu_that_is_being_opened() {
     let (sorters, open_now) = opened_on_demand(SortingGpu::fake(|_, _| panic!("it came up")));
-    let (_, steps) = sorters.sort(&vec![b'a'; 16 << 20], 1 << 16, false).unwrap();
+    let (_, steps) = sorters
+        .sort(&vec![b'a'; 16 << 20], 1 << 16, false)
+        .unwrap();
     assert!(matches!(steps[..], [(Step::Sort(Device::Cpu), ..)]));
     open_now.send(()).unwrap();
 }
