@@ -1,9 +1,10 @@
 //! Helpers for tests of sorts by several GPUs: processors, expected results, short texts.
 
-use super::interface::SortedText;
+use super::interface::{SortedBlock, SortedText};
 use super::joint_sorter::JointSorter;
+use super::sort_checks;
 use super::testing::random;
-use libsais::SuffixArrayConstruction;
+use crate::bwt;
 
 /// Numbers of processors that are tested.
 pub(crate) const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
@@ -21,36 +22,14 @@ pub(crate) fn processors(count: usize) -> JointSorter {
 
 /// The suffix array by libsais.
 pub(crate) fn expected(text: &[u8]) -> Vec<u64> {
-    let sa = SuffixArrayConstruction::for_text(text)
-        .in_owned_buffer32()
-        .single_threaded()
-        .run();
-    sa.unwrap()
-        .into_vec()
-        .into_iter()
-        .map(|pos| u64::from(pos.cast_unsigned()))
-        .collect()
+    bwt::wide(sort_checks::expected(text))
 }
 
 /// The BWT by its definition, from a suffix array.
 pub(crate) fn transform(text: &[u8], sa: &[u64], rate: usize) -> SortedText {
-    let n = text.len();
-    let before = sa
-        .iter()
-        .filter(|&&p| p > 0)
-        .map(|&p| text[p as usize - 1]);
-    let mut samples = vec![0; n.div_ceil(rate)];
-    for (row, &p) in (1..).zip(sa) {
-        if (p as usize).is_multiple_of(rate) {
-            samples[p as usize / rate] = row;
-        }
-    }
-    SortedText {
-        bytes: std::iter::once(text[n - 1])
-            .chain(before)
-            .collect(),
-        samples,
-    }
+    let SortedBlock { bytes, samples } = sort_checks::transform(text, &bwt::narrow(sa), rate);
+    let samples = bwt::wide(samples);
+    SortedText { bytes, samples }
 }
 
 /// A text of 1 to 80 bytes, of 1 to 4 different ones.

@@ -273,7 +273,8 @@ fn candidates(
                 .copied()
                 .filter(fits);
             let starts = merged(left, right.filter(fits));
-            let candidate = move |(start, stands): (u64, Stands)| {
+            let candidate = move |half: (u64, Stands)| {
+                let (start, stands) = half;
                 let left = match stands {
                     Stands::Left => middle..pattern.len(),
                     Stands::Right => 0..middle,
