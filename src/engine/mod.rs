@@ -27,59 +27,58 @@
 //! # The calls
 //! Compression of a stream. The caller's thread:
 //!
-//! | | call | job |
-//! |--:|---|---|
-//! | 1 | `compress` (`stream::compress`) | reads the first block |
-//! | 2 | `encode::start` | plans the memory, starts the threads |
-//! | 3 | `Pipeline::run` (`pipeline`) | starts the thread `bwz-reader`, which reads the other blocks by `RawBlocks::next` (`raw`) |
-//! | 4 | `Pipeline::pass` | takes raw blocks that have come and coded blocks that are done |
-//! | 5 | `Pipeline::submit` | gives a raw block to the workers |
-//! | 6 | `BlockEncoder::announce` (`encode::block_encoder`) | announces the block to the device pool, by `BlockSorter::expect` and `DevicePool::expect` |
+//! 1. `compress` (`stream::compress`): reads the first block.
+//! 2. `encode::start`: plans the memory, starts the threads.
+//! 3. `Pipeline::run` (`pipeline`): starts the thread `bwz-reader`, which reads the other blocks by
+//!    `RawBlocks::next` (`raw`).
+//! 4. `Pipeline::pass`: takes raw blocks that have come and coded blocks that are done.
+//! 5. `Pipeline::submit`: gives a raw block to the workers.
+//! 6. `BlockEncoder::announce` (`encode::block_encoder`): announces the block to the device pool,
+//!    by `BlockSorter::expect` and `DevicePool::expect`.
 //!
 //! A worker:
 //!
-//! | | call | job |
-//! |--:|---|---|
-//! | 7 | `BlockEncoder::work`, `encode`, `encode_bytes` | all steps of a block, each in its turn |
-//! | 8 | `BlockEncoder::filtered` | takes the CRC-32, applies the filters (`filter`) |
-//! | 9 | `BlockSorter::sort` (`encode::block_sorter`) | sorts the text: by several GPUs together (`encode::joint_gpus`), by 10, or by 11 |
-//! | 10 | `DevicePool::lease` (`device_pool`), `Lease::run`, `SortingGpu::sort` (`encode::sorting_gpu`) | sorts it on a leased GPU, which may code it too |
-//! | 11 | `CpuSorter::sort_on` (`bwt::suffix_sorter`) | sorts it on the CPU |
-//! | 12 | `BlockEncoder::coded`, `code::code` (`encode::code`) | puts the block together; with `--verify`, `BlockEncoder::checked` then restores it |
-//! | 13 | `coder::encode_slices_on` (`coder::slices`) | codes the slices, if no GPU has |
+//! 7. `BlockEncoder::work`, `encode`, `encode_bytes`: all steps of a block, each in its turn.
+//! 8. `BlockEncoder::filtered`: takes the CRC-32, applies the filters (`filter`).
+//! 9. `BlockSorter::sort` (`encode::block_sorter`): sorts the text: by several GPUs together
+//!    (`encode::joint_gpus`), by 10, or by 11.
+//! 10. `DevicePool::lease` (`device_pool`), `Lease::run`, `SortingGpu::sort`
+//!     (`encode::sorting_gpu`): sorts it on a leased GPU, which may code it too.
+//! 11. `CpuSorter::sort_on` (`bwt::suffix_sorter`): sorts it on the CPU.
+//! 12. `BlockEncoder::coded`, `code::code` (`encode::code`): puts the block together; with
+//!     `--verify`, `BlockEncoder::checked` then restores it.
+//! 13. `coder::encode_slices_on` (`coder::slices`): codes the slices, if no GPU has.
 //!
 //! The caller's thread again:
 //!
-//! | | call | job |
-//! |--:|---|---|
-//! | 14 | `FrameWriter::block` (`frame::frame_writer`) | writes the block |
+//! 14. `FrameWriter::block` (`frame::frame_writer`): writes the block.
 //!
 //! Decompression of a stream. The caller's thread:
 //!
-//! | | call | job |
-//! |--:|---|---|
-//! | 1 | `decompress` (`stream::decompress`) | reads the first frame header, by `FrameReader::next_block_size` (`frame::frame_reader`) |
-//! | 2 | `decode::start` | plans the memory, starts the workers |
-//! | 3 | `Pipeline::run` | starts the thread `bwz-reader`, which reads the blocks by `FrameReader::next_block` |
-//! | 4 | `Pipeline::pass`, `Pipeline::submit` | as for compression |
-//! | 5 | `BlockDecoder::announce` (`decode::block_decoder`) | announces the block to the device pool |
+//! 1. `decompress` (`stream::decompress`): reads the first frame header, by
+//!    `FrameReader::next_block_size` (`frame::frame_reader`).
+//! 2. `decode::start`: plans the memory, starts the workers.
+//! 3. `Pipeline::run`: starts the thread `bwz-reader`, which reads the blocks by
+//!    `FrameReader::next_block`.
+//! 4. `Pipeline::pass`, `Pipeline::submit`: as for compression.
+//! 5. `BlockDecoder::announce` (`decode::block_decoder`): announces the block to the device pool.
 //!
 //! A worker:
 //!
-//! | | call | job |
-//! |--:|---|---|
-//! | 6 | `BlockDecoder::work`, `decode` | all steps of a block: 7, or 8 and 9; then 10 and 11 |
-//! | 7 | `BlockDecoder::restore_coded`, `invert_coded`, `Lease::run`, `InvertingGpu::invert` (`decode::inverting_gpu`) | decodes and inverts the block on a leased GPU |
-//! | 8 | `BlockDecoder::decoded_on_cpu`, `decode_slices_on` (`decode::decoded`), `coder::decode_slices_on` | decodes the slices on the CPU |
-//! | 9 | `BlockInverter::invert` (`decode::block_inverter`) | inverts the transform by `InvertingGpu::invert` or by `CpuInverse::invert_on` (`bwt::inverse`) |
-//! | 10 | `BlockDecoder::checked`, `Inverted::unfilter` (`decode::restore`), `filter::undo_on` | undoes the filters |
-//! | 11 | `restore::check` | checks the CRC-32 |
+//! 6. `BlockDecoder::work`, `decode`: all steps of a block: 7, or 8 and 9; then 10 and 11.
+//! 7. `BlockDecoder::restore_coded`, `invert_coded`, `Lease::run`, `InvertingGpu::invert`
+//!    (`decode::inverting_gpu`): decodes and inverts the block on a leased GPU.
+//! 8. `BlockDecoder::decoded_on_cpu`, `decode_slices_on` (`decode::decoded`),
+//!    `coder::decode_slices_on`: decodes the slices on the CPU.
+//! 9. `BlockInverter::invert` (`decode::block_inverter`): inverts the transform by
+//!    `InvertingGpu::invert` or by `CpuInverse::invert_on` (`bwt::inverse`).
+//! 10. `BlockDecoder::checked`, `Inverted::unfilter` (`decode::restore`), `filter::undo_on`: undoes
+//!     the filters.
+//! 11. `restore::check`: checks the CRC-32.
 //!
 //! The caller's thread again:
 //!
-//! | | call | job |
-//! |--:|---|---|
-//! | 12 | `Raw::write` (`raw`) | writes the raw bytes |
+//! 12. `Raw::write` (`raw`): writes the raw bytes.
 //!
 //! [`Encoder`](crate::Encoder) and [`Decoder`](crate::Decoder) call `Pipeline::submit` and
 //! `Pipeline::next` themselves.
@@ -100,31 +99,48 @@
 //!
 //! Blocks are read into the memory of earlier blocks that are done, if they fit:
 //!
-//! | step | thread | memory | check |
-//! |---|---|---|---|
-//! | read, and tell a run | `bwz-reader` (`raw`), `bwz-piece` | a block, or some short ones | - |
-//! | filter | the thread pool, for a worker; with an index, sequences alone | the text, mostly in the block's place; side information; the block once more for fields | the raw CRC-32 is taken here; fields are put together again and compared |
-//! | sort and code, GPU | a worker, with a lease | pinned block, the GPU's arenas, pinned coded slices, slices | the primary index; in the thread pool, sums over the bytes, sizes of slices, number and range of samples. The CPU sorts a block that fails (see Failure). Coded slices are decoded again only with `--verify` |
-//! | sort, several GPUs together | a worker; the GPUs have threads of their own | the GPUs' memory, pinned or not | the thread pool inverts the result and compares it |
-//! | sort, GPU, if the block is not coded there | a worker, with a lease | pinned block, the GPU's arena, pinned BWT, BWT | as for a GPU that codes |
-//! | sort, CPU | a thread of the thread pool; more for a block that is alone or repeats itself | 4 bytes per byte of workspace, 8 in 64 bits; BWT | - |
-//! | code slices, CPU | a worker; slices in the thread pool | coded slices | - |
-//! | put together | a worker | payload; if that is not smaller than the raw block, the raw block, once its filters are undone | its CRC-32 |
-//! | check, with `--verify` | the thread pool | the text once more, the whole way back | raw CRC-32. The CPU sorts and codes a block that fails, and it is checked again |
-//! | write | the caller's | headers; at the end seek table and footer | - |
+//! - **read, and tell a run.** thread: `bwz-reader` (`raw`), `bwz-piece`; memory: a block, or some
+//!   short ones.
+//! - **filter.** thread: the thread pool, for a worker; with an index, sequences alone; memory: the
+//!   text, mostly in the block's place; side information; the block once more for fields; check:
+//!   the raw CRC-32 is taken here; fields are put together again and compared.
+//! - **sort and code, GPU.** thread: a worker, with a lease; memory: pinned block, the GPU's
+//!   arenas, pinned coded slices, slices; check: the primary index; in the thread pool, sums over
+//!   the bytes, sizes of slices, number and range of samples. The CPU sorts a block that fails (see
+//!   Failure). Coded slices are decoded again only with `--verify`.
+//! - **sort, several GPUs together.** thread: a worker; the GPUs have threads of their own; memory:
+//!   the GPUs' memory, pinned or not; check: the thread pool inverts the result and compares it.
+//! - **sort, GPU, if the block is not coded there.** thread: a worker, with a lease; memory: pinned
+//!   block, the GPU's arena, pinned BWT, BWT; check: as for a GPU that codes.
+//! - **sort, CPU.** thread: a thread of the thread pool; more for a block that is alone or repeats
+//!   itself; memory: 4 bytes per byte of workspace, 8 in 64 bits; BWT.
+//! - **code slices, CPU.** thread: a worker; slices in the thread pool; memory: coded slices.
+//! - **put together.** thread: a worker; memory: payload; if that is not smaller than the raw
+//!   block, the raw block, once its filters are undone; check: its CRC-32.
+//! - **check, with `--verify`.** thread: the thread pool; memory: the text once more, the whole way
+//!   back; check: raw CRC-32. The CPU sorts and codes a block that fails, and it is checked again.
+//! - **write.** thread: the caller's; memory: headers; at the end seek table and footer.
 //!
 //! Decompression of a stream:
 //!
-//! | step | thread | memory | check |
-//! |---|---|---|---|
-//! | read | `bwz-reader` (`frame`), `bwz-piece`; the caller's for the first frame header and the bytes that are read ahead with it | the payload, as its bytes come | headers, sizes, offsets; at the end seek table, footer, stream |
-//! | decode and invert, GPU | a worker, with a lease | the payload, its slices, pinned, the GPU's arenas, the text | the payload's CRC-32, its tables, coder states, one cycle, samples. The CPU does a block that fails |
-//! | decode, CPU | a worker; slices in the thread pool | the BWT, in the memory of a written block; the payload too, if a GPU may take part | the payload's CRC-32, its tables, coder states, counts of an index |
-//! | invert, GPU | a worker, with a lease | pinned copy, the GPU's arena | one cycle, samples. The CPU inverts a block that fails |
-//! | invert, CPU | the thread pool | 4 bytes per byte of table, 5 above 4 GiB; the text replaces the BWT | one cycle, samples |
-//! | undo filters | the thread pool | the raw bytes | sizes add up; edges of an index |
-//! | check | the thread pool | - | raw CRC-32. The CPU restores a block that fails after a GPU |
-//! | write | the caller's | the block's memory goes to the next | - |
+//! - **read.** thread: `bwz-reader` (`frame`), `bwz-piece`; the caller's for the first frame header
+//!   and the bytes that are read ahead with it; memory: the payload, as its bytes come; check:
+//!   headers, sizes, offsets; at the end seek table, footer, stream.
+//! - **decode and invert, GPU.** thread: a worker, with a lease; memory: the payload, its slices,
+//!   pinned, the GPU's arenas, the text; check: the payload's CRC-32, its tables, coder states, one
+//!   cycle, samples. The CPU does a block that fails.
+//! - **decode, CPU.** thread: a worker; slices in the thread pool; memory: the BWT, in the memory
+//!   of a written block; the payload too, if a GPU may take part; check: the payload's CRC-32, its
+//!   tables, coder states, counts of an index.
+//! - **invert, GPU.** thread: a worker, with a lease; memory: pinned copy, the GPU's arena; check:
+//!   one cycle, samples. The CPU inverts a block that fails.
+//! - **invert, CPU.** thread: the thread pool; memory: 4 bytes per byte of table, 5 above 4 GiB;
+//!   the text replaces the BWT; check: one cycle, samples.
+//! - **undo filters.** thread: the thread pool; memory: the raw bytes; check: sizes add up; edges
+//!   of an index.
+//! - **check.** thread: the thread pool; check: raw CRC-32. The CPU restores a block that fails
+//!   after a GPU.
+//! - **write.** thread: the caller's; memory: the block's memory goes to the next.
 //!
 //! A search may decode a block whole ([`decode::decode_slices_on_gpus`]). A thread of the thread
 //! pool reads the block. If a GPU decodes its slices, threads of the thread pool wait for leases

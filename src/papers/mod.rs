@@ -3,15 +3,29 @@
 //! No other room of the library uses this one; the command runs it for `bench --sort`. Parts that
 //! bwz itself uses are in the rooms that use them (`gpu/sort/skew_pd`).
 //!
-//! | paper | form | file | run by |
-//! |---|---|---|---|
-//! | L. Wang, S. Baxter and J. D. Owens, *Fast parallel skew and prefix-doubling suffix array construction on the GPU*, 2016 | `skew`: the skew algorithm of J. Karkkainen and P. Sanders, with recursion, on a GPU | `gpu_sorts/skew` | `bwz bench --sort skew` |
-//! | the same | `skew-pd`: skew with prefix doubling, on a GPU. The product's sort uses it too | `gpu/sort/skew_pd`, `gpu_sorts/skew_pd_alone` | `bwz bench --sort skew-pd` |
-//! | G. Sun and Z. Xie, *Fast in-memory suffix sorting on the GPU* | `ls`: prefix doubling, each group sorted by a method for its size (GPU-LS), on a GPU | `gpu_sorts/ls` | `bwz bench --sort ls` |
-//! | M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*, 2013 | `bsp`: accelerated sampling in the bulk-synchronous parallel (BSP) model, on virtual processors | `distributed/accelerated_sampling` | `bwz bench --sort bsp --device cpu -T 4` |
-//! | the same | `bsp` on one or several GPUs | `gpu_sampling/sampled_sort` | `bwz bench --sort bsp --device cuda` |
-//! | Y. Zhong et al., *Solving the longest overlap region problem for noncoding DNA sequences with GPU*, arXiv:1404.3448, 2014 | suffix array, LCP array and range minima, on one thread. The product's form is [`overlap`](crate::overlap) | `longest_overlap`, the function [`longest_overlap`](longest_overlap()) of `bwz::papers` | `cargo bench --bench lcp -- --bases 1` |
-//! | N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007; P. Flick and S. Aluru, *Parallel distributed memory construction of suffix and longest common prefix arrays*, 2015 | `doubling`: prefix doubling on virtual processors | `distributed/prefix_doubling` | `cargo bench --bench distributed` |
+//! - **L. Wang, S. Baxter and J. D. Owens, *Fast parallel skew and prefix-doubling suffix array
+//!   construction on the GPU*, 2016.** `skew`: the skew algorithm of J. Karkkainen and P. Sanders,
+//!   with recursion, on a GPU; file: `gpu_sorts/skew`; run by: `bwz bench --sort skew`.
+//! - **The same paper.** `skew-pd`: skew with prefix doubling, on a GPU. The product's sort uses it
+//!   too; file: `gpu/sort/skew_pd`, `gpu_sorts/skew_pd_alone`; run by: `bwz bench --sort skew-pd`.
+//! - **G. Sun and Z. Xie, *Fast in-memory suffix sorting on the GPU*.** `ls`: prefix doubling, each
+//!   group sorted by a method for its size (GPU-LS), on a GPU; file: `gpu_sorts/ls`; run by: `bwz
+//!   bench --sort ls`.
+//! - **M. Felice Pace and A. Tiskin, *Parallel suffix array construction by accelerated sampling*,
+//!   2013.** `bsp`: accelerated sampling in the bulk-synchronous parallel (BSP) model, on virtual
+//!   processors; file: `distributed/accelerated_sampling`; run by: `bwz bench --sort bsp --device
+//!   cpu -T 4`.
+//! - **The same paper.** `bsp` on one or several GPUs; file: `gpu_sampling/sampled_sort`; run by:
+//!   `bwz bench --sort bsp --device cuda`.
+//! - **Y. Zhong et al., *Solving the longest overlap region problem for noncoding DNA sequences
+//!   with GPU*, arXiv:1404.3448, 2014.** suffix array, LCP array and range minima, on one thread.
+//!   The product's form is [`overlap`](crate::overlap); file: `longest_overlap`, the function
+//!   [`longest_overlap`](longest_overlap()) of `bwz::papers`; run by: `cargo bench --bench lcp --
+//!   --bases 1`.
+//! - **N. J. Larsson and K. Sadakane, *Faster suffix sorting*, 2007; P. Flick and S. Aluru,
+//!   *Parallel distributed memory construction of suffix and longest common prefix arrays*, 2015.**
+//!   `doubling`: prefix doubling on virtual processors; file: `distributed/prefix_doubling`; run
+//!   by: `cargo bench --bench distributed`.
 //!
 //! The page of each of these files says what is as in the paper, what differs, and gives figures;
 //! that of `distributed/prefix_doubling` has its steps and their costs.

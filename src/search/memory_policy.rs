@@ -1,11 +1,12 @@
 //! The policy on memory. [`form`] decides whether a block is searched on disk, by an index in
 //! memory, or as text in memory.
 //!
-//! | form | condition |
-//! |---|---|
-//! | on disk | The block has an index that the options trust. The task costs less there (`search_cost`), or memory does not suffice to decode the block. |
-//! | index in memory | The block holds the transform of its searched text. The task costs more on disk, or the block cannot be searched there. |
-//! | text in memory | The block does not hold that transform; or ranges of it are read, and that costs more on disk. A small part of the text is read by an index in memory. |
+//! - **on disk**: The block has an index that the options trust. The task costs less there
+//!   (`search_cost`), or memory does not suffice to decode the block.
+//! - **index in memory**: The block holds the transform of its searched text. The task costs more
+//!   on disk, or the block cannot be searched there.
+//! - **text in memory**: The block does not hold that transform; or ranges of it are read, and that
+//!   costs more on disk. A small part of the text is read by an index in memory.
 //!
 //! `form` is asked when a block is opened, and again before its rows are located, since their
 //! number is not known earlier. So a block may come into memory in the middle of a search. It goes
