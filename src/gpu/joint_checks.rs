@@ -5,6 +5,7 @@ use super::joint_sorter::JointSorter;
 use super::sort_checks;
 use super::testing::random;
 use crate::bwt;
+use crate::cases;
 
 /// Numbers of processors that are tested.
 pub(crate) const PROCESSORS: [usize; 4] = [1, 2, 3, 4];
@@ -41,4 +42,33 @@ pub(crate) fn small_string(seed: u64) -> Vec<u8> {
         .iter()
         .map(|n| (n % alphabet) as u8 * 85)
         .collect()
+}
+
+/// Calls `check` with the name and the text of each named case.
+pub(crate) fn for_named_cases(mut check: impl FnMut(&str, &[u8])) {
+    for (name, text) in &cases::all() {
+        if !text.is_empty() {
+            check(name, text);
+        }
+    }
+}
+
+/// Calls `check` with the name and the text of shapes of several sizes.
+pub(crate) fn for_shapes(mut check: impl FnMut(&str, &[u8])) {
+    for size in [2500, 40_000, 600_000] {
+        for (name, text) in &cases::shapes(size) {
+            if text.len() > 300 {
+                check(name, text);
+            }
+        }
+    }
+}
+
+/// Number of small strings that are tested: `BWZ_SMALL_STRINGS`, or 300.
+pub(crate) fn small_strings() -> u64 {
+    let tries = std::env::var("BWZ_SMALL_STRINGS");
+    tries
+        .ok()
+        .and_then(|n| n.parse().ok())
+        .unwrap_or(300)
 }

@@ -3,7 +3,10 @@
 
 use super::*;
 use crate::cases;
-use crate::gpu::joint_checks::{PROCESSORS, expected, processors, small_string, transform};
+use crate::gpu::joint_checks::{
+    PROCESSORS, expected, for_named_cases, for_shapes, processors, small_string, small_strings,
+    transform,
+};
 use crate::gpu::testing::{gpu, one_network, say};
 
 /// Sorters of all counts and methods.
@@ -93,13 +96,10 @@ fn named_cases_on_several_processors() {
     }
     let mut sorters = sorters();
     let mut count = 0;
-    for (name, text) in cases::all()
-        .iter()
-        .filter(|(_, text)| !text.is_empty())
-    {
+    for_named_cases(|name, text| {
         check(&mut sorters, name, text);
         count += 3 * sorters.len();
-    }
+    });
     say(format_args!("{count} sorts by several processors"));
 }
 
@@ -109,14 +109,7 @@ fn shapes_on_several_processors() {
         return;
     }
     let mut sorters = sorters();
-    for size in [2500, 40_000, 600_000] {
-        for (name, text) in cases::shapes(size)
-            .iter()
-            .filter(|(_, text)| text.len() > 300)
-        {
-            check(&mut sorters, name, text);
-        }
-    }
+    for_shapes(|name, text| check(&mut sorters, name, text));
 }
 
 /// `BWZ_SMALL_STRINGS` strings for each number of processors.
@@ -126,10 +119,7 @@ fn small_strings_on_several_processors() {
         return;
     }
     let mut sorters = sorters();
-    let tries = std::env::var("BWZ_SMALL_STRINGS")
-        .ok()
-        .and_then(|n| n.parse().ok());
-    for seed in 0..tries.unwrap_or(300) {
+    for seed in 0..small_strings() {
         let text = small_string(seed);
         let sa = expected(&text);
         for sorter in &mut sorters {

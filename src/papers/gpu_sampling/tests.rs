@@ -5,7 +5,10 @@ use super::BySampling;
 use crate::base::error::Error;
 use crate::cases;
 use crate::gpu::JointSorter;
-use crate::gpu::joint_checks::{PROCESSORS, expected, processors, small_string, transform};
+use crate::gpu::joint_checks::{
+    PROCESSORS, expected, for_named_cases, for_shapes, processors, small_string, small_strings,
+    transform,
+};
 use crate::gpu::testing::{gpu, say};
 
 fn sorters() -> Vec<(usize, JointSorter)> {
@@ -52,13 +55,10 @@ fn named_cases_by_bsp() {
     }
     let mut sorters = sorters();
     let mut count = 0;
-    for (name, text) in cases::all()
-        .iter()
-        .filter(|(_, text)| !text.is_empty())
-    {
+    for_named_cases(|name, text| {
         check(&mut sorters, name, text);
         count += 3 * sorters.len();
-    }
+    });
     say(format_args!("{count} sorts by bsp"));
 }
 
@@ -68,14 +68,7 @@ fn shapes_by_bsp() {
         return;
     }
     let mut sorters = sorters();
-    for size in [2500, 40_000, 600_000] {
-        for (name, text) in cases::shapes(size)
-            .iter()
-            .filter(|(_, text)| text.len() > 300)
-        {
-            check(&mut sorters, name, text);
-        }
-    }
+    for_shapes(|name, text| check(&mut sorters, name, text));
 }
 
 /// `BWZ_SMALL_STRINGS` strings for each number of processors.
@@ -85,10 +78,7 @@ fn small_strings_by_bsp() {
         return;
     }
     let mut sorters = sorters();
-    let tries = std::env::var("BWZ_SMALL_STRINGS")
-        .ok()
-        .and_then(|n| n.parse().ok());
-    for seed in 0..tries.unwrap_or(300) {
+    for seed in 0..small_strings() {
         check(&mut sorters, "a small string", &small_string(seed));
     }
 }
