@@ -1,13 +1,15 @@
 //! The threads that compute, a pool or the caller's own; and copies by several threads.
 
 use crate::base::tasks::Executor;
-use crossbeam_channel::Receiver;
+use crossbeam_channel::{Receiver, Sender, bounded};
 use rayon::ThreadPool;
 use std::convert::Infallible;
+use std::io;
 use std::iter;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
+use std::time::Duration;
 
 /// Maximum size in bytes of a lone block that the calling thread works on by itself: starting other
 /// threads would take longer.
@@ -70,6 +72,26 @@ impl Threads {
         work: impl Fn(T) -> R + Sync,
     ) -> Vec<R> {
         self.executor().map(items, work)
+    }
+}
+
+/// The one job of a thread that [`job_thread`] starts.
+pub(crate) type Job<'s> = Box<dyn FnOnce() + Send + 's>;
+
+/// Starts a thread of `scope` that does the job it is sent.
+///
+/// A thread that has been waited for takes up its place in the system for a moment longer. If the
+/// system refuses to start a thread, this tries again for a second.
+pub(crate) fn job_thread<'s>(scope: &'s Scope<'s, '_>, name: &str) -> io::Result<Sender<Job<'s>>> {
+    const PAUSES: [u64; 4] = [10, 90, 400, 500];
+    let mut pauses = PAUSES.into_iter().map(Duration::from_millis);
+    loop {
+        let (sender, jobs) = bounded::<Job>(1);
+        let thread = thread::Builder::new().name(name.into());
+        match thread.spawn_scoped(scope, move || jobs.into_iter().for_each(|job| job())) {
+            Ok(_) => return Ok(sender),
+            Err(e) => thread::sleep(pauses.next().ok_or(e)?),
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 //! dropped are not worked on. A worker that panics drops its reply; the panic is raised again where
 //! the reply was awaited, so that no item is ever passed over.
 
+use crate::base::threads::job_thread;
 use crossbeam_channel::{Receiver, RecvError, Sender, bounded, select};
 use std::collections::VecDeque;
 use std::io;
@@ -153,11 +154,10 @@ impl<W: Work> Pipeline<W> {
     ) -> Result<(), W::Error> {
         thread::scope(|scope| {
             let (to_here, items_in) = bounded(0);
-            let reader = thread::Builder::new().name("bwz-reader".into());
+            let reader = job_thread(scope, "bwz-reader").map_err(no_thread)?;
             let read = move || _ = items.try_for_each(|item| to_here.send(item));
-            reader
-                .spawn_scoped(scope, read)
-                .map_err(no_thread)?;
+            drop(reader.send(Box::new(read)));
+            drop(reader);
             let end = self.pass(&items_in, &mut sink);
             if end.is_err() {
                 failed();

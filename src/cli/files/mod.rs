@@ -32,6 +32,7 @@ pub(crate) mod file_commands;
 pub(crate) mod foreign_input;
 pub(crate) mod input;
 pub(crate) mod input_name;
+pub(crate) mod job_thread;
 pub(crate) mod known_formats;
 pub(crate) mod list_command;
 pub(crate) mod named_files;

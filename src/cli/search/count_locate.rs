@@ -20,6 +20,7 @@ use crate::cli::arguments::size::{count as count_of, read_cost};
 use crate::cli::arguments::usage;
 use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
+use crate::cli::files::job_thread::{Job, job_thread};
 use crate::cli::files::named_files::{self, Directories};
 use crate::cli::report::console::{self, Activity};
 use crate::cli::report::event_lines::EventLines;
@@ -38,7 +39,6 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::fs::File;
 use std::iter;
 use std::ops::{ControlFlow, Range};
-use std::panic::resume_unwind;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::thread;
@@ -375,12 +375,16 @@ impl FileCounts<'_> {
         thread::scope(|scope| {
             let (read, unsearched) = bounded(1);
             let (searched, unprinted) = bounded(1);
-            scope.spawn(move || batches.try_for_each(|batch| read.send(batch)));
-            let printing = scope.spawn(move || unprinted.into_iter().try_for_each(&mut print));
+            let [reader, printer] = [job_thread(scope)?, job_thread(scope)?];
+            let (end, printed) = bounded(1);
+            let read = move || _ = batches.try_for_each(|batch| read.send(batch));
+            let print = move || drop(end.send(unprinted.into_iter().try_for_each(&mut print)));
+            for (thread, job) in [(reader, Box::new(read) as Job), (printer, Box::new(print))] {
+                drop(thread.send(job));
+            }
             let found = self.search_batches(&mut searcher, everywhere, unsearched, searched);
-            let printed = printing
-                .join()
-                .unwrap_or_else(|panic| resume_unwind(panic));
+            // If the printer panicked, so does the scope.
+            let printed = printed.recv().unwrap_or(Ok(()));
             printed.map_err(SearchFailure::OfFile).and(found)
         })
     }
