@@ -5,8 +5,8 @@
 //! another pool is given.
 
 use crate::archive::Archive;
-pub use crate::base::error::Flaw;
 use crate::base::error::Result;
+pub use crate::base::error::{Flaw, Unreadable};
 use crate::base::positions::NarrowLimits;
 use crate::base::tasks::Executor;
 use crate::base::threads::Threads;
@@ -24,9 +24,9 @@ use crate::filter::regions::{self, FilterRegion};
 use crate::filter::sequence::{Kind, ListedRecord};
 use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder, matches};
 use crate::frame::{
-    BlockHeader, BlockKind, BwtPayload, CodedBlock, Footer, FrameHeader, FrameReader, FrameWriter,
-    SeekTable, SequencesTable, check_tables, pass_tables, read_records, records_to_bytes,
-    tables_to_bytes,
+    AnyHeader, BlockHeader, BlockKind, BwtPayload, CodedBlock, Features, Footer, FrameHeader,
+    FrameReader, FrameWriter, HEADER_SIZE, NEEDED, PayloadFront, SequencesTable, check_tables,
+    pass_tables, read_records, records_to_bytes, seek_table_again, tables_to_bytes,
 };
 pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
@@ -72,8 +72,12 @@ pub mod gpu {
 pub type BlockBytes = ([u8; BlockHeader::SIZE], Vec<u8>);
 
 /// Reads a frame header and writes it again.
-pub fn frame_header(bytes: &[u8; FrameHeader::SIZE]) -> Result<[u8; FrameHeader::SIZE]> {
-    FrameHeader::at(bytes, 0).map(FrameHeader::to_bytes)
+pub fn frame_header(bytes: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE]> {
+    AnyHeader::at(bytes, 0).map(|header| match header {
+        AnyHeader::Data(header) => header.to_bytes(),
+        AnyHeader::Private(header) => header.to_bytes(),
+        AnyHeader::Unknown(..) => *bytes,
+    })
 }
 
 /// Reads a block header and writes it again.
@@ -86,26 +90,27 @@ pub fn footer(bytes: &[u8; Footer::SIZE]) -> Result<[u8; Footer::SIZE], Flaw> {
     Footer::from_bytes(bytes).map(Footer::to_bytes)
 }
 
-/// Reads the seek table of `blocks` blocks and writes it again.
-pub fn seek_table(bytes: &[u8], blocks: u64) -> Result<Vec<u8>, Flaw> {
-    let (header, entries) = bytes
-        .split_first_chunk()
-        .ok_or(Flaw("too short"))?;
-    let table = SeekTable::header_from_bytes(header)?;
-    table.check_size(blocks)?;
-    table
-        .entries(entries)
-        .map(|entries| SeekTable::to_bytes(&entries, &[]))
+/// Reads the content of the seek table of a frame with these sizes, if it is one of `blocks` blocks,
+/// and writes the table again.
+pub fn seek_table(
+    content: &[u8],
+    blocks: usize,
+    raw_size: u64,
+    coded_size: u64,
+) -> Result<Vec<u8>, Flaw> {
+    seek_table_again(content, blocks, raw_size, coded_size)
 }
 
-/// Reads the tables of a payload and writes them again, followed by the slices.
-pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Flaw> {
+/// Reads the parts of a payload and writes them again.
+pub fn payload(header: &[u8; BlockHeader::SIZE], payload: &[u8]) -> Result<Vec<u8>, Unreadable> {
     let BlockHeader { kind, raw_size, .. } = BlockHeader::from_bytes(header)?;
     match kind {
         BlockKind::Bwt(shape) => {
-            BwtPayload::from_bytes(payload, raw_size, shape)?.to_bytes(shape.coding)
+            let parts = BwtPayload::from_bytes(payload, raw_size, shape)?;
+            Ok(parts.to_bytes(shape.coding)?.0)
         }
         BlockKind::Stored => Ok(payload.to_vec()),
+        BlockKind::Unknown(unknown, _) => Err(Unreadable::Unknown(unknown)),
     }
 }
 
@@ -120,7 +125,7 @@ pub fn blocks(file: &[u8], options: &Options) -> impl Iterator<Item = Result<Blo
 /// as a type and a content.
 pub fn frame(
     blocks: impl IntoIterator<Item = BlockBytes>,
-    tables: &[(u8, &[u8])],
+    tables: &[(u16, &[u8])],
 ) -> Result<Vec<u8>> {
     let blocks: Vec<_> = blocks.into_iter().collect();
     let headers = blocks
@@ -132,7 +137,9 @@ pub fn frame(
         .map(|header| header.raw_size)
         .max()
         .unwrap_or(0);
-    let mut writer = FrameWriter::start(Vec::new(), largest)?;
+    // Everything is announced, whatever the blocks use.
+    let features = Features::from_bits(u32::MAX);
+    let mut writer = FrameWriter::start(Vec::new(), FrameHeader::new(largest, features), &[])?;
     let mut raw_offset = 0;
     for (header, (_, payload)) in headers.into_iter().zip(blocks) {
         let header = BlockHeader {
@@ -144,6 +151,9 @@ pub fn frame(
             header,
             payload,
             sequences: None,
+            front_size: 0,
+            line_feeds: 0,
+            needed: NEEDED,
             number: 0,
             offset: 0,
         })?;
@@ -156,15 +166,19 @@ pub fn frame(
     writer.finish_with(&tables).map(|(file, ..)| file)
 }
 
-/// Puts tables in front of a block's payload. The block must not be stored and must have no tables.
-pub fn with_tables(block: BlockBytes, tables: &[(u8, &[u8])]) -> Result<BlockBytes> {
+/// Gives a block tables. It must not be stored, and must have none.
+pub fn with_tables(block: BlockBytes, tables: &[(u16, &[u8])]) -> Result<BlockBytes> {
     let (header, payload) = block;
     let mut header = BlockHeader::from_bytes(&header)?;
     let BlockKind::Bwt(shape) = &mut header.kind else {
         return Err(Flaw("a stored block").into());
     };
+    let sizes = PayloadFront::read(&payload, header.raw_size, *shape)
+        .map(|front| front.size - front.models.len())
+        .map_err(|_| Flaw("the front of the payload"))?;
     shape.tables = true;
-    let payload = [tables_to_bytes(tables), payload].concat();
+    let (before, behind) = payload.split_at(sizes);
+    let payload = [before, &tables_to_bytes(tables), behind].concat();
     header.coded_size = payload.len() as u64;
     header.payload_checksum = crc32fast::hash(&payload);
     Ok((header.to_bytes(), payload))
@@ -237,6 +251,7 @@ pub fn sliced_block(raw: &[u8], coding: Coding, bytes: usize, indexed: bool) -> 
         place,
         raw_size,
         checksum,
+        line_feeds: 0,
     };
     let block = encode::code(
         block,
@@ -260,6 +275,9 @@ pub fn restore(block: BlockBytes) -> Result<Vec<u8>> {
             header,
             payload,
             sequences: None,
+            front_size: 0,
+            line_feeds: 0,
+            needed: NEEDED,
             number: 0,
             offset: 0,
         },
@@ -431,11 +449,7 @@ pub fn take_fields_apart_on(
     tokens: Tokens,
 ) -> Result<Option<Filtered>, Flaw> {
     let apart = fields::take_apart(block, tokens, &Threads::Pool(pool))?;
-    Ok(apart.map(|Apart { text, side, .. }| Filtered {
-        text,
-        flags: FIELDS,
-        side,
-    }))
+    Ok(apart.map(|Apart { text, side, .. }| Filtered::by(FIELDS, text, side)))
 }
 
 /// Undoes the filters on the threads of a pool to which the caller does not belong.
@@ -458,11 +472,7 @@ pub fn separate_sequences(block: &[u8], is_fastq: bool) -> Result<Filtered, Flaw
     }
     let mut side = Vec::new();
     layout.write(&mut side);
-    Ok(Filtered {
-        text,
-        flags: SEQUENCES,
-        side,
-    })
+    Ok(Filtered::by(SEQUENCES, text, side))
 }
 
 /// Takes `block` apart as lines of fields, whatever its content, if that makes it smaller.
@@ -476,11 +486,7 @@ pub fn take_fields_apart(block: &[u8], delimiter: u8) -> Result<Option<Filtered>
         _ => Tokens::Fields(delimiter),
     };
     let apart = fields::take_apart(block, tokens, &Threads::Calling)?;
-    Ok(apart.map(|Apart { text, side, .. }| Filtered {
-        text,
-        flags: FIELDS,
-        side,
-    }))
+    Ok(apart.map(|Apart { text, side, .. }| Filtered::by(FIELDS, text, side)))
 }
 
 /// Changes `text` as a region of the kind that `kind` holds in stored form.
@@ -491,11 +497,7 @@ pub fn change_region(mut text: Vec<u8>, mut kind: &[u8]) -> Result<Filtered, Fla
     };
     let mut side = Vec::new();
     regions::encode(&mut text, &[region], &mut side, &Threads::Calling)?;
-    Ok(Filtered {
-        text,
-        flags: REGIONS,
-        side,
-    })
+    Ok(Filtered::by(REGIONS, text, side))
 }
 
 /// Takes repeats out of `text`, if any are worth it.
@@ -504,9 +506,5 @@ pub fn take_out_repeats(mut text: Vec<u8>) -> Result<Option<Filtered>, Flaw> {
     let mut side = Vec::new();
     let Some(found) = found else { return Ok(None) };
     matches::encode(&mut text, &found, &mut side);
-    Ok(Some(Filtered {
-        text,
-        flags: MATCHES,
-        side,
-    }))
+    Ok(Some(Filtered::by(MATCHES, text, side)))
 }

@@ -143,7 +143,7 @@ pub use base::device::{Device, GpuSet};
 pub use base::error::{Bound, Error, Result};
 pub use coder::Effort;
 pub use frame::contents::{BlockInfo, FrameInfo, IndexInfo};
-pub use frame::{IndexedBlocks, MAGIC};
+pub use frame::{Features, IndexedBlocks, MAGIC, Note};
 pub use gpu::process_ranks::{JoinedRank, OtherRank, Ranks};
 pub use options::events::{Event, Step};
 pub use options::{

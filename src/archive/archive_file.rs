@@ -104,8 +104,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         })
     }
 
-    /// Counts the blocks that are indexed by sequence, indexed by bytes, or not indexed. Reads the
-    /// header of each block.
+    /// Counts the blocks that are indexed by sequence, indexed by bytes, or not indexed.
     ///
     /// ```
     /// use std::io::Cursor;
@@ -114,15 +113,12 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// let mut file = Vec::new();
     /// bwz::compress(&b"she sells sea shells ".repeat(1000)[..], &mut file, &options)?;
     ///
-    /// let indexed = bwz::Archive::open(Cursor::new(file), &options)?.info()?;
+    /// let indexed = bwz::Archive::open(Cursor::new(file), &options)?.info();
     /// assert_eq!((indexed.bytes, indexed.sequences, indexed.all()), (1, 0, 1));
     /// # Ok::<(), bwz::Error>(())
     /// ```
-    ///
-    /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if a block's header is damaged.
-    pub fn info(&mut self) -> Result<IndexedBlocks> {
-        contents::indexed_blocks(&mut self.input, &self.contents.blocks)
+    pub fn info(&self) -> IndexedBlocks {
+        contents::indexed_blocks(&self.contents.blocks)
     }
 
     /// Writes the raw bytes of `range` to `output`. Decodes only the blocks that hold them.

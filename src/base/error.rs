@@ -38,6 +38,16 @@ pub enum Error {
         /// Offset of the damaged part in the compressed file, in bytes.
         offset: u64,
     },
+    /// A part of the compressed data is of a kind that this release of bwz does not know, such as a
+    /// coding that a later one introduced. The data is not damaged, and its other parts can be read.
+    Unsupported {
+        /// The part and the release that reads it, for a user.
+        what: Cow<'static, str>,
+        /// The block, counted from 0 at the start of the file, if it is one.
+        block: Option<u64>,
+        /// Offset of the part in the compressed file, in bytes.
+        offset: u64,
+    },
     /// The compressed data has another version of the format, which another release of bwz reads.
     Version {
         /// The version, in words for a user.
@@ -134,12 +144,9 @@ impl fmt::Display for Error {
             } => {
                 write!(f, "{what} (block {block}, at byte {offset})")
             }
-            Error::Version { what, offset } => write!(f, "{what} (at byte {offset})"),
-            Error::Format {
-                what,
-                block: None,
-                offset,
-            } => write!(f, "{what} (at byte {offset})"),
+            Error::Version { what, offset }
+            | Error::Format { what, offset, .. }
+            | Error::Unsupported { what, offset, .. } => write!(f, "{what} (at byte {offset})"),
             Error::Limit {
                 what,
                 needed,
@@ -226,7 +233,9 @@ impl From<Error> for io::Error {
             Error::Limit { .. } => io::ErrorKind::OutOfMemory,
             Error::OutputLimit { .. } => io::ErrorKind::FileTooLarge,
             Error::Usage(_) => io::ErrorKind::InvalidInput,
-            Error::Version { .. } | Error::Device(_) => io::ErrorKind::Unsupported,
+            Error::Unsupported { .. } | Error::Version { .. } | Error::Device(_) => {
+                io::ErrorKind::Unsupported
+            }
         };
         io::Error::new(kind, e)
     }
@@ -246,25 +255,78 @@ impl Flaw {
     /// Walks from the samples do not end at samples, or do not visit every row.
     pub(crate) const WRONG_SAMPLES: Flaw = Flaw("the samples of a block contradict its BWT");
 
-    /// Not damage: the data is of a later version. Its error is [`Error::Version`].
-    pub const LATER_TABLE: Flaw =
-        Flaw("a table of this file has a type that this bwz does not know: a later bwz reads it");
-
     /// The error of this flaw, in block `block` or outside of blocks, at `offset` bytes into the
     /// compressed file.
     #[must_use]
     pub fn at(self, block: Option<u64>, offset: u64) -> Error {
         match self {
             Flaw::NO_MEMORY => Error::out_of_memory("for a block"),
-            Flaw::LATER_TABLE => Error::Version {
-                what: Cow::Borrowed(self.0),
-                offset,
-            },
             _ => Error::Format {
                 what: Cow::Borrowed(self.0),
                 block,
                 offset,
             },
+        }
+    }
+}
+
+/// A numbered kind that this version does not know: an id of FORMAT.md section 1.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unknown {
+    /// The sort of thing that has the id, such as "coding".
+    pub what: &'static str,
+    /// The id.
+    pub id: u16,
+}
+
+impl Unknown {
+    /// The error of this kind, in block `block` or outside of blocks, at `offset` bytes into the
+    /// compressed file. `reader` is the first release of bwz that reads it, if the file says so.
+    pub(crate) fn at(self, block: Option<u64>, offset: u64, reader: Release) -> Error {
+        let Unknown { what, id } = self;
+        let part = block.map_or_else(|| "the frame".into(), |n| format!("block {n}"));
+        Error::Unsupported {
+            what: format!("{part} has {what} {id}, which this bwz does not know; {reader}").into(),
+            block,
+            offset,
+        }
+    }
+}
+
+/// The release of bwz that a frame says it needs: minor and major number, 0.0 if it says nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Release(pub [u8; 2]);
+
+impl fmt::Display for Release {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [0, 0] => f.write_str("ask whoever made the file for a reader of it"),
+            [minor, major] => write!(f, "bwz {major}.{minor} or newer reads it"),
+        }
+    }
+}
+
+/// The reason why a structure cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is damaged.
+    Damaged(Flaw),
+    /// It is of a kind that this version does not know.
+    Unknown(Unknown),
+}
+
+impl From<Flaw> for Unreadable {
+    fn from(flaw: Flaw) -> Self {
+        Unreadable::Damaged(flaw)
+    }
+}
+
+impl Unreadable {
+    /// The error of this reason, with its position as [`Unknown::at`] takes it.
+    pub(crate) fn at(self, block: Option<u64>, offset: u64, reader: Release) -> Error {
+        match self {
+            Unreadable::Damaged(flaw) => flaw.at(block, offset),
+            Unreadable::Unknown(unknown) => unknown.at(block, offset, reader),
         }
     }
 }

@@ -222,7 +222,7 @@ mod tests {
             block.extend(&letters[..number % 7]);
         }
         let filtered = apply(block.clone()).unwrap();
-        assert_ne!(filtered.flags & MATCHES, 0);
+        assert!(filtered.has(MATCHES));
         assert!(
             filtered.text.len() < block.len() * 45 / 100,
             "{}",

@@ -36,7 +36,6 @@ pub(super) const LEAST_NEW: usize = 32;
 /// Removes `matches` from `text`, which keeps the literals, and appends to `side` the rest that
 /// [`decode`] needs.
 pub(crate) fn encode(text: &mut Vec<u8>, matches: &[CodedMatch], side: &mut Vec<u8>) {
-    leb128::write(text.len(), side);
     write(matches, side);
     let mut from = 0;
     let mut kept = 0;
@@ -61,19 +60,15 @@ fn write(matches: &[CodedMatch], side: &mut Vec<u8>) {
     side.extend(coded);
 }
 
-/// Restores the text, which has at most `limit` bytes.
+/// Restores the text of `size` bytes.
 ///
 /// # Errors
 /// A [`Flaw`] if `side` does not describe a text with exactly these literals.
-pub(super) fn decode(literals: &[u8], side: &mut &[u8], limit: usize) -> Result<Vec<u8>, Flaw> {
+pub(super) fn decode(literals: &[u8], side: &mut &[u8], size: usize) -> Result<Vec<u8>, Flaw> {
     const MISFIT: Flaw = Flaw("the matches and literals of a block do not add up to it");
-    let size = leb128::read(side)?;
     let count = leb128::read(side)?;
     let coded_size = leb128::read(side)?;
     let coded = side.split_off(..coded_size).ok_or(leb128::CUT)?;
-    if size > limit {
-        return Err(MISFIT);
-    }
     let mut models = MatchModels::new();
     let mut from = RangeDecoder::new(coded);
     let mut text = allocation::with_capacity(size).ok_or(Flaw::NO_MEMORY)?;
@@ -260,7 +255,6 @@ mod tests {
                 .iter()
                 .map(|found| found.length)
                 .sum::<usize>();
-        leb128::write(size, &mut side);
         write(&matches, &mut side);
         let text = decode(&literals, &mut &side[..], size).unwrap();
         assert_eq!(text[..160], [&literals[..100], &literals[..60]].concat());

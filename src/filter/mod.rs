@@ -98,17 +98,22 @@ use crate::cases;
 use fields::{Apart, SideMemory};
 use sequence::{BlockRecords, Contribution, Kind, Layout, LineState};
 use std::borrow::Borrow;
-use std::mem;
+use std::iter;
 use std::sync::Arc;
 
-/// Flags of a block: the filters that were applied.
+/// Ids of filters in a file.
 pub(crate) const SEQUENCES: u8 = 1;
 pub(crate) const REGIONS: u8 = 2;
-pub(crate) const MATCHES: u8 = 4;
-/// Bits 3 and 4 are no filters.
-pub(crate) const FIELDS: u8 = 32;
-/// All flags of filters.
-pub const ALL: u8 = SEQUENCES | REGIONS | MATCHES | FIELDS;
+pub(crate) const MATCHES: u8 = 3;
+pub(crate) const FIELDS: u8 = 4;
+
+/// Ids from this one on belong to no filter, of any version.
+pub(crate) const MOST_IDS: u8 = 128;
+
+/// Returns true if this version has a filter with this id.
+pub(crate) fn is_known(id: u8) -> bool {
+    (SEQUENCES..=FIELDS).contains(&id)
+}
 
 /// Minimum size in bytes of a block that is filtered.
 const LEAST_BLOCK: usize = if cfg!(fuzzing) { 1 << 10 } else { 32 << 10 };
@@ -122,9 +127,18 @@ const MOST_SEARCHED: usize = u32::MAX as usize;
 pub struct Filtered {
     /// The bytes that are sorted: at least 1, and no more than the block had.
     pub text: Vec<u8>,
-    /// The filters that were applied, as in the block's header; 0 if the text is the block.
-    pub flags: u8,
-    /// The parameters that [`undo`] needs besides the text; empty if no filter was applied.
+    /// The filters in the order in which they were applied; none if the text is the block.
+    pub steps: Vec<Step>,
+}
+
+/// A filter that was applied.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// Id of the filter.
+    pub filter: u8,
+    /// Bytes after the filter was applied.
+    pub output_size: usize,
+    /// The parameters that [`undo`] needs besides these bytes.
     pub side: Vec<u8>,
 }
 
@@ -133,14 +147,36 @@ impl Filtered {
     pub fn unchanged(block: Vec<u8>) -> Self {
         Filtered {
             text: block,
-            flags: 0,
-            side: Vec::new(),
+            steps: Vec::new(),
         }
+    }
+
+    /// The text of one filter, with its parameters.
+    pub fn by(filter: u8, text: Vec<u8>, side: Vec<u8>) -> Self {
+        let mut filtered = Filtered::unchanged(text);
+        filtered.push(filter, side);
+        filtered
+    }
+
+    /// Notes that a filter made the text.
+    fn push(&mut self, filter: u8, side: Vec<u8>) {
+        self.steps.push(Step {
+            filter,
+            output_size: self.text.len(),
+            side,
+        });
+    }
+
+    /// Returns true if a filter was applied.
+    pub(crate) fn has(&self, filter: u8) -> bool {
+        self.steps
+            .iter()
+            .any(|step| step.filter == filter)
     }
 
     /// The part of the text that is searched if the block has an index.
     pub(crate) fn searched(&self) -> Result<&[u8], Flaw> {
-        let size = searched_size(self.flags, &self.side, self.text.len() as u64)?;
+        let size = searched_size(&self.steps, self.text.len() as u64)?;
         Ok(&self.text[..size as usize])
     }
 }
@@ -171,14 +207,7 @@ pub(crate) fn separate(
         && text.len() <= block.len()
         && let Some(side) = written(&layout, block.len())?
     {
-        return Ok((
-            Filtered {
-                text,
-                flags: SEQUENCES,
-                side,
-            },
-            contribution,
-        ));
+        return Ok((Filtered::by(SEQUENCES, text, side), contribution));
     }
     Ok((Filtered::unchanged(block), contribution))
 }
@@ -195,11 +224,18 @@ fn written(layout: &Layout, size: usize) -> Result<Option<Vec<u8>>, Flaw> {
 }
 
 /// Number of bytes of a text of `text_size` bytes that are searched if it has an index.
-pub(crate) fn searched_size(flags: u8, mut side: &[u8], text_size: u64) -> Result<u64, Flaw> {
-    if flags & SEQUENCES == 0 {
+pub(crate) fn searched_size(steps: &[Step], text_size: u64) -> Result<u64, Flaw> {
+    let [
+        Step {
+            filter: SEQUENCES,
+            side,
+            ..
+        },
+    ] = steps
+    else {
         return Ok(text_size);
-    }
-    match leb128::read(&mut side)? as u64 {
+    };
+    match leb128::read(&mut &side[..])? as u64 {
         size if size <= text_size => Ok(size),
         _ => Err(Flaw("the sequences of a block are larger than its text")),
     }
@@ -241,9 +277,8 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         });
     }
     let kind = sequence::detect(&filtered.text);
-    let mut parameters = Vec::new();
     if kind == Some(Kind::Fasta) {
-        parameters = separate_sequences(&mut filtered, Kind::Fasta, pool)?;
+        separate_sequences(&mut filtered, Kind::Fasta, pool)?;
     }
     let is_large = filtered.text.len() > MOST_SEARCHED;
     let look_at = |text: &[u8]| match is_large {
@@ -252,10 +287,10 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     };
     let mut look = look_at(&filtered.text)?;
     let mut whole_lines = None;
-    if filtered.flags == 0
+    if filtered.steps.is_empty()
         && let Some(apart) = take_fields_apart(&filtered.text, look.is_repetitive, pool)?
     {
-        (filtered.text, filtered.flags, parameters) = (apart.text, FIELDS, apart.side);
+        filtered = Filtered::by(FIELDS, apart.text, apart.side);
         // Columns have their final form. A sample does not tell how much a column would lose of its
         // similarity to others.
         whole_lines = Some(apart.whole_lines);
@@ -266,9 +301,9 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         };
     }
     // Reads are best as fields. If they cannot be, their bases are separated from the names.
-    if kind == Some(Kind::Fastq) && filtered.flags == 0 {
-        parameters = separate_sequences(&mut filtered, Kind::Fastq, pool)?;
-        if filtered.flags == SEQUENCES {
+    if kind == Some(Kind::Fastq) && filtered.steps.is_empty() {
+        separate_sequences(&mut filtered, Kind::Fastq, pool)?;
+        if filtered.has(SEQUENCES) {
             look.positions = CommonPositions::default();
         }
     }
@@ -276,16 +311,16 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
         is_repetitive,
         mut positions,
     } = look;
-    let Filtered { text, flags, side } = &mut filtered;
+    let text = &mut filtered.text;
     let searched = whole_lines.unwrap_or(0..text.len());
     // Repeats of code have the same relative targets, not the same absolute ones.
     let regions = detect_regions::detect(text, searched, !is_repetitive, pool);
     if !regions.is_empty() {
-        regions::encode(text, &regions, side, pool)?;
+        let mut side = Vec::new();
+        regions::encode(text, &regions, &mut side, pool)?;
         regions::changed(&regions).for_each(|range| positions.forget(range));
-        *flags |= REGIONS;
+        filtered.push(REGIONS, side);
     }
-    side.extend(parameters);
     let repeats = match is_repetitive {
         _ if is_large => RepeatsSearch::None,
         true => RepeatsSearch::Everywhere,
@@ -294,17 +329,16 @@ pub(crate) fn filter_but_last(block: Vec<u8>, pool: &Threads) -> Result<Undedupl
     Ok(Undeduplicated { filtered, repeats })
 }
 
-/// Separates sequences if that makes the block smaller, and returns the parameters.
-fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Result<Vec<u8>, Flaw> {
+/// Separates sequences if that makes the block smaller.
+fn separate_sequences(block: &mut Filtered, kind: Kind, pool: &Threads) -> Result<(), Flaw> {
     let start = LineState::guess(&block.text, kind);
     let (text, layout) = pool.install(|| sequence::split(&block.text, kind, start))?;
     if let Some(parameters) = written(&layout, block.text.len())?
         && text.len() + parameters.len() < block.text.len()
     {
-        (block.text, block.flags) = (text, SEQUENCES);
-        return Ok(parameters);
+        *block = Filtered::by(SEQUENCES, text, parameters);
     }
-    Ok(Vec::new())
+    Ok(())
 }
 
 /// Takes the lines of the block apart if it is one of fields.
@@ -361,11 +395,9 @@ pub(crate) fn deduplicate(block: Undeduplicated, pool: &Threads) -> Result<Filte
         },
     };
     if let Some(found) = found {
-        // The parameters are in the order in which the filters are undone.
-        let of_others = mem::take(&mut filtered.side);
-        pool.install(|| matches::encode(&mut filtered.text, &found, &mut filtered.side));
-        filtered.side.extend(of_others);
-        filtered.flags |= MATCHES;
+        let mut side = Vec::new();
+        pool.install(|| matches::encode(&mut filtered.text, &found, &mut side));
+        filtered.push(MATCHES, side);
     }
     Ok(filtered)
 }
@@ -386,33 +418,35 @@ pub(crate) fn undo_on<E: From<Flaw>>(
     filtered: Filtered,
     size: usize,
     pool: &Threads,
-    side_room: impl FnMut(Option<u64>) -> Result<u64, E>,
+    mut side_room: impl FnMut(Option<u64>) -> Result<u64, E>,
 ) -> Result<Vec<u8>, E> {
-    let Filtered {
-        mut text,
-        flags,
-        side,
-    } = filtered;
-    let mut rest = &side[..];
-    if flags & MATCHES != 0 {
-        text = pool.install(|| matches::decode(&text, &mut rest, size))?;
+    let Filtered { mut text, steps } = filtered;
+    let inputs = iter::once(size).chain(steps.iter().map(|step| step.output_size));
+    let inputs: Vec<usize> = inputs.take(steps.len()).collect();
+    for (step, size) in steps.into_iter().zip(inputs).rev() {
+        let mut rest = &step.side[..];
+        let side = &mut rest;
+        match step.filter {
+            MATCHES => text = pool.install(|| matches::decode(&text, side, size))?,
+            REGIONS => regions::decode(&mut text, side, pool)?,
+            FIELDS => text = put_fields_together(&text, side, size, pool, &mut side_room)?,
+            SEQUENCES => {
+                let layout = Layout::read(side, size)?;
+                text = pool.install(|| sequence::join(text, &layout))?;
+            }
+            _ => return Err(Flaw("a filter of a block is not known").into()),
+        }
+        if text.len() != size || !rest.is_empty() {
+            return Err(WRONG_SIZE.into());
+        }
     }
-    if flags & REGIONS != 0 {
-        regions::decode(&mut text, &mut rest, pool)?;
-    }
-    if flags & FIELDS != 0 {
-        text = put_fields_together(&text, &mut rest, size, pool, side_room)?;
-    }
-    if flags & SEQUENCES != 0 {
-        let layout = Layout::read(&mut rest, size)?;
-        text = pool.install(|| sequence::join(text, &layout))?;
-    }
-    if text.len() == size && rest.is_empty() && flags & !ALL == 0 {
-        Ok(text)
-    } else {
-        Err(Flaw("the filters of a block do not restore as many bytes as it has").into())
+    match text.len() == size {
+        true => Ok(text),
+        false => Err(WRONG_SIZE.into()),
     }
 }
+
+const WRONG_SIZE: Flaw = Flaw("the filters of a block do not restore as many bytes as it has");
 
 /// Puts a block of fields together, and starts again each time that its side structures need more
 /// room than was allowed.

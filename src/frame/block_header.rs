@@ -3,10 +3,10 @@
 use super::field_bytes::{
     checksum_holds, ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at,
 };
+use super::filter_list::{FilterIds, FilterList};
 use crate::base::allocation;
-use crate::base::error::{Error, Flaw};
+use crate::base::error::{Error, Flaw, Release, Unknown, Unreadable};
 use crate::coder::Coding;
-use crate::filter;
 use crate::filter::sequence::{self, Contribution};
 use std::io::{self, Read};
 
@@ -17,28 +17,28 @@ pub(crate) const SYNC_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0
 pub(crate) enum BlockKind {
     Stored,
     Bwt(Shape),
+    /// A form that this version does not know, and the header's fields that describe it.
+    Unknown(Unknown, [u8; 4]),
 }
 
 /// The properties of a bwt block's payload that its header states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// The filters that were applied before the sort, one bit each. The filters of an indexed block
-    /// keep the sequences that are searched for.
-    pub filters: u8,
-    pub sample_rate_log: u8,
     pub coding: Coding,
-    /// True if an index lies between the sizes of the slices and the models.
-    pub indexed: bool,
-    /// True if the payload begins with tables.
+    /// True if filters were applied before the sort. Those of an indexed block keep the sequences
+    /// that are searched for.
+    pub filtered: bool,
+    /// True if the payload has tables.
     pub tables: bool,
+    /// True if one of these tables is an index.
+    pub indexed: bool,
+    pub sample_rate_log: u8,
 }
 
-/// Bits of Flags that announce an index and tables.
-const INDEXED: u8 = 8;
-const TABLES: u8 = 16;
-
-/// The filters that leave the sequences of the raw bytes in the text.
-const SEARCHABLE: u8 = filter::SEQUENCES;
+/// Bits of Flags.
+const FILTERED: u8 = 1;
+const TABLES: u8 = 2;
+const INDEXED: u8 = 4;
 
 /// The header of a block, which lies in front of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +63,13 @@ pub(crate) struct CodedBlock {
     pub payload: Vec<u8>,
     /// The block's contribution to a frame of sequences that is being written.
     pub sequences: Option<(sequence::Kind, Contribution)>,
+    /// For a block that is being written: bytes of its header and the front of its payload, if it
+    /// has an index, else 0.
+    pub front_size: u64,
+    /// For a block that is being written: line feeds in its raw bytes.
+    pub line_feeds: u64,
+    /// The first release of bwz that reads the frame.
+    pub needed: Release,
     /// Number of the block in the file, counted from 0.
     pub number: u64,
     /// Offset of its header in the file; 0 while the block is being made.
@@ -123,38 +130,37 @@ impl CodedBlock {
         )
     }
 
-    /// The error for a flaw in this block.
-    pub(crate) fn error(&self, flaw: Flaw) -> Error {
-        flaw.at(Some(self.number), self.offset)
+    /// The filters of the block. Empty if their list is damaged.
+    pub(crate) fn filters(&self) -> FilterIds {
+        let list = match self.header.kind {
+            BlockKind::Bwt(shape) if shape.filtered => {
+                FilterList::read(&mut &self.payload[..], self.header.raw_size).ok()
+            }
+            _ => None,
+        };
+        list.map_or(FilterIds::default(), |list| list.ids())
+    }
+
+    /// The error for what cannot be read in this block.
+    pub(crate) fn error(&self, why: impl Into<Unreadable>) -> Error {
+        why.into()
+            .at(Some(self.number), self.offset, self.needed)
     }
 }
 
 impl BlockHeader {
-    pub(crate) const SIZE: usize = 42;
+    pub(crate) const SIZE: usize = 41;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
-        let kind = match self.kind {
-            BlockKind::Stored => [0; 4],
-            BlockKind::Bwt(Shape {
-                filters,
-                sample_rate_log,
-                coding,
-                indexed,
-                tables,
-            }) => {
-                let flags = filters | (INDEXED * u8::from(indexed)) | (TABLES * u8::from(tables));
-                [1, flags, sample_rate_log, coding as u8]
-            }
-        };
         let mut bytes = [0; Self::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
-        bytes[8..12].copy_from_slice(&kind);
+        bytes[8..12].copy_from_slice(&self.kind.to_bytes());
         put_uint::<5>(&mut bytes, 12, self.raw_size);
         put_uint::<5>(&mut bytes, 17, self.coded_size);
         bytes[22..26].copy_from_slice(&self.raw_checksum.to_le_bytes());
-        bytes[26..34].copy_from_slice(&self.raw_offset.to_le_bytes());
-        bytes[34..38].copy_from_slice(&self.payload_checksum.to_le_bytes());
-        put_checksum(&mut bytes, 38);
+        put_uint::<7>(&mut bytes, 26, self.raw_offset);
+        bytes[33..37].copy_from_slice(&self.payload_checksum.to_le_bytes());
+        put_checksum(&mut bytes, 37);
         bytes
     }
 
@@ -165,7 +171,7 @@ impl BlockHeader {
         )?;
         ensure_checksum(
             bytes,
-            38,
+            37,
             "the block header is damaged: its checksum is wrong",
         )?;
         let header = BlockHeader {
@@ -173,8 +179,8 @@ impl BlockHeader {
             raw_size: uint_at::<5>(bytes, 12),
             coded_size: uint_at::<5>(bytes, 17),
             raw_checksum: u32_at(bytes, 22),
-            raw_offset: uint_at::<8>(bytes, 26),
-            payload_checksum: u32_at(bytes, 34),
+            raw_offset: uint_at::<7>(bytes, 26),
+            payload_checksum: u32_at(bytes, 33),
         };
         header.check_sizes()?;
         Ok(header)
@@ -185,13 +191,14 @@ impl BlockHeader {
         let coded_fits = match self.kind {
             BlockKind::Stored => self.coded_size == self.raw_size,
             BlockKind::Bwt(_) => (1..self.raw_size).contains(&self.coded_size),
+            BlockKind::Unknown(..) => self.coded_size > 0,
         };
         ensure(
             coded_fits,
             "the block's coded size does not fit its raw size",
         )?;
         match self.kind {
-            BlockKind::Stored => Ok(()),
+            BlockKind::Stored | BlockKind::Unknown(..) => Ok(()),
             BlockKind::Bwt(shape) => ensure(
                 (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log),
                 "the block's sample rate is out of range",
@@ -209,38 +216,59 @@ pub(super) fn largest_sample_rate_log(size: u64) -> u8 {
 }
 
 impl BlockKind {
-    fn from_bytes([kind, flags, rate, coding]: [u8; 4]) -> Result<Self, Flaw> {
-        let reserved = match kind {
-            0 => flags | rate | coding,
-            1 => flags & !(filter::ALL | INDEXED | TABLES),
-            _ => return Err(Flaw("the block is of an unknown kind")),
+    /// Block_Kind, Coding, Flags and Sample_Rate_Log.
+    pub(super) fn to_bytes(self) -> [u8; 4] {
+        match self {
+            BlockKind::Stored => [0; 4],
+            BlockKind::Unknown(_, bytes) => bytes,
+            BlockKind::Bwt(shape) => {
+                let flags = [
+                    (shape.filtered, FILTERED),
+                    (shape.tables, TABLES),
+                    (shape.indexed, INDEXED),
+                ];
+                let flags = flags
+                    .iter()
+                    .fold(0, |all, &(set, flag)| if set { all | flag } else { all });
+                [1, shape.coding as u8, flags, shape.sample_rate_log]
+            }
+        }
+    }
+
+    pub(super) fn from_bytes(bytes: [u8; 4]) -> Result<Self, Flaw> {
+        let [kind, coding, flags, sample_rate_log] = bytes;
+        let reserved = match (kind, coding) {
+            (0, _) => coding | flags | sample_rate_log,
+            (1, 0 | 1) => flags & !(FILTERED | TABLES | INDEXED),
+            _ => 0,
         };
         ensure(reserved == 0, "a reserved bit of the block header is set")?;
-        if kind == 0 {
-            return Ok(BlockKind::Stored);
-        }
-        let filters = flags & filter::ALL;
-        let indexed = flags & INDEXED != 0;
-        let searchable = filters & !SEARCHABLE == 0;
+        ensure(kind < 128, "the block is of an impossible kind")?;
+        let coding = match (kind, coding) {
+            (0, _) => return Ok(BlockKind::Stored),
+            (1, 0) => Coding::StaticRans,
+            (1, 1) => Coding::ContextMixing,
+            (1, 128..) => return Err(Flaw("the block is of an impossible coding")),
+            (1, _) => return Ok(Self::unknown("coding", coding, bytes)),
+            _ => return Ok(Self::unknown("kind", kind, bytes)),
+        };
+        let [filtered, tables, indexed] = [FILTERED, TABLES, INDEXED].map(|flag| flags & flag != 0);
         ensure(
-            searchable || !indexed,
-            "the block has both an index and filters that hide its text",
-        )?;
-        ensure(
-            filters & filter::SEQUENCES == 0 || filters & filter::FIELDS == 0,
-            "the block has both filters, sequences and fields",
+            tables || !indexed,
+            "the block has an index, but no table that could be it",
         )?;
         Ok(BlockKind::Bwt(Shape {
-            filters,
-            sample_rate_log: rate,
-            coding: match coding {
-                0 => Coding::StaticRans,
-                1 => Coding::ContextMixing,
-                _ => return Err(Flaw("the block is of an unknown coding")),
-            },
+            coding,
+            filtered,
+            tables,
             indexed,
-            tables: flags & TABLES != 0,
+            sample_rate_log,
         }))
+    }
+
+    fn unknown(what: &'static str, id: u8, bytes: [u8; 4]) -> Self {
+        let id = id.into();
+        BlockKind::Unknown(Unknown { what, id }, bytes)
     }
 }
 
@@ -287,11 +315,11 @@ mod tests {
 
     const HEADER: BlockHeader = BlockHeader {
         kind: BlockKind::Bwt(Shape {
-            filters: 5,
-            sample_rate_log: 16,
             coding: Coding::ContextMixing,
-            indexed: false,
+            filtered: true,
             tables: true,
+            indexed: false,
+            sample_rate_log: 16,
         }),
         raw_size: 0x50_4030_2010,
         coded_size: 0x05_0403_0201,
@@ -304,15 +332,38 @@ mod tests {
     fn a_header_is_these_bytes() {
         let bytes = HEADER.to_bytes();
         #[rustfmt::skip]
-        assert_eq!(bytes[8..38], [
-            1, 21, 16, 1, // Kind, Flags, Sample_Rate_Log, Coding
+        assert_eq!(bytes[8..37], [
+            1, 1, 3, 16, // Block_Kind, Coding, Flags, Sample_Rate_Log
             0x10, 0x20, 0x30, 0x40, 0x50, // Raw_Size
             1, 2, 3, 4, 5, // Coded_Size
             0xDD, 0xCC, 0xBB, 0xAA, // Raw_Checksum
-            6, 5, 4, 3, 2, 1, 0, 0, // Raw_Offset
+            6, 5, 4, 3, 2, 1, 0, // Raw_Offset
             0x44, 0x33, 0x22, 0x11, // Payload_Checksum
         ]);
         assert_eq!(BlockHeader::from_bytes(&bytes), Ok(HEADER));
+    }
+
+    #[test]
+    fn unknown_kinds_and_codings_are_no_damage() {
+        let said = |bytes| BlockKind::from_bytes(bytes);
+        for (bytes, what, id) in [
+            ([2, 255, 255, 255], "kind", 2),
+            ([1, 5, 255, 0], "coding", 5),
+            ([1, 127, 0, 0], "coding", 127),
+        ] {
+            let unknown = BlockKind::Unknown(Unknown { what, id }, bytes);
+            assert_eq!(said(bytes), Ok(unknown));
+            assert_eq!(unknown.to_bytes(), bytes);
+        }
+        for bytes in [
+            [128, 0, 0, 0],
+            [1, 128, 0, 0],
+            [1, 0, 8, 3],
+            [0, 1, 0, 0],
+            [1, 0, 4, 3],
+        ] {
+            assert!(said(bytes).is_err(), "{bytes:?}");
+        }
     }
 
     #[test]

@@ -1,11 +1,10 @@
-//! Index, FORMAT.md chapter 10: lets a search decode single slices of a block.
+//! Index, FORMAT.md chapter 10: a table of a block that lets a search decode single slices of it.
 //!
 //! Without an index, a reader that needs one slice must read and decode all slices before it, to
-//! learn the offset of the slice, its checksum, and the counts of symbols above it.
+//! learn the counts of symbols above it, and must read the whole block to check it.
 
+use super::counts_code;
 use super::field_bytes::{checksum_holds, ensure, put_uint, u32_at, uint_at};
-use super::slice_sizes::SliceSizes;
-use super::table_form::{from_form, to_form};
 use crate::base::error::Flaw;
 use crate::bwt;
 
@@ -14,22 +13,20 @@ pub(crate) const EDGE: usize = 128;
 
 const MISFIT: Flaw = Flaw("the index's counts have the wrong size");
 
-/// The part of an index that has a fixed size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BlockIndexHeader {
-    compressed: bool,
-    counts_size: u64,
-    primary_index: u64,
+/// An index as it is read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct StoredIndex {
+    pub index: BlockIndex,
     /// CRC-32 of Samples as they are stored in the file.
     samples_checksum: u32,
-    /// CRC-32 of [`Around`], of this header up to here, and of the rest of Index.
-    index_checksum: u32,
 }
 
 /// The contents of an index.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BlockIndex {
     pub primary_index: u64,
+    /// Bytes of the part of the text that is searched, at its front.
+    pub searched: u64,
     /// CRC-32 of each coded slice.
     pub slice_checksums: Vec<u32>,
     /// The first and the last bytes of the searched part of the block's text: [`EDGE`] bytes each,
@@ -70,25 +67,56 @@ pub(crate) struct SliceCounts {
     values: Vec<u32>,
 }
 
-impl BlockIndexHeader {
-    pub(crate) const SIZE: usize = 20;
+/// Bytes of the fields of an index in front of Slice_Checksums.
+const FIELDS: usize = 18;
 
-    pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
-        ensure(bytes[0] <= 1, "the index is of an unknown form")?;
-        ensure(bytes[1] == 0, "a reserved bit of the index is set")?;
-        Ok(BlockIndexHeader {
-            compressed: bytes[0] == 1,
-            counts_size: uint_at::<5>(bytes, 2),
-            primary_index: uint_at::<5>(bytes, 7),
-            samples_checksum: u32_at(bytes, 12),
-            index_checksum: u32_at(bytes, 16),
+impl StoredIndex {
+    /// Parses the content of the table. `front` are the parts of the payload that its checksum
+    /// covers.
+    pub(crate) fn from_bytes(
+        content: &[u8],
+        front: Front,
+        text_size: u64,
+        raw_sizes: &[u32],
+    ) -> Result<Self, Flaw> {
+        let cut = Flaw("the block's index ends too early");
+        let (fields, rest) = content.split_at_checked(FIELDS).ok_or(cut)?;
+        let sound = cfg!(fuzzing) || u32_at(fields, 0) == front.checksum();
+        ensure(
+            sound,
+            "the block's index is damaged: the checksum of the fields around it is wrong",
+        )?;
+        let primary_index = uint_at::<5>(fields, 8);
+        ensure(
+            (1..=text_size).contains(&primary_index),
+            "the index's primary index is not a row",
+        )?;
+        let searched = uint_at::<5>(fields, 13);
+        ensure(
+            searched <= text_size,
+            "the sequences of a block are larger than its text",
+        )?;
+        let edge = edge(searched);
+        let (checksums, rest) = rest
+            .split_at_checked(4 * raw_sizes.len())
+            .ok_or(cut)?;
+        let (head, rest) = rest.split_at_checked(edge).ok_or(cut)?;
+        let (tail, counts) = rest.split_at_checked(edge).ok_or(cut)?;
+        let index = BlockIndex {
+            primary_index,
+            searched,
+            slice_checksums: checksums
+                .chunks_exact(4)
+                .map(|four| u32_at(four, 0))
+                .collect(),
+            head: head.to_vec(),
+            tail: tail.to_vec(),
+            counts: SliceCounts::from_bytes(counts, raw_sizes)?,
+        };
+        Ok(StoredIndex {
+            index,
+            samples_checksum: u32_at(fields, 4),
         })
-    }
-
-    /// Size of the rest of the index, behind this header, if `searched` bytes of the text are
-    /// searched and the block has `slices` slices.
-    pub(crate) fn rest(&self, searched: u64, slices: usize) -> usize {
-        4 * slices + 2 * edge(searched) + self.counts_size as usize
     }
 
     /// Checks Samples as they are stored in the file.
@@ -104,23 +132,21 @@ fn edge(searched: u64) -> usize {
     (EDGE as u64).min(searched) as usize
 }
 
-/// The fields around an index in the file that its checksum covers.
+/// The parts of a payload in front of Samples, without its tables.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Around<'a> {
-    /// Text_Size, Side_Size and Sequence_Size, if the block has them.
-    pub searched: &'a [u8],
-    /// Slice_Count to Coded_Sizes.
+pub(crate) struct Front<'a> {
+    /// Everything in front of the tables: the list of filters, and the sizes of the slices.
     pub sizes: &'a [u8],
     pub models: &'a [u8],
 }
 
-/// The sizes of a block's text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TextSizes {
-    /// Bytes of the whole text, in `1..2^40`.
-    pub all: u64,
-    /// Bytes of the part that is searched: a prefix of the text, or all of it.
-    pub searched: u64,
+impl Front<'_> {
+    fn checksum(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(self.sizes);
+        hasher.update(self.models);
+        hasher.finalize()
+    }
 }
 
 impl BlockIndex {
@@ -129,6 +155,7 @@ impl BlockIndex {
         let edge = EDGE.min(text.len());
         BlockIndex {
             primary_index,
+            searched: text.len() as u64,
             slice_checksums: slices
                 .iter()
                 .map(|slice| slice.checksum)
@@ -156,94 +183,22 @@ impl BlockIndex {
         ensure(holds, "the block's index does not match its ends")
     }
 
-    /// Index in its stored form. In the file it follows Samples and the sizes of slices, and Models
-    /// follow it. `samples` and `around` are in their stored form too.
-    pub(crate) fn to_bytes(&self, samples: &[u8], around: Around) -> Vec<u8> {
-        let (form, coded) = to_form(self.counts.to_bytes());
-        let mut bytes = vec![0; BlockIndexHeader::SIZE];
-        bytes[0] = form;
-        put_uint::<5>(&mut bytes, 2, coded.len() as u64);
-        put_uint::<5>(&mut bytes, 7, self.primary_index);
-        bytes[12..16].copy_from_slice(&crc32fast::hash(samples).to_le_bytes());
+    /// The content of the table. `samples` are in their stored form.
+    pub(crate) fn to_bytes(&self, samples: &[u8], front: Front) -> Vec<u8> {
+        let mut bytes = vec![0; FIELDS];
+        bytes[..4].copy_from_slice(&front.checksum().to_le_bytes());
+        bytes[4..8].copy_from_slice(&crc32fast::hash(samples).to_le_bytes());
+        put_uint::<5>(&mut bytes, 8, self.primary_index);
+        put_uint::<5>(&mut bytes, 13, self.searched);
         bytes.extend(
             self.slice_checksums
                 .iter()
                 .flat_map(|checksum| checksum.to_le_bytes()),
         );
-        for part in [&self.head, &self.tail, &coded] {
-            bytes.extend_from_slice(part);
-        }
-        let checksum = around.checksum(&bytes);
-        bytes[16..20].copy_from_slice(&checksum.to_le_bytes());
+        bytes.extend_from_slice(&self.head);
+        bytes.extend_from_slice(&self.tail);
+        self.counts.write(&mut bytes);
         bytes
-    }
-
-    /// Parses an index. `bytes` is the whole index, and `header` is parsed from its front.
-    pub(crate) fn from_bytes(
-        header: &BlockIndexHeader,
-        bytes: &[u8],
-        around: Around,
-        text: TextSizes,
-        slices: usize,
-    ) -> Result<Self, Flaw> {
-        let checksum = around.checksum(bytes);
-        let sound = cfg!(fuzzing) || header.index_checksum == checksum;
-        ensure(sound, "the block's index is damaged: its checksum is wrong")?;
-        let rows = 1..=text.all;
-        ensure(
-            rows.contains(&header.primary_index),
-            "the index's primary index is not a row",
-        )?;
-        let (checksums, rest) = bytes[BlockIndexHeader::SIZE..].split_at(4 * slices);
-        let (head, rest) = rest.split_at(edge(text.searched));
-        let (tail, coded) = rest.split_at(edge(text.searched));
-        Ok(BlockIndex {
-            primary_index: header.primary_index,
-            slice_checksums: checksums
-                .chunks_exact(4)
-                .map(|four| u32_at(four, 0))
-                .collect(),
-            head: head.to_vec(),
-            tail: tail.to_vec(),
-            counts: SliceCounts::from_bytes(header.compressed, coded, slices)?,
-        })
-    }
-
-    /// Takes the index off the front of `payload`, which begins behind the sizes of slices.
-    pub(crate) fn take(
-        payload: &mut &[u8],
-        samples: &[u8],
-        around: Around,
-        text: TextSizes,
-        sizes: &SliceSizes,
-    ) -> Result<Self, Flaw> {
-        let cut = Flaw("the block's index is longer than the block");
-        let header = payload.first_chunk().ok_or(cut)?;
-        let header = BlockIndexHeader::from_bytes(header)?;
-        header.check_samples(samples)?;
-        let size = BlockIndexHeader::SIZE + header.rest(text.searched, sizes.raw.len());
-        let (bytes, rest) = payload.split_at_checked(size).ok_or(cut)?;
-        let models = rest.get(..sizes.models as usize).ok_or(cut)?;
-        *payload = rest;
-        let around = Around { models, ..around };
-        BlockIndex::from_bytes(&header, bytes, around, text, sizes.raw.len())
-    }
-}
-
-impl Around<'_> {
-    /// The checksum of these fields and of an index, without the field that holds the checksum.
-    fn checksum(&self, index: &[u8]) -> u32 {
-        let mut hasher = crc32fast::Hasher::new();
-        for part in [
-            self.searched,
-            self.sizes,
-            &index[..16],
-            &index[20..],
-            self.models,
-        ] {
-            hasher.update(part);
-        }
-        hasher.finalize()
     }
 }
 
@@ -272,37 +227,28 @@ impl SliceCounts {
         }
     }
 
-    /// The stored form: one bit for each byte value that occurs, then the four bytes of every
-    /// count, the lowest bytes of all counts first.
-    fn to_bytes(&self) -> Vec<u8> {
-        let mut bytes = vec![0; 32];
+    /// Appends the stored form: one bit for each byte value, set if it occurs, and the counts of
+    /// those that do.
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut bits = [0; 32];
         for &c in &self.symbols {
-            bytes[usize::from(c / 8)] |= 1 << (c % 8);
+            bits[usize::from(c / 8)] |= 1 << (c % 8);
         }
-        for plane in 0..4 {
-            bytes.extend(
-                self.values
-                    .iter()
-                    .map(|value| value.to_le_bytes()[plane]),
-            );
-        }
-        bytes
+        out.extend(bits);
+        let rows: Vec<&[u32]> = self.rows().map(|(_, counts)| counts).collect();
+        counts_code::write(&rows, out);
     }
 
-    fn from_bytes(compressed: bool, coded: &[u8], slices: usize) -> Result<Self, Flaw> {
-        let plain = from_form(compressed, coded, 32 + 4 * 256 * slices, MISFIT)?;
-        let (bits, planes) = plain.split_at_checked(32).ok_or(MISFIT)?;
+    fn from_bytes(mut bytes: &[u8], raw_sizes: &[u32]) -> Result<Self, Flaw> {
+        let bits = bytes.split_off(..32).ok_or(MISFIT)?;
         let symbols: Vec<u8> = (0..=255)
             .filter(|c| bits[usize::from(c / 8)] >> (c % 8) & 1 == 1)
             .collect();
-        let count = symbols.len() * slices;
-        ensure(planes.len() == 4 * count && count > 0, MISFIT.0)?;
-        let value =
-            |n: usize| u32::from_le_bytes([0, 1, 2, 3].map(|plane| planes[plane * count + n]));
+        ensure(!symbols.is_empty(), MISFIT.0)?;
         Ok(SliceCounts {
-            slices,
+            slices: raw_sizes.len(),
+            values: counts_code::read(bytes, symbols.len(), raw_sizes)?,
             symbols,
-            values: (0..count).map(value).collect(),
         })
     }
 
@@ -319,8 +265,7 @@ impl SliceCounts {
 mod tests {
     use super::*;
 
-    const AROUND: Around = Around {
-        searched: b"text",
+    const FRONT: Front = Front {
         sizes: b"sizes",
         models: b"models",
     };
@@ -333,6 +278,7 @@ mod tests {
         let bwt = [&b"annb"[..], b"aa"].concat().repeat(20_000);
         BlockIndex {
             primary_index: 4,
+            searched: 110_000,
             slice_checksums: vec![7, 8],
             head: vec![1; EDGE],
             tail: vec![2; EDGE],
@@ -340,46 +286,34 @@ mod tests {
         }
     }
 
-    fn reread(bytes: &[u8]) -> Result<BlockIndex, Flaw> {
-        let sizes = SliceSizes {
-            raw: vec![1 << 16, 54_464],
-            models: 6,
-            coded: vec![],
-        };
-        let bytes = [bytes, b"models, slices"].concat();
-        let text = TextSizes {
-            all: 120_000,
-            searched: 110_000,
-        };
-        BlockIndex::take(&mut &bytes[..], b"samples", AROUND, text, &sizes)
+    fn reread(content: &[u8]) -> Result<StoredIndex, Flaw> {
+        StoredIndex::from_bytes(content, FRONT, 120_000, &[1 << 16, 54_464])
     }
 
     #[test]
     fn an_index_survives() {
-        let bytes = index().to_bytes(b"samples", AROUND);
-        assert_eq!(reread(&bytes), Ok(index()));
-    }
-
-    #[test]
-    fn counts_are_plain_or_compressed() {
-        let tiny = SliceCounts::new(&[facts(b"annbaa")]);
-        let plain = tiny.to_bytes();
-        assert_eq!(plain.len(), 32 + 4 * 3);
-        assert_eq!(plain[32..36], [3, 1, 2, 0]);
-        let z = zstd::bulk::compress(&plain, 1).unwrap();
-        assert_eq!(SliceCounts::from_bytes(false, &plain, 1), Ok(tiny.clone()));
-        assert_eq!(SliceCounts::from_bytes(true, &z, 1), Ok(tiny));
-        assert!(SliceCounts::from_bytes(true, &[&z[..], &z].concat(), 1).is_err());
-        assert!(SliceCounts::from_bytes(false, &plain, 2).is_err());
-    }
-
-    #[test]
-    fn every_flipped_bit_is_noticed() {
-        let good = index().to_bytes(b"samples", AROUND);
-        for bit in 0..good.len() * 8 {
-            let mut bad = good.clone();
-            bad[bit / 8] ^= 1 << (bit % 8);
-            assert!(reread(&bad).is_err(), "bit {bit}");
+        let content = index().to_bytes(b"samples", FRONT);
+        let read = reread(&content).unwrap();
+        assert_eq!(read.index, index());
+        assert!(read.check_samples(b"samples").is_ok() && read.check_samples(b"other").is_err());
+        for cut in 0..content.len() {
+            assert!(reread(&content[..cut]).is_err(), "cut to {cut}");
         }
+        assert!(reread(&[&content[..], &[0]].concat()).is_err());
+        let other = Front {
+            models: b"other",
+            ..FRONT
+        };
+        assert!(StoredIndex::from_bytes(&content, other, 120_000, &[1 << 16, 54_464]).is_err());
+    }
+
+    #[test]
+    fn counts_have_a_bitmap() {
+        let tiny = SliceCounts::new(&[facts(b"annbaa")]);
+        let mut bytes = Vec::new();
+        tiny.write(&mut bytes);
+        assert_eq!(bytes[12..14], [0b110, 0b100_0000]);
+        assert_eq!(SliceCounts::from_bytes(&bytes, &[6]), Ok(tiny));
+        assert_eq!(SliceCounts::from_bytes(&[0; 40], &[6]), Err(MISFIT));
     }
 }

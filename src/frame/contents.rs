@@ -1,17 +1,24 @@
 //! The contents of a file: its frames and blocks, as the tables at the end of each frame list them,
 //! and reading one block by its place in the file. FORMAT.md chapters 5 to 7.
 //!
-//! Listing them costs two small reads per frame: one at its end (Footer, Seek_Table) and one at its
-//! start.
+//! Listing them costs two small reads per frame: one at its end (Footer, Seek_Table and tables) and
+//! one at its start (Frame_Header).
 
-use crate::base::error::{Error, Flaw, Result};
-use crate::base::shortage;
-use crate::filter;
-use crate::frame::{
-    BlockHeader, BlockKind, CUT_OFF, CodedBlock, Entry, Footer, FrameHeader, IndexedBlocks, MAGIC,
-    NO_FOOTER, NOT_BWZ, RECORDS, SEQUENCES, SeekTable, SequencesTable, TablePlace, find_table,
-    other_version, read_at, read_payload,
+use super::backward_reader::BackwardReader;
+use super::features::Features;
+use super::field_bytes::ensure;
+use super::footer::{Footer, NO_FOOTER};
+use super::frame_header::{
+    AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, PrivateHeader, other_version,
 };
+use super::frame_reader::CUT_OFF;
+use super::header_tables::{self, Note};
+use super::seek_table::{self, BlockShape, Entry, SEEK_MARKER, SeekTable, Totals, block_count};
+use super::sequences::SequencesTable;
+use super::tables::{self, CONTENT_SIZE, METADATA, RECORDS, SEQUENCES, TablePlace};
+use super::{BlockHeader, BlockKind, CodedBlock, IndexedBlocks, read_at, read_payload};
+use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
+use crate::base::shortage;
 use crate::options::MAX_SAMPLE_RATE;
 use crc32fast::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -31,6 +38,16 @@ pub struct FrameInfo {
     pub blocks: u64,
     /// CRC-32 of its raw bytes.
     pub checksum: u32,
+    /// What its blocks need of a reader.
+    pub features: Features,
+    /// The check of its raw bytes beside the CRC-32.
+    pub check: u8,
+    /// What a user says about it: keys and values.
+    pub metadata: Vec<Note>,
+    /// Whoever made it, if it holds no data but private content, which bwz passes over.
+    pub private: Option<u32>,
+    /// The first release of bwz that reads all of it.
+    pub(crate) needed: Release,
     /// The kind of its index, as stated by its first block that is not stored.
     /// [`Archive::info`](crate::Archive::info) counts the blocks that have one.
     pub index: Option<IndexInfo>,
@@ -61,8 +78,15 @@ pub struct BlockInfo {
     pub coded: Range<u64>,
     /// Range of the raw stream that the block holds.
     pub raw: Range<u64>,
-    /// Start of that range in the raw stream of its frame.
+    /// Line feeds in its raw bytes. `None` if the file does not say.
+    pub line_feeds: Option<u64>,
+    /// Start of its range in the raw stream of its frame.
     raw_offset: u64,
+    /// Bytes of its header and the front of its payload, if it has an index, else 0.
+    pub(crate) front_size: u64,
+    /// The first release of bwz that reads its frame.
+    pub(crate) needed: Release,
+    pub(crate) shape: BlockShape,
 }
 
 /// The interface through which a file is read by position. It is used as a trait object, so readers
@@ -89,6 +113,7 @@ impl Contents {
     /// Reads the tables of all frames of `input`, from the last to the first, if `memory` bytes can
     /// hold them.
     pub(crate) fn read(input: &mut dyn ReadSeek, memory: u64) -> Result<Self> {
+        let input: &mut dyn ReadSeek = &mut BackwardReader::new(input)?;
         let mut frames = Vec::new();
         let mut blocks = 0;
         let size = input.seek(SeekFrom::End(0))?;
@@ -203,7 +228,7 @@ impl TableRoom {
     /// without blocks.
     fn check(self, count: u64) -> Result<()> {
         // Bytes per block: the table as it is read and as it is kept, with a table of sequences.
-        const BLOCK: u64 = 256;
+        const BLOCK: u64 = 384;
         // Bytes per frame: as it is read and as it is kept.
         const FRAME: u64 = 2 * size_of::<Frame>() as u64;
         let count = self.blocks.saturating_add(count);
@@ -236,65 +261,259 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     let start = end
         .checked_sub(footer.frame_size)
         .ok_or_else(misfit)?;
-    // The version is checked before any field whose place may differ in other versions.
-    let header = FrameHeader::at(&fixed(input, start)?, start)?;
     let table_start = footer_start
         .checked_sub(footer.seek_table_size)
         .ok_or_else(misfit)?;
-    let first_block = start + FrameHeader::SIZE as u64;
-    if table_start < first_block || footer.seek_table_size < SeekTable::HEADER_SIZE as u64 {
+    // The version is checked before any field whose place may differ in other versions.
+    let header = match AnyHeader::at(&fixed(input, start)?, start)? {
+        AnyHeader::Data(header) => header,
+        AnyHeader::Private(header) => {
+            let sizes = HEADER_SIZE as u64 + header.content_size;
+            let fits = table_start == footer_start && footer_start - start == sizes;
+            return match fits {
+                true => Ok((FrameInfo::private(start..end, header.owner), Vec::new())),
+                false => Err(misfit()),
+            };
+        }
+        AnyHeader::Unknown(unknown, _) => return Err(unknown.at(None, start, Release::default())),
+    };
+    header_tables::check_known(header.check).map_err(|why| why.at(None, start, header.needed))?;
+    let head = read_header_tables(input, start, &header)?;
+    if table_start < head.end {
         return Err(misfit());
     }
-    let SeekTableContent {
-        blocks,
-        sequences,
-        records,
-    } = read_seek_table(input, table_start, &footer, start, room)?;
-    let mut frame = FrameInfo {
+    let place = FramePlace {
+        first_block: head.end,
+        table_start,
+        footer_start,
+    };
+    let table = read_seek_table(input, &footer, &place, room)?;
+    let tables = read_frame_tables(input, &table, &place, &header)?;
+    let blocks = block_infos(&table.table, &place, header.needed);
+    let index = index_info(&table.table);
+    let of_sequences = index.is_some_and(|index| index.of_sequences);
+    let frame = FrameInfo {
         coded: start..end,
         raw: 0..footer.total_raw_size,
         block_size: header.block_size,
         blocks: blocks.len() as u64,
         checksum: footer.stream_checksum,
-        index: None,
-        sequences,
-        lacks_sequences: false,
-        records,
+        features: footer.features,
+        check: header.check,
+        metadata: head.metadata,
+        private: None,
+        needed: header.needed,
+        index,
+        lacks_sequences: of_sequences && tables.sequences.is_none(),
+        sequences: tables.sequences,
+        records: tables.records,
     };
-    check_blocks(&frame, &blocks, first_block..table_start)
+    check_frame(&frame, &table.table, head.content_size)
         .map_err(|flaw| flaw.at(None, table_start))?;
-    let (index, of_sequences) = index_info(input, &blocks)?;
-    frame.index = index;
-    frame.lacks_sequences = of_sequences && frame.sequences.is_none();
     Ok((frame, blocks))
 }
 
-/// The kind of index of the first block that is not stored, among the first few blocks. A block
-/// with a damaged header is skipped. The second value is true if that index is one of sequences.
-fn index_info(input: &mut dyn ReadSeek, blocks: &[BlockInfo]) -> Result<(Option<IndexInfo>, bool)> {
-    const LOOKED_AT: usize = 8;
-    for info in blocks.iter().take(LOOKED_AT) {
-        match read_block_header(input, info) {
-            Ok(BlockHeader {
-                kind: BlockKind::Bwt(shape),
-                ..
-            }) => {
-                // In a block that is too large for this library to decode, the rate may be 2^33.
-                let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
-                let sample_rate = rate.filter(|&rate| rate <= MAX_SAMPLE_RATE);
-                let of_sequences = shape.filters & filter::SEQUENCES != 0;
-                let index = shape.indexed.then_some(IndexInfo {
-                    sample_rate,
-                    of_sequences,
-                });
-                return Ok((index, shape.indexed && shape.filters == filter::SEQUENCES));
-            }
-            Ok(_) => {}
-            Err(Error::Format { .. }) => return Ok((None, false)),
-            Err(e) => return Err(e),
+impl FrameInfo {
+    /// A frame that holds no data.
+    fn private(coded: Range<u64>, owner: u32) -> Self {
+        FrameInfo {
+            coded,
+            raw: 0..0,
+            block_size: 0,
+            blocks: 0,
+            checksum: 0,
+            features: Features::NONE,
+            check: 0,
+            metadata: Vec::new(),
+            private: Some(owner),
+            needed: Release::default(),
+            index: None,
+            sequences: None,
+            lacks_sequences: false,
+            records: None,
         }
     }
-    Ok((None, false))
+}
+
+/// File offsets of the parts of a frame.
+struct FramePlace {
+    first_block: u64,
+    table_start: u64,
+    footer_start: u64,
+}
+
+/// The tables of a frame header.
+struct HeaderTables {
+    /// File offset behind the header and its tables.
+    end: u64,
+    content_size: Option<u64>,
+    metadata: Vec<Note>,
+}
+
+/// Reads the tables of the header at `start`.
+fn read_header_tables(
+    input: &mut dyn ReadSeek,
+    start: u64,
+    header: &FrameHeader,
+) -> Result<HeaderTables> {
+    let behind = start + HEADER_SIZE as u64;
+    let mut read = HeaderTables {
+        end: behind,
+        content_size: None,
+        metadata: Vec::new(),
+    };
+    if !header.tables {
+        return Ok(read);
+    }
+    input.seek(SeekFrom::Start(behind))?;
+    let wanted = [CONTENT_SIZE, METADATA];
+    let longest = header_tables::MOST_METADATA as u64;
+    let found = tables::find(input, &wanted, longest, None)?;
+    let mut found = found.map_err(|why| why.at(None, behind, header.needed))?;
+    let size = found.tables.take(CONTENT_SIZE);
+    let size = size.map(|content| header_tables::content_size(&content));
+    read.content_size = size
+        .transpose()
+        .map_err(|flaw| flaw.at(None, behind))?;
+    let metadata = found.tables.take(METADATA);
+    read.metadata = metadata
+        .and_then(|content| header_tables::metadata(&content))
+        .unwrap_or_default();
+    read.end += found.tables.size;
+    Ok(read)
+}
+
+/// A seek table, and where it ends.
+struct PlacedTable {
+    table: SeekTable,
+    /// File offset behind the table.
+    end: u64,
+}
+
+/// Reads the seek table of a frame.
+fn read_seek_table(
+    input: &mut dyn ReadSeek,
+    footer: &Footer,
+    place: &FramePlace,
+    room: TableRoom,
+) -> Result<PlacedTable> {
+    // Seek_Marker, Content_Size and Checksum.
+    const MOST: u64 = 8 + 6 + 4;
+    let located = |flaw: Flaw| flaw.at(None, place.table_start);
+    let misfit = || located(Flaw("the seek table's sizes do not match the frame"));
+    let end = place.footer_start.min(place.table_start + MOST);
+    let front = read_range(input, place.table_start..end)?;
+    let mut rest = front
+        .strip_prefix(&SEEK_MARKER)
+        .ok_or_else(|| located(Flaw("there is no seek table where one must be")))?;
+    let mut stored_size = Vec::new();
+    let size = tables::varint(&mut rest, &mut stored_size)
+        .map_err(|_| misfit())?
+        .map_err(located)?;
+    let checksum = rest.first_chunk().copied().ok_or_else(misfit)?;
+    let content_start = place.table_start + (8 + stored_size.len() + 4) as u64;
+    let end = content_start
+        .checked_add(size)
+        .filter(|&end| end <= place.footer_start)
+        .ok_or_else(misfit)?;
+    // The content must fit the bytes that are there. This is checked before anything is allocated
+    // by the count of its blocks.
+    shortage::check(2 * size, room.memory, || "a seek table".into())?;
+    let content = read_range(input, content_start..end)?;
+    seek_table::check(&stored_size, u32::from_le_bytes(checksum), &content).map_err(located)?;
+    let count = block_count(&mut &content[..]).map_err(located)? as u64;
+    let coded_size = place.table_start - place.first_block;
+    if count > coded_size / BlockHeader::SIZE as u64 {
+        return Err(misfit());
+    }
+    room.check(count)?;
+    let totals = Totals {
+        raw_size: footer.total_raw_size,
+        coded_size,
+    };
+    let table = SeekTable::from_content(&content, totals).map_err(located)?;
+    if table.entries().is_empty() && coded_size > 0 {
+        return Err(misfit());
+    }
+    Ok(PlacedTable { table, end })
+}
+
+/// The tables of a frame that a reader by position uses.
+#[derive(Default)]
+struct FrameTables {
+    sequences: Option<SequencesTable>,
+    records: Option<TablePlace>,
+}
+
+/// Reads the tables behind a seek table.
+fn read_frame_tables(
+    input: &mut dyn ReadSeek,
+    table: &PlacedTable,
+    place: &FramePlace,
+    header: &FrameHeader,
+) -> Result<FrameTables> {
+    let located = |why: Unreadable| why.at(None, place.table_start, header.needed);
+    let misfit = || located(Flaw("the seek table's sizes do not match the frame").into());
+    if !table.table.tables {
+        return match table.end == place.footer_start {
+            true => Ok(FrameTables::default()),
+            false => Err(misfit()),
+        };
+    }
+    let count = table.table.entries().len();
+    let longest = SequencesTable::longest(count as u64);
+    input.seek(SeekFrom::Start(table.end))?;
+    let found = tables::find(input, &[SEQUENCES], longest, Some(RECORDS))?;
+    let mut found = found.map_err(located)?;
+    if table.end + found.tables.size != place.footer_start {
+        return Err(misfit());
+    }
+    // An invalid table is ignored, as by a reader that does not know its type.
+    let read = |content: Vec<u8>| SequencesTable::from_bytes(&content, count).ok();
+    Ok(FrameTables {
+        sequences: found.tables.take(SEQUENCES).and_then(read),
+        records: found.place,
+    })
+}
+
+/// The blocks of a frame.
+fn block_infos(table: &SeekTable, place: &FramePlace, needed: Release) -> Vec<BlockInfo> {
+    let mut coded = place.first_block;
+    let mut raw = 0;
+    let info = |entry: &Entry| {
+        let info = BlockInfo {
+            coded: coded..coded.saturating_add(entry.coded_size),
+            raw: raw..raw + entry.raw_size,
+            line_feeds: table.has_line_feeds.then_some(entry.line_feeds),
+            raw_offset: raw,
+            front_size: entry.front_size,
+            needed,
+            shape: table.shape(entry),
+        };
+        (coded, raw) = (info.coded.end, info.raw.end);
+        info
+    };
+    table.entries().iter().map(info).collect()
+}
+
+/// The kind of index of the first block that is not stored.
+fn index_info(table: &SeekTable) -> Option<IndexInfo> {
+    let mut shapes = table
+        .entries()
+        .iter()
+        .map(|entry| table.shape(entry));
+    let shape = shapes.find_map(|BlockShape { kind, .. }| match kind {
+        BlockKind::Bwt(shape) => Some(shape),
+        _ => None,
+    });
+    let shape = shape.filter(|shape| shape.indexed)?;
+    // In a block that is too large for this library to decode, the rate may be 2^33.
+    let rate = u32::try_from(1_u64 << shape.sample_rate_log).ok();
+    Some(IndexInfo {
+        sample_rate: rate.filter(|&rate| rate <= MAX_SAMPLE_RATE),
+        // The only filter beside an index is that for sequences.
+        of_sequences: shape.filtered,
+    })
 }
 
 /// Explains a missing footer: damage in a bwz file, another version if the file begins as one, and
@@ -324,93 +543,54 @@ fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
     Ok(first)
 }
 
-/// The blocks of a frame, and the contents of its tables.
-struct SeekTableContent {
-    blocks: Vec<BlockInfo>,
-    sequences: Option<SequencesTable>,
-    records: Option<TablePlace>,
+/// The file offset at which the frame starts whose first block is at `first_block`, in a file that
+/// may be damaged. If the frames between `from`, where one ended, and this block are all sound, it
+/// is behind them; otherwise it is where a header without tables would be.
+pub(crate) fn frame_start(
+    input: &mut (impl Read + Seek),
+    from: u64,
+    first_block: u64,
+) -> Result<u64> {
+    let mut at = from;
+    while at < first_block
+        && let Some(bytes) = read_at::<HEADER_SIZE>(input, at)?
+        && let Ok(header) = AnyHeader::at(&bytes, at)
+    {
+        match header {
+            AnyHeader::Data(header) => {
+                let tables = read_header_tables(input, at, &header);
+                if tables.is_ok_and(|tables| tables.end == first_block) {
+                    return Ok(at);
+                }
+                break;
+            }
+            AnyHeader::Private(PrivateHeader { content_size, .. })
+            | AnyHeader::Unknown(_, content_size) => {
+                at += HEADER_SIZE as u64 + content_size + Footer::SIZE as u64;
+            }
+        }
+    }
+    Ok(first_block.saturating_sub(HEADER_SIZE as u64))
 }
 
-/// Reads the blocks of the frame at `start` from its seek table.
-fn read_seek_table(
-    input: &mut dyn ReadSeek,
-    table_start: u64,
-    footer: &Footer,
-    start: u64,
-    table_room: TableRoom,
-) -> Result<SeekTableContent> {
-    let located = |flaw: Flaw| flaw.at(None, table_start);
-    let table = SeekTable::header_from_bytes(&fixed(input, table_start)?).map_err(located)?;
-    let count = table.block_count();
-    // The counts must fit the bytes that are there. This is checked before anything is allocated by
-    // them.
-    let room = (table_start - start) / BlockHeader::SIZE as u64;
-    let misfit = || located(Flaw("the seek table's sizes do not match the frame"));
-    let tables_size = footer
-        .seek_table_size
-        .checked_sub(table.size())
-        .ok_or_else(misfit)?;
-    if count > room || table.tables != (tables_size > 0) {
-        return Err(misfit());
-    }
-    table.check_size(count).map_err(located)?;
-    table_room.check(count)?;
-    let coded = read_payload(input, table.entries_size)?;
-    let entries = table.entries(&coded).map_err(located)?;
-    let mut sequences = None;
-    let mut records = None;
-    if table.tables {
-        let found = find_table(
-            input,
-            Some((SEQUENCES, SequencesTable::longest(count))),
-            Some(RECORDS),
-        )?;
-        let found = found.map_err(located)?;
-        if found.size != tables_size {
-            return Err(misfit());
-        }
-        // An invalid table is ignored, as by a reader that does not know its type.
-        let read = |content: Vec<u8>| SequencesTable::from_bytes(&content, entries.len()).ok();
-        sequences = found.content.and_then(read);
-        records = found.place;
-    }
-    let ends = entries
-        .iter()
-        .skip(1)
-        .map(|next| (next.raw_offset, next.frame_offset));
-    let ends = ends.chain([(footer.total_raw_size, table_start - start)]);
-    let block = |(entry, (raw_end, coded_end)): (&Entry, (u64, u64))| BlockInfo {
-        coded: start.saturating_add(entry.frame_offset)..start.saturating_add(coded_end),
-        raw: entry.raw_offset..raw_end,
-        raw_offset: entry.raw_offset,
+/// Checks what the header of a frame says about its blocks.
+fn check_frame(
+    frame: &FrameInfo,
+    table: &SeekTable,
+    content_size: Option<u64>,
+) -> Result<(), Flaw> {
+    let fits = |entry: &Entry| {
+        entry.raw_size <= frame.block_size && entry.coded_size > BlockHeader::SIZE as u64
     };
-    let blocks = entries.iter().zip(ends).map(block).collect();
-    Ok(SeekTableContent {
-        blocks,
-        sequences,
-        records,
-    })
-}
-
-/// Checks that the blocks fill `area` without gaps and that none is empty or too large.
-fn check_blocks(frame: &FrameInfo, blocks: &[BlockInfo], area: Range<u64>) -> Result<(), Flaw> {
-    let flaw = Err(Flaw("the seek table's entries are not valid"));
-    let mut raw = 0;
-    let mut coded = area.start;
-    for block in blocks {
-        let size = block.raw.end.saturating_sub(block.raw.start);
-        let fits = (1..=frame.block_size).contains(&size);
-        let size_in_file = block.coded.end.checked_sub(coded);
-        let long_enough = size_in_file.is_some_and(|size| size > BlockHeader::SIZE as u64);
-        if block.raw.start != raw || block.coded.start != coded || !long_enough || !fits {
-            return flaw;
-        }
-        (raw, coded) = (block.raw.end, block.coded.end);
-    }
-    if (raw, coded) == (frame.raw.end, area.end) && blocks.is_empty() == (frame.block_size == 0) {
-        return Ok(());
-    }
-    flaw
+    let entries = table.entries();
+    ensure(
+        entries.iter().all(fits) && entries.is_empty() == (frame.block_size == 0),
+        "the seek table's entries are not valid",
+    )?;
+    ensure(
+        content_size.is_none_or(|size| size == frame.raw.end),
+        "the content size in the frame header does not match the blocks",
+    )
 }
 
 /// Checks that blocks with these headers make up the raw stream of `frame`.
@@ -448,22 +628,21 @@ pub(crate) fn read_block(
         header,
         payload,
         sequences: None,
+        front_size: 0,
+        line_feeds: 0,
+        needed: info.needed,
         number,
         offset,
     })
 }
 
-/// Counts the blocks by the kind of index that their headers state.
-pub(crate) fn indexed_blocks(
-    input: &mut dyn ReadSeek,
-    blocks: &[BlockInfo],
-) -> Result<IndexedBlocks> {
+/// Counts the blocks by their kind of index.
+pub(crate) fn indexed_blocks(blocks: &[BlockInfo]) -> IndexedBlocks {
     let mut indexed = IndexedBlocks::default();
-    for (info, number) in blocks.iter().zip(0..) {
-        let header = read_block_header(input, info).map_err(|e| e.at(number, info.coded.start))?;
-        indexed.count(header.kind);
-    }
-    Ok(indexed)
+    blocks
+        .iter()
+        .for_each(|info| indexed.count(info.shape.kind));
+    indexed
 }
 
 /// Reads the header of the block that `info` describes and checks that it belongs to that block.
@@ -473,10 +652,22 @@ pub(crate) fn read_block_header(input: &mut dyn ReadSeek, info: &BlockInfo) -> R
         BlockHeader::from_bytes(&fixed(input, offset)?).map_err(|flaw| flaw.at(None, offset))?;
     let size = info.coded.end - offset - BlockHeader::SIZE as u64;
     let expected = (size, info.raw.end - info.raw.start, info.raw_offset);
-    if (header.coded_size, header.raw_size, header.raw_offset) == expected {
+    let sizes = (header.coded_size, header.raw_size, header.raw_offset);
+    if sizes == expected && header.kind == info.shape.kind {
         return Ok(header);
     }
     Err(Flaw("the block is not the one that the seek table describes").at(None, offset))
+}
+
+/// Reads a range of the file, which must be there.
+fn read_range(input: &mut dyn ReadSeek, range: Range<u64>) -> Result<Vec<u8>> {
+    input.seek(SeekFrom::Start(range.start))?;
+    let bytes = read_payload(input, range.end - range.start)?;
+    if range.start + bytes.len() as u64 == range.end {
+        Ok(bytes)
+    } else {
+        Err(CUT_OFF.at(None, range.start + bytes.len() as u64))
+    }
 }
 
 /// Reads a structure of fixed size.

@@ -1,6 +1,8 @@
-//! Footer, FORMAT.md chapter 6: the last 32 bytes of a frame.
+//! Footer, FORMAT.md chapter 6: the last 36 bytes of a frame.
 
+use super::features::Features;
 use super::field_bytes::{ensure, ensure_checksum, put_checksum, put_uint, u32_at, uint_at};
+use super::frame_header::VERSION;
 use crate::base::error::Flaw;
 
 const FOOTER_MAGIC: [u8; 4] = *b"zwb\xF7";
@@ -12,35 +14,44 @@ pub(crate) const NO_FOOTER: Flaw =
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Footer {
     pub total_raw_size: u64,
-    pub frame_size: u64,
-    /// Size of Seek_Table with the frame's tables, if it has any.
+    /// Size of Seek_Table with the frame's tables, if it has any; 0 in a frame of another kind.
     pub seek_table_size: u64,
-    /// CRC-32 of the frame's raw stream.
+    /// What the blocks of the frame use.
+    pub features: Features,
+    /// CRC-32 of the frame's raw stream, or of the content of a frame of another kind.
     pub stream_checksum: u32,
+    pub frame_size: u64,
 }
 
 impl Footer {
-    pub(crate) const SIZE: usize = 32;
+    pub(crate) const SIZE: usize = 36;
 
     pub(crate) fn to_bytes(self) -> [u8; Self::SIZE] {
         let mut bytes = [0; Self::SIZE];
-        bytes[..8].copy_from_slice(&self.total_raw_size.to_le_bytes());
-        put_uint::<7>(&mut bytes, 8, self.frame_size);
-        put_uint::<5>(&mut bytes, 15, self.seek_table_size);
-        bytes[20..24].copy_from_slice(&self.stream_checksum.to_le_bytes());
-        put_checksum(&mut bytes, 24);
-        bytes[28..].copy_from_slice(&FOOTER_MAGIC);
+        put_uint::<7>(&mut bytes, 0, self.total_raw_size);
+        put_uint::<5>(&mut bytes, 7, self.seek_table_size);
+        bytes[12..16].copy_from_slice(&self.features.bits().to_le_bytes());
+        bytes[16..20].copy_from_slice(&self.stream_checksum.to_le_bytes());
+        put_uint::<7>(&mut bytes, 20, self.frame_size);
+        bytes[27] = VERSION;
+        put_checksum(&mut bytes, 28);
+        bytes[32..].copy_from_slice(&FOOTER_MAGIC);
         bytes
     }
 
     pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
-        ensure(bytes[28..] == FOOTER_MAGIC, NO_FOOTER.0)?;
-        ensure_checksum(bytes, 24, "the footer is damaged: its checksum is wrong")?;
+        ensure(bytes[32..] == FOOTER_MAGIC, NO_FOOTER.0)?;
+        ensure_checksum(bytes, 28, "the footer is damaged: its checksum is wrong")?;
+        ensure(
+            bytes[27] == VERSION,
+            "the footer is of another version of the format than this bwz reads",
+        )?;
         Ok(Footer {
-            total_raw_size: uint_at::<8>(bytes, 0),
-            frame_size: uint_at::<7>(bytes, 8),
-            seek_table_size: uint_at::<5>(bytes, 15),
-            stream_checksum: u32_at(bytes, 20),
+            total_raw_size: uint_at::<7>(bytes, 0),
+            seek_table_size: uint_at::<5>(bytes, 7),
+            features: Features::from_bits(u32_at(bytes, 12)),
+            stream_checksum: u32_at(bytes, 16),
+            frame_size: uint_at::<7>(bytes, 20),
         })
     }
 }
@@ -53,9 +64,10 @@ mod tests {
     fn a_footer_survives_and_a_flipped_bit_does_not() {
         let footer = Footer {
             total_raw_size: 1 << 40,
-            frame_size: 1 << 55,
             seek_table_size: 1 << 39,
+            features: Features::INDEX,
             stream_checksum: 0xCBF4_3926,
+            frame_size: 1 << 55,
         };
         let good = footer.to_bytes();
         assert_eq!(Footer::from_bytes(&good), Ok(footer));

@@ -4,13 +4,19 @@
 //! Memory grows with the bytes that have been read, never with a size that a header merely claims.
 
 use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, fill, read_payload};
+use super::features::Features;
 use super::field_bytes::ensure;
 use super::footer::Footer;
-use super::frame_header::{FrameHeader, MAGIC, NOT_BWZ, other_version};
+use super::frame_header::{
+    AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, PrivateHeader, other_version,
+};
+use super::header_tables::{self, Note};
 use super::indexed_blocks::IndexedBlocks;
-use super::seek_table::{Entry, SEEK_MARKER, SeekTable};
-use super::tables;
-use crate::base::error::{Flaw, Result};
+use super::seek_table::{
+    self, BlockShape, EntrySizes, SEEK_MARKER, SeekTable, Totals, block_count,
+};
+use super::tables::{self, CONTENT_SIZE, METADATA, ReadTables, STREAM_CHECK};
+use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
 use crate::options::Options;
 use crate::options::events::Step;
 use crc32fast::Hasher;
@@ -30,6 +36,8 @@ pub(crate) struct FrameReader<R> {
     /// Raw bytes of the blocks so far.
     raw_size: u64,
     frame: Option<OpenFrame>,
+    /// What users say about the last frame that was begun.
+    metadata: Vec<Note>,
     /// Sync_Marker was read: a block of the open frame follows.
     at_block: bool,
     /// An error was returned: there is nothing more to read.
@@ -39,8 +47,12 @@ pub(crate) struct FrameReader<R> {
 /// The frame that is being read, and the sums over its blocks so far.
 struct OpenFrame {
     start: u64,
-    block_size: u64,
-    entries: Vec<Entry>,
+    header: FrameHeader,
+    /// Content_Size, if the header has it.
+    content_size: Option<u64>,
+    /// The blocks so far, without what only their payloads tell.
+    blocks: SeekTable,
+    features: Features,
     raw_size: u64,
     stream: Hasher,
 }
@@ -56,6 +68,7 @@ impl<R: Read> FrameReader<R> {
             indexed: IndexedBlocks::default(),
             raw_size: 0,
             frame: None,
+            metadata: Vec::new(),
             at_block: false,
             failed: false,
         }
@@ -69,6 +82,11 @@ impl<R: Read> FrameReader<R> {
     /// Numbers of blocks read so far, by their kind of index.
     pub(crate) fn indexed(&self) -> IndexedBlocks {
         self.indexed
+    }
+
+    /// What users say about the last frame that was begun.
+    pub(crate) fn metadata(&self) -> &[Note] {
+        &self.metadata
     }
 
     /// Number of the next block in the file and the offset of its header. Valid right after
@@ -125,7 +143,10 @@ impl<R: Read> FrameReader<R> {
                 }
             }
         }
-        Ok(self.frame.as_ref().map(|frame| frame.block_size))
+        Ok(self
+            .frame
+            .as_ref()
+            .map(|frame| frame.header.block_size))
     }
 
     /// Reads the block whose Sync_Marker was read.
@@ -136,13 +157,11 @@ impl<R: Read> FrameReader<R> {
         let mut bytes = [0; BlockHeader::SIZE];
         bytes[..8].copy_from_slice(&SYNC_MARKER);
         bytes[8..].copy_from_slice(&self.take::<{ BlockHeader::SIZE - 8 }>()?);
-        let frame = self
-            .frame
-            .as_mut()
-            .expect("a block is met within a frame only");
-        let header = BlockHeader::from_bytes(&bytes)
-            .and_then(|header| frame.block(header, offset).map(|()| header))
-            .map_err(|flaw| flaw.at(Some(number), offset))?;
+        let located = |flaw: Flaw| flaw.at(Some(number), offset);
+        let header = BlockHeader::from_bytes(&bytes).map_err(located)?;
+        let frame = self.open();
+        frame.check_block(&header).map_err(located)?;
+        let needed = frame.header.needed;
         let size = header.raw_size;
         let what = || format!("block {number} of {size} bytes (at byte {offset})");
         self.options
@@ -155,30 +174,67 @@ impl<R: Read> FrameReader<R> {
             .run
             .listener
             .done(number, [(Step::Read, from, Instant::now())]);
-        Ok(CodedBlock {
+        let block = CodedBlock {
             header,
             payload,
             sequences: None,
+            front_size: 0,
+            line_feeds: 0,
+            needed,
             number,
             offset,
-        })
+        };
+        self.open().add(&block).map_err(located)?;
+        Ok(block)
     }
 
-    /// Reads the next Frame_Header. Returns false at the end of the file.
+    /// The frame that a block was met in.
+    fn open(&mut self) -> &mut OpenFrame {
+        self.frame
+            .as_mut()
+            .expect("a block is met within a frame only")
+    }
+
+    /// Reads the next Frame_Header, and passes over private frames. Returns false at the end of the
+    /// file.
     fn open_frame(&mut self) -> Result<bool> {
+        loop {
+            let start = self.offset;
+            let Some(bytes) = self.header_bytes()? else {
+                return Ok(false);
+            };
+            match AnyHeader::at(&bytes, start)? {
+                AnyHeader::Data(header) => {
+                    header_tables::check_known(header.check)
+                        .map_err(|why| why.at(None, start, header.needed))?;
+                    let content_size = self.header_tables(&header)?;
+                    self.frame = Some(OpenFrame::new(start, header, content_size));
+                    return Ok(true);
+                }
+                AnyHeader::Private(header) => self.pass_private(start, &header)?,
+                AnyHeader::Unknown(unknown, _) => {
+                    return Err(unknown.at(None, start, Release::default()));
+                }
+            }
+            self.frames += 1;
+        }
+    }
+
+    /// Reads the bytes of the next Frame_Header. `None` at the end of the file.
+    fn header_bytes(&mut self) -> Result<Option<[u8; HEADER_SIZE]>> {
         let start = self.offset;
-        let mut bytes = Vec::with_capacity(FrameHeader::SIZE);
+        let mut bytes = Vec::with_capacity(HEADER_SIZE);
         self.input
             .by_ref()
-            .take(FrameHeader::SIZE as u64)
+            .take(HEADER_SIZE as u64)
             .read_to_end(&mut bytes)?;
         self.offset += bytes.len() as u64;
         if bytes.is_empty() && self.frames > 0 {
-            return Ok(false);
+            return Ok(None);
         }
         if bytes.first() == Some(&0) && self.frames > 0 {
             self.pass_padding(&bytes)?;
-            return Ok(false);
+            return Ok(None);
         }
         let known = bytes.len().min(MAGIC.len());
         if bytes.is_empty() || bytes[..known] != MAGIC[..known] {
@@ -191,12 +247,62 @@ impl<R: Read> FrameReader<R> {
         }
         other_version(&bytes, start).map_or(Ok(()), Err)?;
         let bytes = bytes
-            .as_slice()
             .try_into()
             .map_err(|_| CUT_OFF.at(None, self.offset))?;
-        let header = FrameHeader::at(bytes, start)?;
-        self.frame = Some(OpenFrame::new(start, header.block_size));
-        Ok(true)
+        Ok(Some(bytes))
+    }
+
+    /// Reads the tables of a Frame_Header, if it has any. Returns Content_Size.
+    fn header_tables(&mut self, header: &FrameHeader) -> Result<Option<u64>> {
+        if !header.tables {
+            return Ok(None);
+        }
+        let wanted = [CONTENT_SIZE, METADATA];
+        let start = self.offset;
+        let mut tables = self.read_tables(&wanted, header.needed)?;
+        let metadata = tables.take(METADATA);
+        self.metadata = metadata
+            .and_then(|content| header_tables::metadata(&content))
+            .unwrap_or_default();
+        let content_size = tables
+            .take(CONTENT_SIZE)
+            .map(|content| header_tables::content_size(&content))
+            .transpose()
+            .map_err(|flaw| flaw.at(None, start))?;
+        Ok(content_size)
+    }
+
+    /// Passes over a frame whose content is private, and checks it.
+    fn pass_private(&mut self, start: u64, header: &PrivateHeader) -> Result<()> {
+        let mut checksum = Hasher::new();
+        let mut left = header.content_size;
+        let mut buffer = vec![0; BUFFER.min(left as usize)];
+        while left > 0 {
+            let now = left.min(BUFFER as u64) as usize;
+            let came = fill(&mut self.input, &mut buffer[..now])?;
+            self.offset += came as u64;
+            if came < now {
+                return Err(CUT_OFF.at(None, self.offset));
+            }
+            checksum.update(&buffer[..now]);
+            left -= now as u64;
+        }
+        let footer_start = self.offset;
+        let bytes = self.take::<{ Footer::SIZE }>()?;
+        let expected = Footer {
+            total_raw_size: 0,
+            seek_table_size: 0,
+            features: Features::NONE,
+            stream_checksum: checksum.finalize(),
+            frame_size: self.offset - start,
+        };
+        let sound = Footer::from_bytes(&bytes).and_then(|footer| {
+            ensure(
+                footer == expected,
+                "the footer does not match the content of the private frame",
+            )
+        });
+        sound.map_err(|flaw| flaw.at(None, footer_start))
     }
 
     /// Reads the padding that begins with `first`, up to the end of the file. Padding is not added
@@ -205,7 +311,7 @@ impl<R: Read> FrameReader<R> {
         let start = self.offset - first.len() as u64;
         self.offset = start;
         let mut checked = 0;
-        let mut buffer = vec![0; PADDING_BUFFER];
+        let mut buffer = vec![0; BUFFER];
         let mut bytes = first;
         loop {
             if let Some(other) = bytes.iter().position(|&byte| byte != 0) {
@@ -222,42 +328,78 @@ impl<R: Read> FrameReader<R> {
 
     /// Reads Seek_Table, whose marker was at `start`, and Footer.
     fn close_frame(&mut self, start: u64) -> Result<()> {
-        let mut bytes = [0; SeekTable::HEADER_SIZE];
-        bytes[..8].copy_from_slice(&SEEK_MARKER);
-        bytes[8..].copy_from_slice(&self.take::<{ SeekTable::HEADER_SIZE - 8 }>()?);
         let frame = self
             .frame
             .take()
             .expect("close_frame is called within a frame");
         let located = |flaw: Flaw| flaw.at(None, start);
-        let table = SeekTable::header_from_bytes(&bytes)
-            .and_then(|table| frame.check_table_size(&table).map(|()| table))
-            .map_err(located)?;
-        let entries = self.take_payload(table.entries_size)?;
-        let tables_size = if table.tables { self.pass_tables()? } else { 0 };
+        frame.check_block_size().map_err(located)?;
+        let table = self
+            .read_seek_table(&frame, start)
+            .map_err(|e| match e {
+                Error::Io(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
+                    CUT_OFF.at(None, self.offset)
+                }
+                e => e,
+            })?;
+        ensure(
+            table.has_blocks_of(&frame.blocks),
+            "the seek table does not match the blocks",
+        )
+        .map_err(located)?;
+        let check = match table.tables {
+            true => self
+                .read_tables(&[STREAM_CHECK], frame.header.needed)?
+                .take(STREAM_CHECK),
+            false => None,
+        };
         let footer_start = self.offset;
         let footer = self.take::<{ Footer::SIZE }>()?;
-        frame
-            .check_entries(&table, &entries)
-            .map_err(located)?;
+        header_tables::check_digest(frame.header.check, check.as_deref()).map_err(located)?;
         Footer::from_bytes(&footer)
-            .and_then(|footer| frame.check_footer(&footer, table.size() + tables_size, self.offset))
+            .and_then(|footer| frame.check_footer(&footer, footer_start - start, self.offset))
             .map_err(|flaw| flaw.at(None, footer_start))?;
         self.frames += 1;
         Ok(())
     }
 
-    /// Reads and checks the frame's tables. Returns their size.
-    fn pass_tables(&mut self) -> Result<u64> {
+    /// Reads Seek_Table behind its marker, which is at `start`.
+    fn read_seek_table(&mut self, frame: &OpenFrame, start: u64) -> Result<SeekTable> {
+        let located = |flaw: Flaw| flaw.at(None, start);
+        let mut stored_size = Vec::new();
+        let size = tables::varint(&mut self.input, &mut stored_size)?;
+        self.offset += stored_size.len() as u64;
+        let size = size.map_err(|_| located(seek_table::MISFIT))?;
+        let checksum = u32::from_le_bytes(self.take()?);
+        let count = frame.blocks.entries().len();
+        if size > seek_table::longest(count as u64) {
+            return Err(located(seek_table::MISFIT));
+        }
+        let content = self.take_payload(size)?;
+        seek_table::check(&stored_size, checksum, &content).map_err(located)?;
+        // What the count would be if it did not match could take any memory.
+        if block_count(&mut &content[..]) != Ok(count) {
+            let flaw = "the seek table does not have as many entries as there are blocks";
+            return Err(located(Flaw(flaw)));
+        }
+        let totals = Totals {
+            raw_size: frame.raw_size,
+            coded_size: frame.blocks.coded_size(),
+        };
+        SeekTable::from_content(&content, totals).map_err(located)
+    }
+
+    /// Reads and checks tables. Returns those whose type is in `wanted`, if they are small.
+    fn read_tables(&mut self, wanted: &[u16], needed: Release) -> Result<ReadTables> {
         let start = self.offset;
-        let size = match tables::check(&mut self.input) {
+        let read = match tables::read_wanted(&mut self.input, wanted, LONGEST_TABLE) {
             Err(e) if e.kind() == io::ErrorKind::UnexpectedEof => {
                 return Err(CUT_OFF.at(None, start));
             }
-            size => size?.map_err(|flaw| flaw.at(None, start))?,
+            read => read?.map_err(|why: Unreadable| why.at(None, start, needed))?,
         };
-        self.offset += size;
-        Ok(size)
+        self.offset += read.size;
+        Ok(read)
     }
 
     fn take<const N: usize>(&mut self) -> Result<[u8; N]> {
@@ -281,45 +423,70 @@ impl<R: Read> FrameReader<R> {
     }
 }
 
-/// Bytes of padding that are read at a time.
-const PADDING_BUFFER: usize = 64 << 10;
+/// Bytes of padding, or of a private frame, that are read at a time.
+const BUFFER: usize = 64 << 10;
 
 const NOT_PADDING: Flaw = Flaw(
     "trailing garbage: zero bytes after the last frame are padding only if they reach the end of \
      the file, but here is another byte",
 );
 
+/// Maximum size of the content of a table that is kept, in bytes. Longer ones are only checked.
+const LONGEST_TABLE: u64 = 64 << 10;
+
 pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
 
 impl OpenFrame {
-    fn new(start: u64, block_size: u64) -> Self {
+    fn new(start: u64, header: FrameHeader, content_size: Option<u64>) -> Self {
         OpenFrame {
             start,
-            block_size,
-            entries: Vec::new(),
+            header,
+            content_size,
+            blocks: SeekTable::default(),
+            features: Features::NONE,
             raw_size: 0,
             stream: Hasher::new(),
         }
     }
 
-    /// Checks that a block continues the ones before it, and adds it to the sums.
-    fn block(&mut self, header: BlockHeader, offset: u64) -> Result<(), Flaw> {
+    /// Checks that a block continues the ones before it.
+    fn check_block(&self, header: &BlockHeader) -> Result<(), Flaw> {
         ensure(
-            self.block_size > 0,
+            self.header.block_size > 0,
             "a block in a frame that says it has none",
         )?;
         ensure(
-            header.raw_size <= self.block_size,
+            header.raw_size <= self.header.block_size,
             "the block is larger than the frame's block size",
         )?;
         ensure(
             header.raw_offset == self.raw_size,
             "the block's raw offset is not where the block before it ended",
+        )
+    }
+
+    /// Adds a block to the sums.
+    fn add(&mut self, block: &CodedBlock) -> Result<(), Flaw> {
+        let header = &block.header;
+        let shape = BlockShape {
+            kind: header.kind,
+            filters: block.filters(),
+        };
+        let features = Features::of_block(header, shape.filters);
+        ensure(
+            self.header.features.contains(features),
+            "the block uses features that the frame header does not announce",
         )?;
-        self.entries.push(Entry {
-            raw_offset: self.raw_size,
-            frame_offset: offset - self.start,
-        });
+        self.features = self.features.with(features);
+        self.blocks.add(
+            shape,
+            EntrySizes {
+                raw_size: header.raw_size,
+                coded_size: BlockHeader::SIZE as u64 + header.coded_size,
+                front_size: 0,
+                line_feeds: 0,
+            },
+        );
         self.raw_size += header.raw_size;
         self.stream.combine(&Hasher::new_with_initial_len(
             header.raw_checksum,
@@ -328,18 +495,10 @@ impl OpenFrame {
         Ok(())
     }
 
-    fn check_table_size(&self, table: &SeekTable) -> Result<(), Flaw> {
+    fn check_block_size(&self) -> Result<(), Flaw> {
         ensure(
-            self.entries.is_empty() == (self.block_size == 0),
+            self.blocks.entries().is_empty() == (self.header.block_size == 0),
             "the frame's block size promises blocks, but it has none",
-        )?;
-        table.check_size(self.entries.len() as u64)
-    }
-
-    fn check_entries(&self, table: &SeekTable, coded: &[u8]) -> Result<(), Flaw> {
-        ensure(
-            table.entries(coded)? == self.entries,
-            "the seek table does not match the blocks",
         )
     }
 
@@ -348,9 +507,19 @@ impl OpenFrame {
             footer.total_raw_size == self.raw_size,
             "the footer's raw size does not match the blocks",
         )?;
+        ensure(
+            self.content_size
+                .is_none_or(|size| size == self.raw_size),
+            "the content size in the frame header does not match the blocks",
+        )?;
         let sizes_match =
             footer.frame_size == end - self.start && footer.seek_table_size == table_size;
         ensure(sizes_match, "the footer's sizes do not match the frame")?;
+        ensure(
+            self.header.features.contains(footer.features)
+                && footer.features.known() == self.features.known(),
+            "the footer's features do not match the blocks",
+        )?;
         ensure(
             footer.stream_checksum == self.stream.clone().finalize(),
             "the stream's checksum does not match the blocks'",

@@ -1,22 +1,23 @@
 //! Writes a frame in one pass, without seeking. FORMAT.md chapter 2.
 
 use super::block_header::{BlockHeader, CodedBlock};
+use super::features::Features;
 use super::footer::Footer;
 use super::frame_header::FrameHeader;
 use super::indexed_blocks::IndexedBlocks;
-use super::record_table::{self, RECORDS};
-use super::seek_table::{Entry, SeekTable};
-use super::sequences::{SEQUENCES, SequencesTable};
-use super::tables;
+use super::record_table;
+use super::seek_table::{BlockShape, EntrySizes, SeekTable};
+use super::sequences::SequencesTable;
+use super::tables::{self, RECORDS, SEQUENCES};
 use crate::base::error::{Error, Result};
 use crate::filter::sequence::{BlockRecords, Contribution, Kind, RecordList};
 use crc32fast::Hasher;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-/// Maximum number of blocks in a frame: 256 TiB of raw bytes at level 1. The entries that a writer
+/// Maximum number of blocks in a frame: 64 TiB of raw bytes at level 1. The entries that a writer
 /// keeps for them fit in 4 GiB.
-const MAX_BLOCKS: usize = 1 << 28;
+const MAX_BLOCKS: usize = 1 << 26;
 
 /// Bytes that are gathered before they are written: a multiple of the usual record sizes of tapes.
 const GATHERED: usize = 60 << 10;
@@ -30,7 +31,8 @@ pub(crate) struct FrameWriter<W> {
     output: W,
     /// Bytes that are not written yet.
     pending: Vec<u8>,
-    entries: Vec<Entry>,
+    table: SeekTable,
+    features: Features,
     raw_size: u64,
     coded_size: u64,
     stream: Hasher,
@@ -50,12 +52,13 @@ struct ListedSoFar {
 }
 
 impl<W: Write> FrameWriter<W> {
-    /// Starts a frame whose largest block has `block_size` bytes. 0 is for a frame without blocks.
-    pub(crate) fn start(output: W, block_size: u64) -> Result<Self> {
+    /// Starts a frame. `tables` are those of its header in their stored form; empty if it has none.
+    pub(crate) fn start(output: W, header: FrameHeader, tables: &[u8]) -> Result<Self> {
         let mut writer = FrameWriter {
             output,
             pending: Vec::new(),
-            entries: Vec::new(),
+            table: SeekTable::with_line_feeds(),
+            features: Features::NONE,
             raw_size: 0,
             coded_size: 0,
             stream: Hasher::new(),
@@ -63,22 +66,39 @@ impl<W: Write> FrameWriter<W> {
             sequences: None,
             records: Some(ListedSoFar::default()),
         };
-        writer.put(&FrameHeader { block_size }.to_bytes())?;
+        let header = FrameHeader {
+            tables: !tables.is_empty(),
+            ..header
+        };
+        writer.put(&header.to_bytes())?;
+        writer.put(tables)?;
         Ok(writer)
     }
 
     /// Writes the next block. Its raw offset must be the end of the block before it.
     pub(crate) fn block(&mut self, block: &CodedBlock) -> Result<()> {
         debug_assert_eq!(block.header.raw_offset, self.raw_size);
-        if self.entries.len() == MAX_BLOCKS {
+        if self.table.entries().len() == MAX_BLOCKS {
             return Err(Error::Usage(
                 "more blocks than a frame holds: use a higher level".into(),
             ));
         }
-        self.entries.push(Entry {
-            raw_offset: self.raw_size,
-            frame_offset: self.coded_size,
-        });
+        let shape = BlockShape {
+            kind: block.header.kind,
+            filters: block.filters(),
+        };
+        self.features = self
+            .features
+            .with(Features::of_block(&block.header, shape.filters));
+        self.table.add(
+            shape,
+            EntrySizes {
+                raw_size: block.header.raw_size,
+                coded_size: (BlockHeader::SIZE + block.payload.len()) as u64,
+                front_size: block.front_size,
+                line_feeds: block.line_feeds,
+            },
+        );
         let BlockHeader {
             raw_size,
             raw_checksum,
@@ -137,13 +157,16 @@ impl<W: Write> FrameWriter<W> {
     /// Ends the frame as [`finish`](Self::finish) does, with these tables of the frame in their
     /// stored form.
     pub(crate) fn finish_with(mut self, tables: &[u8]) -> Result<(W, u64, u64, IndexedBlocks)> {
-        let table = SeekTable::to_bytes(&self.entries, tables);
+        self.table.tables = !tables.is_empty();
+        let table = self.table.to_bytes();
         self.put(&table)?;
+        self.put(tables)?;
         let footer = Footer {
             total_raw_size: self.raw_size,
-            frame_size: self.coded_size + Footer::SIZE as u64,
-            seek_table_size: table.len() as u64,
+            seek_table_size: (table.len() + tables.len()) as u64,
+            features: self.features,
             stream_checksum: self.stream.clone().finalize(),
+            frame_size: self.coded_size + Footer::SIZE as u64,
         };
         self.put(&footer.to_bytes())?;
         self.write_pending()?;

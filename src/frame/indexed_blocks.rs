@@ -2,9 +2,6 @@
 
 use super::block_header::{BlockKind, Shape};
 
-/// The filter that separates sequences from the rest of a file, bit 0 of Filters.
-const SEQUENCES: u8 = 1;
-
 /// Numbers of blocks, by their kind of index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -31,10 +28,10 @@ impl IndexedBlocks {
         let number = match kind {
             BlockKind::Stored => &mut self.stored,
             BlockKind::Bwt(Shape { indexed: false, .. }) => &mut self.none,
-            BlockKind::Bwt(Shape {
-                filters: SEQUENCES, ..
-            }) => &mut self.sequences,
+            // The only filter beside an index is that for sequences.
+            BlockKind::Bwt(Shape { filtered: true, .. }) => &mut self.sequences,
             BlockKind::Bwt(_) => &mut self.bytes,
+            BlockKind::Unknown(..) => &mut self.none,
         };
         *number += 1;
     }

@@ -5,11 +5,11 @@
 //! table may be longer than a window.
 
 use super::block_header::{BlockHeader, SYNC_MARKER};
-use super::field_bytes::{read_at, uint_at};
+use super::field_bytes::read_at;
 use super::footer::Footer;
-use super::seek_table::{SEEK_MARKER, SeekTable};
-use super::tables::TABLES_SIZE;
+use super::seek_table::{self, SEEK_MARKER};
 use crate::base::error::Result;
+use crate::base::leb128;
 use memchr::memmem;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -21,7 +21,7 @@ const WINDOW: usize = 1 << 20;
 pub(crate) enum Landmark {
     /// A block with a valid header.
     Block { offset: u64, header: BlockHeader },
-    /// The end of a frame whose footer and header of the seek table are valid; `end` is behind it.
+    /// The end of a frame whose footer is valid and leads to its seek table; `end` is behind it.
     FrameEnd { footer: Footer, end: u64 },
 }
 
@@ -121,16 +121,18 @@ impl Scanner {
         input: &mut (impl Read + Seek),
         offset: u64,
     ) -> Result<Option<Landmark>> {
-        let bytes = self
-            .window_at(input, offset, SeekTable::HEADER_SIZE)?
-            .first_chunk();
-        let table = bytes.and_then(|bytes| SeekTable::header_from_bytes(bytes).ok());
-        let Some(table) = table else { return Ok(None) };
-        let mut footer_start = offset + table.size();
-        if table.tables {
-            let size = read_at::<TABLES_SIZE>(input, footer_start)?;
-            let size = size.map_or(0, |size| uint_at::<TABLES_SIZE>(&size, 0));
-            footer_start += TABLES_SIZE as u64 + size;
+        let front = self.window_at(input, offset, SEEK_TABLE_FRONT)?;
+        let Some(table) = SeekTableFront::read(front) else {
+            return Ok(None);
+        };
+        let mut footer_start = offset + table.size;
+        if table.has_tables {
+            // Tables_Size is a varint, and at least one table follows.
+            let bytes = read_at::<6>(input, footer_start)?;
+            let mut rest = bytes.as_ref().map_or(&[][..], |bytes| &bytes[..]);
+            let before = rest.len();
+            let size = leb128::read(&mut rest).unwrap_or(0) as u64;
+            footer_start += (before - rest.len()) as u64 + size;
         }
         let end = footer_start + Footer::SIZE as u64;
         if end > self.end {
@@ -138,7 +140,34 @@ impl Scanner {
         }
         let footer = read_at::<{ Footer::SIZE }>(input, footer_start)?;
         let footer = footer.and_then(|bytes| Footer::from_bytes(&bytes).ok());
+        let footer = footer.filter(|footer| footer.seek_table_size == footer_start - offset);
         Ok(footer.map(|footer| Landmark::FrameEnd { footer, end }))
+    }
+}
+
+/// Maximum bytes of a seek table up to Content_Flags.
+const SEEK_TABLE_FRONT: usize = 8 + 6 + 4 + 6 + 1;
+
+/// The facts that lead from a seek table to the footer behind it.
+struct SeekTableFront {
+    /// Bytes of the table.
+    size: u64,
+    has_tables: bool,
+}
+
+impl SeekTableFront {
+    /// Parses the front of a table. `None` if it is none.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut rest = bytes.strip_prefix(&SEEK_MARKER)?;
+        let content_size = leb128::read(&mut rest).ok()? as u64;
+        rest.split_off(..4)?;
+        let before_content = (bytes.len() - rest.len()) as u64;
+        leb128::read(&mut rest).ok()?;
+        let flags = *rest.split_off_first()?;
+        Some(SeekTableFront {
+            size: before_content + content_size,
+            has_tables: flags & seek_table::TABLES != 0,
+        })
     }
 }
 
@@ -153,6 +182,8 @@ pub(crate) fn goes_on_at<R: Read + Seek>(input: &mut R, offset: u64) -> Result<b
 #[cfg(test)]
 mod tests {
     use super::super::BlockKind;
+    use super::super::features::Features;
+    use super::super::seek_table::SeekTable;
     use super::*;
     use std::io::Cursor;
 
@@ -185,12 +216,13 @@ mod tests {
         let footer = Footer {
             total_raw_size: 5,
             frame_size: 99,
-            seek_table_size: 28,
+            seek_table_size: 15,
+            features: Features::NONE,
             stream_checksum: 7,
         };
         let file = [
             &b"xyz"[..],
-            &SeekTable::to_bytes(&[], &[]),
+            &SeekTable::default().to_bytes(),
             &footer.to_bytes(),
         ]
         .concat();

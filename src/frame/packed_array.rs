@@ -1,10 +1,12 @@
-//! Packed_Array, FORMAT.md section 8.1: integers in the fewest bits that hold the largest.
+//! Packed_Array and Column, FORMAT.md section 8.1: integers in the fewest bits that hold the
+//! largest, or their differences from the smallest.
 //!
 //! Samples are rows: random numbers that use all of these bits. No general compressor makes them
 //! smaller than this.
 
 use super::field_bytes::ensure;
 use crate::base::error::Flaw;
+use crate::base::leb128;
 use bitvec::field::BitField;
 use bitvec::order::Lsb0;
 use bitvec::view::BitView;
@@ -19,12 +21,46 @@ pub(crate) fn write<T: Copy + Into<u64>>(values: &[T], out: &mut Vec<u8>) {
         .fold(0, |all, &value| all | value.into());
     let width = (u64::BITS - all.leading_zeros()).max(1) as usize;
     out.push(width as u8);
+    put_values(values.iter().map(|&value| value.into()), width, out);
+}
+
+/// Appends `values` in `width` bits each, at least 1.
+fn put_values(values: impl ExactSizeIterator<Item = u64>, width: usize, out: &mut Vec<u8>) {
     let start = out.len();
     out.resize(start + (values.len() * width).div_ceil(8), 0);
     let bits = out[start..].view_bits_mut::<Lsb0>();
-    for (slot, &value) in bits.chunks_exact_mut(width).zip(values) {
-        slot.store_le::<u64>(value.into());
+    for (slot, value) in bits.chunks_exact_mut(width).zip(values) {
+        slot.store_le::<u64>(value);
     }
+}
+
+/// Appends `values`, at least one, to `out` as a column.
+pub(crate) fn write_column(values: &[u64], out: &mut Vec<u8>) {
+    let least = values.iter().copied().min().unwrap_or(0);
+    let most = values.iter().copied().max().unwrap_or(0);
+    let width = (u64::BITS - (most - least).leading_zeros()) as usize;
+    leb128::write(least as usize, out);
+    out.push(width as u8);
+    if width > 0 {
+        put_values(values.iter().map(|&value| value - least), width, out);
+    }
+}
+
+/// Takes a column of `count` values off the front of `bytes`. Checks that they are there before it
+/// allocates memory for them; values that are all equal take 8 bytes of memory each and none of
+/// `bytes`.
+pub(crate) fn read_column(bytes: &mut &[u8], count: usize) -> Result<Vec<u64>, Flaw> {
+    let least = leb128::read(bytes)? as u64;
+    let (&width, behind) = bytes.split_first().ok_or(CUT)?;
+    if width == 0 {
+        *bytes = behind;
+        return Ok(vec![least; count]);
+    }
+    let differences = read::<u64>(bytes, count)?;
+    Ok(differences
+        .into_iter()
+        .map(|difference| least + difference)
+        .collect())
 }
 
 /// Takes `count` values off the front of `bytes`. Checks that they are there before it allocates
@@ -79,6 +115,28 @@ mod tests {
         let mut out = Vec::new();
         write(values, &mut out);
         out
+    }
+
+    #[test]
+    fn columns_survive() {
+        for values in [
+            &[7][..],
+            &[7, 7, 7],
+            &[1000, 1001, 1003],
+            &[0, (1 << 40) - 1],
+        ] {
+            let mut bytes = Vec::new();
+            write_column(values, &mut bytes);
+            let mut rest = &bytes[..];
+            assert_eq!(read_column(&mut rest, values.len()), Ok(values.to_vec()));
+            assert!(rest.is_empty());
+            for cut in 0..bytes.len() {
+                assert!(read_column(&mut &bytes[..cut], values.len()).is_err());
+            }
+        }
+        let mut bytes = Vec::new();
+        write_column(&[1000, 1001, 1003], &mut bytes);
+        assert_eq!(bytes, [0xE8, 7, 2, 0b11_0100]);
     }
 
     #[test]

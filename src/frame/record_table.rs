@@ -10,9 +10,6 @@ use crate::base::error::Flaw;
 use crate::base::leb128;
 use crate::filter::sequence::{Kind, ListedRecord, MOST_LISTED};
 
-/// The type of the table.
-pub(crate) const RECORDS: u8 = 2;
-
 /// Maximum size of all names together, in bytes.
 const MOST_NAMES: usize = 4 << 20;
 

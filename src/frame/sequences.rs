@@ -2,13 +2,9 @@
 //! With it, a search by sequence knows those of a block without decoding the blocks before it.
 
 use super::field_bytes::ensure;
-use super::table_form::{from_form, to_form};
 use crate::base::error::Flaw;
 use crate::base::leb128;
 use crate::filter::sequence::{Contribution, Kind, LineState};
-
-/// The type of the table.
-pub(crate) const SEQUENCES: u8 = 1;
 
 const MISFIT: Flaw = Flaw("the frame's table of sequences does not match its blocks");
 
@@ -81,32 +77,18 @@ impl SequencesTable {
                 .for_each(|&number| leb128::write(number as usize, &mut plain));
             start.write(&mut plain);
         }
-        let (form, coded) = to_form(plain);
-        [&[form][..], &coded].concat()
+        plain
     }
 
-    /// Maximum size of the content of the table of a frame of `blocks` blocks.
+    /// Maximum size of the content of the table of a frame of `blocks` blocks: the kind, and for
+    /// each block a small number and up to four numbers of up to six bytes each.
     pub(crate) fn longest(blocks: u64) -> u64 {
-        1 + Self::longest_plain(blocks)
-    }
-
-    /// Maximum size in plain form: the kind, and for each block a small number and up to four
-    /// numbers of up to six bytes each.
-    fn longest_plain(blocks: u64) -> u64 {
         1 + (1 + 4 * 6) * blocks
     }
 
     /// Parses the content of the table of a frame of `blocks` blocks.
     pub(crate) fn from_bytes(content: &[u8], blocks: usize) -> Result<Self, Flaw> {
-        let (&form, coded) = content.split_first().ok_or(MISFIT)?;
-        ensure(form <= 1, MISFIT.0)?;
-        let plain = from_form(
-            form == 1,
-            coded,
-            Self::longest_plain(blocks as u64) as usize,
-            MISFIT,
-        )?;
-        let (&kind, mut rest) = plain.split_first().ok_or(MISFIT)?;
+        let (&kind, mut rest) = content.split_first().ok_or(MISFIT)?;
         let kind = match kind {
             0 => Kind::Fasta,
             1 => Kind::Fastq,

@@ -77,13 +77,6 @@ impl SliceSizes {
             .all(|(coded, raw)| coded <= raw);
         ensure(fit, MISFIT.0)
     }
-
-    /// Maximum number of bytes of a structure that begins with `bytes`.
-    pub(crate) fn most(mut bytes: &[u8]) -> Result<u64, Flaw> {
-        let count = packed_array::read::<u64>(&mut bytes, 1)?[0] as usize;
-        let [one, all] = [1, count].map(|n| packed_array::size(packed_array::WIDEST, n));
-        Ok(2 * one? + 2 * all?)
-    }
 }
 
 /// The size of the last slice: `all` without the other slices. Fails if any slice is empty.
@@ -131,7 +124,6 @@ mod tests {
             for sizes in [SliceSizes { models, ..sizes() }, one] {
                 let mut bytes = Vec::new();
                 sizes.write(coding, &mut bytes);
-                assert!(bytes.len() as u64 <= SliceSizes::most(&bytes).unwrap());
                 assert_eq!(reread(&bytes, coding, 10_000, 114), Ok(sizes));
             }
         }

@@ -9,7 +9,6 @@ use super::open_block::{BlockJob, OpenBlock, OpenIndex};
 use super::searched_block::SearchedBlock;
 use super::sequence_block::SequenceBlock;
 use crate::base::error::{Flaw, Result};
-use crate::filter::SEQUENCES;
 use crate::filter::sequence::{Kind, Layout, LineState, RawParts};
 use crate::frame::{BlockKind, Shape};
 use rayon::prelude::*;
@@ -87,7 +86,7 @@ pub(crate) fn raw_ranges(
 ) -> Result<Vec<Vec<u8>>> {
     match file.header.kind {
         BlockKind::Bwt(Shape {
-            filters: SEQUENCES,
+            filtered: true,
             indexed: true,
             ..
         }) => {

@@ -20,11 +20,9 @@ impl SearchedBlock for ByteBlock<'_> {
         self.file.info.raw.clone()
     }
 
-    fn transform(&self) -> Option<TextTransform<'_>> {
+    fn transform(&self) -> Option<TextTransform> {
         match self.file.header.kind {
-            BlockKind::Bwt(shape) if shape.filters == 0 => {
-                Some(TextTransform { shape, front: None })
-            }
+            BlockKind::Bwt(shape) if !shape.filtered => Some(TextTransform { shape, front: None }),
             _ => None,
         }
     }

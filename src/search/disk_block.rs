@@ -9,8 +9,9 @@
 //! decoded slices, which take 2.3 or 4 bits per symbol if the slice has few distinct symbols. The
 //! slices are kept from one batch to the next.
 
+use super::block_front::BlockFront;
 use super::disk_samples::DiskSamples;
-use super::disk_tables::{DiskSizes, DiskTables};
+use super::disk_tables::DiskTables;
 use super::file_block::FileBlock;
 use super::search_cost::BlockCost;
 use super::searched_block::SearchedBlock;
@@ -43,7 +44,7 @@ pub(crate) struct DiskBlock<'a> {
 /// An indexed block that may be opened on disk: its sizes have been read.
 pub(crate) struct UnopenedBlock<'a> {
     block: &'a dyn SearchedBlock,
-    sizes: DiskSizes<'a>,
+    front: Arc<BlockFront>,
     pub cost: BlockCost,
 }
 
@@ -57,27 +58,30 @@ impl<'a> UnopenedBlock<'a> {
         let shape = transform.shape;
         let file = block.file();
         shape.sample_rate().map_err(|e| file.locate(e))?;
-        let sizes = DiskSizes::read(block, transform).map_err(|e| file.locate(e))?;
+        let front = match transform.front {
+            Some(front) => front,
+            None => Arc::new(BlockFront::read(file, shape).map_err(|e| file.locate(e))?),
+        };
         let cost = BlockCost {
-            text_size: sizes.text_size(),
-            slices: sizes.slices() as u64,
+            text_size: front.text_size,
+            slices: front.sizes.raw.len() as u64,
             coded_size: file.info.coded.end - file.info.coded.start,
             coding: shape.coding,
             room,
             threads: file.options.thread_count() as u64,
             steps_to_sample: 1 << shape.sample_rate_log >> 1,
         };
-        Ok(Some(UnopenedBlock { block, sizes, cost }))
+        Ok(Some(UnopenedBlock { block, front, cost }))
     }
 
     /// Reads the index of the block.
     pub(super) fn open(self) -> Result<DiskBlock<'a>> {
-        let UnopenedBlock { block, sizes, cost } = self;
+        let UnopenedBlock { block, front, cost } = self;
         let file = block.file();
-        let shape = sizes.transform.shape;
-        let tables = DiskTables::read(file, sizes).map_err(|e| file.locate(e))?;
+        let shape = front.shape;
+        let tables = DiskTables::new(file, front).map_err(|e| file.locate(e))?;
         let symbols = tables
-            .index
+            .index()
             .counts
             .rows()
             .map(|(symbol, _)| symbol)
@@ -106,7 +110,7 @@ impl DiskBlock<'_> {
 
     /// Returns a range of the text, if it lies within one of the two edges that the index stores.
     pub(crate) fn edge(&self, range: &Range<usize>) -> Option<&[u8]> {
-        let index = &self.tables.index;
+        let index = self.tables.index();
         let edge = index.head.len();
         if range.end <= edge {
             return Some(&index.head[range.clone()]);
@@ -120,7 +124,7 @@ impl DiskBlock<'_> {
 
     /// Bytes of the text. The searched text may be only the first part of it.
     pub(crate) fn text_size(&self) -> usize {
-        self.tables.text_size as usize
+        self.tables.text_size() as usize
     }
 
     /// The error for a flaw of the block.
@@ -159,7 +163,7 @@ impl DiskBlock<'_> {
 
     /// Number of bytes of the transform above a row.
     pub(crate) fn stored(&self, row: u64) -> usize {
-        row as usize - usize::from(row > self.tables.index.primary_index)
+        row as usize - usize::from(row > self.tables.index().primary_index)
     }
 
     /// Place of the byte of a row in the transform. The row of the primary index has no byte. Any
@@ -200,7 +204,7 @@ impl DiskBlock<'_> {
             let from = self.tables.offsets[k];
             let to = self.tables.offsets[k + 1];
             let coded = self.file.input.read(from, to - from)?;
-            match checksum_holds(self.tables.index.slice_checksums[k], &coded) {
+            match checksum_holds(self.tables.index().slice_checksums[k], &coded) {
                 true => Ok(coded),
                 false => Err(self.flaw(Flaw("the checksum of a slice is wrong"))),
             }
@@ -271,29 +275,26 @@ impl DiskBlock<'_> {
     }
 
     fn read_samples(&self) -> Result<DiskSamples> {
-        let (offset, size) = self.tables.samples_at;
-        let DiskTables {
-            index,
-            wide,
-            text_size,
-            ..
-        } = &self.tables;
-        let count = self.shape.samples(*text_size);
-        let needed = size + DiskSamples::size(count as u64, *text_size, *wide);
+        let Range { start, end } = self.tables.front.samples;
+        let size = end - start;
+        let wide = self.tables.wide;
+        let text_size = self.tables.text_size();
+        let count = self.shape.samples(text_size);
+        let needed = size + DiskSamples::size(count as u64, text_size, wide);
         self.file
             .check_index_memory(needed)
             .map_err(|e| self.file.locate(e))?;
-        let coded = self.file.input.read(offset, size)?;
+        let coded = self.file.input.read(start, size)?;
         let samples = || {
-            self.tables.header.check_samples(&coded)?;
+            self.tables.stored().check_samples(&coded)?;
             let rate = 1 << self.shape.sample_rate_log;
             DiskSamples::read(
                 &coded,
                 count,
                 rate,
                 self.text_size(),
-                index.primary_index,
-                *wide,
+                self.tables.index().primary_index,
+                wide,
             )
         };
         samples().map_err(|flaw| self.file.flaw(flaw))

@@ -2,16 +2,15 @@
 //! text that is searched in it is that of a `ByteBlock` or of a `SequenceBlock`.
 
 use super::shared_input::SharedInput;
-use crate::base::error::{Error, Flaw, Result};
+use crate::base::error::{Error, Flaw, Result, Unreadable};
 use crate::base::shortage;
 use crate::bwt::CpuInverse;
 use crate::engine::decode::{self, Decoded, SliceGpus};
 use crate::engine::memory::Plan;
 
+use crate::frame::BlockHeader;
 use crate::frame::contents::{self, BlockInfo};
-use crate::frame::{BlockHeader, BlockKind, LONG_TABLES, Shape, pass_tables};
 use crate::options::Options;
-use std::io::SeekFrom;
 use std::sync::Arc;
 
 /// Bytes of memory per located position: its row, and the position itself, once in the list of all
@@ -55,27 +54,9 @@ impl<'a> FileBlock<'a> {
         self.info.raw.end - self.info.raw.start
     }
 
-    /// File offset of the payload, behind the block's tables. Errors do not name the block.
-    pub(crate) fn payload_start(&self) -> Result<u64> {
-        let start = self.info.coded.start + BlockHeader::SIZE as u64;
-        match self.header.kind {
-            BlockKind::Bwt(Shape { tables: true, .. }) => Ok(start + self.pass_tables(start)?),
-            _ => Ok(start),
-        }
-    }
-
-    /// Reads past the tables at `offset`, and returns their size. Errors do not name the block.
-    pub(crate) fn pass_tables(&self, offset: u64) -> Result<u64> {
-        self.input.with_input(|input| {
-            input.seek(SeekFrom::Start(offset))?;
-            let size = pass_tables(input)??;
-            let end = offset.saturating_add(size);
-            if end < self.info.coded.end {
-                Ok(size)
-            } else {
-                Err(LONG_TABLES.into())
-            }
-        })
+    /// The error for what cannot be read in the block.
+    pub(crate) fn unreadable(&self, why: Unreadable) -> Error {
+        why.at(Some(self.number), self.info.coded.start, self.info.needed)
     }
 
     /// Checks that `needed` bytes are allowed for the index of the block. A small file may claim a

@@ -60,7 +60,7 @@
 //! | `file_block` | a block of the file: its header, and decoding it |
 //! | `searched_block` | a block with its searched text, which is one of the next two |
 //! | `byte_block` | a block searched as bytes |
-//! | `sequence_block`, `payload_front` | a block searched by sequence; the fields before its text |
+//! | `sequence_block`, `block_front` | a block searched by sequence; the front of a payload |
 //! | `open_block` | a block that is open for search, in one of the forms |
 //! | `find_in_block`, `text_scan` | patterns in it: by its index, or by scanning its text |
 //! | `block_ranges` | ranges of its text or of its raw bytes |
@@ -103,6 +103,7 @@
 //! expressions. A search never writes an index for a file that has none.
 
 mod absent_names;
+mod block_front;
 mod block_ranges;
 mod boundary_matches;
 mod byte_block;
@@ -123,7 +124,6 @@ mod memory_policy;
 mod mismatches;
 mod open_block;
 mod pattern_stream;
-mod payload_front;
 mod record_info;
 mod record_tables;
 mod records;

@@ -3,11 +3,12 @@
 //! [`SequenceBlock`](super::sequence_block::SequenceBlock). The search of blocks needs no more of
 //! them than this trait.
 
+use super::block_front::BlockFront;
 use super::file_block::FileBlock;
-use super::payload_front::PayloadFront;
 use crate::base::error::Result;
 use crate::frame::Shape;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// A block with the text that is searched in it.
 pub(crate) trait SearchedBlock: Sync {
@@ -19,7 +20,7 @@ pub(crate) trait SearchedBlock: Sync {
 
     /// The transform of the searched text. `None` if the block does not hold it: the block is
     /// stored, or its filters leave another text.
-    fn transform(&self) -> Option<TextTransform<'_>>;
+    fn transform(&self) -> Option<TextTransform>;
 
     /// Takes the searched text from the raw bytes of the block.
     fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>>;
@@ -34,7 +35,7 @@ pub(crate) trait SearchedBlock: Sync {
     ///
     /// A block that has an index is not restored to check it, unless the options ask for
     /// verification. Its payload has a checksum, and a search on disk would trust its index too.
-    fn trusted_index(&self) -> Option<TextTransform<'_>> {
+    fn trusted_index(&self) -> Option<TextTransform> {
         let verify = self.file().options.verify;
         self.transform()
             .filter(|transform| transform.shape.indexed && !verify)
@@ -47,10 +48,9 @@ pub(crate) trait SearchedBlock: Sync {
 }
 
 /// The transform of a searched text, as the payload of its block holds it.
-#[derive(Clone, Copy)]
-pub(crate) struct TextTransform<'b> {
+#[derive(Clone)]
+pub(crate) struct TextTransform {
     pub shape: Shape,
-    /// The fields before the transform, if the searched text is only the first part of the text of
-    /// the transform.
-    pub front: Option<&'b PayloadFront>,
+    /// The front of the payload, if it has been read.
+    pub front: Option<Arc<BlockFront>>,
 }

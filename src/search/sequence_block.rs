@@ -4,15 +4,15 @@
 //! Usually the filter has split the block into text and layout. A block is without the filter if
 //! escapes would have made the text larger; it is restored and split in memory.
 
+use super::block_front::BlockFront;
 use super::file_block::FileBlock;
-use super::payload_front::PayloadFront;
 use super::searched_block::{SearchedBlock, TextTransform};
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::shortage;
-use crate::filter::SEQUENCES;
 use crate::filter::sequence::{self, Contribution, Layout, LineState};
 use crate::frame::{BlockKind, Shape};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The layout of a block may use 1/2 of the memory limit.
 const LAYOUT_SHARE: u64 = 2;
@@ -34,9 +34,8 @@ pub(crate) struct SequenceBlock<'a> {
     start: LineState,
     /// Positions of its searched text in its section.
     section_range: Range<u64>,
-    /// The fields before its transform. `None` if the block does not have the filter, or has others
-    /// too.
-    front: Option<PayloadFront>,
+    /// The front of its payload. `None` if the block does not have the filter, or has others too.
+    front: Option<Arc<BlockFront>>,
     /// Its entry in the table of its frame. `None` if the block is read without a table.
     pub entry: Option<TableEntry>,
 }
@@ -71,13 +70,13 @@ impl SearchedBlock for SequenceBlock<'_> {
         self.section_range.clone()
     }
 
-    fn transform(&self) -> Option<TextTransform<'_>> {
+    fn transform(&self) -> Option<TextTransform> {
         let BlockKind::Bwt(shape) = self.file.header.kind else {
             return None;
         };
         self.front.as_ref().map(|front| TextTransform {
             shape,
-            front: Some(front),
+            front: Some(Arc::clone(front)),
         })
     }
 
@@ -101,18 +100,13 @@ impl<'a> SequenceBlock<'a> {
         position: u64,
     ) -> Result<Self> {
         let expected = entry.and_then(|entry| entry.text_size());
-        let (front, size) = match (file.header.kind, expected) {
-            (
-                BlockKind::Bwt(Shape {
-                    filters: SEQUENCES, ..
-                }),
-                _,
-            ) => {
-                let (front, size) = read_front(&file).map_err(|e| file.locate(e))?;
-                (Some(front), size)
-            }
-            (_, Some(size)) => (None, size),
-            (_, None) => (None, split(&file, kind, start)?.sequence_size() as u64),
+        let front = read_front(&file).map_err(|e| file.locate(e))?;
+        let size = match (&front, expected) {
+            (Some(front), _) => front
+                .searched(&file)
+                .map_err(|e| file.locate(e))?,
+            (None, Some(size)) => size,
+            (None, None) => split(&file, kind, start)?.sequence_size() as u64,
         };
         if expected.is_some_and(|expected| expected != size) {
             return Err(file.flaw(CONTRADICTION));
@@ -123,7 +117,7 @@ impl<'a> SequenceBlock<'a> {
             kind,
             start,
             section_range,
-            front,
+            front: front.map(Arc::new),
             entry,
         })
     }
@@ -137,7 +131,8 @@ impl<'a> SequenceBlock<'a> {
     pub(crate) fn layout(&self) -> Result<Layout> {
         let file = &self.file;
         let layout = match &self.front {
-            Some(PayloadFront { side, .. }) => {
+            Some(front) => {
+                let side = &front.side;
                 let size = side.end - side.start;
                 file.check_index_memory(size)
                     .map_err(|e| file.locate(e))?;
@@ -198,16 +193,16 @@ impl<'a> SequenceBlock<'a> {
     }
 }
 
-/// Reads the fields before the payload. Returns them with the size of the searched text. Errors do
+/// Reads the front of the payload, if the block has the filter for sequences and no other. Errors do
 /// not name the block.
-fn read_front(file: &FileBlock) -> Result<(PayloadFront, u64)> {
-    let place = file.payload_start()?..file.info.coded.end;
-    let most = place
-        .end
-        .saturating_sub(place.start)
-        .min(PayloadFront::MOST);
-    let bytes = file.input.read(place.start, most)?;
-    Ok(PayloadFront::parse(&bytes, place, file.raw_size())?)
+fn read_front(file: &FileBlock) -> Result<Option<BlockFront>> {
+    match file.header.kind {
+        BlockKind::Bwt(shape @ Shape { filtered: true, .. }) => {
+            let front = BlockFront::read(file, shape)?;
+            Ok(front.is_of_sequences().then_some(front))
+        }
+        _ => Ok(None),
+    }
 }
 
 /// The layout of a block without the filter.

@@ -5,11 +5,12 @@
 use crate::base::allocation;
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::threads::Threads;
+use crate::coder::Coding;
 use crate::engine::encode::{self, BlockEncoder};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare};
 use crate::engine::thread_pool;
-use crate::frame::{CodedBlock, FrameWriter, IndexedBlocks};
+use crate::frame::{CodedBlock, Features, FrameHeader, FrameWriter, IndexedBlocks};
 use crate::options::Options;
 use crate::options::events::Step;
 use std::fmt;
@@ -61,7 +62,7 @@ pub fn compress<R: Read + Send, W: Write>(
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
     let Some(mut first) = first else {
-        return Ok(finish(FrameWriter::start(output, 0)?)?.1);
+        return Ok(finish(start(output, 0, options)?)?.1);
     };
     // A first block that others follow may have been cut shorter than the others are.
     first.alone = blocks.ended;
@@ -73,7 +74,7 @@ pub fn compress<R: Read + Send, W: Write>(
     if first.alone && thread_pool::calling_does(block_size, options) {
         let (_, encoder) =
             BlockEncoder::planned(block_size, Threads::Calling, blocks.spare, options)?;
-        let mut writer = FrameWriter::start(output, block_size)?;
+        let mut writer = start(output, block_size, options)?;
         write(&mut writer, encoder.encode(first)?, options)?;
         return Ok(finish(writer)?.1);
     }
@@ -81,7 +82,7 @@ pub fn compress<R: Read + Send, W: Write>(
     let (plan, pipeline) =
         encode::start(block_size, &options.for_work(work), blocks.spare.clone())?;
     blocks.ahead = plan.ahead;
-    let mut writer = FrameWriter::start(output, block_size)?;
+    let mut writer = start(output, block_size, options)?;
     let alone = first.alone;
     let blocks = iter::once(Ok(first)).chain(blocks);
     let sink = |block| {
@@ -93,6 +94,21 @@ pub fn compress<R: Read + Send, W: Write>(
     };
     pipeline.run(blocks, sink, || options.run.listener.failed())?;
     Ok(finish(writer)?.1)
+}
+
+/// Starts a frame of blocks of up to `block_size` bytes.
+fn start<W: Write>(output: W, block_size: u64, options: &Options) -> Result<FrameWriter<W>> {
+    let coding = match options.effort.into() {
+        Coding::StaticRans => Features::STATIC_RANS,
+        Coding::ContextMixing => Features::CONTEXT_MIXING,
+    };
+    let features = match options.index {
+        Some(_) => coding
+            .with(Features::INDEX)
+            .with(Features::SEQUENCES),
+        None => coding.with(Features::FILTERS),
+    };
+    FrameWriter::start(output, FrameHeader::new(block_size, features), &[])
 }
 
 /// Writes a block, as a step of its own for the listener.
@@ -209,7 +225,7 @@ impl<W: Write> Encoder<W> {
         }
         self.cut.warn(&self.options.run.listener);
         match mem::replace(&mut self.state, EncoderState::Failed) {
-            EncoderState::Fresh(output) => finish(FrameWriter::start(output, 0)?),
+            EncoderState::Fresh(output) => finish(start(output, 0, &self.options)?),
             EncoderState::Running {
                 mut writer,
                 mut pipeline,
@@ -256,7 +272,7 @@ impl<W: Write> Encoder<W> {
                 let work = if alone { block_size } else { u64::MAX };
                 let (_, pipeline) =
                     encode::start(block_size, &self.options.for_work(work), self.spare.clone())?;
-                (FrameWriter::start(output, block_size)?, pipeline)
+                (start(output, block_size, &self.options)?, pipeline)
             }
             EncoderState::Running { writer, pipeline } => (writer, pipeline),
             EncoderState::Failed => return Err(failed_before()),

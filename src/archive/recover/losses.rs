@@ -6,7 +6,7 @@
 //! more than saved blocks, whatever damaged headers claim.
 
 use crate::base::error::{Flaw, Result};
-use crate::frame::{BlockHeader, Footer, FrameHeader};
+use crate::frame::{BlockHeader, Footer};
 use crc32fast::Hasher;
 use std::ops::Range;
 
@@ -25,6 +25,9 @@ pub struct Recovery {
     /// their footer. Each is given as the range of the original raw stream that it seems to be; the
     /// ranges are in order.
     pub contradicted: Vec<Range<u64>>,
+    /// Raw bytes of the blocks that are not damaged, but of a kind that this release of bwz does not
+    /// know. They are in `lost` too.
+    pub unsupported: u64,
 }
 
 impl Recovery {
@@ -32,6 +35,15 @@ impl Recovery {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.lost.is_empty() && self.contradicted.is_empty()
+    }
+
+    /// Returns true if nothing is lost but blocks that another release of bwz restores.
+    #[must_use]
+    pub fn lacks_only_unsupported(&self) -> bool {
+        let size = |lost: &Lost| lost.end.map(|end| end - lost.start);
+        let sizes: Option<Vec<u64>> = self.lost.iter().map(size).collect();
+        let lost = sizes.map(|sizes| sizes.iter().sum::<u64>());
+        lost == Some(self.unsupported) && self.contradicted.is_empty()
     }
 }
 
@@ -86,8 +98,19 @@ impl Account {
         self.recovery.raw_size
     }
 
-    /// Starts a frame if this block is the first of one. Called before [`Account::block`].
-    pub(super) fn frame_begins_at(&mut self, offset: u64, header: &BlockHeader) {
+    /// Counts the raw bytes of a block that this version does not know, besides [`Account::block`].
+    pub(super) fn unsupported(&mut self, size: u64) {
+        self.recovery.unsupported += size;
+    }
+
+    /// Returns true if this block is the first of a frame.
+    pub(super) fn is_first(&self, header: &BlockHeader) -> bool {
+        header.raw_offset == 0 && (!self.in_frame || self.pos > 0)
+    }
+
+    /// Starts a frame if this block is the first of one. `start` is the file offset of the frame, if
+    /// the block is the first. Called before [`Account::block`].
+    pub(super) fn frame_begins_at(&mut self, start: Option<u64>, header: &BlockHeader) {
         if self.in_frame && header.raw_offset < self.pos {
             // The end of the frame before it was not found.
             self.end_unknown();
@@ -95,8 +118,8 @@ impl Account {
         }
         if !self.in_frame {
             self.in_frame = true;
-            if header.raw_offset == 0 {
-                self.frame_starts_at(offset.saturating_sub(FrameHeader::SIZE as u64));
+            if let Some(start) = start {
+                self.frame_starts_at(start);
             }
         }
     }

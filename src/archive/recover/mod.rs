@@ -18,7 +18,7 @@
 
 mod losses;
 
-use crate::base::error::{Error, Result};
+use crate::base::error::{Error, Release, Result};
 use crate::engine::decode;
 use crate::engine::thread_pool;
 use crate::frame::contents::{self, BlockInfo, Frame, FrameInfo, TableRoom};
@@ -113,7 +113,12 @@ fn sound_frames<R: Read + Seek>(
                 room.blocks += frame.0.blocks;
                 frames.push(frame);
             }
-            Err(Error::Format { .. } | Error::Version { .. } | Error::Limit { .. }) => break,
+            Err(
+                Error::Format { .. }
+                | Error::Unsupported { .. }
+                | Error::Version { .. }
+                | Error::Limit { .. },
+            ) => break,
             Err(e) => return Err(e),
         }
     }
@@ -141,12 +146,19 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             match landmark {
                 Landmark::FrameEnd { footer, end } => self.account.frame_end(&footer, end),
                 Landmark::Block { offset, header } => {
-                    self.account.frame_begins_at(offset, &header);
+                    let start = match self.account.is_first(&header) {
+                        true => {
+                            let from = self.account.frames_end;
+                            Some(contents::frame_start(&mut self.input, from, offset)?)
+                        }
+                        false => None,
+                    };
+                    self.account.frame_begins_at(start, &header);
                     let inside = header_end(offset);
                     let behind = payload_end(offset, &header);
                     let undamaged = behind <= end && self.has_payload(offset, &header)?;
                     let raw = if undamaged {
-                        self.restore(offset, header)?
+                        self.restore(offset, header, Release::default())?
                     } else {
                         None
                     };
@@ -175,7 +187,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                 Err(Error::Format { .. }) => continue,
                 Err(e) => return Err(e),
             };
-            let raw = match self.restore(offset, header) {
+            let raw = match self.restore(offset, header, frame.needed) {
                 // Only the header claims that the block is this large: its payload is damaged.
                 Err(Error::Limit { .. } | Error::OutputLimit { .. })
                     if !self.has_payload(offset, &header)? =>
@@ -200,7 +212,13 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
     }
 
     /// Returns the raw bytes of the block at `offset`, or `None` if it is damaged.
-    fn restore(&mut self, offset: u64, header: BlockHeader) -> Result<Option<Vec<u8>>> {
+    /// A block that this version does not know is warned of, and is `None` too.
+    fn restore(
+        &mut self,
+        offset: u64,
+        header: BlockHeader,
+        needed: Release,
+    ) -> Result<Option<Vec<u8>>> {
         let number = self.account.blocks_met;
         let size = header.raw_size;
         let what = || format!("block {number} of {size} bytes (at byte {offset})");
@@ -217,6 +235,9 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             header,
             payload,
             sequences: None,
+            front_size: 0,
+            line_feeds: 0,
+            needed,
             number,
             offset,
         };
@@ -226,6 +247,14 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
         {
             Ok(raw) => Ok(Some(raw)),
             Err(Error::Format { .. }) => Ok(None),
+            Err(unsupported @ Error::Unsupported { .. }) => {
+                self.options
+                    .run
+                    .listener
+                    .warn(unsupported.to_string());
+                self.account.unsupported(size);
+                Ok(None)
+            }
             Err(e) => Err(e),
         }
     }

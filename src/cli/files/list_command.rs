@@ -175,8 +175,8 @@ struct Extent {
 
 impl Listing {
     fn of(name: &Name, options: &Options) -> Result<Self> {
-        let mut archive = Archive::open(input::open_seekable(name)?, options)?;
-        let indexed = archive.info()?;
+        let archive = Archive::open(input::open_seekable(name)?, options)?;
+        let indexed = archive.info();
         let raw = archive.raw_size();
         let coded = archive.coded_size();
         Ok(Listing {

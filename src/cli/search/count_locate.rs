@@ -590,7 +590,7 @@ fn warn_of_missing_index(name: &Name, archive: &mut Archive<File>, talk: Talk) -
     {
         return Ok(());
     }
-    let indexed = archive.info()?;
+    let indexed = archive.info();
     match (indexed.none, indexed.sequences + indexed.bytes) {
         (0, _) => {}
         (_, 0) => {

@@ -5,9 +5,8 @@ use super::decoded::{Decoded, Inverted, Origin, decode_slices_on};
 use super::gpu_input;
 use super::inverting_gpu::InvertJob;
 use super::restore::{SideShare, check, restore};
-use crate::base::allocation;
 use crate::base::device::Device;
-use crate::base::error::{Error, Flaw, Result};
+use crate::base::error::{Error, Result};
 use crate::base::tasks::TaskClock;
 use crate::base::threads::Threads;
 use crate::engine::memory::{Plan, SideRoom};
@@ -210,20 +209,20 @@ impl BlockDecoder {
             return Ok(None);
         };
         let transform = gpu_input::coded_transform(shape, &parts);
-        let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
+        let steps = parts.steps()?;
         let mut text = self
             .spare
             .take_len(parts.text_size(raw_size) as usize)?;
         let origin = Origin::of(block);
         match lease.run(|gpu| gpu.invert(InvertJob::Coded(&transform, &mut text))) {
-            Some(Ok(steps)) => Ok(Some((
+            Some(Ok(timed)) => Ok(Some((
                 Decoded {
                     origin,
                     text,
                     index: None,
-                    side,
+                    steps,
                 },
-                steps,
+                timed,
             ))),
             // The CPU examines damaged blocks.
             _ => {

@@ -2,7 +2,6 @@
 //! the index.
 
 use super::slice_gpus::SliceGpus;
-use crate::base::allocation;
 use crate::base::error::{Error, Flaw, Result};
 use crate::base::tasks::Executor;
 use crate::bwt::Bwt;
@@ -10,6 +9,7 @@ use crate::coder::{self, Coding, SliceDecoder};
 use crate::engine::memory::Plan;
 use crate::engine::raw::Spare;
 use crate::engine::slice_facts::slice_facts;
+use crate::filter::Step;
 use crate::frame::{BlockHeader, BlockIndex, BwtPayload, CodedBlock};
 
 /// Header and position of the block that decoded bytes belong to. The header describes the correct
@@ -40,8 +40,8 @@ pub(crate) struct Decoded<T = DecodedText> {
     pub text: T,
     /// The index, if the block has one.
     pub index: Option<BlockIndex>,
-    /// Side information of the filters.
-    pub side: Vec<u8>,
+    /// The filters, with their parameters.
+    pub steps: Vec<Step>,
 }
 
 /// A block whose text is restored from its transform.
@@ -127,7 +127,7 @@ pub(super) fn decode_slices_on(
                     origin,
                     text,
                     index: None,
-                    side: Vec::new(),
+                    steps: Vec::new(),
                 },
                 None,
             ))
@@ -152,7 +152,7 @@ fn decode_bwt(
         plan.check_large_models(raw_size)
             .map_err(|e| e.at(block.number, block.offset))?;
     }
-    let side = allocation::copied(parts.side()).ok_or(Flaw::NO_MEMORY)?;
+    let steps = parts.steps()?;
     let sample_rate = shape
         .sample_rate()
         .map_err(|e| e.at(block.number, block.offset))?;
@@ -184,6 +184,6 @@ fn decode_bwt(
         origin,
         text,
         index,
-        side,
+        steps,
     }))
 }

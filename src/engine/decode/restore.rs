@@ -6,7 +6,7 @@ use crate::base::threads::Threads;
 use crate::bwt::{Bwt, CpuInverse};
 use crate::engine::memory::Plan;
 use crate::filter::{self, Filtered};
-use crate::frame::{self, BlockKind, CodedBlock, Shape};
+use crate::frame::{self, CodedBlock};
 
 /// Decodes and restores a block on the CPU, for a block that comes alone.
 pub(crate) fn restore(block: CodedBlock, plan: &Plan) -> Result<Vec<u8>> {
@@ -35,7 +35,7 @@ impl Decoded {
             origin,
             text,
             index,
-            side,
+            steps,
         } = self;
         let text = match text {
             DecodedText::Bwt(bwt) => {
@@ -47,17 +47,14 @@ impl Decoded {
             origin,
             text,
             index,
-            side,
+            steps,
         })
     }
 }
 
 impl Inverted {
     pub(super) fn is_filtered(&self) -> bool {
-        matches!(
-            self.origin.header.kind,
-            BlockKind::Bwt(Shape { filters: 1.., .. })
-        )
+        !self.steps.is_empty()
     }
 
     /// Undoes the filters. The caller must not be a thread of the `pool`. The bytes are not checked
@@ -71,30 +68,19 @@ impl Inverted {
             origin,
             text,
             index,
-            side,
+            steps,
         } = self;
-        let header = &origin.header;
         let sound = index.as_ref().map_or(Ok(()), |index| {
-            let flags = if let BlockKind::Bwt(shape) = header.kind {
-                shape.filters
-            } else {
-                0
-            };
-            let searched = filter::searched_size(flags, &side, text.len() as u64)?;
-            index.check_edges(&text[..searched as usize])
+            index.check_edges(&text[..index.searched as usize])
         });
         sound.map_err(|flaw| origin.error(flaw))?;
-        let raw = match header.kind {
-            BlockKind::Bwt(Shape {
-                filters: flags @ 1..,
-                ..
-            }) => {
-                let filtered = Filtered { text, flags, side };
-                let undone = filter::undo_on(filtered, header.raw_size as usize, pool, side_room);
-                undone.map_err(|e: Error| e.at(origin.number, origin.offset))?
-            }
-            _ => text,
-        };
+        if steps.is_empty() {
+            return Ok((origin, text));
+        }
+        let filtered = Filtered { text, steps };
+        let size = origin.header.raw_size as usize;
+        let raw = filter::undo_on(filtered, size, pool, side_room)
+            .map_err(|e: Error| e.at(origin.number, origin.offset))?;
         Ok((origin, raw))
     }
 }

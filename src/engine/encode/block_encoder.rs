@@ -197,12 +197,14 @@ impl BlockEncoder {
     ) -> Result<FilteredBlock> {
         let raw_size = bytes.len();
         let checksum = self.pool.install(|| frame::raw_checksum(&bytes));
+        let line_feeds = memchr::memchr_iter(b'\n', &bytes).count() as u64;
         let with = |filtered, sequences| FilteredBlock {
             filtered,
             sequences,
             place,
             raw_size,
             checksum,
+            line_feeds,
         };
         match (self.index, sequences) {
             (Some(_), None) => Ok(with(Filtered::unchanged(bytes), None)),

@@ -9,7 +9,9 @@ use crate::engine::coded_transform::{CodedTransform, Sorted};
 use crate::engine::raw::Spare;
 use crate::engine::slice_facts::slice_facts;
 use crate::filter;
-use crate::frame::{self, BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, Shape};
+use crate::frame::{
+    BlockHeader, BlockIndex, BlockKind, BwtPayload, CodedBlock, FilterList, NEEDED, Shape,
+};
 
 /// Codes a block's slices side by side, or stores the block if that is not longer.
 pub(crate) fn code(
@@ -30,6 +32,7 @@ pub(crate) fn code(
         place,
         raw_size,
         checksum,
+        line_feeds,
     } = block;
     let mut index = None;
     let (coded, sample_rate, samples) = match sorted {
@@ -43,7 +46,7 @@ pub(crate) fn code(
             sample_rate,
             samples,
         }) => {
-            let by_sequence = indexed && filtered.flags == filter::SEQUENCES;
+            let by_sequence = indexed && filtered.has(filter::SEQUENCES);
             let limits = match (by_sequence, coding) {
                 (true, Coding::StaticRans) => SliceLimits::of_sequences(bytes.len()),
                 _ => limits,
@@ -62,34 +65,35 @@ pub(crate) fn code(
         raw_sizes,
         slices,
     } = coded;
-    let text_size = filtered.text.len() as u64;
-    let payload = BwtPayload {
-        tables: None,
-        filtered: (filtered.flags != 0).then_some(frame::FilterFields {
-            text_size,
-            side: &filtered.side,
-        }),
-        samples,
+    let side = filtered
+        .steps
+        .iter()
+        .map(|step| &step.side[..])
+        .collect::<Vec<_>>()
+        .concat();
+    let (payload, front_size) = BwtPayload {
+        filters: FilterList::of(&filtered.steps),
         raw_sizes,
         index,
         models: &models,
+        samples,
+        side: &side,
         slices: slices.iter().map(Vec::as_slice).collect(),
     }
     .to_bytes(coding)?;
     drop(slices);
-    let filters = filtered.flags;
+    let is_filtered = !filtered.steps.is_empty();
     let sample_rate_log = sample_rate.ilog2() as u8;
     let (kind, payload) = if payload.len() < raw_size {
         spare.keep(filtered.text);
-        // This draft of the format defines no table of a block (FORMAT.md section 8.2).
-        let tables = false;
         (
             BlockKind::Bwt(Shape {
-                filters,
-                sample_rate_log,
                 coding,
+                filtered: is_filtered,
+                // An index is the only table of a block that this version writes.
+                tables: indexed,
                 indexed,
-                tables,
+                sample_rate_log,
             }),
             payload,
         )
@@ -97,6 +101,7 @@ pub(crate) fn code(
         drop(payload);
         (BlockKind::Stored, filter::undo(filtered, raw_size)?)
     };
+    let has_index = matches!(kind, BlockKind::Bwt(shape) if shape.indexed);
     let header = BlockHeader {
         kind,
         raw_size: raw_size as u64,
@@ -109,6 +114,13 @@ pub(crate) fn code(
         header,
         payload,
         sequences,
+        front_size: if has_index {
+            (BlockHeader::SIZE + front_size) as u64
+        } else {
+            0
+        },
+        line_feeds,
+        needed: NEEDED,
         number: place.number,
         offset: 0,
     })

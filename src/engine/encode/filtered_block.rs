@@ -3,8 +3,8 @@
 use crate::base::allocation;
 use crate::base::error::{Flaw, Result};
 use crate::coder::{Coding, Effort, SliceLimits};
-use crate::filter::Filtered;
 use crate::filter::sequence::{self, Contribution};
+use crate::filter::{Filtered, Step};
 
 /// A block after its filters. Its text is kept in case the block must be stored.
 pub(crate) struct FilteredBlock {
@@ -14,16 +14,26 @@ pub(crate) struct FilteredBlock {
     pub place: BlockPlace,
     pub raw_size: usize,
     pub checksum: u32,
+    /// Line feeds in the raw bytes.
+    pub line_feeds: u64,
 }
 
 impl FilteredBlock {
     pub(crate) fn copy(&self) -> Result<Self> {
-        let Filtered { text, flags, side } = &self.filtered;
         let copied = |bytes: &[u8]| allocation::copied(bytes).ok_or(Flaw::NO_MEMORY);
+        let copied_step = |step: &Step| {
+            Ok(Step {
+                side: copied(&step.side)?,
+                ..*step
+            })
+        };
+        let Filtered { text, steps } = &self.filtered;
         let filtered = Filtered {
             text: copied(text)?,
-            flags: *flags,
-            side: copied(side)?,
+            steps: steps
+                .iter()
+                .map(copied_step)
+                .collect::<Result<_, Flaw>>()?,
         };
         Ok(FilteredBlock {
             filtered,

@@ -1,0 +1,137 @@
+//! A file that is read from its end to its start in small pieces. It asks the source for few larger
+//! ones, since each may be a request to a server.
+
+use crate::frame::contents::ReadSeek;
+use std::io::{self, Read, Seek, SeekFrom};
+
+/// Bytes that are read at once. They hold the tables of a frame of about a thousand blocks.
+const WINDOW: u64 = 16 << 10;
+
+/// Reads a source through a window. If bytes are wanted that are not in the window, it is filled
+/// anew, and ends with these bytes: the ones before them are likely to be wanted next.
+pub(super) struct BackwardReader<'a> {
+    source: &'a mut dyn ReadSeek,
+    size: u64,
+    position: u64,
+    window: Vec<u8>,
+    window_start: u64,
+}
+
+impl<'a> BackwardReader<'a> {
+    pub(super) fn new(source: &'a mut dyn ReadSeek) -> io::Result<Self> {
+        let size = source.seek(SeekFrom::End(0))?;
+        Ok(BackwardReader {
+            source,
+            size,
+            position: size,
+            window: Vec::new(),
+            window_start: size,
+        })
+    }
+
+    /// The bytes of the window from the position on.
+    fn here(&self) -> &[u8] {
+        let from = self.position.checked_sub(self.window_start);
+        let from = from.and_then(|from| usize::try_from(from).ok());
+        from.and_then(|from| self.window.get(from..))
+            .unwrap_or_default()
+    }
+
+    fn fill(&mut self, wanted: u64) -> io::Result<()> {
+        let end = self.size.min(self.position + wanted);
+        let start = end.saturating_sub(WINDOW).min(self.position);
+        self.source.seek(SeekFrom::Start(start))?;
+        self.window.clear();
+        self.window_start = start;
+        let source: &mut (dyn ReadSeek + 'a) = self.source;
+        source
+            .take(end - start)
+            .read_to_end(&mut self.window)?;
+        Ok(())
+    }
+}
+
+impl Read for BackwardReader<'_> {
+    fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+        if self.here().len() < out.len() && self.position + (self.here().len() as u64) < self.size {
+            if out.len() as u64 > WINDOW {
+                self.source.seek(SeekFrom::Start(self.position))?;
+                let came = self.source.read(out)?;
+                self.position += came as u64;
+                return Ok(came);
+            }
+            self.fill(out.len() as u64)?;
+        }
+        let came = self.here().read(out)?;
+        self.position += came as u64;
+        Ok(came)
+    }
+}
+
+impl Seek for BackwardReader<'_> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let position = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::End(by) => self.size.checked_add_signed(by),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+        };
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cases;
+    use std::io::Cursor;
+
+    /// Counts the reads.
+    struct Counted(Cursor<Vec<u8>>, usize);
+
+    impl Read for Counted {
+        fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
+            self.1 += 1;
+            self.0.read(out)
+        }
+    }
+
+    impl Seek for Counted {
+        fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+            self.0.seek(to)
+        }
+    }
+
+    #[test]
+    fn all_bytes_are_right_and_small_pieces_share_a_read() {
+        let bytes = cases::random(100_000, 3);
+        let mut source = Counted(Cursor::new(bytes.clone()), 0);
+        let mut reader = BackwardReader::new(&mut source).unwrap();
+        let mut at = bytes.len() as u64;
+        for size in [1, 36, 500, 23, 9000, 40_000, 17_000, 5]
+            .into_iter()
+            .cycle()
+            .take(11)
+        {
+            at = at.saturating_sub(size);
+            reader.seek(SeekFrom::Start(at)).unwrap();
+            let mut piece = vec![0; size as usize];
+            reader.read_exact(&mut piece).unwrap();
+            assert!(
+                bytes[at as usize..].starts_with(&piece),
+                "{size} bytes at {at}"
+            );
+        }
+        reader.seek(SeekFrom::End(-3)).unwrap();
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest).unwrap();
+        assert_eq!(rest, bytes[bytes.len() - 3..]);
+        let mut source = Counted(Cursor::new(bytes), 0);
+        let mut reader = BackwardReader::new(&mut source).unwrap();
+        for at in (90_000..100_000).rev().step_by(100) {
+            reader.seek(SeekFrom::Start(at)).unwrap();
+            reader.read_exact(&mut [0]).unwrap();
+        }
+        assert!(source.1 <= 3, "{} reads", source.1);
+    }
+}
