@@ -480,7 +480,8 @@ def read_sizes(payload, at, text_size, coding):
 # 5. Seek_Table
 
 SeekTable = collections.namedtuple("SeekTable", (
-    "has_tables", "shapes", "shape_numbers", "raw_sizes", "sizes", "front_sizes", "line_feeds"))
+    "has_tables", "shapes", "shape_numbers", "raw_sizes", "stored_sizes", "front_sizes",
+    "line_feeds"))
 
 
 def read_seek_table(reader, blocks):
@@ -503,8 +504,8 @@ def read_seek_table(reader, blocks):
     others = blocks[:-1]
     is_same = table.raw_sizes == [block.raw_size for block in others]
     require(is_same, "R20", "Raw_Sizes that are not those of the blocks")
-    is_same = table.sizes == [block.size for block in others]
-    require(is_same, "R20", "Coded_Sizes that are not those of the blocks")
+    is_same = table.stored_sizes == [block.size for block in others]
+    require(is_same, "R20", "Stored_Sizes that are not those of the blocks")
     is_same = table.front_sizes == [block.front_size for block in blocks]
     require(is_same, "R20", "Front_Sizes that are not those of the blocks")
     is_same = table.line_feeds in (None, [block.line_feeds for block in blocks])
@@ -529,11 +530,11 @@ def read_seek_content(content, block_count):
     shapes = [read_shape(fields) for _ in range(shape_count)]
     numbers = fields.column(count) if shape_count > 1 else [0] * count
     raw_sizes = fields.column(count - 1) if count > 1 else []
-    sizes = fields.column(count - 1) if count > 1 else []
+    stored_sizes = fields.column(count - 1) if count > 1 else []
     front_sizes = fields.column(count) if any(map(is_indexed, shapes)) else [0] * count
     line_feeds = fields.column(count) if has_line_feeds else None
     require(fields.is_done(), "R20", "bytes after the last field of a Seek_Table")
-    return SeekTable(has_tables, shapes, numbers, raw_sizes, sizes, front_sizes, line_feeds)
+    return SeekTable(has_tables, shapes, numbers, raw_sizes, stored_sizes, front_sizes, line_feeds)
 
 
 def read_shape(fields):
