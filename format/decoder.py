@@ -4,12 +4,15 @@
     python3 decoder.py FILE > RAW         or         ... | python3 decoder.py > RAW
 
 It is meant to be read beside FORMAT.md and follows its order and its words. Numbers such as 14.3
-are sections of that page, and R01 to R30 are the numbers of chapter 16. It reads in order, as from
-a pipe (section 7.1), and gives out the bytes of a block once its Raw_Checksum was checked. It
-favours clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a block.
+are sections of that page, and R01 to R32 and U01 to U06 are the numbers of chapter 16. It reads in
+order, as from a pipe (section 7.1), and gives out the bytes of a block once its Raw_Checksum was
+checked. It checks everything but the tables Sequences and Records, which no restored bytes depend
+on. It favours clarity: expect about 100 KB per second, and some 10 bytes of memory per byte of a
+block. `checks.py` beside it has the two digests of section 5.3.
 
-Exit status: 0 decoded; 1 the file could not be read, or the output not written; 2 the file is not
-a sound bwz file.
+Exit status: 0 decoded; 1 the file uses something unsupported (U01 to U06), or is of another version
+(R02); 2 the file is damaged (the other numbers); 3 the file could not be read, or the output not
+written. Raw bytes before what is unsupported or damaged are written.
 """
 
 import array
@@ -21,23 +24,32 @@ import struct
 import sys
 import zlib
 
-try:
-    from compression import zstd  # in the standard library from Python 3.14
-except ImportError:
-    zstd = None
+from checks import Blake3, Xxh3
 
 
 # 1. Conventions
 
 
-class Reject(Exception):
-    """Chapter 1: the file must be rejected."""
+class Problem(Exception):
+    """Chapter 1: why a file is not decoded to its end, with a number of chapter 16."""
+
+    def __init__(self, number, what):
+        super().__init__("%s (%s)" % (what, number))
+        self.number = number
+
+
+class Damaged(Problem):
+    """Chapter 1: the file breaks a rule and must be rejected."""
+
+
+class Unsupported(Problem):
+    """Section 1.2: an id is unknown that must be known; or, with R02, so is the Version."""
 
 
 def require(held, number, what):
     """Chapter 1: if a rule is broken, rejects the file with this number of chapter 16."""
     if not held:
-        raise Reject("%s (%s)" % (what, number))
+        raise Damaged(number, what)
 
 
 def crc_holds(data):
@@ -58,6 +70,58 @@ def lg(x):
 def clamp(x, low, high):
     """Chapter 1: x, or the nearer limit."""
     return max(low, min(x, high))
+
+
+class Fields:
+    """Fields one after the other. What ends after the data is rejected with this number."""
+
+    def __init__(self, data, number="R28"):
+        self.data, self.at, self.number = data, 0, number
+
+    def take(self, size):
+        """The next `size` bytes."""
+        require(self.at + size <= len(self.data), self.number, "a field that ends after its part")
+        self.at += size
+        return self.data[self.at - size:self.at]
+
+    def byte(self):
+        """A field of 1 byte."""
+        return self.take(1)[0]
+
+    def line(self):
+        """The bytes before the next `0A`, which is skipped."""
+        end = self.data.find(b"\n", self.at)
+        require(end >= 0, self.number, "a line of the filter fields without its end")
+        start, self.at = self.at, end + 1
+        return self.data[start:end]
+
+    def varint(self):
+        """Section 1.1."""
+        return read_varint(self.byte, self.number)
+
+    def column(self, count):
+        """Section 8.3."""
+        least, width = self.varint(), self.byte()
+        require(width <= 40, "R14", "a Column of Width %d" % width)
+        values = unpack(self.take((count * width + 7) // 8), width, count)
+        require(least + max(values) < 1 << 40, "R14", "an integer of 2^40 or more in a Column")
+        return [least + value for value in values]
+
+    def is_done(self):
+        """True if nothing is left."""
+        return self.at == len(self.data)
+
+
+def read_varint(next_byte, number, most=40):
+    """Section 1.1: a varint below 2^`most`."""
+    value = 0
+    for shift in range(0, most, 7):
+        byte = next_byte()
+        value |= (byte & 127) << shift
+        if byte < 128:
+            break
+    require(byte < 128 and value < 1 << most, number, "a varint that is too large")
+    return value
 
 
 class Reader:
@@ -86,6 +150,17 @@ class Reader:
         require(len(data) == size, "R23", "the file ends within %s" % what)
         return data
 
+    def varint(self, number, what):
+        """A varint and its bytes as stored."""
+        stored = bytearray()
+
+        def next_byte():
+            stored.extend(self.exactly(1, what))
+            return stored[-1]
+
+        value = read_varint(next_byte, number)
+        return value, bytes(stored)
+
 
 # 2. Overview
 
@@ -97,12 +172,12 @@ FOOTER_MAGIC = bytes.fromhex("7A7762F7")
 
 def decode_file(reader, give_out):
     """Chapter 2, section 7.1: one or more frames, one directly after the other."""
-    header = reader.up_to(16)
+    header = reader.up_to(23)
     require(header, "R01", "a file of 0 bytes is not a bwz file")
     require(MAGIC.startswith(header[:4]), "R01", "not a bwz file")
     while header:
         decode_frame(reader, header, give_out)
-        header = reader.up_to(16)
+        header = reader.up_to(23)
         if header[:1] == b"\0":
             pass_padding(reader, header)
             return
@@ -117,43 +192,78 @@ def pass_padding(reader, part):
         part = reader.up_to(1 << 16)
 
 
-def decode_frame(reader, header, give_out):
+def decode_frame(reader, data, give_out):
     """Chapter 2: Frame_Header (which was read already), blocks, Seek_Table and Tables, Footer."""
-    frame_start = reader.offset - len(header)
-    block_size = read_frame_header(header)
-    entries = []  # of each block: Raw_Offset, Frame_Offset
-    raw_offset, stream_checksum = 0, 0
+    frame_start = reader.offset - len(data)
+    header = read_frame_header(data)
+    if header.frame_kind != 0:
+        pass_frame(reader, header)
+        return
+    announced = read_header_tables(reader) if header.has_tables else None
+    blocks = []
+    raw_size, stream_checksum, check = 0, 0, CHECKS.get(header.check_type, NoCheck)()
     while True:
-        frame_offset = reader.offset - frame_start
         marker = reader.exactly(8, "a frame, where a block or the Seek_Table must stand")
         if marker == SEEK_MARKER:
             break
         what = "neither a block nor the Seek_Table at %d" % (reader.offset - 8)
         require(marker == SYNC_MARKER, "R06", what)
-        require(block_size > 0, "R05", "Block_Size is 0 in a frame with blocks")
-        raw = decode_block(reader, block_size, raw_offset)
+        require(header.block_size > 0, "R05", "Block_Size is 0 in a frame with blocks")
+        raw, block = decode_block(reader, header, raw_size)
         give_out(raw)
-        entries.append((raw_offset, frame_offset))
-        raw_offset += len(raw)
+        blocks.append(block)
+        raw_size += len(raw)
         stream_checksum = zlib.crc32(raw, stream_checksum)
-    require(entries or block_size == 0, "R05", "Block_Size is not 0 in a frame without blocks")
-    seek_table_size = read_seek_table(reader, entries)
-    frame_size = reader.offset - frame_start + 32
-    read_footer(reader, (raw_offset, frame_size, seek_table_size, stream_checksum))
+        check.update(raw)
+    is_0 = header.block_size == 0
+    require(blocks or is_0, "R05", "Block_Size is not 0 in a frame without blocks")
+    seek_table_start = reader.offset - 8
+    has_tables = read_seek_table(reader, blocks)
+    tables = read_tables(reader) if has_tables else {}
+    check_stream_check(header.check_type, check, tables.get(STREAM_CHECK))
+    seek_table_size = reader.offset - seek_table_start
+    frame_size = reader.offset - frame_start + 36
+    features = 0
+    for block in blocks:
+        features |= block.features
+    read_footer(reader, (raw_size, seek_table_size, features, stream_checksum, frame_size), header)
+    what = "a Total_Raw_Size of %s in Frame_Header, and of %d in Footer" % (announced, raw_size)
+    require(announced in (None, raw_size), "R22", what)
 
 
 # 3. Frame_Header
 
+VERSION = 128 + 18
+FrameHeader = collections.namedtuple("FrameHeader", (
+    "frame_kind", "has_tables", "check_type", "features", "block_size"))
+
+# Bits of Features.
+STATIC_RANS, CONTEXT_MIXING, WIDE, INDEX = 1 << 0, 1 << 1, 1 << 6, 1 << 16
+FILTER_FEATURES = {1: 1 << 2, 2: 1 << 3, 3: 1 << 4, 4: 1 << 5}  # of each Filter_Id
+KNOWN_FEATURES = STATIC_RANS | CONTEXT_MIXING | WIDE | INDEX | sum(FILTER_FEATURES.values())
+
+# Types of tables (section 8.2).
+TOTAL_RAW_SIZE, METADATA, INDEX_TABLE, STREAM_CHECK = 0x8010, 0x8011, 0x8020, 0x8003
+
 
 def read_frame_header(header):
-    """Chapter 3: returns Block_Size. Another version may change all but Magic and Version."""
-    if len(header) > 4:
-        what = "this is of %s of the format, and only draft 17 is known" % version_name(header[4])
-        require(header[4] == 128 + 17, "R02", what)
-    require(len(header) == 16, "R23", "the file ends within a Frame_Header")
+    """Chapter 3: the fields. Another version may change all but Magic and Version."""
+    if len(header) > 4 and header[4] != VERSION:
+        what = "this is of %s of the format, and only draft 18 is known" % version_name(header[4])
+        raise Unsupported("R02", what)
+    require(len(header) == 23, "R23", "the file ends within a Frame_Header")
     require(crc_holds(header), "R03", "wrong Header_Checksum of a Frame_Header")
-    require(header[5] == 0 and header[6] == 0, "R04", "a Reserved bit of a Frame_Header is set")
-    return field(header, 7, 5)
+    frame_kind, flags, check_type = header[5:8]
+    if frame_kind == 0:
+        require(flags <= 1, "R04", "a Reserved bit of a Frame_Header is set")
+    elif frame_kind == 128:
+        require(not any(header[6:10]), "R04", "a Reserved field of a private frame is not 0")
+    elif frame_kind < 128:
+        raise Unsupported("U01", "a frame of Frame_Kind %d%s" % (frame_kind, needed(header)))
+    if frame_kind == 0 and 1 <= check_type <= 127:
+        raise Unsupported("U06", "a frame of Check_Type %d%s" % (check_type, needed(header)))
+    features, block_size = field(header, 10, 4), field(header, 14, 5)
+    return FrameHeader(frame_kind, flags & 1, check_type, features, block_size)
 
 
 def version_name(version):
@@ -163,55 +273,125 @@ def version_name(version):
     return "draft %d" % (version - 128) if version >= 128 else "version %d" % version
 
 
+def needed(header):
+    """Chapter 3, Needed_Release, for a message."""
+    minor, major = header[8:10]
+    return ", which needs bwz %d.%d" % (major, minor) if minor or major else ""
+
+
+def read_header_tables(reader):
+    """Chapter 3: the Tables of a Frame_Header. Returns Total_Raw_Size, or None."""
+    tables = read_tables(reader)
+    if METADATA in tables and not is_metadata(tables[METADATA]):
+        print("decoder.py: warning: Metadata that are malformed are passed over", file=sys.stderr)
+    if TOTAL_RAW_SIZE not in tables:
+        return None
+    fields = Fields(tables[TOTAL_RAW_SIZE], "R22")
+    size = read_varint(fields.byte, "R22", 56)
+    require(fields.is_done(), "R22", "bytes after Total_Raw_Size in its table")
+    return size
+
+
+def is_metadata(content):
+    """Chapter 3: true if this is pairs of keys and values. No raw byte depends on them."""
+    fields, keys = Fields(content), set()
+    try:
+        while not fields.is_done():
+            key = fields.take(fields.varint()).decode()
+            fields.take(fields.varint()).decode()
+            is_key = 1 <= len(key.encode()) <= 255 and key not in keys and "=" not in key
+            if not is_key or any(ord(c) < 32 or 127 <= ord(c) < 160 for c in key):
+                return False
+            keys.add(key)
+    except (Damaged, UnicodeDecodeError):
+        return False
+    return len(content) <= 1 << 16
+
+
+def pass_frame(reader, header):
+    """Section 3.1: passes over a frame without raw bytes."""
+    left, checksum = header.block_size, 0  # which is Content_Size here
+    while left > 0:
+        content = reader.exactly(min(left, 1 << 20), "the Content of a frame")
+        checksum = zlib.crc32(content, checksum)
+        left -= len(content)
+    read_footer(reader, (0, 0, 0, checksum, 23 + header.block_size + 36), header)
+
+
 # 4. Block
 
-FILTERS, INDEXED, HAS_TABLES = 39, 8, 16  # bits of Flags
+HAS_FILTERS, HAS_TABLES, INDEXED = 1, 2, 4  # bits of Flags
 BlockHeader = collections.namedtuple("BlockHeader", (
-    "block_kind", "flags", "sample_rate_log", "coding", "raw_size", "coded_size",
+    "block_kind", "coding", "flags", "sample_rate_log", "raw_size", "coded_size",
     "raw_checksum", "raw_offset", "payload_checksum"))
 
+# What the Seek_Table and the Footer say of a block (chapters 5 and 6).
+Block = collections.namedtuple("Block", (
+    "shape", "raw_size", "size", "front_size", "line_feeds", "features"))
 
-def decode_block(reader, block_size, raw_offset):
-    """Section 4.2: returns the raw bytes of a block. Its Sync_Marker was read already."""
-    header = read_block_header(reader, block_size)
+
+def decode_block(reader, frame_header, raw_offset):
+    """Section 4.2: returns the raw bytes of a block, and its Block. Its Sync_Marker was read."""
+    header, head = read_block_header(reader, frame_header.block_size)
     what = "a Raw_Offset of %d instead of %d" % (header.raw_offset, raw_offset)
     require(header.raw_offset == raw_offset, "R12", what)
     where = "of the block at raw byte %d" % raw_offset
     payload = reader.exactly(header.coded_size, "the payload " + where)
     payload_holds = zlib.crc32(payload) == header.payload_checksum
     require(payload_holds, "R13", "wrong Payload_Checksum " + where)
-    raw = payload if header.block_kind == 0 else decode_payload(payload, header)
+    if header.block_kind > 1:
+        raise Unsupported("U02", "a Block_Kind of %d %s" % (header.block_kind, where))
+    if header.coding > 1:
+        raise Unsupported("U03", "a Coding of %d %s" % (header.coding, where))
+    filters, filters_end = [], 0
+    if header.flags & HAS_FILTERS:
+        filters, filters_end = read_filter_list(Fields(payload), header.raw_size)
+    features = features_of(header, filters)
+    lacks = features & ~frame_header.features
+    require(lacks == 0, "R31", "Features of a Frame_Header that lack %x %s" % (lacks, where))
+    raw, front_size = payload, 0
+    if header.block_kind == 1:
+        raw, front_size = decode_payload(payload, header, filters, filters_end)
     require(zlib.crc32(raw) == header.raw_checksum, "R18", "wrong Raw_Checksum " + where)
-    return raw
+    shape = head[8:12]
+    if filters:
+        shape += bytes([len(filters)] + [entry.filter_id for entry in filters])
+    size = 41 + header.coded_size
+    front_size = 41 + front_size if header.flags & INDEXED else 0
+    return raw, Block(shape, len(raw), size, front_size, raw.count(b"\n"), features)
 
 
 def read_block_header(reader, block_size):
-    """Chapter 4: a Block_Header after its Sync_Marker."""
-    data = SYNC_MARKER + reader.exactly(34, "a Block_Header")
-    what = "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 42)
+    """Chapter 4: a Block_Header after its Sync_Marker. Returns it and its bytes."""
+    data = SYNC_MARKER + reader.exactly(33, "a Block_Header")
+    what = "wrong Header_Checksum of a Block_Header at %d" % (reader.offset - 41)
     require(crc_holds(data), "R07", what)
-    sizes = (field(data, 12, 5), field(data, 17, 5))
-    header = BlockHeader(*data[8:12], *sizes, *struct.unpack_from("<IQI", data, 22))
-    known_flags = FILTERS | INDEXED | HAS_TABLES if header.block_kind == 1 else 0
-    require(header.flags & ~known_flags == 0, "R04", "a Reserved bit of a Block_Header is set")
-    require(header.block_kind <= 1, "R08", "a block of Block_Kind %d" % header.block_kind)
+    numbers = [field(data, at, size) for at, size in ((12, 5), (17, 5), (22, 4), (26, 7), (33, 4))]
+    header = BlockHeader(*data[8:12], *numbers)
+    require(header.block_kind < 128, "R08", "a block of Block_Kind %d" % header.block_kind)
     what = "a Raw_Size of %d, where Block_Size is %d" % (header.raw_size, block_size)
     require(1 <= header.raw_size <= block_size, "R10", what)
+    require(header.coded_size > 0, "R11", "a Coded_Size of 0")
     if header.block_kind == 0:
-        are_0 = header.sample_rate_log == 0 and header.coding == 0
-        require(are_0, "R04", "a Reserved field of a stored block is set")
+        require(not any(data[9:12]), "R04", "a Reserved field of a stored block is set")
         is_raw_size = header.coded_size == header.raw_size
         require(is_raw_size, "R11", "a Coded_Size that is not Raw_Size in a stored block")
-        return header
-    hidden = header.flags & FILTERS & ~1 and header.flags & INDEXED
-    require(not hidden, "R04", "a block that is Indexed and has bit 1, 2 or 5 of Filters")
-    require(header.flags & 33 != 33, "R04", "a block that has bits 0 and 5 of Filters")
+    if header.block_kind == 1:
+        require(header.coding < 128, "R09", "a Coding of %d" % header.coding)
+        if header.coding <= 1:
+            check_bwt_header(header)
+    return header, data
+
+
+def check_bwt_header(header):
+    """Chapter 4: the fields of a bwt block of a known Coding."""
+    is_known = header.flags <= HAS_FILTERS | HAS_TABLES | INDEXED
+    require(is_known, "R04", "a Reserved bit of a Block_Header is set")
+    has_both = not header.flags & INDEXED or header.flags & HAS_TABLES
+    require(has_both, "R04", "an Indexed block without Tables")
     in_range = 3 <= header.sample_rate_log <= largest_sample_rate_log(header.raw_size)
     require(in_range, "R09", "a Sample_Rate_Log of %d" % header.sample_rate_log)
-    require(header.coding <= 1, "R09", "a Coding of %d" % header.coding)
-    is_smaller = 0 < header.coded_size < header.raw_size
-    require(is_smaller, "R11", "a Coded_Size of 0 or not less than Raw_Size")
-    return header
+    require(header.coded_size < header.raw_size, "R11", "a Coded_Size not less than Raw_Size")
 
 
 def largest_sample_rate_log(text_size):
@@ -219,49 +399,56 @@ def largest_sample_rate_log(text_size):
     return max(16, (text_size - 1).bit_length() - 7)
 
 
-def decode_payload(payload, header):
-    """Section 4.1: returns the raw bytes of a payload of Block_Kind bwt."""
-    filters = header.flags & FILTERS
-    tables_end = check_tables(payload, 0, len(payload)) if header.flags & HAS_TABLES else 0
-    text_size, side, start = read_side(payload, tables_end, filters, header)
+def features_of(header, filters):
+    """Chapter 3: the bits of Features that a block uses."""
+    features = WIDE if header.raw_size > 1 << 28 else 0
+    if header.block_kind == 1:
+        features |= CONTEXT_MIXING if header.coding == 1 else STATIC_RANS
+        features |= INDEX if header.flags & INDEXED else 0
+    for entry in filters:
+        features |= FILTER_FEATURES[entry.filter_id]
+    return features
+
+
+def decode_payload(payload, header, filters, at):
+    """Section 4.1: the raw bytes of a payload of Block_Kind bwt, and the end of its front. The
+    fields after Filter_List are at `at`."""
+    ids = [entry.filter_id for entry in filters]
+    fits = not header.flags & INDEXED or ids in ([], [1])
+    require(fits, "R04", "an Indexed block with filters other than sequences alone")
+    text_size = filters[-1].filtered_size if filters else header.raw_size
+    fits = header.sample_rate_log <= largest_sample_rate_log(text_size)
+    require(fits, "R28", "a Text_Size of %d" % text_size)
+    sizes, tables_start = read_sizes(payload, at, text_size, header.coding)
+    tables, models_start = {}, tables_start
+    if header.flags & HAS_TABLES:
+        tables, models_start = check_tables(payload, tables_start, len(payload))
+    models_end = models_start + sizes.models
+    require(models_end <= len(payload), "R15", "Models that end after the payload")
     sample_rate = 1 << header.sample_rate_log
-    samples, sizes_start = read_packed_array(payload, start, -(-text_size // sample_rate))
+    samples, samples_end = read_packed_array(payload, models_end, -(-text_size // sample_rate))
     in_range = min(samples) >= 1 and max(samples) <= text_size
     require(in_range, "R16", "a sample of 0 or above Text_Size")
-    sizes, at = read_sizes(payload, sizes_start, text_size, header.coding)
-    index = None
-    if header.flags & INDEXED:
-        searched = read_searched(payload, tables_end, filters, side, text_size)
-        where = (start, sizes_start, at)
-        index, at = read_index(payload, where, sizes, searched)
-        is_first = index["primary"] == samples[0]
-        require(is_first, "R27", "a Primary_Index that is not Samples[0]")
-    sizes.coded.append(len(payload) - at - sizes.models - sum(sizes.coded))
-    require(sizes.coded[-1] >= 1, "R15", "Models_Size and Coded_Sizes that do not add up")
+    slices_start = samples_end + sum(entry.side_size for entry in filters)
+    require(slices_start <= len(payload), "R28", "a Side that ends after the payload")
+    side = payload[samples_end:slices_start]
+    sizes.coded.append(len(payload) - slices_start - sum(sizes.coded))
+    require(sizes.coded[-1] >= 1, "R15", "Coded_Sizes that do not add up")
     fit = all(coded <= raw for coded, raw in zip(sizes.coded, sizes.raw))
     require(fit, "R15", "a slice of more coded bytes than bytes")
-    bwt = decode_slices(payload, at, sizes, header.coding, index)
+    models = payload[models_start:models_end]
+    has_table = INDEX_TABLE in tables
+    require(has_table == bool(header.flags & INDEXED), "R26", "an Index and a Flag that differ")
+    index = None
+    if has_table:
+        parts = (payload[:tables_start] + models, payload[models_end:samples_end])
+        index = read_index(tables[INDEX_TABLE], parts, len(sizes.raw), text_size)
+        require(index.primary == samples[0], "R27", "a Primary_Index that is not Samples[0]")
+    bwt = decode_slices(payload[slices_start:], models, sizes, header.coding, index)
     text = invert(bwt, samples, sample_rate)
     if index:
-        searched_text = text[:searched.size]
-        edges_hold = searched_text.startswith(index["head"])
-        edges_hold = edges_hold and searched_text.endswith(index["tail"])
-        require(edges_hold, "R27", "a Head or Tail that is not the text's")
-    return undo_filters(text, filters, side, header.raw_size)
-
-
-def read_side(payload, at, filters, header):
-    """Section 4.1: returns Text_Size, Side, and the start of Samples."""
-    if filters == 0:
-        return header.raw_size, b"", at
-    side = at + 10
-    require(len(payload) >= side, "R28", "a Side that ends after the payload")
-    text_size, side_size = field(payload, at, 5), field(payload, at + 5, 5)
-    in_range = 1 <= text_size <= header.raw_size
-    in_range = in_range and header.sample_rate_log <= largest_sample_rate_log(text_size)
-    require(in_range, "R28", "a Text_Size of %d" % text_size)
-    require(side + side_size <= len(payload), "R28", "a Side that ends after the payload")
-    return text_size, payload[side:side + side_size], side + side_size
+        check_searched(index, text, side if filters else None)
+    return undo_filters(text, filters, side, header.raw_size), models_end
 
 
 SliceSizes = collections.namedtuple("SliceSizes", ("raw", "models", "coded"))
@@ -292,124 +479,93 @@ def read_sizes(payload, at, text_size, coding):
 
 # 5. Seek_Table
 
+SeekTable = collections.namedtuple("SeekTable", (
+    "has_tables", "shapes", "shape_numbers", "raw_sizes", "stored_sizes", "front_sizes",
+    "line_feeds"))
 
-def read_seek_table(reader, entries):
-    """Chapter 5: a Seek_Table after its Seek_Marker, which must hold these entries.
 
-    Returns Seek_Table_Size. Without zstd only the checksum is checked for Form zstd: it shows that
-    Entries are undamaged, and no output of this decoder depends on them.
+def read_seek_table(reader, blocks):
+    """Chapter 5: a Seek_Table after its Seek_Marker, which must match these blocks.
+
+    Returns whether Tables follow.
     """
-    header = SEEK_MARKER + reader.exactly(20, "a Seek_Table")
-    require(crc_holds(header), "R19", "wrong Header_Checksum of a Seek_Table")
-    form, flags = header[8:10]
-    block_count, entries_size = field(header, 10, 5), field(header, 15, 5)
-    require(flags <= 1, "R04", "a Reserved bit of a Seek_Table is set")
-    require(form <= 1, "R20", "a Seek_Table of Form %d" % form)
-    what = "a Block_Count of %d after %d blocks" % (block_count, len(entries))
-    require(block_count == len(entries), "R20", what)
-    plain = b"".join(struct.pack("<QQ", *entry) for entry in entries)
-    size_fits = entries_size == len(plain) if form == 0 else entries_size < len(plain)
-    what = "an Entries_Size of %d for %d blocks" % (entries_size, block_count)
-    require(size_fits, "R20", what)
-    coded = reader.exactly(entries_size, "a Seek_Table")
-    entries_hold = zlib.crc32(coded) == field(header, 20, 4)
-    require(entries_hold, "R19", "wrong Entries_Checksum of a Seek_Table")
-    if form == 1 and zstd:
-        coded = unzstd(coded, len(plain))
-    if form == 0 or zstd:
-        require(coded == plain, "R20", "Entries of a Seek_Table that do not match the blocks")
-    return 28 + entries_size + (read_tables(reader) if flags & 1 else 0)
+    size, stored_size = reader.varint("R20", "a Seek_Table")
+    fits = size <= 64 + 64 * len(blocks)
+    require(fits, "R20", "a Content_Size of %d for %d blocks" % (size, len(blocks)))
+    checksum = field(reader.exactly(4, "a Seek_Table"), 0, 4)
+    content = reader.exactly(size, "a Seek_Table")
+    holds = zlib.crc32(stored_size + content) == checksum
+    require(holds, "R19", "wrong Checksum of a Seek_Table")
+    table = read_seek_content(content, len(blocks))
+    shapes = list(dict.fromkeys(block.shape for block in blocks))  # in the order of first use
+    numbers = [shapes.index(block.shape) for block in blocks]
+    is_same = table.shapes == shapes and table.shape_numbers == numbers
+    require(is_same, "R20", "Shapes that are not those of the blocks")
+    others = blocks[:-1]
+    is_same = table.raw_sizes == [block.raw_size for block in others]
+    require(is_same, "R20", "Raw_Sizes that are not those of the blocks")
+    is_same = table.stored_sizes == [block.size for block in others]
+    require(is_same, "R20", "Stored_Sizes that are not those of the blocks")
+    is_same = table.front_sizes == [block.front_size for block in blocks]
+    require(is_same, "R20", "Front_Sizes that are not those of the blocks")
+    is_same = table.line_feeds in (None, [block.line_feeds for block in blocks])
+    require(is_same, "R20", "Line_Feeds that are not those of the blocks")
+    return table.has_tables
 
 
-def unzstd(coded, size):
-    """The content of one zstd frame that holds at most `size` bytes, or None."""
-    decompressor = zstd.ZstdDecompressor()
-    try:
-        plain = decompressor.decompress(coded, max_length=size + 1)
-    except zstd.ZstdError:
-        return None
-    return plain if decompressor.eof and not decompressor.unused_data else None
+def read_seek_content(content, block_count):
+    """Chapter 5: Content of a Seek_Table after so many blocks."""
+    fields = Fields(content, "R20")
+    count, flags = fields.varint(), fields.byte()
+    what = "a Block_Count of %d after %d blocks" % (count, block_count)
+    require(count == block_count, "R20", what)
+    require(flags <= 3, "R04", "a Reserved bit of a Seek_Table is set")
+    has_line_feeds, has_tables = flags & 1, flags >> 1
+    if count == 0:
+        require(not has_line_feeds, "R20", "Line_Feeds without blocks")
+        require(fields.is_done(), "R20", "bytes after the last field of a Seek_Table")
+        return SeekTable(has_tables, [], [], [], [], [], None)
+    shape_count = fields.varint()
+    require(1 <= shape_count <= count, "R20", "a Shape_Count of %d" % shape_count)
+    shapes = [read_shape(fields) for _ in range(shape_count)]
+    numbers = fields.column(count) if shape_count > 1 else [0] * count
+    raw_sizes = fields.column(count - 1) if count > 1 else []
+    stored_sizes = fields.column(count - 1) if count > 1 else []
+    front_sizes = fields.column(count) if any(map(is_indexed, shapes)) else [0] * count
+    line_feeds = fields.column(count) if has_line_feeds else None
+    require(fields.is_done(), "R20", "bytes after the last field of a Seek_Table")
+    return SeekTable(has_tables, shapes, numbers, raw_sizes, stored_sizes, front_sizes, line_feeds)
 
 
-# 6. Footer
+def read_shape(fields):
+    """Chapter 5: a shape."""
+    shape = fields.take(4)
+    block_kind, coding, flags, _ = shape
+    if block_kind == 1 and coding <= 1 and flags & HAS_FILTERS:
+        count = fields.take(1)
+        shape += count + fields.take(count[0])
+    return shape
 
 
-def read_footer(reader, due):
-    """Chapter 6: a Footer, whose first four fields must be these."""
-    footer = reader.exactly(32, "a Footer")
-    require(footer[28:] == FOOTER_MAGIC, "R21", "wrong Footer_Magic")
-    require(crc_holds(footer[:28]), "R21", "wrong Footer_Checksum")
-    names = ("Total_Raw_Size", "Frame_Size", "Seek_Table_Size", "Stream_Checksum")
-    fields = (field(footer, 0, 8), field(footer, 8, 7), field(footer, 15, 5))
-    for name, says, is_due in zip(names, fields + (field(footer, 20, 4),), due):
-        require(says == is_due, "R22", "a %s of %d that should be %d" % (name, says, is_due))
-
-
-# 8. Packed_Array and Tables
-
-
-def read_packed_array(payload, at, count):
-    """Section 8.1: returns the values, at least one, and the end of the array."""
-    require(at < len(payload), "R15", "a Packed_Array that ends after the payload")
-    width = payload[at]
-    require(1 <= width <= 40, "R14", "a Packed_Array of Width %d" % width)
-    end = at + 1 + (count * width + 7) // 8
-    require(end <= len(payload), "R15", "a Packed_Array that ends after the payload")
-    values = []
-    bits, bit_count = 0, 0  # bits of Values that are not in a value yet, and their number
-    for byte in payload[at + 1:end]:
-        bits |= byte << bit_count
-        bit_count += 8
-        while bit_count >= width and len(values) < count:
-            values.append(bits & ((1 << width) - 1))
-            bits >>= width
-            bit_count -= width
-    require(bits == 0, "R14", "a bit after the last value of a Packed_Array is set")
-    return values, end
-
-
-def read_tables(reader):
-    """Section 8.2: reads the Tables of a frame. Returns their size, with that of Tables_Size."""
-    data = reader.exactly(5, "Tables")
-    data += reader.exactly(field(data, 0, 5), "Tables")
-    return check_tables(data, 0, len(data))
-
-
-def check_tables(data, at, end):
-    """Section 8.2: checks the Tables at `at`, which must fit before `end`. Returns their end."""
-    tables_end = at + 5 + field(data, at, 5)
-    require(at + 5 <= end and tables_end <= end, "R29", "Tables that end after the payload")
-    at += 5
-    require(at < tables_end, "R29", "Tables without a table")
-    while at < tables_end:
-        require(at + 10 <= tables_end, "R29", "a table that ends after Tables_Size")
-        content, content_end = at + 10, at + 10 + field(data, at + 1, 5)
-        require(content_end <= tables_end, "R29", "a table that ends after Tables_Size")
-        checksum = zlib.crc32(data[content:content_end], zlib.crc32(data[at:at + 6]))
-        require(checksum == field(data, at + 6, 4), "R29", "a wrong Checksum of a table")
-        what = "a table of Type %d, which a later version knows" % data[at]
-        require(data[at] < 128, "R30", what)
-        at = content_end
-    return tables_end
+def is_indexed(shape):
+    """Chapter 5: true if the blocks of a shape are Indexed."""
+    return shape[0] == 1 and shape[1] <= 1 and shape[2] & INDEXED != 0
 
 
 def read_records_table(content, fastq):
-    """Section 5.2: the table Records of a frame, as the lines of a .fai file; None without zstd.
+    """Section 5.2: the table Records of a frame, as the lines of a .fai file; None if Form is zstd.
 
-    Raises ValueError if it is malformed. No restored bytes depend on it.
+    Raises Damaged or ValueError if it is malformed. No restored bytes depend on it.
     """
-    form, plain = content[0], content[1:]
-    if form == 1:
-        plain = unzstd(plain, 8 << 20) if zstd else None
-    if form == 1 and plain is None:
+    if content[0] == 1:
         return None
-    reader = Side(plain)
-    count = reader.varint()
+    fields = Fields(content[1:])
+    count = fields.varint()
     if not 1 <= count <= 65536:
         raise ValueError("a table of records with a Record_Count of %d" % count)
-    names = [reader.line() for _ in range(count)]
-    columns = [[reader.varint() for _ in range(count)] for _ in range(6 if fastq else 5)]
-    if reader.at < len(plain):
+    names = [fields.line() for _ in range(count)]
+    columns = [[fields.varint() for _ in range(count)] for _ in range(6 if fastq else 5)]
+    if not fields.is_done():
         raise ValueError("a table of records that goes on behind its columns")
     records, end = [], 0
     for name, (length, bases, line_end, gap, *qualities, irregular) in zip(names, zip(*columns)):
@@ -429,6 +585,111 @@ def read_records_table(content, fastq):
 def unfold(number):
     """A difference that was folded (5.2)."""
     return number >> 1 if number % 2 == 0 else -(number + 1) // 2
+
+
+class NoCheck:
+    """Section 5.3: no second check of the raw stream, or one that is unknown."""
+
+    def update(self, raw):
+        """Does nothing."""
+
+
+CHECKS = {128: Xxh3, 129: Blake3}  # of each Check_Type
+
+
+def check_stream_check(check_type, check, content):
+    """Section 5.3: the table Stream_Check of a frame, or None if it is not there."""
+    if check_type == 0:
+        require(content is None, "R32", "a table Stream_Check in a frame of Check_Type 0")
+    elif check_type in CHECKS:
+        require(content is not None, "R32", "a frame without its table Stream_Check")
+        require(content == check.digest(), "R32", "a wrong digest in the table Stream_Check")
+
+
+# 6. Footer
+
+
+def read_footer(reader, due, header):
+    """Chapter 6: a Footer, whose first five fields must be these."""
+    footer = reader.exactly(36, "a Footer")
+    require(footer[32:] == FOOTER_MAGIC, "R21", "wrong Footer_Magic")
+    require(crc_holds(footer[:32]), "R21", "wrong Footer_Checksum")
+    require(footer[27] == VERSION, "R22", "a Version of %d in a Footer" % footer[27])
+    names = ("Total_Raw_Size", "Seek_Table_Size", "Features", "Stream_Checksum", "Frame_Size")
+    sizes = (7, 5, 4, 4, 7)
+    at = 0
+    for name, size, is_due in zip(names, sizes, due):
+        says, at = field(footer, at, size), at + size
+        if name == "Features" and header.frame_kind == 0:
+            is_right = says & KNOWN_FEATURES == is_due and says & ~header.features == 0
+            require(is_right, "R31", "Features of %x that should be %x" % (says, is_due))
+        else:
+            require(says == is_due, "R22", "a %s of %d that should be %d" % (name, says, is_due))
+
+
+# 8. Packed_Array, Tables and Column
+
+
+def read_packed_array(payload, at, count):
+    """Section 8.1: returns the values, at least one, and the end of the array."""
+    require(at < len(payload), "R15", "a Packed_Array that ends after the payload")
+    width = payload[at]
+    require(1 <= width <= 40, "R14", "a Packed_Array of Width %d" % width)
+    end = at + 1 + (count * width + 7) // 8
+    require(end <= len(payload), "R15", "a Packed_Array that ends after the payload")
+    return unpack(payload[at + 1:end], width, count), end
+
+
+def unpack(data, width, count):
+    """Section 8.1: Values of this Width, which is 0 for a Column whose integers are all equal."""
+    if width == 0:
+        return [0] * count
+    values = []
+    bits, bit_count = 0, 0  # bits of Values that are not in a value yet, and their number
+    for byte in data:
+        bits |= byte << bit_count
+        bit_count += 8
+        while bit_count >= width and len(values) < count:
+            values.append(bits & ((1 << width) - 1))
+            bits >>= width
+            bit_count -= width
+    require(bits == 0, "R14", "a bit after the last value of a Packed_Array or Column is set")
+    return values
+
+
+def read_tables(reader):
+    """Section 8.2: reads the Tables of a frame. Returns Content of each, by Type."""
+    size, stored_size = reader.varint("R29", "Tables")
+    data = stored_size + reader.exactly(size, "Tables")
+    return check_tables(data, 0, len(data))[0]
+
+
+def check_tables(data, at, end):
+    """Section 8.2: the Tables at `at`, which must fit before `end`. Returns Content of each, by
+    Type, and their end."""
+    fields = Fields(data[:end], "R29")
+    fields.at = at
+    size = fields.varint()
+    tables_end = fields.at + size
+    require(tables_end <= end, "R29", "Tables that end after the payload")
+    require(size > 0, "R29", "Tables without a table")
+    fields.data = data[:tables_end]
+    tables = {}
+    while not fields.is_done():
+        start = fields.at
+        type_ = field(fields.take(2), 0, 2)
+        content_size = fields.varint()
+        head = data[start:fields.at]
+        checksum = field(fields.take(4), 0, 4)
+        content = fields.take(content_size)
+        holds = zlib.crc32(content, zlib.crc32(head)) == checksum
+        require(holds, "R29", "a wrong Checksum of a table")
+        require(type_ not in tables, "R29", "two tables of Type %04X" % type_)
+        tables[type_] = content
+    for type_ in tables:
+        if type_ < 0x8000:
+            raise Unsupported("U05", "a table of Type %04X, which must be known" % type_)
+    return tables, tables_end
 
 
 # 9. The BWT
@@ -463,79 +724,48 @@ def invert(bwt, samples, sample_rate):
 
 # 10. Index
 
-
-Searched = collections.namedtuple("Searched", ("size", "fields"))
-
-
-def read_searched(payload, at, filters, side, text_size):
-    """Section 10.1: returns Searched, and the fields at `at` that determine it."""
-    if filters == 0:
-        return Searched(text_size, b"")
-    reader = Side(side)
-    size = reader.varint()
-    require(size <= text_size, "R28", "a Sequence_Size of %d" % size)
-    return Searched(size, payload[at:at + 10 + reader.at])
+Index = collections.namedtuple("Index", (
+    "primary", "searched", "slice_checksums", "head", "tail", "counts"))
 
 
-def read_index(payload, where, sizes, searched):
-    """Section 10.1: returns the fields of Index, and its end. `where` has the offsets of Samples,
-    Slice_Count and Index in the payload.
+def read_index(content, parts, slice_count, text_size):
+    """Section 10.1: Index. `parts` are what Front_Checksum and Samples_Checksum cover."""
+    fields = Fields(content, "R26")
+    for name, part in zip(("Front_Checksum", "Samples_Checksum"), parts):
+        require(zlib.crc32(part) == field(fields.take(4), 0, 4), "R25", "a wrong " + name)
+    primary, searched = (field(fields.take(5), 0, 5) for _ in range(2))
+    require(searched <= text_size, "R28", "a Searched of %d" % searched)
+    checksums = struct.unpack("<%dI" % slice_count, fields.take(4 * slice_count))
+    head, tail = (fields.take(min(searched, 128)) for _ in range(2))
+    counts = read_counts(fields, slice_count)
+    require(fields.is_done(), "R26", "bytes after the last field of an Index")
+    return Index(primary, searched, checksums, head, tail, counts)
 
-    Without zstd, Counts of Form zstd are None: no output of this decoder depends on them.
-    """
-    samples_start, sizes_start, start = where
-    require(start + 20 <= len(payload), "R26", "an Index that ends after the payload")
-    form, reserved = payload[start:start + 2]
-    counts_size, primary = field(payload, start + 2, 5), field(payload, start + 7, 5)
-    samples_checksum, index_checksum = struct.unpack_from("<II", payload, start + 12)
-    require(reserved == 0, "R04", "a Reserved bit of an Index is set")
-    require(form <= 1, "R26", "an Index of Form %d" % form)
-    slices, edge = len(sizes.raw), min(searched.size, 128)
-    head = start + 20 + 4 * slices
-    counts, end = head + 2 * edge, head + 2 * edge + counts_size
-    models_end = end + sizes.models
-    require(models_end <= len(payload), "R26", "an Index that ends after the payload")
-    samples_hold = zlib.crc32(payload[samples_start:sizes_start]) == samples_checksum
-    require(samples_hold, "R25", "a wrong Samples_Checksum")
-    checked = searched.fields + payload[sizes_start:start + 16] + payload[start + 20:models_end]
-    require(zlib.crc32(checked) == index_checksum, "R25", "a wrong Index_Checksum")
-    plain = payload[counts:end]
-    if form == 1:
-        plain = unzstd(plain, 32 + 4 * 256 * slices) if zstd else None
-        require(plain is not None or not zstd, "R26", "Counts that are not one zstd frame")
-    if plain is not None:
-        n = sum(bin(byte).count("1") for byte in plain[:32])
-        size_fits = n > 0 and len(plain) == 32 + 4 * n * slices
-        require(size_fits, "R26", "Counts of %d bytes" % len(plain))
-    index = {
-        "primary": primary,
-        "checksums": struct.unpack_from("<%dI" % slices, payload, start + 20),
-        "head": payload[head:head + edge],
-        "tail": payload[head + edge:counts],
-        "counts": plain,
-    }
-    return index, end
+
+def read_counts(fields, slice_count):
+    """Section 10.1: Counts, which are for each byte that occurs its count in each slice."""
+    bitmap = fields.take(32)
+    present = [c for c in range(256) if bitmap[c // 8] >> (c % 8) & 1]
+    require(present, "R26", "Counts without a byte")
+    return {c: fields.column(slice_count) for c in present}
 
 
 def check_slice(index, k, coded, piece):
     """Section 10.1: checks slice `k` against Index."""
-    require(zlib.crc32(coded) == index["checksums"][k], "R27", "a wrong Slice_Checksum")
-    plain, slices = index["counts"], len(index["checksums"])
-    if plain is None:
-        return
-    present = [c for c in range(256) if plain[c // 8] >> (c % 8) & 1]
-    plane = len(present) * slices
-    for m, c in enumerate(present):
-        count = sum(plain[32 + p * plane + m * slices + k] << (8 * p) for p in range(4))
-        require(count == piece.count(c), "R27", "a count that is not that of its slice")
+    require(zlib.crc32(coded) == index.slice_checksums[k], "R27", "a wrong Slice_Checksum")
+    for c, counts in index.counts.items():
+        require(counts[k] == piece.count(c), "R27", "a count that is not that of its slice")
 
 
-def check_bitmap(index, bwt):
-    """Section 10.1: checks that the bits set in Counts are those of the bytes that occur."""
-    plain = index["counts"]
-    if plain is not None:
-        present = {c for c in range(256) if plain[c // 8] >> (c % 8) & 1}
-        require(present == set(bwt), "R27", "a bit of Counts that is not that of the text")
+def check_searched(index, text, side):
+    """Section 10.1: checks the fields about the text. `side` is that of sequences, or None."""
+    is_same = set(index.counts) == set(text)
+    require(is_same, "R27", "a bit of Counts that is not that of the text")
+    is_same = index.searched == (len(text) if side is None else Fields(side).varint())
+    require(is_same, "R27", "a Searched that is not that of the block")
+    searched_text = text[:index.searched]
+    edges_hold = searched_text.startswith(index.head) and searched_text.endswith(index.tail)
+    require(edges_hold, "R27", "a Head or Tail that is not the text's")
 
 
 # 11. Binary coder
@@ -627,62 +857,49 @@ class NumberModel:
 # 12. Filters
 
 
-class Side:
-    """Chapter 12: the data that the filters need."""
-
-    def __init__(self, data):
-        self.data, self.at = data, 0
-
-    def take(self, size):
-        """The next `size` bytes."""
-        require(self.at + size <= len(self.data), "R28", "a filter's field that ends after Side")
-        self.at += size
-        return self.data[self.at - size:self.at]
-
-    def byte(self):
-        """A field of 1 byte."""
-        return self.take(1)[0]
-
-    def line(self):
-        """The bytes before the next `0A`, which is skipped."""
-        end = self.data.find(b"\n", self.at)
-        require(end >= 0, "R28", "a line of the filter fields without its end")
-        start, self.at = self.at, end + 1
-        return self.data[start:end]
-
-    def varint(self):
-        """Section 12.2."""
-        value = 0
-        for shift in range(0, 42, 7):
-            byte = self.byte()
-            value |= (byte & 127) << shift
-            if byte < 128:
-                break
-        require(byte < 128 and value < 1 << 40, "R28", "a varint that is too large")
-        return value
+Filter = collections.namedtuple("Filter", ("filter_id", "filtered_size", "side_size"))
 
 
-def undo_filters(text, filters, side_bytes, raw_size):
-    """Chapter 12: undoes the filters in their order. Returns raw bytes."""
-    side = Side(side_bytes)
-    if filters & 4:
-        text = undo_matches(text, side, raw_size)
-    if filters & 2:
-        text = undo_regions(text, side)
-    if filters & 32:
-        text = undo_fields(text, side, raw_size)
-    if filters & 1:
-        text = undo_sequences(text, side, raw_size)
-    require(side.at == len(side_bytes), "R28", "bytes of Side left over")
-    require(len(text) == raw_size, "R28", "filters that give another number of bytes than Raw_Size")
+def read_filter_list(fields, raw_size):
+    """Section 12.1: Filter_List, and its size."""
+    count = fields.byte()
+    require(1 <= count <= 8, "R28", "a Filter_Count of %d" % count)
+    filters, output_size = [], raw_size
+    for _ in range(count):
+        entry = Filter(fields.byte(), fields.varint(), fields.varint())
+        is_id = 1 <= entry.filter_id <= 127
+        require(is_id, "R28", "a Filter_Id of %d" % entry.filter_id)
+        is_new = all(entry.filter_id != other.filter_id for other in filters)
+        require(is_new, "R28", "a Filter_Id of %d that occurs twice" % entry.filter_id)
+        in_range = 1 <= entry.filtered_size <= output_size
+        require(in_range, "R28", "a Filtered_Size of %d" % entry.filtered_size)
+        filters.append(entry)
+        output_size = entry.filtered_size
+    for entry in filters:
+        if entry.filter_id not in UNDO:
+            raise Unsupported("U04", "a Filter_Id of %d" % entry.filter_id)
+    return filters, fields.at
+
+
+def undo_filters(text, filters, side, raw_size):
+    """Chapter 12: undoes the filters, the last one first. Returns raw bytes."""
+    side_end = sum(entry.side_size for entry in filters)
+    for k in range(len(filters) - 1, -1, -1):
+        output_size = filters[k - 1].filtered_size if k > 0 else raw_size
+        side_start = side_end - filters[k].side_size
+        own_side = Fields(side[side_start:side_end])
+        side_end = side_start
+        text = UNDO[filters[k].filter_id](text, own_side, output_size)
+        require(own_side.is_done(), "R28", "bytes of a filter's Side left over")
+        what = "a filter that gives another number of bytes than Output_Size"
+        require(len(text) == output_size, "R28", what)
     return text
 
 
-def undo_matches(text, side, raw_size):
+def undo_matches(text, side, output_size):
     """Section 12.3."""
-    output_size, match_count, matches_size = side.varint(), side.varint(), side.varint()
+    match_count, matches_size = side.varint(), side.varint()
     decoder = BinaryDecoder(side.take(matches_size), 0, "R28")
-    require(output_size <= raw_size, "R28", "an Output_Size above Raw_Size")
     literals_number, length_number = ([NumberModel() for _ in range(6)] for _ in range(2))
     distance_code_tree, near_tree = [BitTree(3) for _ in range(6)], BitTree(7)
     distance_number = NumberModel()
@@ -721,7 +938,7 @@ def undo_matches(text, side, raw_size):
     return bytes(output)
 
 
-def undo_regions(text, side):
+def undo_regions(text, side, _):
     """Section 12.4."""
     text, start = bytearray(text), 0
     while start < len(text):
@@ -816,14 +1033,14 @@ class LengthModel:
         return length
 
 
-def undo_fields(text, side, raw_size):
+def undo_fields(text, side, output_size):
     """Section 12.9."""
     template_count, use_code = side.varint(), side.varint()
     use_count = use_code // 2
-    fits = template_count <= 16319 and use_count <= raw_size < 1 << 32
+    fits = template_count <= 16319 and use_count <= output_size < 1 << 32
     require(fits, "R28", "%d templates used %d times" % (template_count, use_count))
-    parts = Side(bytes(text))
-    templates, depths = read_templates(parts, template_count, raw_size)
+    parts = Fields(bytes(text))
+    templates, depths = read_templates(parts, template_count, output_size)
     order = [read_template_number(parts, template_count) for _ in range(use_count)]
     uses, counts = [0] * len(templates), [0] * len(depths)
     for number in order:
@@ -831,8 +1048,8 @@ def undo_fields(text, side, raw_size):
     for (_, columns), used in zip(templates, uses):
         for column in columns:
             counts[column] += used
-    require(sum(counts) <= raw_size // 4 + 1024, "R28", "%d values" % sum(counts))
-    packed = read_packed(side, counts, raw_size)
+    require(sum(counts) <= output_size // 4 + 1024, "R28", "%d values" % sum(counts))
+    packed = read_packed(side, counts, output_size)
     columns = [PackedColumn(packed[number]) if number in packed else Column(parts, count, depth)
                for number, (count, depth) in enumerate(zip(counts, depths))]
     entries = sum(1 << column.bits for column in columns if column.form in (2, 3, 6))
@@ -840,15 +1057,15 @@ def undo_fields(text, side, raw_size):
     require(parts.at == len(text), "R28", "bytes behind the last column")
     block = bytearray()
     for number in order:
-        block += join_lines(templates[number], columns, raw_size - len(block)) + b"\n"
-        require(len(block) <= raw_size + 1, "R28", "lines that are more than Raw_Size bytes")
+        block += join_lines(templates[number], columns, output_size - len(block)) + b"\n"
+        require(len(block) <= output_size + 1, "R28", "lines that are more than Output_Size bytes")
     if use_code % 2 == 1:
         del block[-1:]
     require(all(column.is_done() for column in columns), "R28", "joined values left over")
     return bytes(block)
 
 
-def read_templates(parts, count, raw_size):
+def read_templates(parts, count, output_size):
     """Section 12.9: returns the bytes around the slots and the columns of each template, and the
     number of slots before each column."""
     templates, depths, places = [([b"", b""], [0])], [0], {}
@@ -862,8 +1079,8 @@ def read_templates(parts, count, raw_size):
             columns.append(before)
         templates.append(([part.replace(b"\2", b"\n") for part in around], columns))
     slots = sum(len(columns) for _, columns in templates[1:])
-    require(slots <= min(1 << 18, raw_size // 4 + 1024), "R28", "templates of %d slots" % slots)
-    require(len(depths) <= raw_size // 128 + 1024, "R28", "%d columns" % len(depths))
+    require(slots <= min(1 << 18, output_size // 4 + 1024), "R28", "templates of %d slots" % slots)
+    require(len(depths) <= output_size // 128 + 1024, "R28", "%d columns" % len(depths))
     return templates, depths
 
 
@@ -884,11 +1101,11 @@ def join_lines(template, columns, most):
     for column, behind in zip(slots, around[1:]):
         values.append(columns[column].next(values, most - len(line)))
         line += values[-1] + behind
-        require(len(line) <= most, "R28", "lines that are more than Raw_Size bytes")
+        require(len(line) <= most, "R28", "lines that are more than Output_Size bytes")
     return line
 
 
-def read_packed(side, counts, raw_size):
+def read_packed(side, counts, output_size):
     """Section 12.9: the values of the packed columns, by column number."""
     packed, column, layout, layouts = {}, -1, None, []
     for _ in range(side.varint()):
@@ -904,7 +1121,7 @@ def read_packed(side, counts, raw_size):
         require(is_there, "R28", "a packed column %d" % column)
         radices, value_of = layout
         size = counts[column] * max(len(radices), 1)
-        require(size <= raw_size, "R28", "packed values of %d bytes" % size)
+        require(size <= output_size, "R28", "packed values of %d bytes" % size)
         digits = read_words(radices * counts[column], side)
         packed[column] = [value_of(digits[at:at + len(radices)])
                           for at in range(0, len(digits), len(radices))]
@@ -992,11 +1209,11 @@ class Column:
             self.separator = parts.line()
             fits = len(self.separator) <= 4 and all(byte >= 32 for byte in self.separator)
             require(fits, "R28", "a Separator that is none")
-        self.at, self.number, self.last, self.joined = 0, 0, {}, Side(b"")
+        self.at, self.number, self.last, self.joined = 0, 0, {}, Fields(b"")
         if self.form in (7, 8):
             self.read_joined(parts, count)
         else:
-            read = read_difference if self.form in (1, 3, 4) else Side.line
+            read = read_difference if self.form in (1, 3, 4) else Fields.line
             self.stored = [read(parts) for _ in range(count)]
         self.bits = min(max(count - 1, 0).bit_length(), 16)
 
@@ -1010,7 +1227,7 @@ class Column:
             require(0 <= length < 1 << 63, "R28", "a length of %d" % length)
             self.stored.append(length)
         size = parts.varint() if self.distances[0] > 0 else sum(self.stored)
-        self.joined = Side(parts.take(size))
+        self.joined = Fields(parts.take(size))
 
     def is_done(self):
         """True if nothing is left of joined values."""
@@ -1074,7 +1291,7 @@ class Column:
             before = other[:begin] + middle + other[len(other) - end:]
             items.append(before)
         size = sum(len(item) + len(self.separator) for item in items) - len(self.separator)
-        require(size <= most, "R28", "a list that is more than Raw_Size bytes")
+        require(size <= most, "R28", "a list that is more than Output_Size bytes")
         return quote + self.separator.join(items) + quote
 
     def entry(self, key):
@@ -1160,7 +1377,7 @@ def hash_of_key(key):
     return value
 
 
-def undo_sequences(text, side, raw_size):
+def undo_sequences(text, side, output_size):
     """Section 12.8."""
     start = side.at
     sequence_size, layout_size = side.varint(), side.varint()
@@ -1170,7 +1387,7 @@ def undo_sequences(text, side, raw_size):
     decoder = BinaryDecoder(layout, 0, "R28")
     last_line_ends = BitTree(1).read(decoder) == 1
     is_extended = BitTree(1).read(decoder) == 1
-    units, entries = read_units(decoder, is_extended, raw_size)
+    units, entries = read_units(decoder, is_extended, output_size)
     lines = sum(line_count(unit) * unit.times for unit in units)
     records = sum(unit.times for unit in units if unit.lead in (2, 3))
     line_bytes = sum(unit.line_bytes * unit.times for unit in units if unit.lead < 4)
@@ -1205,13 +1422,13 @@ def undo_sequences(text, side, raw_size):
     return b"".join(line + end for line, end in zip(raw_lines, ends))
 
 
-def read_units(decoder, is_extended, raw_size):
+def read_units(decoder, is_extended, output_size):
     """Section 12.8: the units, and the number of stretches that are still allowed."""
-    unit_count, entries = NumberModel().read(decoder), raw_size // 4 + 16
+    unit_count, entries = NumberModel().read(decoder), output_size // 4 + 16
     require(unit_count <= entries, "R28", "a layout of %d units" % unit_count)
     lead_tree, times_number = BitTree(3 if is_extended else 2), NumberModel()
     models = [[LengthModel() for _ in range(3)] for _ in range(5)]
-    units, left = [], raw_size + 1
+    units, left = [], output_size + 1
     for _ in range(unit_count):
         lead = lead_tree.read(decoder)
         require(lead <= 4, "R28", "a unit of lead %d" % lead)
@@ -1327,25 +1544,25 @@ class LineParts:
             yield line(min(unit.width, unit.line_bytes - at))
 
 
+UNDO = {1: undo_sequences, 2: undo_regions, 3: undo_matches, 4: undo_fields}  # of each Filter_Id
+
+
 # 13. Slices
 
 BYTES = [bytes([c]) for c in range(256)]
 
 
-def decode_slices(payload, at, sizes, coding, index):
-    """Chapter 13: decodes Models and Slices, which begin at `at`. Returns the BWT."""
-    models = Models(payload[at:at + sizes.models]) if coding == 0 else None
-    at += sizes.models
-    bwt = bytearray()
+def decode_slices(slices, coded_models, sizes, coding, index):
+    """Chapter 13: decodes Models and Slices. Returns the BWT."""
+    models = Models(coded_models) if coding == 0 else None
+    bwt, at = bytearray(), 0
     for k, coded_size in enumerate(sizes.coded):
-        coded = payload[at:at + coded_size]
+        coded = slices[at:at + coded_size]
         piece = decode_slice(coded, sizes.raw[k], models)
         if index:
             check_slice(index, k, coded, piece)
         bwt += piece
         at += coded_size
-    if index:
-        check_bitmap(index, bwt)
     return bwt
 
 
@@ -1875,22 +2092,25 @@ def give_out(raw):
 
 def main(arguments):
     """The command. Returns the exit status."""
-    if len(arguments) > 1:
-        print("usage: decoder.py [FILE]", file=sys.stderr)
-        return 1
+    if len(arguments) > 1 or arguments[:1] in (["-h"], ["--help"]):
+        print("usage: decoder.py [FILE]\n", file=sys.stderr)
+        print(__doc__[__doc__.index("Exit status"):], end="", file=sys.stderr)
+        return 3 if len(arguments) > 1 else 0
     name = arguments[0] if arguments else "-"
     try:
         with open(0 if name == "-" else name, "rb") as file:
             decode_file(Reader(file), give_out)
         return 0
-    except Reject as problem:
+    except Unsupported as problem:
+        status, what = 1, problem
+    except Damaged as problem:
         status, what = 2, problem
     except BrokenPipeError:
-        return 1  # the reader of the output has closed it
+        return 3  # the reader of the output has closed it
     except OSError as problem:
-        status, what = 1, problem
+        status, what = 3, problem
     except MemoryError:
-        status, what = 1, "not enough memory for a block of this file"
+        status, what = 3, "not enough memory for a block of this file"
     print("decoder.py: %s" % what, file=sys.stderr)
     return status
 
