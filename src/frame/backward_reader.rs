@@ -1,6 +1,7 @@
 //! A file that is read from its end to its start in small pieces. It asks the source for few larger
 //! ones, since each may be a request to a server.
 
+use super::block_header::fill;
 use crate::frame::contents::ReadSeek;
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -41,19 +42,18 @@ impl<'a> BackwardReader<'a> {
         let end = self.size.min(self.position + wanted);
         let start = end.saturating_sub(WINDOW).min(self.position);
         self.source.seek(SeekFrom::Start(start))?;
-        self.window.clear();
         self.window_start = start;
-        let source: &mut (dyn ReadSeek + 'a) = self.source;
-        source
-            .take(end - start)
-            .read_to_end(&mut self.window)?;
+        self.window.resize((end - start) as usize, 0);
+        let came = fill(self.source, &mut self.window)?;
+        self.window.truncate(came);
         Ok(())
     }
 }
 
 impl Read for BackwardReader<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        if self.here().len() < out.len() && self.position + (self.here().len() as u64) < self.size {
+        let here = self.here().len();
+        if here < out.len() && self.position + (here as u64) < self.size {
             if out.len() as u64 > WINDOW {
                 self.source.seek(SeekFrom::Start(self.position))?;
                 let came = self.source.read(out)?;

@@ -139,9 +139,6 @@ mod tests {
         assert!(SequencesTable::from_bytes(&bytes, 5).is_err());
         let many = SequencesTable::of(Kind::Fasta, vec![add(0, 1 << 20, 1 << 20); 1000]);
         let bytes = many.to_bytes();
-        assert_eq!(
-            (bytes[0], SequencesTable::from_bytes(&bytes, 1000)),
-            (1, Ok(many))
-        );
+        assert_eq!(SequencesTable::from_bytes(&bytes, 1000), Ok(many));
     }
 }

@@ -1,15 +1,14 @@
-//! Form, FORMAT.md chapters 5 and 10: a table is stored plainly, or as one zstd frame if that is
-//! smaller.
+//! Form, FORMAT.md section 5.2: the table of records is stored plainly, or as one zstd frame if that
+//! is smaller.
 
 use super::field_bytes::ensure;
 use crate::base::error::Flaw;
 use std::borrow::Cow;
 
-/// The zstd level. These tables are small and regular, so a higher level hardly makes them smaller.
+/// The zstd level. The table is regular, so a higher level hardly makes it smaller.
 const ZSTD_LEVEL: i32 = 6;
 
-/// Tables up to this size in bytes, which is that of the seek table of one block, are not smaller
-/// as a zstd frame. Trying it takes 5 % of the time of a file of a few KiB.
+/// Tables up to this size in bytes are not smaller as a zstd frame.
 const NEVER_SMALLER: usize = 16;
 
 /// The Form of a table, and the table in that form.
@@ -45,31 +44,4 @@ pub(super) fn from_form<'a>(
     });
     let plain = zstd::bulk::decompress(coded, size).map_err(|_| misfit)?;
     Ok(Cow::Owned(plain))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::FrameHeader;
-    use super::super::seek_table::Entry;
-    use super::*;
-
-    #[test]
-    fn the_seek_table_of_one_block_is_not_smaller_as_a_zstd_frame() {
-        let only = Entry {
-            raw_offset: 0,
-            frame_offset: FrameHeader::SIZE as u64,
-        };
-        let plain = [
-            only.raw_offset.to_le_bytes(),
-            only.frame_offset.to_le_bytes(),
-        ]
-        .concat();
-        assert_eq!(plain.len(), NEVER_SMALLER);
-        assert!(
-            zstd::bulk::compress(&plain, ZSTD_LEVEL)
-                .unwrap()
-                .len()
-                >= plain.len()
-        );
-    }
 }

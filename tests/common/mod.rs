@@ -170,7 +170,7 @@ pub fn indexed_sequences(raw: &[u8]) -> Vec<u8> {
 
 /// A frame of two blocks with tables. One of the blocks has tables too.
 pub fn with_tables(raw: &[u8], rate: Option<u32>) -> Vec<u8> {
-    let tables: [(u8, &[u8]); 3] = [(3, b"content"), (127, b""), (0, &[7; 300])];
+    let tables: [(u16, &[u8]); 3] = [(0x8005, b"content"), (0xFFFF, b""), (0x8000, &[7; 300])];
     let (first, second) = raw.split_at(raw.len() / 2);
     let first = internals::with_tables(block_of(first, rate), &tables).unwrap();
     internals::frame([first, block_of(second, rate)], &tables).unwrap()

@@ -278,7 +278,7 @@ mod tests {
     fn lost(blocks: &[(u64, bool)]) -> Vec<Lost> {
         let mut account = Account::default();
         for &(raw_offset, whole) in blocks {
-            account.frame_begins_at(16, &header(raw_offset));
+            account.frame_begins_at((raw_offset == 0).then_some(0), &header(raw_offset));
             account.block(&header(raw_offset), whole);
         }
         account.end_unknown();
