@@ -2,6 +2,7 @@
 //! the completions.
 
 use crate::cli::arguments::block_args::BlockSize;
+use crate::cli::arguments::content_args::ContentArgs;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use crate::cli::arguments::search_args::{ExtractArgs, LocateArgs, SearchArgs};
@@ -213,6 +214,8 @@ pub(crate) struct FileArgs {
     pub effort: EffortArgs,
     #[command(flatten)]
     pub index: IndexArgs,
+    #[command(flatten)]
+    pub content: ContentArgs,
     #[command(flatten)]
     pub limits: Limits,
     #[command(flatten)]
