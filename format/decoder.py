@@ -294,17 +294,16 @@ def read_header_tables(reader):
 
 def is_metadata(content):
     """Chapter 3: true if this is pairs of keys and values. No raw byte depends on them."""
-    fields, keys = Fields(content), set()
+    fields = Fields(content)
     if not content or len(content) > 1 << 16:
         return False
     try:
         while not fields.is_done():
             key = fields.take(fields.varint()).decode()
             fields.take(fields.varint()).decode()
-            is_key = 1 <= len(key.encode()) <= 255 and key not in keys and "=" not in key
+            is_key = 1 <= len(key.encode()) <= 255 and "=" not in key
             if not is_key or any(ord(c) < 32 or 127 <= ord(c) < 160 for c in key):
                 return False
-            keys.add(key)
     except (Damaged, UnicodeDecodeError):
         return False
     return True

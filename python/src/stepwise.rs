@@ -15,7 +15,7 @@ use std::{process, thread};
 /// Maximum number of bytes that wait for the caller before the work waits for it.
 const AHEAD: usize = 1 << 20;
 /// Size of a footer, which ends a frame, in bytes.
-pub const FOOTER: usize = 32;
+pub const FOOTER: usize = 36;
 
 /// True if the bytes are a footer, so that a frame may end there.
 #[pyfunction]

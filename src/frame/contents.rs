@@ -8,6 +8,7 @@ use super::backward_reader::BackwardReader;
 use super::features::Features;
 use super::field_bytes::ensure;
 use super::footer::{Footer, NO_FOOTER};
+use super::frame_header;
 use super::frame_header::{
     AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, PrivateHeader, other_version,
 };
@@ -17,7 +18,7 @@ use super::seek_table::{self, BlockShape, Entry, SEEK_MARKER, SeekTable, Totals,
 use super::sequences::SequencesTable;
 use super::tables::{self, CONTENT_SIZE, METADATA, RECORDS, SEQUENCES, TablePlace};
 use super::{BlockHeader, BlockKind, CodedBlock, IndexedBlocks, read_at, read_payload};
-use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
+use crate::base::error::{Error, Flaw, Release, Result, Unknown, Unreadable};
 use crate::base::shortage;
 use crate::options::frame_options::MOST_NOTES;
 use crate::options::{MAX_SAMPLE_RATE, Note, StreamCheck};
@@ -48,8 +49,12 @@ pub struct FrameInfo {
     pub notes: Vec<Note>,
     /// Whoever made it, if it holds no data but private content, which bwz passes over.
     pub private: Option<u32>,
+    /// The kind of the frame, if this release of bwz does not know it. Its raw bytes are missing.
+    pub unknown: Option<u8>,
     /// The first release of bwz that reads all of it.
     pub(crate) needed: Release,
+    /// True if one of its tables is not valid.
+    pub(crate) has_wrong_tables: bool,
     /// The kind of its index, as stated by its first block that is not stored.
     /// [`Archive::info`](crate::Archive::info) counts the blocks that have one.
     pub index: Option<IndexInfo>,
@@ -175,8 +180,27 @@ impl Contents {
         sizes.max().unwrap_or(0)
     }
 
-    /// Fails if the range is not within the raw stream.
+    /// Fails if there is a frame of a kind that is not known: its raw bytes are missing.
+    pub(crate) fn check_all_known(&self) -> Result<()> {
+        let unknown = self
+            .frames
+            .iter()
+            .find_map(FrameInfo::unsupported);
+        unknown.map_or(Ok(()), Err)
+    }
+
+    /// Fails if the range is not within the raw stream, or not before the raw bytes of a frame of a
+    /// kind that is not known.
     pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<()> {
+        let unknown = self
+            .frames
+            .iter()
+            .find(|frame| frame.unknown.is_some());
+        if let Some(frame) = unknown.filter(|frame| frame.raw.start < range.end)
+            && let Some(e) = frame.unsupported()
+        {
+            return Err(e);
+        }
         if range.start <= range.end && range.end <= self.raw_size() {
             return Ok(());
         }
@@ -257,8 +281,14 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
         return Err(explain(input, NO_FOOTER, 0));
     };
-    let footer = Footer::from_bytes(&fixed(input, footer_start)?)
-        .map_err(|flaw| explain(input, flaw, footer_start))?;
+    let bytes = fixed(input, footer_start)?;
+    if let Some(version) = Footer::other_version(&bytes) {
+        // A draft that had no version there says so at the start of the file.
+        let of_file = version_error(input);
+        let of_footer = || frame_header::version_error(version, footer_start);
+        return Err(of_file.unwrap_or_else(of_footer));
+    }
+    let footer = Footer::from_bytes(&bytes).map_err(|flaw| explain(input, flaw, footer_start))?;
     let misfit = || too_short.at(None, footer_start);
     let start = end
         .checked_sub(footer.frame_size)
@@ -269,15 +299,15 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     // The version is checked before any field whose place may differ in other versions.
     let header = match AnyHeader::at(&fixed(input, start)?, start)? {
         AnyHeader::Data(header) => header,
-        AnyHeader::Private(header) => {
-            let sizes = HEADER_SIZE as u64 + header.content_size;
-            let fits = table_start == footer_start && footer_start - start == sizes;
+        other => {
+            let (size, frame) = FrameInfo::without_data(start..end, &other);
+            let fits =
+                table_start == footer_start && footer_start - start == HEADER_SIZE as u64 + size;
             return match fits {
-                true => Ok((FrameInfo::private(start..end, header.owner), Vec::new())),
+                true => Ok((frame, Vec::new())),
                 false => Err(misfit()),
             };
         }
-        AnyHeader::Unknown(unknown, _) => return Err(unknown.at(None, start, Release::default())),
     };
     header_tables::check_known(header.check).map_err(|why| why.at(None, start, header.needed))?;
     let head = read_header_tables(input, start, &header)?;
@@ -304,7 +334,9 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         check: StreamCheck::of(header.check),
         notes: head.notes,
         private: None,
+        unknown: None,
         needed: header.needed,
+        has_wrong_tables: tables.are_wrong,
         index,
         lacks_sequences: of_sequences && tables.sequences.is_none(),
         sequences: tables.sequences,
@@ -316,9 +348,9 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
 }
 
 impl FrameInfo {
-    /// A frame that holds no data.
-    fn private(coded: Range<u64>, owner: u32) -> Self {
-        FrameInfo {
+    /// A frame that holds no data, or none that is known, and the size of its content.
+    fn without_data(coded: Range<u64>, header: &AnyHeader) -> (u64, Self) {
+        let mut frame = FrameInfo {
             coded,
             raw: 0..0,
             block_size: 0,
@@ -327,13 +359,40 @@ impl FrameInfo {
             features: Features::NONE,
             check: Some(StreamCheck::Crc32),
             notes: Vec::new(),
-            private: Some(owner),
+            private: None,
+            unknown: None,
             needed: Release::default(),
+            has_wrong_tables: false,
             index: None,
             sequences: None,
             lacks_sequences: false,
             records: None,
-        }
+        };
+        let size = match *header {
+            AnyHeader::Private(PrivateHeader {
+                owner,
+                content_size,
+                ..
+            }) => {
+                frame.private = Some(owner);
+                content_size
+            }
+            AnyHeader::Unknown(unknown, content_size) => {
+                frame.unknown = Some(unknown.id as u8);
+                content_size
+            }
+            AnyHeader::Data(_) => 0,
+        };
+        (size, frame)
+    }
+
+    /// The error of a frame of a kind that is not known. Files with such frames can be listed, and
+    /// what stands before the frame can be read.
+    #[must_use]
+    pub fn unsupported(&self) -> Option<Error> {
+        let id = self.unknown?.into();
+        let unknown = Unknown { what: "kind", id };
+        Some(unknown.at(None, self.coded.start, self.needed))
     }
 }
 
@@ -445,6 +504,8 @@ fn read_seek_table(
 struct FrameTables {
     sequences: Option<SequencesTable>,
     records: Option<TablePlace>,
+    /// True if one of them is not valid.
+    are_wrong: bool,
 }
 
 /// Reads the tables behind a seek table.
@@ -471,9 +532,13 @@ fn read_frame_tables(
         return Err(misfit());
     }
     // An invalid table is ignored, as by a reader that does not know its type.
-    let read = |content: Vec<u8>| SequencesTable::from_bytes(&content, count).ok();
+    let sequences = found.tables.take(SEQUENCES);
+    let sequences = sequences.map(|content| SequencesTable::from_bytes(&content, count).ok());
+    let is_wrong = sequences == Some(None);
+    let sequences = sequences.flatten();
     Ok(FrameTables {
-        sequences: found.tables.take(SEQUENCES).and_then(read),
+        are_wrong: is_wrong || sequences.is_none() && found.place.is_some(),
+        sequences,
         records: found.place,
     })
 }

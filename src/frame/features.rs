@@ -79,11 +79,12 @@ impl Features {
         }
     }
 
-    /// The features that a block needs, with these filters.
+    /// The features that a block needs, with these filters, as far as they are known.
     pub(crate) fn of_block(header: &BlockHeader, filters: FilterIds) -> Self {
         let of_kind = match header.kind {
             BlockKind::Stored => Self::NONE,
-            BlockKind::Unknown(..) => Self::OTHER,
+            // A later version may have given it a bit of its own.
+            BlockKind::Unknown(..) => Self::NONE,
             BlockKind::Bwt(shape) => {
                 let coding = match shape.coding {
                     Coding::StaticRans => Self::STATIC_RANS,
@@ -107,7 +108,12 @@ impl Features {
             filter::REGIONS => Self::REGIONS,
             filter::MATCHES => Self::MATCHES,
             filter::FIELDS => Self::FIELDS,
-            _ => Self::OTHER,
+            _ => Self::NONE,
         }
+    }
+
+    /// True if this version knows everything that a block uses, so that its features are all known.
+    pub(crate) fn are_all_known(header: &BlockHeader, filters: FilterIds) -> bool {
+        !matches!(header.kind, BlockKind::Unknown(..)) && filters.iter().all(filter::is_known)
     }
 }

@@ -39,12 +39,19 @@ impl Footer {
         bytes
     }
 
+    /// The version that a footer states, if it is not this one. Its place is the same in all
+    /// versions, and the checksum may be elsewhere in them.
+    pub(crate) fn other_version(bytes: &[u8; Self::SIZE]) -> Option<u8> {
+        let is_other = bytes[32..] == FOOTER_MAGIC && bytes[27] != VERSION;
+        is_other.then_some(bytes[27])
+    }
+
     pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[32..] == FOOTER_MAGIC, NO_FOOTER.0)?;
         ensure_checksum(bytes, 28, "the footer is damaged: its checksum is wrong")?;
         ensure(
             bytes[27] == VERSION,
-            "the footer is of another version of the format than this bwz reads",
+            "the footer is of another version of the format than its frame",
         )?;
         Ok(Footer {
             total_raw_size: uint_at::<7>(bytes, 0),

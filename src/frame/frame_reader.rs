@@ -55,6 +55,8 @@ struct OpenFrame {
     /// The blocks so far, without what only their payloads tell.
     blocks: SeekTable,
     features: Features,
+    /// True if this version knows everything that the blocks so far use.
+    are_all_known: bool,
     raw_size: u64,
     stream: Hasher,
 }
@@ -271,10 +273,16 @@ impl<R: Read> FrameReader<R> {
         let wanted = [CONTENT_SIZE, METADATA];
         let start = self.offset;
         let mut tables = self.read_tables(&wanted, header.needed)?;
-        let notes = tables.take(METADATA);
-        self.notes = notes
-            .and_then(|content| header_tables::notes(&content))
-            .unwrap_or_default();
+        let notes = tables
+            .take(METADATA)
+            .map(|content| header_tables::notes(&content));
+        if let Some(None) = notes {
+            self.options
+                .run
+                .listener
+                .warn(header_tables::WRONG_NOTES.into());
+        }
+        self.notes = notes.flatten().unwrap_or_default();
         let content_size = tables
             .take(CONTENT_SIZE)
             .map(|content| header_tables::content_size(&content))
@@ -459,6 +467,7 @@ impl OpenFrame {
             content_size,
             blocks: SeekTable::default(),
             features: Features::NONE,
+            are_all_known: true,
             raw_size: 0,
             stream: Hasher::new(),
         }
@@ -493,6 +502,7 @@ impl OpenFrame {
             "the block uses features that the frame header does not announce",
         )?;
         self.features = self.features.with(features);
+        self.are_all_known &= Features::are_all_known(header, shape.filters);
         self.blocks.add(
             shape,
             EntrySizes {
@@ -530,9 +540,14 @@ impl OpenFrame {
         let sizes_match =
             footer.frame_size == end - self.start && footer.seek_table_size == table_size;
         ensure(sizes_match, "the footer's sizes do not match the frame")?;
+        // Blocks that are not known may use any feature.
+        let used = footer.features.known();
+        let features_match = match self.are_all_known {
+            true => used == self.features,
+            false => used.contains(self.features),
+        };
         ensure(
-            self.header.features.contains(footer.features)
-                && footer.features.known() == self.features.known(),
+            features_match && self.header.features.contains(footer.features),
             "the footer's features do not match the blocks",
         )?;
         ensure(

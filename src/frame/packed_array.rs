@@ -57,10 +57,15 @@ pub(crate) fn read_column(bytes: &mut &[u8], count: usize) -> Result<Vec<u64>, F
         return Ok(vec![least; count]);
     }
     let differences = read::<u64>(bytes, count)?;
-    Ok(differences
-        .into_iter()
-        .map(|difference| least + difference)
-        .collect())
+    let value = |difference| {
+        let value = least + difference;
+        if value < 1 << WIDEST {
+            Ok(value)
+        } else {
+            Err(LARGE)
+        }
+    };
+    differences.into_iter().map(value).collect()
 }
 
 /// Takes `count` values off the front of `bytes`. Checks that they are there before it allocates

@@ -167,7 +167,8 @@ impl FileSearch<'_> {
     /// [`Error::Format`] if a table contradicts its blocks; otherwise as a search of all blocks.
     pub(crate) fn check_tables(&mut self) -> Result<()> {
         let frames = &self.contents.frames;
-        let lacking = frames.iter().find(|frame| frame.lacks_sequences);
+        let is_wrong = |frame: &&FrameInfo| frame.lacks_sequences || frame.has_wrong_tables;
+        let lacking = frames.iter().find(is_wrong);
         if let Some(frame) = lacking {
             return Err(CONTRADICTION.at(None, frame.coded.start));
         }

@@ -28,13 +28,17 @@ pub struct Recovery {
     /// Raw bytes of the blocks that are not damaged, but of a kind that this release of bwz does not
     /// know. They are in `lost` too.
     pub unsupported: u64,
+    /// Number of frames of a kind that this release of bwz does not know. Their raw bytes are
+    /// missing.
+    pub unsupported_frames: u64,
 }
 
 impl Recovery {
     /// Returns true if everything was saved, as far as the checksums tell.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        self.lost.is_empty() && self.contradicted.is_empty()
+        let all_known = self.unsupported_frames == 0;
+        all_known && self.lost.is_empty() && self.contradicted.is_empty()
     }
 
     /// Returns true if nothing is lost but blocks that another release of bwz restores.
@@ -101,6 +105,11 @@ impl Account {
     /// Counts the raw bytes of a block that this version does not know, besides [`Account::block`].
     pub(super) fn unsupported(&mut self, size: u64) {
         self.recovery.unsupported += size;
+    }
+
+    /// Counts a frame of a kind that this version does not know.
+    pub(super) fn unsupported_frame(&mut self) {
+        self.recovery.unsupported_frames += 1;
     }
 
     /// Returns true if this block is the first of a frame.

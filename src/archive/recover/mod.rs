@@ -180,6 +180,14 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
 
     /// Saves the blocks of a frame whose tables are sound.
     fn frame(&mut self, frame: &FrameInfo, blocks: &[BlockInfo]) -> Result<()> {
+        if let Some(unsupported) = frame.unsupported() {
+            self.options
+                .run
+                .listener
+                .warn(unsupported.to_string());
+            self.account.unsupported_frame();
+            return Ok(());
+        }
         for info in blocks {
             let offset = info.coded.start;
             let header = match contents::read_block_header(&mut self.input, info) {

@@ -52,10 +52,16 @@ pub(crate) fn run(args: &FileArgs, directories: Directories, options: &Options) 
         true => crate::cli::report::screen::print_json(&listings),
         false => print_table(&listings, args.talk.verbose > 0),
     };
-    match printed {
+    let exit = match printed {
         Ok(()) => exit,
         Err(e) => exit.max(console::fail(&e.into())),
-    }
+    };
+    let unsupported = listings
+        .iter()
+        .flat_map(|listing| &listing.unsupported);
+    unsupported
+        .map(|(name, e)| console::fail_with(e, name, Activity::Reading))
+        .fold(exit, Exit::max)
 }
 
 /// Prints a line for each record, as in a `.fai` file. If the lines of a record are of different
@@ -116,6 +122,9 @@ struct Listing {
     index: IndexedCounts,
     frames: Vec<ListedFrame>,
     blocks: Vec<Extent>,
+    /// The frames that are not known.
+    #[serde(skip)]
+    unsupported: Vec<(Name, Error)>,
 }
 
 #[derive(Serialize)]
@@ -131,6 +140,8 @@ struct ListedFrame {
     /// Whoever made the frame, in hexadecimal, if its content is private.
     #[serde(skip_serializing_if = "Option::is_none")]
     private: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unknown_kind: Option<u8>,
     index: Option<ListedIndex>,
 }
 
@@ -271,6 +282,12 @@ impl Listing {
                 .iter()
                 .map(|b| Extent::new(&b.coded, &b.raw))
                 .collect(),
+            unsupported: archive
+                .frames()
+                .iter()
+                .filter_map(FrameInfo::unsupported)
+                .map(|e| (name.clone(), e))
+                .collect(),
         })
     }
 
@@ -316,6 +333,7 @@ impl From<&FrameInfo> for ListedFrame {
             features: features(info.features),
             notes: info.notes.iter().map(ListedNote::from).collect(),
             private: info.private.map(|owner| format!("{owner:08x}")),
+            unknown_kind: info.unknown,
             index: info.index.map(|index| ListedIndex {
                 of: if index.of_sequences {
                     "sequences"
@@ -456,6 +474,13 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
             writeln!(
                 out,
                 "  Frame {number}: {size} B of private content of {owner}"
+            )?;
+            continue;
+        }
+        if let Some(kind) = frame.unknown_kind {
+            writeln!(
+                out,
+                "  Frame {number}: of kind {kind}, which this bwz does not know"
             )?;
             continue;
         }

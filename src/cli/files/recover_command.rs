@@ -75,6 +75,9 @@ fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
     };
     args.talk
         .say(name, format_args!("saved {saved}{left_out}"));
+    if recovery.lacks_only_unsupported() {
+        return Exit::Trouble;
+    }
     Exit::Damaged
 }
 
