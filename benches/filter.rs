@@ -78,10 +78,7 @@ impl Bench {
             .iter()
             .map(|block| block.text.len())
             .sum();
-        let side: usize = filtered
-            .iter()
-            .map(side_size)
-            .sum();
+        let side: usize = filtered.iter().map(side_size).sum();
         times.row(
             "apply",
             text.len(),

@@ -46,6 +46,9 @@ pub struct FrameInfo {
     pub metadata: Vec<Note>,
     /// Whoever made it, if it holds no data but private content, which bwz passes over.
     pub private: Option<u32>,
+    /// The reason why its bytes cannot be restored, if it is not damaged but of a kind that this
+    /// release does not know. Its blocks are not known then.
+    pub unsupported: Option<String>,
     /// The first release of bwz that reads all of it.
     pub(crate) needed: Release,
     /// The kind of its index, as stated by its first block that is not stored.
@@ -125,13 +128,18 @@ impl Contents {
             return Err(Flaw(NOT_BWZ).at(None, 0));
         }
         while end > 0 {
-            let before = frames.len() as u64;
             let room = TableRoom {
                 memory,
-                frames: before,
+                frames: frames.len() as u64,
                 blocks,
             };
-            let frame = read_frame(input, end, room)?;
+            let frame = match read_frame(input, end, room) {
+                Err(Error::Unsupported { what, .. }) => {
+                    let footer = Footer::from_bytes(&fixed(input, end - Footer::SIZE as u64)?)?;
+                    (FrameInfo::unsupported(&footer, end, what.into()), vec![])
+                }
+                frame => frame?,
+            };
             end = frame.0.coded.start;
             blocks += frame.0.blocks;
             frames.push(frame);
@@ -269,13 +277,17 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         AnyHeader::Data(header) => header,
         AnyHeader::Private(header) => {
             let sizes = HEADER_SIZE as u64 + header.content_size;
-            let fits = table_start == footer_start && footer_start - start == sizes;
-            return match fits {
-                true => Ok((FrameInfo::private(start..end, header.owner), Vec::new())),
-                false => Err(misfit()),
-            };
+            if table_start != footer_start || footer_start - start != sizes {
+                return Err(misfit());
+            }
+            let private = Some(header.owner);
+            let frame = FrameInfo::without_blocks(start..end);
+            return Ok((FrameInfo { private, ..frame }, Vec::new()));
         }
-        AnyHeader::Unknown(unknown, _) => return Err(unknown.at(None, start, Release::default())),
+        AnyHeader::Unknown(unknown, _) => {
+            let why = unknown.message(None, Release::default());
+            return Ok((FrameInfo::unsupported(&footer, end, why), Vec::new()));
+        }
     };
     header_tables::check_known(header.check).map_err(|why| why.at(None, start, header.needed))?;
     let head = read_header_tables(input, start, &header)?;
@@ -302,6 +314,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         check: header.check,
         metadata: head.metadata,
         private: None,
+        unsupported: None,
         needed: header.needed,
         index,
         lacks_sequences: of_sequences && tables.sequences.is_none(),
@@ -314,8 +327,17 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
 }
 
 impl FrameInfo {
+    /// A frame whose blocks are not known. Its footer ends at `end`.
+    fn unsupported(footer: &Footer, end: u64, why: String) -> Self {
+        FrameInfo {
+            raw: 0..footer.total_raw_size,
+            unsupported: Some(why),
+            ..FrameInfo::without_blocks(end - footer.frame_size..end)
+        }
+    }
+
     /// A frame that holds no data.
-    fn private(coded: Range<u64>, owner: u32) -> Self {
+    fn without_blocks(coded: Range<u64>) -> Self {
         FrameInfo {
             coded,
             raw: 0..0,
@@ -325,7 +347,8 @@ impl FrameInfo {
             features: Features::NONE,
             check: 0,
             metadata: Vec::new(),
-            private: Some(owner),
+            private: None,
+            unsupported: None,
             needed: Release::default(),
             index: None,
             sequences: None,

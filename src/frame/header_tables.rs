@@ -49,7 +49,8 @@ pub(crate) fn content_size(content: &[u8]) -> Result<u64, Flaw> {
 pub(crate) fn again(mut bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
     let cut = |_| Flaw("the tables of the frame header end too early");
     let wanted = [CONTENT_SIZE, METADATA];
-    let mut read = tables::read_wanted(&mut bytes, &wanted, MOST_METADATA as u64).map_err(cut)??;
+    let mut read =
+        tables::read_wanted(&mut bytes, &wanted, MOST_METADATA as u64).map_err(cut)??;
     let size = read.take(CONTENT_SIZE);
     let size = size
         .map(|content| content_size(&content))

@@ -21,6 +21,7 @@
 //! | `packed_array`, `field_bytes` | arrays of integers, fields, and their checks |
 //! | `frame_writer`, `frame_reader` | a frame in order, without seeking |
 //! | `contents`, `backward_reader` | the frames and blocks of a file, found from its end |
+//! | `unread_frames` | the frames that this version does not know |
 //! | `indexed_blocks` | numbers of blocks, by their kind of index |
 //! | `landmarks`, `range_checksums` | for a damaged file: blocks and ends of frames, CRC-32 of any range |
 
@@ -48,12 +49,13 @@ mod sequences;
 mod slice_sizes;
 mod table_form;
 mod tables;
+mod unread_frames;
 
 pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
 pub(crate) use block_index::{BlockIndex, EDGE, SliceFacts, StoredIndex};
 pub(crate) use bwt_payload::{BwtPayload, PayloadFront};
-pub use features::Features;
 pub(crate) use counts_code::{again as counts_again, write as counts_to_bytes};
+pub use features::Features;
 pub(crate) use field_bytes::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
 pub(crate) use filter_list::FilterList;
 pub(crate) use footer::Footer;

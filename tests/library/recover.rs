@@ -98,7 +98,9 @@ fn hostile_files() -> Vec<(&'static str, Vec<u8>)> {
                 frame_size: u64::MAX,
                 ..End::default()
             };
-            [seek_table(0), end.footer()].concat().repeat(10_000)
+            [seek_table(0), end.footer()]
+                .concat()
+                .repeat(10_000)
         }),
         ("empty frames", frame.repeat(10_000)),
         (
