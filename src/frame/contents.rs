@@ -261,10 +261,12 @@ pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
     let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
-        return Err(explain(input, NO_FOOTER, 0));
+        return Err(explain(input, NO_FOOTER, 0, 0));
     };
-    let footer = Footer::from_bytes(&fixed(input, footer_start)?)
-        .map_err(|flaw| explain(input, flaw, footer_start))?;
+    let bytes = fixed(input, footer_start)?;
+    let frame_start = end.saturating_sub(Footer::frame_size(&bytes).unwrap_or(end));
+    let footer = Footer::from_bytes(&bytes)
+        .map_err(|flaw| explain(input, flaw, footer_start, frame_start))?;
     let misfit = || too_short.at(None, footer_start);
     let start = end
         .checked_sub(footer.frame_size)
@@ -539,30 +541,29 @@ fn index_info(table: &SeekTable) -> Option<IndexInfo> {
     })
 }
 
-/// Explains a missing footer: damage in a bwz file, another version if the file begins as one, and
-/// "not a bwz file" otherwise.
-fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64) -> Error {
-    match first_bytes(input) {
-        Ok(first) if !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
+/// Explains a missing footer: damage in a bwz file, another version if the file, or the frame that
+/// seems to begin at `start`, begins as one, and "not a bwz file" otherwise.
+fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64, start: u64) -> Error {
+    match first_bytes(input, start) {
+        Ok(first) if start == 0 && !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
             Flaw(NOT_BWZ).at(None, 0)
         }
-        Ok(first) => other_version(&first, 0).unwrap_or_else(|| flaw.at(None, offset)),
+        Ok(first) => other_version(&first, start).unwrap_or_else(|| flaw.at(None, offset)),
         Err(_) => flaw.at(None, offset),
     }
 }
 
 /// The error for a file of another version, if the file begins as one.
 pub(crate) fn version_error(input: &mut dyn ReadSeek) -> Option<Error> {
-    other_version(&first_bytes(input).ok()?, 0)
+    other_version(&first_bytes(input, 0).ok()?, 0)
 }
 
-/// Magic and Version, or all bytes of a shorter file.
-fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
+/// Magic and Version at `start`, or fewer bytes if the file ends there.
+fn first_bytes(input: &mut dyn ReadSeek, start: u64) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    input.rewind()?;
-    input
-        .take(MAGIC.len() as u64 + 1)
-        .read_to_end(&mut first)?;
+    input.seek(SeekFrom::Start(start))?;
+    let mut input = input.take(MAGIC.len() as u64 + 1);
+    input.read_to_end(&mut first)?;
     Ok(first)
 }
 

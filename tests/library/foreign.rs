@@ -153,15 +153,22 @@ fn another_version_is_named_and_not_called_damaged() {
 /// The first frame is restored, and the second is named in the error.
 #[test]
 fn a_frame_of_another_version_behind_one_of_this_is_named() {
-    let file = [&common::compressed(b"text", 1)[..], &DRAFT_8].concat();
-    let (restored, end) = decompressed(&file);
-    assert_eq!(restored, b"text");
-    let start = (file.len() - DRAFT_8.len()) as u64;
-    let is_named =
-        |error: &Error| matches!(error, Error::Version { offset, .. } if *offset == start);
-    assert!(is_named(&end.unwrap_err()));
-    let opened = Archive::open(Cursor::new(&file), &options(1)).unwrap_err();
-    assert!(is_named(&opened), "{opened}");
+    let first = common::compressed(b"text", 1);
+    let mut later = parts::parse(&common::compressed(&cases::text(900), 1 << 20));
+    later[0].set(4, 1, 0x80 + 31);
+    later.last_mut().unwrap().set(27, 1, 0x80 + 31);
+    repair::sign(&mut later, Care::All, &mut Random::new(0));
+    let later = parts::join(&later);
+    let is_named = |error: &Error| matches!(error, Error::Version { offset, .. } if *offset == first.len() as u64);
+    // Drafts up to 17 have other footers.
+    for (second, has_footer) in [(&later[..], true), (&DRAFT_8, false)] {
+        let file = [&first[..], second].concat();
+        let (restored, end) = decompressed(&file);
+        assert_eq!(restored, b"text");
+        assert!(is_named(&end.unwrap_err()));
+        let opened = Archive::open(Cursor::new(&file), &options(1)).unwrap_err();
+        assert_eq!(is_named(&opened), has_footer, "{opened}");
+    }
 }
 
 /// Raw bytes of the frames and blocks of the files below.
