@@ -457,7 +457,7 @@ fn read_seek_table(
         coded_size,
     };
     let table = SeekTable::from_content(&content, totals).map_err(located)?;
-    if table.entries().is_empty() && coded_size > 0 {
+    if table.entries().is_empty() && totals != Totals::default() {
         return Err(misfit());
     }
     Ok(PlacedTable { table, end })

@@ -55,6 +55,11 @@ impl Sources {
         }
     }
 
+    /// All sources.
+    pub fn all(&self) -> impl Iterator<Item = &Source> {
+        self.small.iter().chain(&self.large)
+    }
+
     /// Picks a source.
     pub fn pick(&self, random: &mut Random) -> &Source {
         let from = if random.one_in(LARGE) {
