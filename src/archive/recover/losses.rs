@@ -25,8 +25,8 @@ pub struct Recovery {
     /// their footer. Each is given as the range of the original raw stream that it seems to be; the
     /// ranges are in order.
     pub contradicted: Vec<Range<u64>>,
-    /// Raw bytes of the blocks that are not damaged, but of a kind that this release of bwz does not
-    /// know. They are in `lost` too.
+    /// Raw bytes of the blocks that are not damaged, but of a kind that this release of bwz does
+    /// not know. They are in `lost` too.
     pub unsupported: u64,
     /// Frames of a kind that this release of bwz does not know, and that do not tell how many raw
     /// bytes they have. They are in `lost`, unless they touch.
