@@ -7,6 +7,7 @@
 use crate::archive::Archive;
 use crate::base::error::Result;
 pub use crate::base::error::{Flaw, Unreadable};
+use crate::base::leb128;
 use crate::base::positions::NarrowLimits;
 use crate::base::tasks::Executor;
 use crate::base::threads::Threads;
@@ -26,7 +27,8 @@ use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder,
 use crate::frame::{
     AnyHeader, BlockHeader, BlockKind, BwtPayload, CodedBlock, Features, Footer, FrameHeader,
     FrameReader, FrameWriter, HEADER_SIZE, NEEDED, PayloadFront, SequencesTable, check_tables,
-    pass_tables, read_records, records_to_bytes, seek_table_again, tables_to_bytes,
+    counts_again, counts_to_bytes, header_tables_again, pass_tables, read_records,
+    records_to_bytes, seek_content_again, tables_to_bytes,
 };
 pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
@@ -75,7 +77,9 @@ pub type BlockBytes = ([u8; BlockHeader::SIZE], Vec<u8>);
 pub fn frame_header(bytes: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE]> {
     AnyHeader::at(bytes, 0).map(|header| match header {
         AnyHeader::Data(header) => header.to_bytes(),
-        AnyHeader::Private(header) => header.to_bytes(),
+        AnyHeader::Private(header) if header.kind == 128 => header.to_bytes(),
+        // Later versions may use its other fields.
+        AnyHeader::Private(_) => *bytes,
         AnyHeader::Unknown(..) => *bytes,
     })
 }
@@ -90,15 +94,34 @@ pub fn footer(bytes: &[u8; Footer::SIZE]) -> Result<[u8; Footer::SIZE], Flaw> {
     Footer::from_bytes(bytes).map(Footer::to_bytes)
 }
 
+/// Reads the tables of a frame header, and writes those again that this version knows.
+pub fn header_tables(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
+    header_tables_again(bytes)
+}
+
 /// Reads the content of the seek table of a frame with these sizes, if it is one of `blocks` blocks,
-/// and writes the table again.
-pub fn seek_table(
+/// and writes it again.
+pub fn seek_content(
     content: &[u8],
     blocks: usize,
     raw_size: u64,
     coded_size: u64,
 ) -> Result<Vec<u8>, Flaw> {
-    seek_table_again(content, blocks, raw_size, coded_size)
+    seek_content_again(content, blocks, raw_size, coded_size)
+}
+
+/// Reads the counts of `rows` bytes in slices of these sizes, without their bitmap, and writes them
+/// again.
+pub fn counts(code: &[u8], rows: usize, sizes: &[u32]) -> Result<Vec<u8>, Flaw> {
+    counts_again(code, rows, sizes)
+}
+
+/// The code of the counts of some bytes, a row for each, without their bitmap.
+pub fn counts_content(rows: &[Vec<u32>]) -> Vec<u8> {
+    let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
+    let mut code = Vec::new();
+    counts_to_bytes(&rows, &mut code);
+    code
 }
 
 /// Reads the parts of a payload and writes them again.
@@ -141,7 +164,16 @@ pub fn frame(
     let features = Features::from_bits(u32::MAX);
     let mut writer = FrameWriter::start(Vec::new(), FrameHeader::new(largest, features), &[])?;
     let mut raw_offset = 0;
-    for (header, (_, payload)) in headers.into_iter().zip(blocks) {
+    for (header, (bytes, payload)) in headers.into_iter().zip(blocks) {
+        let front_size = match header.kind {
+            BlockKind::Bwt(shape) if shape.indexed => {
+                PayloadFront::measure(&payload, header.raw_size, shape)
+                    .map_or(0, |size| BlockHeader::SIZE + size)
+            }
+            _ => 0,
+        };
+        let raw = restore((bytes, payload.clone())).unwrap_or_default();
+        let line_feeds = memchr::memchr_iter(b'\n', &raw).count() as u64;
         let header = BlockHeader {
             raw_offset,
             ..header
@@ -151,8 +183,8 @@ pub fn frame(
             header,
             payload,
             sequences: None,
-            front_size: 0,
-            line_feeds: 0,
+            front_size: front_size as u64,
+            line_feeds,
             needed: NEEDED,
             number: 0,
             offset: 0,
@@ -166,19 +198,27 @@ pub fn frame(
     writer.finish_with(&tables).map(|(file, ..)| file)
 }
 
-/// Gives a block tables. It must not be stored, and must have none.
+/// Gives a block more tables. It must not be stored.
 pub fn with_tables(block: BlockBytes, tables: &[(u16, &[u8])]) -> Result<BlockBytes> {
     let (header, payload) = block;
     let mut header = BlockHeader::from_bytes(&header)?;
     let BlockKind::Bwt(shape) = &mut header.kind else {
         return Err(Flaw("a stored block").into());
     };
-    let sizes = PayloadFront::read(&payload, header.raw_size, *shape)
-        .map(|front| front.size - front.models.len())
+    let front = PayloadFront::read(&payload, header.raw_size, *shape)
         .map_err(|_| Flaw("the front of the payload"))?;
+    let (before, rest) = payload.split_at(front.before_tables);
+    let (mut old, behind) = rest.split_at(front.size - front.models.len() - before.len());
+    let new = tables_to_bytes(tables);
+    let mut new = &new[..];
+    leb128::read(&mut new)?;
+    if shape.tables {
+        leb128::read(&mut old)?;
+    }
     shape.tables = true;
-    let (before, behind) = payload.split_at(sizes);
-    let payload = [before, &tables_to_bytes(tables), behind].concat();
+    let mut size = Vec::new();
+    leb128::write(old.len() + new.len(), &mut size);
+    let payload = [before, &size, old, new, behind].concat();
     header.coded_size = payload.len() as u64;
     header.payload_checksum = crc32fast::hash(&payload);
     Ok((header.to_bytes(), payload))

@@ -3,7 +3,7 @@
 
 use crate::base::error::Result;
 use crate::engine::decode;
-use crate::engine::raw::{Raw, Spare};
+use crate::engine::raw::{RestoredBlock, Spare};
 use crate::engine::thread_pool;
 use crate::frame::IndexedBlocks;
 use crate::frame::contents::{self, BlockInfo, Contents, FrameInfo};
@@ -128,6 +128,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// as [`decompress`](crate::decompress()).
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<ReadCost> {
         self.contents.check_range(&range)?;
+        self.contents.check_supported_in(&range)?;
         let size = range.end - range.start;
         self.options
             .check_output(0, size, || format!("the range {range:?}"))?;
@@ -156,7 +157,7 @@ impl<R: Read + Seek + Send> Archive<R> {
         let pool = Arc::new(thread_pool::pool(&options)?);
         let started = decode::start(size(largest), &pool, &Spare::default(), &options);
         let pipeline = started.map_err(|e| e.at(number, largest.coded.start))?;
-        let write = |raw: Raw| {
+        let write = |RestoredBlock { raw, .. }| {
             let end = pos + raw.len() as u64;
             let part = range.start.max(pos) - pos..range.end.min(end) - pos;
             pos = end;

@@ -70,6 +70,15 @@ impl Raw {
         }
     }
 
+    /// Number of line feeds.
+    pub(crate) fn line_feeds(&self) -> u64 {
+        match self {
+            Raw::Bytes(bytes) => line_feeds(bytes),
+            Raw::Run(run) if run.byte == b'\n' => run.len as u64,
+            Raw::Run(_) => 0,
+        }
+    }
+
     /// Fills `out` with the bytes from `pos` on.
     pub(crate) fn read_at(&self, pos: usize, out: &mut [u8]) {
         match self {
@@ -93,6 +102,18 @@ impl Raw {
             }
         }
     }
+}
+
+/// Number of line feeds in `bytes`.
+pub(crate) fn line_feeds(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+/// A block that was restored.
+pub(crate) struct RestoredBlock {
+    pub raw: Raw,
+    /// Line feeds in it. They are counted beside other blocks, not where the bytes are given out.
+    pub line_feeds: u64,
 }
 
 /// A part of the raw stream that is compressed alone.

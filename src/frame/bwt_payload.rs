@@ -10,6 +10,7 @@ use super::slice_sizes::SliceSizes;
 use super::tables::{self, INDEX};
 use crate::base::allocation;
 use crate::base::error::{Bound, Error, Flaw, Unreadable};
+use crate::base::leb128;
 use crate::coder::Coding;
 use crate::filter::{self, Step};
 
@@ -41,6 +42,8 @@ pub(crate) struct PayloadFront<'a> {
     pub sizes: SliceSizes,
     pub index: Option<StoredIndex>,
     pub models: &'a [u8],
+    /// Bytes in front of the tables, or of the models if there are no tables.
+    pub before_tables: usize,
     /// Bytes of this part.
     pub size: usize,
 }
@@ -56,6 +59,23 @@ impl<'a> PayloadFront<'a> {
             FilterList::read(&mut payload, raw_size)?.check_known()?;
         }
         Ok(packed_array::read::<u64>(&mut payload, 1)?[0])
+    }
+
+    /// The size of the front alone.
+    pub(crate) fn measure(payload: &[u8], raw_size: u64, shape: Shape) -> Option<usize> {
+        let mut rest = payload;
+        let filters = match shape.filtered {
+            true => FilterList::read(&mut rest, raw_size).ok()?,
+            false => FilterList::default(),
+        };
+        let text_size = filters.text_size(raw_size);
+        let sizes = SliceSizes::read(&mut rest, shape.coding, text_size).ok()?;
+        if shape.tables {
+            let size = leb128::read(&mut rest).ok()?;
+            rest.split_off(..size)?;
+        }
+        rest.split_off(..sizes.models as usize)?;
+        Some(payload.len() - rest.len())
     }
 
     /// Parses the front of a payload of a block of `raw_size` bytes, which is in `1..2^40`.
@@ -100,6 +120,7 @@ impl<'a> PayloadFront<'a> {
             index: index.map(read).transpose()?,
             sizes,
             models,
+            before_tables: coded_sizes.len(),
             size: payload.len() - rest.len(),
         })
     }
@@ -190,6 +211,7 @@ impl<'a> BwtPayload<'a> {
             index,
             models,
             size,
+            ..
         } = PayloadFront::read(payload, raw_size, shape)?;
         let from_samples = &payload[size..];
         let mut rest = from_samples;

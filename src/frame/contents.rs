@@ -18,7 +18,7 @@ use super::seek_table::{self, BlockShape, Entry, SEEK_MARKER, SeekTable, Totals,
 use super::sequences::SequencesTable;
 use super::tables::{self, CONTENT_SIZE, METADATA, RECORDS, SEQUENCES, TablePlace};
 use super::{BlockHeader, BlockKind, CodedBlock, IndexedBlocks, read_at, read_payload};
-use crate::base::error::{Error, Flaw, Release, Result, Unknown, Unreadable};
+use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
 use crate::base::shortage;
 use crate::options::frame_options::MOST_NOTES;
 use crate::options::{MAX_SAMPLE_RATE, Note, StreamCheck};
@@ -49,8 +49,9 @@ pub struct FrameInfo {
     pub notes: Vec<Note>,
     /// Whoever made it, if it holds no data but private content, which bwz passes over.
     pub private: Option<u32>,
-    /// The kind of the frame, if this release of bwz does not know it. Its raw bytes are missing.
-    pub unknown: Option<u8>,
+    /// The reason why its bytes cannot be restored, if it is not damaged but of a kind that this
+    /// release does not know. Its blocks are not known then.
+    pub unsupported: Option<String>,
     /// The first release of bwz that reads all of it.
     pub(crate) needed: Release,
     /// True if one of its tables is not valid.
@@ -132,13 +133,18 @@ impl Contents {
             return Err(Flaw(NOT_BWZ).at(None, 0));
         }
         while end > 0 {
-            let before = frames.len() as u64;
             let room = TableRoom {
                 memory,
-                frames: before,
+                frames: frames.len() as u64,
                 blocks,
             };
-            let frame = read_frame(input, end, room)?;
+            let frame = match read_frame(input, end, room) {
+                Err(Error::Unsupported { what, .. }) => {
+                    let footer = Footer::from_bytes(&fixed(input, end - Footer::SIZE as u64)?)?;
+                    (FrameInfo::unsupported(&footer, end, what.into()), vec![])
+                }
+                frame => frame?,
+            };
             end = frame.0.coded.start;
             blocks += frame.0.blocks;
             frames.push(frame);
@@ -180,27 +186,8 @@ impl Contents {
         sizes.max().unwrap_or(0)
     }
 
-    /// Fails if there is a frame of a kind that is not known: its raw bytes are missing.
-    pub(crate) fn check_all_known(&self) -> Result<()> {
-        let unknown = self
-            .frames
-            .iter()
-            .find_map(FrameInfo::unsupported);
-        unknown.map_or(Ok(()), Err)
-    }
-
-    /// Fails if the range is not within the raw stream, or not before the raw bytes of a frame of a
-    /// kind that is not known.
+    /// Fails if the range is not within the raw stream.
     pub(crate) fn check_range(&self, range: &Range<u64>) -> Result<()> {
-        let unknown = self
-            .frames
-            .iter()
-            .find(|frame| frame.unknown.is_some());
-        if let Some(frame) = unknown.filter(|frame| frame.raw.start < range.end)
-            && let Some(e) = frame.unsupported()
-        {
-            return Err(e);
-        }
         if range.start <= range.end && range.end <= self.raw_size() {
             return Ok(());
         }
@@ -277,9 +264,8 @@ pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 /// # Errors
 /// [`Error::Limit`] if its tables need more memory than `room` has.
 pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
-    let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
-        return Err(explain(input, NO_FOOTER, 0));
+        return Err(explain(input, NO_FOOTER, 0, 0));
     };
     let bytes = fixed(input, footer_start)?;
     if let Some(version) = Footer::other_version(&bytes) {
@@ -288,8 +274,10 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         let of_footer = || frame_header::version_error(version, footer_start);
         return Err(of_file.unwrap_or_else(of_footer));
     }
-    let footer = Footer::from_bytes(&bytes).map_err(|flaw| explain(input, flaw, footer_start))?;
-    let misfit = || too_short.at(None, footer_start);
+    let frame_start = end.saturating_sub(Footer::frame_size(&bytes).unwrap_or(end));
+    let footer = Footer::from_bytes(&bytes)
+        .map_err(|flaw| explain(input, flaw, footer_start, frame_start))?;
+    let misfit = || Flaw("the footer's sizes do not match the frame").at(None, footer_start);
     let start = end
         .checked_sub(footer.frame_size)
         .ok_or_else(misfit)?;
@@ -299,14 +287,18 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     // The version is checked before any field whose place may differ in other versions.
     let header = match AnyHeader::at(&fixed(input, start)?, start)? {
         AnyHeader::Data(header) => header,
-        other => {
-            let (size, frame) = FrameInfo::without_data(start..end, &other);
-            let fits =
-                table_start == footer_start && footer_start - start == HEADER_SIZE as u64 + size;
-            return match fits {
-                true => Ok((frame, Vec::new())),
-                false => Err(misfit()),
-            };
+        AnyHeader::Private(header) => {
+            let sizes = HEADER_SIZE as u64 + header.content_size;
+            if table_start != footer_start || footer_start - start != sizes {
+                return Err(misfit());
+            }
+            let private = Some(header.owner);
+            let frame = FrameInfo::without_blocks(start..end);
+            return Ok((FrameInfo { private, ..frame }, Vec::new()));
+        }
+        AnyHeader::Unknown(unknown, _) => {
+            let why = unknown.message(None, Release::default());
+            return Ok((FrameInfo::unsupported(&footer, end, why), Vec::new()));
         }
     };
     header_tables::check_known(header.check).map_err(|why| why.at(None, start, header.needed))?;
@@ -334,7 +326,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         check: StreamCheck::of(header.check),
         notes: head.notes,
         private: None,
-        unknown: None,
+        unsupported: None,
         needed: header.needed,
         has_wrong_tables: tables.are_wrong,
         index,
@@ -348,9 +340,18 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
 }
 
 impl FrameInfo {
-    /// A frame that holds no data, or none that is known, and the size of its content.
-    fn without_data(coded: Range<u64>, header: &AnyHeader) -> (u64, Self) {
-        let mut frame = FrameInfo {
+    /// A frame whose blocks are not known. Its footer ends at `end`.
+    fn unsupported(footer: &Footer, end: u64, why: String) -> Self {
+        FrameInfo {
+            raw: 0..footer.total_raw_size,
+            unsupported: Some(why),
+            ..FrameInfo::without_blocks(end - footer.frame_size..end)
+        }
+    }
+
+    /// A frame that holds no data.
+    fn without_blocks(coded: Range<u64>) -> Self {
+        FrameInfo {
             coded,
             raw: 0..0,
             block_size: 0,
@@ -360,39 +361,14 @@ impl FrameInfo {
             check: Some(StreamCheck::Crc32),
             notes: Vec::new(),
             private: None,
-            unknown: None,
+            unsupported: None,
             needed: Release::default(),
             has_wrong_tables: false,
             index: None,
             sequences: None,
             lacks_sequences: false,
             records: None,
-        };
-        let size = match *header {
-            AnyHeader::Private(PrivateHeader {
-                owner,
-                content_size,
-                ..
-            }) => {
-                frame.private = Some(owner);
-                content_size
-            }
-            AnyHeader::Unknown(unknown, content_size) => {
-                frame.unknown = Some(unknown.id as u8);
-                content_size
-            }
-            AnyHeader::Data(_) => 0,
-        };
-        (size, frame)
-    }
-
-    /// The error of a frame of a kind that is not known. Files with such frames can be listed, and
-    /// what stands before the frame can be read.
-    #[must_use]
-    pub fn unsupported(&self) -> Option<Error> {
-        let id = self.unknown?.into();
-        let unknown = Unknown { what: "kind", id };
-        Some(unknown.at(None, self.coded.start, self.needed))
+        }
     }
 }
 
@@ -428,8 +404,7 @@ fn read_header_tables(
     }
     input.seek(SeekFrom::Start(behind))?;
     let wanted = [CONTENT_SIZE, METADATA];
-    let longest = MOST_NOTES as u64;
-    let found = tables::find(input, &wanted, longest, None)?;
+    let found = tables::find(input, &wanted, MOST_NOTES as u64, None)?;
     let mut found = found.map_err(|why| why.at(None, behind, header.needed))?;
     let size = found.tables.take(CONTENT_SIZE);
     let size = size.map(|content| header_tables::content_size(&content));
@@ -493,7 +468,7 @@ fn read_seek_table(
         coded_size,
     };
     let table = SeekTable::from_content(&content, totals).map_err(located)?;
-    if table.entries().is_empty() && coded_size > 0 {
+    if table.entries().is_empty() && totals != Totals::default() {
         return Err(misfit());
     }
     Ok(PlacedTable { table, end })
@@ -583,30 +558,29 @@ fn index_info(table: &SeekTable) -> Option<IndexInfo> {
     })
 }
 
-/// Explains a missing footer: damage in a bwz file, another version if the file begins as one, and
-/// "not a bwz file" otherwise.
-fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64) -> Error {
-    match first_bytes(input) {
-        Ok(first) if !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
+/// Explains a missing footer: damage in a bwz file, another version if the file, or the frame that
+/// seems to begin at `start`, begins as one, and "not a bwz file" otherwise.
+fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64, start: u64) -> Error {
+    match first_bytes(input, start) {
+        Ok(first) if start == 0 && !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
             Flaw(NOT_BWZ).at(None, 0)
         }
-        Ok(first) => other_version(&first, 0).unwrap_or_else(|| flaw.at(None, offset)),
+        Ok(first) => other_version(&first, start).unwrap_or_else(|| flaw.at(None, offset)),
         Err(_) => flaw.at(None, offset),
     }
 }
 
 /// The error for a file of another version, if the file begins as one.
 pub(crate) fn version_error(input: &mut dyn ReadSeek) -> Option<Error> {
-    other_version(&first_bytes(input).ok()?, 0)
+    other_version(&first_bytes(input, 0).ok()?, 0)
 }
 
-/// Magic and Version, or all bytes of a shorter file.
-fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
+/// Magic and Version at `start`, or fewer bytes if the file ends there.
+fn first_bytes(input: &mut dyn ReadSeek, start: u64) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    input.rewind()?;
-    input
-        .take(MAGIC.len() as u64 + 1)
-        .read_to_end(&mut first)?;
+    input.seek(SeekFrom::Start(start))?;
+    let mut input = input.take(MAGIC.len() as u64 + 1);
+    input.read_to_end(&mut first)?;
     Ok(first)
 }
 

@@ -2,10 +2,10 @@
 //! header announces.
 
 use super::field_bytes::{ensure, put_uint, uint_at};
-use super::tables::{CONTENT_SIZE, METADATA, to_bytes as tables_to_bytes};
+use super::tables::{self, CONTENT_SIZE, METADATA, to_bytes as tables_to_bytes};
 use crate::base::error::{Flaw, Unknown, Unreadable};
 use crate::base::leb128;
-use crate::options::frame_options::{is_key, notes_to_bytes};
+use crate::options::frame_options::{MOST_NOTES, is_key, notes_to_bytes};
 use crate::options::{Note, StreamCheck};
 
 /// Bytes of the table Content_Size.
@@ -36,6 +36,22 @@ pub(crate) fn content_size(content: &[u8]) -> Result<u64, Flaw> {
         "the content size in the frame header has the wrong size",
     )?;
     Ok(uint_at::<CONTENT_SIZE_LEN>(content, 0))
+}
+
+/// Reads the tables of a header, and writes those again that are known.
+pub(crate) fn again(mut bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
+    let cut = |_| Flaw("the tables of the frame header end too early");
+    let wanted = [CONTENT_SIZE, METADATA];
+    let mut read = tables::read_wanted(&mut bytes, &wanted, MOST_NOTES as u64).map_err(cut)??;
+    let size = read.take(CONTENT_SIZE);
+    let size = size
+        .map(|content| content_size(&content))
+        .transpose()?;
+    let found = read
+        .take(METADATA)
+        .and_then(|content| notes(&content));
+    ensure(size.is_some() || found.is_some(), "no table is known")?;
+    Ok(to_bytes(size, &found.unwrap_or_default()))
 }
 
 /// The warning of a table Metadata that is not valid.
@@ -79,8 +95,7 @@ pub(crate) fn check_digest(check: u8, digest: Option<&[u8]>) -> Result<(), Flaw>
     let fits = match StreamCheck::of(check) {
         Some(StreamCheck::Crc32) => size.is_none(),
         Some(check) => size == Some(check.size()),
-        // The digest of a check that is not known may be passed over, and so may its absence.
-        None => true,
+        None => size.is_some(),
     };
     ensure(
         fits,

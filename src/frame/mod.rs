@@ -21,6 +21,7 @@
 //! | `packed_array`, `field_bytes` | arrays of integers, fields, and their checks |
 //! | `frame_writer`, `frame_reader` | a frame in order, without seeking |
 //! | `contents`, `backward_reader` | the frames and blocks of a file, found from its end |
+//! | `unread_frames` | the frames that this version does not know |
 //! | `indexed_blocks` | numbers of blocks, by their kind of index |
 //! | `landmarks`, `range_checksums` | for a damaged file: blocks and ends of frames, CRC-32 of any range |
 
@@ -49,10 +50,12 @@ mod slice_sizes;
 mod stream_check;
 mod table_form;
 mod tables;
+mod unread_frames;
 
 pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
 pub(crate) use block_index::{BlockIndex, EDGE, SliceFacts, StoredIndex};
 pub(crate) use bwt_payload::{BwtPayload, PayloadFront};
+pub(crate) use counts_code::{again as counts_again, write as counts_to_bytes};
 pub use features::Features;
 pub(crate) use field_bytes::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
 pub(crate) use filter_list::FilterList;
@@ -61,13 +64,14 @@ pub(crate) use frame_header::{AnyHeader, FrameHeader, HEADER_SIZE, NEEDED, Priva
 pub use frame_header::{DRAFT, MAGIC, VERSION};
 pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
+pub(crate) use header_tables::again as header_tables_again;
 pub(crate) use header_tables::to_bytes as header_tables_to_bytes;
 pub use indexed_blocks::IndexedBlocks;
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use record_table::{
     LONGEST as LONGEST_RECORDS, from_bytes as read_records, to_bytes as records_to_bytes,
 };
-pub(crate) use seek_table::again as seek_table_again;
+pub(crate) use seek_table::again as seek_content_again;
 pub(crate) use sequences::SequencesTable;
 pub(crate) use slice_sizes::SliceSizes;
 pub(crate) use stream_check::{StreamHasher, StreamVerifier};

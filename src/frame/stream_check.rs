@@ -96,13 +96,37 @@ struct FrameEnd {
 /// The checks of the frames that were read, for whoever gives their raw bytes out. Reader and giver
 /// may be two threads.
 #[derive(Clone, Default)]
-pub(crate) struct FrameChecks(Arc<Mutex<VecDeque<CheckedFrame>>>);
+pub(crate) struct FrameChecks {
+    frames: Arc<Mutex<VecDeque<CheckedFrame>>>,
+    line_feeds: Arc<Mutex<VecDeque<FrameLineFeeds>>>,
+}
+
+/// The line feeds that the seek table of a frame states.
+pub(super) struct FrameLineFeeds {
+    /// Number of the block after the frame's last one.
+    pub end: u64,
+    /// Number of the frame's blocks.
+    pub blocks: usize,
+    /// Those in each block, if the table states them.
+    pub stated: Option<Vec<u64>>,
+    /// File offset of the table.
+    pub offset: u64,
+}
+
+fn locked<T>(queue: &Mutex<T>) -> MutexGuard<'_, T> {
+    queue
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
 
 impl FrameChecks {
     fn frames(&self) -> MutexGuard<'_, VecDeque<CheckedFrame>> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        locked(&self.frames)
+    }
+
+    /// Notes the line feeds of a frame that has ended.
+    pub(super) fn line_feeds(&self, frame: FrameLineFeeds) {
+        locked(&self.line_feeds).push_back(frame);
     }
 
     /// Notes that a frame with this check begins with block `first_block`.
@@ -135,6 +159,8 @@ pub(crate) struct StreamVerifier {
     checks: FrameChecks,
     /// The hasher of the first frame of `checks`, if that has begun.
     hasher: Option<StreamHasher>,
+    /// Line feeds of the blocks of frames that have not ended.
+    line_feeds: VecDeque<u64>,
 }
 
 impl StreamVerifier {
@@ -142,19 +168,23 @@ impl StreamVerifier {
         StreamVerifier {
             checks,
             hasher: None,
+            line_feeds: VecDeque::new(),
         }
     }
 
-    /// Takes in block `number`, whose bytes `write` writes.
+    /// Takes in block `number`, which has `line_feeds` line feeds, and whose bytes `write` writes.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if a frame before it has another digest.
+    /// [`Error::Format`](crate::Error::Format) if a frame before it has another digest, or other
+    /// line feeds than its seek table states.
     pub(crate) fn block(
         &mut self,
         number: u64,
+        line_feeds: u64,
         write: impl FnOnce(&mut StreamHasher) -> io::Result<()>,
     ) -> Result<()> {
         self.end_frames(number)?;
+        self.line_feeds.push_back(line_feeds);
         let frames = self.checks.frames();
         let Some(frame) = frames
             .front()
@@ -183,6 +213,7 @@ impl StreamVerifier {
 
     /// Checks the frames that end before block `number`.
     fn end_frames(&mut self, number: u64) -> Result<()> {
+        self.check_line_feeds(number)?;
         let mut frames = self.checks.frames();
         while let Some(CheckedFrame {
             check,
@@ -198,6 +229,26 @@ impl StreamVerifier {
                 return Err(Flaw(flaw).at(None, end.offset));
             }
             frames.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Checks the line feeds of the frames that end before block `number`.
+    fn check_line_feeds(&mut self, number: u64) -> Result<()> {
+        let mut frames = locked(&self.checks.line_feeds);
+        while frames
+            .front()
+            .is_some_and(|frame| frame.end <= number)
+            && let Some(frame) = frames.pop_front()
+        {
+            let count = frame.blocks.min(self.line_feeds.len());
+            let counted = self.line_feeds.drain(..count);
+            if let Some(stated) = frame.stated
+                && !counted.eq(stated)
+            {
+                let flaw = "the line feeds in the seek table are not those of the blocks";
+                return Err(Flaw(flaw).at(None, frame.offset));
+            }
         }
         Ok(())
     }
@@ -241,11 +292,29 @@ mod tests {
             (3, "three"),
             (4, "four"),
         ] {
-            let write = |hasher: &mut StreamHasher| hasher.write_all(bytes.as_bytes());
-            verifier.block(number, write).unwrap();
+            let write = |out: &mut StreamHasher| out.write_all(bytes.as_bytes());
+            verifier.block(number, 0, write).unwrap();
         }
         checks.end(5, xxh3(b"for"), 700);
         let said = verifier.finish().unwrap_err().to_string();
         assert!(said.contains("at byte 700"), "{said}");
+    }
+
+    #[test]
+    fn line_feeds_are_those_of_the_blocks() {
+        for (stated, right) in [(vec![1, 0], true), (vec![0, 1], false)] {
+            let checks = FrameChecks::default();
+            let mut verifier = StreamVerifier::new(checks.clone());
+            let mut block = |number, line_feeds| verifier.block(number, line_feeds, |_| Ok(()));
+            block(0, 1).unwrap();
+            block(1, 0).unwrap();
+            checks.line_feeds(FrameLineFeeds {
+                end: 2,
+                blocks: 2,
+                stated: Some(stated),
+                offset: 70,
+            });
+            assert_eq!(block(2, 7).is_ok(), right);
+        }
     }
 }

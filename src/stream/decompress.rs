@@ -8,7 +8,7 @@ use crate::base::error::{Error, Result};
 use crate::base::threads::Threads;
 use crate::engine::decode::{self, BlockDecoder};
 use crate::engine::pipeline::Pipeline;
-use crate::engine::raw::{Raw, Spare};
+use crate::engine::raw::{Raw, RestoredBlock, Spare};
 use crate::engine::thread_pool;
 use crate::frame::{FrameReader, StreamHasher, StreamVerifier};
 use crate::options::events::Step;
@@ -67,9 +67,9 @@ pub fn decompress<R: Read + Send, W: Write>(
     let mut raw_size = 0;
     let spare = Spare::default();
     let mut verifier = StreamVerifier::new(frames.checks());
-    let mut write = |raw: Raw| {
+    let mut write = |RestoredBlock { raw, line_feeds }| {
         raw_size += raw.len() as u64;
-        verifier.block(number, |hasher| raw.write(0..raw.len(), hasher))?;
+        verifier.block(number, line_feeds, |hasher| raw.write(0..raw.len(), hasher))?;
         options
             .run
             .listener
@@ -78,8 +78,8 @@ pub fn decompress<R: Read + Send, W: Write>(
         spare.keep_bytes(raw);
         Ok(())
     };
-    if let Some(raw) = small_first(&mut frames, options)? {
-        write(raw)?;
+    if let Some(block) = small_first(&mut frames, options)? {
+        write(block)?;
     }
     let mut pool = None;
     if options.run.first_block_alone
@@ -109,7 +109,10 @@ pub fn decompress<R: Read + Send, W: Write>(
 
 /// Restores the first block if it is small. Most often no other follows, and no threads need to be
 /// started.
-fn small_first(frames: &mut FrameReader<impl Read>, options: &Options) -> Result<Option<Raw>> {
+fn small_first(
+    frames: &mut FrameReader<impl Read>,
+    options: &Options,
+) -> Result<Option<RestoredBlock>> {
     let size = frames.next_block_size()?;
     let Some(size) = size.filter(|&size| thread_pool::calling_does(size, options)) else {
         return Ok(None);
@@ -244,10 +247,11 @@ impl<R: Read> Decoder<R> {
                 }
             }
             match pipeline.next() {
-                Some(raw) => {
-                    let raw = raw?;
+                Some(block) => {
+                    let RestoredBlock { raw, line_feeds } = block?;
                     let write = |hasher: &mut StreamHasher| raw.write(0..raw.len(), hasher);
-                    self.verifier.block(self.number, write)?;
+                    self.verifier
+                        .block(self.number, line_feeds, write)?;
                     self.number += 1;
                     return Ok(Some(raw));
                 }

@@ -1,7 +1,7 @@
 //! Files whose tables of records or residues contradict their blocks, with matching checksums. `-t`
 //! detects that. A search answers from the blocks, with a warning.
 
-use crate::parts::{self, Kind as PartKind};
+use crate::mutation::parts::{self, Kind as PartKind};
 use crate::support::{Dir, has_all, stderr, stdout};
 use bwz::Options;
 use bwz::internals::sequence::{Kind, ListedRecord};
@@ -41,7 +41,7 @@ fn genome() -> Vec<u8> {
 
 /// The contents of the tables of a file of one frame.
 fn tables(file: &[u8]) -> Vec<Vec<u8>> {
-    let parts = parts::parse(file, false).into_iter();
+    let parts = parts::parse(file).into_iter();
     parts
         .filter(|part| part.kind == PartKind::Content)
         .map(|part| part.bytes)
@@ -52,7 +52,7 @@ fn tables(file: &[u8]) -> Vec<Vec<u8>> {
 fn with_tables(file: &[u8], residues: &[u8], records: &[u8]) -> Vec<u8> {
     let options = Options::new().memory(1 << 30);
     let blocks = blocks(file, &options).map(Result::unwrap);
-    frame(blocks, &[(1, residues), (2, records)]).unwrap()
+    frame(blocks, &[(0x8001, residues), (0x8002, records)]).unwrap()
 }
 
 type Change = fn(&mut Vec<ListedRecord>);
@@ -158,7 +158,7 @@ fn a_wrong_table_of_residues_has_a_warning_and_right_answers() {
         let [residues, listed] = &tables(&file)[..] else {
             panic!("two tables")
         };
-        for wrong in [&b"\x09\x09"[..], b"", b"\x00\x00\x00\x07\x05\x01"] {
+        for wrong in [&b"\x09\x09"[..], b"", b"\x00\x00\x07\x05\x01"] {
             assert_ne!(wrong, residues);
             dir.write("x.bwz", &with_tables(&file, wrong, listed));
             ask(&dir, &format!("{wrong:?} in blocks of {block}"), 2, true);

@@ -113,7 +113,7 @@ fn indexed(raw: &[u8], options: &Options) -> Vec<u8> {
 
 /// The contents of the tables of a file of one frame.
 fn tables(file: &[u8]) -> Vec<Vec<u8>> {
-    let parts = parts::parse(file, false).into_iter();
+    let parts = parts::parse(file).into_iter();
     parts
         .filter(|part| part.kind == PartKind::Content)
         .map(|part| part.bytes)
@@ -124,8 +124,8 @@ fn tables(file: &[u8]) -> Vec<Vec<u8>> {
 fn with_tables(file: &[u8], sequences: &[u8], records: Option<&[u8]>) -> Vec<u8> {
     let options = options(1 << 20);
     let blocks = blocks(file, &options).map(Result::unwrap);
-    let mut all = vec![(1, sequences)];
-    all.extend(records.map(|content| (2, content)));
+    let mut all = vec![(0x8001, sequences)];
+    all.extend(records.map(|content| (0x8002, content)));
     frame(blocks, &all).unwrap()
 }
 
@@ -373,14 +373,13 @@ fn a_wrong_table_of_residues_is_restored_from_the_blocks() {
         let options = options(block_size).index(8).unwrap();
         let file = indexed(&raw, &options);
         let tables = tables(&file);
-        let mut wrong = vec![vec![9, 9, 9], Vec::new(), vec![0, 7, 0, 0, 0]];
-        // A plain Form, Kind, and then numbers: among those of the first block, its residues.
-        let plain = tables[0][0] == 0;
+        let mut wrong = vec![vec![9, 9, 9], Vec::new(), vec![7, 0, 0, 0]];
+        // Kind, and then numbers: the third and fourth byte are the residues of the first block.
         // The state of the last block follows its residues.
-        for at in [4, 5, tables[0].len() - 2] {
+        for at in [3, 4, tables[0].len() - 2] {
             let mut changed = tables[0].clone();
             changed[at] ^= 1;
-            wrong.extend(plain.then_some(changed));
+            wrong.push(changed);
         }
         for sequences in wrong {
             let what = format!("{sequences:?} in blocks of {block_size}");

@@ -11,7 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders of whole files, which are seeds of the targets that take files.
-const FILES: [&str; 2] = ["format/examples", "format/examples/reject"];
+const FILES: [&str; 3] = [
+    "format/conformance/valid",
+    "format/conformance/unsupported",
+    "format/conformance/invalid",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -98,7 +102,7 @@ fn kept() -> Vec<PathBuf> {
 }
 
 /// The size of a frame header without its checksum, which follows.
-const SIGNED: usize = 12;
+const SIGNED: usize = 19;
 
 /// Gives each frame header within `bytes` this version, and a right checksum if it had one.
 fn bring_up_to(version: u8, bytes: &mut [u8]) {

@@ -25,11 +25,11 @@ pub struct Recovery {
     /// their footer. Each is given as the range of the original raw stream that it seems to be; the
     /// ranges are in order.
     pub contradicted: Vec<Range<u64>>,
-    /// Raw bytes of the blocks that are not damaged, but of a kind that this release of bwz does not
-    /// know. They are in `lost` too.
+    /// Raw bytes of the blocks that are not damaged, but of a kind that this release of bwz does
+    /// not know. They are in `lost` too.
     pub unsupported: u64,
-    /// Number of frames of a kind that this release of bwz does not know. Their raw bytes are
-    /// missing.
+    /// Frames of a kind that this release of bwz does not know, and that do not tell how many raw
+    /// bytes they have. They are in `lost`, unless they touch.
     pub unsupported_frames: u64,
 }
 
@@ -37,17 +37,18 @@ impl Recovery {
     /// Returns true if everything was saved, as far as the checksums tell.
     #[must_use]
     pub fn is_complete(&self) -> bool {
-        let all_known = self.unsupported_frames == 0;
-        all_known && self.lost.is_empty() && self.contradicted.is_empty()
+        self.lost.is_empty() && self.contradicted.is_empty()
     }
 
     /// Returns true if nothing is lost but blocks that another release of bwz restores.
     #[must_use]
     pub fn lacks_only_unsupported(&self) -> bool {
         let size = |lost: &Lost| lost.end.map(|end| end - lost.start);
-        let sizes: Option<Vec<u64>> = self.lost.iter().map(size).collect();
-        let lost = sizes.map(|sizes| sizes.iter().sum::<u64>());
-        lost == Some(self.unsupported) && self.contradicted.is_empty()
+        let lost: u64 = self.lost.iter().filter_map(size).sum();
+        let unknown = self.lost.iter().filter(|lost| lost.end.is_none());
+        lost == self.unsupported
+            && unknown.count() as u64 <= self.unsupported_frames
+            && self.contradicted.is_empty()
     }
 }
 
@@ -107,9 +108,17 @@ impl Account {
         self.recovery.unsupported += size;
     }
 
-    /// Counts a frame of a kind that this version does not know.
-    pub(super) fn unsupported_frame(&mut self) {
-        self.recovery.unsupported_frames += 1;
+    /// Passes over a frame of `raw_size` bytes that this version does not know; 0 if it does not
+    /// tell its size.
+    pub(super) fn unsupported_frame(&mut self, raw_size: u64) {
+        if raw_size == 0 {
+            self.recovery.unsupported_frames += 1;
+            self.lose_unknown();
+        }
+        self.lose_up_to(raw_size);
+        self.recovery.unsupported += raw_size;
+        self.next_frame(raw_size);
+        self.seen = true;
     }
 
     /// Returns true if this block is the first of a frame.

@@ -141,7 +141,7 @@ struct ListedFrame {
     #[serde(skip_serializing_if = "Option::is_none")]
     private: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    unknown_kind: Option<u8>,
+    unsupported: Option<String>,
     index: Option<ListedIndex>,
 }
 
@@ -159,6 +159,15 @@ impl From<&Note> for ListedNote {
             value: value.clone(),
         }
     }
+}
+
+/// The error of a frame that cannot be read.
+fn unsupported(frame: &FrameInfo) -> Option<Error> {
+    Some(Error::Unsupported {
+        what: frame.unsupported.clone()?.into(),
+        block: None,
+        offset: frame.coded.start,
+    })
 }
 
 /// The check of a frame in a word.
@@ -285,7 +294,7 @@ impl Listing {
             unsupported: archive
                 .frames()
                 .iter()
-                .filter_map(FrameInfo::unsupported)
+                .filter_map(unsupported)
                 .map(|e| (name.clone(), e))
                 .collect(),
         })
@@ -333,7 +342,7 @@ impl From<&FrameInfo> for ListedFrame {
             features: features(info.features),
             notes: info.notes.iter().map(ListedNote::from).collect(),
             private: info.private.map(|owner| format!("{owner:08x}")),
-            unknown_kind: info.unknown,
+            unsupported: info.unsupported.clone(),
             index: info.index.map(|index| ListedIndex {
                 of: if index.of_sequences {
                     "sequences"
@@ -477,11 +486,8 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
             )?;
             continue;
         }
-        if let Some(kind) = frame.unknown_kind {
-            writeln!(
-                out,
-                "  Frame {number}: of kind {kind}, which this bwz does not know"
-            )?;
+        if let Some(why) = &frame.unsupported {
+            writeln!(out, "  Frame {number}: {why}")?;
             continue;
         }
         print_frame(out, number, frame)?;

@@ -7,6 +7,7 @@ use crate::cli::files::input;
 use crate::cli::files::input_name::Name;
 use crate::cli::files::output::{Destination, Output, Rules};
 use crate::cli::report::console::{self, Activity};
+use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::progress_bar::Progress;
 use bwz::{Error, Lost, Recovery, Result};
@@ -18,7 +19,8 @@ use std::ops::Range;
 /// about frames whose saved blocks do not match their checksum.
 const LINES: usize = 20;
 
-/// Saves the intact blocks of the file. Any loss gives the exit code of damage.
+/// Saves the intact blocks of the file. Any loss gives the exit code of damage, unless all that is
+/// lost is of a later version.
 pub(crate) fn run(args: &RecoverArgs) -> Exit {
     let name = Name::from(args.file.as_path());
     match recover(&name, args) {
@@ -47,6 +49,7 @@ fn recover(name: &Name, args: &RecoverArgs) -> Result<Recovery> {
     let mut output = Output::open(destination, &rules)?;
     let progress = Progress::start(name, Some(metadata.len()), args.talk, !output.is_terminal());
     let options = args.limits.add_to(args.resources.options());
+    let options = EventLines::default().add_to(&options, name, args.talk, None);
     let recovery = bwz::recover(progress.count(file), &mut output, &options)?;
     drop(progress);
     output.finish(Some(&metadata), false)?;
@@ -75,10 +78,10 @@ fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
     };
     args.talk
         .say(name, format_args!("saved {saved}{left_out}"));
-    if recovery.lacks_only_unsupported() {
-        return Exit::Trouble;
+    match recovery.lacks_only_unsupported() {
+        true => Exit::Trouble,
+        false => Exit::Damaged,
     }
-    Exit::Damaged
 }
 
 /// Prints a line for each loss, up to [`LINES`].

@@ -11,7 +11,7 @@ use crate::base::tasks::TaskClock;
 use crate::base::threads::Threads;
 use crate::engine::memory::{Plan, SideRoom};
 use crate::engine::pipeline::Work;
-use crate::engine::raw::{Raw, Run, Spare};
+use crate::engine::raw::{Raw, RestoredBlock, Run, Spare};
 use crate::engine::turns::Turns;
 use crate::frame::{BlockHeader, BlockKind, BwtPayload, CodedBlock};
 use crate::options::Options;
@@ -81,7 +81,13 @@ impl BlockDecoder {
     }
 
     /// Restores a block.
-    pub(crate) fn decode(&self, block: CodedBlock) -> Result<Raw> {
+    pub(crate) fn decode(&self, block: CodedBlock) -> Result<RestoredBlock> {
+        let raw = self.raw(block)?;
+        let line_feeds = raw.line_feeds();
+        Ok(RestoredBlock { raw, line_feeds })
+    }
+
+    fn raw(&self, block: CodedBlock) -> Result<Raw> {
         let from = Instant::now();
         if let Some(run) = self.known_run(&block) {
             self.listener
@@ -285,7 +291,7 @@ impl BlockDecoder {
 
 impl Work for BlockDecoder {
     type Item = CodedBlock;
-    type Done = Raw;
+    type Done = RestoredBlock;
     type Error = Error;
 
     fn announce(&self, block: &CodedBlock) {
@@ -313,7 +319,7 @@ impl Work for BlockDecoder {
         }
     }
 
-    fn work(&self, block: CodedBlock) -> Result<Raw> {
+    fn work(&self, block: CodedBlock) -> Result<RestoredBlock> {
         self.decode(block)
     }
 

@@ -13,7 +13,7 @@ use crate::engine::coded_transform::Sorted;
 use crate::engine::decode;
 use crate::engine::memory::Plan;
 use crate::engine::pipeline::Work;
-use crate::engine::raw::{Raw, RawBlock, Run, SequencesStart, Spare};
+use crate::engine::raw::{Raw, RawBlock, Run, SequencesStart, Spare, line_feeds};
 use crate::engine::turns::Turns;
 use crate::filter::{self, Filtered};
 use crate::frame::{self, CodedBlock};
@@ -197,7 +197,7 @@ impl BlockEncoder {
     ) -> Result<FilteredBlock> {
         let raw_size = bytes.len();
         let checksum = self.pool.install(|| frame::raw_checksum(&bytes));
-        let line_feeds = memchr::memchr_iter(b'\n', &bytes).count() as u64;
+        let line_feeds = line_feeds(&bytes);
         let with = |filtered, sequences| FilteredBlock {
             filtered,
             sequences,
