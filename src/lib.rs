@@ -143,15 +143,17 @@ pub use base::device::{Device, GpuSet};
 pub use base::error::{Bound, Error, Result};
 pub use coder::Effort;
 pub use frame::contents::{BlockInfo, FrameInfo, IndexInfo};
-pub use frame::{Features, IndexedBlocks, MAGIC, Note};
+pub use frame::{Features, IndexedBlocks, MAGIC};
 pub use gpu::process_ranks::{JoinedRank, OtherRank, Ranks};
 pub use options::events::{Event, Step};
 pub use options::{
-    DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, MAX_THREADS, Options,
+    DEFAULT_LEVEL, DEFAULT_SAMPLE_RATE, Letters, MAX_BLOCK_SIZE, MAX_THREADS, Note, Options,
+    StreamCheck,
 };
 pub use search::{Matches, Place, ReadCost, RecordInfo, Searcher};
 pub use stream::compress::{Encoder, Summary, compress};
 pub use stream::decompress::{Decoder, decompress};
+pub use stream::private_frame::private_frame;
 
 /// The README's examples are tests too.
 #[cfg(doctest)]

@@ -10,8 +10,8 @@ True
 [2000, 0]
 
 Sizes, offsets and limits are in bytes. The bytes written depend only on ``level`` or
-``block_size``, ``split_at``, ``effort`` and ``index``, and are those that the command ``bwz``
-writes. ``threads``, ``memory`` and ``device`` set the resources. No function holds the GIL while it
+``block_size``, ``split_at``, ``effort``, ``index``, ``notes``, ``content_size`` and
+``stream_check``, and are those that the command ``bwz`` writes. ``threads``, ``memory`` and ``device`` set the resources. No function holds the GIL while it
 works, and Ctrl-C ends each at once.
 """
 
@@ -24,6 +24,7 @@ from ._errors import (
     LimitError,
     OutputLimitError,
     TruncatedError,
+    UnsupportedError,
     UsageError,
     VersionError,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "Record",
     "Region",
     "TruncatedError",
+    "UnsupportedError",
     "UsageError",
     "VersionError",
     "__version__",

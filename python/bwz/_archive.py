@@ -34,6 +34,10 @@ class Frame(NamedTuple):
     """The distance of the positions that its index keeps; ``None`` if it only counts."""
     index_of_sequences: bool
     """True if its index is of sequences. If false, it is of bytes, or there is none."""
+    notes: list[tuple[str, str]]
+    """What was said about it when it was made: keys and values."""
+    private: int | None
+    """Whoever made it, if it holds no data but private content; else ``None``."""
 
 
 class Block(NamedTuple):
@@ -250,7 +254,7 @@ class Archive:
         return Cost(*self._open().cost())
 
     def indexed_blocks(self) -> IndexedBlocks:
-        """Counts the blocks by the kind of their index. Reads the header of each block."""
+        """Counts the blocks by the kind of their index."""
         return IndexedBlocks(*self._open().indexed_blocks())
 
     def blocks(self) -> list[Block]:

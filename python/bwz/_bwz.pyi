@@ -52,7 +52,22 @@ class Archive:
     def __init__(self, file: Any, /, **options: Any) -> None: ...
     def frames(
         self,
-    ) -> list[tuple[int, int, int, int, int, int, int, bool, int | None, bool]]: ...
+    ) -> list[
+        tuple[
+            int,
+            int,
+            int,
+            int,
+            int,
+            int,
+            int,
+            bool,
+            int | None,
+            bool,
+            list[tuple[str, str]],
+            int | None,
+        ]
+    ]: ...
     def blocks(self) -> list[tuple[int, int, int, int]]: ...
     def indexed_blocks(self) -> tuple[int, int, int, int]: ...
     def has_sequences(self) -> bool: ...

@@ -37,6 +37,13 @@ class TruncatedError(FormatError, EOFError):
     """
 
 
+class UnsupportedError(BwzError):
+    """A block is of a kind that this version of bwz does not know: a later version reads it.
+
+    The file is not damaged, and its other blocks can be read.
+    """
+
+
 class VersionError(BwzError):
     """The file has another version of the format: another version of bwz reads it."""
 

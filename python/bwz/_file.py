@@ -16,10 +16,10 @@ from ._errors import FormatError
 from ._process import belongs_to_another, left_behind, uninitialized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
-    from ._types import Buffer, Effort, Options, PathOrFile
+    from ._types import Buffer, Effort, Options, PathOrFile, StreamCheck
 
 # Bytes that a buffered reader requests at once.
 _BUFFER = 128 << 10
@@ -166,6 +166,9 @@ class BwzFile(io.BufferedIOBase):
         device: str | None = None,
         index: bool | int | None = None,
         verify: bool | None = None,
+        notes: Mapping[str, str] | None = None,
+        content_size: int | None = None,
+        stream_check: StreamCheck | None = None,
     ) -> None:
         """Opens ``file`` as ``builtins.open`` does, with the options of :func:`bwz.compress`.
 
@@ -221,6 +224,9 @@ class BwzFile(io.BufferedIOBase):
                     device=device,
                     index=index,
                     verify=verify,
+                    notes=notes,
+                    content_size=content_size,
+                    stream_check=stream_check,
                 )
             if not self._own:
                 _unfinished.add(self)
@@ -451,6 +457,9 @@ def open(
     block_size: int | None = None,
     split_at: bytes | None = None,
     verify: bool | None = None,
+    notes: Mapping[str, str] | None = None,
+    content_size: int | None = None,
+    stream_check: StreamCheck | None = None,
     encoding: str | None = None,
     errors: str | None = None,
     newline: str | None = None,
@@ -488,6 +497,9 @@ def open(
         device=device,
         index=index,
         verify=verify,
+        notes=notes,
+        content_size=content_size,
+        stream_check=stream_check,
     )
     if not is_text:
         return raw

@@ -8,7 +8,9 @@ from . import _bwz
 from ._process import uninitialized
 
 if TYPE_CHECKING:
-    from ._types import Buffer, Effort
+    from collections.abc import Mapping
+
+    from ._types import Buffer, Effort, StreamCheck
 
 
 def compress(
@@ -23,6 +25,9 @@ def compress(
     device: str | None = None,
     index: bool | int | None = None,
     verify: bool | None = None,
+    notes: Mapping[str, str] | None = None,
+    content_size: int | None = None,
+    stream_check: StreamCheck | None = None,
 ) -> bytes:
     """Compresses ``data`` into one frame, the bytes that ``bwz -c`` writes.
 
@@ -41,6 +46,10 @@ def compress(
             distance of the positions that it keeps (a power of two from 8 to 16384); 0 is enough
             for counting alone.
         verify: Restore and compare each block before it is returned.
+        notes: What to say about the data, in the header: keys and values. ``comment`` is for
+            people.
+        content_size: The number of bytes of ``data``, stated in the header for readers of pipes.
+        stream_check: ``"xxh3"`` or ``"blake3"`` to add a digest of all of ``data``.
 
     >>> len(compress(b"to be or not to be " * 100)) < 300
     True
@@ -56,6 +65,9 @@ def compress(
         device=device,
         index=index,
         verify=verify,
+        notes=notes,
+        content_size=content_size,
+        stream_check=stream_check,
     )
 
 
@@ -117,6 +129,9 @@ class Compressor:
         device: str | None = None,
         index: bool | int | None = None,
         verify: bool | None = None,
+        notes: Mapping[str, str] | None = None,
+        content_size: int | None = None,
+        stream_check: StreamCheck | None = None,
     ) -> None:
         self._made = _bwz.Compressor(
             level=level,
@@ -128,6 +143,9 @@ class Compressor:
             device=device,
             index=index,
             verify=verify,
+            notes=notes,
+            content_size=content_size,
+            stream_check=stream_check,
         )
 
     @property

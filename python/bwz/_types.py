@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import IO, Any, Literal, TypeAlias, TypedDict
 
 Buffer: TypeAlias = Any
 """Any object with the buffer protocol whose bytes are contiguous."""
 
 Effort: TypeAlias = Literal["fast", "default", "best"]
+
+StreamCheck: TypeAlias = Literal["crc32", "xxh3", "blake3"]
 
 PathOrFile: TypeAlias = str | bytes | os.PathLike[str] | os.PathLike[bytes] | IO[bytes]
 
@@ -30,3 +32,6 @@ class Options(TypedDict, total=False):
     device: str | None
     index: bool | int | None
     verify: bool | None
+    notes: Mapping[str, str] | None
+    content_size: int | None
+    stream_check: StreamCheck | None

@@ -6,7 +6,7 @@
 use crate::source::{Input, SharedStop, Source};
 use crate::wait::{self, Stop};
 use crate::{errors, settings};
-use bwz::{BlockInfo, FrameInfo, Options, ReadCost};
+use bwz::{BlockInfo, FrameInfo, Note, Options, ReadCost};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
@@ -70,8 +70,22 @@ impl Handle {
 
 /// A frame: its range in the file and in the raw stream, the number of its blocks and their maximum
 /// size in bytes, the CRC-32 of its raw bytes, whether it is indexed, the distance of the positions
-/// that the index keeps, and whether the index is one of sequences.
-type Frame = (u64, u64, u64, u64, u64, u64, u32, bool, Option<u32>, bool);
+/// that the index keeps, whether the index is one of sequences, what is said about it, and who made
+/// it if its content is private.
+type Frame = (
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u64,
+    u32,
+    bool,
+    Option<u32>,
+    bool,
+    Vec<Note>,
+    Option<u32>,
+);
 
 fn frame(frame: &FrameInfo) -> Frame {
     let coded = &frame.coded;
@@ -95,6 +109,8 @@ fn frame(frame: &FrameInfo) -> Frame {
         indexed,
         rate,
         of_sequences,
+        frame.notes.clone(),
+        frame.private,
     )
 }
 
@@ -153,7 +169,7 @@ impl Archive {
     /// Numbers of blocks: indexed by sequences, by bytes, stored, and others.
     fn indexed_blocks(&self, py: Python<'_>) -> PyResult<(u64, u64, u64, u64)> {
         self.handle.work(py, |archive| {
-            let indexed = archive.info()?;
+            let indexed = archive.info();
             Ok((
                 indexed.sequences,
                 indexed.bytes,

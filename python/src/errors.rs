@@ -27,6 +27,9 @@ pub fn raise(py: Python<'_>, error: Error) -> PyErr {
             make(py, "TruncatedError", &said, block, Some(offset))
         }
         Error::Format { block, offset, .. } => make(py, "FormatError", &said, block, Some(offset)),
+        Error::Unsupported { block, offset, .. } => {
+            make(py, "UnsupportedError", &said, block, Some(offset))
+        }
         Error::Version { offset, .. } => make(py, "VersionError", &said, None, Some(offset)),
         Error::Limit {
             needed, allowed, ..

@@ -1,7 +1,7 @@
 //! Keyword arguments as [`bwz::Options`].
 
 use crate::errors;
-use bwz::{Device, Effort, Letters, MAX_THREADS, Options};
+use bwz::{Device, Effort, Letters, MAX_THREADS, Options, StreamCheck};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
@@ -53,6 +53,9 @@ fn set(
         "letters" => Ok(options.letters(letters(&word(value, "letters")?)?)),
         "mismatches" => options.max_mismatches(number(value, "mismatches")?),
         "verify" => Ok(options.verify(truth(value, "verify")?)),
+        "notes" => notes(options, value)?,
+        "content_size" => Ok(options.content_size(number(value, "content_size")?)),
+        "stream_check" => Ok(options.stream_check(check(&word(value, "stream_check")?)?)),
         _ => return Err(PyTypeError::new_err(format!("{name} is no option of bwz"))),
     };
     set.map_err(|e| errors::raise(py, e))
@@ -98,6 +101,21 @@ fn truth(value: &Bound<'_, PyAny>, name: &str) -> PyResult<bool> {
     value.extract().map_err(|_| said())
 }
 
+/// The options with the notes of a dict.
+fn notes(mut options: Options, value: &Bound<'_, PyAny>) -> PyResult<bwz::Result<Options>> {
+    let said = || PyTypeError::new_err(format!("notes is a dict of str, not {value:?}"));
+    let notes = value.cast::<PyDict>().map_err(|_| said())?;
+    for (key, value) in notes {
+        let key: String = key.extract().map_err(|_| said())?;
+        let value: String = value.extract().map_err(|_| said())?;
+        match options.note(&key, &value) {
+            Ok(more) => options = more,
+            Err(e) => return Ok(Err(e)),
+        }
+    }
+    Ok(Ok(options))
+}
+
 /// The one byte of `bytes`.
 fn byte(value: &Bound<'_, PyAny>) -> PyResult<u8> {
     match value.extract::<PyBackedBytes>().as_deref() {
@@ -115,6 +133,18 @@ fn letters(name: &str) -> PyResult<Letters> {
         "exact" => Ok(Letters::Exact),
         _ => {
             let said = format!("letters {name:?} is not nucleotides, iupac or exact");
+            Err(PyValueError::new_err(said))
+        }
+    }
+}
+
+fn check(name: &str) -> PyResult<StreamCheck> {
+    match name {
+        "crc32" => Ok(StreamCheck::Crc32),
+        "xxh3" => Ok(StreamCheck::Xxh3),
+        "blake3" => Ok(StreamCheck::Blake3),
+        _ => {
+            let said = format!("stream_check {name:?} is not crc32, xxh3 or blake3");
             Err(PyValueError::new_err(said))
         }
     }

@@ -12,6 +12,8 @@ use crate::base::error::Result;
 use crate::base::threads;
 use crate::bwt;
 use crate::coder;
+use crate::frame::StreamHasher;
+use crate::options::StreamCheck;
 use crate::options::events::{Listener, Step};
 pub(crate) use block_cut::{BlockCut, SequencesStart};
 use std::collections::VecDeque;
@@ -104,6 +106,38 @@ pub(crate) struct RawBlock {
     pub sequences: Option<SequencesStart>,
 }
 
+/// The digest of a stream that is being cut into blocks, if its frame has one. It is shared by the
+/// thread that reads and the one that writes.
+#[derive(Clone, Default)]
+pub(crate) struct StreamDigest(Option<Arc<Mutex<StreamHasher>>>);
+
+impl StreamDigest {
+    pub(crate) fn new(check: StreamCheck) -> Self {
+        let hasher = check.hasher();
+        StreamDigest(hasher.map(|hasher| Arc::new(Mutex::new(hasher))))
+    }
+
+    /// Adds the next block.
+    pub(crate) fn add(&self, raw: &Raw) -> Result<()> {
+        if let Some(hasher) = &self.0 {
+            let mut hasher = hasher
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner);
+            raw.write(0..raw.len(), &mut *hasher)?;
+        }
+        Ok(())
+    }
+
+    /// The digest of the blocks so far.
+    pub(crate) fn finish(&self) -> Option<Vec<u8>> {
+        let hasher = self.0.as_ref()?;
+        let hasher = hasher
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Some(hasher.finish())
+    }
+}
+
 /// Cuts a stream into blocks. All blocks but the last have full size, except those that
 /// [`BlockCut`] cuts shorter.
 pub(crate) struct RawBlocks<R> {
@@ -123,6 +157,8 @@ pub(crate) struct RawBlocks<R> {
     coming: VecDeque<(Vec<u8>, usize)>,
     listener: Listener,
     pub spare: Spare,
+    /// The digest of the blocks so far.
+    pub digest: StreamDigest,
 }
 
 /// Memory of earlier blocks, into which the next are read. The kernel clears fresh memory first,
@@ -184,6 +220,7 @@ impl<R: Read> RawBlocks<R> {
             coming: VecDeque::new(),
             listener,
             spare: Spare::default(),
+            digest: StreamDigest::default(),
         }
     }
 
@@ -318,6 +355,9 @@ impl<R: Read> Iterator for RawBlocks<R> {
                 None
             }
             Ok((raw, sequences)) => {
+                if let Err(e) = self.digest.add(&raw) {
+                    return Some(Err(e));
+                }
                 self.number += 1;
                 self.offset += raw.len() as u64;
                 self.listener

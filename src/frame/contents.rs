@@ -12,14 +12,15 @@ use super::frame_header::{
     AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, PrivateHeader, other_version,
 };
 use super::frame_reader::CUT_OFF;
-use super::header_tables::{self, Note};
+use super::header_tables;
 use super::seek_table::{self, BlockShape, Entry, SEEK_MARKER, SeekTable, Totals, block_count};
 use super::sequences::SequencesTable;
 use super::tables::{self, CONTENT_SIZE, METADATA, RECORDS, SEQUENCES, TablePlace};
 use super::{BlockHeader, BlockKind, CodedBlock, IndexedBlocks, read_at, read_payload};
 use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
 use crate::base::shortage;
-use crate::options::MAX_SAMPLE_RATE;
+use crate::options::frame_options::MOST_NOTES;
+use crate::options::{MAX_SAMPLE_RATE, Note, StreamCheck};
 use crc32fast::Hasher;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::Range;
@@ -40,10 +41,11 @@ pub struct FrameInfo {
     pub checksum: u32,
     /// What its blocks need of a reader.
     pub features: Features,
-    /// The check of its raw bytes beside the CRC-32.
-    pub check: u8,
+    /// The check of its raw bytes beside the CRC-32. `None` if it is one that this release of bwz
+    /// does not know; bytes are then restored without it.
+    pub check: Option<StreamCheck>,
     /// What a user says about it: keys and values.
-    pub metadata: Vec<Note>,
+    pub notes: Vec<Note>,
     /// Whoever made it, if it holds no data but private content, which bwz passes over.
     pub private: Option<u32>,
     /// The first release of bwz that reads all of it.
@@ -299,8 +301,8 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         blocks: blocks.len() as u64,
         checksum: footer.stream_checksum,
         features: footer.features,
-        check: header.check,
-        metadata: head.metadata,
+        check: StreamCheck::of(header.check),
+        notes: head.notes,
         private: None,
         needed: header.needed,
         index,
@@ -323,8 +325,8 @@ impl FrameInfo {
             blocks: 0,
             checksum: 0,
             features: Features::NONE,
-            check: 0,
-            metadata: Vec::new(),
+            check: Some(StreamCheck::Crc32),
+            notes: Vec::new(),
             private: Some(owner),
             needed: Release::default(),
             index: None,
@@ -347,7 +349,7 @@ struct HeaderTables {
     /// File offset behind the header and its tables.
     end: u64,
     content_size: Option<u64>,
-    metadata: Vec<Note>,
+    notes: Vec<Note>,
 }
 
 /// Reads the tables of the header at `start`.
@@ -360,14 +362,14 @@ fn read_header_tables(
     let mut read = HeaderTables {
         end: behind,
         content_size: None,
-        metadata: Vec::new(),
+        notes: Vec::new(),
     };
     if !header.tables {
         return Ok(read);
     }
     input.seek(SeekFrom::Start(behind))?;
     let wanted = [CONTENT_SIZE, METADATA];
-    let longest = header_tables::MOST_METADATA as u64;
+    let longest = MOST_NOTES as u64;
     let found = tables::find(input, &wanted, longest, None)?;
     let mut found = found.map_err(|why| why.at(None, behind, header.needed))?;
     let size = found.tables.take(CONTENT_SIZE);
@@ -375,9 +377,9 @@ fn read_header_tables(
     read.content_size = size
         .transpose()
         .map_err(|flaw| flaw.at(None, behind))?;
-    let metadata = found.tables.take(METADATA);
-    read.metadata = metadata
-        .and_then(|content| header_tables::metadata(&content))
+    let notes = found.tables.take(METADATA);
+    read.notes = notes
+        .and_then(|content| header_tables::notes(&content))
         .unwrap_or_default();
     read.end += found.tables.size;
     Ok(read)

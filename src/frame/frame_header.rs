@@ -54,7 +54,7 @@ pub(crate) struct PrivateHeader {
 }
 
 /// The Frame_Kind of a frame that holds private content.
-pub(crate) const PRIVATE: u8 = 128;
+const PRIVATE: u8 = 128;
 
 /// Bytes of the header of a frame of any kind, without the tables behind it.
 pub(crate) const HEADER_SIZE: usize = 23;
@@ -82,6 +82,14 @@ impl FrameHeader {
 }
 
 impl PrivateHeader {
+    pub(crate) fn of(owner: u32, content_size: u64) -> Self {
+        PrivateHeader {
+            kind: PRIVATE,
+            owner,
+            content_size,
+        }
+    }
+
     pub(crate) fn to_bytes(self) -> [u8; HEADER_SIZE] {
         with_checksum([self.kind, 0, 0, 0, 0], self.owner, self.content_size)
     }

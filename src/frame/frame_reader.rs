@@ -10,15 +10,16 @@ use super::footer::Footer;
 use super::frame_header::{
     AnyHeader, FrameHeader, HEADER_SIZE, MAGIC, NOT_BWZ, PrivateHeader, other_version,
 };
-use super::header_tables::{self, Note};
+use super::header_tables;
 use super::indexed_blocks::IndexedBlocks;
 use super::seek_table::{
     self, BlockShape, EntrySizes, SEEK_MARKER, SeekTable, Totals, block_count,
 };
+use super::stream_check::FrameChecks;
 use super::tables::{self, CONTENT_SIZE, METADATA, ReadTables, STREAM_CHECK};
 use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
-use crate::options::Options;
 use crate::options::events::Step;
+use crate::options::{Note, Options, StreamCheck};
 use crc32fast::Hasher;
 use std::io::{self, Read};
 use std::time::Instant;
@@ -37,7 +38,8 @@ pub(crate) struct FrameReader<R> {
     raw_size: u64,
     frame: Option<OpenFrame>,
     /// What users say about the last frame that was begun.
-    metadata: Vec<Note>,
+    notes: Vec<Note>,
+    checks: FrameChecks,
     /// Sync_Marker was read: a block of the open frame follows.
     at_block: bool,
     /// An error was returned: there is nothing more to read.
@@ -68,7 +70,8 @@ impl<R: Read> FrameReader<R> {
             indexed: IndexedBlocks::default(),
             raw_size: 0,
             frame: None,
-            metadata: Vec::new(),
+            notes: Vec::new(),
+            checks: FrameChecks::default(),
             at_block: false,
             failed: false,
         }
@@ -85,8 +88,13 @@ impl<R: Read> FrameReader<R> {
     }
 
     /// What users say about the last frame that was begun.
-    pub(crate) fn metadata(&self) -> &[Note] {
-        &self.metadata
+    pub(crate) fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
+    /// The checks of the streams of the frames, for a [`StreamVerifier`](super::StreamVerifier).
+    pub(crate) fn checks(&self) -> FrameChecks {
+        self.checks.clone()
     }
 
     /// Number of the next block in the file and the offset of its header. Valid right after
@@ -208,6 +216,9 @@ impl<R: Read> FrameReader<R> {
                     header_tables::check_known(header.check)
                         .map_err(|why| why.at(None, start, header.needed))?;
                     let content_size = self.header_tables(&header)?;
+                    if let Some(check) = StreamCheck::of(header.check) {
+                        self.checks.begin(check, self.blocks);
+                    }
                     self.frame = Some(OpenFrame::new(start, header, content_size));
                     return Ok(true);
                 }
@@ -260,9 +271,9 @@ impl<R: Read> FrameReader<R> {
         let wanted = [CONTENT_SIZE, METADATA];
         let start = self.offset;
         let mut tables = self.read_tables(&wanted, header.needed)?;
-        let metadata = tables.take(METADATA);
-        self.metadata = metadata
-            .and_then(|content| header_tables::metadata(&content))
+        let notes = tables.take(METADATA);
+        self.notes = notes
+            .and_then(|content| header_tables::notes(&content))
             .unwrap_or_default();
         let content_size = tables
             .take(CONTENT_SIZE)
@@ -359,6 +370,10 @@ impl<R: Read> FrameReader<R> {
         Footer::from_bytes(&footer)
             .and_then(|footer| frame.check_footer(&footer, footer_start - start, self.offset))
             .map_err(|flaw| flaw.at(None, footer_start))?;
+        if StreamCheck::of(frame.header.check).is_some() {
+            self.checks
+                .end(self.blocks, check.unwrap_or_default(), start);
+        }
         self.frames += 1;
         Ok(())
     }

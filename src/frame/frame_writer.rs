@@ -8,7 +8,7 @@ use super::indexed_blocks::IndexedBlocks;
 use super::record_table;
 use super::seek_table::{BlockShape, EntrySizes, SeekTable};
 use super::sequences::SequencesTable;
-use super::tables::{self, RECORDS, SEQUENCES};
+use super::tables::{self, RECORDS, SEQUENCES, STREAM_CHECK};
 use crate::base::error::{Error, Result};
 use crate::filter::sequence::{BlockRecords, Contribution, Kind, RecordList};
 use crc32fast::Hasher;
@@ -121,24 +121,35 @@ impl<W: Write> FrameWriter<W> {
         self.put(&block.payload)
     }
 
-    /// Ends the frame. Returns the output, the frame's raw and coded size, and the numbers of its
-    /// blocks by their kind of index.
-    pub(crate) fn finish(mut self) -> Result<(W, u64, u64, IndexedBlocks)> {
-        let Some((kind, blocks)) = self.sequences.take() else {
+    /// Ends the frame, with the digest of its raw stream if the header announces one. Returns the
+    /// output, the frame's raw and coded size, and the numbers of its blocks by their kind of index.
+    pub(crate) fn finish(
+        mut self,
+        digest: Option<Vec<u8>>,
+    ) -> Result<(W, u64, u64, IndexedBlocks)> {
+        let mut all: Vec<(u16, Vec<u8>)> = Vec::new();
+        if let Some((kind, blocks)) = self.sequences.take() {
+            all.push((SEQUENCES, SequencesTable::of(kind, blocks).to_bytes()));
+            let records = self.records.take();
+            let records =
+                records.and_then(|some| record_table::to_bytes(&some.list.finish(kind), kind));
+            let records = records.filter(|content| record_table::fits(content, self.coded_size));
+            all.extend(records.map(|content| (RECORDS, content)));
+        }
+        all.extend(digest.map(|digest| (STREAM_CHECK, digest)));
+        if all.is_empty() {
             return self.finish_with(&[]);
-        };
-        let sequences = SequencesTable::of(kind, blocks).to_bytes();
-        let records = self.records.take();
-        let records =
-            records.and_then(|some| record_table::to_bytes(&some.list.finish(kind), kind));
-        let records = records.filter(|content| record_table::fits(content, self.coded_size));
-        let mut all = vec![(SEQUENCES, &sequences[..])];
-        all.extend(
-            records
-                .as_deref()
-                .map(|content| (RECORDS, content)),
-        );
+        }
+        let all: Vec<(u16, &[u8])> = all
+            .iter()
+            .map(|(kind, content)| (*kind, &content[..]))
+            .collect();
         self.finish_with(&tables::to_bytes(&all))
+    }
+
+    /// Raw bytes of the blocks so far.
+    pub(crate) fn raw_size(&self) -> u64 {
+        self.raw_size
     }
 
     /// Adds the records of the next block to the list.

@@ -11,7 +11,7 @@
 //! |---|---|
 //! | `frame_header`, `footer` | the start and the end of a frame |
 //! | `features` | what a frame needs of its reader |
-//! | `header_tables` | what a frame says before its blocks: metadata, size, check |
+//! | `header_tables`, `stream_check` | what a frame says before its blocks; the check of its raw stream |
 //! | `seek_table` | the places and forms of its blocks |
 //! | `block_header` | the header of a block, and a block as it is stored |
 //! | `bwt_payload`, `filter_list`, `slice_sizes` | the payload of a block that is not stored; its filters; the sizes of its slices |
@@ -46,6 +46,7 @@ mod record_table;
 mod seek_table;
 mod sequences;
 mod slice_sizes;
+mod stream_check;
 mod table_form;
 mod tables;
 
@@ -56,11 +57,11 @@ pub use features::Features;
 pub(crate) use field_bytes::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
 pub(crate) use filter_list::FilterList;
 pub(crate) use footer::Footer;
-pub(crate) use frame_header::{AnyHeader, FrameHeader, HEADER_SIZE, NEEDED};
+pub(crate) use frame_header::{AnyHeader, FrameHeader, HEADER_SIZE, NEEDED, PrivateHeader};
 pub use frame_header::{DRAFT, MAGIC, VERSION};
 pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
-pub use header_tables::Note;
+pub(crate) use header_tables::to_bytes as header_tables_to_bytes;
 pub use indexed_blocks::IndexedBlocks;
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use record_table::{
@@ -69,6 +70,7 @@ pub(crate) use record_table::{
 pub(crate) use seek_table::again as seek_table_again;
 pub(crate) use sequences::SequencesTable;
 pub(crate) use slice_sizes::SliceSizes;
+pub(crate) use stream_check::{StreamHasher, StreamVerifier};
 pub(crate) use tables::{
     check as check_tables, pass as pass_tables, read_table, to_bytes as tables_to_bytes,
 };

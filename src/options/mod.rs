@@ -3,6 +3,7 @@
 //! | file | job |
 //! |---|---|
 //! | `block_options` | the options that cut a stream into blocks |
+//! | `frame_options` | what a frame says about its content |
 //! | `search_options` | the options of a search |
 //! | `letters` | the meaning of a pattern's letters |
 //! | `events` | what a caller hears: warnings, and the times of each step |
@@ -12,10 +13,12 @@
 
 mod block_options;
 pub(crate) mod events;
+pub(crate) mod frame_options;
 mod letters;
 pub(crate) mod run;
 mod search_options;
 
+pub use frame_options::{Note, StreamCheck};
 pub use letters::Letters;
 
 use crate::base::device::{Device, GpuSet};
@@ -87,6 +90,10 @@ pub struct Options {
     pub(crate) max_mismatches: u8,
     pub(crate) effort: Effort,
     pub(crate) verify: bool,
+    /// What the frame header says of the content.
+    pub(crate) notes: Vec<Note>,
+    pub(crate) content_size: Option<u64>,
+    pub(crate) stream_check: StreamCheck,
     pub(crate) run: Run,
 }
 
@@ -120,6 +127,9 @@ impl Options {
             max_mismatches: 0,
             effort: Effort::Default,
             verify: false,
+            notes: Vec::new(),
+            content_size: None,
+            stream_check: StreamCheck::default(),
             run: Run::new(),
         }
     }

@@ -8,9 +8,11 @@ use crate::base::threads::Threads;
 use crate::coder::Coding;
 use crate::engine::encode::{self, BlockEncoder};
 use crate::engine::pipeline::Pipeline;
-use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare};
+use crate::engine::raw::{BlockCut, RawBlock, RawBlocks, Spare, StreamDigest};
 use crate::engine::thread_pool;
-use crate::frame::{CodedBlock, Features, FrameHeader, FrameWriter, IndexedBlocks};
+use crate::frame::{
+    CodedBlock, Features, FrameHeader, FrameWriter, IndexedBlocks, header_tables_to_bytes,
+};
 use crate::options::Options;
 use crate::options::events::Step;
 use std::fmt;
@@ -59,10 +61,12 @@ pub fn compress<R: Read + Send, W: Write>(
         cut,
         options.run.listener.clone(),
     );
+    blocks.digest = StreamDigest::new(options.stream_check);
     let first = blocks.next().transpose()?;
     blocks.block_size = options.block_size();
+    let digest = blocks.digest.clone();
     let Some(mut first) = first else {
-        return Ok(finish(start(output, 0, options)?)?.1);
+        return Ok(finish(start(output, 0, options)?, &digest, options)?.1);
     };
     // A first block that others follow may have been cut shorter than the others are.
     first.alone = blocks.ended;
@@ -76,7 +80,7 @@ pub fn compress<R: Read + Send, W: Write>(
             BlockEncoder::planned(block_size, Threads::Calling, blocks.spare, options)?;
         let mut writer = start(output, block_size, options)?;
         write(&mut writer, encoder.encode(first)?, options)?;
-        return Ok(finish(writer)?.1);
+        return Ok(finish(writer, &digest, options)?.1);
     }
     let work = if first.alone { block_size } else { u64::MAX };
     let (plan, pipeline) =
@@ -93,7 +97,7 @@ pub fn compress<R: Read + Send, W: Write>(
         Ok(())
     };
     pipeline.run(blocks, sink, || options.run.listener.failed())?;
-    Ok(finish(writer)?.1)
+    Ok(finish(writer, &digest, options)?.1)
 }
 
 /// Starts a frame of blocks of up to `block_size` bytes.
@@ -108,7 +112,12 @@ fn start<W: Write>(output: W, block_size: u64, options: &Options) -> Result<Fram
             .with(Features::SEQUENCES),
         None => coding.with(Features::FILTERS),
     };
-    FrameWriter::start(output, FrameHeader::new(block_size, features), &[])
+    let header = FrameHeader {
+        check: options.stream_check.id(),
+        ..FrameHeader::new(block_size, features)
+    };
+    let tables = header_tables_to_bytes(options.content_size, &options.notes);
+    FrameWriter::start(output, header, &tables)
 }
 
 /// Writes a block, as a step of its own for the listener.
@@ -131,9 +140,20 @@ fn first_block_size(options: &Options) -> u64 {
         .min(options.largest_block() + 1)
 }
 
-/// Ends the frame, and returns the output and the summary.
-fn finish<W: Write>(writer: FrameWriter<W>) -> Result<(W, Summary)> {
-    let (output, raw_size, coded_size, indexed) = writer.finish()?;
+/// Ends the frame, and returns the output and the summary. `digest` is that of all its blocks.
+fn finish<W: Write>(
+    writer: FrameWriter<W>,
+    digest: &StreamDigest,
+    options: &Options,
+) -> Result<(W, Summary)> {
+    let raw_size = writer.raw_size();
+    if let Some(size) = options.content_size
+        && size != raw_size
+    {
+        let what = format!("the content was to have {size} bytes, but has {raw_size}");
+        return Err(Error::Usage(what.into()));
+    }
+    let (output, raw_size, coded_size, indexed) = writer.finish(digest.finish())?;
     Ok((
         output,
         Summary {
@@ -166,6 +186,7 @@ pub struct Encoder<W: Write> {
     block_size: usize,
     block: Vec<u8>,
     cut: BlockCut,
+    digest: StreamDigest,
     spare: Spare,
     number: u64,
     offset: u64,
@@ -204,6 +225,7 @@ impl<W: Write> Encoder<W> {
             block_size: first_block_size(options) as usize,
             block: Vec::new(),
             cut: BlockCut::new(options),
+            digest: StreamDigest::new(options.stream_check),
             spare: Spare::default(),
             number: 0,
             offset: 0,
@@ -225,7 +247,10 @@ impl<W: Write> Encoder<W> {
         }
         self.cut.warn(&self.options.run.listener);
         match mem::replace(&mut self.state, EncoderState::Failed) {
-            EncoderState::Fresh(output) => finish(start(output, 0, &self.options)?),
+            EncoderState::Fresh(output) => {
+                let writer = start(output, 0, &self.options)?;
+                finish(writer, &self.digest, &self.options)
+            }
             EncoderState::Running {
                 mut writer,
                 mut pipeline,
@@ -234,7 +259,7 @@ impl<W: Write> Encoder<W> {
                 while let Some(block) = pipeline.next() {
                     write(&mut writer, block?, &self.options)?;
                 }
-                finish(writer)
+                finish(writer, &self.digest, &self.options)
             }
             EncoderState::Failed => Err(failed_before()),
         }
@@ -259,6 +284,7 @@ impl<W: Write> Encoder<W> {
             alone,
             sequences,
         };
+        self.digest.add(&raw.raw)?;
         self.number += 1;
         self.offset += raw.raw.len() as u64;
         // Until it is put back, an early return leaves the encoder failed.

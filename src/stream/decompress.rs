@@ -10,9 +10,9 @@ use crate::engine::decode::{self, BlockDecoder};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::raw::{Raw, Spare};
 use crate::engine::thread_pool;
-use crate::frame::FrameReader;
+use crate::frame::{FrameReader, StreamHasher, StreamVerifier};
 use crate::options::events::Step;
-use crate::options::{MAX_BLOCK_SIZE, Options};
+use crate::options::{MAX_BLOCK_SIZE, Note, Options};
 use crate::stream::compress::Summary;
 use rayon::ThreadPool;
 use std::fmt;
@@ -66,8 +66,10 @@ pub fn decompress<R: Read + Send, W: Write>(
     let mut number = 0;
     let mut raw_size = 0;
     let spare = Spare::default();
+    let mut verifier = StreamVerifier::new(frames.checks());
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
+        verifier.block(number, |hasher| raw.write(0..raw.len(), hasher))?;
         options
             .run
             .listener
@@ -96,6 +98,7 @@ pub fn decompress<R: Read + Send, W: Write>(
         let blocks = iter::from_fn(|| frames.next_block(planned));
         pipeline.run(blocks, &mut write, || options.run.listener.failed())?;
     }
+    verifier.finish()?;
     output.flush()?;
     Ok(Summary {
         raw_size,
@@ -174,6 +177,9 @@ pub struct Decoder<R> {
     frames: FrameReader<R>,
     /// A pipeline, and the block size that its memory was planned for.
     running: Option<(u64, Restoring)>,
+    verifier: StreamVerifier,
+    /// Number of the block that is given out next.
+    number: u64,
     raw: Raw,
     spare: Spare,
     given: usize,
@@ -191,11 +197,14 @@ impl<R> fmt::Debug for Decoder<R> {
 impl<R: Read> Decoder<R> {
     /// Creates a decoder of all frames of `input`.
     pub fn new(input: R, options: &Options) -> Self {
+        let frames = FrameReader::new(input, options);
         Decoder {
             options: options.clone(),
             pool: None,
-            frames: FrameReader::new(input, options),
+            verifier: StreamVerifier::new(frames.checks()),
+            frames,
             running: None,
+            number: 0,
             raw: Raw::Bytes(Vec::new()),
             spare: Spare::default(),
             given: 0,
@@ -203,11 +212,19 @@ impl<R: Read> Decoder<R> {
         }
     }
 
+    /// What users say about the frame whose blocks are being read: keys and values, see
+    /// [`Options::note`](crate::Options::note). Those of the first frame are known after the first
+    /// `read`.
+    pub fn notes(&self) -> &[Note] {
+        self.frames.notes()
+    }
+
     /// Returns the next block's raw bytes, or `None` at the end.
     fn next_block(&mut self) -> Result<Option<Raw>> {
         loop {
             if self.running.is_none() {
                 let Some(block_size) = self.frames.next_block_size()? else {
+                    self.verifier.finish()?;
                     return Ok(None);
                 };
                 let (number, offset) = self.frames.place();
@@ -227,7 +244,13 @@ impl<R: Read> Decoder<R> {
                 }
             }
             match pipeline.next() {
-                Some(raw) => return raw.map(Some),
+                Some(raw) => {
+                    let raw = raw?;
+                    let write = |hasher: &mut StreamHasher| raw.write(0..raw.len(), hasher);
+                    self.verifier.block(self.number, write)?;
+                    self.number += 1;
+                    return Ok(Some(raw));
+                }
                 None => self.running = None,
             }
         }

@@ -2,6 +2,7 @@
 //! the completions.
 
 use crate::cli::arguments::block_args::BlockSize;
+use crate::cli::arguments::content_args::ContentArgs;
 use crate::cli::arguments::overlap_args::{OVERLAP_HELP, OverlapArgs};
 use crate::cli::arguments::repeats_args::{REPEATS_HELP, RepeatsArgs};
 use crate::cli::arguments::search_args::{ExtractArgs, LocateArgs, SearchArgs};
@@ -82,9 +83,9 @@ other word in BWZ_OPT is refused. Commands (cat, count, ...) do not use it. It i
 
 SIZE is a number of bytes, or of K, M, G or T, which are powers of 1024 (KiB and KB also mean K).
 
-Exit codes: 0 success; 1 a failure outside of the data (files, memory, device, arguments, a file \
-of another version of the format), or an input that changed while it was read; 2 damaged input; 3 \
-a bug in bwz. With several files, the worst code counts. The codes of count, locate and repeats \
+Exit codes: 0 success; 1 a failure outside of the data (files, memory, device, arguments, a file or \
+a block that another release reads), or an input that changed while it was read; 2 damaged input; \
+3 a bug in bwz. With several files, the worst code counts. The codes of count, locate and repeats \
 are those of grep: 0 found, 1 not found, 2 any trouble, 3 a bug.
 
 The empty pattern occurs at every position and at the end.
@@ -213,6 +214,8 @@ pub(crate) struct FileArgs {
     pub effort: EffortArgs,
     #[command(flatten)]
     pub index: IndexArgs,
+    #[command(flatten)]
+    pub content: ContentArgs,
     #[command(flatten)]
     pub limits: Limits,
     #[command(flatten)]

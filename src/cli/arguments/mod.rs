@@ -5,6 +5,7 @@
 //! | `args` | the commands and the options of files |
 //! | `shared_args` | options that several commands have |
 //! | `block_args` | block sizes and levels |
+//! | `content_args` | what a compressed file says about its content |
 //! | `search_args` | count, locate, extract |
 //! | `search_help` | the end of the help of the searches |
 //! | `overlap_args` | overlap |
@@ -18,6 +19,7 @@
 
 pub(crate) mod args;
 pub(crate) mod block_args;
+pub(crate) mod content_args;
 pub(crate) mod environment;
 pub(crate) mod foreign_flags;
 pub(crate) mod man_and_completions;

@@ -130,7 +130,12 @@ impl FileJob<'_> {
         let options = options.input_size(about.size().unwrap_or(0));
         let input = progress.count(&mut source);
         let summary = match self.mode {
-            Mode::Compress => self.compress(name, input, &mut output, &options)?,
+            Mode::Compress => {
+                let size = about.regular().map(Metadata::len);
+                let size = size.filter(|_| !self.args.decompress_input);
+                let stating = self.args.content.add_to(options.clone(), size)?;
+                self.compress(name, input, &mut output, &stating)?
+            }
             _ => self.restore(input, &mut output, &options, passes)?,
         };
         drop(progress);

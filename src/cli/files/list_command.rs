@@ -13,7 +13,10 @@ use crate::cli::report::event_lines::EventLines;
 use crate::cli::report::exit::Exit;
 use crate::cli::report::json_bytes::hex_unless_text;
 use crate::cli::report::screen::Screen;
-use bwz::{Archive, Error, FrameInfo, IndexedBlocks, Options, RecordInfo, Result};
+use bwz::{
+    Archive, Error, Features, FrameInfo, IndexedBlocks, Note, Options, RecordInfo, Result,
+    StreamCheck,
+};
 use serde::Serialize;
 use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -122,7 +125,78 @@ struct ListedFrame {
     block_size: u64,
     blocks: u64,
     crc32: String,
+    check: &'static str,
+    features: Vec<&'static str>,
+    notes: Vec<ListedNote>,
+    /// Whoever made the frame, in hexadecimal, if its content is private.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    private: Option<String>,
     index: Option<ListedIndex>,
+}
+
+/// What a user says about a frame.
+#[derive(Serialize)]
+struct ListedNote {
+    key: String,
+    value: String,
+}
+
+impl From<&Note> for ListedNote {
+    fn from((key, value): &Note) -> Self {
+        ListedNote {
+            key: key.clone(),
+            value: value.clone(),
+        }
+    }
+}
+
+/// The check of a frame in a word.
+fn check_of(frame: &FrameInfo) -> &'static str {
+    match frame.check {
+        Some(StreamCheck::Crc32) => "CRC32",
+        Some(StreamCheck::Xxh3) => "XXH3",
+        Some(StreamCheck::Blake3) => "BLAKE3",
+        _ => "other",
+    }
+}
+
+/// The check of all frames in a word.
+fn check(frames: &[FrameInfo]) -> &'static str {
+    let mut checks = frames
+        .iter()
+        .filter(|frame| frame.private.is_none())
+        .map(check_of);
+    let first = checks.next().unwrap_or("CRC32");
+    match checks.all(|check| check == first) {
+        true => first,
+        false => "mixed",
+    }
+}
+
+/// The features of a frame in words.
+fn features(features: Features) -> Vec<&'static str> {
+    let words = [
+        (Features::STATIC_RANS, "static-rans"),
+        (Features::CONTEXT_MIXING, "context-mixing"),
+        (Features::SEQUENCES, "sequences"),
+        (Features::REGIONS, "regions"),
+        (Features::MATCHES, "matches"),
+        (Features::FIELDS, "fields"),
+        (Features::WIDE, "wide"),
+        (Features::INDEX, "index"),
+    ];
+    let known = words
+        .iter()
+        .fold(Features::default(), |all, (feature, _)| all.with(*feature));
+    let mut used: Vec<&'static str> = words
+        .into_iter()
+        .filter(|(feature, _)| features.contains(*feature))
+        .map(|(_, word)| word)
+        .collect();
+    if !known.contains(features) {
+        used.push("unknown");
+    }
+    used
 }
 
 /// The kind of a file's index (`sequences`, `bytes`, `mixed` or `none`), and numbers of blocks.
@@ -185,7 +259,7 @@ impl Listing {
             compressed_size: coded,
             uncompressed_size: raw,
             ratio: ratio(raw, coded),
-            check: "CRC32",
+            check: check(archive.frames()),
             index: IndexedCounts::from(&indexed),
             frames: archive
                 .frames()
@@ -238,6 +312,10 @@ impl From<&FrameInfo> for ListedFrame {
             block_size: info.block_size,
             blocks: info.blocks,
             crc32: format!("{:08x}", info.checksum),
+            check: check_of(info),
+            features: features(info.features),
+            notes: info.notes.iter().map(ListedNote::from).collect(),
+            private: info.private.map(|owner| format!("{owner:08x}")),
             index: info.index.map(|index| ListedIndex {
                 of: if index.of_sequences {
                     "sequences"
@@ -292,8 +370,7 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
             blocks,
             *compressed_size,
             *uncompressed_size,
-            &index,
-            &shown(name),
+            [listing.check, &index, &shown(name)],
         )?;
         if verbose {
             print_blocks(&mut out, listing)?;
@@ -307,6 +384,13 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
 
 fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
     let sum = |of: fn(&Listing) -> u64| listings.iter().map(of).sum::<u64>();
+    let check = match listings
+        .iter()
+        .all(|listing| listing.check == listings[0].check)
+    {
+        true => listings[0].check,
+        false => "mixed",
+    };
     let frames = listings
         .iter()
         .map(|listing| listing.frames.len())
@@ -324,8 +408,7 @@ fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
         blocks,
         coded,
         raw,
-        "",
-        &format!("{} files", listings.len()),
+        [check, "", &format!("{} files", listings.len())],
     )
 }
 
@@ -335,15 +418,14 @@ fn row(
     blocks: usize,
     coded: u64,
     raw: u64,
-    index: &str,
-    name: &str,
+    [check, index, name]: [&str; 3],
 ) -> io::Result<()> {
     let ratio = ratio_text(raw, coded);
     let coded = human(coded);
     let raw = human(raw);
     writeln!(
         out,
-        "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  CRC32  {index:>14}  {name}"
+        "{frames:>6} {blocks:>7} {coded:>12} {raw:>13} {ratio:>8}  {check:<6} {index:>14}  {name}"
     )
 }
 
@@ -369,17 +451,15 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
     let mut blocks = (0..).zip(&listing.blocks);
     writeln!(out, "  {}", listing.index.text)?;
     for (frame, number) in listing.frames.iter().zip(0..) {
-        let ListedFrame {
-            block_size,
-            crc32,
-            index,
-            ..
-        } = frame;
-        let index = frame_index(index.as_ref());
-        writeln!(
-            out,
-            "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}, {index}"
-        )?;
+        if let Some(owner) = &frame.private {
+            let size = frame.extent.compressed_size;
+            writeln!(
+                out,
+                "  Frame {number}: {size} B of private content of {owner}"
+            )?;
+            continue;
+        }
+        print_frame(out, number, frame)?;
         writeln!(
             out,
             "   Block    CompOffset      CompSize  UncompOffset    UncompSize    Ratio"
@@ -387,6 +467,42 @@ fn print_blocks(out: &mut impl Write, listing: &Listing) -> io::Result<()> {
         for (number, block) in blocks.by_ref().take(frame.blocks as usize) {
             block_row(out, number, block)?;
         }
+    }
+    Ok(())
+}
+
+/// Prints what is known of a frame before its blocks.
+fn print_frame(out: &mut impl Write, number: usize, frame: &ListedFrame) -> io::Result<()> {
+    let ListedFrame {
+        block_size,
+        crc32,
+        check,
+        features,
+        notes,
+        index,
+        ..
+    } = frame;
+    let index = frame_index(index.as_ref());
+    let digest = match *check {
+        "CRC32" => String::new(),
+        check => format!(", {check}"),
+    };
+    let features = features.join(", ");
+    writeln!(
+        out,
+        "  Frame {number}: blocks of {block_size} B, CRC32 {crc32}{digest}, {index}"
+    )?;
+    writeln!(
+        out,
+        "    uses {}",
+        if features.is_empty() {
+            "nothing"
+        } else {
+            &features
+        }
+    )?;
+    for ListedNote { key, value } in notes {
+        writeln!(out, "    {}: {}", printable(key), printable(value))?;
     }
     Ok(())
 }
