@@ -26,7 +26,8 @@ use crate::filter::{FIELDS, Filtered, MATCHES, REGIONS, SEQUENCES, match_finder,
 use crate::frame::{
     AnyHeader, BlockHeader, BlockKind, BwtPayload, CodedBlock, Features, Footer, FrameHeader,
     FrameReader, FrameWriter, HEADER_SIZE, NEEDED, PayloadFront, SequencesTable, check_tables,
-    pass_tables, read_records, records_to_bytes, seek_table_again, tables_to_bytes,
+    counts_again, counts_to_bytes, header_tables_again, pass_tables, read_records,
+    records_to_bytes, seek_content_again, tables_to_bytes,
 };
 pub use crate::frame::{DRAFT, VERSION};
 use crate::gpu::process_ranks::Ranks;
@@ -75,7 +76,9 @@ pub type BlockBytes = ([u8; BlockHeader::SIZE], Vec<u8>);
 pub fn frame_header(bytes: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE]> {
     AnyHeader::at(bytes, 0).map(|header| match header {
         AnyHeader::Data(header) => header.to_bytes(),
-        AnyHeader::Private(header) => header.to_bytes(),
+        AnyHeader::Private(header) if header.kind == 128 => header.to_bytes(),
+        // Later versions may use its other fields.
+        AnyHeader::Private(_) => *bytes,
         AnyHeader::Unknown(..) => *bytes,
     })
 }
@@ -90,15 +93,34 @@ pub fn footer(bytes: &[u8; Footer::SIZE]) -> Result<[u8; Footer::SIZE], Flaw> {
     Footer::from_bytes(bytes).map(Footer::to_bytes)
 }
 
+/// Reads the tables of a frame header, and writes those again that this version knows.
+pub fn header_tables(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
+    header_tables_again(bytes)
+}
+
 /// Reads the content of the seek table of a frame with these sizes, if it is one of `blocks` blocks,
-/// and writes the table again.
-pub fn seek_table(
+/// and writes it again.
+pub fn seek_content(
     content: &[u8],
     blocks: usize,
     raw_size: u64,
     coded_size: u64,
 ) -> Result<Vec<u8>, Flaw> {
-    seek_table_again(content, blocks, raw_size, coded_size)
+    seek_content_again(content, blocks, raw_size, coded_size)
+}
+
+/// Reads the counts of `rows` bytes in slices of these sizes, without their bitmap, and writes them
+/// again.
+pub fn counts(code: &[u8], rows: usize, sizes: &[u32]) -> Result<Vec<u8>, Flaw> {
+    counts_again(code, rows, sizes)
+}
+
+/// The code of the counts of some bytes, a row for each, without their bitmap.
+pub fn counts_content(rows: &[Vec<u32>]) -> Vec<u8> {
+    let rows: Vec<&[u32]> = rows.iter().map(Vec::as_slice).collect();
+    let mut code = Vec::new();
+    counts_to_bytes(&rows, &mut code);
+    code
 }
 
 /// Reads the parts of a payload and writes them again.

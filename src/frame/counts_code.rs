@@ -110,7 +110,7 @@ impl BitReader<'_> {
 }
 
 /// Appends the code of `rows`, each with one count per slice.
-pub(super) fn write(rows: &[&[u32]], out: &mut Vec<u8>) {
+pub(crate) fn write(rows: &[&[u32]], out: &mut Vec<u8>) {
     let sum = |row: &&[u32]| row.iter().copied().map(u64::from).sum::<u64>();
     let largest = rows.iter().map(sum).max();
     let omitted = rows
@@ -173,6 +173,16 @@ pub(super) fn read(code: &[u8], rows: usize, sizes: &[u32]) -> Result<Vec<u32>, 
 }
 
 /// Appends a row with one count per slice.
+/// Reads counts and writes them again.
+pub(crate) fn again(code: &[u8], rows: usize, sizes: &[u32]) -> Result<Vec<u8>, Flaw> {
+    ensure((1..=256).contains(&rows) && !sizes.is_empty(), WRONG.0)?;
+    let counts = read(code, rows, sizes)?;
+    let rows: Vec<&[u32]> = counts.chunks_exact(sizes.len()).collect();
+    let mut out = Vec::new();
+    write(&rows, &mut out);
+    Ok(out)
+}
+
 fn read_row(bits: &mut BitReader, sizes: &[u32], counts: &mut Vec<u32>) -> Result<(), Flaw> {
     let mut mean = FIRST_MEAN;
     let mut least = 0;

@@ -2,10 +2,10 @@
 //! header announces.
 
 use super::field_bytes::{ensure, put_uint, uint_at};
-use super::tables::{CONTENT_SIZE, METADATA, to_bytes as tables_to_bytes};
+use super::tables::{self, CONTENT_SIZE, METADATA, to_bytes as tables_to_bytes};
 use crate::base::error::{Flaw, Unknown, Unreadable};
 use crate::base::leb128;
-use crate::options::frame_options::{is_key, notes_to_bytes};
+use crate::options::frame_options::{MOST_NOTES, is_key, notes_to_bytes};
 use crate::options::{Note, StreamCheck};
 
 /// Bytes of the table Content_Size.
@@ -36,6 +36,22 @@ pub(crate) fn content_size(content: &[u8]) -> Result<u64, Flaw> {
         "the content size in the frame header has the wrong size",
     )?;
     Ok(uint_at::<CONTENT_SIZE_LEN>(content, 0))
+}
+
+/// Reads the tables of a header, and writes those again that are known.
+pub(crate) fn again(mut bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
+    let cut = |_| Flaw("the tables of the frame header end too early");
+    let wanted = [CONTENT_SIZE, METADATA];
+    let mut read = tables::read_wanted(&mut bytes, &wanted, MOST_NOTES as u64).map_err(cut)??;
+    let size = read.take(CONTENT_SIZE);
+    let size = size
+        .map(|content| content_size(&content))
+        .transpose()?;
+    let notes = read
+        .take(METADATA)
+        .and_then(|content| notes(&content));
+    ensure(size.is_some() || notes.is_some(), "no table is known")?;
+    Ok(to_bytes(size, &notes.unwrap_or_default()))
 }
 
 /// Parses the table Metadata. `None` if it is not valid: nothing depends on it.

@@ -54,6 +54,7 @@ pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_pa
 pub(crate) use block_index::{BlockIndex, EDGE, SliceFacts, StoredIndex};
 pub(crate) use bwt_payload::{BwtPayload, PayloadFront};
 pub use features::Features;
+pub(crate) use counts_code::{again as counts_again, write as counts_to_bytes};
 pub(crate) use field_bytes::{checksum_holds, raw_checksum, raw_checksum_holds, read_at};
 pub(crate) use filter_list::FilterList;
 pub(crate) use footer::Footer;
@@ -61,13 +62,14 @@ pub(crate) use frame_header::{AnyHeader, FrameHeader, HEADER_SIZE, NEEDED, Priva
 pub use frame_header::{DRAFT, MAGIC, VERSION};
 pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
+pub(crate) use header_tables::again as header_tables_again;
 pub(crate) use header_tables::to_bytes as header_tables_to_bytes;
 pub use indexed_blocks::IndexedBlocks;
 pub(crate) use range_checksums::RangeChecksums;
 pub(crate) use record_table::{
     LONGEST as LONGEST_RECORDS, from_bytes as read_records, to_bytes as records_to_bytes,
 };
-pub(crate) use seek_table::again as seek_table_again;
+pub(crate) use seek_table::again as seek_content_again;
 pub(crate) use sequences::SequencesTable;
 pub(crate) use slice_sizes::SliceSizes;
 pub(crate) use stream_check::{StreamHasher, StreamVerifier};

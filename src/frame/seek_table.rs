@@ -269,7 +269,7 @@ pub(crate) fn again(
         raw_size,
         coded_size,
     };
-    SeekTable::from_content(content, totals).map(|table| table.to_bytes())
+    SeekTable::from_content(content, totals).map(|table| table.content())
 }
 
 /// Takes a column of sizes without the last one, which is what is left of the total.

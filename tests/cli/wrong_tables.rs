@@ -41,7 +41,7 @@ fn genome() -> Vec<u8> {
 
 /// The contents of the tables of a file of one frame.
 fn tables(file: &[u8]) -> Vec<Vec<u8>> {
-    let parts = parts::parse(file, false).into_iter();
+    let parts = parts::parse(file).into_iter();
     parts
         .filter(|part| part.kind == PartKind::Content)
         .map(|part| part.bytes)

@@ -90,7 +90,7 @@ fn the_table_of_the_frame_says_what_its_blocks_hold() {
         for block_size in BLOCK_SIZES {
             let file = indexed(&raw, &options(block_size).index(8).unwrap());
             let pieces = pieces(&file);
-            let parts = parts::parse(&file, false);
+            let parts = parts::parse(&file);
             let Some(content) = parts
                 .iter()
                 .find(|part| part.kind == PartKind::Content)
@@ -143,7 +143,7 @@ fn an_index_of_bytes_and_other_files_know_no_sequences() {
     let of_sequences = options(4096).index(8).unwrap();
     for (raw, options) in [(&genome, of_bytes), (&text, of_sequences)] {
         let file = indexed(raw, &options);
-        let parts = parts::parse(&file, false);
+        let parts = parts::parse(&file);
         assert!(
             !parts
                 .iter()

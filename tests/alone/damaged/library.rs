@@ -64,6 +64,7 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
     let end = match outcome.end {
         Ok(()) => End::Accepted,
         Err(Error::Format { what, .. }) => End::Rejected(what.into_owned()),
+        Err(Error::Unsupported { what, .. }) => End::Unsupported(what.into_owned()),
         Err(Error::Limit { .. } | Error::Version { .. }) => End::Refused,
         Err(e) => panic!("{e:?}"),
     };
@@ -72,10 +73,10 @@ pub fn visit(file: &[u8], random: &mut Random) -> (Vec<u8>, End) {
 
 /// True if any block claims to have an index.
 fn is_indexed(file: &[u8]) -> bool {
-    let parts = parts::parse(file, false);
+    let parts = parts::parse(file);
     parts
         .iter()
-        .any(|part| part.kind == Kind::BlockHeader && part.get(9, 1) & 8 != 0)
+        .any(|part| part.kind == Kind::BlockHeader && part.get(10, 1) & 4 != 0)
 }
 
 /// A `Decoder` returns the output of `decompress`.

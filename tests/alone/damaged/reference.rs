@@ -12,8 +12,6 @@ pub struct Reference {
     child: Child,
     files: Option<ChildStdin>,
     answers: ChildStdout,
-    /// True if it decompresses tables, for which it needs the zstd library.
-    pub knows_zstd: bool,
 }
 
 /// Its verdict on a file.
@@ -21,6 +19,7 @@ pub struct Reference {
 pub enum Verdict {
     Decoded,
     Rejected(String),
+    Unsupported(String),
     /// It did not end by itself.
     Failed(String),
     TooLong,
@@ -42,16 +41,11 @@ impl Reference {
             return None;
         };
         let files = child.stdin.take();
-        let mut answers = child.stdout.take().unwrap();
-        let mut ready = [0];
-        answers
-            .read_exact(&mut ready)
-            .expect("decoder.py does not start");
+        let answers = child.stdout.take().unwrap();
         Some(Reference {
             child,
             files,
             answers,
-            knows_zstd: ready == [1],
         })
     }
 
@@ -75,6 +69,7 @@ impl Reference {
             [0] => Verdict::Decoded,
             [1] => Verdict::Rejected(message),
             [2] => Verdict::Failed(message),
+            [4] => Verdict::Unsupported(message),
             _ => Verdict::TooLong,
         };
         Ok((verdict, self.field()?))

@@ -2,7 +2,7 @@
 //! most of them are small.
 
 use super::vouch::vouch;
-use crate::common::mutation::parts::{self, Kind, Part};
+use crate::common::mutation::parts::{self, Kind, Part, varint};
 use crate::common::mutation::random::Random;
 use crate::common::mutation::repair;
 use crate::common::{cases, compressed, indexed, odd_fasta, options};
@@ -10,7 +10,7 @@ use bwz::Effort;
 use bwz::internals::coder::Coding;
 use bwz::internals::{
     self,
-    filter::{self, Filtered},
+    filter::{self, Filtered, Step},
     separate_sequences, take_fields_apart,
 };
 use std::fs;
@@ -167,59 +167,89 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
     let sequences = separate_sequences(&odd_fasta()[..700], false).unwrap();
     // A single line of residues is its own text.
     let line: Vec<u8> = text.iter().map(|byte| b'A' + byte % 26).collect();
-    let one_line = separate_sequences(&line, false).unwrap().side;
+    let one_line = separate_sequences(&line, false).unwrap();
     let fields = take_fields_apart(&named("comma-separated values"), b',')
         .unwrap()
         .unwrap();
-    let no_matches: &[u8] = &[0xD8, 4, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0];
-    let one_region = [&size[..], &[0]].concat();
+    let matches = Step {
+        filter: 3,
+        output_size: text.len(),
+        side: vec![0, 8, 0, 0, 0, 0, 0, 0, 0, 0],
+    };
+    let one_region = Step {
+        filter: 2,
+        output_size: text.len(),
+        side: [&size[..], &[0]].concat(),
+    };
+    let regions = Step {
+        filter: 2,
+        output_size: of_regions.len(),
+        side: regions.concat(),
+    };
+    let all = [&one_line.steps[..], &[one_region.clone(), matches.clone()]].concat();
+    // No writer applies filters in this order.
+    let odd = [&[matches.clone(), one_region][..], &one_line.steps].concat();
     vec![
         (
             "small regions".to_owned(),
-            with_side(&of_regions, 2, &regions.concat()),
+            with_steps(&of_regions, vec![regions]),
         ),
         (
             "small sequences".to_owned(),
-            with_side(&sequences.text, 1, &sequences.side),
+            with_steps(&sequences.text, sequences.steps),
         ),
         (
             "small fields".to_owned(),
-            with_side(&fields.text, 32, &fields.side),
+            with_steps(&fields.text, fields.steps),
         ),
         (
             "indexed sequences".to_owned(),
             indexed(&odd_fasta(), 3000, Some(8)),
         ),
-        ("small matches".to_owned(), with_side(&text, 4, no_matches)),
+        ("small matches".to_owned(), with_steps(&text, vec![matches])),
         (
-            "all filters".to_owned(),
-            with_side(&line, 7, &[no_matches, &one_region, &one_line].concat()),
+            "three filters".to_owned(),
+            with_steps(&line, all),
+        ),
+        (
+            "filters in an odd order".to_owned(),
+            with_steps(&line, odd),
         ),
     ]
 }
 
 /// A file of one block that has the text `text` and the given filters.
-fn with_side(text: &[u8], flags: u8, side: &[u8]) -> Vec<u8> {
+fn with_steps(text: &[u8], steps: Vec<Step>) -> Vec<u8> {
     let filtered = Filtered {
         text: text.to_vec(),
-        flags,
-        side: side.to_vec(),
+        steps,
     };
     let sizes = text.len()..2 * text.len();
     let raw = sizes
         .into_iter()
         .find_map(|size| filter::undo(filtered.clone(), size).ok());
     let raw_size = raw.expect("the filters can be undone").len() as u64;
-    let mut parts = parts::parse(&compressed(text, 1 << 20), true);
-    let block = parts
-        .iter()
-        .position(|part| part.kind == Kind::BlockHeader)
-        .unwrap();
-    parts[block].set(9, 1, flags.into());
+    let mut parts = parts::parse(&compressed(text, 1 << 20));
+    let find = |parts: &[Part], kind| parts.iter().position(|part| part.kind == kind).unwrap();
+    let block = find(&parts, Kind::BlockHeader);
+    parts[block].set(10, 1, 1);
     parts[block].set(12, 5, raw_size);
-    let mut sizes = Part::new(Kind::FilterSizes, &[0; 10]);
-    sizes.set(0, 5, text.len() as u64);
-    parts.splice(block + 1..block + 1, [sizes, Part::new(Kind::Side, side)]);
+    let side = filtered.steps.iter().enumerate().map(|(n, step)| Part {
+        count: n,
+        ..Part::new(Kind::Side, &step.side)
+    });
+    let slice = find(&parts, Kind::Slice);
+    parts.splice(slice..slice, side);
+    let count = filtered.steps.len() as u8;
+    let mut list = vec![Part::new(Kind::FilterCount, &[count])];
+    for step in &filtered.steps {
+        let size = varint(step.output_size as u64);
+        list.push(Part::new(Kind::FilterId, &[step.filter]));
+        list.push(Part::new(Kind::FilteredSize, &size));
+        list.push(Part::new(Kind::SideSize, &[0]));
+    }
+    parts.splice(block + 1..block + 1, list);
     repair::sizes(&mut parts);
+    // The fields of Side are known once the sizes are right.
     vouch(&parts::join(&parts))
 }

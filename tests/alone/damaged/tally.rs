@@ -30,6 +30,8 @@ pub enum End {
     Accepted,
     /// Rejected for this reason.
     Rejected(String),
+    /// The file is not damaged as far as it was read, but has a part of this unknown kind.
+    Unsupported(String),
     /// The file asks for more memory than is allowed, or claims to be of another version.
     Refused,
 }
@@ -39,6 +41,7 @@ struct Answers {
     complaints: Vec<String>,
     decoded: u64,
     rejected: u64,
+    unsupported: u64,
     too_long: u64,
 }
 
@@ -102,6 +105,7 @@ impl Tally {
         let (end, asked) = match &case.end {
             End::Accepted => ("accepted", sampled || case.output.len() <= SLOW),
             End::Rejected(why) => (why.as_str(), sampled),
+            End::Unsupported(why) => (why.as_str(), true),
             End::Refused => (
                 "asks for more memory than is allowed, or is of another version",
                 false,
@@ -132,13 +136,15 @@ impl Tally {
         let Answers {
             decoded,
             rejected,
+            unsupported,
             too_long,
             ..
         } = answers;
         let (slow, slowest) = self.slowest;
         let (memory, largest) = self.largest;
         say(format_args!(
-            "decoder.py: {decoded} decoded alike, {rejected} rejected, {too_long} took too long"
+            "decoder.py: {decoded} decoded alike, {rejected} rejected, {unsupported} unsupported, \
+             {too_long} took too long"
         ));
         say(format_args!(
             "{:.1?} in all, at most {slow:.1?} (seed {slowest}) and {} KiB (seed {largest})",
@@ -162,11 +168,19 @@ impl Answers {
         let complaint = match (&case.end, verdict) {
             (End::Accepted, Verdict::Decoded) if same => return self.decoded += 1,
             (End::Rejected(_), Verdict::Rejected(_)) if one_of_both => return self.rejected += 1,
+            (End::Unsupported(_), Verdict::Unsupported(_)) if one_of_both => {
+                return self.unsupported += 1;
+            }
             (_, Verdict::TooLong) => return self.too_long += 1,
-            // A decoder without zstd accepts compressed tables unread.
-            (End::Rejected(_), Verdict::Decoded) if !reference.knows_zstd => return,
-            (End::Accepted, Verdict::Rejected(why)) => format!("decoder.py rejects it: {why}"),
-            (End::Rejected(why), Verdict::Decoded) => format!("decoder.py accepts it: {why}"),
+            (End::Accepted | End::Unsupported(_), Verdict::Rejected(why)) => {
+                format!("decoder.py rejects it: {why}")
+            }
+            (End::Rejected(why) | End::Unsupported(why), Verdict::Decoded) => {
+                format!("decoder.py accepts it: {why}")
+            }
+            (End::Accepted | End::Rejected(_), Verdict::Unsupported(why)) => {
+                format!("decoder.py does not know it: {why}")
+            }
             (_, Verdict::Failed(how)) => format!("decoder.py fails: {how}"),
             _ => "decoder.py gives other bytes".to_owned(),
         };

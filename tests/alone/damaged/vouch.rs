@@ -1,5 +1,5 @@
 //! Repairs everything in a damaged file that can be repaired: sizes, checksums (also those of raw
-//! bytes), and the fields of an index.
+//! bytes), the fields of an index, and the line feeds of a seek table.
 //!
 //! If every decoder gets the same bytes from such a file, it is no longer damaged but another file.
 //! Here it is decoded by the library's stages, which proves nothing: `decoder.py` must agree.
@@ -9,7 +9,8 @@ use crate::common::mutation::random::Random;
 use crate::common::mutation::repair::{self, Care};
 use bwz::bwt::{self, Bwt};
 use bwz::internals::coder::{self, Coding};
-use bwz::internals::filter::{self, Filtered};
+use bwz::internals::counts_content;
+use bwz::internals::filter::{self, Filtered, Step};
 use std::ops::Range;
 
 /// Maximum block size in bytes; larger blocks are not repaired.
@@ -17,7 +18,7 @@ const MOST: usize = 1 << 20;
 
 /// `file` with every checksum made right that can be.
 pub fn vouch(file: &[u8]) -> Vec<u8> {
-    let mut parts = parts::parse(file, true);
+    let mut parts = parts::parse(file);
     for at in (0..parts.len())
         .filter(|&n| parts[n].kind == Kind::BlockHeader)
         .collect::<Vec<_>>()
@@ -25,11 +26,11 @@ pub fn vouch(file: &[u8]) -> Vec<u8> {
         let block = block_at(&parts, at);
         if let Some((bwt, text, raw)) = restore(&parts, block.clone()) {
             parts[at].set(22, 4, crc32fast::hash(&raw).into());
+            parts[at].count = raw.iter().filter(|&&byte| byte == b'\n').count();
             let sizes = raw_sizes(&parts[block.clone()], bwt.len());
             vouch_index(&mut parts[block], &bwt, &sizes, &text);
         }
     }
-    repair::pack(&mut parts);
     repair::sizes(&mut parts);
     repair::sign(&mut parts, Care::All, &mut Random::new(0));
     parts::join(&parts)
@@ -41,10 +42,11 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
     let payload = || parts[block.clone()].iter();
     let first = |kind: Kind| payload().find(|part| part.kind == kind);
     let raw_size = header.get(12, 5) as usize;
-    let text_size = first(Kind::FilterSizes).map_or(raw_size, |part| part.get(0, 5) as usize);
+    let steps = steps(&parts[block.clone()]);
+    let text_size = steps.last().map_or(raw_size, |step| step.output_size);
     let samples: Vec<u64> = first(Kind::Samples)?.values();
-    let rate_log = header.get(10, 1);
-    let coding = header.get(11, 1);
+    let rate_log = header.get(11, 1);
+    let coding = header.get(9, 1);
     let fits = (1..=MOST).contains(&text_size) && raw_size <= MOST;
     if !fits || !(3..=16).contains(&rate_log) || coding > 1 {
         return None;
@@ -66,22 +68,27 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
         samples,
     };
     let text = bwt::invert(bwt).ok()?;
-    let side = payload().filter(|part| {
-        matches!(
-            part.kind,
-            Kind::Side | Kind::SequenceSize | Kind::LayoutChecksum
-        )
-    });
-    let side = side
-        .flat_map(|part| &part.bytes)
-        .copied()
-        .collect();
     let filtered = Filtered {
         text: text.clone(),
-        flags: header.get(9, 1) as u8 & filter::ALL,
-        side,
+        steps,
     };
     Some((bytes, text, filter::undo(filtered, raw_size).ok()?))
+}
+
+/// The filters of a block.
+fn steps(block: &[Part]) -> Vec<Step> {
+    let of = |kind: Kind| block.iter().filter(move |part| part.kind == kind);
+    let lists = of(Kind::FilterId).zip(of(Kind::FilteredSize)).enumerate();
+    let step = |(number, (id, size)): (usize, (&Part, &Part))| Step {
+        filter: id.get(0, 1) as u8,
+        output_size: size.varint() as usize,
+        side: block
+            .iter()
+            .filter(|part| part.kind.is_side() && part.count == number)
+            .flat_map(|part| part.bytes.clone())
+            .collect(),
+    };
+    lists.map(step).collect()
 }
 
 /// BWT bytes of each slice of a block.
@@ -117,7 +124,6 @@ fn vouch_index(block: &mut [Part], bwt: &[u8], raw_sizes: &[u32], text: &[u8]) {
         .find(|part| part.kind == Kind::Counts)
     {
         counts.bytes = counts_of(bwt, raw_sizes);
-        counts.packed = true;
     }
 }
 
@@ -132,16 +138,8 @@ fn counts_of(mut bwt: &[u8], raw_sizes: &[u32]) -> Vec<u8> {
         .iter()
         .map_while(|&size| bwt.split_off(..size as usize))
         .collect();
-    let counts = used
-        .iter()
-        .flat_map(|&c| slices.iter().map(move |slice| count(slice, c)));
-    let counts: Vec<u32> = counts.collect();
-    for plane in 0..4 {
-        bytes.extend(
-            counts
-                .iter()
-                .map(|count| (count >> (8 * plane)) as u8),
-        );
-    }
+    let row = |&c: &u8| slices.iter().map(|slice| count(slice, c)).collect();
+    let rows: Vec<Vec<u32>> = used.iter().map(row).collect();
+    bytes.extend(counts_content(&rows));
     bytes
 }

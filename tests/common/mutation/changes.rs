@@ -8,7 +8,17 @@ use std::ops::Range;
 /// Offset and size of the fields of a structure.
 fn fields(kind: Kind) -> &'static [(usize, usize)] {
     match kind {
-        Kind::FrameHeader => &[(0, 4), (4, 1), (5, 1), (6, 1), (7, 5), (12, 4)],
+        Kind::FrameHeader => &[
+            (0, 4),
+            (4, 1),
+            (5, 1),
+            (6, 1),
+            (7, 1),
+            (8, 2),
+            (10, 4),
+            (14, 5),
+            (19, 4),
+        ],
         Kind::BlockHeader => &[
             (0, 8),
             (8, 1),
@@ -18,18 +28,34 @@ fn fields(kind: Kind) -> &'static [(usize, usize)] {
             (12, 5),
             (17, 5),
             (22, 4),
-            (26, 8),
-            (34, 4),
-            (38, 4),
+            (26, 7),
+            (33, 4),
+            (37, 4),
         ],
-        Kind::TablesSize => &[(0, 5)],
-        Kind::TypedTable => &[(0, 1), (1, 5), (6, 4)],
-        Kind::FilterSizes => &[(0, 5), (5, 5)],
-        Kind::IndexHeader => &[(0, 1), (1, 1), (2, 5), (7, 5), (12, 4), (16, 4)],
-        Kind::TableHeader => &[(0, 8), (8, 1), (9, 1), (10, 5), (15, 5), (20, 4), (24, 4)],
-        Kind::Footer => &[(0, 8), (8, 7), (15, 5), (20, 4), (24, 4), (28, 4)],
+        Kind::FilterCount | Kind::FilterId | Kind::SeekFlags => &[(0, 1)],
+        Kind::TableType => &[(0, 2)],
+        Kind::TableChecksum | Kind::SeekChecksum => &[(0, 4)],
+        Kind::IndexHeader => &[(0, 4), (4, 4), (8, 5), (13, 5)],
+        Kind::SeekMarker => &[(0, 8)],
+        Kind::Shape => &[(0, 1), (1, 1), (2, 1), (3, 1)],
+        Kind::Footer => &[
+            (0, 7),
+            (7, 5),
+            (12, 4),
+            (16, 4),
+            (20, 7),
+            (27, 1),
+            (28, 4),
+            (32, 4),
+        ],
         _ => &[],
     }
+}
+
+/// True if a part is one varint.
+fn is_varint(kind: Kind) -> bool {
+    use Kind::{FilteredSize, SeekNumber, SeekSize, SideSize, TableSize, TablesSize};
+    [FilteredSize, SideSize, TablesSize, TableSize, SeekSize, SeekNumber].contains(&kind)
 }
 
 /// One change, of any kind.
@@ -51,9 +77,13 @@ pub fn any(parts: &mut Vec<Part>, random: &mut Random) {
 
 /// Gives another value to one field of a structure.
 pub fn field(parts: &mut [Part], random: &mut Random) {
-    let Some(at) = pick(parts, random, |part| !fields(part.kind).is_empty()) else {
+    let has_fields = |part: &Part| !fields(part.kind).is_empty() || is_varint(part.kind);
+    let Some(at) = pick(parts, random, has_fields) else {
         return;
     };
+    if is_varint(parts[at].kind) {
+        return varint_part(&mut parts[at], random);
+    }
     let all = fields(parts[at].kind);
     let (offset, size) = all[random.below(all.len())];
     let old = parts[at].get(offset, size);
@@ -98,15 +128,19 @@ fn values(parts: &mut [Part], random: &mut Random) {
         Kind::Samples | Kind::SliceCount | Kind::RawSizes | Kind::ModelsSize | Kind::CodedSizes => {
             part.count > 0 && !part.bytes.is_empty()
         }
-        Kind::Entries | Kind::SliceChecksums | Kind::Counts => part.bytes.len() >= 4,
+        Kind::Column => part.count > 0,
+        Kind::SliceChecksums | Kind::Counts => part.bytes.len() >= 4,
         _ => false,
     };
     let Some(at) = pick(parts, random, is_table) else {
         return;
     };
     let part = &mut parts[at];
+    if part.kind == Kind::Column {
+        return column_values(part, random);
+    }
     if part.count == 0 {
-        let size = if part.kind == Kind::Entries { 8 } else { 4 };
+        let size = 4;
         let offset = random.below(part.bytes.len() / size) * size;
         let old = part.get(offset, size);
         let lent = random.below(part.bytes.len() / size) * size;
@@ -170,24 +204,30 @@ fn side(parts: &mut Vec<Part>, random: &mut Random) {
         1 => parts.insert(at, parts[at].clone()),
         2 => bytes(&mut parts[at].bytes, random),
         _ if parts[at].bytes.len() > 5 => bytes(&mut parts[at].bytes, random),
-        _ => {
-            let digits = parts[at].bytes.iter().rev();
-            let old = digits.fold(0, |number, digit| number << 7 | u64::from(digit & 0x7F));
-            let bits = 7 * parts[at].bytes.len() as u32;
-            let lent = random.below(300) as u64;
-            parts[at].bytes = varint(other_number(old, lent, bits.max(8), random));
-        }
+        _ => varint_part(&mut parts[at], random),
     }
 }
 
-fn varint(mut number: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
+/// Gives another value to a varint.
+fn varint_part(part: &mut Part, random: &mut Random) {
+    let bits = 7 * part.bytes.len() as u32;
+    let lent = random.below(300) as u64;
+    part.set_varint(other_number(part.varint(), lent, bits.clamp(8, 42), random));
+}
+
+/// Changes the values of a Column, or its width alone.
+fn column_values(part: &mut Part, random: &mut Random) {
+    let mut values = part.column();
+    let a = random.below(values.len());
+    let b = random.below(values.len());
+    match random.below(6) {
+        0 => values.swap(a, b),
+        1 => return bytes(&mut part.bytes, random),
+        2 => values.push(values[a]),
+        3 => drop(values.remove(a)),
+        _ => values[a] = other_number(values[a], values[b], 32, random),
     }
-    bytes.push(number as u8);
-    bytes
+    part.set_column(&values);
 }
 
 /// Changes a whole part, block or frame: it is removed, repeated, swapped with another, moved, or

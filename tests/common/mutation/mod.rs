@@ -27,13 +27,12 @@ pub fn mutate(file: &[u8], seed: u64) -> Vec<u8> {
 }
 
 fn once(file: &[u8], random: &mut Random) -> Vec<u8> {
-    let mut parts = parts::parse(file, random.one_in(2));
+    let mut parts = parts::parse(file);
     // Number of changes before and after sizes are made right.
     let (before, after) = [(1, 0), (1, 0), (2, 0), (3, 0), (0, 1), (1, 1)][random.below(6)];
     for _ in 0..before {
         changes::any(&mut parts, random);
     }
-    repair::pack(&mut parts);
     if !random.one_in(4) {
         repair::sizes(&mut parts);
     }

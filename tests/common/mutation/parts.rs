@@ -2,65 +2,96 @@
 //! chapters 2 to 6, 8, 10 and 12.
 //!
 //! Bytes that cannot be parsed are kept unchanged. The parts of any bytes, one after the other, are
-//! the same bytes, except for parts that were decompressed.
+//! the same bytes.
 
-use bwz::internals::filter;
 use std::ops::Range;
 
 pub const MAGIC: &[u8] = b"\xF7bwz";
 const SYNC_MARKER: &[u8] = b"\xB5\xE1\x7A\x96\x2C\xD4\x0F\x83";
+/// Maximum number of values of a Column that are looked at.
+const MOST_BLOCKS: usize = 1 << 16;
+
 const SEEK_MARKER: &[u8] = b"\xB5\xE1\x7A\x96\xD3\x2B\xF0\x7C";
 
-/// Maximum size in bytes of a table that is decompressed.
-const MOST_UNPACKED: usize = 1 << 18;
-
-/// The kind of a part. All parts from a `BlockHeader` to the next header or footer are a block.
+/// The kind of a part. All parts from a `BlockHeader` to the next header, table or footer are a
+/// block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     FrameHeader,
+    /// The content of a frame that is none of data.
+    Foreign,
     BlockHeader,
     /// The raw bytes of a stored block.
     Stored,
-    /// Tables_Size.
-    TablesSize,
-    /// Type, Size and Checksum of a table; its content is the next part.
-    TypedTable,
-    Content,
-    /// Text_Size and Side_Size.
-    FilterSizes,
-    /// One field of Side.
-    Side,
-    /// Sequence_Size, in Side.
-    SequenceSize,
-    /// Layout_Checksum, in Side.
-    LayoutChecksum,
-    Samples,
+    FilterCount,
+    FilterId,
+    FilteredSize,
+    SideSize,
     SliceCount,
     RawSizes,
     ModelsSize,
     CodedSizes,
-    /// The first 20 bytes of an Index.
+    /// Tables_Size.
+    TablesSize,
+    /// Type, Size and Checksum of a table; its content is the next parts.
+    TableType,
+    TableSize,
+    TableChecksum,
+    Content,
+    /// The first 18 bytes of an Index.
     IndexHeader,
     SliceChecksums,
     /// Head or Tail of an Index.
     Edge,
     Counts,
     Models,
+    Samples,
+    /// One field of Side.
+    Side,
+    /// Sequence_Size, in Side.
+    SequenceSize,
+    /// Layout_Checksum, in Side.
+    LayoutChecksum,
     Slice,
-    TableHeader,
-    Entries,
+    SeekMarker,
+    /// Content_Size of a Seek_Table.
+    SeekSize,
+    SeekChecksum,
+    /// Block_Count or Shape_Count.
+    SeekNumber,
+    SeekFlags,
+    Shape,
+    Column,
     Footer,
     Unknown,
+}
+
+impl Kind {
+    /// True for the content of a table.
+    pub fn is_content(self) -> bool {
+        use Kind::{Content, Counts, Edge, IndexHeader, SliceChecksums};
+        [Content, IndexHeader, SliceChecksums, Edge, Counts].contains(&self)
+    }
+
+    /// True for the content of a Seek_Table.
+    pub fn is_seek_content(self) -> bool {
+        use Kind::{Column, SeekFlags, SeekNumber, Shape};
+        [SeekNumber, SeekFlags, Shape, Column].contains(&self)
+    }
+
+    pub fn is_side(self) -> bool {
+        use Kind::{LayoutChecksum, SequenceSize, Side};
+        [Side, SequenceSize, LayoutChecksum].contains(&self)
+    }
 }
 
 #[derive(Clone, Debug)]
 pub struct Part {
     pub kind: Kind,
     pub bytes: Vec<u8>,
-    /// Number of values of a Packed_Array.
+    /// Packed_Array, Column: number of values. Side: number of the filter that it belongs to.
+    /// BlockHeader: line feeds in the raw bytes of the block, as the seek table says.
     pub count: usize,
-    /// True if the bytes are compressed in the file.
-    pub packed: bool,
 }
 
 impl Part {
@@ -69,7 +100,6 @@ impl Part {
             kind,
             bytes: bytes.to_vec(),
             count: 0,
-            packed: false,
         }
     }
 
@@ -84,9 +114,38 @@ impl Part {
         }
     }
 
+    pub fn varint(&self) -> u64 {
+        from_varint(&self.bytes) as u64
+    }
+
+    pub fn set_varint(&mut self, value: u64) {
+        self.bytes = varint(value);
+    }
+
     /// The values of a Packed_Array.
     pub fn values(&self) -> Vec<u64> {
         unpack(&self.bytes, self.count)
+    }
+
+    /// The values of a Column.
+    pub fn column(&self) -> Vec<u64> {
+        let ends = |byte: &u8| byte & 0x80 == 0;
+        let size = self.bytes.iter().position(ends).map_or(0, |at| at + 1);
+        let least = from_varint(&self.bytes[..size]) as u64;
+        let values = unpack(&self.bytes[size..], self.count).into_iter();
+        values
+            .map(|value| least.wrapping_add(value))
+            .collect()
+    }
+
+    /// Gives a Column these values, with the least as Least.
+    pub fn set_column(&mut self, values: &[u64]) {
+        let least = values.iter().copied().min().unwrap_or(0);
+        let most = values.iter().copied().max().unwrap_or(0);
+        let differences: Vec<u64> = values.iter().map(|value| value - least).collect();
+        self.bytes = varint(least);
+        self.bytes.extend(pack(width_of(most - least), &differences));
+        self.count = values.len();
     }
 
     pub fn set_values(&mut self, width: u8, values: &[u64]) {
@@ -114,6 +173,11 @@ fn unpack(bytes: &[u8], count: usize) -> Vec<u64> {
     (0..count).map(|n| value(n * width)).collect()
 }
 
+/// Bits of a number; 0 has none.
+pub fn width_of(number: u64) -> u8 {
+    (u64::BITS - number.leading_zeros()) as u8
+}
+
 fn pack(width: u8, values: &[u64]) -> Vec<u8> {
     let bits = usize::from(width.min(40));
     let mut bytes = vec![0; 1 + (values.len() * bits).div_ceil(8)];
@@ -130,7 +194,7 @@ fn pack(width: u8, values: &[u64]) -> Vec<u8> {
 pub fn ends_block(kind: Kind) -> bool {
     matches!(
         kind,
-        Kind::FrameHeader | Kind::BlockHeader | Kind::TableHeader | Kind::Footer
+        Kind::FrameHeader | Kind::BlockHeader | Kind::SeekMarker | Kind::Footer
     )
 }
 
@@ -152,12 +216,11 @@ pub fn frame_at(parts: &[Part], start: usize) -> Range<usize> {
     start..behind.map_or(parts.len(), |n| start + 1 + n)
 }
 
-/// The parts of `file`. If `unpacked` is true, its compressed tables are decompressed.
-pub fn parse(file: &[u8], unpacked: bool) -> Vec<Part> {
+/// The parts of `file`.
+pub fn parse(file: &[u8]) -> Vec<Part> {
     let mut reader = Reader {
         rest: file,
         parts: vec![],
-        unpacked,
     };
     while reader.frame().is_some() {}
     reader.remainder();
@@ -176,7 +239,12 @@ pub fn join(parts: &[Part]) -> Vec<u8> {
 struct Reader<'a> {
     rest: &'a [u8],
     parts: Vec<Part>,
-    unpacked: bool,
+}
+
+/// A filter of a block, as Filter_List has it.
+struct Filter {
+    id: u8,
+    side_size: usize,
 }
 
 /// Each method reads the structure that it names. It returns `None` if the bytes end or are
@@ -199,74 +267,70 @@ impl<'a> Reader<'a> {
         if !self.rest.starts_with(MAGIC) {
             return None;
         }
-        self.part(Kind::FrameHeader, 16)?;
+        let first = self.parts.len();
+        let header = self.part(Kind::FrameHeader, 23)?;
+        if header[5] != 0 {
+            self.part(Kind::Foreign, number(&header[14..19]) as usize)?;
+            return self.part(Kind::Footer, 36).map(|_| ());
+        }
+        if header[6] & 1 != 0 {
+            self.tables(0)?;
+        }
         while self.rest.starts_with(SYNC_MARKER) {
             self.block()?;
         }
         if self.rest.starts_with(SEEK_MARKER) {
-            let header = self.part(Kind::TableHeader, 28)?;
-            let entries_size = number(&header[15..20]) as usize;
-            self.table(Kind::Entries, entries_size, header[8] == 1)?;
-            if header[9] & 1 != 0 {
-                self.tables()?;
-            }
+            self.seek_table(first)?;
         }
-        self.part(Kind::Footer, 32).map(|_| ())
+        self.part(Kind::Footer, 36).map(|_| ())
     }
 
     fn block(&mut self) -> Option<()> {
-        let header = self.part(Kind::BlockHeader, 42)?;
+        let header = self.part(Kind::BlockHeader, 41)?;
         let size = self
             .rest
             .len()
             .min(number(&header[17..22]) as usize);
         let (payload, behind) = self.rest.split_at(size);
         self.rest = payload;
-        if header[8] == 0 {
-            self.part(Kind::Stored, size);
-        } else {
-            let _ = self.payload(header);
-            self.remainder();
+        match (header[8], header[9]) {
+            (0, _) => drop(self.part(Kind::Stored, size)),
+            (1, 0 | 1) => drop(self.payload(header)),
+            _ => {}
         }
+        self.remainder();
         self.rest = behind;
         Some(())
     }
 
     fn payload(&mut self, header: &[u8]) -> Option<()> {
-        if header[9] & 16 != 0 {
-            self.tables()?;
-        }
         let mut text_size = number(&header[12..17]) as usize;
-        let mut searched = text_size;
-        if header[9] & filter::ALL != 0 {
-            let sizes = self.part(Kind::FilterSizes, 10)?;
-            text_size = number(&sizes[..5]) as usize;
-            let first = self.parts.len();
-            self.side(header[9], text_size, number(&sizes[5..]) as usize)?;
-            let part = self
-                .parts
-                .get(first)
-                .filter(|part| part.kind == Kind::SequenceSize);
-            searched = part.map_or(text_size, |part| from_varint(&part.bytes));
+        let mut filters = Vec::new();
+        if header[10] & 1 != 0 {
+            for _ in 0..self.part(Kind::FilterCount, 1)?[0] {
+                let id = self.part(Kind::FilterId, 1)?[0];
+                text_size = self.varint(Kind::FilteredSize)?;
+                let side_size = self.varint(Kind::SideSize)?;
+                filters.push(Filter { id, side_size });
+            }
         }
-        self.array(Kind::Samples, text_size.div_ceil(1 << header[10].min(30)))?;
         let slices = self.array(Kind::SliceCount, 1)?[0].clamp(1, 1 << 20) as usize;
         self.others(Kind::RawSizes, slices)?;
-        let models = if header[11] == 0 {
+        let models = if header[9] == 0 {
             self.array(Kind::ModelsSize, 1)?[0]
         } else {
             0
         };
         let sizes = self.others(Kind::CodedSizes, slices)?;
-        if header[9] & 8 != 0 {
-            let index = self.part(Kind::IndexHeader, 20)?;
-            self.part(Kind::SliceChecksums, 4 * slices)?;
-            self.part(Kind::Edge, searched.min(128))?;
-            self.part(Kind::Edge, searched.min(128))?;
-            self.table(Kind::Counts, number(&index[2..7]) as usize, index[0] == 1)?;
+        if header[10] & 2 != 0 {
+            self.tables(slices)?;
         }
-        if header[11] == 0 {
+        if header[9] == 0 {
             self.part(Kind::Models, models as usize)?;
+        }
+        self.array(Kind::Samples, text_size.div_ceil(1 << header[11].min(30)))?;
+        for (n, filter) in filters.into_iter().enumerate() {
+            self.side(n, &filter)?;
         }
         for size in sizes {
             self.part(Kind::Slice, size as usize)?;
@@ -275,15 +339,35 @@ impl<'a> Reader<'a> {
             .map(|_| ())
     }
 
-    /// Tables, by section 8.2.
-    fn tables(&mut self) -> Option<()> {
-        let size = number(self.part(Kind::TablesSize, 5)?) as usize;
+    /// Tables, by section 8.2. Those of a block have an Index for its slices.
+    fn tables(&mut self, slices: usize) -> Option<()> {
+        let size = self.varint(Kind::TablesSize)?;
         let end = self.rest.len().checked_sub(size)?;
         while self.rest.len() > end {
-            let content = number(&self.part(Kind::TypedTable, 10)?[1..6]) as usize;
-            self.part(Kind::Content, content)?;
+            let kind = number(self.part(Kind::TableType, 2)?);
+            let size = self.varint(Kind::TableSize)?;
+            self.part(Kind::TableChecksum, 4)?;
+            let (content, behind) = self.rest.split_at_checked(size)?;
+            self.rest = content;
+            if kind == 0x8020 {
+                let _ = self.index(slices);
+            }
+            if !self.rest.is_empty() {
+                self.part(Kind::Content, self.rest.len());
+            }
+            self.rest = behind;
         }
         Some(())
+    }
+
+    /// Index, chapter 10.
+    fn index(&mut self, slices: usize) -> Option<()> {
+        let edge = number(&self.part(Kind::IndexHeader, 18)?[13..]).min(128) as usize;
+        self.part(Kind::SliceChecksums, 4 * slices)?;
+        self.part(Kind::Edge, edge)?;
+        self.part(Kind::Edge, edge)?;
+        self.part(Kind::Counts, self.rest.len())
+            .map(|_| ())
     }
 
     /// The sizes of all slices except the last.
@@ -303,56 +387,125 @@ impl<'a> Reader<'a> {
         Some(part.values())
     }
 
-    fn table(&mut self, kind: Kind, size: usize, zstd: bool) -> Option<()> {
-        let bytes = self.part(kind, size)?;
-        if zstd
-            && self.unpacked
-            && let Ok(plain) = zstd::bulk::decompress(bytes, MOST_UNPACKED)
-        {
-            let part = self.parts.last_mut()?;
-            (part.bytes, part.packed) = (plain, true);
+    /// Seek_Table, chapter 5, of the frame whose header is the part `first`.
+    fn seek_table(&mut self, first: usize) -> Option<()> {
+        self.part(Kind::SeekMarker, 8)?;
+        let size = self.varint(Kind::SeekSize)?;
+        self.part(Kind::SeekChecksum, 4)?;
+        let (content, behind) = self.rest.split_at_checked(size)?;
+        self.rest = content;
+        let flags = content
+            .iter()
+            .position(|byte| byte & 0x80 == 0)
+            .and_then(|at| content.get(at + 1));
+        let _ = self.seek_content(first);
+        self.remainder();
+        self.rest = behind;
+        if flags? & 2 != 0 {
+            self.tables(0)?;
         }
         Some(())
     }
 
-    /// The fields of Side, chapter 12.
-    fn side(&mut self, filters: u8, text_size: usize, size: usize) -> Option<()> {
-        let (side, behind) = self.rest.split_at_checked(size)?;
+    fn seek_content(&mut self, first: usize) -> Option<()> {
+        let blocks = self.varint(Kind::SeekNumber)?;
+        let has_line_feeds = self.part(Kind::SeekFlags, 1)?[0] & 1 != 0;
+        if blocks == 0 {
+            return None;
+        }
+        let shapes = self.varint(Kind::SeekNumber)?;
+        let mut is_indexed = false;
+        for _ in 0..shapes {
+            let [kind, coding, flags, _] = *self.rest.first_chunk()?;
+            let is_known = kind == 1 && coding < 2;
+            let filters = match is_known && flags & 1 != 0 {
+                true => 1 + usize::from(*self.rest.get(4)?),
+                false => 0,
+            };
+            self.part(Kind::Shape, 4 + filters)?;
+            is_indexed |= is_known && flags & 4 != 0;
+        }
+        let columns = [
+            (shapes > 1, blocks),
+            (blocks > 1, blocks - 1),
+            (blocks > 1, blocks - 1),
+            (is_indexed, blocks),
+            (has_line_feeds, blocks),
+        ];
+        for (_, count) in columns.iter().filter(|(is_there, _)| *is_there) {
+            self.column(*count)?;
+        }
+        if has_line_feeds {
+            let line_feeds = self.parts.last()?.column();
+            let headers = self.parts[first..]
+                .iter_mut()
+                .filter(|part| part.kind == Kind::BlockHeader);
+            headers
+                .zip(line_feeds)
+                .for_each(|(header, count)| header.count = count as usize);
+        }
+        Some(())
+    }
+
+    fn column(&mut self, count: usize) -> Option<()> {
+        let least = self
+            .rest
+            .iter()
+            .take(6)
+            .position(|byte| byte & 0x80 == 0)?
+            + 1;
+        let width = usize::from(*self.rest.get(least)?);
+        let bits = count.checked_mul(width).filter(|_| count <= MOST_BLOCKS)?;
+        self.part(Kind::Column, least + 1 + bits.div_ceil(8))?;
+        self.parts.last_mut()?.count = count;
+        Some(())
+    }
+
+    /// The fields of the Side of filter `number` of the block, chapter 12.
+    fn side(&mut self, number: usize, filter: &Filter) -> Option<()> {
+        let (side, behind) = self.rest.split_at_checked(filter.side_size)?;
         self.rest = side;
-        let _ = self.side_fields(filters, text_size);
+        let first = self.parts.len();
+        let _ = self.side_fields(filter.id);
         if !self.rest.is_empty() {
             self.part(Kind::Side, self.rest.len());
         }
+        self.parts[first..]
+            .iter_mut()
+            .for_each(|part| part.count = number);
         self.rest = behind;
         Some(())
     }
 
-    fn side_fields(&mut self, filters: u8, text_size: usize) -> Option<()> {
-        let mut size = text_size;
-        if filters & 4 != 0 {
-            size = self.varint(Kind::Side)?;
-            self.varint(Kind::Side)?;
-            let matches = self.varint(Kind::Side)?;
-            self.part(Kind::Side, matches)?;
-        }
-        while filters & 2 != 0 && size > 0 {
-            size = size.saturating_sub(self.varint(Kind::Side)?);
-            if self.part(Kind::Side, 1)? == [1] {
-                self.part(Kind::Side, 1)?;
-                self.part(Kind::Side, 1)?;
-                self.varint(Kind::Side)?;
+    fn side_fields(&mut self, filter: u8) -> Option<()> {
+        match filter {
+            1 => {
+                self.varint(Kind::SequenceSize)?;
+                let layout = self.varint(Kind::Side)?;
+                self.part(Kind::Side, layout)?;
+                self.part(Kind::LayoutChecksum, 4)?;
             }
-        }
-        if filters & 32 != 0 {
-            self.varint(Kind::Side)?;
-            self.varint(Kind::Side)?;
-            self.varint(Kind::Side)?;
-        }
-        if filters & 1 != 0 {
-            self.varint(Kind::SequenceSize)?;
-            let layout = self.varint(Kind::Side)?;
-            self.part(Kind::Side, layout)?;
-            self.part(Kind::LayoutChecksum, 4)?;
+            2 => {
+                while !self.rest.is_empty() {
+                    self.varint(Kind::Side)?;
+                    if self.part(Kind::Side, 1)? == [1] {
+                        self.part(Kind::Side, 1)?;
+                        self.part(Kind::Side, 1)?;
+                        self.varint(Kind::Side)?;
+                    }
+                }
+            }
+            3 => {
+                self.varint(Kind::Side)?;
+                let matches = self.varint(Kind::Side)?;
+                self.part(Kind::Side, matches)?;
+            }
+            4 => {
+                for _ in 0..3 {
+                    self.varint(Kind::Side)?;
+                }
+            }
+            _ => {}
         }
         Some(())
     }
@@ -368,10 +521,27 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A number of FORMAT.md section 12.2.
+/// A varint, section 1.1.
 pub fn from_varint(bytes: &[u8]) -> usize {
     bytes
         .iter()
         .rev()
         .fold(0, |number, digit| number << 7 | usize::from(digit & 0x7F))
+}
+
+pub fn varint(mut number: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
+/// A Column, section 8.3.
+pub fn column(values: &[u64]) -> Part {
+    let mut part = Part::new(Kind::Column, &[]);
+    part.set_column(values);
+    part
 }

@@ -3,7 +3,7 @@
 use super::{damage, u16_at};
 use bwz::internals::{
     self,
-    filter::{self, Filtered},
+    filter::{self, Filtered, Step},
     sequence::Layout,
 };
 
@@ -24,7 +24,7 @@ const PLACES: usize = 8;
 ///
 /// | | the filter | the other bytes |
 /// |---|---|---|
-/// | 0 | undone alone; the data: parameters and text | 1, 2: text from here; 3: flags; 4, 5: size |
+/// | 0 | undone alone; the data: parameters and text | 1, 2: text from here; 3: which; 4, 5: size |
 /// | 1 | those that suit the data | 1: the number that each copy of the data adds to its bytes |
 /// | 2 | sequences | 5: odd for FASTQ |
 /// | 3 | regions, from 128 on fields | 1 to 6: a region; 5: the delimiter of fields |
@@ -42,12 +42,8 @@ pub fn filters(input: &[u8]) {
     };
     if choice[0] % 5 == 0 {
         let (side, text) = bytes.split_at(u16_at(choice, 1).min(bytes.len()));
-        let filtered = Filtered {
-            text: text.to_vec(),
-            flags: choice[3] & filter::ALL,
-            side: side.to_vec(),
-        };
-        return survive(filtered, u16_at(choice, 4) % LARGEST);
+        let size = u16_at(choice, 4) % LARGEST;
+        return survive(made_up(choice[3], side, text, size), size);
     }
     let copies = usize::from(choice[0] / 10);
     let block = match choice[0] % 5 {
@@ -68,10 +64,10 @@ pub fn filters(input: &[u8]) {
         assert!(filter::undo(filtered, block.len()).unwrap() == block);
     } else {
         damage(
-            if filtered.flags == 32 && choice[6] % 4 != 0 {
-                &mut filtered.text
-            } else {
-                &mut filtered.side
+            match &mut filtered.steps[..] {
+                [Step { filter: 4, .. }] | [] if choice[6] % 4 != 0 => &mut filtered.text,
+                [] => &mut filtered.text,
+                [.., step] => &mut step.side,
             },
             &choice[1..],
         );
@@ -102,9 +98,32 @@ fn filtered(choice: &[u8], block: Vec<u8>) -> Option<Filtered> {
     }
 }
 
+/// Up to four filters with these parameters. Each bit of `flags` is a filter, from the lowest on:
+/// sequences, regions, matches, fields. The bits 4 and 5 rotate their order, and the parameters are
+/// cut into equal parts. All outputs have a size between those of the text and of the block.
+fn made_up(flags: u8, side: &[u8], text: &[u8], size: usize) -> Filtered {
+    let mut ids: Vec<u8> = (0..4)
+        .filter(|n| flags >> n & 1 == 1)
+        .map(|n| n + 1)
+        .collect();
+    let count = ids.len();
+    ids.rotate_left(usize::from(flags >> 4 & 3).min(count));
+    let part = |n: usize| &side[side.len() * n / count..side.len() * (n + 1) / count];
+    let sizes = |n: usize| size - size.saturating_sub(text.len()) * (n + 1) / count;
+    let step = |(n, filter)| Step {
+        filter,
+        output_size: sizes(n),
+        side: part(n).to_vec(),
+    };
+    Filtered {
+        text: text.to_vec(),
+        steps: ids.into_iter().enumerate().map(step).collect(),
+    }
+}
+
 fn survive(filtered: Filtered, size: usize) {
-    if filtered.flags == 1 {
-        map_places(&filtered.side, size);
+    if let [Step { filter: 1, side, .. }] = &filtered.steps[..] {
+        map_places(side, size);
     }
     if let Ok(block) = filter::undo(filtered, size) {
         assert_eq!(block.len(), size);

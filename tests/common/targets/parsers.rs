@@ -11,11 +11,14 @@ pub fn parsers(input: &[u8]) {
         return;
     };
     match choice % 6 {
-        0 => header::<12, 16, _>(bytes, internals::frame_header),
-        1 => header::<38, 42, _>(bytes, internals::block_header),
-        2 => header::<24, 32, _>(bytes, internals::footer),
+        0 if *choice < 128 => header::<19, 23, _>(bytes, internals::frame_header),
+        0 => table(bytes, internals::header_tables),
+        1 => header::<37, 41, _>(bytes, internals::block_header),
+        2 if *choice < 128 => header::<28, 36, _>(bytes, internals::footer),
+        2 => counts(bytes, usize::from(choice / 6)),
         3 => table(bytes, |bytes| {
-            internals::seek_table(bytes, u64::from(choice / 6))
+            // Totals that fit: those of the block sizes that the content of seeds has.
+            internals::seek_content(bytes, (choice / 6).into(), 1 << 24, 1 << 20)
         }),
         4 => {
             if let Some((header, tables)) = bytes.split_first_chunk() {
@@ -50,4 +53,17 @@ fn table<E: Debug>(bytes: &[u8], reread: impl Fn(&[u8]) -> Result<Vec<u8>, E>) {
     if let Ok(again) = reread(bytes) {
         assert_eq!(reread(&again).unwrap(), again);
     }
+}
+
+/// Counts in a few slices, whose sizes are the first bytes. Coded again, they may take other bytes,
+/// since another row may be left out.
+fn counts(bytes: &[u8], rows: usize) {
+    let Some((sizes, coded)) = bytes.split_first_chunk::<8>() else {
+        return;
+    };
+    let sizes: Vec<u32> = sizes
+        .chunks(2)
+        .map(|two| u32::from(u16::from_le_bytes([two[0], two[1]])) + 1)
+        .collect();
+    table(coded, |coded| internals::counts(coded, rows, &sizes));
 }
