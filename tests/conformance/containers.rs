@@ -65,7 +65,12 @@ fn other_kinds() -> Vec<Entry> {
     let kind_200 = kind_200.frame(6, &[255, 3, 9, 1]).0;
     let padded = [&data[..], &[0; 100]].concat();
     vec![
-        Entry::valid("private-frame", "a private frame alone: an empty raw stream", b"", private.clone()),
+        Entry::valid(
+            "private-frame",
+            "a private frame alone: an empty raw stream",
+            b"",
+            private.clone(),
+        ),
         Entry::valid(
             "private-frames-around",
             "private frames before, between and after two frames of data",
@@ -78,7 +83,12 @@ fn other_kinds() -> Vec<Entry> {
             &text,
             [&kind_200[..], &data].concat(),
         ),
-        Entry::valid("padding", "zeros after the last frame are padding", &text, padded),
+        Entry::valid(
+            "padding",
+            "zeros after the last frame are padding",
+            &text,
+            padded,
+        ),
     ]
 }
 
@@ -111,14 +121,24 @@ fn first_tables() -> Vec<Entry> {
         .to_bytes()
     };
     vec![
-        Entry::valid("total-raw-size", "the table Total_Raw_Size before the blocks", &raw, with(&[(TOTAL_RAW_SIZE, &size)])),
+        Entry::valid(
+            "total-raw-size",
+            "the table Total_Raw_Size before the blocks",
+            &raw,
+            with(&[(TOTAL_RAW_SIZE, &size)]),
+        ),
         Entry::valid(
             "total-raw-size-8-bytes",
             "Total_Raw_Size in the most bytes that it may take",
             &raw,
             with(&[(TOTAL_RAW_SIZE, &long_size)]),
         ),
-        Entry::valid("metadata", "the table Metadata, of two pairs", &raw, with(&[(METADATA, &notes)])),
+        Entry::valid(
+            "metadata",
+            "the table Metadata, of two pairs",
+            &raw,
+            with(&[(METADATA, &notes)]),
+        ),
         Entry::valid(
             "metadata-malformed",
             "Metadata with a wrong key, passed over with a warning",
@@ -157,9 +177,19 @@ fn stream_checks() -> Vec<Entry> {
     let blake3 = checked(129, Some(&BLAKE3)).to_bytes();
     vec![
         Entry::valid("check-xxh3", "Check_Type 128: XXH3 of 64 bits", &text, xxh3),
-        Entry::valid("check-xxh3-empty", "XXH3 of an empty raw stream", b"", empty.to_bytes()),
+        Entry::valid(
+            "check-xxh3-empty",
+            "XXH3 of an empty raw stream",
+            b"",
+            empty.to_bytes(),
+        ),
         Entry::valid("check-blake3", "Check_Type 129: BLAKE3", &text, blake3),
-        Entry::valid("check-unknown", "an unknown Check_Type above 128: read without this check", &text, unknown),
+        Entry::valid(
+            "check-unknown",
+            "an unknown Check_Type above 128: read without this check",
+            &text,
+            unknown,
+        ),
     ]
 }
 
@@ -169,7 +199,10 @@ fn unknown_parts() -> Vec<Entry> {
     let everywhere = Frame {
         first_tables: tables(&unknown),
         last_tables: tables(&unknown),
-        ..Frame::of(&[Block::new(&text).with_tables(&tables(&unknown)), Block::new(&text)])
+        ..Frame::of(&[
+            Block::new(&text).with_tables(&tables(&unknown)),
+            Block::new(&text),
+        ])
     };
     let elsewhere: [(u16, &[u8]); 2] = [(TOTAL_RAW_SIZE, b"\x01"), (METADATA, b"no pairs")];
     let elsewhere = Frame {
@@ -317,8 +350,18 @@ fn slices() -> Vec<Entry> {
     let many = many_slices();
     let stored = stored_slice();
     vec![
-        Entry::valid("uneven", "blocks of seven sizes, from 1 byte on", &text, uneven(None)),
-        Entry::valid("uneven-indexed", "the same blocks with an Index", &text, uneven(Some(16))),
+        Entry::valid(
+            "uneven",
+            "blocks of seven sizes, from 1 byte on",
+            &text,
+            uneven(None),
+        ),
+        Entry::valid(
+            "uneven-indexed",
+            "the same blocks with an Index",
+            &text,
+            uneven(Some(16)),
+        ),
         Entry::valid(
             "slices-wide-arrays",
             "ten slices, dense samples, and arrays of Width 40",
@@ -342,7 +385,12 @@ fn many_slices() -> Block {
         bytes: 1 << 14,
     };
     let bwt = Sorter::Cpu.sort(&raw, 8).unwrap();
-    block_of_bwt(raw, coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans), &bwt.samples, 40)
+    block_of_bwt(
+        raw,
+        coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans),
+        &bwt.samples,
+        40,
+    )
 }
 
 /// Three slices, of which the second is stored.
@@ -365,8 +413,14 @@ fn stored_slice() -> Block {
 fn block_of_bwt(raw: Vec<u8>, coded: CodedBwt, samples: &[u64], width: u8) -> Block {
     let count = coded.slices.len();
     let of = |values: Vec<u64>| packed(width, &values);
-    let raw_sizes = coded.raw_sizes.iter().map(|&size| u64::from(size));
-    let coded_sizes = coded.slices.iter().map(|slice| slice.len() as u64);
+    let raw_sizes = coded
+        .raw_sizes
+        .iter()
+        .map(|&size| u64::from(size));
+    let coded_sizes = coded
+        .slices
+        .iter()
+        .map(|slice| slice.len() as u64);
     let sizes = [
         of(vec![count as u64]),
         of(raw_sizes.take(count - 1).collect()),

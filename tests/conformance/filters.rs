@@ -113,7 +113,9 @@ fn plain_filters() -> Block {
         Filter {
             id: REGIONS,
             size: 900,
-            side: change_region(raw.clone(), &[0]).unwrap().steps[0].side.clone(),
+            side: change_region(raw.clone(), &[0]).unwrap().steps[0]
+                .side
+                .clone(),
         },
         Filter {
             id: MATCHES,
@@ -141,7 +143,11 @@ fn block_of_forms() -> Block {
         let key = ["a", "b"][n % 2];
         let number = [5, 100][n % 2] + n / 2;
         let name = ["\u{e9}t\u{e9}", "\u{f6}l"][n % 2];
-        let line = format!("{key} {number} {} \u{e4}{} {name} {name},x\n", number + 2, n % 3);
+        let line = format!(
+            "{key} {number} {} \u{e4}{} {name} {name},x\n",
+            number + 2,
+            n % 3
+        );
         raw.extend(line.bytes());
         keys.extend([key.as_bytes()[0], b'\n']);
         match n {

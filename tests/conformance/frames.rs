@@ -69,7 +69,9 @@ impl Block {
         for filter in filters {
             payload.list.push(filter.id);
             payload.list.extend(varint(filter.size));
-            payload.list.extend(varint(filter.side.len() as u64));
+            payload
+                .list
+                .extend(varint(filter.side.len() as u64));
             payload.side.extend(&filter.side);
         }
         let mut block = Block {
@@ -110,7 +112,11 @@ impl Block {
             ids.extend(self.payload.get(at));
             at += 1;
             for _ in 0..2 {
-                while self.payload.get(at).is_some_and(|byte| byte & 128 != 0) {
+                while self
+                    .payload
+                    .get(at)
+                    .is_some_and(|byte| byte & 128 != 0)
+                {
                     at += 1;
                 }
                 at += 1;
@@ -428,7 +434,12 @@ pub fn other_frame(kind: u8, owner: [u8; 4], content: &[u8]) -> Vec<u8> {
 /// The Features of the Footers of all frames, or of the first Frame_Header if the end of the file
 /// is not sound.
 pub fn features(file: &[u8]) -> u32 {
-    let end = file.len() - file.iter().rev().take_while(|&&byte| byte == 0).count();
+    let end = file.len()
+        - file
+            .iter()
+            .rev()
+            .take_while(|&&byte| byte == 0)
+            .count();
     footer_features(&file[..end]).unwrap_or_else(|| match file.get(10..14) {
         Some(features) => u32::from_le_bytes(features.try_into().unwrap()),
         None => 0,
@@ -471,7 +482,11 @@ pub fn column(values: &[u64]) -> Vec<u8> {
     let least = *values.iter().min().unwrap();
     let width = values
         .iter()
-        .map(|value| (value - least).checked_ilog2().map_or(0, |log| log + 1))
+        .map(|value| {
+            (value - least)
+                .checked_ilog2()
+                .map_or(0, |log| log + 1)
+        })
         .max()
         .unwrap();
     column_of(values, least, width as u8)

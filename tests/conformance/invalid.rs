@@ -57,20 +57,60 @@ fn frame_headers() -> Vec<Entry> {
     let not_bwz = "not a bwz file";
     let reserved = "reserved bit of the frame header";
     vec![
-        damaged("R01-empty", "a file of 0 bytes", Patient(vec![]), "it is empty"),
-        damaged("R01-other-magic", "the Magic of bzip2", Patient(b"BZh91AY&SY".to_vec()), not_bwz),
-        damaged("R01-three-bytes", "three bytes that do not begin Magic", Patient(b"\xF7bz".to_vec()), not_bwz),
+        damaged(
+            "R01-empty",
+            "a file of 0 bytes",
+            Patient(vec![]),
+            "it is empty",
+        ),
+        damaged(
+            "R01-other-magic",
+            "the Magic of bzip2",
+            Patient(b"BZh91AY&SY".to_vec()),
+            not_bwz,
+        ),
+        damaged(
+            "R01-three-bytes",
+            "three bytes that do not begin Magic",
+            Patient(b"\xF7bz".to_vec()),
+            not_bwz,
+        ),
         damaged(
             "R01-zeros-first",
             "zeros before the first frame are no padding",
             Patient([&[0; 4], &text().0[..]].concat()),
             not_bwz,
         ),
-        damaged("R03-checksum", "a wrong Header_Checksum in Frame_Header", text().set(22, &[0xEE]), "frame header is damaged"),
-        damaged("R04-frame-flags", "a Reserved bit of Flags in Frame_Header", text().frame(6, &[2]), reserved),
-        damaged("R05-block-size-0", "Block_Size 0, and a block follows", text().frame(14, &[0; 5]), "says it has none"),
-        damaged("R05-block-size-without-blocks", "Block_Size 1, and no block follows", empty.frame(14, &[1]), "promises blocks"),
-        damaged("R06-marker", "neither Sync_Marker nor Seek_Marker after Frame_Header", text().set(BLOCK, &[0]), "neither a block nor the seek table"),
+        damaged(
+            "R03-checksum",
+            "a wrong Header_Checksum in Frame_Header",
+            text().set(22, &[0xEE]),
+            "frame header is damaged",
+        ),
+        damaged(
+            "R04-frame-flags",
+            "a Reserved bit of Flags in Frame_Header",
+            text().frame(6, &[2]),
+            reserved,
+        ),
+        damaged(
+            "R05-block-size-0",
+            "Block_Size 0, and a block follows",
+            text().frame(14, &[0; 5]),
+            "says it has none",
+        ),
+        damaged(
+            "R05-block-size-without-blocks",
+            "Block_Size 1, and no block follows",
+            empty.frame(14, &[1]),
+            "promises blocks",
+        ),
+        damaged(
+            "R06-marker",
+            "neither Sync_Marker nor Seek_Marker after Frame_Header",
+            text().set(BLOCK, &[0]),
+            "neither a block nor the seek table",
+        ),
         damaged(
             "R06-marker-after-a-block",
             "neither Sync_Marker nor Seek_Marker after a block",
@@ -89,32 +129,132 @@ fn block_headers() -> Vec<Entry> {
     let rate = "sample rate is out of range";
     let size = "coded size does not fit";
     vec![
-        damaged("R04-block-flags", "a Reserved bit of Flags in a bwt block", text().block(10, &[8]), reserved),
-        damaged("R04-indexed-without-tables", "Indexed is set and Has_Tables is not", text().block(10, &[4]), "index"),
-        damaged("R04-stored-coding", "a stored block with a Coding", stored().block(9, &[1]), reserved),
-        damaged("R04-stored-flags", "a stored block with Has_Filters", stored().block(10, &[1]), reserved),
-        damaged("R04-stored-rate", "a stored block with a Sample_Rate_Log", stored().block(11, &[16]), reserved),
-        damaged("R07-checksum", "a wrong Header_Checksum in a Block_Header", text().set(BLOCK + 37, &[0]), "block header is damaged"),
-        damaged("R08-block-kind-128", "Block_Kind 128: no block may be passed over", text().block(8, &[128]), "impossible kind"),
-        damaged("R09-coding-128", "Coding 128: no coding may be passed over", text().block(9, &[128]), "impossible coding"),
-        damaged("R09-sample-rate-log-2", "a Sample_Rate_Log of 2", text().block(11, &[2]), rate),
-        damaged("R09-sample-rate-log-17", "a Sample_Rate_Log of 17 in a block of 900 bytes", text().block(11, &[17]), rate),
-        damaged("R10-raw-size-0", "a stored block of no bytes", stored().block(12, &[0; 10]), "raw size is 0"),
-        damaged("R10-raw-size-above-block-size", "a block that is larger than Block_Size", text().frame(14, &[131, 3]), "larger than the frame"),
-        damaged("R11-stored", "a stored block whose Coded_Size is not Raw_Size", stored().block(17, &[49]), size),
-        damaged("R11-bwt-not-smaller", "a bwt block whose Coded_Size is Raw_Size", text().block(17, &[132, 3]), size),
-        damaged("R11-bwt-0", "a bwt block whose Coded_Size is 0", text().block(17, &[0; 5]), size),
-        damaged("R11-unknown-kind-0", "a block of an unknown Block_Kind whose Coded_Size is 0", text().block(8, &[2]).block(17, &[0; 5]), size),
-        damaged("R12-raw-offset", "a first block whose Raw_Offset is 1", text().block(26, &[1]), "raw offset"),
-        damaged("R13-payload", "a wrong Payload_Checksum", text().set(PAYLOAD + 9, &[0]), "checksum of its payload"),
+        damaged(
+            "R04-block-flags",
+            "a Reserved bit of Flags in a bwt block",
+            text().block(10, &[8]),
+            reserved,
+        ),
+        damaged(
+            "R04-indexed-without-tables",
+            "Indexed is set and Has_Tables is not",
+            text().block(10, &[4]),
+            "index",
+        ),
+        damaged(
+            "R04-stored-coding",
+            "a stored block with a Coding",
+            stored().block(9, &[1]),
+            reserved,
+        ),
+        damaged(
+            "R04-stored-flags",
+            "a stored block with Has_Filters",
+            stored().block(10, &[1]),
+            reserved,
+        ),
+        damaged(
+            "R04-stored-rate",
+            "a stored block with a Sample_Rate_Log",
+            stored().block(11, &[16]),
+            reserved,
+        ),
+        damaged(
+            "R07-checksum",
+            "a wrong Header_Checksum in a Block_Header",
+            text().set(BLOCK + 37, &[0]),
+            "block header is damaged",
+        ),
+        damaged(
+            "R08-block-kind-128",
+            "Block_Kind 128: no block may be passed over",
+            text().block(8, &[128]),
+            "impossible kind",
+        ),
+        damaged(
+            "R09-coding-128",
+            "Coding 128: no coding may be passed over",
+            text().block(9, &[128]),
+            "impossible coding",
+        ),
+        damaged(
+            "R09-sample-rate-log-2",
+            "a Sample_Rate_Log of 2",
+            text().block(11, &[2]),
+            rate,
+        ),
+        damaged(
+            "R09-sample-rate-log-17",
+            "a Sample_Rate_Log of 17 in a block of 900 bytes",
+            text().block(11, &[17]),
+            rate,
+        ),
+        damaged(
+            "R10-raw-size-0",
+            "a stored block of no bytes",
+            stored().block(12, &[0; 10]),
+            "raw size is 0",
+        ),
+        damaged(
+            "R10-raw-size-above-block-size",
+            "a block that is larger than Block_Size",
+            text().frame(14, &[131, 3]),
+            "larger than the frame",
+        ),
+        damaged(
+            "R11-stored",
+            "a stored block whose Coded_Size is not Raw_Size",
+            stored().block(17, &[49]),
+            size,
+        ),
+        damaged(
+            "R11-bwt-not-smaller",
+            "a bwt block whose Coded_Size is Raw_Size",
+            text().block(17, &[132, 3]),
+            size,
+        ),
+        damaged(
+            "R11-bwt-0",
+            "a bwt block whose Coded_Size is 0",
+            text().block(17, &[0; 5]),
+            size,
+        ),
+        damaged(
+            "R11-unknown-kind-0",
+            "a block of an unknown Block_Kind whose Coded_Size is 0",
+            text().block(8, &[2]).block(17, &[0; 5]),
+            size,
+        ),
+        damaged(
+            "R12-raw-offset",
+            "a first block whose Raw_Offset is 1",
+            text().block(26, &[1]),
+            "raw offset",
+        ),
+        damaged(
+            "R13-payload",
+            "a wrong Payload_Checksum",
+            text().set(PAYLOAD + 9, &[0]),
+            "checksum of its payload",
+        ),
         damaged(
             "R13-unknown-kind",
             "a wrong Payload_Checksum in a block of an unknown Block_Kind: damaged, not unsupported",
             text().block(8, &[2]).set(PAYLOAD + 9, &[0]),
             "checksum of its payload",
         ),
-        damaged("R18-raw-checksum", "a wrong Raw_Checksum in a bwt block", text().block(22, &[0; 4]), "restored bytes"),
-        damaged("R18-raw-checksum-of-a-stored-block", "a wrong Raw_Checksum in a stored block", stored().block(22, &[0; 4]), "restored bytes"),
+        damaged(
+            "R18-raw-checksum",
+            "a wrong Raw_Checksum in a bwt block",
+            text().block(22, &[0; 4]),
+            "restored bytes",
+        ),
+        damaged(
+            "R18-raw-checksum-of-a-stored-block",
+            "a wrong Raw_Checksum in a stored block",
+            stored().block(22, &[0; 4]),
+            "restored bytes",
+        ),
     ]
 }
 
@@ -143,16 +283,28 @@ impl Content {
         let blocks = three_blocks().blocks;
         let content = Content {
             start: vec![3, 1, 3],
-            shapes: blocks.iter().flat_map(|block| block.shape).collect(),
+            shapes: blocks
+                .iter()
+                .flat_map(|block| block.shape)
+                .collect(),
             shape_numbers: vec![0, 1, 2],
-            raw_sizes: blocks[..2].iter().map(|block| block.raw.len() as u64).collect(),
+            raw_sizes: blocks[..2]
+                .iter()
+                .map(|block| block.raw.len() as u64)
+                .collect(),
             stored_sizes: blocks[..2]
                 .iter()
                 .map(|block| block.payload.len() as u64 + 41)
                 .collect(),
             line_feeds: blocks
                 .iter()
-                .map(|block| block.raw.iter().filter(|&&byte| byte == b'\n').count() as u64)
+                .map(|block| {
+                    block
+                        .raw
+                        .iter()
+                        .filter(|&&byte| byte == b'\n')
+                        .count() as u64
+                })
                 .collect(),
         };
         assert!(content.to_bytes() == three_blocks().content());
@@ -189,11 +341,36 @@ fn seek_tables() -> Vec<Entry> {
     let misfit = "does not match the blocks";
     let invalid = "entries are not valid";
     vec![
-        damaged("R04-seek-table-flags", "a Reserved bit of Content_Flags", content(|c| c.start[1] |= 4), "reserved bit of the seek table"),
-        damaged("R19-checksum", "a wrong Checksum of the Seek_Table", text().set(table + 9, &[0; 4]), "seek table is damaged"),
-        damaged("R19-content", "a changed byte in the Content of the Seek_Table", text().set(table + 14, &[9]), "seek table is damaged"),
-        damaged("R20-block-count", "a Block_Count of 2 after three blocks", content(|c| c.start[0] = 2), "as many entries as there are blocks"),
-        damaged("R20-shape-count-0", "no shapes", content(|c| c.start[2] = 0), invalid),
+        damaged(
+            "R04-seek-table-flags",
+            "a Reserved bit of Content_Flags",
+            content(|c| c.start[1] |= 4),
+            "reserved bit of the seek table",
+        ),
+        damaged(
+            "R19-checksum",
+            "a wrong Checksum of the Seek_Table",
+            text().set(table + 9, &[0; 4]),
+            "seek table is damaged",
+        ),
+        damaged(
+            "R19-content",
+            "a changed byte in the Content of the Seek_Table",
+            text().set(table + 14, &[9]),
+            "seek table is damaged",
+        ),
+        damaged(
+            "R20-block-count",
+            "a Block_Count of 2 after three blocks",
+            content(|c| c.start[0] = 2),
+            "as many entries as there are blocks",
+        ),
+        damaged(
+            "R20-shape-count-0",
+            "no shapes",
+            content(|c| c.start[2] = 0),
+            invalid,
+        ),
         damaged(
             "R20-shapes-equal",
             "two equal shapes",
@@ -205,18 +382,63 @@ fn seek_tables() -> Vec<Entry> {
             }),
             invalid,
         ),
-        damaged("R20-shape-order", "shapes that are not in the order of their first use", content(|c| {
-            c.shapes.rotate_left(4);
-            c.shape_numbers = vec![2, 0, 1];
-        }), invalid),
-        damaged("R20-shape-number", "the number of a shape that does not exist", content(|c| c.shape_numbers[2] = 3), invalid),
-        damaged("R20-shape", "a shape with another Sample_Rate_Log than its block", content(|c| c.shapes[3] ^= 1), misfit),
-        damaged("R20-raw-size", "a Raw_Size that is not that of the block", content(|c| c.raw_sizes[1] += 1), misfit),
-        damaged("R20-stored-size", "a Stored_Size that is not that of the block", content(|c| c.stored_sizes[0] += 1), misfit),
-        damaged("R20-line-feeds", "a number of line feeds that is not that of the block", content(|c| c.line_feeds[2] += 1), misfit),
-        damaged("R20-line-feeds-without-blocks", "Has_Line_Feeds in a frame without blocks", Patient(no_blocks.to_bytes()), invalid),
-        damaged("R20-content-cut", "Content that is one byte too short", with_content(sound[..sound.len() - 1].to_vec()), invalid),
-        damaged("R20-content-left-over", "Content that is one byte too long", with_content([&sound[..], &[0]].concat()), invalid),
+        damaged(
+            "R20-shape-order",
+            "shapes that are not in the order of their first use",
+            content(|c| {
+                c.shapes.rotate_left(4);
+                c.shape_numbers = vec![2, 0, 1];
+            }),
+            invalid,
+        ),
+        damaged(
+            "R20-shape-number",
+            "the number of a shape that does not exist",
+            content(|c| c.shape_numbers[2] = 3),
+            invalid,
+        ),
+        damaged(
+            "R20-shape",
+            "a shape with another Sample_Rate_Log than its block",
+            content(|c| c.shapes[3] ^= 1),
+            misfit,
+        ),
+        damaged(
+            "R20-raw-size",
+            "a Raw_Size that is not that of the block",
+            content(|c| c.raw_sizes[1] += 1),
+            misfit,
+        ),
+        damaged(
+            "R20-stored-size",
+            "a Stored_Size that is not that of the block",
+            content(|c| c.stored_sizes[0] += 1),
+            misfit,
+        ),
+        damaged(
+            "R20-line-feeds",
+            "a number of line feeds that is not that of the block",
+            content(|c| c.line_feeds[2] += 1),
+            misfit,
+        ),
+        damaged(
+            "R20-line-feeds-without-blocks",
+            "Has_Line_Feeds in a frame without blocks",
+            Patient(no_blocks.to_bytes()),
+            invalid,
+        ),
+        damaged(
+            "R20-content-cut",
+            "Content that is one byte too short",
+            with_content(sound[..sound.len() - 1].to_vec()),
+            invalid,
+        ),
+        damaged(
+            "R20-content-left-over",
+            "Content that is one byte too long",
+            with_content([&sound[..], &[0]].concat()),
+            invalid,
+        ),
         damaged(
             "R20-content-size",
             "a Content_Size above 64 + 64 * Block_Count",
@@ -246,10 +468,30 @@ fn columns() -> Vec<Entry> {
     *bits.last_mut().unwrap() |= 128;
     let most = [&varint((1 << 40) - 1)[..], &[1, 1]].concat();
     vec![
-        damaged("R14-column-width-41", "a Column of Width 41", with([&[0, 41][..], &[0; 16]].concat()), "impossible width"),
-        damaged("R14-column-bits", "a Column with a bit set after its last value", with(bits), "bits set after its last value"),
-        damaged("R14-column-integer", "a Column with an integer of 2^40", with(most), "out of range"),
-        damaged("R20-column-least", "a Column whose Least is no varint", with(vec![128; 8]), "entries are not valid"),
+        damaged(
+            "R14-column-width-41",
+            "a Column of Width 41",
+            with([&[0, 41][..], &[0; 16]].concat()),
+            "impossible width",
+        ),
+        damaged(
+            "R14-column-bits",
+            "a Column with a bit set after its last value",
+            with(bits),
+            "bits set after its last value",
+        ),
+        damaged(
+            "R14-column-integer",
+            "a Column with an integer of 2^40",
+            with(most),
+            "out of range",
+        ),
+        damaged(
+            "R20-column-least",
+            "a Column whose Least is no varint",
+            with(vec![128; 8]),
+            "entries are not valid",
+        ),
     ]
 }
 
@@ -259,13 +501,48 @@ fn footers() -> Vec<Entry> {
     let size = file.0.len();
     let sizes = "sizes do not match the frame";
     vec![
-        damaged("R21-magic", "a wrong Footer_Magic", text().set(size - 1, &[0]), "bwz footer"),
-        damaged("R21-checksum", "a wrong Footer_Checksum", text().set(footer + 28, &[0; 4]), "footer is damaged"),
-        damaged("R22-total-raw-size", "a Total_Raw_Size of 0 after a block", text().foot(0, &[0; 7]), "raw size does not match"),
-        damaged("R22-seek-table-size", "a Seek_Table_Size of 0", text().foot(7, &[0; 5]), sizes),
-        damaged("R22-stream-checksum", "a wrong Stream_Checksum", text().foot(16, &[0; 4]), "stream's checksum"),
-        damaged("R22-frame-size", "a Frame_Size of 0", text().foot(20, &[0; 7]), sizes),
-        damaged("R22-version", "another Version in the Footer than in Frame_Header", text().foot(27, &[VERSION - 1]), "version"),
+        damaged(
+            "R21-magic",
+            "a wrong Footer_Magic",
+            text().set(size - 1, &[0]),
+            "bwz footer",
+        ),
+        damaged(
+            "R21-checksum",
+            "a wrong Footer_Checksum",
+            text().set(footer + 28, &[0; 4]),
+            "footer is damaged",
+        ),
+        damaged(
+            "R22-total-raw-size",
+            "a Total_Raw_Size of 0 after a block",
+            text().foot(0, &[0; 7]),
+            "raw size does not match",
+        ),
+        damaged(
+            "R22-seek-table-size",
+            "a Seek_Table_Size of 0",
+            text().foot(7, &[0; 5]),
+            sizes,
+        ),
+        damaged(
+            "R22-stream-checksum",
+            "a wrong Stream_Checksum",
+            text().foot(16, &[0; 4]),
+            "stream's checksum",
+        ),
+        damaged(
+            "R22-frame-size",
+            "a Frame_Size of 0",
+            text().foot(20, &[0; 7]),
+            sizes,
+        ),
+        damaged(
+            "R22-version",
+            "another Version in the Footer than in Frame_Header",
+            text().foot(27, &[VERSION - 1]),
+            "version",
+        ),
     ]
 }
 
@@ -274,16 +551,66 @@ fn other_frames() -> Vec<Entry> {
     let misfit = "does not match the content";
     let reserved = "reserved bit of the frame header";
     vec![
-        damaged("R03-private-frame", "a wrong Header_Checksum in a private frame", private().set(22, &[0xEE]), "frame header is damaged"),
-        damaged("R04-private-frame-flags", "Flags in a private frame", private().frame(6, &[1]), reserved),
-        damaged("R04-private-frame-check", "a Check_Type in a private frame", private().frame(7, &[128]), reserved),
-        damaged("R04-private-frame-release", "a Needed_Release in a private frame", private().frame(9, &[1]), reserved),
-        damaged("R21-private-frame", "a wrong Footer_Checksum in a private frame", private().set(23 + 7 + 28, &[0; 4]), "footer is damaged"),
-        damaged("R22-private-frame-content", "the Content of a private frame does not have the Stream_Checksum", private().set(23, b"C"), misfit),
-        damaged("R22-private-frame-raw-size", "a private frame with a Total_Raw_Size", private().foot(0, &[1]), misfit),
-        damaged("R22-private-frame-features", "a private frame with Features in its Footer", private().foot(12, &[1]), misfit),
-        damaged("R22-private-frame-size", "a private frame with a wrong Frame_Size", private().foot(20, &[1]), misfit),
-        damaged("R23-private-frame", "a file that ends within a private frame", private().cut(28), "was cut off"),
+        damaged(
+            "R03-private-frame",
+            "a wrong Header_Checksum in a private frame",
+            private().set(22, &[0xEE]),
+            "frame header is damaged",
+        ),
+        damaged(
+            "R04-private-frame-flags",
+            "Flags in a private frame",
+            private().frame(6, &[1]),
+            reserved,
+        ),
+        damaged(
+            "R04-private-frame-check",
+            "a Check_Type in a private frame",
+            private().frame(7, &[128]),
+            reserved,
+        ),
+        damaged(
+            "R04-private-frame-release",
+            "a Needed_Release in a private frame",
+            private().frame(9, &[1]),
+            reserved,
+        ),
+        damaged(
+            "R21-private-frame",
+            "a wrong Footer_Checksum in a private frame",
+            private().set(23 + 7 + 28, &[0; 4]),
+            "footer is damaged",
+        ),
+        damaged(
+            "R22-private-frame-content",
+            "the Content of a private frame does not have the Stream_Checksum",
+            private().set(23, b"C"),
+            misfit,
+        ),
+        damaged(
+            "R22-private-frame-raw-size",
+            "a private frame with a Total_Raw_Size",
+            private().foot(0, &[1]),
+            misfit,
+        ),
+        damaged(
+            "R22-private-frame-features",
+            "a private frame with Features in its Footer",
+            private().foot(12, &[1]),
+            misfit,
+        ),
+        damaged(
+            "R22-private-frame-size",
+            "a private frame with a wrong Frame_Size",
+            private().foot(20, &[1]),
+            misfit,
+        ),
+        damaged(
+            "R23-private-frame",
+            "a file that ends within a private frame",
+            private().cut(28),
+            "was cut off",
+        ),
     ]
 }
 
@@ -296,16 +623,66 @@ fn ends() -> Vec<Entry> {
     let padding = "here is another byte";
     let all = text();
     vec![
-        damaged("R23-in-magic", "a file of the first two bytes of Magic", text().cut(2), cut),
-        damaged("R23-in-frame-header", "a file that ends within Frame_Header", text().cut(10), cut),
-        damaged("R23-in-block-header", "a file that ends within a Block_Header", text().cut(BLOCK + 20), cut),
-        damaged("R23-in-payload", "a file that ends within a payload", text().cut(PAYLOAD + 50), cut),
-        damaged("R23-in-seek-table", "a file that ends within the Seek_Table", text().cut(table + 15), cut),
-        damaged("R23-before-footer", "a file that ends before the Footer", text().cut(footer), cut),
-        damaged("R23-in-the-next-magic", "a frame followed by the first two bytes of Magic", followed(&[0xF7, b'b']), cut),
-        damaged("R24-garbage", "other bytes after the last frame", followed(b"more"), garbage),
-        damaged("R24-padding-with-another-byte", "zeros and another byte after the last frame", followed(&[0, 0, 0, 1, 0]), padding),
-        damaged("R24-padding-between-frames", "zeros between two frames are no padding", followed(&[&[0; 20], &all.0[..]].concat()), padding),
+        damaged(
+            "R23-in-magic",
+            "a file of the first two bytes of Magic",
+            text().cut(2),
+            cut,
+        ),
+        damaged(
+            "R23-in-frame-header",
+            "a file that ends within Frame_Header",
+            text().cut(10),
+            cut,
+        ),
+        damaged(
+            "R23-in-block-header",
+            "a file that ends within a Block_Header",
+            text().cut(BLOCK + 20),
+            cut,
+        ),
+        damaged(
+            "R23-in-payload",
+            "a file that ends within a payload",
+            text().cut(PAYLOAD + 50),
+            cut,
+        ),
+        damaged(
+            "R23-in-seek-table",
+            "a file that ends within the Seek_Table",
+            text().cut(table + 15),
+            cut,
+        ),
+        damaged(
+            "R23-before-footer",
+            "a file that ends before the Footer",
+            text().cut(footer),
+            cut,
+        ),
+        damaged(
+            "R23-in-the-next-magic",
+            "a frame followed by the first two bytes of Magic",
+            followed(&[0xF7, b'b']),
+            cut,
+        ),
+        damaged(
+            "R24-garbage",
+            "other bytes after the last frame",
+            followed(b"more"),
+            garbage,
+        ),
+        damaged(
+            "R24-padding-with-another-byte",
+            "zeros and another byte after the last frame",
+            followed(&[0, 0, 0, 1, 0]),
+            padding,
+        ),
+        damaged(
+            "R24-padding-between-frames",
+            "zeros between two frames are no padding",
+            followed(&[&[0; 20], &all.0[..]].concat()),
+            padding,
+        ),
     ]
 }
 
@@ -318,20 +695,43 @@ fn features() -> Vec<Entry> {
     };
     let announced = Patient(announced.to_bytes());
     vec![
-        damaged("R31-header-lacks-coding", "static rANS in a block, not announced by Frame_Header", text().frame(10, &[0; 4]), lacks),
+        damaged(
+            "R31-header-lacks-coding",
+            "static rANS in a block, not announced by Frame_Header",
+            text().frame(10, &[0; 4]),
+            lacks,
+        ),
         damaged(
             "R31-header-lacks-filter",
             "the filter fields in a block, not announced by Frame_Header",
             Patient::of(&[fields::sound_block()]).frame(10, &[1]),
             lacks,
         ),
-        damaged("R31-footer-more", "the Footer has a known bit that no block uses", announced.foot(12, &[3]), misfit),
-        damaged("R31-footer-less", "the Footer lacks a bit that a block uses", text().foot(12, &[0; 4]), misfit),
-        damaged("R31-footer-unknown", "the Footer has an unknown bit that Frame_Header lacks", text().foot(14, &[0x80]), misfit),
+        damaged(
+            "R31-footer-more",
+            "the Footer has a known bit that no block uses",
+            announced.foot(12, &[3]),
+            misfit,
+        ),
+        damaged(
+            "R31-footer-less",
+            "the Footer lacks a bit that a block uses",
+            text().foot(12, &[0; 4]),
+            misfit,
+        ),
+        damaged(
+            "R31-footer-unknown",
+            "the Footer has an unknown bit that Frame_Header lacks",
+            text().foot(14, &[0x80]),
+            misfit,
+        ),
     ]
 }
 
 #[test]
 fn a_seek_table_is_these_bytes() {
-    assert_eq!(seek_table(&[0, 0], &[])[8..], [2, 0x7C, 0x0D, 0xC5, 0xFC, 0, 0]);
+    assert_eq!(
+        seek_table(&[0, 0], &[])[8..],
+        [2, 0x7C, 0x0D, 0xC5, 0xFC, 0, 0]
+    );
 }

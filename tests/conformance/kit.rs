@@ -3,9 +3,9 @@
 use crate::common::decompressed;
 use crate::frames::{INDEX, features};
 use crate::python::{format_folder, python};
+use crate::sha256::sha256;
 use crate::{containers, filters, invalid, unsupported, valid};
 use bwz::Error;
-use crate::sha256::sha256;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
@@ -143,7 +143,10 @@ fn the_committed_kit_is_what_is_made_here() {
             fs::write(&path, &entry.file).unwrap();
         }
         let kept = fs::read(&path).unwrap_or_else(|e| panic!("{path:?}: {e}"));
-        assert!(kept == entry.file, "{path:?} is not what is made here: see `just bless`");
+        assert!(
+            kept == entry.file,
+            "{path:?} is not what is made here: see `just bless`"
+        );
         assert!(made.insert(path), "{} is there twice", entry.name);
     }
     assert_eq!(fs::read_to_string(manifest_path).unwrap(), manifest());
@@ -237,7 +240,11 @@ fn every_number_of_the_specification_has_a_file() {
     let numbers: Vec<&str> = list
         .lines()
         .filter_map(|line| line.strip_prefix("| ")?.get(..3))
-        .filter(|number| number[1..].bytes().all(|byte| byte.is_ascii_digit()))
+        .filter(|number| {
+            number[1..]
+                .bytes()
+                .all(|byte| byte.is_ascii_digit())
+        })
         .collect();
     assert_eq!(numbers.len(), 31 + 6, "{numbers:?}");
     for number in numbers {

@@ -1,7 +1,9 @@
 //! The examples of FORMAT.md are decoded unchanged, by the library and by `decoder.py`.
 
-use super::{folder, python, reference_decoder};
 use crate::common::{decompressed, options};
+use crate::filters::{FIELDS, MATCHES, REGIONS, SEQUENCES};
+use crate::frames::{Block, Frame, SEEK_MARKER, crc, read_uint, sealed, uint};
+use crate::python::{format_folder, python, reference_decoder};
 use bwz::Archive;
 use bwz::bwt::{Bwt, Sorter, invert};
 use bwz::internals::coder;
@@ -14,7 +16,7 @@ use std::sync::LazyLock;
 
 /// The bytes of each block of FORMAT.md that is marked `hex`, by its name.
 static EXAMPLES: LazyLock<BTreeMap<String, Vec<u8>>> = LazyLock::new(|| {
-    let page = fs::read_to_string(folder().join("FORMAT.md")).unwrap();
+    let page = fs::read_to_string(format_folder().join("FORMAT.md")).unwrap();
     let blocks = page
         .split("\n```hex ")
         .skip(1)
@@ -47,7 +49,7 @@ fn by_python(name: &str, expression: &str) -> Option<String> {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     let lines = [
-        &*format!("import sys; sys.path.insert(0, {:?})", folder()),
+        &*format!("import sys; sys.path.insert(0, {:?})", format_folder()),
         &*format!("from decoder import *; x = bytes.fromhex({hex:?})"),
         &*format!("print({expression})"),
     ];
@@ -71,21 +73,65 @@ fn assert_python_says(name: &str, expression: &str, expected: &str) {
     }
 }
 
+/// Both decoders restore `file` to `expected`.
+fn assert_restored(file: &[u8], expected: &[u8]) {
+    let (raw, end) = decompressed(file);
+    end.unwrap();
+    assert_eq!(raw, expected);
+    let Some(output) = reference_decoder(file) else {
+        return;
+    };
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        output.status.success() && output.stdout == expected,
+        "{message}"
+    );
+}
+
 #[test]
 fn chapters_3_to_7_files() {
-    let parts = ["frame-header", "block", "seek-table", "footer"].map(example);
-    for (file, expected) in [
-        (&*parts.concat(), &[b'a'; 64][..]),
-        (example("empty-file"), b""),
-    ] {
-        let (raw, end) = decompressed(file);
-        end.unwrap();
-        assert_eq!(raw, expected);
-        let Some(output) = reference_decoder(file) else {
-            continue;
-        };
-        assert!(output.status.success() && output.stdout == expected);
-    }
+    let [header, block, seek_table, footer] =
+        ["frame-header", "block", "seek-table", "footer"].map(example);
+    let raw = [b'a'; 64];
+    assert_restored(&[header, block, seek_table, footer].concat(), &raw);
+    assert_restored(example("empty-file"), b"");
+    assert_restored(example("private-frame"), b"");
+    // The other header makes the frame longer.
+    let other = example("frame-header-tables");
+    let size = [other, block, seek_table, footer].concat().len() as u64;
+    let checked = [&footer[..20], &uint(size, 7), &footer[27..28]].concat();
+    let footer = [&sealed(checked)[..], &footer[32..]].concat();
+    assert_restored(&[other, block, seek_table, &footer].concat(), &raw);
+}
+
+#[test]
+fn chapter_1_varint() {
+    assert_python_says("varint", "Fields(x).varint()", "300");
+}
+
+#[test]
+fn chapter_5_seek_table_of_shapes() {
+    let table = example("seek-table-shapes");
+    let content = &table[13..];
+    assert_eq!(table[..8], SEEK_MARKER);
+    assert_eq!(usize::from(table[8]), content.len());
+    assert_eq!(table[9..13], crc(&[&table[8..9], content].concat()));
+    let [raw_size, coded_size] = [2040, 1500];
+    let again = bwz::internals::seek_content(content, 3, raw_size, coded_size);
+    assert_eq!(again.unwrap(), content);
+    let fields = "[t := read_seek_content(x[13:], 3)] and \
+        (t.shape_numbers, t.raw_sizes, t.stored_sizes, t.line_feeds)";
+    let expected = "([0, 0, 1], [1000, 1000], [700, 641], [500, 250, 0])";
+    assert_python_says("seek-table-shapes", fields, expected);
+}
+
+#[test]
+fn section_5_3_stream_check() {
+    let expected = "{32771: '2d06800538d394c2'}";
+    let digest = "{t: c.hex() for t, c in check_tables(bytes([len(x)]) + x, 0, 99)[0].items()}";
+    assert_python_says("stream-check", digest, expected);
+    let computed = "__import__('checks').Xxh3().digest() == x[7:]";
+    assert_python_says("stream-check", computed, "True");
 }
 
 #[test]
@@ -96,8 +142,13 @@ fn chapters_8_and_11_packed_array_tables_and_binary_coder() {
         "read_packed_array(x, 0, 3)",
         "([1, 18, 31], 3)",
     );
-    assert_eq!(bwz::internals::tables(example("tables")), [Some(18); 2]);
-    assert_python_says("tables", "check_tables(x, 0, len(x))", "18");
+    assert_eq!(bwz::internals::tables(example("tables")), [Some(11); 2]);
+    assert_python_says(
+        "tables",
+        "check_tables(x, 0, len(x))",
+        "({49152: b'abc'}, 11)",
+    );
+    assert_python_says("column", "Fields(x).column(3)", "[1000, 1003, 1001]");
     let symbols = "[d := BinaryDecoder(x, 0, '')] and \
         ([d.read(p) for p in (32768, 32768, 49152, 65000, 1000)], d.require_end())";
     assert_python_says("binary-symbols", symbols, "([1, 0, 1, 1, 0], None)");
@@ -123,53 +174,40 @@ fn chapter_9_the_bwt() {
 
 #[test]
 fn chapter_10_index() {
-    let payload = example("indexed-payload");
-    let file = indexed_file(payload);
     let raw = [b'a'; 512];
-    assert_eq!(decompressed(&file).0, raw);
+    let block = Block {
+        shape: [1, 0, 6, 9],
+        raw: raw.to_vec(),
+        payload: example("indexed-payload").to_vec(),
+    };
+    let file = Frame::of(&[block]).to_bytes();
+    assert_restored(&file, &raw);
     let mut archive = Archive::open(Cursor::new(&file), &options(1 << 20)).unwrap();
     assert_eq!(archive.count(&["aaa", "b"]).unwrap(), [510, 0]);
-    let Some(output) = reference_decoder(&file) else {
-        return;
-    };
-    assert!(output.status.success() && output.stdout == raw);
 }
 
-/// A file of one block of 512 times `a`, with this payload.
-fn indexed_file(payload: &[u8]) -> Vec<u8> {
-    let sealed = |bytes: Vec<u8>| [&bytes[..], &crc(&bytes)].concat();
-    let coded_size = payload.len() as u64;
-    let size = |size: u64| size.to_le_bytes()[..5].to_vec();
-    let frame_header = sealed([&example("frame-header")[..7], &size(512)].concat());
-    let block = sealed(
-        [
-            &example("block")[..8],
-            &[1, 8, 9, 0],
-            &size(512),
-            &size(coded_size),
-            &crc(&[b'a'; 512]),
-            &[0; 8],
-            &crc(payload),
-        ]
-        .concat(),
-    );
-    let frame_size = 16 + 42 + coded_size + 44 + 32;
-    let sizes = [512, frame_size].map(u64::to_le_bytes).concat();
-    let footer = sealed([&sizes[..15], &size(44), &crc(&[b'a'; 512])].concat());
-    let magic = &example("footer")[28..];
-    [
-        &frame_header,
-        &block,
-        payload,
-        example("seek-table"),
-        &footer,
-        magic,
-    ]
-    .concat()
+#[test]
+fn section_10_2_counts() {
+    let counts = example("counts");
+    let rows = [
+        vec![4064, 4071, 4074, 4066, 4093],
+        vec![12, 0, 0, 0, 3],
+        vec![20, 25, 22, 30, 0],
+    ];
+    assert_eq!(bwz::internals::counts_content(&rows), counts[32..]);
+    let expected = "{97: [4064, 4071, 4074, 4066, 4093], 98: [12, 0, 0, 0, 3], \
+        99: [20, 25, 22, 30, 0]}";
+    let sorted = "dict(sorted(read_counts(x, [4096] * 5).items()))";
+    assert_python_says("counts", sorted, expected);
 }
 
-fn crc(bytes: &[u8]) -> [u8; 4] {
-    crc32fast::hash(bytes).to_le_bytes()
+#[test]
+fn section_12_1_filter_list() {
+    let list = "[tuple(f) for f in read_filter_list(Fields(x), 1200)[0]]";
+    assert_python_says("filter-list", list, "[(1, 950, 60), (3, 600, 45)]");
+    let list = example("filter-list");
+    assert_eq!(list[0], 2);
+    assert_eq!(read_uint(&list[1..2]), u64::from(SEQUENCES));
 }
 
 #[test]
@@ -182,41 +220,50 @@ fn chapter_12_filters() {
         "\nRom,Roma".repeat(15)
     );
     let repeated = ["abcd".repeat(11), "xy".to_owned()].concat();
-    for (name, flags, text, raw) in [
-        ("matches", 4, &b"abcdxy"[..], repeated.as_bytes()),
-        ("delta", 2, example("text-delta"), example("raw-delta")),
-        ("x86", 2, example("text-x86"), example("raw-x86")),
-        ("arm64", 2, example("text-arm64"), example("raw-arm64")),
+    for (name, filter, text, raw) in [
+        ("matches", MATCHES, &b"abcdxy"[..], repeated.as_bytes()),
+        (
+            "delta",
+            REGIONS,
+            example("text-delta"),
+            example("raw-delta"),
+        ),
+        ("x86", REGIONS, example("text-x86"), example("raw-x86")),
+        (
+            "arm64",
+            REGIONS,
+            example("text-arm64"),
+            example("raw-arm64"),
+        ),
         (
             "sequences",
-            1,
+            SEQUENCES,
             example("text-sequences"),
             example("raw-sequences"),
         ),
         (
             "fields",
-            32,
+            FIELDS,
             example("text-fields"),
             lines_of_fields().as_bytes(),
         ),
-        ("reads", 32, example("text-reads"), reads.as_bytes()),
-        ("lists", 32, example("text-lists"), lists.as_bytes()),
+        ("reads", FIELDS, example("text-reads"), reads.as_bytes()),
+        ("lists", FIELDS, example("text-lists"), lists.as_bytes()),
         (
             "packed",
-            32,
+            FIELDS,
             example("text-packed"),
             b"c0ffee 7\n012345 10\nabcdef 5\n",
         ),
     ] {
         let name = format!("side-{name}");
-        let filtered = Filtered {
-            text: text.to_vec(),
-            flags,
-            side: example(&name).to_vec(),
-        };
+        let side = example(&name);
+        let filtered = Filtered::by(filter, text.to_vec(), side.to_vec());
         assert_eq!(undo(filtered, raw.len()).unwrap(), raw, "{name}");
         let undo = format!(
-            "list(undo_filters(bytes({text:?}), {flags}, x, {}))",
+            "list(bytes(undo_filters(bytes({text:?}), [Filter({filter}, {}, {})], x, {})))",
+            text.len(),
+            side.len(),
             raw.len()
         );
         assert_python_says(&name, &undo, &format!("{raw:?}"));
@@ -238,7 +285,7 @@ fn section_12_9_fields() {
         .unwrap()
         .unwrap();
     assert_eq!(apart.text, example("text-fields"), "{:02X?}", apart.text);
-    assert_eq!(apart.side, example("side-fields"));
+    assert_eq!(apart.steps[0].side, example("side-fields"));
 }
 
 /// This encoder writes exactly the example.
@@ -247,10 +294,10 @@ fn section_12_8_sequences() {
     let separated = bwz::internals::separate_sequences(example("raw-sequences"), false).unwrap();
     assert_eq!(separated.text, example("text-sequences"));
     assert_eq!(
-        separated.side,
+        separated.steps[0].side,
         example("side-sequences"),
         "{:02X?}",
-        separated.side
+        separated.steps[0].side
     );
 }
 
@@ -324,7 +371,7 @@ fn section_14_5_models() {
 
 #[test]
 fn every_example_is_decoded() {
-    let here = include_str!("examples.rs");
+    let here = include_str!("page.rs");
     for name in EXAMPLES.keys() {
         let stem = name
             .split_once('-')
@@ -332,5 +379,5 @@ fn every_example_is_decoded() {
         let named = here.contains(&format!("{name:?}")) || here.contains(&format!("{stem:?}"));
         assert!(named, "no test decodes the example {name}");
     }
-    assert_eq!(EXAMPLES.len(), 39);
+    assert_eq!(EXAMPLES.len(), 47);
 }

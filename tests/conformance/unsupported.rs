@@ -32,9 +32,24 @@ fn versions() -> Vec<Entry> {
     let version = |version: u8| sound.clone().frame(4, &[version]).0;
     let [next_draft, this_draft] = NEXT_DRAFT.each_ref().map(String::as_str);
     vec![
-        Entry::unsupported("R02-version-1", "Version 1: one of the drafts 1 to 8", version(1), "draft 8 of the bwz format, or an earlier one"),
-        Entry::unsupported("R02-version-2", "Version 2, which may be a frozen one later", version(2), "version 2 of the bwz format"),
-        Entry::unsupported("R02-next-draft", "the next draft", version(VERSION + 1), next_draft),
+        Entry::unsupported(
+            "R02-version-1",
+            "Version 1: one of the drafts 1 to 8",
+            version(1),
+            "draft 8 of the bwz format, or an earlier one",
+        ),
+        Entry::unsupported(
+            "R02-version-2",
+            "Version 2, which may be a frozen one later",
+            version(2),
+            "version 2 of the bwz format",
+        ),
+        Entry::unsupported(
+            "R02-next-draft",
+            "the next draft",
+            version(VERSION + 1),
+            next_draft,
+        ),
         Entry::unsupported(
             "R02-next-draft-other-checksum",
             "the next draft, with a checksum that is not where it is now",
@@ -55,10 +70,30 @@ fn frames() -> Vec<Entry> {
         [&data[..], &frame.to_bytes(), &data].concat()
     };
     vec![
-        Entry::unsupported("U01-frame-kind-1", "a frame of Frame_Kind 1 between two frames of data", kind(1), "kind"),
-        Entry::unsupported("U01-frame-kind-64-private", "a frame of the private Frame_Kind 64, which must be known", kind(64), "kind"),
-        Entry::unsupported("U06-check-type-1", "a frame of Check_Type 1 between two others", check(1), "stream check"),
-        Entry::unsupported("U06-check-type-127-private", "a frame of the private Check_Type 127 between two others", check(127), "stream check"),
+        Entry::unsupported(
+            "U01-frame-kind-1",
+            "a frame of Frame_Kind 1 between two frames of data",
+            kind(1),
+            "kind",
+        ),
+        Entry::unsupported(
+            "U01-frame-kind-64-private",
+            "a frame of the private Frame_Kind 64, which must be known",
+            kind(64),
+            "kind",
+        ),
+        Entry::unsupported(
+            "U06-check-type-1",
+            "a frame of Check_Type 1 between two others",
+            check(1),
+            "stream check",
+        ),
+        Entry::unsupported(
+            "U06-check-type-127-private",
+            "a frame of the private Check_Type 127 between two others",
+            check(127),
+            "stream check",
+        ),
     ]
 }
 
@@ -120,7 +155,12 @@ fn blocks() -> Vec<Entry> {
             block([1, 64, 0, 3], &plain.payload),
             "coding",
         ),
-        Entry::unsupported("U04-filter-5", "a block with Filter_Id 5 between two others", filtered(&[same(5)]), "filter"),
+        Entry::unsupported(
+            "U04-filter-5",
+            "a block with Filter_Id 5 between two others",
+            filtered(&[same(5)]),
+            "filter",
+        ),
         Entry::unsupported(
             "U04-filter-127-private",
             "a block with the private Filter_Id 127 between two known filters",
@@ -143,13 +183,23 @@ fn unknown_tables() -> Vec<Entry> {
         ..three_blocks()
     };
     vec![
-        Entry::unsupported("U05-dictionary", "the table Dictionary before the blocks", first.to_bytes(), "table"),
+        Entry::unsupported(
+            "U05-dictionary",
+            "the table Dictionary before the blocks",
+            first.to_bytes(),
+            "table",
+        ),
         Entry::unsupported(
             "U05-table-of-a-block",
             "a block with a table of the private Type 7FFF between two others",
             between(block),
             "table",
         ),
-        Entry::unsupported("U05-table-at-the-end", "a table of Type 0002 after the Seek_Table", last.to_bytes(), "table"),
+        Entry::unsupported(
+            "U05-table-at-the-end",
+            "a table of Type 0002 after the Seek_Table",
+            last.to_bytes(),
+            "table",
+        ),
     ]
 }

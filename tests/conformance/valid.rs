@@ -9,17 +9,38 @@ use bwz::Effort;
 /// [`cases::filtered`].
 const FILTERED: [[&str; 2]; 12] = [
     ["sequences", "FASTA: the filter sequences"],
-    ["reads", "FASTQ: the filter fields, with templates of four lines"],
-    ["table", "records of binary numbers: the filters regions (delta) and long-range matches"],
-    ["image", "an image with 16 bits a sample: the filter regions (delta with a Pitch)"],
+    [
+        "reads",
+        "FASTQ: the filter fields, with templates of four lines",
+    ],
+    [
+        "table",
+        "records of binary numbers: the filters regions (delta) and long-range matches",
+    ],
+    [
+        "image",
+        "an image with 16 bits a sample: the filter regions (delta with a Pitch)",
+    ],
     ["x86", "machine code of x86: the filter regions"],
     ["arm64", "machine code of ARM64: the filter regions"],
-    ["regions", "a table, machine code and text: several regions, and long-range matches"],
-    ["matches", "versions of a text: the filter long-range matches"],
-    ["sequences-and-matches", "versions of a sequence: the filters sequences and long-range matches"],
+    [
+        "regions",
+        "a table, machine code and text: several regions, and long-range matches",
+    ],
+    [
+        "matches",
+        "versions of a text: the filter long-range matches",
+    ],
+    [
+        "sequences-and-matches",
+        "versions of a sequence: the filters sequences and long-range matches",
+    ],
     ["log", "lines of a log: the filter fields"],
     ["values", "values separated by commas: the filter fields"],
-    ["lists", "values that are lists: the filter fields, with columns of lists"],
+    [
+        "lists",
+        "values that are lists: the filter fields, with columns of lists",
+    ],
 ];
 
 /// Right files, as bwz writes them.
@@ -33,18 +54,58 @@ pub fn entries() -> Vec<Entry> {
 
 fn plain() -> Vec<Entry> {
     let kinds: [(_, _, Vec<u8>, u32); 12] = [
-        ("empty", "an empty raw stream: a frame without blocks", vec![], 1 << 20),
+        (
+            "empty",
+            "an empty raw stream: a frame without blocks",
+            vec![],
+            1 << 20,
+        ),
         ("one-byte", "one byte: a stored block", vec![b'!'], 1 << 20),
-        ("stored", "random bytes: a stored block", cases::random(300, 256), 1 << 20),
+        (
+            "stored",
+            "random bytes: a stored block",
+            cases::random(300, 256),
+            1 << 20,
+        ),
         ("text", "a text in one block", cases::text(3000), 1 << 20),
-        ("text-blocks", "the same text in blocks of 1000 bytes", cases::text(3000), 1000),
+        (
+            "text-blocks",
+            "the same text in blocks of 1000 bytes",
+            cases::text(3000),
+            1000,
+        ),
         ("binary", "small binary numbers", binary(), 1 << 20),
-        ("run", "one byte 100,000 times", vec![b'a'; 100_000], 1 << 20),
-        ("long-run", "one byte 5,000,000 times", vec![b'a'; 5_000_000], 8 << 20),
+        (
+            "run",
+            "one byte 100,000 times",
+            vec![b'a'; 100_000],
+            1 << 20,
+        ),
+        (
+            "long-run",
+            "one byte 5,000,000 times",
+            vec![b'a'; 5_000_000],
+            8 << 20,
+        ),
         ("sparse", "islands in long runs", sparse(), 1 << 20),
-        ("batches", "random bytes of 4 values: many short runs", cases::random(50_000, 4), 1 << 20),
-        ("samples", "many samples: the inverse BWT starts in many places", runs(), 1 << 20),
-        ("many-blocks", "47 equal blocks of 64 bytes", vec![0; 3000], 64),
+        (
+            "batches",
+            "random bytes of 4 values: many short runs",
+            cases::random(50_000, 4),
+            1 << 20,
+        ),
+        (
+            "samples",
+            "many samples: the inverse BWT starts in many places",
+            runs(),
+            1 << 20,
+        ),
+        (
+            "many-blocks",
+            "47 equal blocks of 64 bytes",
+            vec![0; 3000],
+            64,
+        ),
     ];
     let mut all: Vec<_> = kinds
         .into_iter()
@@ -78,11 +139,27 @@ fn searchable() -> Vec<Entry> {
         ),
     ];
     let kinds = [
-        ("fasta-indexed", "FASTA with an Index; the tables Sequences and Records", common::fasta(9000)),
-        ("fasta-oddities", "FASTA with CRLF, comments, blank lines and lower case", common::odd_fasta()),
-        ("fasta-blanks-indexed", "FASTA with blanks and other bytes in its lines", common::fasta_with_blanks()),
+        (
+            "fasta-indexed",
+            "FASTA with an Index; the tables Sequences and Records",
+            common::fasta(9000),
+        ),
+        (
+            "fasta-oddities",
+            "FASTA with CRLF, comments, blank lines and lower case",
+            common::odd_fasta(),
+        ),
+        (
+            "fasta-blanks-indexed",
+            "FASTA with blanks and other bytes in its lines",
+            common::fasta_with_blanks(),
+        ),
         ("fastq-indexed", "FASTQ with an Index", cases::reads(9000)),
-        ("fastq-wrapped-indexed", "FASTQ whose sequences are wrapped", common::wrapped_fastq()),
+        (
+            "fastq-wrapped-indexed",
+            "FASTQ whose sequences are wrapped",
+            common::wrapped_fastq(),
+        ),
     ];
     for (name, reason, raw) in kinds {
         let file = common::indexed_sequences(&raw);
@@ -109,15 +186,55 @@ fn filtered() -> Vec<Entry> {
 
 fn by_effort() -> Vec<Entry> {
     let files = [
-        ("best-text", "context mixing: a text", cases::text(3000), Effort::Best),
-        ("best-binary", "context mixing: binary numbers", binary(), Effort::Best),
-        ("best-long-run", "context mixing: one byte 1,000,000 times", vec![b'a'; 1_000_000], Effort::Best),
-        ("best-random", "context mixing: random bytes of 4 values", cases::random(20_000, 4), Effort::Best),
+        (
+            "best-text",
+            "context mixing: a text",
+            cases::text(3000),
+            Effort::Best,
+        ),
+        (
+            "best-binary",
+            "context mixing: binary numbers",
+            binary(),
+            Effort::Best,
+        ),
+        (
+            "best-long-run",
+            "context mixing: one byte 1,000,000 times",
+            vec![b'a'; 1_000_000],
+            Effort::Best,
+        ),
+        (
+            "best-random",
+            "context mixing: random bytes of 4 values",
+            cases::random(20_000, 4),
+            Effort::Best,
+        ),
         // These are longer, since few runs would be coded as in the default effort.
-        ("fast-text", "a text, as --fast codes it", cases::text(50_000), Effort::Fast),
-        ("fast-binary", "binary numbers, as --fast codes them", binary().repeat(9), Effort::Fast),
-        ("fast-long-run", "long runs, as --fast codes them", just_below_long_runs(), Effort::Fast),
-        ("fast-random", "random bytes, as --fast codes them", cases::random(50_000, 4), Effort::Fast),
+        (
+            "fast-text",
+            "a text, as --fast codes it",
+            cases::text(50_000),
+            Effort::Fast,
+        ),
+        (
+            "fast-binary",
+            "binary numbers, as --fast codes them",
+            binary().repeat(9),
+            Effort::Fast,
+        ),
+        (
+            "fast-long-run",
+            "long runs, as --fast codes them",
+            just_below_long_runs(),
+            Effort::Fast,
+        ),
+        (
+            "fast-random",
+            "random bytes, as --fast codes them",
+            cases::random(50_000, 4),
+            Effort::Fast,
+        ),
     ];
     let mut all = Vec::new();
     for (name, reason, raw, effort) in files {
@@ -165,4 +282,3 @@ fn binary() -> Vec<u8> {
         .flat_map(|n| (n * n % 1009 + n).to_le_bytes())
         .collect()
 }
-

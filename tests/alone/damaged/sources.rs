@@ -207,14 +207,8 @@ fn filtered() -> Vec<(String, Vec<u8>)> {
             indexed(&odd_fasta(), 3000, Some(8)),
         ),
         ("small matches".to_owned(), with_steps(&text, vec![matches])),
-        (
-            "three filters".to_owned(),
-            with_steps(&line, all),
-        ),
-        (
-            "filters in an odd order".to_owned(),
-            with_steps(&line, odd),
-        ),
+        ("three filters".to_owned(), with_steps(&line, all)),
+        ("filters in an odd order".to_owned(), with_steps(&line, odd)),
     ]
 }
 
@@ -230,14 +224,23 @@ fn with_steps(text: &[u8], steps: Vec<Step>) -> Vec<u8> {
         .find_map(|size| filter::undo(filtered.clone(), size).ok());
     let raw_size = raw.expect("the filters can be undone").len() as u64;
     let mut parts = parts::parse(&compressed(text, 1 << 20));
-    let find = |parts: &[Part], kind| parts.iter().position(|part| part.kind == kind).unwrap();
+    let find = |parts: &[Part], kind| {
+        parts
+            .iter()
+            .position(|part| part.kind == kind)
+            .unwrap()
+    };
     let block = find(&parts, Kind::BlockHeader);
     parts[block].set(10, 1, 1);
     parts[block].set(12, 5, raw_size);
-    let side = filtered.steps.iter().enumerate().map(|(n, step)| Part {
-        count: n,
-        ..Part::new(Kind::Side, &step.side)
-    });
+    let side = filtered
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(n, step)| Part {
+            count: n,
+            ..Part::new(Kind::Side, &step.side)
+        });
     let slice = find(&parts, Kind::Slice);
     parts.splice(slice..slice, side);
     let count = filtered.steps.len() as u8;

@@ -43,7 +43,9 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
     let first = |kind: Kind| payload().find(|part| part.kind == kind);
     let raw_size = header.get(12, 5) as usize;
     let steps = steps(&parts[block.clone()]);
-    let text_size = steps.last().map_or(raw_size, |step| step.output_size);
+    let text_size = steps
+        .last()
+        .map_or(raw_size, |step| step.output_size);
     let samples: Vec<u64> = first(Kind::Samples)?.values();
     let rate_log = header.get(11, 1);
     let coding = header.get(9, 1);
@@ -78,7 +80,9 @@ fn restore(parts: &[Part], block: Range<usize>) -> Option<(Vec<u8>, Vec<u8>, Vec
 /// The filters of a block.
 fn steps(block: &[Part]) -> Vec<Step> {
     let of = |kind: Kind| block.iter().filter(move |part| part.kind == kind);
-    let lists = of(Kind::FilterId).zip(of(Kind::FilteredSize)).enumerate();
+    let lists = of(Kind::FilterId)
+        .zip(of(Kind::FilteredSize))
+        .enumerate();
     let step = |(number, (id, size)): (usize, (&Part, &Part))| Step {
         filter: id.get(0, 1) as u8,
         output_size: size.varint() as usize,
@@ -138,7 +142,12 @@ fn counts_of(mut bwt: &[u8], raw_sizes: &[u32]) -> Vec<u8> {
         .iter()
         .map_while(|&size| bwt.split_off(..size as usize))
         .collect();
-    let row = |&c: &u8| slices.iter().map(|slice| count(slice, c)).collect();
+    let row = |&c: &u8| {
+        slices
+            .iter()
+            .map(|slice| count(slice, c))
+            .collect()
+    };
     let rows: Vec<Vec<u32>> = used.iter().map(row).collect();
     bytes.extend(counts_content(&rows));
     bytes

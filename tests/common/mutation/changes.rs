@@ -55,7 +55,15 @@ fn fields(kind: Kind) -> &'static [(usize, usize)] {
 /// True if a part is one varint.
 fn is_varint(kind: Kind) -> bool {
     use Kind::{FilteredSize, SeekNumber, SeekSize, SideSize, TableSize, TablesSize};
-    [FilteredSize, SideSize, TablesSize, TableSize, SeekSize, SeekNumber].contains(&kind)
+    [
+        FilteredSize,
+        SideSize,
+        TablesSize,
+        TableSize,
+        SeekSize,
+        SeekNumber,
+    ]
+    .contains(&kind)
 }
 
 /// One change, of any kind.

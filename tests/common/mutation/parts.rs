@@ -130,7 +130,11 @@ impl Part {
     /// The values of a Column.
     pub fn column(&self) -> Vec<u64> {
         let ends = |byte: &u8| byte & 0x80 == 0;
-        let size = self.bytes.iter().position(ends).map_or(0, |at| at + 1);
+        let size = self
+            .bytes
+            .iter()
+            .position(ends)
+            .map_or(0, |at| at + 1);
         let least = from_varint(&self.bytes[..size]) as u64;
         let values = unpack(&self.bytes[size..], self.count).into_iter();
         values
@@ -144,7 +148,8 @@ impl Part {
         let most = values.iter().copied().max().unwrap_or(0);
         let differences: Vec<u64> = values.iter().map(|value| value - least).collect();
         self.bytes = varint(least);
-        self.bytes.extend(pack(width_of(most - least), &differences));
+        self.bytes
+            .extend(pack(width_of(most - least), &differences));
         self.count = values.len();
     }
 
@@ -455,7 +460,9 @@ impl<'a> Reader<'a> {
             .position(|byte| byte & 0x80 == 0)?
             + 1;
         let width = usize::from(*self.rest.get(least)?);
-        let bits = count.checked_mul(width).filter(|_| count <= MOST_BLOCKS)?;
+        let bits = count
+            .checked_mul(width)
+            .filter(|_| count <= MOST_BLOCKS)?;
         self.part(Kind::Column, least + 1 + bits.div_ceil(8))?;
         self.parts.last_mut()?.count = count;
         Some(())

@@ -124,7 +124,11 @@ fn features(parts: &[Part], block: Range<usize>) -> u64 {
 
 fn entry(parts: &[Part], block: Range<usize>) -> Entry {
     let header = &parts[block.start];
-    let mut shape = header.bytes.get(8..12).unwrap_or_default().to_vec();
+    let mut shape = header
+        .bytes
+        .get(8..12)
+        .unwrap_or_default()
+        .to_vec();
     let is_known = header.get(8, 1) == 1 && header.get(9, 1) < 2;
     let flags = if is_known { header.get(10, 1) } else { 0 };
     if flags & 1 != 0 {
@@ -157,7 +161,10 @@ fn entry(parts: &[Part], block: Range<usize>) -> Entry {
 fn tables_sizes(parts: &mut [Part], at: usize) {
     let is_table = |part: &Part| {
         let kind = part.kind;
-        matches!(kind, Kind::TableType | Kind::TableSize | Kind::TableChecksum) || kind.is_content()
+        matches!(
+            kind,
+            Kind::TableType | Kind::TableSize | Kind::TableChecksum
+        ) || kind.is_content()
     };
     let count = parts[at + 1..]
         .iter()
@@ -289,7 +296,9 @@ fn seek_content(blocks: &[Entry], flags: u8) -> Vec<Part> {
     let mut shapes: Vec<&[u8]> = Vec::new();
     let mut numbers = Vec::new();
     for block in blocks {
-        let known = shapes.iter().position(|shape| *shape == block.shape);
+        let known = shapes
+            .iter()
+            .position(|shape| *shape == block.shape);
         numbers.push(known.unwrap_or(shapes.len()) as u64);
         if known.is_none() {
             shapes.push(&block.shape);
@@ -308,11 +317,29 @@ fn seek_content(blocks: &[Entry], flags: u8) -> Vec<Part> {
         }
     };
     column(shapes.len() > 1, numbers);
-    column(true, others.iter().map(|block| block.raw_size).collect());
-    column(true, others.iter().map(|block| block.stored_size).collect());
-    let fronts: Vec<u64> = blocks.iter().map(|block| block.front_size).collect();
+    column(
+        true,
+        others
+            .iter()
+            .map(|block| block.raw_size)
+            .collect(),
+    );
+    column(
+        true,
+        others
+            .iter()
+            .map(|block| block.stored_size)
+            .collect(),
+    );
+    let fronts: Vec<u64> = blocks
+        .iter()
+        .map(|block| block.front_size)
+        .collect();
     column(fronts.iter().any(|&front| front > 0), fronts);
-    let line_feeds = blocks.iter().map(|block| block.line_feeds).collect();
+    let line_feeds = blocks
+        .iter()
+        .map(|block| block.line_feeds)
+        .collect();
     column(flags & 1 != 0, line_feeds);
     content
 }

@@ -122,7 +122,12 @@ fn made_up(flags: u8, side: &[u8], text: &[u8], size: usize) -> Filtered {
 }
 
 fn survive(filtered: Filtered, size: usize) {
-    if let [Step { filter: 1, side, .. }] = &filtered.steps[..] {
+    if let [
+        Step {
+            filter: 1, side, ..
+        },
+    ] = &filtered.steps[..]
+    {
         map_places(side, size);
     }
     if let Ok(block) = filter::undo(filtered, size) {

@@ -1,19 +1,49 @@
 //! Files with wrong columns of lines of fields.
 
-use super::patient::Patient;
-use crate::common::{cases, compressed, decompressed};
+use super::damaged;
+use crate::common::{cases, decompressed};
+use crate::filters::FIELDS;
+use crate::frames::{Block, Filter};
+use crate::kit::Entry;
+use crate::patient::Patient;
 use bwz::internals::filter::Filtered;
 use bwz::internals::take_fields_apart;
 
-/// Files for R28 with lines of fields.
-pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
-    let raw: String = (0..40)
+/// Name, reason, file, and a part of the library's message.
+type Fault = (&'static str, &'static str, Patient, &'static str);
+
+/// Damaged lines of fields.
+pub fn entries() -> Vec<Entry> {
+    [
+        field_faults(),
+        joined_faults(),
+        list_faults(),
+        packed_faults(),
+    ]
+    .into_iter()
+    .flatten()
+    .map(|(name, reason, file, says)| damaged(name, reason, file, says))
+    .collect()
+}
+
+fn lines() -> String {
+    (0..40)
         .map(|n| format!("at {}: {} {}\n", 995 + n, n % 3, n % 3 * 7))
-        .collect();
+        .collect()
+}
+
+/// A block of lines of fields.
+pub fn sound_block() -> Block {
+    let raw = lines();
+    let (text, side) = apart(raw.as_bytes(), 0);
+    block_of(&text, &side, raw.as_bytes())
+}
+
+/// Files for R28 with lines of fields.
+fn field_faults() -> Vec<Fault> {
+    let raw = lines();
     let with = |text: &[u8], side: &[u8]| of_fields(text, side, raw.as_bytes());
-    let Filtered { text, side, .. } = take_fields_apart(raw.as_bytes(), 0)
-        .unwrap()
-        .unwrap();
+    let (text, side) = apart(raw.as_bytes(), 0);
     assert_eq!(decompressed(&with(&text, &side).0).0, raw.as_bytes());
     let changed = |at: usize, byte: u8| {
         let mut text = text.clone();
@@ -63,85 +93,145 @@ pub fn field_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     vec![
         (
             "R28-fields-values",
+            "fields: more values in all columns than Output_Size / 4 + 1024",
             empty_values,
             "too many slots, columns, values",
         ),
         (
             "R28-fields-columns",
+            "fields: more columns than Output_Size / 128 + 1024",
             columns,
             "too many slots, columns, values",
         ),
-        ("R28-fields-slots", slots, "too many slots, columns, values"),
+        (
+            "R28-fields-slots",
+            "fields: more slots than Output_Size / 4 + 1024",
+            slots,
+            "too many slots, columns, values",
+        ),
         (
             "R28-fields-templates",
+            "fields: a Template_Count above 16319",
             with(&text, &[0xC0, 0x7F, 80, 0]),
             misfit,
         ),
         (
             "R28-fields-lines",
+            "fields: more uses of templates than Output_Size",
             with(&text, &[first, 0xFF, 0xFF, 1, 0]),
             misfit,
         ),
         (
             "R28-fields-template-cut",
+            "fields: an input that ends within the templates",
             with(&text, &[0xBF, 0x7F, 80, 0]),
             early,
         ),
         (
             "R28-fields-template-number",
+            "fields: a use of a template above Template_Count",
             changed(lines, 2),
             "that does not exist",
         ),
         (
             "R28-fields-template-255",
+            "fields: a use of a template whose first byte is 255",
             changed(lines, 255),
             "that does not exist",
         ),
-        ("R28-fields-form-10", changed(form, 10), unknown),
-        ("R28-fields-pattern-of-a-digit", patterned(b"1"), unknown),
-        ("R28-fields-pattern-long", patterned(&[b'0'; 19]), unknown),
-        ("R28-fields-distance-1", changed(form, 2), unknown),
-        ("R28-fields-distance-1-by-key", formed(&[3, 1]), unknown),
-        ("R28-fields-distance-1-raised", formed(&[6, 1]), unknown),
-        ("R28-fields-plus-1", formed(&[4, 1, 0]), unknown),
-        ("R28-fields-number-9", changed(form + 4, 9), none),
-        ("R28-fields-number-255", changed(form + 4, 255), none),
-        ("R28-fields-number-large", patterned(b"00"), "out of range"),
-        ("R28-fields-cut", cut(text.len() - 1), early),
-        ("R28-fields-cut-in-lines", cut(lines + 39), early),
+        (
+            "R28-fields-form-10",
+            "fields: a column of form 10",
+            changed(form, 10),
+            unknown,
+        ),
+        (
+            "R28-fields-pattern-of-a-digit",
+            "fields: a Pattern with the digit 1",
+            patterned(b"1"),
+            unknown,
+        ),
+        (
+            "R28-fields-pattern-long",
+            "fields: a Pattern with 19 digits",
+            patterned(&[b'0'; 19]),
+            unknown,
+        ),
+        (
+            "R28-fields-distance-1",
+            "fields: a Distance of 1 in the first slot of a line",
+            changed(form, 2),
+            unknown,
+        ),
+        (
+            "R28-fields-plus-1",
+            "fields: form 4: a Plus of 1 in the first slot of a line",
+            formed(&[4, 1, 0]),
+            unknown,
+        ),
+        (
+            "R28-fields-number-9",
+            "fields: a number whose first byte is 9",
+            changed(form + 4, 9),
+            none,
+        ),
+        (
+            "R28-fields-number-large",
+            "fields: a Number that does not fit in Pattern",
+            patterned(b"00"),
+            "out of range",
+        ),
+        (
+            "R28-fields-cut",
+            "fields: an input without its last byte",
+            cut(text.len() - 1),
+            early,
+        ),
+        (
+            "R28-fields-cut-in-lines",
+            "fields: an input that ends within the uses",
+            cut(lines + 39),
+            early,
+        ),
         (
             "R28-fields-left-over",
+            "fields: bytes after the last column",
             with(&[&text[..], b"7\n"].concat(), &side),
             "continues after",
         ),
         (
             "R28-fields-size",
+            "fields: lines that are not Output_Size bytes",
             with(&[b"x", &text[..]].concat(), &side),
             misfit,
         ),
     ]
 }
 
+/// Text and Side of lines of fields.
+fn apart(raw: &[u8], delimiter: u8) -> (Vec<u8>, Vec<u8>) {
+    let Filtered { text, steps } = take_fields_apart(raw, delimiter)
+        .unwrap()
+        .unwrap();
+    (text, steps[0].side.clone())
+}
+
 /// A block of fields that should restore to `raw`.
+fn block_of(text: &[u8], side: &[u8], raw: &[u8]) -> Block {
+    let filter = Filter {
+        id: FIELDS,
+        size: text.len() as u64,
+        side: side.to_vec(),
+    };
+    Block::filtered(&Block::new(text), raw, &[filter])
+}
+
 fn of_fields(text: &[u8], side: &[u8], raw: &[u8]) -> Patient {
-    let plain = Patient(compressed(text, 1 << 20));
-    let sizes = [text.len() as u64, side.len() as u64].map(u64::to_le_bytes);
-    let payload = &plain.0[plain.payload()];
-    let payload = [&sizes[0][..5], &sizes[1][..5], side, payload].concat();
-    let size = (raw.len() as u32).to_le_bytes();
-    let patient = plain
-        .clone()
-        .with_payload(&payload)
-        .block(9, &[32]);
-    let checksum = crc32fast::hash(raw).to_le_bytes();
-    patient
-        .frame(7, &size)
-        .block(12, &size)
-        .block(22, &checksum)
+    Patient::of(&[block_of(text, side, raw)])
 }
 
 /// Files for R28 with columns of joined values: bases, and qualities of the same length.
-pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+fn joined_faults() -> Vec<Fault> {
     let dna: Vec<u8> = cases::random(20 * 17, 4)
         .iter()
         .map(|&b| b"ACGT"[usize::from(b)])
@@ -156,7 +246,7 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
         .enumerate()
         .flat_map(record)
         .collect();
-    let Filtered { text, side, .. } = take_fields_apart(&raw, b'@').unwrap().unwrap();
+    let (text, side) = apart(&raw, b'@');
     assert_eq!(decompressed(&of_fields(&text, &side, &raw).0).0, raw);
     // No distance, the first length and its difference from the next; then a distance, and the
     // total size.
@@ -172,32 +262,43 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     vec![
         (
             "R28-fields-joined-distance",
+            "fields: joined values: a Distance above the number of slots before",
             changed(size + 1, &[3]),
             "of an unknown form",
         ),
         (
             "R28-fields-joined-length-none",
+            "fields: joined values: a length that is not stored as a difference",
             changed(lengths + 3, &[0]),
             length,
         ),
         (
             "R28-fields-joined-length-negative",
+            "fields: joined values: a length below 0",
             changed(lengths + 2, &[17]),
             length,
         ),
         (
             "R28-fields-joined-long",
+            "fields: joined values: lengths beyond the end of the input",
             changed(lengths + 2, &[16 + 190]),
             early,
         ),
-        ("R28-fields-joined-size", changed(size + 2, &[0xCB]), early),
+        (
+            "R28-fields-joined-size",
+            "fields: joined values that end before the last of them",
+            changed(size + 2, &[0xCB]),
+            early,
+        ),
         (
             "R28-fields-joined-short",
+            "fields: joined values: a size that is too small for the lengths",
             changed(size + 2, &[0xC9]),
             "continues",
         ),
         (
             "R28-fields-joined-left-over",
+            "fields: joined values: bytes left over after the last of them",
             {
                 let more = [&text[..size + 2], &[0xCB], &text[size + 3..], b"!"].concat();
                 of_fields(&more, &side, &raw)
@@ -208,7 +309,7 @@ pub fn joined_rejects() -> Vec<(&'static str, Patient, &'static str)> {
 }
 
 /// Files for R28 with columns of lists.
-pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+fn list_faults() -> Vec<Fault> {
     let raw = b"Bern,'Bern; Berne'\n".repeat(16);
     let front = [
         &b"\x01,\x01\n"[..],
@@ -233,47 +334,85 @@ pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     vec![
         (
             "R28-fields-lists-distance",
+            "fields: lists: a Distance above the number of slots before",
             with(b"\x02; \n", b"'\x05\x05e"),
             unknown,
         ),
         (
             "R28-fields-lists-separator",
+            "fields: lists: a Separator with a byte below 20 (hex)",
             with(b"\x01;\t\n", b"'\x05\x05e"),
             unknown,
         ),
         (
             "R28-fields-lists-separator-long",
+            "fields: lists: a Separator of 5 bytes",
             with(b"\x01;    \n", b"'\x05\x05e"),
             unknown,
         ),
-        ("R28-fields-lists-no-begin", with(form, b"'Bern"), none),
-        ("R28-fields-lists-code-10", with(form, b"'\x1F\x10e"), none),
+        (
+            "R28-fields-lists-no-begin",
+            "fields: lists: a Begin above the size of Other, which is empty",
+            with(form, b"'Bern"),
+            none,
+        ),
+        (
+            "R28-fields-lists-code-10",
+            "fields: lists: 10 after a 31",
+            with(form, b"'\x1F\x10e"),
+            none,
+        ),
         (
             "R28-fields-lists-by-key-twice",
+            "fields: lists: 31 after a 31",
             with(form, b"'\x1F\x1F\x05"),
             none,
         ),
-        ("R28-fields-lists-by-key-0", with(form, b"'\x1F\x00"), none),
+        (
+            "R28-fields-lists-by-key-0",
+            "fields: lists: 0 after a 31",
+            with(form, b"'\x1F\x00"),
+            none,
+        ),
         (
             "R28-fields-lists-by-key-end",
+            "fields: lists: a value that ends after a 31",
             with(form, b"'\x05\x1F"),
             none,
         ),
-        ("R28-fields-lists-key-end", with(form, b"'\x00\x11"), none),
+        (
+            "R28-fields-lists-key-end",
+            "fields: lists: an End after the key",
+            with(form, b"'\x00\x11"),
+            none,
+        ),
         (
             "R28-fields-lists-two-ends",
+            "fields: lists: two Ends of one item",
             with(form, b"'\x01Be\x10\x10"),
             none,
         ),
-        ("R28-fields-lists-begin", with(form, b"'\x06\x05e"), none),
-        ("R28-fields-lists-end", with(form, b"'\x01\x13"), none),
+        (
+            "R28-fields-lists-begin",
+            "fields: lists: a Begin above the size of Other",
+            with(form, b"'\x06\x05e"),
+            none,
+        ),
+        (
+            "R28-fields-lists-end",
+            "fields: lists: a Begin and an End that overlap",
+            with(form, b"'\x01\x13"),
+            none,
+        ),
         (
             "R28-fields-lists-long",
+            "fields: lists: items that are longer than the lines",
             with(form, b"'\x05ABCDEFGH\x05e"),
             "do not add up to it",
         ),
         (
             "R28-fields-lists-short",
+            "fields: lists: items that are shorter than the lines",
             with(form, b"'\x05"),
             "do not add up to it",
         ),
@@ -281,7 +420,7 @@ pub fn list_rejects() -> Vec<(&'static str, Patient, &'static str)> {
 }
 
 /// Files for R28 with packed columns: the example of section 12.9, and others.
-pub fn packed_rejects() -> Vec<(&'static str, Patient, &'static str)> {
+fn packed_faults() -> Vec<Fault> {
     // Long enough for a block that is not stored.
     let front = "x".repeat(100);
     let raw = ["c0ffee 7", "012345 10", "abcdef 5"]
@@ -307,50 +446,93 @@ pub fn packed_rejects() -> Vec<(&'static str, Patient, &'static str)> {
     let third = [&[1, 6, 3], &side[3..], &[0, 1]].concat();
     let integers = |more: &[u8]| with(&[&side[..20], more].concat());
     vec![
-        ("R28-fields-packed-more", changed(2, &[3]), early),
-        ("R28-fields-packed-column", with(&third), "does not exist"),
+        (
+            "R28-fields-packed-more",
+            "fields: packed: a Packed_Count of one too many",
+            changed(2, &[3]),
+            early,
+        ),
+        (
+            "R28-fields-packed-column",
+            "fields: packed: a column that does not exist",
+            with(&third),
+            "does not exist",
+        ),
         (
             "R28-fields-packed-no-layout",
+            "fields: packed: an odd Step of the first packed column",
             changed(3, &[3]),
             "does not exist",
         ),
-        ("R28-fields-packed-layout-number", changed(4, &[1]), none),
-        ("R28-fields-packed-places-none", changed(6, &[0]), none),
-        ("R28-fields-packed-symbols-none", changed(7, &[0x80]), none),
+        (
+            "R28-fields-packed-layout-number",
+            "fields: packed: a Layout_Number above the number of Layouts",
+            changed(4, &[1]),
+            none,
+        ),
+        (
+            "R28-fields-packed-places-none",
+            "fields: packed: a run without places",
+            changed(6, &[0]),
+            none,
+        ),
+        (
+            "R28-fields-packed-symbols-none",
+            "fields: packed: a run without symbols",
+            changed(7, &[0x80]),
+            none,
+        ),
         (
             "R28-fields-packed-symbols-last",
+            "fields: packed: symbols above 255",
             changed(7, &[127, 0x82]),
             none,
         ),
-        ("R28-fields-packed-places", with(&two_runs(128)), none),
+        (
+            "R28-fields-packed-places",
+            "fields: packed: values of 256 bytes",
+            with(&two_runs(128)),
+            none,
+        ),
         (
             "R28-fields-packed-size",
+            "fields: packed: values of a column with more bytes than Output_Size",
             with(&two_runs(60)),
             "larger than the block",
         ),
         (
             "R28-fields-packed-half",
+            "fields: packed: Least of 9 bytes",
             integers(&[0, 9, 1, 1, 1, 1, 1, 1, 1, 1, 1]),
             none,
         ),
         (
             "R28-fields-packed-integer",
+            "fields: packed: Least + More of 2^63",
             integers(&[0, 0x18, 127, 255, 255, 255, 255, 255, 255, 255, 1]),
             none,
         ),
         (
             "R28-fields-packed-word",
+            "fields: packed: a word that is not below the product of its radices",
             changed(24, &[216]),
             "a word of packed values",
         ),
-        ("R28-fields-packed-cut", with(&side[..24]), early),
+        (
+            "R28-fields-packed-cut",
+            "fields: packed: a Side that ends within the words",
+            with(&side[..24]),
+            early,
+        ),
         (
             "R28-fields-packed-left-over",
+            "fields: packed: a byte after the last word",
             with(&[&side[..], b"!"].concat()),
             "as many bytes as it has",
         ),
         (
             "R28-fields-packed-lines",
+            "fields: packed: values that are longer than the lines",
             changed(23, &[4]),
             "do not add up to it",
         ),

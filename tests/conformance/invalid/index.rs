@@ -2,7 +2,9 @@
 
 use super::damaged;
 use crate::common::{cases, indexed};
-use crate::frames::{Block, Frame, HAS_FILTERS, INDEXED, Payload, column, table, take_varint, varint};
+use crate::frames::{
+    Block, Frame, HAS_FILTERS, INDEXED, Payload, column, table, take_varint, varint,
+};
 use crate::kit::Entry;
 use crate::patient::Patient;
 
@@ -100,14 +102,54 @@ fn fields() -> Vec<Entry> {
     let slices = "does not match its slices";
     let ends = "does not match its ends";
     vec![
-        damaged("R25-front-checksum", "a wrong Front_Checksum", put(FRONT_CHECKSUM, &[0; 4]), "checksum of the fields around it"),
-        damaged("R25-samples-checksum", "a wrong Samples_Checksum", put(SAMPLES_CHECKSUM, &[0; 4]), "checksum of its samples"),
-        damaged("R27-primary-index", "a Primary_Index that is not the first sample", put(PRIMARY_INDEX, &[1, 0]), "not the first sample"),
-        damaged("R27-searched", "a Searched that is not Text_Size, in a block without filters", put(SEARCHED, &[0xE7]), ""),
-        damaged("R28-searched", "a Searched above Text_Size", put(SEARCHED, &[0xE9]), ""),
-        damaged("R27-slice-checksum", "a Slice_Checksum that is not that of the slice", put(SLICE_CHECKSUM, &[0; 4]), slices),
-        damaged("R27-head", "a Head that is not the beginning of the text", put(HEAD, b"z"), ends),
-        damaged("R27-tail", "a Tail that is not the end of the text", put(TAIL, b"z"), ends),
+        damaged(
+            "R25-front-checksum",
+            "a wrong Front_Checksum",
+            put(FRONT_CHECKSUM, &[0; 4]),
+            "checksum of the fields around it",
+        ),
+        damaged(
+            "R25-samples-checksum",
+            "a wrong Samples_Checksum",
+            put(SAMPLES_CHECKSUM, &[0; 4]),
+            "checksum of its samples",
+        ),
+        damaged(
+            "R27-primary-index",
+            "a Primary_Index that is not the first sample",
+            put(PRIMARY_INDEX, &[1, 0]),
+            "not the first sample",
+        ),
+        damaged(
+            "R27-searched",
+            "a Searched that is not Text_Size, in a block without filters",
+            put(SEARCHED, &[0xE7]),
+            "",
+        ),
+        damaged(
+            "R28-searched",
+            "a Searched above Text_Size",
+            put(SEARCHED, &[0xE9]),
+            "",
+        ),
+        damaged(
+            "R27-slice-checksum",
+            "a Slice_Checksum that is not that of the slice",
+            put(SLICE_CHECKSUM, &[0; 4]),
+            slices,
+        ),
+        damaged(
+            "R27-head",
+            "a Head that is not the beginning of the text",
+            put(HEAD, b"z"),
+            ends,
+        ),
+        damaged(
+            "R27-tail",
+            "a Tail that is not the end of the text",
+            put(TAIL, b"z"),
+            ends,
+        ),
     ]
 }
 
@@ -120,13 +162,15 @@ fn tables() -> Vec<Entry> {
     };
     let mut unannounced = sound();
     unannounced.shape[2] &= !INDEXED;
-    let mut filtered = Block::filtered(&Block::new(&cases::text(900)), &cases::text(900), &[
-        crate::frames::Filter {
+    let mut filtered = Block::filtered(
+        &Block::new(&cases::text(900)),
+        &cases::text(900),
+        &[crate::frames::Filter {
             id: crate::filters::REGIONS,
             size: 900,
             side: vec![0x84, 7, 0],
-        },
-    ])
+        }],
+    )
     .with_tables(&crate::frames::tables(&[(0x8020, &[0; 400])]));
     filtered.shape[2] |= INDEXED | HAS_FILTERS;
     let frame = Frame::of(&[sound()]);
@@ -140,16 +184,36 @@ fn tables() -> Vec<Entry> {
         ..frame
     };
     vec![
-        damaged("R26-missing", "an Indexed block without an Index", Patient::of(&[missing]), "no index where its header says so"),
-        damaged("R26-not-announced", "an Index in a block that is not Indexed", Patient::of(&[unannounced]), "one that it does not mention"),
-        damaged("R26-cut", "an Index that ends within Tail", changed(|content| content.truncate(TAIL + 5)), "ends too early"),
+        damaged(
+            "R26-missing",
+            "an Indexed block without an Index",
+            Patient::of(&[missing]),
+            "no index where its header says so",
+        ),
+        damaged(
+            "R26-not-announced",
+            "an Index in a block that is not Indexed",
+            Patient::of(&[unannounced]),
+            "one that it does not mention",
+        ),
+        damaged(
+            "R26-cut",
+            "an Index that ends within Tail",
+            changed(|content| content.truncate(TAIL + 5)),
+            "ends too early",
+        ),
         damaged(
             "R04-indexed-with-regions",
             "an Indexed block with the filter regions",
             Patient::of(&[filtered]),
             "both an index and filters",
         ),
-        damaged("R20-front-size", "a Front_Size that is not that of the block", Patient(front_size.to_bytes()), "does not match the blocks"),
+        damaged(
+            "R20-front-size",
+            "a Front_Size that is not that of the block",
+            Patient(front_size.to_bytes()),
+            "does not match the blocks",
+        ),
     ]
 }
 
@@ -168,18 +232,63 @@ fn damaged_counts() -> Vec<Entry> {
     let letter = usize::from(b'd' / 8);
     let slices = "does not match its slices";
     vec![
-        damaged("R26-counts-of-no-bytes", "a Bitmap without a bit set", changed(|content| {
-            content.truncate(COUNTS);
-            content.extend([0; 33]);
-        }), "counts"),
-        damaged("R26-counts-omitted", "an Omitted of 3 with three lists", put(OMITTED, &[3]), "counts"),
-        damaged("R26-counts-cut", "Counts without their last byte", with_lists(&good[..good.len() - 1]), size),
-        damaged("R26-counts-left-over", "Counts with one more byte", with_lists(&longer), size),
-        damaged("R26-counts-bits", "Counts with a bit set after the last value", with_lists(&last_bits), invalid),
-        damaged("R26-counts-32-zeros", "32 bits 0 before a bit 1", with_lists(&[0, 0, 0, 0, 1, 0, 0, 0, 0, 0]), invalid),
-        damaged("R27-counts-count-above-raw-size", "a count above the Raw_Size of its slice", with_lists(&lists(&[1001, d])), invalid),
-        damaged("R27-counts-sum-above-raw-size", "counts of a slice that are together above its Raw_Size", with_lists(&lists(&[999, d])), invalid),
-        damaged("R27-counts-count", "counts that are not those of the slice", with_lists(&lists(&[b - 1, d])), slices),
+        damaged(
+            "R26-counts-of-no-bytes",
+            "a Bitmap without a bit set",
+            changed(|content| {
+                content.truncate(COUNTS);
+                content.extend([0; 33]);
+            }),
+            "counts",
+        ),
+        damaged(
+            "R26-counts-omitted",
+            "an Omitted of 3 with three lists",
+            put(OMITTED, &[3]),
+            "counts",
+        ),
+        damaged(
+            "R26-counts-cut",
+            "Counts without their last byte",
+            with_lists(&good[..good.len() - 1]),
+            size,
+        ),
+        damaged(
+            "R26-counts-left-over",
+            "Counts with one more byte",
+            with_lists(&longer),
+            size,
+        ),
+        damaged(
+            "R26-counts-bits",
+            "Counts with a bit set after the last value",
+            with_lists(&last_bits),
+            invalid,
+        ),
+        damaged(
+            "R26-counts-32-zeros",
+            "32 bits 0 before a bit 1",
+            with_lists(&[0, 0, 0, 0, 1, 0, 0, 0, 0, 0]),
+            invalid,
+        ),
+        damaged(
+            "R27-counts-count-above-raw-size",
+            "a count above the Raw_Size of its slice",
+            with_lists(&lists(&[1001, d])),
+            invalid,
+        ),
+        damaged(
+            "R27-counts-sum-above-raw-size",
+            "counts of a slice that are together above its Raw_Size",
+            with_lists(&lists(&[999, d])),
+            invalid,
+        ),
+        damaged(
+            "R27-counts-count",
+            "counts that are not those of the slice",
+            with_lists(&lists(&[b - 1, d])),
+            slices,
+        ),
         damaged(
             "R27-counts-bitmap",
             "a Bitmap with the bit of a byte that does not occur in place of one that does",

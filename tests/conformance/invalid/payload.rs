@@ -73,8 +73,18 @@ fn arrays() -> Vec<Entry> {
     let sample = |row: u64| with_samples(packed(10, &[row]));
     let primary = take_packed(&mut &fixed().parts().samples[..], 1)[0];
     vec![
-        damaged("R14-array-width-0", "a Packed_Array of Width 0", fixed().with(|parts| parts.sizes = vec![0, 1, 2, 3]), width),
-        damaged("R14-array-width-41", "a Packed_Array of Width 41", fixed().with(|parts| parts.sizes = vec![41; 40]), width),
+        damaged(
+            "R14-array-width-0",
+            "a Packed_Array of Width 0",
+            fixed().with(|parts| parts.sizes = vec![0, 1, 2, 3]),
+            width,
+        ),
+        damaged(
+            "R14-array-width-41",
+            "a Packed_Array of Width 41",
+            fixed().with(|parts| parts.sizes = vec![41; 40]),
+            width,
+        ),
         damaged(
             "R14-array-bits",
             "Samples with a bit set after the last value",
@@ -84,7 +94,12 @@ fn arrays() -> Vec<Entry> {
         damaged(
             "R15-sizes-cut",
             "a payload that ends within Slice_Count",
-            fixed().with(|parts| *parts = Payload { sizes: vec![16, 1], ..Payload::default() }),
+            fixed().with(|parts| {
+                *parts = Payload {
+                    sizes: vec![16, 1],
+                    ..Payload::default()
+                }
+            }),
             too_long,
         ),
         damaged(
@@ -96,8 +111,18 @@ fn arrays() -> Vec<Entry> {
             }),
             too_long,
         ),
-        damaged("R16-sample-0", "a sample of 0", sample(0), "not a row of the block"),
-        damaged("R16-sample-901", "a sample above Text_Size", sample(901), "not a row of the block"),
+        damaged(
+            "R16-sample-0",
+            "a sample of 0",
+            sample(0),
+            "not a row of the block",
+        ),
+        damaged(
+            "R16-sample-901",
+            "a sample above Text_Size",
+            sample(901),
+            "not a row of the block",
+        ),
         damaged(
             "R18-sample-of-another-row",
             "a sample that is a row of the block, but of another suffix",
@@ -119,16 +144,66 @@ fn sizes() -> Vec<Entry> {
     let models = "models of the block";
     let file = damaged;
     vec![
-        file("R15-slice-count-0", "a Slice_Count of 0", with(&[0, models_size]), count),
-        file("R15-slice-count-large", "4 slices in a text of 9000 bytes, which may have 3", with(&[4, 1, models_size, 1]), count),
-        file("R15-models-size-0", "a Models_Size of 0", with(&[1, 0]), misfit),
-        file("R15-models-size-large", "Models that end after the payload", with(&[1, models_size + coded_size + 9]), models),
-        file("R15-raw-size-0", "a first slice of 0 BWT bytes", two(0, 100), misfit),
-        file("R15-raw-size-large", "a first slice of all BWT bytes, and a second one", two(9000, 100), misfit),
-        file("R15-coded-size-0", "a first slice of 0 coded bytes", two(4000, 0), misfit),
-        file("R15-coded-size-large", "a first slice of all coded bytes, and a second one", two(4000, coded_size), misfit),
-        file("R15-coded-size-above-raw-size", "a first slice with more coded bytes than BWT bytes", two(99, 100), misfit),
-        file("R15-last-coded-size-above-raw-size", "a last slice with more coded bytes than BWT bytes", two(8999, 100), misfit),
+        file(
+            "R15-slice-count-0",
+            "a Slice_Count of 0",
+            with(&[0, models_size]),
+            count,
+        ),
+        file(
+            "R15-slice-count-large",
+            "4 slices in a text of 9000 bytes, which may have 3",
+            with(&[4, 1, models_size, 1]),
+            count,
+        ),
+        file(
+            "R15-models-size-0",
+            "a Models_Size of 0",
+            with(&[1, 0]),
+            misfit,
+        ),
+        file(
+            "R15-models-size-large",
+            "Models that end after the payload",
+            with(&[1, models_size + coded_size + 9]),
+            models,
+        ),
+        file(
+            "R15-raw-size-0",
+            "a first slice of 0 BWT bytes",
+            two(0, 100),
+            misfit,
+        ),
+        file(
+            "R15-raw-size-large",
+            "a first slice of all BWT bytes, and a second one",
+            two(9000, 100),
+            misfit,
+        ),
+        file(
+            "R15-coded-size-0",
+            "a first slice of 0 coded bytes",
+            two(4000, 0),
+            misfit,
+        ),
+        file(
+            "R15-coded-size-large",
+            "a first slice of all coded bytes, and a second one",
+            two(4000, coded_size),
+            misfit,
+        ),
+        file(
+            "R15-coded-size-above-raw-size",
+            "a first slice with more coded bytes than BWT bytes",
+            two(99, 100),
+            misfit,
+        ),
+        file(
+            "R15-last-coded-size-above-raw-size",
+            "a last slice with more coded bytes than BWT bytes",
+            two(8999, 100),
+            misfit,
+        ),
     ]
 }
 
@@ -139,10 +214,30 @@ fn models() -> Vec<Entry> {
     let sent = Subject(Block::new(&cases::text(9000)));
     let longer = [&fixed().parts().models[..], &[0; 4]].concat();
     vec![
-        damaged("R17-models-cut", "Models that end too early", fixed().with_models(&models_that_are(early)), early),
-        damaged("R17-models-left-over", "4 bytes after the end of Models", fixed().with_models(&longer), "left over after the models"),
-        damaged("R17-models-of-no-bytes", "an Alphabet of no bytes", fixed().with_models(&models_that_are(no_bytes)), no_bytes),
-        damaged("R17-models-weight", "a frequency table whose weights are out of range", flipped_models(&sent, weights), weights),
+        damaged(
+            "R17-models-cut",
+            "Models that end too early",
+            fixed().with_models(&models_that_are(early)),
+            early,
+        ),
+        damaged(
+            "R17-models-left-over",
+            "4 bytes after the end of Models",
+            fixed().with_models(&longer),
+            "left over after the models",
+        ),
+        damaged(
+            "R17-models-of-no-bytes",
+            "an Alphabet of no bytes",
+            fixed().with_models(&models_that_are(no_bytes)),
+            no_bytes,
+        ),
+        damaged(
+            "R17-models-weight",
+            "a frequency table whose weights are out of range",
+            flipped_models(&sent, weights),
+            weights,
+        ),
     ]
 }
 
@@ -160,20 +255,60 @@ fn static_slices() -> Vec<Entry> {
     let last = "continues after its last run";
     let long_run = "a run longer than any slice";
     vec![
-        damaged("R17-static-cut-in-states", "static rANS: a slice of 7 bytes, less than its two states", cut(7), early),
-        damaged("R17-static-state", "static rANS: a first state that is too small", subject.with_slice(&small_state), "too small"),
+        damaged(
+            "R17-static-cut-in-states",
+            "static rANS: a slice of 7 bytes, less than its two states",
+            cut(7),
+            early,
+        ),
+        damaged(
+            "R17-static-state",
+            "static rANS: a first state that is too small",
+            subject.with_slice(&small_state),
+            "too small",
+        ),
         damaged(
             "R17-static-width",
             "static rANS: a run longer than any slice",
             subject.with_slice(&slice_that_is(&subject, long_run)),
             long_run,
         ),
-        damaged("R17-static-cut", "static rANS: a slice without its last word", cut(slice.len() - 2), last),
-        damaged("R17-static-left-over", "static rANS: a word after the end of a slice", subject.with_slice(&longer), exact),
-        damaged("R17-static-run", "static rANS: a run beyond the end of the slice", flipped(&subject, run), run),
-        damaged("R17-static-rank", "static rANS: a byte moved behind the end of the list", flipped(&subject, behind), behind),
-        damaged("R17-static-last-rank", "static rANS: a symbol after the last run", flipped(&subject, last), last),
-        damaged("R17-static-end-state", "static rANS: a last state that is not 2^16", flipped(&subject, end), end),
+        damaged(
+            "R17-static-cut",
+            "static rANS: a slice without its last word",
+            cut(slice.len() - 2),
+            last,
+        ),
+        damaged(
+            "R17-static-left-over",
+            "static rANS: a word after the end of a slice",
+            subject.with_slice(&longer),
+            exact,
+        ),
+        damaged(
+            "R17-static-run",
+            "static rANS: a run beyond the end of the slice",
+            flipped(&subject, run),
+            run,
+        ),
+        damaged(
+            "R17-static-rank",
+            "static rANS: a byte moved behind the end of the list",
+            flipped(&subject, behind),
+            behind,
+        ),
+        damaged(
+            "R17-static-last-rank",
+            "static rANS: a symbol after the last run",
+            flipped(&subject, last),
+            last,
+        ),
+        damaged(
+            "R17-static-end-state",
+            "static rANS: a last state that is not 2^16",
+            flipped(&subject, end),
+            end,
+        ),
     ]
 }
 
@@ -186,13 +321,48 @@ fn mixed_slices() -> Vec<Entry> {
     let run = "a run that does not fit";
     let end = "do not end with its runs";
     vec![
-        damaged("R17-mixing-cut-in-present", "context mixing: a slice that ends within Present", cut(31), early),
-        damaged("R17-mixing-nothing-present", "context mixing: Present names no byte", subject.with_slice(&[0; 32]), "names no byte"),
-        damaged("R17-mixing-cut-in-weights", "context mixing: a slice that ends within the weights of its tree", cut(34), early),
-        damaged("R17-mixing-cut", "context mixing: a slice without its last 8 bytes", cut(slice.len() - 8), early),
-        damaged("R17-mixing-left-over", "context mixing: 4 bytes after the end of a slice", subject.with_slice(&longer), end),
-        damaged("R17-mixing-run", "context mixing: a run beyond the end of the slice", flipped(&subject, run), run),
-        damaged("R17-mixing-offset", "context mixing: the binary coder is not at its end", flipped(&subject, end), end),
+        damaged(
+            "R17-mixing-cut-in-present",
+            "context mixing: a slice that ends within Present",
+            cut(31),
+            early,
+        ),
+        damaged(
+            "R17-mixing-nothing-present",
+            "context mixing: Present names no byte",
+            subject.with_slice(&[0; 32]),
+            "names no byte",
+        ),
+        damaged(
+            "R17-mixing-cut-in-weights",
+            "context mixing: a slice that ends within the weights of its tree",
+            cut(34),
+            early,
+        ),
+        damaged(
+            "R17-mixing-cut",
+            "context mixing: a slice without its last 8 bytes",
+            cut(slice.len() - 8),
+            early,
+        ),
+        damaged(
+            "R17-mixing-left-over",
+            "context mixing: 4 bytes after the end of a slice",
+            subject.with_slice(&longer),
+            end,
+        ),
+        damaged(
+            "R17-mixing-run",
+            "context mixing: a run beyond the end of the slice",
+            flipped(&subject, run),
+            run,
+        ),
+        damaged(
+            "R17-mixing-offset",
+            "context mixing: the binary coder is not at its end",
+            flipped(&subject, end),
+            end,
+        ),
     ]
 }
 
