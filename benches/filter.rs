@@ -78,10 +78,7 @@ impl Bench {
             .iter()
             .map(|block| block.text.len())
             .sum();
-        let side: usize = filtered
-            .iter()
-            .map(|block| block.side.len())
-            .sum();
+        let side: usize = filtered.iter().map(side_size).sum();
         times.row(
             "apply",
             text.len(),
@@ -160,12 +157,13 @@ impl Bench {
         name: &str,
         filter: impl Fn(Vec<u8>) -> Result<Filtered>,
     ) -> Result<()> {
-        let coded_size = |Filtered { text, side, .. }: Filtered| {
+        let coded_size = |filtered: Filtered| {
+            let Filtered { text, .. } = &filtered;
             let threads = pool.current_num_threads();
-            let bwt = Sorter::Cpu.sort_on(threads, &text, sample_rate(text.len()))?;
+            let bwt = Sorter::Cpu.sort_on(threads, text, sample_rate(text.len()))?;
             let limits = SliceLimits::new(text.len(), Effort::Default);
             let coded = coder::encode_slices(&bwt.bytes, limits, Coding::StaticRans);
-            Ok(coded.size() + side.len())
+            Ok(coded.size() + side_size(&filtered))
         };
         let compress = |blocks: Vec<Vec<u8>>| {
             let sizes = blocks.into_iter().map(|block| {
@@ -180,6 +178,15 @@ impl Bench {
         times.row(name, text.len(), "MB/s", &format!("{size} bytes coded"));
         Ok(())
     }
+}
+
+/// Bytes of the parameters of all filters.
+fn side_size(filtered: &Filtered) -> usize {
+    filtered
+        .steps
+        .iter()
+        .map(|step| step.side.len())
+        .sum()
 }
 
 /// A bacterial genome and its relatives. Each relative has one letter in 1000 changed, and ten

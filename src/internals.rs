@@ -7,6 +7,7 @@
 use crate::archive::Archive;
 use crate::base::error::Result;
 pub use crate::base::error::{Flaw, Unreadable};
+use crate::base::leb128;
 use crate::base::positions::NarrowLimits;
 use crate::base::tasks::Executor;
 use crate::base::threads::Threads;
@@ -188,19 +189,27 @@ pub fn frame(
     writer.finish_with(&tables).map(|(file, ..)| file)
 }
 
-/// Gives a block tables. It must not be stored, and must have none.
+/// Gives a block more tables. It must not be stored.
 pub fn with_tables(block: BlockBytes, tables: &[(u16, &[u8])]) -> Result<BlockBytes> {
     let (header, payload) = block;
     let mut header = BlockHeader::from_bytes(&header)?;
     let BlockKind::Bwt(shape) = &mut header.kind else {
         return Err(Flaw("a stored block").into());
     };
-    let sizes = PayloadFront::read(&payload, header.raw_size, *shape)
-        .map(|front| front.size - front.models.len())
+    let front = PayloadFront::read(&payload, header.raw_size, *shape)
         .map_err(|_| Flaw("the front of the payload"))?;
+    let (before, rest) = payload.split_at(front.before_tables);
+    let (mut old, behind) = rest.split_at(front.size - front.models.len() - before.len());
+    let new = tables_to_bytes(tables);
+    let mut new = &new[..];
+    leb128::read(&mut new)?;
+    if shape.tables {
+        leb128::read(&mut old)?;
+    }
     shape.tables = true;
-    let (before, behind) = payload.split_at(sizes);
-    let payload = [before, &tables_to_bytes(tables), behind].concat();
+    let mut size = Vec::new();
+    leb128::write(old.len() + new.len(), &mut size);
+    let payload = [before, &size, old, new, behind].concat();
     header.coded_size = payload.len() as u64;
     header.payload_checksum = crc32fast::hash(&payload);
     Ok((header.to_bytes(), payload))

@@ -128,6 +128,7 @@ impl<R: Read + Seek + Send> Archive<R> {
     /// as [`decompress`](crate::decompress()).
     pub fn read_range<W: Write>(&mut self, range: Range<u64>, mut output: W) -> Result<ReadCost> {
         self.contents.check_range(&range)?;
+        self.contents.check_supported_in(&range)?;
         let size = range.end - range.start;
         self.options
             .check_output(0, size, || format!("the range {range:?}"))?;

@@ -283,13 +283,18 @@ impl Unknown {
     /// The error of this kind, in block `block` or outside of blocks, at `offset` bytes into the
     /// compressed file. `reader` is the first release of bwz that reads it, if the file says so.
     pub(crate) fn at(self, block: Option<u64>, offset: u64, reader: Release) -> Error {
-        let Unknown { what, id } = self;
-        let part = block.map_or_else(|| "the frame".into(), |n| format!("block {n}"));
         Error::Unsupported {
-            what: format!("{part} has {what} {id}, which this bwz does not know; {reader}").into(),
+            what: self.message(block, reader).into(),
             block,
             offset,
         }
+    }
+
+    /// The message of this error, without the offset.
+    pub(crate) fn message(self, block: Option<u64>, reader: Release) -> String {
+        let Unknown { what, id } = self;
+        let part = block.map_or_else(|| "the frame".into(), |n| format!("block {n}"));
+        format!("{part} has {what} {id}, which this bwz does not know; {reader}")
     }
 }
 

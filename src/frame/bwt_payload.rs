@@ -41,6 +41,8 @@ pub(crate) struct PayloadFront<'a> {
     pub sizes: SliceSizes,
     pub index: Option<StoredIndex>,
     pub models: &'a [u8],
+    /// Bytes in front of the tables, or of the models if there are no tables.
+    pub before_tables: usize,
     /// Bytes of this part.
     pub size: usize,
 }
@@ -100,6 +102,7 @@ impl<'a> PayloadFront<'a> {
             index: index.map(read).transpose()?,
             sizes,
             models,
+            before_tables: coded_sizes.len(),
             size: payload.len() - rest.len(),
         })
     }
@@ -190,6 +193,7 @@ impl<'a> BwtPayload<'a> {
             index,
             models,
             size,
+            ..
         } = PayloadFront::read(payload, raw_size, shape)?;
         let from_samples = &payload[size..];
         let mut rest = from_samples;

@@ -48,6 +48,9 @@ pub struct FrameInfo {
     pub notes: Vec<Note>,
     /// Whoever made it, if it holds no data but private content, which bwz passes over.
     pub private: Option<u32>,
+    /// The reason why its bytes cannot be restored, if it is not damaged but of a kind that this
+    /// release does not know. Its blocks are not known then.
+    pub unsupported: Option<String>,
     /// The first release of bwz that reads all of it.
     pub(crate) needed: Release,
     /// The kind of its index, as stated by its first block that is not stored.
@@ -127,13 +130,18 @@ impl Contents {
             return Err(Flaw(NOT_BWZ).at(None, 0));
         }
         while end > 0 {
-            let before = frames.len() as u64;
             let room = TableRoom {
                 memory,
-                frames: before,
+                frames: frames.len() as u64,
                 blocks,
             };
-            let frame = read_frame(input, end, room)?;
+            let frame = match read_frame(input, end, room) {
+                Err(Error::Unsupported { what, .. }) => {
+                    let footer = Footer::from_bytes(&fixed(input, end - Footer::SIZE as u64)?)?;
+                    (FrameInfo::unsupported(&footer, end, what.into()), vec![])
+                }
+                frame => frame?,
+            };
             end = frame.0.coded.start;
             blocks += frame.0.blocks;
             frames.push(frame);
@@ -255,10 +263,12 @@ pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
     let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
-        return Err(explain(input, NO_FOOTER, 0));
+        return Err(explain(input, NO_FOOTER, 0, 0));
     };
-    let footer = Footer::from_bytes(&fixed(input, footer_start)?)
-        .map_err(|flaw| explain(input, flaw, footer_start))?;
+    let bytes = fixed(input, footer_start)?;
+    let frame_start = end.saturating_sub(Footer::frame_size(&bytes).unwrap_or(end));
+    let footer = Footer::from_bytes(&bytes)
+        .map_err(|flaw| explain(input, flaw, footer_start, frame_start))?;
     let misfit = || too_short.at(None, footer_start);
     let start = end
         .checked_sub(footer.frame_size)
@@ -271,13 +281,17 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         AnyHeader::Data(header) => header,
         AnyHeader::Private(header) => {
             let sizes = HEADER_SIZE as u64 + header.content_size;
-            let fits = table_start == footer_start && footer_start - start == sizes;
-            return match fits {
-                true => Ok((FrameInfo::private(start..end, header.owner), Vec::new())),
-                false => Err(misfit()),
-            };
+            if table_start != footer_start || footer_start - start != sizes {
+                return Err(misfit());
+            }
+            let private = Some(header.owner);
+            let frame = FrameInfo::without_blocks(start..end);
+            return Ok((FrameInfo { private, ..frame }, Vec::new()));
         }
-        AnyHeader::Unknown(unknown, _) => return Err(unknown.at(None, start, Release::default())),
+        AnyHeader::Unknown(unknown, _) => {
+            let why = unknown.message(None, Release::default());
+            return Ok((FrameInfo::unsupported(&footer, end, why), Vec::new()));
+        }
     };
     header_tables::check_known(header.check).map_err(|why| why.at(None, start, header.needed))?;
     let head = read_header_tables(input, start, &header)?;
@@ -304,6 +318,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
         check: StreamCheck::of(header.check),
         notes: head.notes,
         private: None,
+        unsupported: None,
         needed: header.needed,
         index,
         lacks_sequences: of_sequences && tables.sequences.is_none(),
@@ -316,8 +331,17 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
 }
 
 impl FrameInfo {
+    /// A frame whose blocks are not known. Its footer ends at `end`.
+    fn unsupported(footer: &Footer, end: u64, why: String) -> Self {
+        FrameInfo {
+            raw: 0..footer.total_raw_size,
+            unsupported: Some(why),
+            ..FrameInfo::without_blocks(end - footer.frame_size..end)
+        }
+    }
+
     /// A frame that holds no data.
-    fn private(coded: Range<u64>, owner: u32) -> Self {
+    fn without_blocks(coded: Range<u64>) -> Self {
         FrameInfo {
             coded,
             raw: 0..0,
@@ -327,7 +351,8 @@ impl FrameInfo {
             features: Features::NONE,
             check: Some(StreamCheck::Crc32),
             notes: Vec::new(),
-            private: Some(owner),
+            private: None,
+            unsupported: None,
             needed: Release::default(),
             index: None,
             sequences: None,
@@ -518,30 +543,29 @@ fn index_info(table: &SeekTable) -> Option<IndexInfo> {
     })
 }
 
-/// Explains a missing footer: damage in a bwz file, another version if the file begins as one, and
-/// "not a bwz file" otherwise.
-fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64) -> Error {
-    match first_bytes(input) {
-        Ok(first) if !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
+/// Explains a missing footer: damage in a bwz file, another version if the file, or the frame that
+/// seems to begin at `start`, begins as one, and "not a bwz file" otherwise.
+fn explain(input: &mut dyn ReadSeek, flaw: Flaw, offset: u64, start: u64) -> Error {
+    match first_bytes(input, start) {
+        Ok(first) if start == 0 && !MAGIC.starts_with(&first[..first.len().min(MAGIC.len())]) => {
             Flaw(NOT_BWZ).at(None, 0)
         }
-        Ok(first) => other_version(&first, 0).unwrap_or_else(|| flaw.at(None, offset)),
+        Ok(first) => other_version(&first, start).unwrap_or_else(|| flaw.at(None, offset)),
         Err(_) => flaw.at(None, offset),
     }
 }
 
 /// The error for a file of another version, if the file begins as one.
 pub(crate) fn version_error(input: &mut dyn ReadSeek) -> Option<Error> {
-    other_version(&first_bytes(input).ok()?, 0)
+    other_version(&first_bytes(input, 0).ok()?, 0)
 }
 
-/// Magic and Version, or all bytes of a shorter file.
-fn first_bytes(input: &mut dyn ReadSeek) -> io::Result<Vec<u8>> {
+/// Magic and Version at `start`, or fewer bytes if the file ends there.
+fn first_bytes(input: &mut dyn ReadSeek, start: u64) -> io::Result<Vec<u8>> {
     let mut first = Vec::new();
-    input.rewind()?;
-    input
-        .take(MAGIC.len() as u64 + 1)
-        .read_to_end(&mut first)?;
+    input.seek(SeekFrom::Start(start))?;
+    let mut input = input.take(MAGIC.len() as u64 + 1);
+    input.read_to_end(&mut first)?;
     Ok(first)
 }
 

@@ -39,6 +39,12 @@ impl Footer {
         bytes
     }
 
+    /// The size of the frame, if the checksum is right. Its place is the same in all versions.
+    pub(crate) fn frame_size(bytes: &[u8; Self::SIZE]) -> Option<u64> {
+        let sound = bytes[32..] == FOOTER_MAGIC && ensure_checksum(bytes, 28, "").is_ok();
+        sound.then(|| uint_at::<7>(bytes, 20))
+    }
+
     pub(crate) fn from_bytes(bytes: &[u8; Self::SIZE]) -> Result<Self, Flaw> {
         ensure(bytes[32..] == FOOTER_MAGIC, NO_FOOTER.0)?;
         ensure_checksum(bytes, 28, "the footer is damaged: its checksum is wrong")?;

@@ -21,6 +21,7 @@
 //! | `packed_array`, `field_bytes` | arrays of integers, fields, and their checks |
 //! | `frame_writer`, `frame_reader` | a frame in order, without seeking |
 //! | `contents`, `backward_reader` | the frames and blocks of a file, found from its end |
+//! | `unread_frames` | the frames that this version does not know |
 //! | `indexed_blocks` | numbers of blocks, by their kind of index |
 //! | `landmarks`, `range_checksums` | for a damaged file: blocks and ends of frames, CRC-32 of any range |
 
@@ -49,6 +50,7 @@ mod slice_sizes;
 mod stream_check;
 mod table_form;
 mod tables;
+mod unread_frames;
 
 pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
 pub(crate) use block_index::{BlockIndex, EDGE, SliceFacts, StoredIndex};

@@ -72,6 +72,7 @@ impl BlockFront {
             index,
             models,
             size,
+            ..
         } = PayloadFront::read(bytes, raw_size, shape).map_err(located)?;
         let width = *bytes.get(size).ok_or(CUT)?;
         let samples_size = packed_array::size(width, shape.samples(text_size))?;

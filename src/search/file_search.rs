@@ -44,6 +44,7 @@ impl FileSearch<'_> {
             words.retain(|word| !word.is_empty());
         }
         let mut found = BatchMatches::default();
+        self.contents.check_supported()?;
         self.verify_tables()?;
         if !words.is_empty() || self.options.verify {
             found = match self.search_sections(&words, limit, session) {
@@ -130,6 +131,7 @@ impl FileSearch<'_> {
         let mut size = 0;
         for range in ranges {
             self.contents.check_range(range)?;
+            self.contents.check_supported_in(range)?;
             let more = range.end - range.start;
             self.options
                 .check_output(size, more, || format!("the range {range:?}"))?;

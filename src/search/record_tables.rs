@@ -31,6 +31,7 @@ const WRONG_RECORDS: Flaw = Flaw("the frame's table of records does not match it
 impl FileSearch<'_> {
     /// All records, in order.
     pub(crate) fn records(&mut self) -> Result<Vec<RecordInfo>> {
+        self.contents.check_supported()?;
         self.verify_tables()?;
         self.with_sound_tables(FileSearch::records_by_tables)
     }

@@ -81,6 +81,7 @@ pub(crate) fn sections<'a>(
     options: &'a Options,
     layouts: &Layouts,
 ) -> Result<Vec<Section<'a>>> {
+    contents.check_supported()?;
     let count = contents.blocks.len() as u64;
     shortage::check(
         count.saturating_mul(OF_BLOCK),

@@ -1,6 +1,8 @@
 //! A size that a file merely claims causes no allocation, on any thread.
 
 use crate::common;
+use crate::common::layout::{self, BLOCK_HEADER, End, FOOTER, HEADER, SEEK_MARKER};
+use crate::common::mutation::parts::varint;
 use crate::common::{cases, compressed};
 use crate::watched_memory::largest_allocation;
 use std::io::Cursor;
@@ -14,23 +16,71 @@ fn claim(mut file: Vec<u8>, at: usize, checked: Range<usize>) -> Vec<u8> {
     file
 }
 
+/// `file` with other bytes in place of its seek table, and the sizes in its footer that they need.
+fn with_table(file: &[u8], table: &[u8]) -> Vec<u8> {
+    let (before, footer) = file.split_at(file.len() - FOOTER);
+    let start = before
+        .windows(8)
+        .rposition(|bytes| bytes == SEEK_MARKER)
+        .unwrap();
+    let size = |offset: usize, len: usize| {
+        let field = footer[offset..offset + len].iter().rev();
+        field.fold(0, |all, byte| all << 8 | u64::from(*byte))
+    };
+    let end = End {
+        raw_size: size(0, 7),
+        table_size: table.len() as u64,
+        features: size(12, 4) as u32,
+        checksum: size(16, 4) as u32,
+        frame_size: (start + table.len() + FOOTER) as u64,
+    };
+    [&file[..start], table, &end.footer()].concat()
+}
+
+/// A file without blocks whose header has these bytes as tables.
+fn with_header_tables(tables: &[u8]) -> Vec<u8> {
+    let mut header = layout::frame_header(0, 0);
+    header[6] = 1;
+    let header = layout::sealed(&[&header[..19]]);
+    let table = layout::seek_table(&[0, 0]);
+    let before = [&header[..], tables, &table].concat();
+    let end = End {
+        table_size: table.len() as u64,
+        frame_size: (before.len() + FOOTER) as u64,
+        ..End::default()
+    };
+    [before, end.footer()].concat()
+}
+
 #[test]
 fn a_claimed_size_allocates_nothing() {
     let _alone = crate::alone();
     let text = compressed(&cases::text(5000), 5000);
     let stored = compressed(&cases::random(500, 256), 500);
     let empty = compressed(b"", 1);
-    let table = stored.len() - 32 - 16 - 28;
+    let block = HEADER..HEADER + BLOCK_HEADER - 4;
+    let huge = varint(1 << 30);
+    let shape = [0; 4];
+    let table = |content: &[&[u8]]| layout::seek_table(&content.concat());
+    let of_size = [&SEEK_MARKER[..], &huge, &[0; 4]].concat();
+    let columns = [0, 0, 41, 0];
+    let counted = table(&[&huge, &[0, 1], &shape, &columns]);
+    let of_shapes = table(&[&[1, 0], &huge, &shape]);
+    let typed = [&[0x11, 0x80][..], &huge, &[0; 4]].concat();
     let claims = [
-        ("Block_Size", claim(text.clone(), 7, 0..12)),
-        ("Raw_Size", claim(text, 16 + 12, 16..54)),
-        ("Coded_Size", claim(stored.clone(), 16 + 17, 16..54)),
+        ("Block_Size", claim(text.clone(), 14, 0..19)),
+        ("Raw_Size", claim(text, HEADER + 12, block.clone())),
+        ("Coded_Size", claim(stored.clone(), HEADER + 17, block)),
+        ("Block_Count", with_table(&stored, &counted)),
+        ("Shape_Count", with_table(&stored, &of_shapes)),
+        ("Content_Size", with_table(&stored, &of_size)),
+        ("Content_Size of none", with_table(&empty, &of_size)),
+        ("Block_Count of none", with_table(&empty, &counted)),
+        ("Tables_Size", with_header_tables(&huge)),
         (
-            "Block_Count",
-            claim(stored.clone(), table + 10, table..table + 24),
+            "Size of a table",
+            with_header_tables(&[&varint((1 << 30) + 11)[..], &typed].concat()),
         ),
-        ("Entries_Size", claim(stored, table + 15, table..table + 24)),
-        ("Entries_Size of none", claim(empty, 16 + 15, 16..40)),
     ];
     let options = common::options(1).threads(1).memory(64 << 20);
     for (what, file) in claims {

@@ -157,7 +157,7 @@ fn many_lost_parts_are_listed_as_json() {
     bwz::compress(&noise(100_000)[..], &mut file, &options).unwrap();
     (0..100)
         .step_by(2)
-        .for_each(|block| file[16 + block * 1042 + 100] ^= 1);
+        .for_each(|block| file[23 + block * 1041 + 100] ^= 1);
     let dir = Dir::with(b"");
     dir.write("x.bwz", &file);
     let assert = dir
@@ -199,10 +199,10 @@ fn many_lost_parts_are_listed_as_json() {
 fn what_a_checksum_contradicts_is_said() {
     let dir = Dir::with(&noise(1000));
     let mut file = dir.compress_x();
-    let footer = file.len() - 32;
-    file[footer + 20] ^= 1;
-    let checksum = crc32fast::hash(&file[footer..footer + 24]).to_le_bytes();
-    file[footer + 24..footer + 28].copy_from_slice(&checksum);
+    let footer = file.len() - 36;
+    file[footer + 16] ^= 1;
+    let checksum = crc32fast::hash(&file[footer..footer + 28]).to_le_bytes();
+    file[footer + 28..footer + 32].copy_from_slice(&checksum);
     dir.write("x.bwz", &file);
     let said = stderr(dir.bwz("recover x.bwz -o saved").assert().code(2));
     has_all(&said, &["bytes 0..1000 do not match", "saved 1 block"]);

@@ -52,7 +52,7 @@ fn tables(file: &[u8]) -> Vec<Vec<u8>> {
 fn with_tables(file: &[u8], residues: &[u8], records: &[u8]) -> Vec<u8> {
     let options = Options::new().memory(1 << 30);
     let blocks = blocks(file, &options).map(Result::unwrap);
-    frame(blocks, &[(1, residues), (2, records)]).unwrap()
+    frame(blocks, &[(0x8001, residues), (0x8002, records)]).unwrap()
 }
 
 type Change = fn(&mut Vec<ListedRecord>);

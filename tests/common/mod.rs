@@ -3,6 +3,7 @@
 
 pub mod cases;
 pub mod draft_8;
+pub mod layout;
 pub mod mutation;
 pub mod say;
 
@@ -16,12 +17,6 @@ pub fn options(block_size: u32) -> Options {
         .unwrap()
         .threads(2)
         .memory(1 << 30)
-}
-
-/// The first bytes of a frame: Magic, Version, Flags and Reserved.
-pub fn frame_start() -> [u8; 7] {
-    let [a, b, c, d] = bwz::MAGIC;
-    [a, b, c, d, internals::VERSION, 0, 0]
 }
 
 /// `raw` as a file of blocks of `block_size` bytes.

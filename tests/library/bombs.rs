@@ -2,6 +2,7 @@
 //! memory or output.
 
 use crate::common;
+use crate::common::layout::{self, BLOCK_HEADER, Block, End, HEADER};
 use crate::common::{cases, compressed, indexed};
 use bwz::internals::coder::{self, Coding, SliceLimits};
 use bwz::{Archive, Error, Options};
@@ -37,18 +38,12 @@ fn payload() -> Vec<u8> {
         array(&[slice.len() as u32; 19]),
     ];
     [
-        &array(&samples)[..],
-        &sizes.concat(),
+        &sizes.concat()[..],
         models,
+        &array(&samples),
         &slice.repeat(20),
     ]
     .concat()
-}
-
-fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
-    let checksum = crc32fast::hash(&bytes);
-    bytes.extend(checksum.to_le_bytes());
-    bytes
 }
 
 /// The CRC-32 of [`SIZE`] zeros.
@@ -65,32 +60,26 @@ fn checksum_of_zeros() -> u32 {
 fn bomb() -> Vec<u8> {
     let payload = payload();
     let checksum = checksum_of_zeros();
-    let words = |words: &[u32]| {
-        words
-            .iter()
-            .flat_map(|w| w.to_le_bytes())
-            .collect::<Vec<u8>>()
+    let features = layout::STATIC_RANS | layout::WIDE;
+    let block = Block {
+        shape: [1, 0, 0, 22],
+        raw_size: SIZE.into(),
+        coded_size: payload.len() as u64,
+        raw_checksum: checksum,
+        raw_offset: 0,
+        payload_checksum: crc32fast::hash(&payload),
     };
-    let start = sealed([&common::frame_start()[..], &words(&[SIZE]), &[0]].concat());
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 22, 0];
-    let sizes = [
-        words(&[SIZE]),
-        vec![0],
-        words(&[payload.len() as u32]),
-        vec![0],
-    ]
-    .concat();
-    let sums = words(&[checksum, 0, 0, crc32fast::hash(&payload)]);
-    let block = [sealed([&marker[..], &sizes, &sums].concat()), payload].concat();
-    let entries = words(&[0, 0, 16, 0]);
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0];
-    let sizes = [1, 0, 0, 0, 0, 16, 0, 0, 0, 0];
-    let table = sealed([&marker[..], &sizes, &words(&[crc32fast::hash(&entries)])].concat());
-    let before = [start, block, table, entries].concat();
-    // Seek_Table_Size, 44, has five bytes. The first of them is in the last of these words.
-    let footer = words(&[SIZE, 0, before.len() as u32 + 32, 44 << 24, 0, checksum]);
-    let footer = sealed(footer);
-    [before, footer, b"zwb\xF7".to_vec()].concat()
+    let table = layout::seek_table(&layout::one_block(block.shape));
+    let start = layout::frame_header(SIZE.into(), features);
+    let before = [start, block.header(), payload, table.clone()].concat();
+    let end = End {
+        raw_size: SIZE.into(),
+        table_size: table.len() as u64,
+        features,
+        checksum,
+        frame_size: (before.len() + layout::FOOTER) as u64,
+    };
+    [before, end.footer()].concat()
 }
 
 /// The error of every way to read a file's bytes.
@@ -146,7 +135,7 @@ fn a_block_above_the_largest_level_takes_asking_for_memory() {
             panic!("{way}: {end}")
         };
         assert!(
-            what.contains("335544320 bytes") && what.contains("(block 0, at byte 16)"),
+            what.contains("335544320 bytes") && what.contains("(block 0, at byte 23)"),
             "{end}"
         );
         assert!(
@@ -159,12 +148,15 @@ fn a_block_above_the_largest_level_takes_asking_for_memory() {
 /// A few bytes with the complete header of a block of 2^39 bytes, and a payload that is cut off.
 #[test]
 fn a_header_may_claim_half_a_terabyte() {
-    let size = (1_u64 << 39).to_le_bytes();
-    let start = sealed([&common::frame_start()[..], &size[..5]].concat());
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 1, 0, 30, 0];
-    let sizes = [&size[..5], &(1_u64 << 38).to_le_bytes()[..5]].concat();
-    let block = sealed([&marker[..], &sizes, &[0; 16]].concat());
-    let file = [start, block, vec![40; 3000]].concat();
+    let size = 1_u64 << 39;
+    let start = layout::frame_header(size, layout::STATIC_RANS | layout::WIDE);
+    let block = Block {
+        shape: [1, 0, 0, 30],
+        raw_size: size,
+        coded_size: 1 << 38,
+        ..Block::default()
+    };
+    let file = [start, block.header(), vec![40; 3000]].concat();
     for options in [Options::new(), Options::new().memory(1 << 36)] {
         for end in [
             bwz::decompress(&file[..], std::io::sink(), &options).unwrap_err(),
@@ -270,7 +262,7 @@ fn output_ends_before_the_block_that_would_be_too_much() {
 fn recover_asks_for_no_room_for_what_is_damaged() {
     let raw = cases::random(3_000, 256);
     let mut file = compressed(&raw, 1_000);
-    file[16 + 1_042 + 100] ^= 1;
+    file[HEADER + BLOCK_HEADER + 1_000 + 100] ^= 1;
     for cut in [file.len(), file.len() - 1] {
         let input = Cursor::new(&file[..cut]);
         let mut saved = Vec::new();

@@ -1,6 +1,8 @@
 //! Files of a few hundred bytes and half a terabyte of holes. The sizes that their tables and
 //! headers claim are neither read nor allocated.
 
+use crate::common::layout::{self, BLOCK_HEADER, Block, End, FOOTER, HEADER};
+use crate::common::mutation::parts::varint;
 use crate::common::{cases, compressed, options};
 use bwz::{Archive, Error};
 use std::io::{self, Cursor, Read, Seek, SeekFrom};
@@ -63,49 +65,40 @@ impl Seek for Sparse {
     }
 }
 
-/// `bytes` followed by their checksum.
-fn sealed(bytes: &[&[u8]]) -> Vec<u8> {
-    let bytes = bytes.concat();
-    let checksum = crc32fast::hash(&bytes).to_le_bytes();
-    [&bytes[..], &checksum].concat()
-}
-
-/// A number of 40 bits.
-fn uint5(number: u64) -> Vec<u8> {
-    number.to_le_bytes()[..5].to_vec()
-}
-
 /// A frame with an area of `area` bytes for its blocks, which starts with `front`, and a seek table
-/// of `count` entries in `size` bytes. Its first entry is `entry`.
-fn frame(front: &[u8], area: u64, count: u64, size: u64, entry: &[u8]) -> Sparse {
-    let start = [&compressed(b"", 1)[..5], &[0; 2], &uint5(1 << 39)].concat();
-    let start = [&sealed(&[&start]), front].concat();
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C, 0, 0];
-    let checksum = crc32fast::hash(entry).to_le_bytes();
-    let table = sealed(&[&marker, &uint5(count), &uint5(size), &checksum]);
-    let table_size = 28 + size;
-    let frame_size = (16 + area + table_size + 32).to_le_bytes();
-    let sizes = [
-        &(area - 42).to_le_bytes(),
-        &frame_size[..7],
-        &uint5(table_size),
-    ]
-    .concat();
-    let footer = [&sealed(&[&sizes, &[0; 4]]), &b"zwb\xF7"[..]].concat();
-    let at = 16 + area;
+/// whose content begins with `content` and has `size` bytes.
+fn frame(front: &[u8], area: u64, size: u64, content: &[u8]) -> Sparse {
+    let start = [&layout::frame_header(1 << 39, layout::WIDE), front].concat();
+    let mut table = layout::seek_table(content);
+    if size > content.len() as u64 {
+        // The checksum is not reached.
+        table = [&layout::SEEK_MARKER[..], &varint(size), &[0; 4], content].concat();
+    }
+    let table_size = table.len() as u64 + size - content.len() as u64;
+    let at = HEADER as u64 + area;
+    let end = End {
+        raw_size: area - BLOCK_HEADER as u64,
+        table_size,
+        features: layout::WIDE,
+        checksum: 0,
+        frame_size: at + table_size + FOOTER as u64,
+    };
     Sparse::new(vec![
         (0, start),
-        (at, [&table, entry].concat()),
-        (at + table_size, footer),
+        (at, table),
+        (at + table_size, end.footer()),
     ])
 }
 
 /// A frame with one stored block of `size` zero bytes.
 fn one_large_block(size: u64) -> Sparse {
-    let marker = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83, 0, 0, 0, 0];
-    let header = sealed(&[&marker, &uint5(size), &uint5(size), &[0; 16]]);
-    let entry = [0_u64.to_le_bytes(), 16_u64.to_le_bytes()].concat();
-    frame(&header, 42 + size, 1, 16, &entry)
+    let block = Block {
+        raw_size: size,
+        coded_size: size,
+        ..Block::default()
+    };
+    let content = layout::one_block(block.shape);
+    frame(&block.header(), BLOCK_HEADER as u64 + size, 7, &content)
 }
 
 #[test]
@@ -130,14 +123,20 @@ fn the_payload_of_a_block_above_the_memory_limit_is_not_read_to_refuse_it() {
 fn a_seek_table_that_the_memory_does_not_hold_is_not_read() {
     let count = 1 << 30;
     let area = 43 << 30;
-    let end = Archive::open(frame(&[], area, count, 16 * count, &[]), &options(1));
-    let Err(Error::Limit { what, needed, .. }) = end else {
-        panic!("{end:?}")
-    };
-    assert!(
-        what.contains("1073741824 blocks") && needed > 16 * count,
-        "{what}"
-    );
+    // A long content, and a short one of very many blocks that are alike.
+    let columns = [1, 0, 43, 0];
+    let shape = [1, 0, 0, 0, 0];
+    let alike = [&varint(count)[..], &[0], &shape, &columns].concat();
+    for (size, content, said) in [
+        (16 << 30, &[][..], "a seek table"),
+        (alike.len() as u64, &alike, "1073741824 blocks"),
+    ] {
+        let end = Archive::open(frame(&[], area, size, content), &options(1));
+        let Err(Error::Limit { what, needed, .. }) = end else {
+            panic!("{end:?}")
+        };
+        assert!(what.contains(said) && needed > 16 << 30, "{what}");
+    }
 }
 
 #[test]

@@ -124,8 +124,8 @@ fn tables(file: &[u8]) -> Vec<Vec<u8>> {
 fn with_tables(file: &[u8], sequences: &[u8], records: Option<&[u8]>) -> Vec<u8> {
     let options = options(1 << 20);
     let blocks = blocks(file, &options).map(Result::unwrap);
-    let mut all = vec![(1, sequences)];
-    all.extend(records.map(|content| (2, content)));
+    let mut all = vec![(0x8001, sequences)];
+    all.extend(records.map(|content| (0x8002, content)));
     frame(blocks, &all).unwrap()
 }
 

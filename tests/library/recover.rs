@@ -1,5 +1,7 @@
 //! Recovery of files with false claims: the time stays linear, and every loss is reported.
 
+use crate::common::layout::{self, BLOCK_HEADER, Block, End, FOOTER, HEADER};
+use crate::common::mutation::parts::varint;
 use crate::common::{cases, compressed, options};
 use bwz::{Lost, Recovery};
 use std::io::{Cursor, Read, Seek, SeekFrom};
@@ -27,46 +29,22 @@ impl Seek for Counted {
     }
 }
 
-const MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0x2C, 0xD4, 0x0F, 0x83];
-const SEEK_MARKER: [u8; 8] = [0xB5, 0xE1, 0x7A, 0x96, 0xD3, 0x2B, 0xF0, 0x7C];
-
-/// `bytes` followed by their checksum.
-fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
-    let checksum = crc32fast::hash(&bytes);
-    bytes.extend(checksum.to_le_bytes());
-    bytes
-}
-
 /// The header of a stored block.
 fn header(size: u32, raw_checksum: u32, raw_offset: u64, payload_checksum: u32) -> Vec<u8> {
-    let mut bytes = [&MARKER[..], &[0; 4]].concat();
-    for size in [size; 2] {
-        bytes.extend(size.to_le_bytes());
-        bytes.push(0);
-    }
-    bytes.extend(raw_checksum.to_le_bytes());
-    bytes.extend(raw_offset.to_le_bytes());
-    bytes.extend(payload_checksum.to_le_bytes());
-    sealed(bytes)
+    let block = Block {
+        shape: [0; 4],
+        raw_size: size.into(),
+        coded_size: size.into(),
+        raw_checksum,
+        raw_offset,
+        payload_checksum,
+    };
+    block.header()
 }
 
-/// The header of a seek table whose entries take `size` bytes.
+/// The front of a seek table whose content takes `size` bytes.
 fn seek_table(size: u32) -> Vec<u8> {
-    let mut bytes = [&SEEK_MARKER[..], &[0; 2]].concat();
-    for number in [size / 16, size] {
-        bytes.extend(number.to_le_bytes());
-        bytes.push(0);
-    }
-    bytes.extend([0; 4]);
-    sealed(bytes)
-}
-
-fn footer(raw_size: u64, frame_size: u64, checksum: u32) -> Vec<u8> {
-    let mut bytes = raw_size.to_le_bytes().to_vec();
-    bytes.extend(&frame_size.to_le_bytes()[..7]);
-    bytes.extend([28, 0, 0, 0, 0]);
-    bytes.extend(checksum.to_le_bytes());
-    [&sealed(bytes)[..], b"zwb\xF7"].concat()
+    [&layout::SEEK_MARKER[..], &varint(size.into()), &[0; 4]].concat()
 }
 
 /// A stored block with an undamaged payload and a wrong raw checksum, inside another such block,
@@ -90,7 +68,7 @@ fn hostile_files() -> Vec<(&'static str, Vec<u8>)> {
         ("one end", {
             let starts = (1..10_000_u32).rev();
             starts
-                .flat_map(|n| header(42 * n + 1, 0, 0, 0))
+                .flat_map(|n| header(BLOCK_HEADER as u32 * n + 1, 0, 0, 0))
                 .chain([0; 100])
                 .collect()
         }),
@@ -114,8 +92,15 @@ fn hostile_files() -> Vec<(&'static str, Vec<u8>)> {
             .concat()
         }),
         ("footers that claim much", {
-            let end = [seek_table(0), footer(u64::MAX, u64::MAX, 0)].concat();
-            end.repeat(10_000)
+            let end = End {
+                raw_size: u64::MAX,
+                table_size: 13,
+                frame_size: u64::MAX,
+                ..End::default()
+            };
+            [seek_table(0), end.footer()]
+                .concat()
+                .repeat(10_000)
         }),
         ("empty frames", frame.repeat(10_000)),
         (
@@ -178,9 +163,9 @@ fn resealed(mut file: Vec<u8>, at: usize, bytes: &[u8], checked: Range<usize>) -
 #[test]
 fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
     let file = compressed(b"!", 1);
-    let footer = file.len() - 32;
-    let file = resealed(file, 16 + 12, &[0; 4], 16..16 + 38);
-    let file = resealed(file, footer, &[0; 8], footer..footer + 24);
+    let footer = file.len() - FOOTER;
+    let file = resealed(file, HEADER + 12, &[0; 4], HEADER..HEADER + 37);
+    let file = resealed(file, footer, &[0; 7], footer..footer + 28);
     let (saved, recovery) = recover(file);
     assert!(
         saved.is_empty() && contradicts(&recovery, 0..0),
@@ -194,10 +179,10 @@ fn a_footer_that_forgets_a_byte_is_contradicted_by_its_checksum() {
 fn a_footer_that_forgets_a_block_is_contradicted_by_its_checksum() {
     let raw = cases::random(3_000, 256);
     let file = compressed(&raw, 1_000);
-    let third = 16 + 2 * 1_042;
-    let footer = file.len() - 32;
-    let file = resealed(file, third + 9, &[0x80], third..third + 38);
-    let file = resealed(file, footer, &2_000_u64.to_le_bytes(), footer..footer + 24);
+    let third = HEADER + 2 * (BLOCK_HEADER + 1_000);
+    let footer = file.len() - FOOTER;
+    let file = resealed(file, third + 9, &[0x80], third..third + 37);
+    let file = resealed(file, footer, &2_000_u32.to_le_bytes(), footer..footer + 28);
     let (saved, recovery) = recover(file);
     assert!(
         saved == raw[..2_000] && contradicts(&recovery, 0..2_000),
@@ -211,13 +196,13 @@ fn sound_tables_of_fewer_blocks_are_contradicted_by_the_checksum() {
     let raw = cases::random(3_000, 256);
     let mut shorter = compressed(&raw[..2_000], 1_000);
     let whole = compressed(&raw, 1_000);
-    let footer = shorter.len() - 32;
-    let of_whole = whole.len() - 32;
+    let footer = shorter.len() - FOOTER;
+    let of_whole = whole.len() - FOOTER;
     shorter = resealed(
         shorter,
-        footer + 20,
-        &whole[of_whole + 20..][..4],
-        footer..footer + 24,
+        footer + 16,
+        &whole[of_whole + 16..][..4],
+        footer..footer + 28,
     );
     let file = [compressed(b"before", 9), shorter, compressed(b"behind", 9)].concat();
     let (saved, recovery) = recover(file);
@@ -229,8 +214,8 @@ fn sound_tables_of_fewer_blocks_are_contradicted_by_the_checksum() {
 fn a_block_that_the_total_does_not_count_in_is_saved_and_said() {
     let raw = cases::random(2_000, 256);
     let file = compressed(&raw, 1_000);
-    let footer = file.len() - 32;
-    let file = resealed(file, footer, &1_000_u64.to_le_bytes(), footer..footer + 24);
+    let footer = file.len() - FOOTER;
+    let file = resealed(file, footer, &1_000_u32.to_le_bytes(), footer..footer + 28);
     let (saved, recovery) = recover([&file[..], &compressed(b"!", 1)].concat());
     assert!(saved == [&raw[..], b"!"].concat());
     assert!(contradicts(&recovery, 0..2_000), "{recovery:?}");
@@ -241,7 +226,7 @@ fn losses_that_touch_are_one() {
     let raw = cases::random(9_000, 256);
     let mut file = compressed(&raw, 1_000);
     for block in [2, 3, 4, 7] {
-        file[16 + block * 1_042 + 100] ^= 1;
+        file[HEADER + block * (BLOCK_HEADER + 1_000) + 100] ^= 1;
     }
     let lost = |start, end| Lost {
         start,

@@ -147,12 +147,12 @@ fn an_index_of_bytes_and_other_files_know_no_sequences() {
         assert!(
             !parts
                 .iter()
-                .any(|part| part.kind == PartKind::TypedTable)
+                .any(|part| part.kind == PartKind::TableType)
         );
         assert!(
             !parts
                 .iter()
-                .any(|part| part.kind == PartKind::FilterSizes)
+                .any(|part| part.kind == PartKind::FilterId)
         );
         let sizes: Vec<usize> = pieces(&file).iter().map(Vec::len).collect();
         assert!(

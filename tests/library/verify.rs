@@ -2,28 +2,28 @@
 //! a search by an index does if it is asked to verify.
 
 use crate::common;
+use crate::common::layout::FOOTER;
+use crate::common::mutation::parts::{self, Kind, Part};
+use crate::common::mutation::random::Random;
+use crate::common::mutation::repair::{self, Care};
 use crate::common::{cases, compressed, indexed, options};
 use bwz::{Archive, Error, Result};
 use std::io::Cursor;
-use std::ops::Range;
 
-const BLOCK: usize = 16;
-const PAYLOAD: usize = BLOCK + 42;
-
-fn put(file: &mut [u8], at: usize, bytes: &[u8]) {
-    file[at..at + bytes.len()].copy_from_slice(bytes);
+/// The file with its parts changed. All checksums but those of raw bytes are made right again.
+fn changed(file: &[u8], change: impl FnOnce(&mut [Part])) -> Vec<u8> {
+    let mut parts = parts::parse(file);
+    change(&mut parts);
+    repair::sign(&mut parts, Care::All, &mut Random::new(0));
+    parts::join(&parts)
 }
 
-fn seal(file: &mut [u8], checked: Range<usize>, at: usize) {
-    let checksum = crc32fast::hash(&file[checked]);
-    put(file, at, &checksum.to_le_bytes());
-}
-
-/// Makes the checksums of the first block's payload and header right.
-fn seal_block(file: &mut [u8]) {
-    let size = u32::from_le_bytes(file[BLOCK + 17..BLOCK + 21].try_into().unwrap()) as usize;
-    seal(file, PAYLOAD..PAYLOAD + size, BLOCK + 34);
-    seal(file, BLOCK..BLOCK + 38, BLOCK + 38);
+/// The first part of a kind.
+fn first(parts: &mut [Part], kind: Kind) -> &mut Part {
+    parts
+        .iter_mut()
+        .find(|part| part.kind == kind)
+        .unwrap()
 }
 
 /// A text of 37,500 runs, which are one slice, with an index too.
@@ -32,48 +32,28 @@ fn text() -> Vec<u8> {
 }
 
 /// The only sample states another row, so counts and positions that depend on it may be anything.
-fn with_wrong_sample(mut file: Vec<u8>) -> Vec<u8> {
-    file[PAYLOAD + 1] ^= 1;
-    seal_block(&mut file);
-    file
+fn with_wrong_sample(file: &[u8]) -> Vec<u8> {
+    changed(file, |parts| first(parts, Kind::Samples).bytes[1] ^= 1)
 }
 
 /// The checksums of the raw bytes and of the stream belong to another text.
-fn with_wrong_raw_checksum(mut file: Vec<u8>) -> Vec<u8> {
-    let footer = file.len() - 32;
-    put(&mut file, BLOCK + 22, &[1; 4]);
-    put(&mut file, footer + 20, &[1; 4]);
-    seal_block(&mut file);
-    seal(&mut file, footer..footer + 24, footer + 24);
-    file
+fn with_wrong_raw_checksum(file: &[u8]) -> Vec<u8> {
+    changed(file, |parts| {
+        first(parts, Kind::BlockHeader).set(22, 4, 0x0101_0101);
+    })
 }
 
 fn with_wrong_stream_checksum(mut file: Vec<u8>) -> Vec<u8> {
-    let footer = file.len() - 32;
-    put(&mut file, footer + 20, &[1; 4]);
-    seal(&mut file, footer..footer + 24, footer + 24);
+    let footer = file.len() - FOOTER;
+    file[footer + 16..footer + 20].copy_from_slice(&[1; 4]);
+    let checksum = crc32fast::hash(&file[footer..footer + 28]);
+    file[footer + 28..footer + 32].copy_from_slice(&checksum.to_le_bytes());
     file
 }
 
-/// The index of the first block, which has one slice, has another Head.
-fn with_wrong_head(mut file: Vec<u8>, raw: &[u8]) -> Vec<u8> {
-    let head = file
-        .windows(128)
-        .position(|window| window == &raw[..128])
-        .unwrap();
-    let index = head - 24;
-    let samples = raw.len().div_ceil(256) * usize::from(file[PAYLOAD]);
-    let sizes = PAYLOAD + 1 + samples.div_ceil(8);
-    put(&mut file, head, &[raw[0] ^ 1]);
-    let end = PAYLOAD + u32::from_le_bytes(file[BLOCK + 17..][..4].try_into().unwrap()) as usize;
-    let counts = u32::from_le_bytes(file[index + 2..index + 6].try_into().unwrap()) as usize;
-    let behind = head + 256 + counts;
-    assert!(behind < end);
-    let parts = [&file[sizes..index + 16], &file[index + 20..behind]].concat();
-    let checksum = crc32fast::hash(&parts);
-    put(&mut file, index + 16, &checksum.to_le_bytes());
-    seal_block(&mut file);
-    file
+/// The index of the first block has another Head.
+fn with_wrong_head(file: &[u8]) -> Vec<u8> {
+    changed(file, |parts| first(parts, Kind::Edge).bytes[0] ^= 1)
 }
 
 /// The results of searches of all kinds, or the first error of any.
@@ -106,8 +86,8 @@ fn a_block_without_an_index_is_checked_as_when_it_is_restored() {
     let wanted = search(&file, false).unwrap();
     assert_eq!(search(&file, true).unwrap(), wanted);
     for (what, bad) in [
-        ("sample", with_wrong_sample(file.clone())),
-        ("raw checksum", with_wrong_raw_checksum(file.clone())),
+        ("sample", with_wrong_sample(&file)),
+        ("raw checksum", with_wrong_raw_checksum(&file)),
         ("stream checksum", with_wrong_stream_checksum(file.clone())),
     ] {
         assert!(common::decompressed(&bad).1.is_err(), "{what}");
@@ -130,7 +110,7 @@ fn an_index_that_lies_is_found_out_if_asked_for() {
     let (count, _, decoded) = one(&file, false).unwrap();
     assert_eq!(decoded, 0, "the search is by the index");
     assert_eq!(one(&file, true).unwrap(), (count, 10, 2));
-    let bad = with_wrong_raw_checksum(file);
+    let bad = with_wrong_raw_checksum(&file);
     assert_eq!(
         one(&bad, false).unwrap(),
         (count, 10, 0),
@@ -151,7 +131,7 @@ fn an_index_decoded_with_its_block_is_checked() {
     let raw = text();
     let file = indexed(&raw, 1 << 20, Some(256));
     assert!(search(&file, true).is_ok());
-    let bad = with_wrong_head(file, &raw);
+    let bad = with_wrong_head(&file);
     assert_damaged("head", search(&bad, true));
     assert_damaged("head", search(&bad, false));
 }
@@ -160,7 +140,7 @@ fn an_index_decoded_with_its_block_is_checked() {
 /// for.
 #[test]
 fn the_empty_pattern_is_verified_too() {
-    let bad = with_wrong_raw_checksum(compressed(&text(), 1 << 20));
+    let bad = with_wrong_raw_checksum(&compressed(&text(), 1 << 20));
     let count = |verify| {
         Archive::open(Cursor::new(&bad), &options(1).verify(verify))
             .and_then(|mut archive| archive.count(&[""]))

@@ -28,6 +28,9 @@ pub struct Recovery {
     /// Raw bytes of the blocks that are not damaged, but of a kind that this release of bwz does not
     /// know. They are in `lost` too.
     pub unsupported: u64,
+    /// Frames of a kind that this release of bwz does not know, and that do not tell how many raw
+    /// bytes they have. They are in `lost`, unless they touch.
+    pub unsupported_frames: u64,
 }
 
 impl Recovery {
@@ -41,9 +44,11 @@ impl Recovery {
     #[must_use]
     pub fn lacks_only_unsupported(&self) -> bool {
         let size = |lost: &Lost| lost.end.map(|end| end - lost.start);
-        let sizes: Option<Vec<u64>> = self.lost.iter().map(size).collect();
-        let lost = sizes.map(|sizes| sizes.iter().sum::<u64>());
-        lost == Some(self.unsupported) && self.contradicted.is_empty()
+        let lost: u64 = self.lost.iter().filter_map(size).sum();
+        let unknown = self.lost.iter().filter(|lost| lost.end.is_none());
+        lost == self.unsupported
+            && unknown.count() as u64 <= self.unsupported_frames
+            && self.contradicted.is_empty()
     }
 }
 
@@ -101,6 +106,19 @@ impl Account {
     /// Counts the raw bytes of a block that this version does not know, besides [`Account::block`].
     pub(super) fn unsupported(&mut self, size: u64) {
         self.recovery.unsupported += size;
+    }
+
+    /// Passes over a frame of `raw_size` bytes that this version does not know; 0 if it does not
+    /// tell its size.
+    pub(super) fn unsupported_frame(&mut self, raw_size: u64) {
+        if raw_size == 0 {
+            self.recovery.unsupported_frames += 1;
+            self.lose_unknown();
+        }
+        self.lose_up_to(raw_size);
+        self.recovery.unsupported += raw_size;
+        self.next_frame(raw_size);
+        self.seen = true;
     }
 
     /// Returns true if this block is the first of a frame.

@@ -180,6 +180,16 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
 
     /// Saves the blocks of a frame whose tables are sound.
     fn frame(&mut self, frame: &FrameInfo, blocks: &[BlockInfo]) -> Result<()> {
+        let raw_size = frame.raw.end - frame.raw.start;
+        if let Some(why) = &frame.unsupported {
+            let at = frame.coded.start;
+            self.options
+                .run
+                .listener
+                .warn(format!("{why} (at byte {at})"));
+            self.account.unsupported_frame(raw_size);
+            return Ok(());
+        }
         for info in blocks {
             let offset = info.coded.start;
             let header = match contents::read_block_header(&mut self.input, info) {
@@ -198,8 +208,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
             };
             self.save(&header, raw)?;
         }
-        self.account
-            .frame_done(frame.raw.end - frame.raw.start, frame.checksum);
+        self.account.frame_done(raw_size, frame.checksum);
         Ok(())
     }
 

@@ -75,7 +75,10 @@ fn report(name: &Name, recovery: &Recovery, args: &RecoverArgs) -> Exit {
     };
     args.talk
         .say(name, format_args!("saved {saved}{left_out}"));
-    Exit::Damaged
+    match recovery.lacks_only_unsupported() {
+        true => Exit::Trouble,
+        false => Exit::Damaged,
+    }
 }
 
 /// Prints a line for each loss, up to [`LINES`].
