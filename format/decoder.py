@@ -240,7 +240,8 @@ FrameHeader = collections.namedtuple("FrameHeader", (
 # Bits of Features.
 STATIC_RANS, CONTEXT_MIXING, WIDE, INDEX = 1 << 0, 1 << 1, 1 << 6, 1 << 16
 FILTER_FEATURES = {1: 1 << 2, 2: 1 << 3, 3: 1 << 4, 4: 1 << 5}  # of each Filter_Id
-KNOWN_FEATURES = STATIC_RANS | CONTEXT_MIXING | WIDE | INDEX | sum(FILTER_FEATURES.values())
+OTHER = 1 << 15  # of ids that have no bit of their own, which all known ids have
+KNOWN_FEATURES = sum(FILTER_FEATURES.values(), STATIC_RANS | CONTEXT_MIXING | WIDE | OTHER | INDEX)
 
 # Types of tables (section 8.2).
 TOTAL_RAW_SIZE, METADATA, INDEX_TABLE, STREAM_CHECK = 0x8010, 0x8011, 0x8020, 0x8003
@@ -294,6 +295,8 @@ def read_header_tables(reader):
 def is_metadata(content):
     """Chapter 3: true if this is pairs of keys and values. No raw byte depends on them."""
     fields, keys = Fields(content), set()
+    if not content or len(content) > 1 << 16:
+        return False
     try:
         while not fields.is_done():
             key = fields.take(fields.varint()).decode()
@@ -304,7 +307,7 @@ def is_metadata(content):
             keys.add(key)
     except (Damaged, UnicodeDecodeError):
         return False
-    return len(content) <= 1 << 16
+    return True
 
 
 def pass_frame(reader, header):
