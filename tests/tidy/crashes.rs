@@ -11,7 +11,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders of whole files, which are seeds of the targets that take files.
-const FILES: [&str; 2] = ["format/examples", "format/examples/reject"];
+const FILES: [&str; 3] = [
+    "format/conformance/valid",
+    "format/conformance/unsupported",
+    "format/conformance/invalid",
+];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

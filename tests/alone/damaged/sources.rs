@@ -66,9 +66,9 @@ impl Sources {
     }
 }
 
-/// The files of `format/examples`.
+/// The files of `format/conformance/valid`.
 pub fn examples() -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/examples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/conformance/valid");
     let entries = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path());
