@@ -57,6 +57,8 @@ pub(crate) fn read_column(bytes: &mut &[u8], count: usize) -> Result<Vec<u64>, F
         return Ok(vec![least; count]);
     }
     let differences = read::<u64>(bytes, count)?;
+    let most = differences.iter().copied().max().unwrap_or(0);
+    ensure(least + most < 1 << WIDEST, LARGE.0)?;
     Ok(differences
         .into_iter()
         .map(|difference| least + difference)

@@ -162,7 +162,7 @@ fn block_of_forms() -> Block {
             predicted.extend(raise(name.as_bytes()));
         }
         predicted.push(b'\n');
-        lists.extend(b"\x00x\n");
+        lists.extend(b"\x00\x01x\n");
     }
     let template = b"\x01 \x01 \x01 \x01 \x01 \x01\n";
     let text = [

@@ -48,6 +48,15 @@ fn stored() -> Patient {
     Patient::of(&[Block::stored(&cases::random(50, 256))])
 }
 
+/// A file of one block of an unknown Block_Kind.
+fn unknown_kind() -> Patient {
+    Patient::of(&[Block {
+        shape: [2, 0, 0, 0],
+        raw: cases::text(900),
+        payload: b"what".to_vec(),
+    }])
+}
+
 fn damaged(name: &str, reason: &'static str, file: Patient, says: &'static str) -> Entry {
     Entry::damaged(name, reason, file.0, says)
 }
@@ -222,7 +231,7 @@ fn block_headers() -> Vec<Entry> {
         damaged(
             "R11-unknown-kind-0",
             "a block of an unknown Block_Kind whose Coded_Size is 0",
-            text().block(8, &[2]).block(17, &[0; 5]),
+            unknown_kind().block(17, &[0; 5]),
             size,
         ),
         damaged(
@@ -240,7 +249,7 @@ fn block_headers() -> Vec<Entry> {
         damaged(
             "R13-unknown-kind",
             "a wrong Payload_Checksum in a block of an unknown Block_Kind: damaged, not unsupported",
-            text().block(8, &[2]).set(PAYLOAD + 9, &[0]),
+            unknown_kind().set(PAYLOAD + 1, b"W"),
             "checksum of its payload",
         ),
         damaged(
@@ -425,19 +434,19 @@ fn seek_tables() -> Vec<Entry> {
             "R20-line-feeds-without-blocks",
             "Has_Line_Feeds in a frame without blocks",
             Patient(no_blocks.to_bytes()),
-            invalid,
+            "reserved bit of the seek table",
         ),
         damaged(
             "R20-content-cut",
             "Content that is one byte too short",
             with_content(sound[..sound.len() - 1].to_vec()),
-            invalid,
+            "longer than the block",
         ),
         damaged(
             "R20-content-left-over",
             "Content that is one byte too long",
             with_content([&sound[..], &[0]].concat()),
-            invalid,
+            "seek table has the wrong size",
         ),
         damaged(
             "R20-content-size",
@@ -449,7 +458,7 @@ fn seek_tables() -> Vec<Entry> {
             "R20-varint",
             "a Block_Count of 7 bytes, which is no varint",
             with_content([&[0x83, 0x80, 0x80, 0x80, 0x80, 0x80, 0], &sound[1..]].concat()),
-            invalid,
+            "seek table",
         ),
     ]
 }
@@ -484,13 +493,13 @@ fn columns() -> Vec<Entry> {
             "R14-column-integer",
             "a Column with an integer of 2^40",
             with(most),
-            "out of range",
+            "larger than any block",
         ),
         damaged(
             "R20-column-least",
             "a Column whose Least is no varint",
             with(vec![128; 8]),
-            "entries are not valid",
+            "out of range",
         ),
     ]
 }
