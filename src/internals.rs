@@ -164,7 +164,16 @@ pub fn frame(
     let features = Features::from_bits(u32::MAX);
     let mut writer = FrameWriter::start(Vec::new(), FrameHeader::new(largest, features), &[])?;
     let mut raw_offset = 0;
-    for (header, (_, payload)) in headers.into_iter().zip(blocks) {
+    for (header, (bytes, payload)) in headers.into_iter().zip(blocks) {
+        let front_size = match header.kind {
+            BlockKind::Bwt(shape) if shape.indexed => {
+                PayloadFront::read(&payload, header.raw_size, shape)
+                    .map_or(0, |front| BlockHeader::SIZE + front.size)
+            }
+            _ => 0,
+        };
+        let raw = restore((bytes, payload.clone())).unwrap_or_default();
+        let line_feeds = memchr::memchr_iter(b'\n', &raw).count() as u64;
         let header = BlockHeader {
             raw_offset,
             ..header
@@ -174,8 +183,8 @@ pub fn frame(
             header,
             payload,
             sequences: None,
-            front_size: 0,
-            line_feeds: 0,
+            front_size: front_size as u64,
+            line_feeds,
             needed: NEEDED,
             number: 0,
             offset: 0,

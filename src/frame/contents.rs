@@ -261,7 +261,6 @@ pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 /// # Errors
 /// [`Error::Limit`] if its tables need more memory than `room` has.
 pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
-    let too_short = Flaw("the footer's sizes do not match the frame");
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
         return Err(explain(input, NO_FOOTER, 0, 0));
     };
@@ -269,7 +268,7 @@ pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) ->
     let frame_start = end.saturating_sub(Footer::frame_size(&bytes).unwrap_or(end));
     let footer = Footer::from_bytes(&bytes)
         .map_err(|flaw| explain(input, flaw, footer_start, frame_start))?;
-    let misfit = || too_short.at(None, footer_start);
+    let misfit = || Flaw("the footer's sizes do not match the frame").at(None, footer_start);
     let start = end
         .checked_sub(footer.frame_size)
         .ok_or_else(misfit)?;
@@ -394,8 +393,7 @@ fn read_header_tables(
     }
     input.seek(SeekFrom::Start(behind))?;
     let wanted = [CONTENT_SIZE, METADATA];
-    let longest = MOST_NOTES as u64;
-    let found = tables::find(input, &wanted, longest, None)?;
+    let found = tables::find(input, &wanted, MOST_NOTES as u64, None)?;
     let mut found = found.map_err(|why| why.at(None, behind, header.needed))?;
     let size = found.tables.take(CONTENT_SIZE);
     let size = size.map(|content| header_tables::content_size(&content));
@@ -459,7 +457,7 @@ fn read_seek_table(
         coded_size,
     };
     let table = SeekTable::from_content(&content, totals).map_err(located)?;
-    if table.entries().is_empty() && coded_size > 0 {
+    if table.entries().is_empty() && totals != Totals::default() {
         return Err(misfit());
     }
     Ok(PlacedTable { table, end })

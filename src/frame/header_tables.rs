@@ -47,11 +47,11 @@ pub(crate) fn again(mut bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
     let size = size
         .map(|content| content_size(&content))
         .transpose()?;
-    let notes = read
+    let found = read
         .take(METADATA)
         .and_then(|content| notes(&content));
-    ensure(size.is_some() || notes.is_some(), "no table is known")?;
-    Ok(to_bytes(size, &notes.unwrap_or_default()))
+    ensure(size.is_some() || found.is_some(), "no table is known")?;
+    Ok(to_bytes(size, &found.unwrap_or_default()))
 }
 
 /// Parses the table Metadata. `None` if it is not valid: nothing depends on it.

@@ -68,7 +68,7 @@ pub(crate) struct SeekTable {
 type ShapeKey = ([u8; 4], FilterIds);
 
 /// The sizes of a frame that stand in its footer, and give those of its last block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub raw_size: u64,
     /// Bytes of all blocks in the file.

@@ -212,6 +212,8 @@ fn walk<R: Read + ?Sized>(
     mut pass: impl FnMut(&mut R, &TableHeader, u64) -> io::Result<Result<(), Flaw>>,
 ) -> io::Result<Result<u64, Unreadable>> {
     let mut kinds = Vec::new();
+    // The rules for all tables come before what is unknown.
+    let mut unknown = None;
     let mut one = |input: &mut R, at: u64, left: u64| -> io::Result<Result<u64, Unreadable>> {
         let table = match TableHeader::read(input)? {
             Ok(table) => table,
@@ -225,13 +227,13 @@ fn walk<R: Read + ?Sized>(
         // A table that must be known is checked first, so that a damaged table is not taken for
         // one.
         let sound = match table.must_be_known() {
-            Some(unknown) => match table.check(input)? {
-                Ok(()) => Err(Unreadable::Unknown(unknown)),
-                Err(flaw) => Err(flaw.into()),
-            },
-            None => pass(input, &table, at)?.map_err(Unreadable::from),
+            Some(kind) => {
+                unknown = unknown.or(Some(kind));
+                table.check(input)?
+            }
+            None => pass(input, &table, at)?,
         };
-        Ok(sound.map(|()| size))
+        Ok(sound.map(|()| size).map_err(Unreadable::from))
     };
     let mut stored = Vec::new();
     let size = match varint(input, &mut stored)? {
@@ -246,9 +248,12 @@ fn walk<R: Read + ?Sized>(
             Err(why) => return Ok(Err(why)),
         }
     }
-    Ok(ensure(size > 0, MISFIT.0)
-        .map(|()| before + size)
-        .map_err(Unreadable::from))
+    Ok(match unknown {
+        Some(unknown) => Err(Unreadable::Unknown(unknown)),
+        None => ensure(size > 0, MISFIT.0)
+            .map(|()| before + size)
+            .map_err(Unreadable::from),
+    })
 }
 
 /// Reads a varint, and appends its bytes to `stored`.

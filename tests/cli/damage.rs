@@ -1,6 +1,9 @@
 //! Damaged input: exit code 2, a message that names the place, no files left behind, and all
 //! undamaged data saved.
 
+use crate::mutation::parts::{self, Kind};
+use crate::mutation::random::Random;
+use crate::mutation::repair::{self, Care};
 use crate::support::{Dir, has_all, noise, stderr, stdout, text};
 
 const BLOCK: usize = 1 << 20;
@@ -206,4 +209,53 @@ fn what_a_checksum_contradicts_is_said() {
     dir.write("x.bwz", &file);
     let said = stderr(dir.bwz("recover x.bwz -o saved").assert().code(2));
     has_all(&said, &["bytes 0..1000 do not match", "saved 1 block"]);
+}
+
+/// A part of a later version is not damage: exit code 1 names its block. All other blocks are
+/// listed, read and saved, and a search does not answer as if it were complete.
+#[test]
+fn a_block_of_a_later_version_is_code_1() {
+    let (dir, content, file) = four_blocks();
+    let mut parts = parts::parse(&file);
+    let mut blocks = (0..parts.len()).filter(|&n| parts[n].kind == Kind::BlockHeader);
+    let second = blocks.nth(1).unwrap();
+    parts[second].set(8, 1, 5);
+    repair::sizes(&mut parts);
+    repair::sign(&mut parts, Care::All, &mut Random::new(0));
+    dir.write("y.bwz", &parts::join(&parts));
+    let told = ["y.bwz: ", "block 1 has kind 5", "this bwz does not know"];
+    for way in [
+        "-d y.bwz",
+        "-t y.bwz",
+        "cat y.bwz",
+        "cat -r 1048570+9 y.bwz",
+    ] {
+        let said = stderr(dir.bwz(way).assert().code(1));
+        has_all(&said, &told);
+        assert!(
+            !said.contains("damaged") && !said.contains("recover"),
+            "{way}: {said}"
+        );
+    }
+    assert!(!dir.has("y"));
+    dir.bwz("-l y.bwz").assert().code(0).stderr("");
+    dir.bwz("-lv y.bwz").assert().code(0).stderr("");
+    dir.bwz("cat -r 2097152+9 y.bwz")
+        .assert()
+        .code(0)
+        .stdout(content[2 * BLOCK..2 * BLOCK + 9].to_vec());
+    for search in ["count abc y.bwz", "locate abc y.bwz"] {
+        // Code 1 means that nothing was found.
+        has_all(&stderr(dir.bwz(search).assert().code(2).stdout("")), &told);
+    }
+    let said = stderr(dir.bwz("recover y.bwz -o saved").assert().code(1));
+    has_all(
+        &said,
+        &[
+            "block 1 has kind 5",
+            "lost bytes 1048576..2097152",
+            "saved 3 blocks",
+        ],
+    );
+    assert!(dir.read("saved") == [&content[..BLOCK], &content[2 * BLOCK..]].concat());
 }

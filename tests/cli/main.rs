@@ -20,11 +20,11 @@ mod habits;
 mod indexed;
 mod limits;
 mod looking;
+#[path = "../common/mutation/mod.rs"]
+#[allow(dead_code, reason = "shared with other tests, which use all of it")]
+mod mutation;
 mod overlaps;
 mod padding;
-#[path = "../common/mutation/parts.rs"]
-#[allow(dead_code, reason = "shared with other tests, which use all of it")]
-mod parts;
 mod pattern_letters;
 mod pipes;
 mod refusals;

@@ -1,7 +1,7 @@
 //! Files whose tables of records or residues contradict their blocks, with matching checksums. `-t`
 //! detects that. A search answers from the blocks, with a warning.
 
-use crate::parts::{self, Kind as PartKind};
+use crate::mutation::parts::{self, Kind as PartKind};
 use crate::support::{Dir, has_all, stderr, stdout};
 use bwz::Options;
 use bwz::internals::sequence::{Kind, ListedRecord};
@@ -158,7 +158,7 @@ fn a_wrong_table_of_residues_has_a_warning_and_right_answers() {
         let [residues, listed] = &tables(&file)[..] else {
             panic!("two tables")
         };
-        for wrong in [&b"\x09\x09"[..], b"", b"\x00\x00\x00\x07\x05\x01"] {
+        for wrong in [&b"\x09\x09"[..], b"", b"\x00\x00\x07\x05\x01"] {
             assert_ne!(wrong, residues);
             dir.write("x.bwz", &with_tables(&file, wrong, listed));
             ask(&dir, &format!("{wrong:?} in blocks of {block}"), 2, true);

@@ -102,7 +102,7 @@ fn kept() -> Vec<PathBuf> {
 }
 
 /// The size of a frame header without its checksum, which follows.
-const SIGNED: usize = 12;
+const SIGNED: usize = 19;
 
 /// Gives each frame header within `bytes` this version, and a right checksum if it had one.
 fn bring_up_to(version: u8, bytes: &mut [u8]) {

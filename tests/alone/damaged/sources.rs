@@ -55,6 +55,11 @@ impl Sources {
         }
     }
 
+    /// All sources.
+    pub fn all(&self) -> impl Iterator<Item = &Source> {
+        self.small.iter().chain(&self.large)
+    }
+
     /// Picks a source.
     pub fn pick(&self, random: &mut Random) -> &Source {
         let from = if random.one_in(LARGE) {
@@ -66,13 +71,14 @@ impl Sources {
     }
 }
 
-/// The files of `format/conformance/valid`.
+/// The valid files of `format/conformance`.
 pub fn examples() -> Vec<(String, Vec<u8>)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("format/conformance/valid");
     let entries = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = entries.filter(|path| path.is_file()).collect();
+    let mut paths: Vec<_> = entries.filter(|path| path.extension().is_some_and(|kind| kind == "bwz"))
+        .collect();
     paths.sort();
     let name = |path: &Path| {
         path.file_stem()

@@ -15,7 +15,7 @@ pub fn parsers(input: &[u8]) {
         0 => table(bytes, internals::header_tables),
         1 => header::<37, 41, _>(bytes, internals::block_header),
         2 if *choice < 128 => header::<28, 36, _>(bytes, internals::footer),
-        2 => counts(bytes, usize::from(choice / 6)),
+        2 => counts(bytes, usize::from((choice - 128) / 6) + 1),
         3 => table(bytes, |bytes| {
             // Totals that fit: those of the block sizes that the content of seeds has.
             internals::seek_content(bytes, (choice / 6).into(), 1 << 24, 1 << 20)
