@@ -112,15 +112,15 @@ class Fields:
         return self.at == len(self.data)
 
 
-def read_varint(next_byte, number, most=40):
-    """Section 1.1: a varint below 2^`most`."""
+def read_varint(next_byte, number):
+    """Section 1.1: a varint."""
     value = 0
-    for shift in range(0, most, 7):
+    for shift in range(0, 42, 7):
         byte = next_byte()
         value |= (byte & 127) << shift
         if byte < 128:
             break
-    require(byte < 128 and value < 1 << most, number, "a varint that is too large")
+    require(byte < 128 and value < 1 << 40, number, "a varint that is too large")
     return value
 
 
@@ -240,7 +240,8 @@ FrameHeader = collections.namedtuple("FrameHeader", (
 # Bits of Features.
 STATIC_RANS, CONTEXT_MIXING, WIDE, INDEX = 1 << 0, 1 << 1, 1 << 6, 1 << 16
 FILTER_FEATURES = {1: 1 << 2, 2: 1 << 3, 3: 1 << 4, 4: 1 << 5}  # of each Filter_Id
-KNOWN_FEATURES = STATIC_RANS | CONTEXT_MIXING | WIDE | INDEX | sum(FILTER_FEATURES.values())
+OTHER = 1 << 15  # of ids that have no bit of their own, which all known ids have
+KNOWN_FEATURES = sum(FILTER_FEATURES.values(), STATIC_RANS | CONTEXT_MIXING | WIDE | OTHER | INDEX)
 
 # Types of tables (section 8.2).
 TOTAL_RAW_SIZE, METADATA, INDEX_TABLE, STREAM_CHECK = 0x8010, 0x8011, 0x8020, 0x8003
@@ -286,15 +287,16 @@ def read_header_tables(reader):
         print("decoder.py: warning: Metadata that are malformed are passed over", file=sys.stderr)
     if TOTAL_RAW_SIZE not in tables:
         return None
-    fields = Fields(tables[TOTAL_RAW_SIZE], "R22")
-    size = read_varint(fields.byte, "R22", 56)
-    require(fields.is_done(), "R22", "bytes after Total_Raw_Size in its table")
-    return size
+    content = tables[TOTAL_RAW_SIZE]
+    require(len(content) == 7, "R22", "a table Total_Raw_Size of %d bytes" % len(content))
+    return field(content, 0, 7)
 
 
 def is_metadata(content):
     """Chapter 3: true if this is pairs of keys and values. No raw byte depends on them."""
     fields, keys = Fields(content), set()
+    if not content or len(content) > 1 << 16:
+        return False
     try:
         while not fields.is_done():
             key = fields.take(fields.varint()).decode()
@@ -305,7 +307,7 @@ def is_metadata(content):
             keys.add(key)
     except (Damaged, UnicodeDecodeError):
         return False
-    return len(content) <= 1 << 16
+    return True
 
 
 def pass_frame(reader, header):
@@ -442,7 +444,7 @@ def decode_payload(payload, header, filters, at):
     index = None
     if has_table:
         parts = (payload[:tables_start] + models, payload[models_end:samples_end])
-        index = read_index(tables[INDEX_TABLE], parts, len(sizes.raw), text_size)
+        index = read_index(tables[INDEX_TABLE], parts, sizes.raw, text_size)
         require(index.primary == samples[0], "R27", "a Primary_Index that is not Samples[0]")
     bwt = decode_slices(payload[slices_start:], models, sizes, header.coding, index)
     text = invert(bwt, samples, sample_rate)
@@ -685,6 +687,7 @@ def check_tables(data, at, end):
         holds = zlib.crc32(content, zlib.crc32(head)) == checksum
         require(holds, "R29", "a wrong Checksum of a table")
         require(type_ not in tables, "R29", "two tables of Type %04X" % type_)
+        require(len(tables) < 256, "R29", "more than 256 tables")
         tables[type_] = content
     for type_ in tables:
         if type_ < 0x8000:
@@ -728,26 +731,81 @@ Index = collections.namedtuple("Index", (
     "primary", "searched", "slice_checksums", "head", "tail", "counts"))
 
 
-def read_index(content, parts, slice_count, text_size):
+def read_index(content, parts, raw_sizes, text_size):
     """Section 10.1: Index. `parts` are what Front_Checksum and Samples_Checksum cover."""
     fields = Fields(content, "R26")
     for name, part in zip(("Front_Checksum", "Samples_Checksum"), parts):
         require(zlib.crc32(part) == field(fields.take(4), 0, 4), "R25", "a wrong " + name)
     primary, searched = (field(fields.take(5), 0, 5) for _ in range(2))
     require(searched <= text_size, "R28", "a Searched of %d" % searched)
-    checksums = struct.unpack("<%dI" % slice_count, fields.take(4 * slice_count))
+    checksums = struct.unpack("<%dI" % len(raw_sizes), fields.take(4 * len(raw_sizes)))
     head, tail = (fields.take(min(searched, 128)) for _ in range(2))
-    counts = read_counts(fields, slice_count)
-    require(fields.is_done(), "R26", "bytes after the last field of an Index")
+    counts = read_counts(content[fields.at:], raw_sizes)
     return Index(primary, searched, checksums, head, tail, counts)
 
 
-def read_counts(fields, slice_count):
-    """Section 10.1: Counts, which are for each byte that occurs its count in each slice."""
-    bitmap = fields.take(32)
+def read_counts(data, raw_sizes):
+    """Section 10.2: Counts, which are for each byte that occurs its count in each slice."""
+    fields = Fields(data, "R26")
+    bitmap, omitted = fields.take(32), fields.byte()
     present = [c for c in range(256) if bitmap[c // 8] >> (c % 8) & 1]
     require(present, "R26", "Counts without a byte")
-    return {c: fields.column(slice_count) for c in present}
+    require(omitted < len(present), "R26", "a row %d that is omitted" % omitted)
+    omitted_byte = present[omitted]
+    bits = CountBits(data[fields.at:])
+    counts, left = {}, list(raw_sizes)
+    for c in present:
+        if c != omitted_byte:
+            counts[c] = read_row(bits, raw_sizes)
+            left = [size - count for size, count in zip(left, counts[c])]
+            require(min(left) >= 0, "R27", "counts of more bytes than a slice has")
+    counts[omitted_byte] = left
+    bits.require_end()
+    return counts
+
+
+def read_row(bits, raw_sizes):
+    """Section 10.2: the counts of one byte in all slices."""
+    row, average, least = [], 16, 0
+    while len(row) < len(raw_sizes):
+        count = bits.number(lg(max(3 * average // 4, 1))) + least
+        require(count <= raw_sizes[len(row)], "R27", "a count above the size of its slice")
+        row.append(count)
+        average, least = (average + count) // 2, 0
+        if count == 0 and len(row) < len(raw_sizes):
+            zeros = bits.number(0)
+            require(zeros <= len(raw_sizes) - len(row), "R26", "zeros beyond the end of a row")
+            row += [0] * zeros
+            least = 1
+    return row
+
+
+class CountBits:
+    """Section 10.2: the numbers of Counts. After the last byte all bits are 0."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0  # bits that were read
+
+    def next_bits(self):
+        """At least the next 61 bits, which are the most that a number has after its zeros."""
+        return field(self.data, self.at // 8, 9) >> self.at % 8
+
+    def number(self, order):
+        """A number of this order."""
+        next_bits = self.next_bits()
+        zeros = lg(next_bits & -next_bits) if next_bits else 32
+        require(zeros <= 31, "R26", "a number of Counts of more than 31 zeros")
+        self.at += zeros + 1
+        size = zeros + order
+        low_bits = self.next_bits() % (1 << size)
+        self.at += size
+        return (1 << size) + low_bits - (1 << order)
+
+    def require_end(self):
+        """After the last number."""
+        is_size = (self.at + 7) // 8 == len(self.data)
+        require(is_size, "R26", "Counts with more or fewer bytes than their numbers")
+        require(self.next_bits() == 0, "R26", "a bit after the last number of Counts is set")
 
 
 def check_slice(index, k, coded, piece):
