@@ -105,7 +105,10 @@ impl BitReader<'_> {
     /// Fails unless all bytes were read and the bits after the last number are 0.
     fn finish(self) -> Result<(), Flaw> {
         let used = self.at.div_ceil(8) == self.bytes.len();
-        ensure(used && (self.at.is_multiple_of(8) || self.peek() == 0), WRONG.0)
+        ensure(
+            used && (self.at.is_multiple_of(8) || self.peek() == 0),
+            WRONG.0,
+        )
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::common::cases;
 use crate::frames::{Block, Filter, Frame};
 use crate::kit::Entry;
+use bwz::internals::filter::Filtered;
 use bwz::internals::{change_region, separate_sequences, take_fields_apart, take_out_repeats};
 
 /// Ids of filters.
@@ -36,12 +37,12 @@ pub fn entries() -> Vec<Entry> {
             .iter()
             .filter_map(|order| block_in_order(&raw, order))
             .collect();
-        eprintln!("{first}: {} of {}", blocks.len(), orders.len());
+        assert!(blocks.len() >= 4, "orders that begin with {first}");
         let frame = Frame::of(&blocks);
         let name = ["", "sequences", "regions", "matches", "fields"][usize::from(first)];
         all.push(Entry::valid(
             &format!("filter-orders-{name}-first"),
-            "blocks with each order of two and of four filters that begins with this one",
+            "blocks with orders of two and of four filters that begin with this one",
             &frame.raw(),
             frame.to_bytes(),
         ));
@@ -49,7 +50,8 @@ pub fn entries() -> Vec<Entry> {
     all
 }
 
-/// Each order of two filters, and of four, that begins with `first`.
+/// Orders of two filters, and of four, that begin with `first`. Those in which a filter has
+/// nothing to change are left out later.
 fn orders_from(first: u8) -> Vec<Vec<u8>> {
     let others: Vec<u8> = (1..=4).filter(|&id| id != first).collect();
     let mut orders: Vec<Vec<u8>> = others.iter().map(|&id| vec![first, id]).collect();
@@ -64,17 +66,19 @@ fn orders_from(first: u8) -> Vec<Vec<u8>> {
 /// FASTA that each filter changes: records of numbers, sequences of which some are repeated, and
 /// a call in the machine code of x86 in each header line.
 fn records() -> Vec<u8> {
-    let letters: Vec<u8> = cases::random(1200, 4)
+    let letters: Vec<u8> = cases::random(4800, 4)
         .iter()
         .map(|&letter| b"ACGT"[usize::from(letter)])
         .collect();
     let mut raw = Vec::new();
-    for number in 0..40 {
+    for number in 0..60 {
         raw.extend(format!(">read {} of run 7 ", 1000 + number).bytes());
         raw.extend(b"\xE8\x20\x01\x00\x00\n");
-        let start = number % 20 * 60;
-        raw.extend(&letters[start..start + 60]);
-        raw.push(b'\n');
+        let start = number % 20 * 240;
+        for line in letters[start..start + 240].chunks(60) {
+            raw.extend(line);
+            raw.push(b'\n');
+        }
     }
     raw
 }
@@ -88,8 +92,12 @@ fn block_in_order(raw: &[u8], order: &[u8]) -> Option<Block> {
             SEQUENCES => Some(separate_sequences(&text, false).unwrap()),
             // All of it is x86.
             REGIONS => Some(change_region(text.clone(), &[2]).unwrap()),
-            MATCHES => take_out_repeats(text.clone()).unwrap(),
-            _ => take_fields_apart(&text, 0).unwrap(),
+            MATCHES => take_out_repeats(text.clone())
+                .unwrap()
+                .or_else(|| Some(Filtered::by(MATCHES, text.clone(), NO_MATCHES.to_vec()))),
+            _ => [0, b' ', b'+']
+                .iter()
+                .find_map(|&delimiter| take_fields_apart(&text, delimiter).unwrap()),
         }?;
         if filtered.text.len() > text.len() {
             return None;

@@ -160,7 +160,7 @@ impl Block {
         )
     }
 
-    /// What the Seek_Table says of blocks of this form.
+    /// The block's shape, as in the Seek_Table.
     fn shape_bytes(&self) -> Vec<u8> {
         let mut shape = self.shape.to_vec();
         if self.has(HAS_FILTERS) {

@@ -77,7 +77,8 @@ pub fn examples() -> Vec<(String, Vec<u8>)> {
     let entries = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path());
-    let mut paths: Vec<_> = entries.filter(|path| path.extension().is_some_and(|kind| kind == "bwz"))
+    let mut paths: Vec<_> = entries
+        .filter(|path| path.extension().is_some_and(|kind| kind == "bwz"))
         .collect();
     paths.sort();
     let name = |path: &Path| {
