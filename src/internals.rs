@@ -167,8 +167,8 @@ pub fn frame(
     for (header, (bytes, payload)) in headers.into_iter().zip(blocks) {
         let front_size = match header.kind {
             BlockKind::Bwt(shape) if shape.indexed => {
-                PayloadFront::read(&payload, header.raw_size, shape)
-                    .map_or(0, |front| BlockHeader::SIZE + front.size)
+                PayloadFront::measure(&payload, header.raw_size, shape)
+                    .map_or(0, |size| BlockHeader::SIZE + size)
             }
             _ => 0,
         };

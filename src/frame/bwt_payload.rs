@@ -10,6 +10,7 @@ use super::slice_sizes::SliceSizes;
 use super::tables::{self, INDEX};
 use crate::base::allocation;
 use crate::base::error::{Bound, Error, Flaw, Unreadable};
+use crate::base::leb128;
 use crate::coder::Coding;
 use crate::filter::{self, Step};
 
@@ -58,6 +59,23 @@ impl<'a> PayloadFront<'a> {
             FilterList::read(&mut payload, raw_size)?.check_known()?;
         }
         Ok(packed_array::read::<u64>(&mut payload, 1)?[0])
+    }
+
+    /// The size of the front alone.
+    pub(crate) fn measure(payload: &[u8], raw_size: u64, shape: Shape) -> Option<usize> {
+        let mut rest = payload;
+        let filters = match shape.filtered {
+            true => FilterList::read(&mut rest, raw_size).ok()?,
+            false => FilterList::default(),
+        };
+        let text_size = filters.text_size(raw_size);
+        let sizes = SliceSizes::read(&mut rest, shape.coding, text_size).ok()?;
+        if shape.tables {
+            let size = leb128::read(&mut rest).ok()?;
+            rest.split_off(..size)?;
+        }
+        rest.split_off(..sizes.models as usize)?;
+        Some(payload.len() - rest.len())
     }
 
     /// Parses the front of a payload of a block of `raw_size` bytes, which is in `1..2^40`.

@@ -3,7 +3,8 @@
 //! The reader checks that structures agree with each other. It does not look inside a payload.
 //! Memory grows with the bytes that have been read, never with a size that a header merely claims.
 
-use super::block_header::{BlockHeader, CodedBlock, SYNC_MARKER, fill, read_payload};
+use super::block_header::{BlockHeader, BlockKind, CodedBlock, SYNC_MARKER, fill, read_payload};
+use super::bwt_payload::PayloadFront;
 use super::features::Features;
 use super::field_bytes::ensure;
 use super::footer::Footer;
@@ -13,9 +14,9 @@ use super::frame_header::{
 use super::header_tables;
 use super::indexed_blocks::IndexedBlocks;
 use super::seek_table::{
-    self, BlockShape, EntrySizes, SEEK_MARKER, SeekTable, Totals, block_count,
+    self, BlockShape, EntrySizes, SEEK_MARKER, SeekTable, Totals, UNMEASURED, block_count,
 };
-use super::stream_check::FrameChecks;
+use super::stream_check::{FrameChecks, FrameLineFeeds};
 use super::tables::{self, CONTENT_SIZE, METADATA, ReadTables, STREAM_CHECK};
 use crate::base::error::{Error, Flaw, Release, Result, Unreadable};
 use crate::options::events::Step;
@@ -374,6 +375,14 @@ impl<R: Read> FrameReader<R> {
             self.checks
                 .end(self.blocks, check.unwrap_or_default(), start);
         }
+        let entries = table.entries();
+        let stated = entries.iter().map(|entry| entry.line_feeds);
+        self.checks.line_feeds(FrameLineFeeds {
+            end: self.blocks,
+            blocks: entries.len(),
+            stated: table.has_line_feeds.then(|| stated.collect()),
+            offset: start,
+        });
         self.frames += 1;
         Ok(())
     }
@@ -451,6 +460,18 @@ const LONGEST_TABLE: u64 = 64 << 10;
 
 pub(crate) const CUT_OFF: Flaw = Flaw("the file ends in the middle of a frame: it was cut off");
 
+/// Bytes of a block's header and front if it has an index, else 0.
+fn front_size(block: &CodedBlock) -> u64 {
+    match block.header.kind {
+        BlockKind::Bwt(shape) if shape.indexed => {
+            let size = PayloadFront::measure(&block.payload, block.header.raw_size, shape);
+            // A block without a front is damaged, which its decoding tells.
+            size.map_or(UNMEASURED, |size| (BlockHeader::SIZE + size) as u64)
+        }
+        _ => 0,
+    }
+}
+
 impl OpenFrame {
     fn new(start: u64, header: FrameHeader, content_size: Option<u64>) -> Self {
         OpenFrame {
@@ -498,7 +519,7 @@ impl OpenFrame {
             EntrySizes {
                 raw_size: header.raw_size,
                 coded_size: BlockHeader::SIZE as u64 + header.coded_size,
-                front_size: 0,
+                front_size: front_size(block),
                 line_feeds: 0,
             },
         );

@@ -17,6 +17,9 @@ pub(crate) const MISFIT: Flaw = Flaw("the seek table has the wrong size");
 const WRONG: Flaw = Flaw("the seek table's entries are not valid");
 
 /// Bits of Content_Flags.
+/// In place of the size of a front that cannot be measured.
+pub(super) const UNMEASURED: u64 = u64::MAX;
+
 const LINE_FEEDS: u8 = 1;
 pub(super) const TABLES: u8 = 2;
 
@@ -128,9 +131,11 @@ impl SeekTable {
         self.shapes[entry.shape as usize]
     }
 
-    /// True if the blocks of both tables have the same shapes and sizes. Sizes of fronts and numbers
-    /// of line feeds are not compared.
+    /// True if the blocks of both tables have the same shapes and sizes. Numbers of line feeds are
+    /// not compared, nor are fronts that are [`UNMEASURED`] in `other`.
     pub(crate) fn has_blocks_of(&self, other: &SeekTable) -> bool {
+        let fronts = self.entries.iter().zip(&other.entries);
+        let mut fronts = fronts.map(|(own, other)| [own.front_size, other.front_size]);
         let facts = |entry: &Entry| (entry.shape, entry.raw_size, entry.coded_size);
         self.shapes == other.shapes
             && self
@@ -138,6 +143,7 @@ impl SeekTable {
                 .iter()
                 .map(facts)
                 .eq(other.entries.iter().map(facts))
+            && fronts.all(|[own, other]| own == other || other == UNMEASURED)
     }
 
     /// The stored table, from Seek_Marker to the end of Content.

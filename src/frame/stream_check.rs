@@ -96,13 +96,37 @@ struct FrameEnd {
 /// The checks of the frames that were read, for whoever gives their raw bytes out. Reader and giver
 /// may be two threads.
 #[derive(Clone, Default)]
-pub(crate) struct FrameChecks(Arc<Mutex<VecDeque<CheckedFrame>>>);
+pub(crate) struct FrameChecks {
+    frames: Arc<Mutex<VecDeque<CheckedFrame>>>,
+    line_feeds: Arc<Mutex<VecDeque<FrameLineFeeds>>>,
+}
+
+/// The line feeds that the seek table of a frame states.
+pub(super) struct FrameLineFeeds {
+    /// Number of the block after the frame's last one.
+    pub end: u64,
+    /// Number of the frame's blocks.
+    pub blocks: usize,
+    /// Those in each block, if the table states them.
+    pub stated: Option<Vec<u64>>,
+    /// File offset of the table.
+    pub offset: u64,
+}
+
+fn locked<T>(queue: &Mutex<T>) -> MutexGuard<'_, T> {
+    queue
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+}
 
 impl FrameChecks {
     fn frames(&self) -> MutexGuard<'_, VecDeque<CheckedFrame>> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        locked(&self.frames)
+    }
+
+    /// Notes the line feeds of a frame that has ended.
+    pub(super) fn line_feeds(&self, frame: FrameLineFeeds) {
+        locked(&self.line_feeds).push_back(frame);
     }
 
     /// Notes that a frame with this check begins with block `first_block`.
@@ -135,6 +159,22 @@ pub(crate) struct StreamVerifier {
     checks: FrameChecks,
     /// The hasher of the first frame of `checks`, if that has begun.
     hasher: Option<StreamHasher>,
+    /// Line feeds of the blocks of frames that have not ended.
+    line_feeds: VecDeque<u64>,
+}
+
+/// Counts the line feeds that are written to it.
+struct LineFeedCounter(u64);
+
+impl Write for LineFeedCounter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += memchr::memchr_iter(b'\n', bytes).count() as u64;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 impl StreamVerifier {
@@ -142,19 +182,24 @@ impl StreamVerifier {
         StreamVerifier {
             checks,
             hasher: None,
+            line_feeds: VecDeque::new(),
         }
     }
 
     /// Takes in block `number`, whose bytes `write` writes.
     ///
     /// # Errors
-    /// [`Error::Format`](crate::Error::Format) if a frame before it has another digest.
+    /// [`Error::Format`](crate::Error::Format) if a frame before it has another digest, or other
+    /// line feeds than its seek table states.
     pub(crate) fn block(
         &mut self,
         number: u64,
-        write: impl FnOnce(&mut StreamHasher) -> io::Result<()>,
+        write: impl Fn(&mut dyn Write) -> io::Result<()>,
     ) -> Result<()> {
         self.end_frames(number)?;
+        let mut counter = LineFeedCounter(0);
+        write(&mut counter)?;
+        self.line_feeds.push_back(counter.0);
         let frames = self.checks.frames();
         let Some(frame) = frames
             .front()
@@ -183,6 +228,7 @@ impl StreamVerifier {
 
     /// Checks the frames that end before block `number`.
     fn end_frames(&mut self, number: u64) -> Result<()> {
+        self.check_line_feeds(number)?;
         let mut frames = self.checks.frames();
         while let Some(CheckedFrame {
             check,
@@ -198,6 +244,26 @@ impl StreamVerifier {
                 return Err(Flaw(flaw).at(None, end.offset));
             }
             frames.pop_front();
+        }
+        Ok(())
+    }
+
+    /// Checks the line feeds of the frames that end before block `number`.
+    fn check_line_feeds(&mut self, number: u64) -> Result<()> {
+        let mut frames = locked(&self.checks.line_feeds);
+        while frames
+            .front()
+            .is_some_and(|frame| frame.end <= number)
+            && let Some(frame) = frames.pop_front()
+        {
+            let count = frame.blocks.min(self.line_feeds.len());
+            let counted = self.line_feeds.drain(..count);
+            if let Some(stated) = frame.stated
+                && !counted.eq(stated)
+            {
+                let flaw = "the line feeds in the seek table are not those of the blocks";
+                return Err(Flaw(flaw).at(None, frame.offset));
+            }
         }
         Ok(())
     }
@@ -241,11 +307,31 @@ mod tests {
             (3, "three"),
             (4, "four"),
         ] {
-            let write = |hasher: &mut StreamHasher| hasher.write_all(bytes.as_bytes());
+            let write = |out: &mut dyn Write| out.write_all(bytes.as_bytes());
             verifier.block(number, write).unwrap();
         }
         checks.end(5, xxh3(b"for"), 700);
         let said = verifier.finish().unwrap_err().to_string();
         assert!(said.contains("at byte 700"), "{said}");
+    }
+
+    #[test]
+    fn line_feeds_are_those_of_the_blocks() {
+        for (stated, right) in [(vec![1, 0], true), (vec![0, 1], false)] {
+            let checks = FrameChecks::default();
+            let mut verifier = StreamVerifier::new(checks.clone());
+            let mut block = |number: u64, bytes: &[u8]| {
+                verifier.block(number, |out: &mut dyn Write| out.write_all(bytes))
+            };
+            block(0, b"a\nb").unwrap();
+            block(1, b"c").unwrap();
+            checks.line_feeds(FrameLineFeeds {
+                end: 2,
+                blocks: 2,
+                stated: Some(stated),
+                offset: 70,
+            });
+            assert_eq!(block(2, b"of the next frame").is_ok(), right);
+        }
     }
 }

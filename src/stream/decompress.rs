@@ -10,7 +10,7 @@ use crate::engine::decode::{self, BlockDecoder};
 use crate::engine::pipeline::Pipeline;
 use crate::engine::raw::{Raw, Spare};
 use crate::engine::thread_pool;
-use crate::frame::{FrameReader, StreamHasher, StreamVerifier};
+use crate::frame::{FrameReader, StreamVerifier};
 use crate::options::events::Step;
 use crate::options::{MAX_BLOCK_SIZE, Note, Options};
 use crate::stream::compress::Summary;
@@ -69,7 +69,7 @@ pub fn decompress<R: Read + Send, W: Write>(
     let mut verifier = StreamVerifier::new(frames.checks());
     let mut write = |raw: Raw| {
         raw_size += raw.len() as u64;
-        verifier.block(number, |hasher| raw.write(0..raw.len(), hasher))?;
+        verifier.block(number, |mut out| raw.write(0..raw.len(), &mut out))?;
         options
             .run
             .listener
@@ -246,7 +246,7 @@ impl<R: Read> Decoder<R> {
             match pipeline.next() {
                 Some(raw) => {
                     let raw = raw?;
-                    let write = |hasher: &mut StreamHasher| raw.write(0..raw.len(), hasher);
+                    let write = |mut out: &mut dyn Write| raw.write(0..raw.len(), &mut out);
                     self.verifier.block(self.number, write)?;
                     self.number += 1;
                     return Ok(Some(raw));
