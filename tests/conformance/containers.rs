@@ -354,13 +354,13 @@ fn slices() -> Vec<Entry> {
             "slices-wide-arrays",
             "ten slices, dense samples, and arrays of Width 40",
             &many.raw,
-            Frame::of(&[many.clone()]).to_bytes(),
+            Frame::of(std::slice::from_ref(&many)).to_bytes(),
         ),
         Entry::valid(
             "slice-stored",
             "static rANS with a stored slice between two others",
             &stored.raw,
-            Frame::of(&[stored.clone()]).to_bytes(),
+            Frame::of(std::slice::from_ref(&stored)).to_bytes(),
         ),
     ]
 }
