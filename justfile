@@ -1,7 +1,7 @@
 # Recipes for daily work. `just` lists them; https://just.systems
 
 # The tests that write the committed files of the format if BWZ_BLESS is set.
-format_tests := "cargo test --locked --no-fail-fast --test library --test tidy -- golden rejects crashes"
+format_tests := "cargo test --locked --no-fail-fast --test conformance --test tidy -- committed_kit crashes"
 
 [private]
 default:
@@ -33,7 +33,7 @@ bench +files:
 # One fuzz target from its seeds: just fuzz parsers 600
 fuzz target seconds="60":
     mkdir -p fuzz/corpus/{{target}}
-    ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8 cargo +nightly fuzz run --no-trace-compares {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} {{ if target =~ '^(blocks|doors)$' { "format/examples format/examples/reject" } else { "" } }} -- \
+    ASAN_OPTIONS=detect_leaks=0:quarantine_size_mb=8 cargo +nightly fuzz run --no-trace-compares {{target}} fuzz/corpus/{{target}} fuzz/seeds/{{target}} {{ if target =~ '^(blocks|doors)$' { "format/conformance/valid format/conformance/unsupported format/conformance/invalid" } else { "" } }} -- \
         -max_total_time={{seconds}} -timeout=20 -detect_leaks=0 -rss_limit_mb=2048 -max_len=4096
 
 # The library's tests on this machine's GPUs; they fail if there is none

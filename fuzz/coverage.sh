@@ -11,7 +11,7 @@ for path in fuzz/fuzz_targets/*.rs; do
     target=$(basename "$path" .rs)
     inputs=("fuzz/seeds/$target")
     [[ -d fuzz/corpus/$target ]] && inputs+=("fuzz/corpus/$target")
-    case $target in blocks | doors) inputs+=(format/examples format/examples/reject) ;; esac
+    case $target in blocks | doors) inputs+=(format/conformance/valid format/conformance/unsupported format/conformance/invalid) ;; esac
     cargo +nightly fuzz coverage --no-trace-compares "$target" "${inputs[@]}"
     objects+=(-object "target/$host/coverage/$host/release/$target")
 done

@@ -47,11 +47,11 @@
 //!    other filter gets its flag below, its turn in [`filter_but_last`] and [`undo`], and in
 //!    `src/frame/block_header.rs` the filters that it may be combined with.
 //! 6. **`tests/common/cases.rs`**: data of its kind in `cases::filtered`, which many tests try. At
-//!    the same index, a name in `FILTERED` of `tests/library/golden.rs`, which writes the file.
+//!    the same index, a name in `FILTERED` of `tests/conformance/valid.rs`, which writes the file.
 //! 7. **`tests/alone/damaged/sources.rs`**: a small block with this filter.
-//! 8. **`tests/library/rejects/parts.rs`**: the parameters that a decoder rejects. The kind of
-//!    region that is unknown there becomes the next one, and so does the flag in
-//!    `tests/library/rejects.rs`.
+//! 8. **`tests/conformance/invalid/filters.rs`**: the parameters that a decoder rejects. The kind of
+//!    region that is unknown there becomes the next one, and so does the Filter_Id in
+//!    `tests/conformance/unsupported.rs`.
 //! 9. **`tests/common/mutation/parts.rs`**: its parameters in `side_fields`.
 //! 10. **`tests/common/targets/filters.rs`**: a region has its tag and 5 bytes of parameters there,
 //!     and any other filter a function in `src/internals.rs`. The page of that function says what a

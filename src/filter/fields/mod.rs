@@ -55,8 +55,8 @@
 //!    than a few lines has a file for both, as `numbers` and `lists` have.
 //! 5. `value_cost` or `choose_forms`: the choice, by the cost of a sample.
 //! 6. `tests` here: lines for which it is chosen. Data of its kind in `cases::filtered`
-//!    (`tests/common/cases.rs`), if none there has it, with a name in `tests/library/golden.rs`.
-//! 7. `tests/library/rejects/fields.rs`: what a decoder rejects of it. The form that is unknown
+//!    (`tests/common/cases.rs`), if none there has it, with a name in `tests/conformance/valid.rs`.
+//! 7. `tests/conformance/invalid/fields.rs`: what a decoder rejects of it. The form that is unknown
 //!    there becomes the next one.
 //! 8. A seed in `fuzz/seeds/filters`, `just bless`, and a note in `benches/results`.
 
