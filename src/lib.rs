@@ -142,8 +142,7 @@ pub use base::allocation::failure_is_handled;
 pub use base::device::{Device, GpuSet};
 pub use base::error::{Bound, Error, Result};
 pub use coder::Effort;
-pub use frame::contents::{BlockInfo, FrameInfo, IndexInfo};
-pub use frame::{Features, IndexedBlocks, MAGIC};
+pub use frame::{BlockInfo, Features, FrameInfo, IndexInfo, IndexedBlocks, MAGIC};
 pub use gpu::process_ranks::{JoinedRank, OtherRank, Ranks};
 pub use options::events::{Event, Step};
 pub use options::{

@@ -6,7 +6,8 @@ use crate::engine::decode;
 use crate::engine::raw::{RestoredBlock, Spare};
 use crate::engine::thread_pool;
 use crate::frame::IndexedBlocks;
-use crate::frame::contents::{self, BlockInfo, Contents, FrameInfo};
+use crate::frame::contents::{self, Contents};
+use crate::frame::{BlockInfo, FrameInfo};
 use crate::options::Options;
 use crate::options::events::Step;
 use crate::search::{

@@ -4,7 +4,7 @@
 
 use super::archive_file::{Archive, RecordTable};
 use crate::base::error::{Error, Result};
-use crate::frame::contents::FrameInfo;
+use crate::frame::FrameInfo;
 use crate::search::{FileSearch, Place, RecordInfo};
 use std::collections::{BTreeSet, HashMap};
 use std::io::{Read, Seek};

@@ -38,8 +38,8 @@ pub enum Error {
         /// Offset of the damaged part in the compressed file, in bytes.
         offset: u64,
     },
-    /// A part of the compressed data is of a kind that this release of bwz does not know, such as a
-    /// coding that a later one introduced. The data is not damaged, and its other parts can be read.
+    /// A part of the compressed data is of a kind that this release of bwz does not know, such as
+    /// a coding of a later one. The data is not damaged, and its other parts can be read.
     Unsupported {
         /// The part and the release that reads it, for a user.
         what: Cow<'static, str>,

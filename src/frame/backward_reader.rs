@@ -2,8 +2,13 @@
 //! ones, since each may be a request to a server.
 
 use super::block_header::fill;
-use crate::frame::contents::ReadSeek;
 use std::io::{self, Read, Seek, SeekFrom};
+
+/// The interface through which a file is read by position. It is used as a trait object, so readers
+/// are compiled once and not for each type that a caller opens.
+pub(crate) trait ReadSeek: Read + Seek {}
+
+impl<T: Read + Seek> ReadSeek for T {}
 
 /// Bytes that are read at once. They hold the tables of a frame of about a thousand blocks.
 const WINDOW: u64 = 16 << 10;

@@ -8,7 +8,7 @@ use crate::coder::Coding;
 use crate::filter;
 use crate::frame::{BlockHeader, BlockKind};
 
-/// What a frame, or a block, needs of its reader.
+/// The features that a frame or a block needs in its reader.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Features(u32);
 

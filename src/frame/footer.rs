@@ -16,7 +16,7 @@ pub(crate) struct Footer {
     pub total_raw_size: u64,
     /// Size of Seek_Table with the frame's tables, if it has any; 0 in a frame of another kind.
     pub seek_table_size: u64,
-    /// What the blocks of the frame use.
+    /// The features that the blocks of the frame use.
     pub features: Features,
     /// CRC-32 of the frame's raw stream, or of the content of a frame of another kind.
     pub stream_checksum: u32,
@@ -37,13 +37,6 @@ impl Footer {
         put_checksum(&mut bytes, 28);
         bytes[32..].copy_from_slice(&FOOTER_MAGIC);
         bytes
-    }
-
-    /// The version that a footer states, if it is not this one. Its place is the same in all
-    /// versions, and the checksum may be elsewhere in them.
-    pub(crate) fn other_version(bytes: &[u8; Self::SIZE]) -> Option<u8> {
-        let is_other = bytes[32..] == FOOTER_MAGIC && bytes[27] != VERSION;
-        is_other.then_some(bytes[27])
     }
 
     /// The size of the frame, if the checksum is right. Its place is the same in all versions.

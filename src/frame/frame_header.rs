@@ -26,7 +26,7 @@ pub(crate) struct FrameHeader {
     pub check: u8,
     /// The first release of bwz that reads all of the frame.
     pub needed: Release,
-    /// What the frame may use.
+    /// The features that the frame may use.
     pub features: Features,
     /// Maximum raw size of a block; 0 if there are no blocks.
     pub block_size: u64,
@@ -158,18 +158,14 @@ impl AnyHeader {
 /// `offset`, say so.
 pub(crate) fn other_version(first: &[u8], offset: u64) -> Option<Error> {
     let version = *first.strip_prefix(&MAGIC)?.first()?;
-    (version != VERSION).then(|| version_error(version, offset))
-}
-
-/// The error for a structure of another version of the format.
-pub(super) fn version_error(version: u8, offset: u64) -> Error {
     let by = match version {
+        VERSION => return None,
         1 => "draft 8 of the bwz format, or an earlier one".to_owned(),
         IS_DRAFT.. => format!("draft {} of the bwz format", version - IS_DRAFT),
         _ => format!("version {version} of the bwz format"),
     };
     let what = format!("the file was written by {by}; this bwz reads draft {DRAFT}").into();
-    Error::Version { what, offset }
+    Some(Error::Version { what, offset })
 }
 
 pub(crate) const NOT_BWZ: &str = "not a bwz file: its first bytes are not the bwz magic";

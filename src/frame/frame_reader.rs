@@ -38,7 +38,7 @@ pub(crate) struct FrameReader<R> {
     /// Raw bytes of the blocks so far.
     raw_size: u64,
     frame: Option<OpenFrame>,
-    /// What users say about the last frame that was begun.
+    /// The notes of the last frame that was begun.
     notes: Vec<Note>,
     checks: FrameChecks,
     /// Sync_Marker was read: a block of the open frame follows.
@@ -90,7 +90,7 @@ impl<R: Read> FrameReader<R> {
         self.indexed
     }
 
-    /// What users say about the last frame that was begun.
+    /// The notes of the last frame that was begun.
     pub(crate) fn notes(&self) -> &[Note] {
         &self.notes
     }
@@ -409,7 +409,7 @@ impl<R: Read> FrameReader<R> {
         }
         let content = self.take_payload(size)?;
         seek_table::check(&stored_size, checksum, &content).map_err(located)?;
-        // What the count would be if it did not match could take any memory.
+        // The entries are read only if there are as many as blocks: a wrong count could take any memory.
         if block_count(&mut &content[..]) != Ok(count) {
             let flaw = "the seek table does not have as many entries as there are blocks";
             return Err(located(Flaw(flaw)));

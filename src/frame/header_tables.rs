@@ -5,7 +5,7 @@ use super::field_bytes::{ensure, put_uint, uint_at};
 use super::tables::{self, CONTENT_SIZE, METADATA, to_bytes as tables_to_bytes};
 use crate::base::error::{Flaw, Unknown, Unreadable};
 use crate::base::leb128;
-use crate::options::frame_options::{MOST_NOTES, is_key, notes_to_bytes};
+use crate::options::notes::{MOST_NOTES, is_key, notes_to_bytes};
 use crate::options::{Note, StreamCheck};
 
 /// Bytes of the table Content_Size.

@@ -20,8 +20,8 @@
 //! | `sequences`, `record_table` | the tables of a frame for its sequences and records |
 //! | `packed_array`, `field_bytes` | arrays of integers, fields, and their checks |
 //! | `frame_writer`, `frame_reader` | a frame in order, without seeking |
-//! | `contents`, `backward_reader` | the frames and blocks of a file, found from its end |
-//! | `unread_frames` | the frames that this version does not know |
+//! | `contents`, `unread_frames` | the frames and blocks of a file; those that are not known |
+//! | `frame_at_end`, `frame_info`, `backward_reader` | one frame found from its end; the facts about it; reading from the end |
 //! | `indexed_blocks` | numbers of blocks, by their kind of index |
 //! | `landmarks`, `range_checksums` | for a damaged file: blocks and ends of frames, CRC-32 of any range |
 
@@ -35,7 +35,9 @@ mod features;
 mod field_bytes;
 mod filter_list;
 mod footer;
+pub(crate) mod frame_at_end;
 mod frame_header;
+mod frame_info;
 mod frame_reader;
 mod frame_writer;
 mod header_tables;
@@ -52,6 +54,7 @@ mod table_form;
 mod tables;
 mod unread_frames;
 
+pub(crate) use backward_reader::ReadSeek;
 pub(crate) use block_header::{BlockHeader, BlockKind, CodedBlock, Shape, read_payload};
 pub(crate) use block_index::{BlockIndex, EDGE, SliceFacts, StoredIndex};
 pub(crate) use bwt_payload::{BwtPayload, PayloadFront};
@@ -62,6 +65,7 @@ pub(crate) use filter_list::FilterList;
 pub(crate) use footer::Footer;
 pub(crate) use frame_header::{AnyHeader, FrameHeader, HEADER_SIZE, NEEDED, PrivateHeader};
 pub use frame_header::{DRAFT, MAGIC, VERSION};
+pub use frame_info::{BlockInfo, FrameInfo, IndexInfo};
 pub(crate) use frame_reader::{CUT_OFF, FrameReader};
 pub(crate) use frame_writer::FrameWriter;
 pub(crate) use header_tables::again as header_tables_again;

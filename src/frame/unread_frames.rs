@@ -2,7 +2,8 @@
 //! 1.2. Everything in other frames is read. Whoever reads or searches across such a frame gets an
 //! error, since the result would not be complete.
 
-use super::contents::{Contents, FrameInfo};
+use super::contents::Contents;
+use super::frame_info::FrameInfo;
 use crate::base::error::{Error, Result};
 use std::ops::Range;
 

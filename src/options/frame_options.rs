@@ -1,40 +1,9 @@
 //! The options of what a frame says about its content, before its blocks and at its end.
 
 use super::Options;
+use super::content_check::StreamCheck;
+use super::notes::{MOST_NOTES, is_key, notes_to_bytes};
 use crate::base::error::{Error, Result};
-use crate::base::leb128;
-
-/// The check of a whole raw stream, which stands at the end of its frame.
-///
-/// Every block has two CRC-32s: one of its bytes as they are stored, and one of its raw bytes. Both
-/// must miss an accident for it to go unnoticed, which is one in 2^64. So CRC-32 is enough for data
-/// that nobody forges, and the others are for those who compare files by digest.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StreamCheck {
-    /// CRC-32 alone, which every frame has.
-    #[default]
-    Crc32,
-    /// XXH3 of 64 bits too.
-    Xxh3,
-    /// BLAKE3 of 256 bits too, which also tells forgeries.
-    Blake3,
-}
-
-/// Key and value of what a user says about a file.
-pub type Note = (String, String);
-
-/// Maximum size of all notes of a frame in bytes, with one to three bytes for each size.
-pub(crate) const MOST_NOTES: usize = 64 << 10;
-
-/// Maximum size of a key in bytes.
-const LONGEST_KEY: usize = 255;
-
-/// Returns true if a key may be written: 1 to 255 bytes without control characters and `=`.
-pub(crate) fn is_key(key: &str) -> bool {
-    let allowed = |c: char| !c.is_control() && c != '=';
-    (1..=LONGEST_KEY).contains(&key.len()) && key.chars().all(allowed)
-}
 
 impl Options {
     /// Says something about the file, in its header. A reader of a pipe gets it before the data.
@@ -82,16 +51,6 @@ impl Options {
         self.stream_check = check;
         self
     }
-}
-
-/// Notes as they are stored: each key and each value after its size (FORMAT.md section 3.3).
-pub(crate) fn notes_to_bytes(notes: &[Note]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for text in notes.iter().flat_map(|(key, value)| [key, value]) {
-        leb128::write(text.len(), &mut bytes);
-        bytes.extend_from_slice(text.as_bytes());
-    }
-    bytes
 }
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 //! | file | job |
 //! |---|---|
 //! | `block_options` | the options that cut a stream into blocks |
-//! | `frame_options` | what a frame says about its content |
+//! | `frame_options` | the options of what a frame says about its content |
+//! | `notes`, `content_check` | notes about a file; checks of a raw stream |
 //! | `search_options` | the options of a search |
 //! | `letters` | the meaning of a pattern's letters |
 //! | `events` | what a caller hears: warnings, and the times of each step |
@@ -12,14 +13,17 @@
 //! The other options are here.
 
 mod block_options;
+mod content_check;
 pub(crate) mod events;
-pub(crate) mod frame_options;
+mod frame_options;
 mod letters;
+pub(crate) mod notes;
 pub(crate) mod run;
 mod search_options;
 
-pub use frame_options::{Note, StreamCheck};
+pub use content_check::StreamCheck;
 pub use letters::Letters;
+pub use notes::Note;
 
 use crate::base::device::{Device, GpuSet};
 use crate::base::error::{Error, Result};
@@ -90,7 +94,7 @@ pub struct Options {
     pub(crate) max_mismatches: u8,
     pub(crate) effort: Effort,
     pub(crate) verify: bool,
-    /// What the frame header says of the content.
+    /// The notes in the frame header.
     pub(crate) notes: Vec<Note>,
     pub(crate) content_size: Option<u64>,
     pub(crate) stream_check: StreamCheck,

@@ -4,7 +4,6 @@
 //! The file says how long the front of an indexed block is. If it does not, or says too little, the
 //! front is read again, twice as long.
 
-use super::disk_tables::PER_SLICE;
 use super::file_block::FileBlock;
 use crate::base::error::{Flaw, Result};
 use crate::base::leb128;
@@ -16,6 +15,9 @@ use std::ops::Range;
 
 /// Bytes of a front that are read if the file does not say how many there are.
 const GUESS: u64 = 16 << 10;
+
+/// Maximum memory per slice for counts, in bytes: as they are read and as they are added up.
+pub(super) const PER_SLICE: u64 = 4 << 10;
 
 const CUT: Flaw = Flaw("the block ends before its slices");
 

@@ -1,6 +1,6 @@
 //! The tables of an indexed block that stays on disk, made from the front of its payload.
 
-use super::block_front::BlockFront;
+use super::block_front::{BlockFront, PER_SLICE};
 use super::counts_above::CountsAbove;
 use super::file_block::FileBlock;
 use super::slice_cache::KEPT;
@@ -73,9 +73,6 @@ fn check_memory(file: &FileBlock, front: &BlockFront) -> Result<()> {
         .min(2 * file.options.thread_count() + KEPT) as u64;
     file.check_index_memory(sizes.len() as u64 * PER_SLICE + at_once * largest)
 }
-
-/// Maximum memory per slice for counts, in bytes: as they are read and as they are added up.
-pub(super) const PER_SLICE: u64 = 4 << 10;
 
 /// Returns `start`, followed by the end of each item if items of these sizes are laid out from
 /// there.

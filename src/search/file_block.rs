@@ -9,7 +9,7 @@ use crate::engine::decode::{self, Decoded, SliceGpus};
 use crate::engine::memory::Plan;
 
 use crate::frame::BlockHeader;
-use crate::frame::contents::{self, BlockInfo};
+use crate::frame::{BlockInfo, contents};
 use crate::options::Options;
 use std::sync::Arc;
 

@@ -19,7 +19,7 @@ use crate::engine::thread_pool;
 use crate::filter::sequence::{
     self, BlockRecords, Contribution, Kind, Layout, LineState, ListedRecord, RecordList,
 };
-use crate::frame::contents::{BlockInfo, FrameInfo};
+use crate::frame::{BlockInfo, FrameInfo};
 use crate::frame::{LONGEST_RECORDS, SequencesTable, read_records, read_table};
 use crate::options::Options;
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 
 use super::search_results::ReadCost;
 use crate::base::error::Result;
-use crate::frame::contents::ReadSeek;
+use crate::frame::ReadSeek;
 use crate::frame::{CUT_OFF, read_payload};
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -215,7 +215,7 @@ impl<R: Read> Decoder<R> {
         }
     }
 
-    /// What users say about the frame whose blocks are being read: keys and values, see
+    /// The notes about the frame whose blocks are being read: keys and values, see
     /// [`Options::note`](crate::Options::note). Those of the first frame are known after the first
     /// `read`.
     pub fn notes(&self) -> &[Note] {

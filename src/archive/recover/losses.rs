@@ -126,8 +126,8 @@ impl Account {
         header.raw_offset == 0 && (!self.in_frame || self.pos > 0)
     }
 
-    /// Starts a frame if this block is the first of one. `start` is the file offset of the frame, if
-    /// the block is the first. Called before [`Account::block`].
+    /// Starts a frame if this block is the first of one. `start` is the file offset of the frame if
+    /// the block is its first. Called before [`Account::block`].
     pub(super) fn frame_begins_at(&mut self, start: Option<u64>, header: &BlockHeader) {
         if self.in_frame && header.raw_offset < self.pos {
             // The end of the frame before it was not found.

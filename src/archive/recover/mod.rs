@@ -21,9 +21,10 @@ mod losses;
 use crate::base::error::{Error, Release, Result};
 use crate::engine::decode;
 use crate::engine::thread_pool;
-use crate::frame::contents::{self, BlockInfo, Frame, FrameInfo, TableRoom};
+use crate::frame::contents;
+use crate::frame::frame_at_end::{self, Frame, TableRoom};
 use crate::frame::landmarks::{Landmark, Scanner, goes_on_at};
-use crate::frame::{BlockHeader, CodedBlock, RangeChecksums, read_payload};
+use crate::frame::{BlockHeader, BlockInfo, CodedBlock, FrameInfo, RangeChecksums, read_payload};
 use crate::options::Options;
 use losses::Account;
 pub use losses::{Lost, Recovery};
@@ -58,7 +59,7 @@ pub fn recover<R: Read + Seek, W: Write>(
     options: &Options,
 ) -> Result<Recovery> {
     let file_size = input.seek(SeekFrom::End(0))?;
-    let content_end = contents::without_padding(&mut input, file_size)?;
+    let content_end = frame_at_end::without_padding(&mut input, file_size)?;
     let (sound_frames, sound_start) = sound_frames(&mut input, content_end, options)?;
     // If the end of the file is damaged, the zeros there may belong to a block.
     let scan_end = if sound_frames.is_empty() {
@@ -87,7 +88,7 @@ pub fn recover<R: Read + Seek, W: Write>(
     } = saver;
     account
         .end()
-        .map_err(|flaw| contents::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
+        .map_err(|flaw| frame_at_end::version_error(&mut input).unwrap_or_else(|| flaw.at(None, 0)))
 }
 
 /// Reads the frames at the end of the file whose tables are sound and fit in memory. Returns them
@@ -106,7 +107,7 @@ fn sound_frames<R: Read + Seek>(
         blocks: 0,
     };
     while end > 0 {
-        match contents::read_frame(input, end, room) {
+        match frame_at_end::read_frame(input, end, room) {
             Ok(frame) => {
                 end = frame.0.coded.start;
                 room.frames += 1;
@@ -149,7 +150,7 @@ impl<R: Read + Seek, W: Write> Saver<'_, R, W> {
                     let start = match self.account.is_first(&header) {
                         true => {
                             let from = self.account.frames_end;
-                            Some(contents::frame_start(&mut self.input, from, offset)?)
+                            Some(frame_at_end::frame_start(&mut self.input, from, offset)?)
                         }
                         false => None,
                     };

@@ -3,7 +3,7 @@
 use bwz::{Options, Result, StreamCheck};
 use clap::{Args, ValueEnum};
 
-/// What a compressed file says about its content.
+/// The arguments for what a compressed file says about its content.
 #[derive(Args, Debug)]
 pub(crate) struct ContentArgs {
     /// Say TEXT about the file, in its header, where --list -v shows it. KEY=VALUE, with a

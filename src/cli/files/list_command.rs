@@ -145,7 +145,7 @@ struct ListedFrame {
     index: Option<ListedIndex>,
 }
 
-/// What a user says about a frame.
+/// A note of a user about a frame.
 #[derive(Serialize)]
 struct ListedNote {
     key: String,
@@ -153,7 +153,8 @@ struct ListedNote {
 }
 
 impl From<&Note> for ListedNote {
-    fn from((key, value): &Note) -> Self {
+    fn from(note: &Note) -> Self {
+        let (key, value) = note;
         ListedNote {
             key: key.clone(),
             value: value.clone(),
@@ -397,7 +398,7 @@ fn print_table(listings: &[Listing], verbose: bool) -> io::Result<()> {
             blocks,
             *compressed_size,
             *uncompressed_size,
-            [listing.check, &index, &shown(name)],
+            &[listing.check, &index, &shown(name)],
         )?;
         if verbose {
             print_blocks(&mut out, listing)?;
@@ -435,7 +436,7 @@ fn print_totals(out: &mut impl Write, listings: &[Listing]) -> io::Result<()> {
         blocks,
         coded,
         raw,
-        [check, "", &format!("{} files", listings.len())],
+        &[check, "", &format!("{} files", listings.len())],
     )
 }
 
@@ -445,8 +446,9 @@ fn row(
     blocks: usize,
     coded: u64,
     raw: u64,
-    [check, index, name]: [&str; 3],
+    words: &[&str; 3],
 ) -> io::Result<()> {
+    let [check, index, name] = words;
     let ratio = ratio_text(raw, coded);
     let coded = human(coded);
     let raw = human(raw);

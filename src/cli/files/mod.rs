@@ -19,6 +19,7 @@
 //! | `parallel_reads` | pieces of a file read side by side |
 //! | `reopened_file` | more files than a process may have open |
 //! | `side_by_side` | small work on several threads |
+//! | `job_thread` | a thread for one job beside others |
 //! | `output` | opening an output |
 //! | `sparse_output` | holes for zeros |
 //! | `temporary_file` | no partial output survives an error or a signal |

@@ -174,7 +174,7 @@ fn contents() -> Vec<Entry> {
             "R20-line-feeds",
             "a number of line feeds that is not that of the block",
             content(|c| c.line_feeds[2] += 1),
-            misfit,
+            "the line feeds in the seek table",
         ),
         damaged(
             "R20-line-feeds-without-blocks",

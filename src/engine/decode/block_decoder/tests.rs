@@ -45,7 +45,7 @@ fn a_block_that_a_gpu_restores_wrongly_is_restored_by_the_cpu() {
     assert!(warnings.lock().unwrap().is_empty());
     let restored = decoder.decode(block).unwrap();
     let mut bytes = vec![0; raw.len()];
-    restored.read_at(0, &mut bytes);
+    restored.raw.read_at(0, &mut bytes);
     assert!(bytes == raw);
     assert_eq!(
         *warnings.lock().unwrap(),
