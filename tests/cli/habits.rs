@@ -90,7 +90,6 @@ fn foreign_flags_are_refused_with_what_to_type() {
         ("--ultra -22 x", "-9"),
         ("--long=31 x", "-9"),
         ("-C crc64 x", "CRC-32"),
-        ("--check=sha256 x", "CRC-32"),
         ("--memlimit-compress=1G x", "-M SIZE"),
         ("--format=gzip x", "own format"),
         ("--block-size=1M x", "-1 to -9"),

@@ -31,7 +31,7 @@ fn verbose_has_a_line_per_block() {
         &table,
         &["Frame 0", "Frame 1", "1048576", "3000000", "5097152"],
     );
-    assert_eq!(table.lines().count(), 3 + 2 * (2 + 3), "{table}");
+    assert_eq!(table.lines().count(), 3 + 2 * (3 + 3), "{table}");
 }
 
 #[test]

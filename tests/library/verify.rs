@@ -133,7 +133,8 @@ fn an_index_decoded_with_its_block_is_checked() {
     assert!(search(&file, true).is_ok());
     let bad = with_wrong_head(&file);
     assert_damaged("head", search(&bad, true));
-    assert_damaged("head", search(&bad, false));
+    // No match is near an end of the block, so the search has no use for Head.
+    assert!(search(&bad, false).is_ok());
 }
 
 /// Even a pattern that needs no search is not found in a damaged file, if verification is asked

@@ -6,8 +6,9 @@ use clap::{Args, ValueEnum};
 /// The arguments for what a compressed file says about its content.
 #[derive(Args, Debug)]
 pub(crate) struct ContentArgs {
-    /// Say TEXT about the file, in its header, where --list -v shows it. KEY=VALUE, with a
-    /// KEY of letters, digits and _.-, says it under that key; other text has the key comment. May be given several times; 64 KiB in all
+    /// Say TEXT about the file, in its header, where --list -v shows it. KEY=VALUE, with a KEY of
+    /// letters, digits and _.-, says it under that key; other text has the key comment. May be
+    /// given several times; 64 KiB in all
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     comment: Vec<String>,
     /// State the size of the content in the header, if the input is a regular file: whoever reads

@@ -74,8 +74,8 @@ const FLAGS: [(&str, &str); 32] = [
         "-1 to -9 or --block SIZE set the block size; `bwz bench` measures",
     ),
     (
-        "-C --check --no-check",
-        "each block and the whole stream have a CRC-32; there is no other check",
+        "-C --no-check",
+        "each block and the whole stream have a CRC-32; --check xxh3 or blake3 adds a digest",
     ),
     (
         "--ignore-check",
