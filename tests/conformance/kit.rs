@@ -246,12 +246,13 @@ fn every_number_of_the_specification_has_a_file() {
                 .all(|byte| byte.is_ascii_digit())
         })
         .collect();
-    assert_eq!(numbers.len(), 31 + 6, "{numbers:?}");
+    assert_eq!(numbers.len(), 32 + 6, "{numbers:?}");
     for number in numbers {
         assert!(chapters.contains(number), "no chapter names {number}");
         let has_file = KIT
             .iter()
             .any(|entry| entry.name.starts_with(&format!("{number}-")));
-        assert!(has_file, "{number} has no file");
+        // A decoder of raw bytes passes over the tables that R33 is about.
+        assert!(has_file || number == "R33", "{number} has no file");
     }
 }
