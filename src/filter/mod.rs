@@ -32,25 +32,23 @@
 //! and not a filter. For other data, take these steps in this order:
 //!
 //! 1. **Its kind.** A filter that changes part of a block and keeps its size is a `RegionKind` in
-//!    `regions`, which changes large regions of `Records` by all threads. Any other filter needs a
-//!    flag: bit 6 or 7, which are 0 in every header today. An index is of the text, so no filter
-//!    but [`sequence`] may be combined with one.
+//!    `regions`, which changes large regions of `Records` by all threads. Any other filter needs an
+//!    id: the next number, and a bit of `Features`. An index is of the text, so no filter but
+//!    [`sequence`] may be combined with one.
 //! 2. **`format/FORMAT.md`**, before the code: chapters 4, 12 and 16, and an example of its bytes.
-//!    `tests/library/golden/examples.rs` decodes and counts the examples. The draft changes too:
+//!    `tests/conformance/examples.rs` decodes and counts the examples. The draft changes too:
 //!    "Places of the draft" in `CONTRIBUTING.md` lists where it is written.
-//! 3. **`format/decoder.py`**: `FILTERS` and the flags of block headers, `undo_filters`,
-//!    `undo_regions`.
+//! 3. **`format/decoder.py`**: `FILTERS`, `undo_filters`, `undo_regions`.
 //! 4. **A file here**: both directions, as functions on slices, with a round-trip test. The rules
 //!    for it are below.
 //! 5. **The choice.** `detect_regions` finds the data of a region by the middles of chunks, and
 //!    tries out `Records` on samples; a filter for tables or sound competes with them there. Any
-//!    other filter gets its flag below, its turn in [`filter_but_last`] and [`undo`], and in
-//!    `src/frame/block_header.rs` the filters that it may be combined with.
+//!    other filter gets its id below, its turn in [`filter_but_last`], and an arm in [`undo`].
 //! 6. **`tests/common/cases.rs`**: data of its kind in `cases::filtered`, which many tests try. At
 //!    the same index, a name in `FILTERED` of `tests/conformance/valid.rs`, which writes the file.
 //! 7. **`tests/alone/damaged/sources.rs`**: a small block with this filter.
-//! 8. **`tests/conformance/invalid/filters.rs`**: the parameters that a decoder rejects. The kind of
-//!    region that is unknown there becomes the next one, and so does the Filter_Id in
+//! 8. **`tests/conformance/invalid/filters.rs`**: the parameters that a decoder rejects. The kind
+//!    of region that is unknown there becomes the next one, and so does the Filter_Id in
 //!    `tests/conformance/unsupported.rs`.
 //! 9. **`tests/common/mutation/parts.rs`**: its parameters in `side_fields`.
 //! 10. **`tests/common/targets/filters.rs`**: a region has its tag and 5 bytes of parameters there,
