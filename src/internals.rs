@@ -99,8 +99,8 @@ pub fn header_tables(bytes: &[u8]) -> Result<Vec<u8>, Unreadable> {
     header_tables_again(bytes)
 }
 
-/// Reads the content of the seek table of a frame with these sizes, if it is one of `blocks` blocks,
-/// and writes it again.
+/// Reads the content of the seek table of a frame with these sizes, if it is one of `blocks`
+/// blocks, and writes it again.
 pub fn seek_content(
     content: &[u8],
     blocks: usize,

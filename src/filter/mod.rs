@@ -36,7 +36,7 @@
 //!    id: the next number, and a bit of `Features`. An index is of the text, so no filter but
 //!    [`sequence`] may be combined with one.
 //! 2. **`format/FORMAT.md`**, before the code: chapters 4, 12 and 16, and an example of its bytes.
-//!    `tests/conformance/examples.rs` decodes and counts the examples. The draft changes too:
+//!    `tests/conformance/page.rs` decodes and counts the examples. The draft changes too:
 //!    "Places of the draft" in `CONTRIBUTING.md` lists where it is written.
 //! 3. **`format/decoder.py`**: `FILTERS`, `undo_filters`, `undo_regions`.
 //! 4. **A file here**: both directions, as functions on slices, with a round-trip test. The rules

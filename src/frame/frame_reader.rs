@@ -409,7 +409,7 @@ impl<R: Read> FrameReader<R> {
         }
         let content = self.take_payload(size)?;
         seek_table::check(&stored_size, checksum, &content).map_err(located)?;
-        // The entries are read only if there are as many as blocks: a wrong count could take any memory.
+        // With a wrong count, the entries could take any memory.
         if block_count(&mut &content[..]) != Ok(count) {
             let flaw = "the seek table does not have as many entries as there are blocks";
             return Err(located(Flaw(flaw)));

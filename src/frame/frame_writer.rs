@@ -122,7 +122,8 @@ impl<W: Write> FrameWriter<W> {
     }
 
     /// Ends the frame, with the digest of its raw stream if the header announces one. Returns the
-    /// output, the frame's raw and coded size, and the numbers of its blocks by their kind of index.
+    /// output, the frame's raw and coded size, and the numbers of its blocks by their kind of
+    /// index.
     pub(crate) fn finish(
         mut self,
         digest: Option<Vec<u8>>,

@@ -4,8 +4,8 @@
 //! A structure of fixed size is a struct with `to_bytes` above `from_bytes`. `from_bytes` checks
 //! everything that can be checked without the rest of the file. [`FrameWriter`] and [`FrameReader`]
 //! put structures in order and check that they agree with each other. [`landmarks`] finds blocks if
-//! that order is broken. Nothing here compresses data, except that one table may be stored as a zstd
-//! frame (`table_form`).
+//! that order is broken. Nothing here compresses data, except that one table may be stored as a
+//! zstd frame (`table_form`).
 //!
 //! | file | job |
 //! |---|---|

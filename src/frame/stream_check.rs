@@ -1,8 +1,8 @@
 //! The check of a frame's whole raw stream beside its CRC-32: FORMAT.md sections 3.2 and 5.3.
 //!
-//! CRC-32 of every block, twice (as stored and as restored), finds accidents. XXH3-64 over the whole
-//! stream makes one that it misses 2^32 times as rare. BLAKE3 tells that two files are equal even to
-//! someone who suspects forgery.
+//! CRC-32 of every block, twice (as stored and as restored), finds accidents. XXH3-64 over the
+//! whole stream makes one that it misses 2^32 times as rare. BLAKE3 tells that two files are equal
+//! even to someone who suspects forgery.
 
 use crate::base::error::{Flaw, Result};
 use crate::options::StreamCheck;

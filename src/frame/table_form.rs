@@ -1,5 +1,5 @@
-//! Form, FORMAT.md section 5.2: the table of records is stored plainly, or as one zstd frame if that
-//! is smaller.
+//! Form, FORMAT.md section 5.2: the table of records is stored plainly, or as one zstd frame if
+//! that is smaller.
 
 use super::field_bytes::ensure;
 use crate::base::error::Flaw;

@@ -1,9 +1,9 @@
-//! Tables, FORMAT.md section 8.2: data of a frame or a block beside the bytes that it restores. Each
-//! table has a type, so that a reader can recognise the tables that it knows.
+//! Tables, FORMAT.md section 8.2: data of a frame or a block beside the bytes that it restores.
+//! Each table has a type, so that a reader can recognise the tables that it knows.
 //!
 //! A reader passes over an unknown table if its type says that it may. Any other unknown table is
-//! needed by a later version, and the reader refuses the frame or the block that has it. Tables that
-//! are passed over are read in small pieces and take no memory.
+//! needed by a later version, and the reader refuses the frame or the block that has it. Tables
+//! that are passed over are read in small pieces and take no memory.
 
 use super::field_bytes::ensure;
 use crate::base::error::{Flaw, Unknown, Unreadable};
@@ -278,8 +278,8 @@ fn fixed<const N: usize>(input: &mut (impl Read + ?Sized)) -> io::Result<[u8; N]
     input.read_exact(&mut bytes).map(|()| bytes)
 }
 
-/// Takes tables off the front of `bytes`, Tables_Size included, and checks them. Returns the content
-/// of the one table that is `wanted`, if it is there.
+/// Takes tables off the front of `bytes`, Tables_Size included, and checks them. Returns the
+/// content of the one table that is `wanted`, if it is there.
 pub(crate) fn take(bytes: &mut &[u8], wanted: u16) -> Result<Option<Vec<u8>>, Unreadable> {
     let mut found = read_wanted(&mut &**bytes, &[wanted], u64::MAX).map_err(|_| LONG_TABLES)??;
     bytes

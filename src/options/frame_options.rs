@@ -21,8 +21,8 @@ impl Options {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Usage`] if the key is empty, has more than 255 bytes, a control character or `=`; or
-    /// if all notes together have more than 64 KiB.
+    /// [`Error::Usage`] if the key is empty, has more than 255 bytes, a control character or `=`;
+    /// or if all notes together have more than 64 KiB.
     pub fn note(mut self, key: &str, value: &str) -> Result<Self> {
         if !is_key(key) {
             let what = format!("the key {key:?} is not 1 to 255 bytes without `=` and controls");

@@ -193,8 +193,8 @@ impl<'a> SequenceBlock<'a> {
     }
 }
 
-/// Reads the front of the payload, if the block has the filter for sequences and no other. Errors do
-/// not name the block.
+/// Reads the front of the payload, if the block has the filter for sequences and no other. Errors
+/// do not name the block.
 fn read_front(file: &FileBlock) -> Result<Option<BlockFront>> {
     match file.header.kind {
         BlockKind::Bwt(shape @ Shape { filtered: true, .. }) => {
