@@ -54,7 +54,7 @@ fn set(
         "mismatches" => options.max_mismatches(number(value, "mismatches")?),
         "verify" => Ok(options.verify(truth(value, "verify")?)),
         "notes" => notes(options, value)?,
-        "content_size" => Ok(options.content_size(number(value, "content_size")?)),
+        "content_size" => options.content_size(number(value, "content_size")?),
         "stream_check" => Ok(options.stream_check(check(&word(value, "stream_check")?)?)),
         _ => return Err(PyTypeError::new_err(format!("{name} is no option of bwz"))),
     };

@@ -13,14 +13,32 @@ impl<T: Read + Seek> ReadSeek for T {}
 /// Bytes that are read at once. They hold the tables of a frame of about a thousand blocks.
 const WINDOW: u64 = 16 << 10;
 
-/// Reads a source through a window. If bytes are wanted that are not in the window, it is filled
-/// anew, and ends with these bytes: the ones before them are likely to be wanted next.
+/// Reads a source through two windows. If bytes are wanted that are in neither, the older one is
+/// filled anew, and ends with these bytes: the ones before them are likely to be wanted next. The
+/// other one stays, since the start of a frame is read between two reads of its end.
 pub(super) struct BackwardReader<'a> {
     source: &'a mut dyn ReadSeek,
     size: u64,
     position: u64,
-    window: Vec<u8>,
-    window_start: u64,
+    /// The older window first.
+    windows: [Window; 2],
+}
+
+/// Bytes of the source from `start` on.
+#[derive(Default)]
+struct Window {
+    start: u64,
+    bytes: Vec<u8>,
+}
+
+impl Window {
+    /// The bytes from a position of the source on.
+    fn from(&self, position: u64) -> &[u8] {
+        let from = position.checked_sub(self.start);
+        let from = from.and_then(|from| usize::try_from(from).ok());
+        from.and_then(|from| self.bytes.get(from..))
+            .unwrap_or_default()
+    }
 }
 
 impl<'a> BackwardReader<'a> {
@@ -30,27 +48,30 @@ impl<'a> BackwardReader<'a> {
             source,
             size,
             position: size,
-            window: Vec::new(),
-            window_start: size,
+            windows: Default::default(),
         })
     }
 
-    /// The bytes of the window from the position on.
+    /// The bytes at the position that are in a window.
     fn here(&self) -> &[u8] {
-        let from = self.position.checked_sub(self.window_start);
-        let from = from.and_then(|from| usize::try_from(from).ok());
-        from.and_then(|from| self.window.get(from..))
-            .unwrap_or_default()
+        let [older, newer] = &self.windows;
+        let here = newer.from(self.position);
+        match here.is_empty() {
+            true => older.from(self.position),
+            false => here,
+        }
     }
 
     fn fill(&mut self, wanted: u64) -> io::Result<()> {
         let end = self.size.min(self.position + wanted);
         let start = end.saturating_sub(WINDOW).min(self.position);
         self.source.seek(SeekFrom::Start(start))?;
-        self.window_start = start;
-        self.window.resize((end - start) as usize, 0);
-        let came = fill(self.source, &mut self.window)?;
-        self.window.truncate(came);
+        self.windows.rotate_left(1);
+        let [_, newer] = &mut self.windows;
+        newer.start = start;
+        newer.bytes.resize((end - start) as usize, 0);
+        let came = fill(self.source, &mut newer.bytes)?;
+        newer.bytes.truncate(came);
         Ok(())
     }
 }

@@ -5,6 +5,9 @@ use super::content_check::StreamCheck;
 use super::notes::{MOST_NOTES, is_key, notes_to_bytes};
 use crate::base::error::{Error, Result};
 
+/// Bits of the size of a raw stream in a file.
+const FRAME_BITS: u32 = 56;
+
 impl Options {
     /// Says something about the file, in its header. A reader of a pipe gets it before the data.
     /// The key `comment` is for people.
@@ -39,10 +42,16 @@ impl Options {
 
     /// States the size of the raw stream in the header of the frame, so that a reader of a pipe
     /// knows it. To compress another number of bytes is an error.
-    #[must_use]
-    pub fn content_size(mut self, bytes: u64) -> Self {
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if that is more than a frame holds, 2^56 bytes.
+    pub fn content_size(mut self, bytes: u64) -> Result<Self> {
+        if bytes >> FRAME_BITS > 0 {
+            let what = format!("a content of {bytes} bytes is more than a frame holds");
+            return Err(Error::Usage(what.into()));
+        }
         self.content_size = Some(bytes);
-        self
+        Ok(self)
     }
 
     /// Sets the check of the whole stream beside its CRC-32.

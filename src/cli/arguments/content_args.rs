@@ -57,10 +57,9 @@ impl ContentArgs {
             Check::Xxh3 => StreamCheck::Xxh3,
             Check::Blake3 => StreamCheck::Blake3,
         };
-        let stated = size.filter(|_| self.content_size);
-        Ok(stated
-            .into_iter()
-            .fold(options, Options::content_size)
-            .stream_check(check))
+        if let Some(size) = size.filter(|_| self.content_size) {
+            options = options.content_size(size)?;
+        }
+        Ok(options.stream_check(check))
     }
 }
