@@ -182,28 +182,10 @@ impl BlockHeader {
             raw_offset: uint_at::<7>(bytes, 26),
             payload_checksum: u32_at(bytes, 33),
         };
-        header.check_sizes()?;
+        header
+            .kind
+            .check_sizes(header.raw_size, header.coded_size)?;
         Ok(header)
-    }
-
-    fn check_sizes(&self) -> Result<(), Flaw> {
-        ensure(self.raw_size > 0, "the block's raw size is 0")?;
-        let coded_fits = match self.kind {
-            BlockKind::Stored => self.coded_size == self.raw_size,
-            BlockKind::Bwt(_) => (1..self.raw_size).contains(&self.coded_size),
-            BlockKind::Unknown(..) => self.coded_size > 0,
-        };
-        ensure(
-            coded_fits,
-            "the block's coded size does not fit its raw size",
-        )?;
-        match self.kind {
-            BlockKind::Stored | BlockKind::Unknown(..) => Ok(()),
-            BlockKind::Bwt(shape) => ensure(
-                (3..=largest_sample_rate_log(self.raw_size)).contains(&shape.sample_rate_log),
-                "the block's sample rate is out of range",
-            ),
-        }
     }
 }
 
@@ -264,6 +246,27 @@ impl BlockKind {
             indexed,
             sample_rate_log,
         }))
+    }
+
+    /// Checks that a block of this kind may have these sizes.
+    pub(super) fn check_sizes(self, raw_size: u64, coded_size: u64) -> Result<(), Flaw> {
+        ensure(raw_size > 0, "the block's raw size is 0")?;
+        let coded_fits = match self {
+            BlockKind::Stored => coded_size == raw_size,
+            BlockKind::Bwt(_) => (1..raw_size).contains(&coded_size),
+            BlockKind::Unknown(..) => coded_size > 0,
+        };
+        ensure(
+            coded_fits,
+            "the block's coded size does not fit its raw size",
+        )?;
+        match self {
+            BlockKind::Stored | BlockKind::Unknown(..) => Ok(()),
+            BlockKind::Bwt(shape) => ensure(
+                (3..=largest_sample_rate_log(raw_size)).contains(&shape.sample_rate_log),
+                "the block's sample rate is out of range",
+            ),
+        }
     }
 
     fn unknown(what: &'static str, id: u8, bytes: [u8; 4]) -> Self {

@@ -2,7 +2,7 @@
 //!
 //! The facts about the blocks are stored by columns. Those of blocks that are alike take no bytes.
 
-use super::block_header::BlockKind;
+use super::block_header::{BlockHeader, BlockKind};
 use super::field_bytes::ensure;
 use super::filter_list::FilterIds;
 use super::packed_array::{read_column, write_column};
@@ -237,6 +237,11 @@ impl SeekTable {
         };
         for n in 0..count {
             let shape = *shapes.get(numbers[n] as usize).ok_or(WRONG)?;
+            let coded_size = coded_sizes[n].saturating_sub(BlockHeader::SIZE as u64);
+            shape
+                .kind
+                .check_sizes(raw_sizes[n], coded_size)
+                .map_err(|_| WRONG)?;
             self.add(
                 shape,
                 EntrySizes {
@@ -367,7 +372,10 @@ mod tests {
             BlockShape { kind, filters },
             EntrySizes {
                 raw_size: 1 << 20,
-                coded_size: 4711 * n + 100,
+                coded_size: match kind {
+                    BlockKind::Stored => (1 << 20) + 41,
+                    _ => 4711 * n + 100,
+                },
                 front_size: n % 3 * 50,
                 line_feeds: n,
             },
@@ -430,7 +438,7 @@ mod tests {
         let content = table.content();
         let right = Totals {
             raw_size: 2 << 20,
-            coded_size: 4911,
+            coded_size: (1 << 20) + 41 + 4811,
         };
         let read = |totals| SeekTable::from_content(&content, totals).map(drop);
         assert_eq!(read(right), Ok(()));

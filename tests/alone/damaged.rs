@@ -138,7 +138,9 @@ fn a_sound_file_is_repaired_to_itself() {
     let sources = Sources::new();
     for sources::Source { name, file } in sources.all() {
         let mut parts = parts::parse(file);
-        let known = |part: &parts::Part| part.kind != parts::Kind::Unknown;
+        // Padding is no part of a frame.
+        let is_padding = |part: &parts::Part| part.bytes.iter().all(|&byte| byte == 0);
+        let known = |part: &parts::Part| part.kind != parts::Kind::Unknown || is_padding(part);
         assert!(parts.iter().all(known), "{name}");
         repair::sizes(&mut parts);
         repair::sign(&mut parts, repair::Care::All, &mut Random::new(0));
