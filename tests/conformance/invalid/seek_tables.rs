@@ -93,7 +93,7 @@ fn contents() -> Vec<Entry> {
         ..Frame::default()
     };
     let table = text().table();
-    let misfit = "does not match the blocks";
+    let misfit = "the seek table";
     let invalid = "entries are not valid";
     vec![
         damaged(
