@@ -11,17 +11,17 @@
 //! |---|---|
 //! | `frame_header`, `footer` | the start and the end of a frame |
 //! | `features` | what a frame needs of its reader |
-//! | `header_tables`, `stream_check` | what a frame says before its blocks; the check of its raw stream |
+//! | `header_tables`, `stream_check` | a frame's words before its blocks; its stream check |
 //! | `seek_table` | the places and forms of its blocks |
 //! | `block_header` | the header of a block, and a block as it is stored |
-//! | `bwt_payload`, `filter_list`, `slice_sizes` | the payload of a block that is not stored; its filters; the sizes of its slices |
+//! | `bwt_payload`, `filter_list`, `slice_sizes` | the payload of a bwt block and its lists |
 //! | `block_index`, `counts_code` | the index of a block; the code of its counts |
-//! | `tables`, `table_form` | tables of a block or a frame; the form in which one of them is stored |
+//! | `tables`, `table_form` | tables of a block or a frame; the form of one |
 //! | `sequences`, `record_table` | the tables of a frame for its sequences and records |
 //! | `packed_array`, `field_bytes` | arrays of integers, fields, and their checks |
 //! | `frame_writer`, `frame_reader` | a frame in order, without seeking |
 //! | `contents`, `unread_frames` | the frames and blocks of a file; those that are not known |
-//! | `frame_at_end`, `frame_info`, `backward_reader` | one frame found from its end; the facts about it; reading from the end |
+//! | `frame_at_end`, `frame_info`, `backward_reader` | one frame from its end |
 //! | `indexed_blocks` | numbers of blocks, by their kind of index |
 //! | `landmarks`, `range_checksums` | for a damaged file: blocks and ends of frames, CRC-32 of any range |
 

@@ -14,6 +14,7 @@ mod holes;
 mod lcp_devices;
 mod odd_sequences;
 mod padding;
+mod reads;
 mod record_tables;
 mod recover;
 mod roundtrip;

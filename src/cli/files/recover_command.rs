@@ -151,6 +151,9 @@ struct RecoveryReport {
     complete: bool,
     lost: Vec<LostPart>,
     contradicted: Vec<LostPart>,
+    /// Raw bytes of blocks, and number of frames, that another release of bwz reads.
+    unsupported_size: u64,
+    unsupported_frames: u64,
 }
 
 /// A lost range. `end` is null if the size of the loss is unknown.
@@ -176,6 +179,8 @@ fn print_json(name: &Name, recovery: &Recovery) -> io::Result<()> {
             .map(|&Lost { start, end }| LostPart { start, end })
             .collect(),
         contradicted: recovery.contradicted.iter().map(frame).collect(),
+        unsupported_size: recovery.unsupported,
+        unsupported_frames: recovery.unsupported_frames,
     };
     crate::cli::report::screen::print_json(&report)
 }
