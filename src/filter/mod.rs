@@ -174,8 +174,13 @@ impl Filtered {
 
     /// The part of the text that is searched if the block has an index.
     pub(crate) fn searched(&self) -> Result<&[u8], Flaw> {
-        let size = searched_size(&self.steps, self.text.len() as u64)?;
-        Ok(&self.text[..size as usize])
+        match &self.steps[..] {
+            [step] if step.filter == SEQUENCES => {
+                let size = sequence_size(&step.side, self.text.len() as u64)?;
+                Ok(&self.text[..size as usize])
+            }
+            _ => Ok(&self.text),
+        }
     }
 }
 
@@ -221,19 +226,9 @@ fn written(layout: &Layout, size: usize) -> Result<Option<Vec<u8>>, Flaw> {
     Ok(comes_back(layout, read)?.then_some(side))
 }
 
-/// Number of bytes of a text of `text_size` bytes that are searched if it has an index.
-pub(crate) fn searched_size(steps: &[Step], text_size: u64) -> Result<u64, Flaw> {
-    let [
-        Step {
-            filter: SEQUENCES,
-            side,
-            ..
-        },
-    ] = steps
-    else {
-        return Ok(text_size);
-    };
-    match leb128::read(&mut &side[..])? as u64 {
+/// Number of bytes of the text that are searched, from the parameters of the filter for sequences.
+pub(crate) fn sequence_size(mut side: &[u8], text_size: u64) -> Result<u64, Flaw> {
+    match leb128::read(&mut side)? as u64 {
         size if size <= text_size => Ok(size),
         _ => Err(Flaw("the sequences of a block are larger than its text")),
     }

@@ -55,19 +55,14 @@ impl<'a> PayloadFront<'a> {
         raw_size: u64,
         shape: Shape,
     ) -> Result<u64, Unreadable> {
-        if shape.filtered {
-            FilterList::read(&mut payload, raw_size)?.check_known()?;
-        }
+        read_filters(&mut payload, raw_size, shape)?.check_known()?;
         Ok(packed_array::read::<u64>(&mut payload, 1)?[0])
     }
 
     /// The size of the front alone.
     pub(crate) fn measure(payload: &[u8], raw_size: u64, shape: Shape) -> Option<usize> {
         let mut rest = payload;
-        let filters = match shape.filtered {
-            true => FilterList::read(&mut rest, raw_size).ok()?,
-            false => FilterList::default(),
-        };
+        let filters = read_filters(&mut rest, raw_size, shape).ok()?;
         let text_size = filters.text_size(raw_size);
         let sizes = SliceSizes::read(&mut rest, shape.coding, text_size).ok()?;
         if shape.tables {
@@ -81,10 +76,7 @@ impl<'a> PayloadFront<'a> {
     /// Parses the front of a payload of a block of `raw_size` bytes, which is in `1..2^40`.
     pub(crate) fn read(payload: &'a [u8], raw_size: u64, shape: Shape) -> Result<Self, Unreadable> {
         let mut rest = payload;
-        let filters = match shape.filtered {
-            true => FilterList::read(&mut rest, raw_size)?,
-            false => FilterList::default(),
-        };
+        let filters = read_filters(&mut rest, raw_size, shape)?;
         filters.check_known()?;
         let text_size = filters.text_size(raw_size);
         ensure(
@@ -123,6 +115,14 @@ impl<'a> PayloadFront<'a> {
             before_tables: coded_sizes.len(),
             size: payload.len() - rest.len(),
         })
+    }
+}
+
+/// Takes Filter_List off the front of a payload, if the block has one.
+fn read_filters(payload: &mut &[u8], raw_size: u64, shape: Shape) -> Result<FilterList, Flaw> {
+    match shape.filtered {
+        true => FilterList::read(payload, raw_size),
+        false => Ok(FilterList::default()),
     }
 }
 
@@ -230,7 +230,10 @@ impl<'a> BwtPayload<'a> {
                 stored.index.primary_index == samples[0],
                 "the index's primary index is not the first sample",
             )?;
-            let searched = filter::searched_size(&filters.steps(side)?, text_size)?;
+            let searched = match filters.is_empty() {
+                true => text_size,
+                false => filter::sequence_size(side, text_size)?,
+            };
             ensure(
                 stored.index.searched == searched,
                 "the index is not one of the block's sequences",

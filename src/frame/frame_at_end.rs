@@ -84,7 +84,8 @@ pub(crate) type Frame = (FrameInfo, Vec<BlockInfo>);
 /// Reads the frame that ends at `end`. Its raw ranges start at 0.
 ///
 /// # Errors
-/// [`Error::Limit`] if its tables need more memory than `room` has.
+/// [`Error::Limit`] if its tables need more memory than `room` has. [`Error::Unsupported`] if one
+/// of its tables or its check must be known and is not: its blocks can still be found by a scan.
 pub(crate) fn read_frame(input: &mut dyn ReadSeek, end: u64, room: TableRoom) -> Result<Frame> {
     let Some(footer_start) = end.checked_sub(Footer::SIZE as u64) else {
         return Err(explain(input, NO_FOOTER, 0, 0));

@@ -6,7 +6,6 @@
 
 use super::file_block::FileBlock;
 use crate::base::error::{Flaw, Result};
-use crate::base::leb128;
 use crate::filter;
 use crate::frame::{
     BlockHeader, FilterList, PayloadFront, Shape, SliceSizes, StoredIndex, packed_array,
@@ -109,9 +108,6 @@ impl BlockFront {
         }
         let Range { start, end } = self.side;
         let bytes = file.input.read(start, NUMBER.min(end - start))?;
-        match leb128::read(&mut &bytes[..])? as u64 {
-            size if size <= self.text_size => Ok(size),
-            _ => Err(Flaw("the sequences of a block are larger than its text").into()),
-        }
+        Ok(filter::sequence_size(&bytes, self.text_size)?)
     }
 }
