@@ -111,7 +111,7 @@ def test_nothing_is_added_behind_what_is_no_frame(tmp_path):
         path.write_bytes(behind)
         with pytest.raises(bwz.FormatError, match="does not end where a frame does") as refused:
             bwz.open(path, "ab")
-        assert refused.value.offset == max(0, len(behind) - 32)
+        assert refused.value.offset == max(0, len(behind) - 36)
         assert path.read_bytes() == behind
     path.write_bytes(b"")
     with bwz.open(path, "ab") as out:
