@@ -347,7 +347,7 @@ pub fn locate_on_disk(
 ) -> Result<Option<Vec<u64>>> {
     let file = Mutex::new(input);
     let input = SharedInput::new(&file);
-    let file = FileBlock::new(&input, &contents.blocks[number], number as u64, options)?;
+    let file = FileBlock::new(&input, &contents.blocks[number], number as u64, options);
     let block = ByteBlock { file };
     let opened = OpenBlock::open(&block, STAYS_ON_DISK)?;
     let OpenBlock::Indexed(OpenIndex::OnDisk(block)) = opened else {

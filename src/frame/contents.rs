@@ -106,10 +106,7 @@ impl Contents {
 }
 
 /// Checks that blocks with these headers make up the raw stream of `frame`.
-pub(crate) fn check_stream<'h>(
-    frame: &FrameInfo,
-    headers: impl Iterator<Item = &'h BlockHeader>,
-) -> Result<()> {
+pub(crate) fn check_stream(frame: &FrameInfo, headers: &[BlockHeader]) -> Result<()> {
     let mut stream = Hasher::new();
     for header in headers {
         stream.combine(&Hasher::new_with_initial_len(
@@ -159,9 +156,13 @@ pub(crate) fn indexed_blocks(blocks: &[BlockInfo]) -> IndexedBlocks {
 
 /// Reads the header of the block that `info` describes and checks that it belongs to that block.
 pub(crate) fn read_block_header(input: &mut dyn ReadSeek, info: &BlockInfo) -> Result<BlockHeader> {
+    header_of(&fixed(input, info.coded.start)?, info)
+}
+
+/// Parses the header of the block that `info` describes and checks that it belongs to that block.
+pub(crate) fn header_of(bytes: &[u8; BlockHeader::SIZE], info: &BlockInfo) -> Result<BlockHeader> {
     let offset = info.coded.start;
-    let header =
-        BlockHeader::from_bytes(&fixed(input, offset)?).map_err(|flaw| flaw.at(None, offset))?;
+    let header = BlockHeader::from_bytes(bytes).map_err(|flaw| flaw.at(None, offset))?;
     let size = info.coded.end - offset - BlockHeader::SIZE as u64;
     let expected = (size, info.raw.end - info.raw.start, info.raw_offset);
     let sizes = (header.coded_size, header.raw_size, header.raw_offset);

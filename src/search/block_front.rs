@@ -1,5 +1,5 @@
-//! The front of a block's payload, in one read: what a search must know before it decodes a slice.
-//! FORMAT.md section 4.1.
+//! The header of a block and the front of its payload, in one read: what a search must know before
+//! it decodes a slice. FORMAT.md section 4.1.
 //!
 //! The file says how long the front of an indexed block is. If it does not, or says too little, the
 //! front is read again, twice as long.
@@ -8,7 +8,7 @@ use super::file_block::FileBlock;
 use crate::base::error::{Flaw, Result};
 use crate::filter;
 use crate::frame::{
-    BlockHeader, FilterList, PayloadFront, Shape, SliceSizes, StoredIndex, packed_array,
+    BlockHeader, FilterList, PayloadFront, Shape, SliceSizes, StoredIndex, contents, packed_array,
 };
 use std::ops::Range;
 
@@ -39,22 +39,19 @@ impl BlockFront {
     /// Reads the front of a block of this shape. Errors do not name the block.
     pub(super) fn read(file: &FileBlock, shape: Shape) -> Result<Self> {
         let Range { start, end } = file.info.coded;
-        let payload_start = start + BlockHeader::SIZE as u64;
-        let whole = end - payload_start;
-        let stated = file
-            .info
-            .front_size
-            .saturating_sub(BlockHeader::SIZE as u64);
+        let whole = end - start;
         // Samples begin with their width, in one byte.
-        let mut size = match stated {
+        let mut size = match file.info.front_size {
             0 => GUESS,
             stated => stated + 1,
         };
         loop {
             size = size.min(whole);
             file.check_index_memory(size)?;
-            let bytes = file.input.read(payload_start, size)?;
-            match Self::parse(file, shape, &bytes) {
+            let bytes = file.input.read(start, size)?;
+            let (header, payload) = bytes.split_first_chunk().ok_or(CUT)?;
+            contents::header_of(header, file.info)?;
+            match Self::parse(file, shape, payload) {
                 Err(_) if size < whole => size = size.max(GUESS) * 2,
                 front => return front,
             }

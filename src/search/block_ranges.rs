@@ -84,7 +84,7 @@ pub(crate) fn raw_ranges(
     known: Option<&Layout>,
     ranges: &[Range<usize>],
 ) -> Result<Vec<Vec<u8>>> {
-    match file.header.kind {
+    match file.kind() {
         BlockKind::Bwt(Shape {
             filtered: true,
             indexed: true,
@@ -123,7 +123,7 @@ fn open_for_raw_ranges<'a>(
         count: ranges.len() as u64,
     };
     let cost = on_disk.as_ref().map(|of| &of.cost);
-    let stays = matches!(memory_policy::form(block, cost, task), Form::OnDisk { .. });
+    let stays = matches!(memory_policy::form(block, cost, task)?, Form::OnDisk { .. });
     on_disk
         .filter(|_| stays)
         .map(UnopenedBlock::open)
@@ -171,7 +171,7 @@ fn raw_ranges_by_text(
 pub(crate) fn has_none(block: &SequenceBlock, patterns: &[Vec<u8>]) -> Result<bool> {
     let on_disk = read_for_ranges(block)?;
     let cost = on_disk.as_ref().map(|of| &of.cost);
-    match (memory_policy::form(block, cost, Task::LookUp), on_disk) {
+    match (memory_policy::form(block, cost, Task::LookUp)?, on_disk) {
         (Form::OnDisk { .. }, Some(on_disk)) => Ok(on_disk
             .open()?
             .intervals(patterns)?

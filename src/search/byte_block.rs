@@ -20,11 +20,11 @@ impl SearchedBlock for ByteBlock<'_> {
         self.file.info.raw.clone()
     }
 
-    fn transform(&self) -> Option<TextTransform> {
-        match self.file.header.kind {
+    fn transform(&self) -> Result<Option<TextTransform>> {
+        Ok(match self.file.kind() {
             BlockKind::Bwt(shape) if !shape.filtered => Some(TextTransform { shape, front: None }),
             _ => None,
-        }
+        })
     }
 
     fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {

@@ -52,7 +52,7 @@ impl<'a> UnopenedBlock<'a> {
     /// Reads the sizes of a block, which will keep decoded slices of up to `room` bytes. Returns
     /// `None` if it has no index of its searched text, or the options do not trust the index.
     pub(super) fn read(block: &'a dyn SearchedBlock, room: u64) -> Result<Option<Self>> {
-        let Some(transform) = block.trusted_index() else {
+        let Some(transform) = block.trusted_index()? else {
             return Ok(None);
         };
         let shape = transform.shape;

@@ -8,8 +8,7 @@ use crate::bwt::CpuInverse;
 use crate::engine::decode::{self, Decoded, SliceGpus};
 use crate::engine::memory::Plan;
 
-use crate::frame::BlockHeader;
-use crate::frame::{BlockInfo, contents};
+use crate::frame::{BlockHeader, BlockInfo, BlockKind, contents};
 use crate::options::Options;
 use std::sync::Arc;
 
@@ -17,11 +16,10 @@ use std::sync::Arc;
 /// and once in the list of its pattern.
 pub(super) const PER_POSITION: u64 = 24;
 
-/// A block of which only the header has been read.
+/// A block of which nothing has been read but its entry in the seek table.
 pub(crate) struct FileBlock<'a> {
     pub input: &'a SharedInput<'a>,
     pub info: &'a BlockInfo,
-    pub header: BlockHeader,
     pub number: u64,
     pub options: &'a Options,
     /// The GPUs that may decode its slices, if the CPU does not have to do it alone.
@@ -29,24 +27,32 @@ pub(crate) struct FileBlock<'a> {
 }
 
 impl<'a> FileBlock<'a> {
-    /// Reads the header of block `number`.
+    /// Block `number` of the file.
     pub(crate) fn new(
         input: &'a SharedInput<'a>,
         info: &'a BlockInfo,
         number: u64,
         options: &'a Options,
-    ) -> Result<Self> {
-        let header = input
-            .with_input(|input| contents::read_block_header(input, info))
-            .map_err(|e| e.at(number, info.coded.start))?;
-        Ok(FileBlock {
+    ) -> Self {
+        FileBlock {
             input,
             info,
-            header,
             number,
             options,
             gpus: None,
-        })
+        }
+    }
+
+    /// Reads the header of the block.
+    pub(crate) fn header(&self) -> Result<BlockHeader> {
+        self.input
+            .with_input(|input| contents::read_block_header(input, self.info))
+            .map_err(|e| self.locate(e))
+    }
+
+    /// The kind of the block.
+    pub(crate) fn kind(&self) -> BlockKind {
+        self.info.shape.kind
     }
 
     /// Bytes of the raw block.
@@ -65,7 +71,7 @@ impl<'a> FileBlock<'a> {
     /// # Errors
     /// [`Error::Limit`].
     pub(crate) fn check_index_memory(&self, needed: u64) -> Result<()> {
-        let what = || format!("the index of a block of {} bytes", self.header.raw_size);
+        let what = || format!("the index of a block of {} bytes", self.raw_size());
         shortage::check(needed, self.options.memory_limit(), what)
     }
 
@@ -113,13 +119,13 @@ impl<'a> FileBlock<'a> {
     /// The plan for decoding the block.
     fn plan(&self) -> Result<Plan> {
         self.options
-            .plan_to_decode(self.header.raw_size)
+            .plan_to_decode(self.raw_size())
             .map_err(|e| self.locate(e))
     }
 
     /// Returns the error of decoding the block for search, if there is too little memory.
     pub(crate) fn shortage_of_index(&self) -> Option<Error> {
-        let plan = self.options.plan_to_index(self.header.raw_size);
+        let plan = self.options.plan_to_index(self.raw_size());
         plan.err().map(|e| self.locate(e))
     }
 
@@ -131,7 +137,7 @@ impl<'a> FileBlock<'a> {
 
     /// Like [`FileBlock::decoded`], without restoring the block, which takes less memory.
     pub(crate) fn decoded_for_index<T>(&self, work: impl Fn(Decoded) -> Result<T>) -> Result<T> {
-        let plan = self.options.plan_to_index(self.header.raw_size);
+        let plan = self.options.plan_to_index(self.raw_size());
         self.decoded_by(&plan.map_err(|e| self.locate(e))?, work)
     }
 
@@ -139,7 +145,7 @@ impl<'a> FileBlock<'a> {
         let gpus = self
             .gpus
             .as_deref()
-            .filter(|_| SliceGpus::take(&self.header));
+            .filter(|_| SliceGpus::take(self.kind()));
         match (self.decode(plan, gpus).and_then(&work), gpus) {
             (Err(Error::Format { .. }), Some(gpus)) => {
                 let done = work(self.decode(plan, None)?)?;
@@ -153,7 +159,7 @@ impl<'a> FileBlock<'a> {
     fn decode(&self, plan: &Plan, gpus: Option<&SliceGpus>) -> Result<Decoded> {
         if let Some(gpus) = gpus {
             // The GPUs are opened while the block is read.
-            gpus.expect(self.header.coded_size);
+            gpus.expect(self.info.coded.end - self.info.coded.start);
         }
         let block = self
             .input
@@ -211,7 +217,7 @@ mod tests {
         ];
         for gpu in wrong {
             let (listener, warnings) = Listener::of_warnings();
-            let mut block = FileBlock::new(&input, info, 0, &options).unwrap();
+            let mut block = FileBlock::new(&input, info, 0, &options);
             block.gpus = Some(Arc::new(SliceGpus::of(vec![gpu], 300_000, listener)));
             assert!(block.restore().unwrap() == raw);
             let warning = "a GPU decoded block 0 wrongly; searching on the CPU";

@@ -5,7 +5,7 @@ use super::file_block::{FileBlock, PER_POSITION};
 use super::search_batch::Batch;
 use super::search_results::{BatchMatches, ReadCost};
 use super::section_search;
-use super::sections::{Layouts, sections};
+use super::sections::{Layouts, check_streams, sections};
 use super::session::Session;
 use super::shared_input::SharedInput;
 use crate::base::allocation;
@@ -81,6 +81,7 @@ impl FileSearch<'_> {
             session
                 .kept
                 .have_come(batch.symbols(), self.contents);
+            check_streams(&input, self.contents, self.options)?;
             let mut found = BatchMatches::default();
             for mut section in sections(&input, self.contents, self.options, self.layouts)? {
                 section.set_decoders(&session.decoders);
@@ -155,7 +156,7 @@ impl FileSearch<'_> {
             if parts.is_empty() {
                 continue;
             }
-            let block = FileBlock::new(&input, info, number, self.options)?;
+            let block = FileBlock::new(&input, info, number, self.options);
             let ranges: Vec<Range<usize>> = parts
                 .iter()
                 .map(|(_, part)| part.clone())

@@ -50,7 +50,7 @@
 use super::loaded_index::LoadedIndex;
 use super::search_cost::{self, BlockCost, SearchWork};
 use super::searched_block::SearchedBlock;
-use crate::base::error::Error;
+use crate::base::error::{Error, Result};
 use crate::engine::memory::Plan;
 use crate::options::Options;
 
@@ -91,12 +91,16 @@ const INDEX_FOR_RANGES: u64 = 16;
 /// `on_disk` is the cost of the block on disk. It is `None` if the block cannot be there: it has no
 /// index, or the options do not trust the index. Such a block is decoded as a whole, restored and
 /// checked, whatever the task.
-pub(crate) fn form(block: &dyn SearchedBlock, on_disk: Option<&BlockCost>, task: Task) -> Form {
+pub(crate) fn form(
+    block: &dyn SearchedBlock,
+    on_disk: Option<&BlockCost>,
+    task: Task,
+) -> Result<Form> {
     let Some(cost) = on_disk else {
-        return match (task, block.transform()) {
+        return Ok(match (task, block.transform()?) {
             (Task::Search { .. }, Some(_)) => Form::Index,
             _ => Form::Text,
-        };
+        });
     };
     let cheaper_on_disk = match task {
         Task::Search { work, spent } => cost.pays_on_disk(work, spent),
@@ -105,7 +109,7 @@ pub(crate) fn form(block: &dyn SearchedBlock, on_disk: Option<&BlockCost>, task:
             cost.pays_for_ranges(size, count)
         }
     };
-    match task {
+    Ok(match task {
         _ if cheaper_on_disk => Form::OnDisk { shortage: None },
         Task::Search { .. } => match block.file().shortage_of_index() {
             Some(limit) => Form::OnDisk {
@@ -113,13 +117,11 @@ pub(crate) fn form(block: &dyn SearchedBlock, on_disk: Option<&BlockCost>, task:
             },
             None => Form::Index,
         },
-        Task::TextRanges { size, .. }
-            if size <= block.file().header.raw_size / INDEX_FOR_RANGES =>
-        {
+        Task::TextRanges { size, .. } if size <= block.file().raw_size() / INDEX_FOR_RANGES => {
             Form::Index
         }
         _ => Form::Text,
-    }
+    })
 }
 
 /// Divisor of the memory limit for the indexes that a `Searcher` keeps.
@@ -152,7 +154,7 @@ pub(crate) fn wants_room(block: &dyn SearchedBlock, kept: u64) -> bool {
     let fits_in = |memory| {
         let mut allowed = block.file().options.allowance();
         allowed.memory = memory;
-        Plan::to_index(block.file().header.raw_size, allowed).is_ok()
+        Plan::to_index(block.file().raw_size(), allowed).is_ok()
     };
     fits_in(allowed.memory) && !fits_in(allowed.memory.saturating_sub(kept))
 }
@@ -206,7 +208,7 @@ const RESTORED_WITH_INDEX: u64 = 12;
 pub(crate) fn is_restored_with_index(block: &dyn SearchedBlock) -> bool {
     let options = block.file().options;
     let each = RESTORED_WITH_INDEX * options.thread_count() as u64;
-    block.file().header.raw_size.saturating_mul(each) <= options.memory_limit()
+    block.file().raw_size().saturating_mul(each) <= options.memory_limit()
 }
 
 /// Bytes of memory per byte of a block that is restored from its index, in addition to the index.
@@ -300,7 +302,7 @@ mod tests {
         let contents = Contents::read(&mut file, u64::MAX).unwrap();
         let file = Mutex::new(file);
         let input = SharedInput::new(&file);
-        let file = FileBlock::new(&input, &contents.blocks[0], 0, read).unwrap();
+        let file = FileBlock::new(&input, &contents.blocks[0], 0, read);
         let block = ByteBlock { file };
         let on_disk = UnopenedBlock::read(&block, 1 << 20).unwrap();
         check(&block, on_disk.as_ref().map(|of| &of.cost));
@@ -324,7 +326,7 @@ mod tests {
         let raw = cases::dna(900_000);
         let options = Options::new().index(16).unwrap();
         with_block(&raw, &options, &options, |block, cost| {
-            let form = |task| form(block, cost, task);
+            let form = |task| form(block, cost, task).unwrap();
             assert!(is_on_disk(&form(patterns(0))) && is_on_disk(&form(Task::LookUp)));
             assert!(matches!(form(patterns(1_000_000)), Form::Index));
             let work = SearchWork::default();
@@ -350,7 +352,7 @@ mod tests {
             &options,
             &options.clone().memory(1 << 20),
             |block, cost| {
-                let form = |task| form(block, cost, task);
+                let form = |task| form(block, cost, task).unwrap();
                 assert!(is_on_disk(&form(patterns(0))));
                 assert!(matches!(
                     form(patterns(1_000_000)),
@@ -369,19 +371,25 @@ mod tests {
         for (written, read) in [(&Options::new(), &indexed), (&indexed, &verified)] {
             with_block(&raw, written, read, |block, cost| {
                 assert!(cost.is_none());
-                let has_transform = block.transform().is_some();
+                let has_transform = block.transform().unwrap().is_some();
                 assert_eq!(
-                    matches!(form(block, cost, patterns(0)), Form::Index),
+                    matches!(form(block, cost, patterns(0)).unwrap(), Form::Index),
                     has_transform
                 );
-                assert!(matches!(form(block, cost, ranges), Form::Text));
-                assert!(matches!(form(block, cost, Task::LookUp), Form::Text));
+                assert!(matches!(form(block, cost, ranges).unwrap(), Form::Text));
+                assert!(matches!(
+                    form(block, cost, Task::LookUp).unwrap(),
+                    Form::Text
+                ));
             });
         }
         // A stored block has no transform.
         let random = cases::random(1000, 256);
         with_block(&random, &Options::new(), &indexed, |block, cost| {
-            assert!(matches!(form(block, cost, patterns(1_000_000)), Form::Text));
+            assert!(matches!(
+                form(block, cost, patterns(1_000_000)).unwrap(),
+                Form::Text
+            ));
         });
     }
 }

@@ -77,7 +77,7 @@ impl<'a> OpenBlock<'a> {
     /// Opens a block for a job.
     pub(crate) fn open(block: &'a dyn SearchedBlock, job: BlockJob) -> Result<Self> {
         let on_disk = UnopenedBlock::read(block, job.room)?;
-        let form = memory_policy::form(block, on_disk.as_ref().map(|of| &of.cost), job.task);
+        let form = memory_policy::form(block, on_disk.as_ref().map(|of| &of.cost), job.task)?;
         match (form, on_disk) {
             (Form::OnDisk { shortage }, Some(on_disk)) => job
                 .open_on_disk(on_disk, shortage)
@@ -127,7 +127,7 @@ fn load(block: &dyn SearchedBlock) -> Result<LoadedIndex> {
     let file = block.file();
     let no_transform = || file.flaw(Flaw("the block has no transform"));
     let index = |bwt| LoadedIndex::new(bwt, file.options.run.narrow).map_err(|e| file.locate(e));
-    if block.trusted_index().is_some() {
+    if block.trusted_index()?.is_some() {
         return file
             .decoded_for_index(|decoded| index(decoded.into_bwt().ok_or_else(no_transform)?));
     }
@@ -193,7 +193,7 @@ fn on_disk_or_loaded<'a>(
         work,
         spent: on_disk.spent,
     };
-    if let Form::OnDisk { shortage } = memory_policy::form(block, Some(&cost), task) {
+    if let Form::OnDisk { shortage } = memory_policy::form(block, Some(&cost), task)? {
         if let Some(shortage) = shortage {
             warn_of_search_on_disk(listener, &shortage);
         }

@@ -285,7 +285,7 @@ impl FileSearch<'_> {
             let last = blocks.last().map_or(0, |(number, _)| *number);
             let mut contributions: Vec<Contribution> = Vec::new();
             for (number, info) in blocks {
-                let file = FileBlock::new(&input, info, number, self.options)?;
+                let file = FileBlock::new(&input, info, number, self.options);
                 let block = SequenceBlock::new(file, kind, state, None, 0)?;
                 let layout = block.layout()?;
                 if layout.has_qualities() {

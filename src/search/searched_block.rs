@@ -19,8 +19,8 @@ pub(crate) trait SearchedBlock: Sync {
     fn section_range(&self) -> Range<u64>;
 
     /// The transform of the searched text. `None` if the block does not hold it: the block is
-    /// stored, or its filters leave another text.
-    fn transform(&self) -> Option<TextTransform>;
+    /// stored, or its filters leave another text. Fails if what must be read for this is damaged.
+    fn transform(&self) -> Result<Option<TextTransform>>;
 
     /// Takes the searched text from the raw bytes of the block.
     fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>>;
@@ -35,10 +35,10 @@ pub(crate) trait SearchedBlock: Sync {
     ///
     /// A block that has an index is not restored to check it, unless the options ask for
     /// verification. Its payload has a checksum, and a search on disk would trust its index too.
-    fn trusted_index(&self) -> Option<TextTransform> {
+    fn trusted_index(&self) -> Result<Option<TextTransform>> {
         let verify = self.file().options.verify;
-        self.transform()
-            .filter(|transform| transform.shape.indexed && !verify)
+        let transform = self.transform()?;
+        Ok(transform.filter(|transform| transform.shape.indexed && !verify))
     }
 
     /// Restores the block, checks it, and returns the searched text.

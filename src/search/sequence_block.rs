@@ -12,7 +12,7 @@ use crate::base::shortage;
 use crate::filter::sequence::{self, Contribution, Layout, LineState};
 use crate::frame::{BlockKind, Shape};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The layout of a block may use 1/2 of the memory limit.
 const LAYOUT_SHARE: u64 = 2;
@@ -34,8 +34,9 @@ pub(crate) struct SequenceBlock<'a> {
     start: LineState,
     /// Positions of its searched text in its section.
     section_range: Range<u64>,
-    /// The front of its payload. `None` if the block does not have the filter, or has others too.
-    front: Option<Arc<BlockFront>>,
+    /// The front of its payload, once it is read. `None` if the block does not have the filter, or
+    /// has others too.
+    front: OnceLock<Option<Arc<BlockFront>>>,
     /// Its entry in the table of its frame. `None` if the block is read without a table.
     pub entry: Option<TableEntry>,
 }
@@ -70,14 +71,15 @@ impl SearchedBlock for SequenceBlock<'_> {
         self.section_range.clone()
     }
 
-    fn transform(&self) -> Option<TextTransform> {
-        let BlockKind::Bwt(shape) = self.file.header.kind else {
-            return None;
+    fn transform(&self) -> Result<Option<TextTransform>> {
+        let BlockKind::Bwt(shape) = self.file.kind() else {
+            return Ok(None);
         };
-        self.front.as_ref().map(|front| TextTransform {
+        let front = self.front()?;
+        Ok(front.map(|front| TextTransform {
             shape,
             front: Some(Arc::clone(front)),
-        })
+        }))
     }
 
     fn text_of(&self, raw: Vec<u8>) -> Result<Vec<u8>> {
@@ -90,8 +92,8 @@ impl SearchedBlock for SequenceBlock<'_> {
 
 impl<'a> SequenceBlock<'a> {
     /// Makes a block one that is searched by sequence. It begins in the state `start`, and its text
-    /// stands at `position` in its section. If there is an entry of the table, the size of the text
-    /// is compared with it.
+    /// stands at `position` in its section. If an entry of the table gives the size of the text, the
+    /// block is not read until it is used, and is then compared with the entry.
     pub(crate) fn new(
         file: FileBlock<'a>,
         kind: sequence::Kind,
@@ -99,27 +101,47 @@ impl<'a> SequenceBlock<'a> {
         entry: Option<TableEntry>,
         position: u64,
     ) -> Result<Self> {
-        let expected = entry.and_then(|entry| entry.text_size());
-        let front = read_front(&file).map_err(|e| file.locate(e))?;
-        let size = match (&front, expected) {
-            (Some(front), _) => front
-                .searched(&file)
-                .map_err(|e| file.locate(e))?,
-            (None, Some(size)) => size,
-            (None, None) => split(&file, kind, start)?.sequence_size() as u64,
+        let (front, size) = match entry.and_then(|entry| entry.text_size()) {
+            Some(size) => (OnceLock::new(), size),
+            None => {
+                let front = read_front(&file).map_err(|e| file.locate(e))?;
+                let size = match &front {
+                    Some(front) => front
+                        .searched(&file)
+                        .map_err(|e| file.locate(e))?,
+                    None => split(&file, kind, start)?.sequence_size() as u64,
+                };
+                (OnceLock::from(front.map(Arc::new)), size)
+            }
         };
-        if expected.is_some_and(|expected| expected != size) {
-            return Err(file.flaw(CONTRADICTION));
-        }
         let section_range = position..position.saturating_add(size);
         Ok(SequenceBlock {
             file,
             kind,
             start,
             section_range,
-            front: front.map(Arc::new),
+            front,
             entry,
         })
+    }
+
+    /// The front of its payload, if the block has the filter for sequences and no other.
+    fn front(&self) -> Result<Option<&Arc<BlockFront>>> {
+        if let Some(front) = self.front.get() {
+            return Ok(front.as_ref());
+        }
+        let file = &self.file;
+        let front = read_front(file).map_err(|e| file.locate(e))?;
+        if let Some(front) = &front {
+            let size = front.searched(file).map_err(|e| file.locate(e))?;
+            if size != self.size() as u64 {
+                return Err(file.flaw(CONTRADICTION));
+            }
+        }
+        Ok(self
+            .front
+            .get_or_init(|| front.map(Arc::new))
+            .as_ref())
     }
 
     /// Returns true if its sequences are those of FASTQ.
@@ -130,7 +152,7 @@ impl<'a> SequenceBlock<'a> {
     /// Reads the layout of the block: the places of its header lines, line ends and residues.
     pub(crate) fn layout(&self) -> Result<Layout> {
         let file = &self.file;
-        let layout = match &self.front {
+        let layout = match self.front()? {
             Some(front) => {
                 let side = &front.side;
                 let size = side.end - side.start;
@@ -196,7 +218,7 @@ impl<'a> SequenceBlock<'a> {
 /// Reads the front of the payload, if the block has the filter for sequences and no other. Errors
 /// do not name the block.
 fn read_front(file: &FileBlock) -> Result<Option<BlockFront>> {
-    match file.header.kind {
+    match file.kind() {
         BlockKind::Bwt(shape @ Shape { filtered: true, .. }) => {
             let front = BlockFront::read(file, shape)?;
             Ok(front.is_of_sequences().then_some(front))

@@ -94,7 +94,7 @@ pub(crate) fn decode_slices_on_gpus(
     block: CodedBlock,
     plan: &Plan,
 ) -> Result<Decoded> {
-    if SliceGpus::take(&block.header)
+    if SliceGpus::take(block.header.kind)
         && gpus.may_decode()
         && let Some(decoded) = decode_bwt(
             Some(gpus),

@@ -14,7 +14,7 @@ use crate::base::error::{Flaw, Result};
 use crate::base::tasks::Executor;
 use crate::coder::{self, CodedBwt, Coding, SliceDecoder};
 use crate::engine::device_pool::{DevicePool, Opener, Rates};
-use crate::frame::{BlockHeader, BlockKind, Shape};
+use crate::frame::{BlockKind, Shape};
 use crate::gpu;
 use crate::options::Options;
 use crate::options::events::Listener;
@@ -109,9 +109,9 @@ impl SliceGpus {
 
     /// Returns true if GPUs decode such blocks: those of static rANS with an index, from which
     /// `decoded` knows the correct result.
-    pub(crate) fn take(header: &BlockHeader) -> bool {
+    pub(crate) fn take(kind: BlockKind) -> bool {
         let indexed = |shape: Shape| shape.indexed && shape.coding == Coding::StaticRans;
-        matches!(header.kind, BlockKind::Bwt(shape) if indexed(shape))
+        matches!(kind, BlockKind::Bwt(shape) if indexed(shape))
     }
 
     /// Announces that a block of `coded_size` coded bytes, of a kind that GPUs take, will be
